@@ -1,5 +1,5 @@
+import Database from "better-sqlite3";
 import type { Manifest } from "../../connector/connector-manifest.ts";
-import type { Resource } from "../../connector/resource.ts";
 import { ChangeLog } from "../../store/apply/change-log.ts";
 import { Fences } from "../../store/apply/fences.ts";
 import { PreviewDifferences } from "../../store/apply/preview-differences.ts";
@@ -8,8 +8,7 @@ import { ResourceTable } from "../../store/apply/resource-table.ts";
 import type { TableContext } from "../../store/apply/table-context.ts";
 import type { Db } from "../../store/database.ts";
 import { Derivations, derivationVersion } from "../../store/tables/derivations.ts";
-import { columnNames, dataColumns, fenceTable, rawTable } from "../../store/tables/table-layout.ts";
-import { planTable, type TablePlan } from "../../store/tables/table-plan.ts";
+import { planTable } from "../../store/tables/table-plan.ts";
 import { restoreUnknownColumns } from "../../store/tables/unknown-columns.ts";
 
 /** A resource whose rows cannot be compared with their JSON, and why. */
@@ -42,35 +41,17 @@ export function openTables(db: Db, manifest: Manifest): OpenTables {
   for (const resource of manifest.resources) {
     const plan = planTable(resource);
     restoreUnknownColumns(db, plan);
-    const why = whyUnreadable(db, derivations, resource, plan);
-    if (why === null) tables.push(new ResourceTable(context, resource, plan));
-    else unreadable.push({ resource: resource.name, why });
+    try {
+      const table = new ResourceTable(context, resource, plan);
+      if (derivations.isCurrent(resource.name, derivationVersion(resource))) tables.push(table);
+      else unreadable.push({ resource: resource.name, why: otherVersion });
+    } catch (error) {
+      // Its statements name each table and column.
+      if (!(error instanceof Database.SqliteError)) throw error;
+      unreadable.push({ resource: resource.name, why: error.message });
+    }
   }
   return { tables, unreadable };
 }
 
-function whyUnreadable(db: Db, derivations: Derivations, resource: Resource, plan: TablePlan): string | null {
-  const expected: [string, string[]][] = [
-    [
-      plan.table,
-      ["id", "_deleted_at", "_synced_at", "_detail_at", ...dataColumns(plan).map(({ name }) => name)],
-    ],
-    [rawTable(plan.table), ["id", "json"]],
-    [
-      fenceTable(plan.table),
-      ["id", "sha", "listed_sha", "source", "received_seq", "read_at", "last_change", "gone"],
-    ],
-    ...plan.children.map((child): [string, string[]] => [
-      child.table,
-      [child.parentKey, "position", ...child.columns.map(({ name }) => name)],
-    ]),
-  ];
-  for (const [table, names] of expected) {
-    const present = columnNames(db, table);
-    if (present.size === 0) return `the table ${table} is not there`;
-    const absent = names.find((name) => !present.has(name.toLowerCase()));
-    if (absent !== undefined) return `the column ${table}.${absent} is not there`;
-  }
-  const isCurrent = derivations.isCurrent(resource.name, derivationVersion(resource));
-  return isCurrent ? null : "its rows were made by another version and are not derived again yet";
-}
+const otherVersion = "its rows were made by another version and are not derived again yet";
