@@ -1,3 +1,4 @@
+import { stampWithoutRead } from "../store/apply/read-stamp.ts";
 import { yieldToLoop } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import { canonicalId } from "../base/ids.ts";
@@ -50,8 +51,7 @@ function deriveSome(
 ): boolean {
   const { derivations } = mirror;
   const table = mirror.table(resource);
-  const times = { sentSeq: 0, receivedSeq: 0, receivedAtMs: clock.nowMs() };
-  const stamp = { cause: "schema", ...times, requestId: null, run: null } as const;
+  const stamp = stampWithoutRead("schema", clock);
   return mirror.apply(() => {
     const from = derivations.nextId(resource);
     const ids = from === null ? [] : idsHeld(table.context.db, table.plan, from, recordsAtOnce + 1);

@@ -1,17 +1,16 @@
-import { hash } from "node:crypto";
 import { throwIfAborted } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
+import type { RecordId } from "../base/ids.ts";
 import type { Log } from "../base/logger.ts";
 import { resourceNamed } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { Transport } from "../connector/transport.ts";
 import type { Mirror } from "../state/mirror.ts";
 import { WorkQueue } from "../state/work-queue.ts";
-import type { Fence } from "../store/apply/merge-rules.ts";
-import { repairRecord } from "../store/apply/repair-record.ts";
-import type { ReadStamp } from "../store/apply/read-stamp.ts";
+import { stampWithoutRead } from "../store/apply/read-stamp.ts";
+import { isAsReceived, readHeld } from "../store/apply/held-record.ts";
 import type { ResourceTable } from "../store/apply/resource-table.ts";
-import { createRunContext, type ReadContext, type RunContext } from "../sync/context/run-context.ts";
+import { createEventContext, type ReadContext, type RunContext } from "../sync/context/run-context.ts";
 import { holdMassDelete, mayRemove, runRemovals } from "../sync/deletion/mass-delete-guard.ts";
 import { removeRecord } from "../sync/deletion/removal.ts";
 import { runRouteProofs } from "../sync/deletion/route-probe.ts";
@@ -59,7 +58,8 @@ export async function repairFromService(parts: RepairParts, findings: readonly F
   const run = contextOf(parts);
   // What the mirror knows by itself: fences and the change log fit together before more changes follow.
   await repairLocally({ mirror, queue: run.queue, clock: parts.clock }, { signal });
-  const own = findings.filter(({ resource }) => detailOf(mirror, resource) !== undefined);
+  const isOwn = ({ resource }: Finding) => resourceNamed(mirror.manifest, resource).detail !== undefined;
+  const own = findings.filter(isOwn);
   mirror.apply(() => {
     const dirtySeq = mirror.sequence.next();
     for (const { resource, id } of own) {
@@ -72,15 +72,12 @@ export async function repairFromService(parts: RepairParts, findings: readonly F
   const policy = new BatchRetryPolicy(outages, probe);
   await new Engine(run, { transport, concurrency, policy, signal, closed: never }).work();
   throwIfAborted(signal, "stopped before all was repaired; the next run reads the rest");
-  const others = findings.filter((one) => !own.includes(one));
-  for (const name of new Set(others.map(({ resource }) => resource)))
-    await applyLists(
-      parts,
-      run,
-      name,
-      others.filter(({ resource }) => resource === name),
-    );
-  const stamp = stampNow(parts, 0);
+  const listed = Map.groupBy(
+    findings.filter((one) => !isOwn(one)),
+    ({ resource }) => resource,
+  );
+  for (const [name, some] of listed) await applyLists(parts, run, name, new Set(some.map(({ id }) => id)));
+  const stamp = stampWithoutRead("repair", parts.clock);
   mirror.apply(() => {
     for (const { resource, id } of findings) mirror.table(resource).derive(id, stamp);
   });
@@ -88,70 +85,35 @@ export async function repairFromService(parts: RepairParts, findings: readonly F
 
 /** A run that reads what is in the lane of events: nothing else is there beside a repair but events that wait. */
 function contextOf(parts: RepairParts): RunContext {
-  const { mirror, resources, clock, signal, provenRoutes } = parts;
-  const queue = new WorkQueue(mirror.db);
-  const proofs = runRouteProofs(queue, clock);
-  for (const name of provenRoutes) proofs.add(name);
-  return createRunContext(
-    { ...parts, queue },
-    {
-      runId: null,
-      resources,
-      startedAtMs: clock.nowMs(),
-      chainStartedMs: clock.nowMs(),
-      share: "events",
-      full: false,
-      allowMassDelete: false,
-      parentReads: { beforeMs: 0, left: 0 },
-      provenRoutes: proofs,
-      signal,
-      removals: runRemovals(),
-    },
-  );
-}
-
-function detailOf(mirror: Mirror, resource: string): string | undefined {
-  return resourceNamed(mirror.manifest, resource).detail;
+  const queue = new WorkQueue(parts.mirror.db);
+  const proofs = runRouteProofs(queue, parts.clock);
+  for (const name of parts.provenRoutes) proofs.add(name);
+  return createEventContext({ ...parts, queue }, { ...parts, provenRoutes: proofs, removals: runRemovals() });
 }
 
 /** The next read of the record is stored, where the JSON is not the one that its hash is of, or has no fence. */
-function distrust(table: ResourceTable, id: Finding["id"]): void {
-  const { statements } = table;
-  const fence = statements.selectFence.get(id) as Fence | undefined;
-  if (!fence) {
-    for (const child of statements.children) child.clear.run(id);
-    return;
-  }
-  const bytes = statements.selectRawBytes.get(id) as Buffer | undefined;
-  const isRight = bytes && fence.sha !== null && hash("sha1", bytes, "buffer").equals(fence.sha);
-  if (!isRight) repairRecord(table, id, { kind: "forget" }, noStamp);
+function distrust({ statements }: ResourceTable, id: RecordId): void {
+  const held = readHeld(statements, id);
+  if (!held.fence) for (const child of statements.children) child.clear.run(id);
+  else if (!isAsReceived(held)) statements.forgetSha.run(id);
 }
-
-const noStamp: ReadStamp = {
-  cause: "repair",
-  sentSeq: 0,
-  receivedSeq: 0,
-  receivedAtMs: 0,
-  requestId: null,
-  run: null,
-};
 
 /** The lists of records without a route of their own, read again, decide about those that differ. */
 async function applyLists(
   parts: RepairParts,
   run: RunContext,
   name: string,
-  findings: readonly Finding[],
+  wanted: ReadonlySet<RecordId>,
 ): Promise<void> {
   const { mirror, reader } = parts;
   const resource = resourceNamed(mirror.manifest, name);
-  const wanted = new Set(findings.map(({ id }) => id));
   const sentSeq = mirror.sequence.next();
-  const slices = new Map<Finding["id"], Buffer>();
+  const slices = new Map<RecordId, Buffer>();
   const shown = await readLists(reader, resource, (id, slice) => {
     if (wanted.has(id)) slices.set(id, slice);
   });
-  const read: ReadContext = { run, stamp: stampNow(parts, sentSeq) };
+  const seqs = { sentSeq, receivedSeq: mirror.sequence.next() };
+  const read: ReadContext = { run, stamp: { ...stampWithoutRead("repair", parts.clock), ...seqs } };
   mirror.apply(() => {
     const table = mirror.table(name);
     const absent = [...wanted].filter((id) => !slices.has(id));
@@ -164,9 +126,4 @@ async function applyLists(
     else holdMassDelete(run, name, live);
   });
   for (const callback of run.afterCommit.splice(0)) callback();
-}
-
-function stampNow({ mirror, clock }: RepairParts, sentSeq: number): ReadStamp {
-  const times = { sentSeq, receivedSeq: mirror.sequence.next(), receivedAtMs: clock.nowMs() };
-  return { ...noStamp, ...times };
 }

@@ -81,10 +81,13 @@ function rowOf(decoded: DecodedRecord | OddValue): Row | OddValue {
   return decoded instanceof OddValue ? decoded : decoded.row;
 }
 
-/** The row that follows from stored JSON, or why there is none: an earlier version took it, or it is damaged. */
+/**
+ * The row that follows from JSON, or why there is none: of stored JSON because an earlier version took it, or because it
+ * is damaged.
+ */
 export function decodeStored(
   { plan, previews }: Pick<DerivableRows, "plan" | "previews">,
-  json: string,
+  json: string | Buffer,
   source: Source,
 ): DecodedRecord | OddValue {
   try {

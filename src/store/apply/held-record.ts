@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { isoTime } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
 import type { Db } from "../database.ts";
@@ -48,6 +49,12 @@ export function readHeld(statements: TableStatements, id: RecordId): HeldRecord 
     detailAt: (values?.at(-1) as string | null | undefined) ?? null,
     children: statements.children.map(({ select }) => select.all(id) as Cell[][]),
   };
+}
+
+/** Has the JSON the SHA-1 that it had when it was received? null: one of them is not there. */
+export function isAsReceived({ fence, json }: HeldRecord): boolean | null {
+  const sha = fence?.sha ?? null;
+  return sha === null || json === undefined ? null : sha.equals(hash("sha1", json, "buffer"));
 }
 
 /** The ids of all that is held of a resource, from `from` on, in their order. */

@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
 import type { Cell } from "../tables/row-decoder.ts";
 
@@ -15,6 +16,11 @@ export interface ReadStamp {
   readonly receivedAtMs: number;
   readonly requestId: string | null;
   readonly run: number | null;
+}
+
+/** The stamp of a change that follows from no answer, and that any read may overwrite. */
+export function stampWithoutRead(cause: Cause, clock: Clock): ReadStamp {
+  return { cause, sentSeq: 0, receivedSeq: 0, receivedAtMs: clock.nowMs(), requestId: null, run: null };
 }
 
 /** What gives a whole record: lists and details may write the same one in different ways. */

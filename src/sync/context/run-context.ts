@@ -192,6 +192,24 @@ export function createRunContext(parts: MirrorParts, settings: RunSettings): Run
   };
 }
 
+/** Builds the context of work that reads what is in the lane of events, without lists of its own. */
+export function createEventContext(
+  parts: MirrorParts,
+  settings: Pick<RunSettings, "resources" | "provenRoutes" | "signal" | "removals">,
+): RunContext {
+  const nowMs = parts.clock.nowMs();
+  return createRunContext(parts, {
+    ...settings,
+    runId: null,
+    startedAtMs: nowMs,
+    chainStartedMs: nowMs,
+    share: "events",
+    full: false,
+    allowMassDelete: false,
+    parentReads: { beforeMs: 0, left: 0 },
+  });
+}
+
 /** What an answer means, on its way into the mirror. */
 export interface WaitingAnswer {
   /** Uses `applyCounted`. */

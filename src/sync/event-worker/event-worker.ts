@@ -1,5 +1,5 @@
 import { databaseError } from "../../store/database.ts";
-import { createRunContext, type RunContext, type WorkerParts } from "../context/run-context.ts";
+import { createEventContext, type RunContext, type WorkerParts } from "../context/run-context.ts";
 import { Tally } from "../context/tally.ts";
 import { dailyRemovals } from "../deletion/mass-delete-guard.ts";
 import { sharedRouteProofs } from "../deletion/route-probe.ts";
@@ -85,15 +85,8 @@ export class EventWorker {
   /** A run without lists: what it knows of routes and removals expires with time instead of with the run. */
   private createContext(): { readonly run: RunContext; readonly policy: ContinuousRetryPolicy } {
     const { mirror, queue, clock } = this.parts;
-    const run = createRunContext(this.parts, {
-      runId: null,
+    const run = createEventContext(this.parts, {
       resources: this.options.resources,
-      startedAtMs: clock.nowMs(),
-      chainStartedMs: clock.nowMs(),
-      share: "events",
-      full: false,
-      allowMassDelete: false,
-      parentReads: { beforeMs: 0, left: 0 },
       provenRoutes: sharedRouteProofs(queue, clock),
       signal: this.signal,
       removals: dailyRemovals(mirror.db, clock),

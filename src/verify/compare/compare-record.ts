@@ -1,14 +1,12 @@
-import { MirrorError } from "../../base/errors.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { hasKey } from "../../extract/answers.ts";
-import { isObject } from "../../json/literal.ts";
-import { parseLossless } from "../../json/lossless.ts";
-import type { HeldRecord } from "../../store/apply/held-record.ts";
+import { decodeStored } from "../../store/apply/derive-rows.ts";
+import { isAsReceived, type HeldRecord } from "../../store/apply/held-record.ts";
 import type { DecodedRecord } from "../../store/apply/merge-rules.ts";
 import type { CellsByName } from "../../store/apply/previews.ts";
-import { OddValue, toRow } from "../../store/tables/row-decoder.ts";
-import { isAsReceived, recordDifferences, rowDifferences, type FieldDifference } from "./differences.ts";
+import { OddValue } from "../../store/tables/row-decoder.ts";
+import { recordDifferences, rowDifferences, type FieldDifference } from "./differences.ts";
 import { isLiveRow, isOfPreview, type MirrorView } from "./mirror-view.ts";
 
 /** What the service says of one record. */
@@ -34,7 +32,7 @@ export function compareRecord(view: MirrorView, resource: Resource, held: HeldRe
   if (!isLiveRow(held))
     return { kind: held.deletedAt !== null || held.fence?.gone === 1 ? "tombstoned" : "missing" };
   if (held.json === undefined) return { kind: "extra", why: "a row without the record that it was made of" };
-  const service = decodeShown(view, resource.name, shown.slice);
+  const service = decodeStored(view.table(resource.name), shown.slice, "detail");
   if (service instanceof OddValue)
     return { kind: "unreadable", why: `the service's record cannot become a row: ${service.message}` };
   const fields = isOfPreview(held)
@@ -127,19 +125,6 @@ export function isSound(view: MirrorView, { name }: Resource, held: HeldRecord):
     return !hasParts && fence?.gone !== 0 && (cells !== undefined || json === undefined);
   }
   const raw = view.raw(name, held);
-  if (fence?.gone === 1 || raw instanceof OddValue || !isAsReceived(held)) return false;
+  if (fence?.gone === 1 || raw instanceof OddValue || isAsReceived(held) === false) return false;
   return rowDifferences(view.table(name), held, raw).length === 0;
-}
-
-/** The record as it would be stored. */
-function decodeShown(view: MirrorView, name: string, slice: Buffer): DecodedRecord | OddValue {
-  try {
-    const record = parseLossless(slice);
-    if (!isObject(record)) return new OddValue("it is not an object");
-    return { record, row: toRow(view.table(name).plan, record) };
-  } catch (error) {
-    if (error instanceof OddValue) return error;
-    if (error instanceof MirrorError && error.kind === "protocol") return new OddValue(error.message);
-    throw error;
-  }
 }

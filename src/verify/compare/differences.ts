@@ -1,7 +1,12 @@
-import { hash } from "node:crypto";
 import { jsonEquals } from "../../json/literal.ts";
 import { ownerCells } from "../../store/apply/derive-rows.ts";
-import { differencesOf, rowsOf, type DerivedRows, type HeldRecord } from "../../store/apply/held-record.ts";
+import {
+  differencesOf,
+  isAsReceived,
+  rowsOf,
+  type DerivedRows,
+  type HeldRecord,
+} from "../../store/apply/held-record.ts";
 import type { DecodedRecord } from "../../store/apply/merge-rules.ts";
 import type { ResourceTable } from "../../store/apply/resource-table.ts";
 import { OddValue, type Cell, type UnknownKey } from "../../store/tables/row-decoder.ts";
@@ -60,7 +65,7 @@ function rawDifferences(
   const numbered = children.map((rows) => rows.map((cells, at): Cell[] => [BigInt(at), ...cells]));
   const inCells = rowDifferences(table, { ...held, ...own, children: numbered }, service);
   if (inCells.length > 0) return inCells.map((one) => ({ ...one, field: `_raw.${one.field}` }));
-  if (isAsReceived(held)) return [];
+  if (isAsReceived(held) !== false) return [];
   // What no column shows. In JSON as it was received that may be old: the name of a nested record that changed since.
   return Object.entries(service.record).flatMap(([key, value]) => {
     const mirror = raw.record[key];
@@ -78,10 +83,4 @@ function unknownFields(raw: DecodedRecord | OddValue, { row, record }: DecodedRe
 
 function nameOfUnknown({ plan, path }: UnknownKey): string {
   return [...("table" in plan ? [String(plan.table)] : []), ...path].join(".");
-}
-
-/** Has the JSON the SHA-1 that it had when it was received? Also where that is not known. */
-export function isAsReceived({ fence, json }: HeldRecord): boolean {
-  const sha = fence?.sha ?? null;
-  return sha === null || json === undefined || sha.equals(hash("sha1", json, "buffer"));
 }

@@ -7,7 +7,7 @@ import type { ResourceTable } from "../../store/apply/resource-table.ts";
 import { guarded, openDatabase, type Db } from "../../store/database.ts";
 import { checkState } from "./check-state.ts";
 import { firstId, RecordJudge } from "./judge-records.ts";
-import { LocalFindings, namedRecord, repairHint, type LocalCheck } from "./local-check.ts";
+import { LocalFindings, repairHint, type LocalCheck } from "./local-check.ts";
 
 /** How far a check is. */
 interface LocalProgress {
@@ -98,7 +98,7 @@ async function checkRecords(
   for (const table of tables) {
     await checkTable(judge, table, findings, options);
     for (const id of last.unheld(table.resource.name, firstId, mostUnheld))
-      findings.add(table.resource.name, { list: "missing", ...namedRecord(id) });
+      findings.add(table.resource.name, { list: "missing", id });
   }
 }
 

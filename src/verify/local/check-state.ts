@@ -7,7 +7,7 @@ import { EventIds } from "../../state/inbox/event-ids.ts";
 import { Meta } from "../../state/meta.ts";
 import type { Db } from "../../store/database.ts";
 import type { LocalFindings, LocalProblem } from "./local-check.ts";
-import { namedRecord, repairHint } from "./local-check.ts";
+import { repairHint } from "./local-check.ts";
 import { oddWork } from "./odd-work.ts";
 
 /** One more than are named of a resource, and of anything else. */
@@ -19,7 +19,7 @@ export function checkState(db: Db, manifest: Manifest, findings: LocalFindings):
   const log = new ChangeLogCheck(db);
   for (const { resource, recordId, next, following, op } of log.broken(mostFound)) {
     const [mirror, raw] = next === following ? [op, null] : [next, following];
-    findings.add(resource, { list: "different", ...namedRecord(recordId), field: "_changes", mirror, raw });
+    findings.add(resource, { list: "different", id: recordId, field: "_changes", mirror, raw });
   }
   const reads = log.lostReads(mostFound);
   const add = (

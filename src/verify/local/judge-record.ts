@@ -7,7 +7,7 @@ import type { Overrides, Source } from "../../store/apply/read-stamp.ts";
 import { OddValue, type Cell, type Row } from "../../store/tables/row-decoder.ts";
 import type { TablePlan } from "../../store/tables/table-plan.ts";
 import { mostNewColumns } from "../../store/tables/unknown-columns.ts";
-import { namedRecord, plain, type Found } from "./local-check.ts";
+import type { Found } from "./local-check.ts";
 
 /** What is wrong with one record, and what puts it right. */
 export interface RecordJudgement {
@@ -193,11 +193,11 @@ function unknownFields(facts: RecordFacts, { unknown }: Row): Found[] {
 }
 
 function listed(list: "missing" | "extra", { id }: RecordFacts): Found {
-  return { list, ...namedRecord(id) };
+  return { list, id };
 }
 
 function different({ id }: RecordFacts, field: string, mirror: Cell, raw: Cell): Found {
-  return { list: "different", ...namedRecord(id), field, mirror: plain(mirror), raw: plain(raw) };
+  return { list: "different", id, field, mirror, raw };
 }
 
 const mostShown = 80;

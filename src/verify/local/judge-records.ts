@@ -3,15 +3,22 @@ import { canonicalId, recordId, type RecordId } from "../../base/ids.ts";
 import { integerOf, isObject, type JsonObject } from "../../json/literal.ts";
 import type { LastChanges } from "../../state/checks/last-changes.ts";
 import { decodeStored, ownerCells } from "../../store/apply/derive-rows.ts";
-import { idsHeld, readHeld, type HeldRecord } from "../../store/apply/held-record.ts";
+import {
+  differencesOf,
+  idsHeld,
+  isAsReceived,
+  readHeld,
+  rowsOf,
+  type HeldRecord,
+} from "../../store/apply/held-record.ts";
 import { dataCells } from "../../store/apply/merge-rules.ts";
 import type { Overrides } from "../../store/apply/read-stamp.ts";
 import type { ResourceTable } from "../../store/apply/resource-table.ts";
-import { OddValue, type Cell } from "../../store/tables/row-decoder.ts";
+import { OddValue } from "../../store/tables/row-decoder.ts";
 import { dataColumns } from "../../store/tables/table-layout.ts";
 import { ownerColumns } from "../../sync/deletion/removal.ts";
 import { judgeRecord, type RecordJudgement } from "./judge-record.ts";
-import { namedRecord, plain, type Found } from "./local-check.ts";
+import type { Found } from "./local-check.ts";
 
 /** Records that are judged at once: about 0.1 s of work. */
 const recordsAtOnce = 1_000;
@@ -99,13 +106,11 @@ export class RecordJudge {
   }
 }
 
-function isShaRight(table: ResourceTable, id: RecordId, { fence, json }: HeldRecord): boolean {
-  const sha = fence?.sha;
-  if (!sha || json === undefined) return false;
-  if (hash("sha1", json, "buffer").equals(sha)) return true;
+function isShaRight({ statements }: ResourceTable, id: RecordId, held: HeldRecord): boolean {
+  if (isAsReceived(held) !== false) return isAsReceived(held) === true;
   // Bytes that are no UTF-8 are others as a string.
-  const bytes = table.statements.selectRawBytes.get(id) as Buffer;
-  return hash("sha1", bytes, "buffer").equals(sha);
+  const bytes = statements.selectRawBytes.get(id) as Buffer;
+  return held.fence?.sha?.equals(hash("sha1", bytes, "buffer")) === true;
 }
 
 function partsOf(record: JsonObject, field: string): JsonObject[] {
@@ -121,16 +126,18 @@ function ownerJudgement(owned: ResourceTable, part: JsonObject, overrides: Overr
   const integer = integerOf(part["id"]);
   const id = integer === null ? null : recordId(String(integer));
   if (id === null) return [];
-  const values = owned.statements.selectRow.get(id) as Cell[] | undefined;
-  const json = owned.statements.selectRaw.get(id) as string | undefined;
-  const decoded = json === undefined ? null : decodeStored(owned, json, "detail");
-  if (!values || values.at(-2) !== null || !decoded || decoded instanceof OddValue) return [];
-  const own = dataCells(owned.plan, decoded.row, undefined);
-  const found = dataColumns(owned.plan).flatMap(({ name }, i): Found[] => {
-    if (!Object.hasOwn(overrides, name) || (own[i] ?? null) !== null) return [];
-    const [mirror, raw] = [plain(values[i] ?? null), plain(overrides[name] ?? null)];
-    return mirror === raw ? [] : [{ list: "different", ...namedRecord(id), field: name, mirror, raw }];
-  });
+  const { plan } = owned;
+  const held = readHeld(owned.statements, id);
+  const decoded = held.json === undefined ? null : decodeStored(owned, held.json, "detail");
+  if (!held.cells || held.deletedAt !== null || !decoded || decoded instanceof OddValue) return [];
+  const own = dataCells(plan, decoded.row, undefined);
+  const unnamed = new Set(
+    dataColumns(plan).flatMap(({ name }, i) => ((own[i] ?? null) === null ? [name] : [])),
+  );
+  const derived = rowsOf(plan, held, decoded.row, { overrides, nowMs: 0 });
+  const found = differencesOf(plan, held, derived)
+    .filter(({ field }) => Object.hasOwn(overrides, field) && unnamed.has(field))
+    .map((one): Found => ({ list: "different", id, ...one }));
   const { name: resource } = owned.resource;
   return found.length === 0 ? [] : [{ resource, id, found, steps: [{ kind: "derive", overrides }] }];
 }

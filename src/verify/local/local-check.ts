@@ -1,22 +1,16 @@
 import type { RecordId } from "../../base/ids.ts";
-import type { Cell } from "../../store/tables/row-decoder.ts";
-
-/** A value as JSON can hold it: integers beyond 2^53 as text. */
-export type PlainValue = string | number | null;
+import type { CellDifference } from "../../store/apply/held-record.ts";
 
 /** A record by its id. */
-export interface NamedRecord {
-  readonly id: string | number;
+interface NamedRecord {
+  readonly id: RecordId;
 }
 
-/** A field that is not what the record's JSON says. */
-interface LocalDifference extends NamedRecord {
-  /** `total`; `invoice_items[0].title` of a child row; `_raw`, `_fence` or `_changes` for what is kept beside the row. */
-  readonly field: string;
-  readonly mirror: PlainValue;
-  /** What the row should hold, by the JSON as it was received. */
-  readonly raw: PlainValue;
-}
+/**
+ * A field that is not what the record's JSON says, as it was received; `_raw`, `_fence` or `_changes` for what is kept
+ * beside the row.
+ */
+type LocalDifference = NamedRecord & CellDifference;
 
 /** What was found in one resource. */
 export interface ResourceCheck {
@@ -86,15 +80,3 @@ function isSound({ missing, extra, different }: ResourceCheck): boolean {
 /** One finding about a record, with the list it belongs to. */
 export type Found =
   ({ readonly list: "missing" | "extra" } & NamedRecord) | ({ readonly list: "different" } & LocalDifference);
-
-/** A record as it is named. */
-export function namedRecord(id: RecordId): NamedRecord {
-  return { id: typeof id === "bigint" ? String(id) : id };
-}
-
-/** A cell as JSON can hold it. */
-export function plain(value: Cell): PlainValue {
-  if (typeof value !== "bigint") return value;
-  const number = Number(value);
-  return Number.isSafeInteger(number) ? number : String(value);
-}

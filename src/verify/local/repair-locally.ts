@@ -9,7 +9,7 @@ import { variantsOf } from "../../state/sweeps.ts";
 import type { NewWorkItem } from "../../state/work-item.ts";
 import type { Fence } from "../../store/apply/merge-rules.ts";
 import { repairRecord } from "../../store/apply/repair-record.ts";
-import type { ReadStamp } from "../../store/apply/read-stamp.ts";
+import { stampWithoutRead } from "../../store/apply/read-stamp.ts";
 import { sweepWork } from "../../sync/plan/list-reads.ts";
 import type { LocalCheckOptions } from "./check-locally.ts";
 import { repairState, type RepairParts } from "./repair-state.ts";
@@ -97,8 +97,7 @@ function repairSome(
   total: { repaired: number; queued: number },
 ): void {
   if (records.length === 0) return;
-  const times = { sentSeq: 0, receivedSeq: 0, receivedAtMs: clock.nowMs() };
-  const stamp: ReadStamp = { cause: "repair", ...times, requestId: null, run: null };
+  const stamp = stampWithoutRead("repair", clock);
   mirror.apply(() => {
     for (const { resource, id, steps } of records) {
       const table = mirror.table(resource);

@@ -101,7 +101,7 @@ async function readFirstPage(
     return { form, ...(await readPage(reader, resource, place, { ...form, page: 1 })) };
   } catch (error) {
     const isInvalid = error instanceof ReadRefused && error.reason instanceof InvalidError;
-    const other = isInvalid ? otherListForm(resource.list, form, error.reason as InvalidError) : null;
+    const other = isInvalid ? otherListForm(resource.list, form, error.reason) : null;
     if (other) return readFirstPage(reader, resource, place, other);
     throw error;
   }
