@@ -1,9 +1,8 @@
-import { stampWithoutRead } from "../store/apply/read-stamp.ts";
 import { yieldToLoop } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
-import { canonicalId } from "../base/ids.ts";
 import type { DeriveResult } from "../store/apply/derive-rows.ts";
 import { idsHeld } from "../store/apply/held-record.ts";
+import { stampWithoutRead, type ReadStamp } from "../store/apply/read-stamp.ts";
 import type { ResourceTable } from "../store/apply/resource-table.ts";
 import type { StoreNotices } from "../store/apply/table-context.ts";
 import type { Derivations } from "../store/tables/derivations.ts";
@@ -35,30 +34,26 @@ export async function deriveAgain(
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal | undefined },
 ): Promise<void> {
   const totals = { same: 0, written: 0, unusable: 0 };
-  while (mirror.derivations.nextId(resource) !== null) {
-    const isDone = deriveSome(mirror, resource, clock, totals);
-    mirror.notices.onDerived?.({ resource, ...totals, isDone });
-    if (!isDone) await yieldToLoop(signal, `stopped while the rows of ${resource} were derived again`);
+  for (let from = mirror.derivations.nextId(resource); from !== null;) {
+    from = deriveSome(mirror, resource, { from, stamp: stampWithoutRead("schema", clock) }, totals);
+    mirror.notices.onDerived?.({ resource, ...totals, isDone: from === null });
+    if (from !== null) await yieldToLoop(signal, `stopped while the rows of ${resource} were derived again`);
   }
 }
 
-/** Returns whether these were the last. */
+/** Returns where the next ones begin; null: these were the last. */
 function deriveSome(
   mirror: DerivableMirror,
   resource: string,
-  clock: Clock,
+  { from, stamp }: { readonly from: bigint; readonly stamp: ReadStamp },
   totals: Record<DeriveResult, number>,
-): boolean {
-  const { derivations } = mirror;
+): bigint | null {
   const table = mirror.table(resource);
-  const stamp = stampWithoutRead("schema", clock);
   return mirror.apply(() => {
-    const from = derivations.nextId(resource);
-    const ids = from === null ? [] : idsHeld(table.context.db, table.plan, from, recordsAtOnce + 1);
-    const next = ids[recordsAtOnce] ?? null;
-    for (const id of ids.slice(0, recordsAtOnce)) totals[table.derive(canonicalId(id), stamp)] += 1;
+    const { ids, next } = idsHeld(table.context.db, table.plan, from, recordsAtOnce);
+    for (const id of ids) totals[table.derive(id, stamp)] += 1;
     if (next === null) finishTables(table.context.db, table.plan);
-    derivations.advance(resource, next);
-    return next === null;
+    mirror.derivations.advance(resource, next);
+    return next;
   });
 }

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { isoTime } from "../../base/clock.ts";
-import type { RecordId } from "../../base/ids.ts";
+import { canonicalId, type RecordId } from "../../base/ids.ts";
 import type { Db } from "../database.ts";
 import { quoted } from "../sql-text.ts";
 import type { Cell, Row } from "../tables/row-decoder.ts";
@@ -57,8 +57,15 @@ export function isAsReceived({ fence, json }: HeldRecord): boolean | null {
   return sha === null || json === undefined ? null : sha.equals(hash("sha1", json, "buffer"));
 }
 
-/** The ids of all that is held of a resource, from `from` on, in their order. */
-export function idsHeld(db: Db, plan: TablePlan, from: bigint, most: number): bigint[] {
+/** Some of the records held of a resource. */
+interface HeldIds {
+  readonly ids: readonly RecordId[];
+  /** Where the next ones begin; null: these were the last. */
+  readonly next: bigint | null;
+}
+
+/** The ids of all that is held of a resource, rows, child rows, JSON and fences, in their order, `most` at a time. */
+export function idsHeld(db: Db, plan: TablePlan, from: bigint, most: number): HeldIds {
   const tables = [
     ["id", plan.table],
     ["id", rawTable(plan.table)],
@@ -69,8 +76,9 @@ export function idsHeld(db: Db, plan: TablePlan, from: bigint, most: number): bi
     ([key = "", table = ""]) =>
       `SELECT ${quoted(key)} AS id FROM ${quoted(table)} WHERE ${quoted(key)} >= @from`,
   );
-  const sql = `${arms.join(" UNION ")} ORDER BY 1 LIMIT @most`;
-  return db.prepare(sql).pluck().safeIntegers().all({ from, most }) as bigint[];
+  const sql = `${arms.join(" UNION ")} ORDER BY 1 LIMIT @most + 1`;
+  const ids = db.prepare(sql).pluck().safeIntegers().all({ from, most }) as bigint[];
+  return { ids: ids.slice(0, most).map(canonicalId), next: ids[most] ?? null };
 }
 
 /**

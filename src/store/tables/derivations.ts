@@ -1,13 +1,11 @@
 import { hash } from "node:crypto";
+import { firstId } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { Repository } from "../repository.ts";
 import { quoted } from "../sql-text.ts";
 import { decodingVersion } from "./row-decoder.ts";
 import { rawTable } from "./table-layout.ts";
 import { planRow, planTable, sqlTypes, type Column, type KeyNode, type RowPlan } from "./table-plan.ts";
-
-/** Before the first id. */
-const firstId = BigInt(Number.MIN_SAFE_INTEGER);
 
 /**
  * Which version of plan and decoding made the rows of each resource, and how far they are derived again.

@@ -1,5 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
-import { canonicalId, type RecordId } from "../../base/ids.ts";
+import { firstId, type RecordId } from "../../base/ids.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import { openTables } from "../../state/checks/open-tables.ts";
 import { Parents } from "../../state/parents.ts";
@@ -73,16 +73,13 @@ export class MirrorView {
     return this.differences.uncompared(resource);
   }
 
-  /** The ids of all that is held of a resource, some at a time: rows, child rows, JSON and fences. */
-  *ids(resource: string): Generator<RecordId[]> {
+  /** The ids of all that is held of a resource, some at a time. */
+  *ids(resource: string): Generator<readonly RecordId[]> {
     const { plan } = this.table(resource);
-    let from = BigInt(Number.MIN_SAFE_INTEGER);
-    for (;;) {
-      const ids = idsHeld(this.db, plan, from, idsAtOnce);
-      yield ids.map(canonicalId);
-      const last = ids.at(-1);
-      if (last === undefined || ids.length < idsAtOnce) return;
-      from = last + 1n;
+    for (let from: bigint | null = firstId; from !== null;) {
+      const { ids, next } = idsHeld(this.db, plan, from, idsAtOnce);
+      yield ids;
+      from = next;
     }
   }
 }

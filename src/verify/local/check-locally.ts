@@ -1,4 +1,5 @@
 import { yieldToLoop } from "../../base/cancellation.ts";
+import { firstId } from "../../base/ids.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import { absentOwnTables, FileCheck, isOlder } from "../../state/checks/file-check.ts";
 import { LastChanges } from "../../state/checks/last-changes.ts";
@@ -6,7 +7,7 @@ import { openTables } from "../../state/checks/open-tables.ts";
 import type { ResourceTable } from "../../store/apply/resource-table.ts";
 import { guarded, openDatabase, type Db } from "../../store/database.ts";
 import { checkState } from "./check-state.ts";
-import { firstId, RecordJudge } from "./judge-records.ts";
+import { RecordJudge } from "./judge-records.ts";
 import { LocalFindings, repairHint, type LocalCheck } from "./local-check.ts";
 
 /** How far a check is. */

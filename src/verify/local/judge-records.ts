@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { canonicalId, recordId, type RecordId } from "../../base/ids.ts";
+import { recordId, type RecordId } from "../../base/ids.ts";
 import { integerOf, isObject, type JsonObject } from "../../json/literal.ts";
 import type { LastChanges } from "../../state/checks/last-changes.ts";
 import { decodeStored, ownerCells } from "../../store/apply/derive-rows.ts";
@@ -22,8 +22,6 @@ import type { Found } from "./local-check.ts";
 
 /** Records that are judged at once: about 0.1 s of work. */
 const recordsAtOnce = 1_000;
-/** Before the first id. */
-export const firstId = BigInt(Number.MIN_SAFE_INTEGER);
 const farFuture = "9999";
 
 /** A record in which something is wrong. */
@@ -54,14 +52,12 @@ export class RecordJudge {
   /** Records with ids from `from` on. */
   part(table: ResourceTable, from: bigint): JudgedPart {
     const { plan, resource, context } = table;
-    const ids = idsHeld(context.db, plan, from, recordsAtOnce + 1).map(canonicalId);
-    const next = ids[recordsAtOnce];
-    const some = ids.slice(0, recordsAtOnce);
-    const last = this.last.between(resource.name, some[0] ?? 0, some.at(-1) ?? 0);
+    const { ids, next } = idsHeld(context.db, plan, from, recordsAtOnce);
+    const last = this.last.between(resource.name, ids[0] ?? 0, ids.at(-1) ?? 0);
     const quarantined = new Set(context.quarantine.idsBefore(resource.name, farFuture));
     const wrong: JudgedRecord[] = [];
     let live = 0;
-    for (const id of some) {
+    for (const id of ids) {
       const held = readHeld(table.statements, id);
       if (held.fence?.gone === 0) live += 1;
       const judgement = judgeRecord({
@@ -79,7 +75,7 @@ export class RecordJudge {
       if (judgement.found.length > 0) wrong.push({ resource: resource.name, id, ...judgement });
       wrong.push(...this.ownedBy(table, id, held));
     }
-    return { wrong, records: some.length, live, next: next === undefined ? null : BigInt(next) };
+    return { wrong, records: ids.length, live, next };
   }
 
   private jsonBefore(last: { readonly seq: number; readonly op: string } | undefined): string | null {

@@ -1,5 +1,5 @@
 import { yieldToLoop } from "../../base/cancellation.ts";
-import { recordId, type RecordId } from "../../base/ids.ts";
+import { firstId, recordId, type RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import { resourceNamed } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
@@ -14,7 +14,7 @@ import { sweepWork } from "../../sync/plan/list-reads.ts";
 import type { LocalCheckOptions } from "./check-locally.ts";
 import { repairState, type RepairParts } from "./repair-state.ts";
 import { repairRead } from "./odd-work.ts";
-import { firstId, RecordJudge, type JudgedRecord } from "./judge-records.ts";
+import { RecordJudge, type JudgedRecord } from "./judge-records.ts";
 
 /** What a repair did, in numbers of records. */
 export interface LocalRepair {
