@@ -1,4 +1,5 @@
 import { recordId, type RecordId } from "../base/ids.ts";
+import type { Resource } from "../connector/resource.ts";
 import { ProtocolError } from "../connector/service-errors.ts";
 import { cutArray, cutList, cutObject, idOf, isEmptyObject, valueOf, type ListCut } from "../json/cut.ts";
 import { assertUtf8 } from "../json/lossless.ts";
@@ -38,7 +39,7 @@ export function readParts(slice: Buffer, field: string): Slices | null {
   return value?.[0] === 0x5b ? cutArray(value) : null;
 }
 
-/** Does the record have this key? */
-export function hasKey(slice: Buffer, key: string): boolean {
-  return valueOf(slice, key) !== null;
+/** Does a list show all of this record? Else it shows a preview. */
+export function isShownWhole({ gives, fullWhen = [] }: Resource, slice: Buffer): boolean {
+  return gives === "full" && fullWhen.every((key) => valueOf(slice, key) !== null);
 }

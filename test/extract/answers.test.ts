@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
-import { hasKey, readDetail, readList, readObject, readParts } from "../../src/extract/answers.ts";
+import { isShownWhole, readDetail, readList, readObject, readParts } from "../../src/extract/answers.ts";
+import { resourceOf } from "../support/mirror.ts";
 
 const bytes = (text: string) => Buffer.from(text);
 
@@ -97,9 +98,11 @@ describe("parts of a record", () => {
       expect(readParts(bytes(text), "payments")?.count).toBe(0);
   });
 
-  test("a key is found whatever its value and however it is written", () => {
-    expect(hasKey(bytes('{"stocks":null}'), "stocks")).toBe(true);
-    expect(hasKey(bytes('{"st\\u006fcks":[]}'), "stocks")).toBe(true);
-    expect(hasKey(bytes('{"in":{"stocks":1}}'), "stocks")).toBe(false);
+  test("a record is whole in a list that shows its keys, whatever their values and however they are written", () => {
+    const prices = { ...resourceOf("people"), gives: "full", fullWhen: ["stocks"] } as const;
+    expect(isShownWhole(prices, bytes('{"stocks":null}'))).toBe(true);
+    expect(isShownWhole(prices, bytes('{"st\\u006fcks":[]}'))).toBe(true);
+    expect(isShownWhole(prices, bytes('{"in":{"stocks":1}}'))).toBe(false);
+    expect(isShownWhole({ ...prices, gives: "preview" }, bytes('{"stocks":null}'))).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import type { RecordId } from "../../base/ids.ts";
-import { hasKey } from "../../extract/answers.ts";
+import { isShownWhole } from "../../extract/answers.ts";
 import type { Slices } from "../../json/slices.ts";
 import type { ApplyResult } from "../../store/apply/read-stamp.ts";
 import { childrenOf, type AnswerContext, type RunContext } from "../context/run-context.ts";
@@ -49,7 +49,7 @@ export function applyListed(
 function applyOne(answer: AnswerContext, id: RecordId, slice: Buffer): ApplyResult {
   const { run, resource, stamp } = answer;
   const table = run.mirror.table(resource.name);
-  if (resource.gives === "full" && (resource.fullWhen ?? []).every((key) => hasKey(slice, key))) {
+  if (isShownWhole(resource, slice)) {
     const result = table.put({ stamp, id, slice, source: "list" });
     run.tally.count(resource.name, result);
     const outcome = result === "hydrated" ? "inserted" : result;

@@ -2,7 +2,7 @@ import { messageOf } from "../../base/errors.ts";
 import { NotFoundError, ForbiddenError } from "../../connector/service-errors.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { Transport } from "../../connector/transport.ts";
-import { hasKey, readList } from "../../extract/answers.ts";
+import { isShownWhole, readList } from "../../extract/answers.ts";
 import { pageFacts } from "../../extract/page-facts.ts";
 import { requestFor } from "../../extract/work-request.ts";
 import { variantsOf } from "../../state/sweeps.ts";
@@ -67,10 +67,9 @@ const nothing: ResourceEstimate = { list: 0, detail: 0, child: 0, records: null 
 
 /** @param kept how many records need no detail */
 async function estimateList(transport: Transport, resource: Resource, kept: number) {
-  const { gives } = resource;
   try {
     const { records, showsAll } = await countRecords(transport, resource);
-    const detail = gives === "preview" || !showsAll ? Math.max(0, records - kept) : 0;
+    const detail = showsAll ? 0 : Math.max(0, records - kept);
     return { list: listRequests(resource, records), detail, child: 0, records };
   } catch (error) {
     if (!(error instanceof NotFoundError || error instanceof ForbiddenError)) throw error;
@@ -78,16 +77,16 @@ async function estimateList(transport: Transport, resource: Resource, kept: numb
   }
 }
 
-/** `showsAll`: the list's first record has what makes it a full one. */
+/** `showsAll`: the list shows all of its first record. */
 async function countRecords(transport: Transport, resource: Resource) {
   let count = 0;
-  let showsAll = true;
+  let showsAll = resource.gives === "full";
   for (const variant of variantsOf(resource)) {
     const work = sweepWork(resource.name, { variant, perPage: 1 }, 0);
     const request = requestFor(resource, { ...work, id: 0, attempts: 0 });
     const { records, paginator } = readList((await transport.send(request)).body);
     count += resource.list.kind === "paged" ? pageFacts(paginator, 1).total : records.count;
-    if (records.count > 0) showsAll = (resource.fullWhen ?? []).every((key) => hasKey(records.slice(0), key));
+    if (records.count > 0) showsAll = isShownWhole(resource, records.slice(0));
   }
   return { records: count, showsAll };
 }

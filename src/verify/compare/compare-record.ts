@@ -1,6 +1,6 @@
 import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
-import { hasKey } from "../../extract/answers.ts";
+import { isShownWhole } from "../../extract/answers.ts";
 import { decodeStored } from "../../store/apply/derive-rows.ts";
 import { isAsReceived, type HeldRecord } from "../../store/apply/held-record.ts";
 import type { DecodedRecord } from "../../store/apply/merge-rules.ts";
@@ -110,11 +110,6 @@ export function differsFromListed(
   if (!shown) return true;
   const service = { record: shown.record, row: previews.row(shown.cells) };
   return shownDifferences(view, name, held, service, shown.cells).length > 0;
-}
-
-/** Does a list show all of this record? */
-export function isShownWhole({ gives, fullWhen = [] }: Resource, slice: Buffer): boolean {
-  return gives === "full" && fullWhen.every((key) => hasKey(slice, key));
 }
 
 /** Do a record's row, child rows, JSON and tombstone fit together? */
