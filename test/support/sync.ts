@@ -6,7 +6,7 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import type { ReadStamp } from "../../src/store/apply/read-stamp.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { runRemovals } from "../../src/sync/deletion/mass-delete-guard.ts";
-import { createRunContext, type RunContext } from "../../src/sync/context/run-context.ts";
+import { applyCounted, createRunContext, type RunContext } from "../../src/sync/context/run-context.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { applyDetail } from "../../src/sync/apply/detail-answer.ts";
 import { applyList } from "../../src/sync/apply/list-answer.ts";
@@ -77,7 +77,7 @@ export function detail(
   stamp: ReadStamp = stampOf(run.mirror, { cause: "hydrate" }),
 ): void {
   const body = Buffer.from(JSON.stringify(record));
-  applyDetail({ run, resource: resourceOf(resource), item, stamp }, body);
+  applyCounted(run, () => applyDetail({ run, resource: resourceOf(resource), item, stamp }, body));
   run.queue.release(item);
 }
 

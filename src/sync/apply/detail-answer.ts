@@ -4,7 +4,7 @@ import { readDetail, readParts } from "../../extract/answers.ts";
 import { recordOf } from "../../extract/work-request.ts";
 import type { ListedAs } from "../../store/apply/read-stamp.ts";
 import { mostAttempts } from "../context/limits.ts";
-import { applyCounted, type AnswerContext } from "../context/run-context.ts";
+import type { AnswerContext } from "../context/run-context.ts";
 import { ownedBy, ownerColumns, removeOrReread } from "../deletion/removal.ts";
 import { markRouteProven } from "../deletion/route-probe.ts";
 import { queueDependents } from "../plan/dependents.ts";
@@ -13,7 +13,7 @@ import { completeEvents, isNews } from "./complete-events.ts";
 import { idOrQuarantine } from "./records-without-id.ts";
 
 /**
- * Applies a record as its own route gives it, and the records it owns, in one transaction.
+ * Applies a record as its own route gives it, and the records it owns, inside the apply transaction.
  *
  * @throws ProtocolError when the body is not the record that was asked for. One that does not say which record it is,
  *   is taken when nothing else is missing, and goes into quarantine with the last attempt otherwise.
@@ -22,26 +22,24 @@ export function applyDetail(answer: AnswerContext, body: Buffer): void {
   const { run, resource, item, stamp } = answer;
   const id = recordOf(item);
   const { slice, withoutId } = readDetail(body, id);
-  applyCounted(run, () => {
-    if (!withoutId) markRouteProven(run, resource);
-    const listed = (item.payload as { listed?: ListedAs } | undefined)?.listed;
-    const result = run.mirror
-      .table(resource.name)
-      .put({ stamp, id, slice, withoutId, source: "detail", listed });
-    if (withoutId && result === "quarantined") assertLastAttempt(answer);
-    run.tally.count(resource.name, result);
-    const { differences } = run.mirror;
-    if (differences.hasStopped(resource.name))
-      run.queue.dropDiffering(resource.name, differences.uncompared(resource.name));
-    // The answer was not used, so the reason to read stands: the work item stays and is read again (I4).
-    if (result === "stale") return;
-    if (result !== "quarantined") applyOwned(answer, id, slice);
-    run.queue.done(item, stamp.sentSeq);
-    // A provisional row does not show what else its record changes: its detail is its arrival.
-    const outcome = result === "hydrated" ? "inserted" : result;
-    const completed = completeEvents(answer, outcome);
-    queueDependents(answer, { id, outcome, isNews: isNews(answer, outcome, completed) });
-  });
+  if (!withoutId) markRouteProven(run, resource);
+  const listed = (item.payload as { listed?: ListedAs } | undefined)?.listed;
+  const result = run.mirror
+    .table(resource.name)
+    .put({ stamp, id, slice, withoutId, source: "detail", listed });
+  if (withoutId && result === "quarantined") assertLastAttempt(answer);
+  run.tally.count(resource.name, result);
+  const { differences } = run.mirror;
+  if (differences.hasStopped(resource.name))
+    run.queue.dropDiffering(resource.name, differences.uncompared(resource.name));
+  // The answer was not used, so the reason to read stands: the work item stays and is read again (I4).
+  if (result === "stale") return;
+  if (result !== "quarantined") applyOwned(answer, id, slice);
+  run.queue.done(item, stamp.sentSeq);
+  // A provisional row does not show what else its record changes: its detail is its arrival.
+  const outcome = result === "hydrated" ? "inserted" : result;
+  const completed = completeEvents(answer, outcome);
+  queueDependents(answer, { id, outcome, isNews: isNews(answer, outcome, completed) });
 }
 
 /** An answer that is no record may be a passing one: it is kept in quarantine once the attempts are used up. */

@@ -7,13 +7,7 @@ import { pageFacts, wholeFacts, type PageFacts } from "../../extract/page-facts.
 import type { ListCut } from "../../json/cut.ts";
 import { noteExpected, sweepKey } from "../../state/sweeps.ts";
 import { applyTogether } from "../context/apply-together.ts";
-import {
-  applyCounted,
-  applyWhenFree,
-  requireRunId,
-  type AnswerContext,
-  type ReadContext,
-} from "../context/run-context.ts";
+import { applyWhenFree, requireRunId, type AnswerContext, type ReadContext } from "../context/run-context.ts";
 import { followQuickPage } from "../plan/quick-reads.ts";
 import { applyListed, type ShownSoFar } from "./listed-record.ts";
 import { addListingPage, addUselessPage, pagePlace } from "./listing.ts";
@@ -56,7 +50,7 @@ export async function applyList(answer: AnswerContext, body: Buffer): Promise<vo
       noteExpected(run.mirror.meta, sweepKey(resource.name, variant), facts.total);
     addListingPage(answer, { ...facts, ...shown });
   };
-  await applyTogether(run, () => applyCounted(run, complete));
+  await applyTogether(run, complete);
 }
 
 function applyObject(answer: AnswerContext, body: Buffer): Promise<void> {

@@ -27,12 +27,12 @@ function commitAnswers(run: RunContext): void {
   const failures = new Map<WaitingAnswer, unknown>();
   const applyAll = () => {
     for (const answer of answers) {
-      const failure = applyOne(answer);
+      const failure = applyOne(run, answer);
       if (failure) failures.set(answer, failure.error);
     }
   };
   try {
-    // One alone needs no transaction around its own.
+    // One alone needs no other transaction than its own.
     if (answers.length === 1) applyAll();
     else applyCounted(run, applyAll);
   } catch (error) {
@@ -46,9 +46,9 @@ function commitAnswers(run: RunContext): void {
 }
 
 /** Returns what the step threw. Throws errors of the database: SQLite may have ended the transaction. */
-function applyOne({ step }: WaitingAnswer): { readonly error: unknown } | undefined {
+function applyOne(run: RunContext, { step }: WaitingAnswer): { readonly error: unknown } | undefined {
   try {
-    step();
+    applyCounted(run, step);
     return undefined;
   } catch (error) {
     if (error instanceof MirrorError && error.kind === "database") throw error;

@@ -212,7 +212,6 @@ export function createEventContext(
 
 /** What an answer means, on its way into the mirror. */
 export interface WaitingAnswer {
-  /** Uses `applyCounted`. */
   readonly step: () => void;
   resolve(): void;
   reject(error: unknown): void;
