@@ -24,6 +24,12 @@ export function didYouMean(value: unknown, candidates: Iterable<string>): string
   return meant === undefined ? "" : `; did you mean "${meant}"?`;
 }
 
+/** `a, b and 3 more`: so many of the names. */
+export function someOf(names: readonly string[], most: number): string {
+  const more = names.length > most ? ` and ${names.length - most} more` : "";
+  return names.slice(0, most).join(", ") + more;
+}
+
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {

@@ -2,6 +2,7 @@
  * The rules by which answers become rows (I2, I3, I7): pure functions over a record's fence, its stored values
  * and the values that came. ResourceTable runs the statements that follow from them.
  */
+import { someOf } from "../../base/names.ts";
 import { jsonEquals } from "../../json/literal.ts";
 import type { JsonObject } from "../../json/literal.ts";
 import { OddValue, type Cell, type Row } from "../tables/row-decoder.ts";
@@ -101,6 +102,5 @@ export function textOf(values: unknown): string {
 export function assertOnlyIdMissing({ missing }: Row): void {
   const others = missing.filter((path) => path !== "id");
   if (others.length === 0) return;
-  const named = others.slice(0, 3).join(", ") + (others.length > 3 ? ` and ${others.length - 3} more` : "");
-  throw new OddValue(`the record has no id and lacks ${named}`);
+  throw new OddValue(`the record has no id and lacks ${someOf(others, 3)}`);
 }

@@ -1,3 +1,4 @@
+import { someOf } from "../../../base/names.ts";
 import { deliversHere, missingEvents } from "../../../webhook/subscriptions/event-choice.ts";
 import type { Subscription } from "../../../webhook/subscriptions/subscription-client.ts";
 import type { CompanyScope } from "../../mirror/company-scope.ts";
@@ -33,11 +34,7 @@ export function subscriptionLines(company: string, view: SubscriptionView): stri
   ];
 }
 
-const mostNamed = 6;
-
 function eventsText({ events, missing_events: missing }: SubscriptionView): string {
   if (missing.length === 0) return `all ${events.length} events`;
-  const named = missing.slice(0, mostNamed).join(", ");
-  const more = missing.length > mostNamed ? ` and ${missing.length - mostNamed} more` : "";
-  return `${events.length} of ${events.length + missing.length} events; not ${named}${more}`;
+  return `${events.length} of ${events.length + missing.length} events; not ${someOf(missing, 6)}`;
 }
