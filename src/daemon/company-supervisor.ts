@@ -9,7 +9,7 @@ import type { Ingest } from "../webhook/ingest/ingest.ts";
 import { CompanyRuntime, graceMs } from "./company-runtime.ts";
 import { needsRestart, type CompanySettings, type DaemonContext } from "./daemon-context.ts";
 import { CompanyCounters } from "./counters.ts";
-import type { RunPlaces } from "./runs/run-queue.ts";
+import type { RunPlaces } from "./runs/run-places.ts";
 import { readCompanyStatus } from "./status-reader.ts";
 
 /** Pause before a lock held by another process is tried again, and a file that could not be opened. */

@@ -1,16 +1,12 @@
 import type { Log } from "../base/logger.ts";
-import { Semaphore } from "../base/semaphore.ts";
 import type { Config } from "../config/config.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import type { Ingest } from "../webhook/ingest/ingest.ts";
 import type { Companies } from "../webhook/server/receiver.ts";
 import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
 import { CompanySupervisor } from "./company-supervisor.ts";
+import { RunPlaces } from "./runs/run-places.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
-
-/** Runs and scrubs at once, over all companies; each company has a request budget of its own. */
-const maxRuns = 4;
-const maxScrubs = 24;
 
 /** All companies of a config in one process. No company waits for another, except for its place among the runs. */
 export class Daemon implements Companies {
@@ -19,7 +15,7 @@ export class Daemon implements Companies {
   /** Answers to requests that are for no company, by result. */
   readonly otherAnswers: Record<string, number> = {};
   private readonly context: DaemonContext;
-  private readonly runPlaces = { runs: new Semaphore(maxRuns), scrubs: new Semaphore(maxScrubs) };
+  private readonly runPlaces = new RunPlaces();
   private readonly supervisors = new Map<string, CompanySupervisor>();
   /** Ends of companies that are no longer in the config. */
   private readonly stopping = new Set<Promise<void>>();

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
-import { Semaphore } from "../../src/base/semaphore.ts";
 import { emptyReport, type CompanyRun, type RunRequest } from "../../src/daemon/runs/company-run.ts";
+import { RunPlaces } from "../../src/daemon/runs/run-places.ts";
 import { RunQueue, type RunQueueParts } from "../../src/daemon/runs/run-queue.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import { jumpingClock, recordingLog } from "../support/terminal.ts";
@@ -29,7 +29,7 @@ function queueWith(parts: Partial<RunQueueParts> = {}) {
   const { log, records } = recordingLog();
   const runQueue = new RunQueue({
     context: { clock, log },
-    places: { runs: new Semaphore(4), scrubs: new Semaphore(4) },
+    places: new RunPlaces(),
     closed: new AbortController().signal,
     begin: (asked) => ({ request: asked, transport }) as unknown as CompanyRun,
     perform: async ({ request: { full } }) => {
@@ -49,7 +49,7 @@ function queueWith(parts: Partial<RunQueueParts> = {}) {
 /** A queue of runs whose scrub lasts until it is ended, `endless` of them. */
 function scrubbingQueue(endless: number) {
   const listed = { ...emptyReport(clock, startedAt, "complete"), listed_at: startedAt };
-  const places = { runs: new Semaphore(1), scrubs: new Semaphore(1) };
+  const places = new RunPlaces(1, 1);
   const scrubbing = Promise.withResolvers<void>();
   const begun: RunRequest[] = [];
   const { runQueue } = queueWith({
@@ -131,9 +131,9 @@ describe("the runs of one company", () => {
     const { runQueue, places, scrubbing, begun, kinds } = scrubbingQueue(1);
     const first = runQueue.run({ ...request(), allowMassDelete: true, mostRequests: 9 }, "night");
     await scrubbing;
-    const release = await places.runs.acquire(AbortSignal.timeout(1_000));
-    expect(release).not.toBeNull();
-    release?.();
+    const place = await places.take(AbortSignal.timeout(1_000));
+    expect(place).not.toBeNull();
+    place?.release();
     await runQueue.run({ ...request(), scrub: false }, "a person");
     expect((await first)?.outcome).toBe("complete");
     await runQueue.idle();

@@ -1,12 +1,10 @@
 import { setFlagsFromString } from "node:v8";
 import { isoTime } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
-import type { Log } from "../../base/logger.ts";
 import { Semaphore } from "../../base/semaphore.ts";
-import { formatCount, formatDuration } from "../../base/units.ts";
+import { RunPlaces } from "../../daemon/runs/run-places.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
-import { isWorthPublishing, type CompanyReport, type ScrubReport } from "../../sync/context/run-report.ts";
-import { printResult } from "../console/output.ts";
+import { isWorthPublishing, type CompanyReport } from "../../sync/context/run-report.ts";
 import { companyScopes, type CompanyScope } from "../mirror/company-scope.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
 import type { CommandContext } from "../program/command.ts";
@@ -16,10 +14,7 @@ import { afterRun } from "../runs/after-run.ts";
 import { dryRun } from "../runs/dry-run.ts";
 import { syncCompany } from "../runs/local-sync.ts";
 import type { CompanyRun } from "../runs/remote-sync.ts";
-
-/** Companies that run and that scrub at the same time; each has a request budget of its own. */
-const companiesAtOnce = 4;
-const scrubsAtOnce = 24;
+import { printReports } from "../runs/run-report-text.ts";
 
 /** Makes one run of each company, then what follows it. */
 export const syncCommand: CommandRun<"sync"> = async (context, { args, options, loaded: { config } }) => {
@@ -55,7 +50,7 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   }
   const outcomes = [...reports.values()].map((report): Outcome => report.outcome);
   // Printed last: a reader that closes stdout (`| head`) ends the program, when everything above is done.
-  await print(context, reports);
+  await printReports(context, reports);
   return worstOutcome([...outcomes, ...failures]);
 };
 
@@ -75,17 +70,12 @@ async function runAll(
   asked: Pick<CompanyRun, "request" | "untilMs">,
   publish: (scope: CompanyScope, runGoesOn?: boolean) => Promise<void>,
 ): Promise<Map<string, CompanyReport>> {
-  const places = new Semaphore(companiesAtOnce);
-  const scrubPlaces = new Semaphore(scrubsAtOnce);
+  const places = new RunPlaces();
   const views = scopes.map((): (() => ProgressView | null) => () => null);
   const runOne = async (scope: CompanyScope, index: number) => {
-    let release = await places.acquire();
+    const place = await places.take();
     const onListsRead = () => publish(scope, true);
-    const onListed = async () => {
-      release?.();
-      await publish(scope);
-      release = await scrubPlaces.acquire(context.signal);
-    };
+    const onListed = async () => place?.beginScrub(() => publish(scope), context.signal);
     try {
       const startedAt = isoTime(context.clock.nowMs());
       const show: CompanyRun["show"] = (view) => (views[index] = view);
@@ -94,56 +84,9 @@ async function runAll(
         await syncCompany({ ...asked, scope, startedAt, show, onListsRead, onListed }),
       ] as const;
     } finally {
-      release?.();
+      place?.release();
     }
   };
   const read = () => views.flatMap((view) => view() ?? []);
   return new Map(await context.progress(read, () => Promise.all(scopes.map(runOne))));
-}
-
-async function print(context: CommandContext, reports: ReadonlyMap<string, CompanyReport>): Promise<void> {
-  for (const [company, report] of reports) logTroubles(context.log, company, report);
-  const lines = [...reports].flatMap(([company, report]) => reportLines(company, report));
-  await printResult(context, { companies: Object.fromEntries(reports) }, lines);
-}
-
-/** Everything that is incomplete is logged, whatever stdout is used for. */
-function logTroubles(log: Log, company: string, report: CompanyReport): void {
-  for (const { resource, message, hint, kind } of report.troubles)
-    log.warn(`${company}.${resource}: ${message}`, { kind, hint });
-  if (report.error) {
-    const { message, kind, hint, request_id } = report.error;
-    log.error(`${company}: ${message}`, { kind, hint, request_id });
-  }
-  const pending = sumOf(report, "pending");
-  if (pending > 0) log.warn(`${company}: ${pending} requests are left for the next run`);
-}
-
-/** The outcome of a run in one line, and one line for each resource that changed. */
-function reportLines(company: string, report: CompanyReport): string[] {
-  const tookMs = Date.parse(report.finished_at) - Date.parse(report.started_at);
-  const resumed = report.resumed ? ", resumed after an interruption" : "";
-  const head = `${company}: ${report.outcome} in ${formatDuration(tookMs)}, ${report.requests.total} requests, ${sumOf(report, "listed")} records listed${resumed}`;
-  const { scrub } = report;
-  const lines = Object.entries(report.resources).flatMap(([name, counts]) => {
-    const parts = (["inserted", "updated", "hydrated", "deleted", "failed"] as const)
-      .filter((key) => counts[key] > 0)
-      .map((key) => `${counts[key]} ${key}`);
-    if (counts.provisional > 0) parts.push(`${counts.provisional} without their detail`);
-    return parts.length === 0 ? [] : [`  ${name.padEnd(28)} ${parts.join(", ")}`];
-  });
-  const pending = sumOf(report, "pending");
-  if (pending > 0) lines.push(`  ${pending} requests are left for the next run`);
-  if (lines.length === 0 && report.outcome === "complete") lines.push("  nothing changed");
-  if (scrub && scrub.planned > 0) lines.push(scrubLine(scrub));
-  return [head, ...lines];
-}
-
-function scrubLine({ total, read, changed, left }: ScrubReport): string {
-  const rest = left > 0 ? `; ${formatCount(left)} are left for another run` : "";
-  return `  scrub: ${formatCount(read)} of ${formatCount(total)} re-read, ${formatCount(changed)} changed${rest}`;
-}
-
-function sumOf({ resources }: CompanyReport, key: "listed" | "pending"): number {
-  return Object.values(resources).reduce((sum, counts) => sum + counts[key], 0);
 }

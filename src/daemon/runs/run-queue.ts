@@ -1,6 +1,5 @@
 import { isoTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
-import type { Semaphore } from "../../base/semaphore.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { CompanyStatusView } from "../../status/company-status.ts";
 import { isWorthPublishing, listedOutcome, type CompanyReport } from "../../sync/context/run-report.ts";
@@ -8,6 +7,7 @@ import type { RunMode } from "../../state/runs.ts";
 import { modeOf } from "../../sync/run/begin-run.ts";
 import { notBegun, usualRun, type CompanyRun, type RunRequest } from "./company-run.ts";
 import type { ProcessContext } from "./process-context.ts";
+import type { RunPlaces } from "./run-places.ts";
 
 /** A run, and the request that it is for. */
 export interface RunUnderWay {
@@ -26,7 +26,7 @@ export type EndedRun = NonNullable<CompanyStatusView["lastRun"]>;
 /** What the run queue works with. */
 export interface RunQueueParts {
   readonly context: Pick<ProcessContext, "clock" | "log">;
-  /** Among the runs, and among the scrubs, of all companies. */
+  /** Shared by all companies. */
   readonly places: RunPlaces;
   /** No run begins any more, and the one under way ends. */
   readonly closed: AbortSignal;
@@ -40,12 +40,6 @@ export interface RunQueueParts {
    * it. A rejection is logged.
    */
   readonly afterRun: (report: CompanyReport) => Promise<void>;
-}
-
-/** Places that the companies share. A scrub lasts long and leaves most of the processor free: it has its own. */
-export interface RunPlaces {
-  readonly runs: Semaphore;
-  readonly scrubs: Semaphore;
 }
 
 /** What a run does between its two phases, and what ends the second. */
@@ -115,18 +109,15 @@ export class RunQueue {
     const { context, places } = this.parts;
     const { clock, log } = context;
     const closed = AbortSignal.any([request.closed, this.parts.closed]);
-    let release = await places.runs.acquire(this.parts.closed);
-    if (!release) return null;
+    const place = await places.take(this.parts.closed);
+    if (!place) return null;
     const startedMs = clock.nowMs();
     if (request.scrub) this.owed = null;
     const scrub = new AbortController();
     if (this.waiting > 0) scrub.abort();
     const onListsRead = (report: CompanyReport) => this.follow(report);
-    const onListed = async (report: CompanyReport) => {
-      release?.();
-      await this.follow(report);
-      release = await places.scrubs.acquire(AbortSignal.any([closed, scrub.signal]));
-    };
+    const onListed = (report: CompanyReport) =>
+      place.beginScrub(() => this.follow(report), AbortSignal.any([closed, scrub.signal]));
     try {
       const run = this.parts.begin(request, closed, { onListsRead, onListed, scrubClosed: scrub.signal });
       const mode = modeOf(request);
@@ -143,7 +134,7 @@ export class RunQueue {
       return report;
     } finally {
       this.current = null;
-      release?.();
+      place.release();
     }
   }
 
