@@ -126,6 +126,11 @@ export function isBusy(error: unknown): boolean {
   return cause instanceof Error && codeOf(cause).startsWith("SQLITE_BUSY");
 }
 
+/** Does a statement not fit to the database: it names a table or column that is not there? */
+export function isMisfit(error: unknown): error is Error {
+  return error instanceof Error && codeOf(error) === "SQLITE_ERROR";
+}
+
 /** The library throws an error without a code for a missing folder. */
 function codeOf(error: Error): string {
   if (error.message.startsWith("Cannot open database")) return "directory missing";
