@@ -60,14 +60,15 @@ export class ScrubCandidates extends Repository {
   ): ScrubCandidate[] {
     const since = isoTime(sinceMs);
     const [first] = this.selectColumn<string | null>(firstWholeRun);
-    const seq = this.firstChangeSince(first && first > since ? first : since);
+    const change = this.firstSince(changes, first && first > since ? first : since);
+    const event = this.firstSince(events, since);
     return this.oldest(sources, most, (source) => {
       const { table, date, referrers } = source;
       const active = [{ table, column: "id", date }, ...referrers].map(activeIds).join(" UNION ");
-      const named = `SELECT resource_id FROM _inbox WHERE resource = '${table}' AND received_at >= @since`;
+      const named = `SELECT resource_id FROM _inbox WHERE resource = '${table}' AND seq >= @event`;
       const sql = `SELECT id, readAt FROM (${readsOf(source)}) WHERE readAt <= @untilMs
         AND id IN (${active} UNION ${named}) ORDER BY readAt LIMIT @most`;
-      return [sql, { untilMs, since, seq, most }];
+      return [sql, { untilMs, since, change, event, most }];
     });
   }
 
@@ -87,15 +88,13 @@ export class ScrubCandidates extends Repository {
     return found.toSorted((a, b) => a.readAtMs - b.readAtMs).slice(0, most);
   }
 
-  /** The first change at or after this moment, by bisection: neither table has an index of times. */
-  private firstChangeSince(since: string): number {
-    const sql = `SELECT r.at FROM _change_log l JOIN _reads r ON r.id = l.read WHERE l.seq >= ?
-      ORDER BY l.seq LIMIT 1`;
-    const [last] = this.selectColumn<number | null>("SELECT max(seq) FROM _change_log");
-    let [low, high] = [1, (last ?? 0) + 1];
+  /** The number of the first at or after this moment, by bisection: times have no index, and the tables grow for years. */
+  private firstSince({ last, next }: typeof changes, since: string): number {
+    const [most] = this.selectColumn<number | null>(last);
+    let [low, high] = [1, (most ?? 0) + 1];
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
-      const [at] = this.selectColumn<string>(sql, middle);
+      const [at] = this.selectColumn<string>(next, middle);
       if (at !== undefined && at < since) low = middle + 1;
       else high = middle;
     }
@@ -103,13 +102,23 @@ export class ScrubCandidates extends Repository {
   }
 }
 
+/** What is numbered in the order of its times: the last number, and the time of the next at or after a number. */
+const changes = {
+  last: "SELECT max(seq) FROM _change_log",
+  next: "SELECT r.at FROM _change_log l JOIN _reads r ON r.id = l.read WHERE l.seq >= ? ORDER BY l.seq LIMIT 1",
+};
+const events = {
+  last: "SELECT max(seq) FROM _inbox",
+  next: "SELECT received_at FROM _inbox WHERE seq >= ? ORDER BY seq LIMIT 1",
+};
+
 const firstWholeRun = "SELECT min(finished_at) FROM _runs WHERE outcome IN ('complete', 'partial')";
 
 /** Ids in a column of the rows that changed or have a date since. */
 function activeIds({ table, column, date }: ScrubSource["referrers"][number]): string {
   const dated = date === null ? "" : ` OR t.${quoted(date)} >= @since`;
   return `SELECT t.${quoted(column)} FROM ${quoted(table)} t JOIN ${quoted(fenceTable(table))} f ON f.id = t.id
-    WHERE f.last_change >= @seq${dated}`;
+    WHERE f.last_change >= @change${dated}`;
 }
 
 /** Live records of a source with the time of the last read. */

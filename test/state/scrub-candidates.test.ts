@@ -71,8 +71,8 @@ test("recent activity is a change, a date, an event, or that of a record that re
   readOrder(mirror, 3, 5 * dayMs, { issuedOn: "2026-02-20" });
   const event = "INSERT INTO _inbox (event_id, resource, resource_id, received_at, body, state) VALUES";
   const received = new Date(startMs - dayMs).toISOString();
-  mirror.db.exec(`${event} ('e', 'orders', 4, '${received}', '{}', 'done')`);
-  mirror.db.exec(`${event} ('f', 'orders', 5, '2020-01-01T00:00:00Z', '{}', 'done')`);
+  mirror.db.exec(`${event} ('e', 'orders', 5, '2020-01-01T00:00:00Z', '{}', 'done')`);
+  mirror.db.exec(`${event} ('f', 'orders', 4, '${received}', '{}', 'done')`);
   put(mirror, "notes", { id: 7, body: "b", personId: 2, attachments: [] }, { stamp: stampOf(mirror) });
   const candidates = new ScrubCandidates(mirror.db);
   const times = { untilMs: startMs, sinceMs: startMs - 90 * dayMs };
