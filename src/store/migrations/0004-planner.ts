@@ -1,9 +1,7 @@
-import { laneRank } from "../../base/lane.ts";
-
 /** Order of work within a lane, versions of typed rows, and what the comparison of previews learned. */
 export const planner = [
-  // Lane `changed` is new; the lanes after it moved by one.
-  `UPDATE _work SET lane = lane + 1 WHERE lane >= ${laneRank("changed")}`,
+  // Lane `changed` is new, the third; the lanes after it moved by one.
+  `UPDATE _work SET lane = lane + 1 WHERE lane >= 2`,
   // Within a lane, lower ranks are read first.
   `ALTER TABLE _work ADD COLUMN rank INTEGER NOT NULL DEFAULT 0`,
   // In the order of leases: without the rank every lease would sort the whole lane.
