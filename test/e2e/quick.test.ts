@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { Runs } from "../../src/state/runs.ts";
+import { sweptAt } from "../../src/state/sweeps.ts";
 import { look } from "../support/compare.ts";
 import { aCompany, sync, type Company } from "../support/company.ts";
 import { count, dump, expectEqual } from "../support/equal.ts";
@@ -36,6 +38,11 @@ function withStatus(company: Company, table: string, status: string): number[] {
   return look(company.file, (db) => db.prepare(sql).pluck().all(status)) as number[];
 }
 
+/** When each resource was last read whole. */
+function freshness({ file }: Company) {
+  return look(file, (db) => manifest.resources.map((one) => sweptAt(manifest, one, new Runs(db))));
+}
+
 describe("a quick run", () => {
   test("brings edits of all kinds within a few dozen requests, also of old open documents", async () => {
     const company = await mirrored(400);
@@ -63,13 +70,15 @@ describe("a quick run", () => {
     expectEqual(company, { tables: shown });
   });
 
-  test("that finds nothing writes nothing but its own row, and counts as no whole run", async () => {
+  test("that finds nothing writes nothing but its own row, and counts as no whole run and in no freshness", async () => {
     const company = await mirrored(200);
     const before = dump(company.file, ownFacts);
     const changes = count(company.file, "SELECT count(*) FROM _changes");
     const whole = look(company.file, (db) => new Runs(db).lastEnded());
-    const report = await sync(company, quick);
+    const fresh = freshness(company);
+    const report = await sync(company, { ...quick, startAtMs: startAtMs + 3_600_000 });
     expect(report).toMatchObject({ outcome: "complete", swept: {} });
+    expect(freshness(company)).toEqual(fresh);
     expect(report.requests.total).toBeLessThanOrEqual(45);
     expect(dump(company.file, ownFacts)).toEqual(before);
     expect(count(company.file, "SELECT count(*) FROM _changes")).toBe(changes);
