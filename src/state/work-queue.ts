@@ -248,6 +248,13 @@ export class WorkQueue extends Repository {
     return this.exists(sql, JSON.stringify(resources));
   }
 
+  /** How many of them a resource has in any state: those set aside are read again by the next run. */
+  countWaiting(resource: string): number {
+    const sql = `SELECT count(*) FROM _work WHERE resource = ? AND kind <> 'list'
+      AND lane IN (${laneRank("changed")}, ${laneRank("hydration")})`;
+    return this.selectColumn<number>(sql, resource)[0] ?? 0;
+  }
+
   /**
    * Removes reads of records of which the preview differed in these columns only, because previews show them
    * differently from details.

@@ -53,6 +53,16 @@ describe("the plan", () => {
     expect(plan.missing.requests).toBe(report.requests.detail + report.requests.child);
   });
 
+  test("of a run after an interrupted one has what that one left to be read", async () => {
+    const company = await aCompany();
+    await sync(company);
+    expect((await run(company, ["sync", "--full", "--max-requests", "35"])).code).toBe(5);
+    const { requests } = await dryRun(company);
+    const report = await sync(company);
+    expect(report.requests).toMatchObject({ detail: requests["detail"], child: requests["child"] });
+    expect(report.requests.detail).toBeGreaterThan(0);
+  });
+
   test("of a night has the scrub that the run then makes; it is left out where it is not asked for", async () => {
     const company = await aCompany();
     const first = await sync(company);

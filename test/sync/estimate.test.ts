@@ -28,9 +28,10 @@ function service(totals: Readonly<Record<string, number | Error>>, asked: Servic
   };
 }
 
-const holding = (count: number, parents = 0) => ({
+const holding = (count: number, parents = 0, waiting = 0) => ({
   counts: () => ({ live: count, deleted: 0, provisional: 0 }),
   parentsRead: () => parents,
+  waiting: () => waiting,
 });
 const usual = { full: false, parentsPerRun: "auto" } as const;
 
@@ -72,6 +73,14 @@ describe("the estimate of a run", () => {
     expect(await detail(4, false)).toBe(3);
     expect(await detail(9, false)).toBe(0);
     expect(await detail(4, true)).toBe(7);
+  });
+
+  test("counts what an earlier run left in the queue: details, confirmations and lists of parents", async () => {
+    const known = holding(4, 12, 2);
+    const totals = { "/people": 4, "/orders": 7 };
+    const estimates = await estimateRun(service(totals), all, known, usual);
+    const { people, orders, notes } = Object.fromEntries(estimates);
+    expect([people?.detail, orders?.detail, notes?.child]).toEqual([2, 5, 2]);
   });
 
   test("takes parents that are not read in this run from the mirror", async () => {

@@ -4,6 +4,7 @@ import { parentsPerRun } from "../../daemon/runs/company-run.ts";
 import { connectService } from "../../daemon/runs/service-connection.ts";
 import type { BudgetView } from "../../rate-limit/permit.ts";
 import { ScrubCandidates } from "../../state/scrub-candidates.ts";
+import { WorkQueue } from "../../state/work-queue.ts";
 import { webhooksCover } from "../../status/event-status.ts";
 import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";
@@ -74,7 +75,9 @@ function knownOf({ manifest }: CompanyScope, db: Db): KnownRecords {
     const scope = { manifest: manifest.resources, resources: [resource], parentsPerRun: "auto" } as const;
     return scrubSources(scope).reduce((sum, source) => sum + candidates.readBefore(source).count, 0);
   };
-  return { counts: (name) => records.counts(name), parentsRead };
+  const queue = new WorkQueue(db);
+  const waiting = (name: string) => queue.countWaiting(name);
+  return { counts: (name) => records.counts(name), parentsRead, waiting };
 }
 
 /** What the run would read again now, and the plan that says so. */

@@ -25,11 +25,13 @@ export interface ResourceEstimate {
 export interface KnownRecords extends Pick<Records, "counts"> {
   /** Of how many live parents the list of this resource was read. */
   readonly parentsRead: (resource: Resource) => number;
+  /** How many details, or lists of parents, of this resource an earlier run left in the queue. */
+  readonly waiting: (resource: string) => number;
 }
 
 /**
  * Estimates the requests of a run, by resource. Makes one small request per list and writes nothing. Lists and
- * child lists are exact while nobody changes anything; of details only new ones are known beforehand.
+ * child lists are exact while nobody changes anything; of details, new ones and those in the queue are known beforehand.
  *
  * @param known what the mirror already holds; null before the first run
  * @throws MirrorError when the service cannot be asked; 403 and 404 are reported per resource instead
@@ -42,7 +44,9 @@ export async function estimateRun(
 ): Promise<Map<string, ResourceEstimate>> {
   const estimates = new Map<string, ResourceEstimate>();
   const live = (name: string) => known?.counts(name).live ?? 0;
-  const detailed = (name: string) => live(name) - (known?.counts(name).provisional ?? 0);
+  const waiting = (name: string) => known?.waiting(name) ?? 0;
+  const settled = (name: string) =>
+    live(name) - Math.max(known?.counts(name).provisional ?? 0, waiting(name));
   for (const resource of resources) {
     const { name, list } = resource;
     if (list.kind === "single") estimates.set(name, { ...nothing, list: 1, records: 1 });
@@ -51,8 +55,12 @@ export async function estimateRun(
       const counts = list.parents.map((one) => estimates.get(one.resource)?.records ?? live(one.resource));
       const parents = counts.reduce((sum, count) => sum + count, 0);
       const read = full ? 0 : (known?.parentsRead(resource) ?? 0);
-      estimates.set(name, { ...nothing, child: childLists(parents, read, full ? "all" : parentsPerRun) });
-    } else estimates.set(name, await estimateList(transport, resource, full ? 0 : detailed(name)));
+      const child = Math.max(childLists(parents, read, full ? "all" : parentsPerRun), waiting(name));
+      estimates.set(name, { ...nothing, child });
+    } else {
+      const estimate = await estimateList(transport, resource, full ? 0 : settled(name));
+      estimates.set(name, { ...estimate, detail: Math.max(estimate.detail, waiting(name)) });
+    }
   }
   return estimates;
 }
