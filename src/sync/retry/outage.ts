@@ -75,11 +75,6 @@ export class OutageWatch {
     return this.answers200;
   }
 
-  /** Monotonic. */
-  nowMs(): number {
-    return this.parts.clock.monotonicMs();
-  }
-
   succeeded(): void {
     this.answers200 += 1;
     this.answered();

@@ -3,7 +3,6 @@ import { InvalidError, ServiceError } from "../../connector/service-errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import { refusesPageSize } from "../plan/list-form.ts";
 import { itemRetryDelayMs, mostAttempts, mostRetries, retryPauseMs } from "../context/limits.ts";
-import { mostRefusedInARow } from "../context/set-aside.ts";
 import { mayPass, type Outage, type OutageWatch } from "./outage.ts";
 
 /** What differs between a run, which ends, and the event worker, which does not. */
@@ -23,9 +22,6 @@ export interface RetryPolicy {
   probe(): Promise<void>;
 }
 
-/** The time of all retries of one item. */
-const brokenAfterMs = 60_000;
-
 /**
  * A run's policy: it ends when nothing of its own is due, and waits for items that failed a moment ago, not for
  * rechecks. A failure that may pass is the item's own only where others were answered between two of its failures:
@@ -38,8 +34,6 @@ export class BatchRetryPolicy implements RetryPolicy {
   private readonly own = new OwnFailures();
   /** Resources whose last answer was a failure. */
   private readonly failing = new Set<string>();
-  /** By resource without a 200 since: the first failure that was an item's own (monotonic ms), and these items. */
-  private readonly broken = new Map<string, { readonly sinceMs: number; readonly items: Set<number> }>();
 
   /** `ask` reads something that always exists. */
   constructor(outages: OutageWatch, ask: () => Promise<unknown>) {
@@ -67,7 +61,6 @@ export class BatchRetryPolicy implements RetryPolicy {
     this.outages.succeeded();
     this.own.forget(item);
     this.failing.delete(item.resource);
-    this.broken.delete(item.resource);
   }
 
   judge(error: unknown, item: WorkItem): FailureOutcome {
@@ -79,16 +72,8 @@ export class BatchRetryPolicy implements RetryPolicy {
     if (because !== null) return { kind: "stop", because };
     this.failing.add(item.resource);
     const { own, isOwn } = this.own.add(item, this.outages.successes);
-    if (own > mostRetries || (isOwn && this.isBroken(item))) return { kind: "dead" };
+    if (own > mostRetries) return { kind: "dead" };
     return { kind: isOwn ? "retry" : "postpone", afterMs: retryPauseMs(own) };
-  }
-
-  /** For a minute several items of the resource failed and none succeeded: the others need not try as often. */
-  private isBroken({ resource, id }: WorkItem): boolean {
-    const nowMs = this.outages.nowMs();
-    const { sinceMs, items } = this.broken.get(resource) ?? { sinceMs: nowMs, items: new Set<number>() };
-    this.broken.set(resource, { sinceMs, items: items.add(id) });
-    return items.size >= mostRefusedInARow && nowMs - sinceMs >= brokenAfterMs;
   }
 }
 
