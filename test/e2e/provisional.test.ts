@@ -4,6 +4,7 @@ import { readHealth } from "../../src/status/mirror-health.ts";
 import { aCompany, sync, type Company } from "../support/company.ts";
 import { differences } from "../support/compare.ts";
 import { count, expectEqual, expectReplayable, look } from "../support/equal.ts";
+import { jsonReply } from "../support/proxy.ts";
 import { publish, reading, rowsOf } from "../support/published.ts";
 import { ageOf, cents, daysBetween, grouped, monthOf, sum, units } from "../support/recount.ts";
 import { documentTables, floorOf, truthOf } from "../support/truth.ts";
@@ -235,4 +236,23 @@ test("a first run that will take long has its report made when the lists are in,
   expect(later.outcome).toBe("complete");
   expect(seen.length).toBe(2);
   expect(company.said.filter((line) => line.includes("all lists are in")).length).toBe(1);
+});
+
+test("the report of the lists is made, too, when the last list to be answered is refused", async () => {
+  const company = await aCompany({ records: 700 });
+  const last = manifest.resources
+    .flatMap(({ list }) => (list.kind === "whole" || list.kind === "paged" ? [list.path] : []))
+    .at(-1);
+  let isPublished = false;
+  let detailsBefore = 0;
+  company.proxy.obstruct(({ path }) => {
+    if (/\/\d+$/.test(path) && !isPublished) detailsBefore += 1;
+    return path === last ? jsonReply(403, { message: "This action is unauthorized." }) : undefined;
+  });
+  const onListsRead = async () => {
+    isPublished = true;
+  };
+  const report = await sync(company, { concurrency: 1, onListsRead });
+  expect(report.outcome).toBe("partial");
+  expect({ isPublished, detailsBefore }).toEqual({ isPublished: true, detailsBefore: 0 });
 });

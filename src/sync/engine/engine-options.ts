@@ -14,8 +14,8 @@ export interface EngineOptions {
   readonly closed: AbortSignal;
   /** Called between reads once in a minute, and before the work ends. Returns whether it queued more. */
   readonly refresh?: () => Promise<boolean>;
-  /** Called when a page of a list was applied. */
-  readonly onListed?: () => void;
+  /** Called when a page of a list was applied, or its failure. */
+  readonly afterPage?: () => void;
 }
 
 /** How a run or an event worker uses the engine. */

@@ -169,7 +169,8 @@ export class Engine {
       return false;
     }
     this.followUps += Number(isFollowUp);
-    this.track(this.process(item, signal), () => {
+    const task = this.process(item, signal);
+    this.track(item.kind === "list" ? task.then(this.options.afterPage) : task, () => {
       this.followUps -= Number(isFollowUp);
       queue.release(item);
     });
@@ -224,8 +225,7 @@ export class Engine {
       if (item.kind === "list" || item.kind === "child") await applyList(answer, body);
       else await applyTogether(run, () => applyDetail(answer, body));
       policy.succeeded(item);
-      if (item.kind === "list") this.options.onListed?.();
-      else run.setAside.answered(resource.name);
+      if (item.kind !== "list") run.setAside.answered(resource.name);
     } catch (error) {
       if (this.options.signal.aborted && this.failure === null) return;
       const stamp = this.stamp(item, sentSeq, requestIdOf(error));

@@ -53,11 +53,11 @@ async function work(parts: RunParts, options: RunOptions, state: RunState): Prom
   const { run, resumed } = await free(() => beginRun(parts, options, identified, state.startedAtMs));
   Object.assign(state, { run, resumed });
   const refresh = () => free(() => !options.quick && refreshLists(run));
-  const onListed = onceListed(parts, options, run, () =>
+  const afterPage = onceListed(parts, options, run, () =>
     reportOf(parts, state, { outcome: "partial", scrub: null }),
   );
   const policy = new BatchRetryPolicy(outages, ask);
-  const engine = { transport, concurrency, policy, signal, closed, refresh, onListed };
+  const engine = { transport, concurrency, policy, signal, closed, refresh, afterPage };
   const ended = await new Engine(run, engine).work();
   await free(() => learnBusinessId(mirror));
   if (ended === "drained") return "stopped";
