@@ -126,8 +126,8 @@ export function isBusy(error: unknown): boolean {
   return cause instanceof Error && codeOf(cause).startsWith("SQLITE_BUSY");
 }
 
-/** Does a statement not fit to the database: it names a table or column that is not there? */
-export function isMisfit(error: unknown): error is Error {
+/** Is it the error of a statement that names a table or column which is not there? */
+export function namesWhatIsAbsent(error: unknown): error is Error {
   return error instanceof Error && codeOf(error) === "SQLITE_ERROR";
 }
 

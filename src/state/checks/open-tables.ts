@@ -5,7 +5,7 @@ import { PreviewDifferences } from "../../store/apply/preview-differences.ts";
 import { Quarantine } from "../../store/apply/quarantine.ts";
 import { ResourceTable } from "../../store/apply/resource-table.ts";
 import type { TableContext } from "../../store/apply/table-context.ts";
-import { isMisfit, type Db } from "../../store/database.ts";
+import { namesWhatIsAbsent, type Db } from "../../store/database.ts";
 import { Derivations, derivationVersion } from "../../store/tables/derivations.ts";
 import { planTable } from "../../store/tables/table-plan.ts";
 import { restoreUnknownColumns } from "../../store/tables/unknown-columns.ts";
@@ -46,7 +46,7 @@ export function openTables(db: Db, manifest: Manifest): OpenTables {
       else unreadable.push({ resource: resource.name, why: otherVersion });
     } catch (error) {
       // Its statements name each table and column.
-      if (!isMisfit(error)) throw error;
+      if (!namesWhatIsAbsent(error)) throw error;
       unreadable.push({ resource: resource.name, why: error.message });
     }
   }
