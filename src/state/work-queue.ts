@@ -7,6 +7,7 @@ import { LeaseOrder, type LaneShare, type StoredItem } from "./lease-order.ts";
 import { idInTarget, isUrgent, type NewWorkItem, type WorkItem, type WorkKind } from "./work-item.ts";
 
 const quickRank = laneRank("quick");
+const detailRanks = `${laneRank("changed")}, ${laneRank("hydration")}`;
 const ranks = lanes.map((_lane, rank) => rank).filter((rank) => rank !== quickRank);
 const ranksOf: Readonly<Record<LaneShare, readonly number[]>> = {
   quick: [quickRank],
@@ -181,8 +182,8 @@ export class WorkQueue extends Repository {
 
   /** The same for all but the pages of its list. */
   holdRecords(resource: string, why: string, share: LaneShare = "all"): number {
-    const sql = `${holdSql} AND kind <> 'list'`;
-    return this.execute(sql, why, resource, JSON.stringify(ranksOf[share])).changes;
+    return this.execute(`${holdSql} AND kind <> 'list'`, why, resource, JSON.stringify(ranksOf[share]))
+      .changes;
   }
 
   /**
@@ -222,8 +223,7 @@ export class WorkQueue extends Repository {
 
   /** Is a target with this prefix still to be read, and not given up? */
   isAnyReady(resource: string, prefix: string): boolean {
-    const sql =
-      "SELECT 1 FROM _work WHERE resource = ? AND target BETWEEN ? AND ? AND state = 'ready' LIMIT 1";
+    const sql = "SELECT 1 FROM _work WHERE resource = ? AND target BETWEEN ? AND ? AND state = 'ready'";
     return this.exists(sql, resource, prefix, `${prefix}\u{10ffff}`);
   }
 
@@ -236,22 +236,19 @@ export class WorkQueue extends Repository {
 
   /** How many details and parents' lists of these resources were never read and wait. */
   countDetails(resources: readonly string[]): number {
-    const sql = `SELECT count(*) FROM _work WHERE state = 'ready' AND lane = ${laneRank("hydration")}
-      AND resource IN (SELECT value FROM json_each(?))`;
-    return this.selectColumn<number>(sql, JSON.stringify(resources))[0] ?? 0;
+    const sql = `SELECT count(*) FROM _work WHERE state = 'ready' AND lane = ? AND resource IN (SELECT value FROM json_each(?))`;
+    return this.selectColumn<number>(sql, laneRank("hydration"), JSON.stringify(resources))[0] ?? 0;
   }
 
   /** Do details of these resources wait that are missing, or of records known to have changed? */
   hasDetails(resources: readonly string[]): boolean {
-    const sql = `SELECT 1 FROM _work WHERE state = 'ready' AND lane IN (${laneRank("changed")}, ${laneRank("hydration")})
-      AND resource IN (SELECT value FROM json_each(?)) LIMIT 1`;
+    const sql = `SELECT 1 FROM _work WHERE state = 'ready' AND lane IN (${detailRanks}) AND resource IN (SELECT value FROM json_each(?)) LIMIT 1`;
     return this.exists(sql, JSON.stringify(resources));
   }
 
   /** How many of them a resource has in any state: those set aside are read again by the next run. */
   countWaiting(resource: string): number {
-    const sql = `SELECT count(*) FROM _work WHERE resource = ? AND kind <> 'list'
-      AND lane IN (${laneRank("changed")}, ${laneRank("hydration")})`;
+    const sql = `SELECT count(*) FROM _work WHERE resource = ? AND kind <> 'list' AND lane IN (${detailRanks})`;
     return this.selectColumn<number>(sql, resource)[0] ?? 0;
   }
 
@@ -275,13 +272,11 @@ export class WorkQueue extends Repository {
   /** Live records that a route can be probed with, those without queued work first; see `Records.spread`. */
   routeProbes(records: Records, resource: string, except: RecordId | null): RecordId[] {
     const unqueued = `NOT EXISTS (SELECT 1 FROM _work WHERE resource = '${resource}' AND target = 'id:' || fence.id)`;
-    const found = [...records.spread(resource, except, unqueued), ...records.spread(resource, except)];
-    return [...new Set(found)];
+    return [...new Set([unqueued, undefined].flatMap((where) => records.spread(resource, except, where)))];
   }
 
   counts(): QueueCount[] {
-    const sql = "SELECT resource, kind, state, count(*) AS count FROM _work GROUP BY resource, kind, state";
-    return this.selectAll(sql);
+    return this.selectAll("SELECT resource, kind, state, count(*) AS count FROM _work GROUP BY 1, 2, 3");
   }
 
   /** By resource, the oldest first. */

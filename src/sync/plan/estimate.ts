@@ -45,7 +45,7 @@ export async function estimateRun(
   const estimates = new Map<string, ResourceEstimate>();
   const live = (name: string) => known?.counts(name).live ?? 0;
   const waiting = (name: string) => known?.waiting(name) ?? 0;
-  const settled = (name: string) =>
+  const hydrated = (name: string) =>
     live(name) - Math.max(known?.counts(name).provisional ?? 0, waiting(name));
   for (const resource of resources) {
     const { name, list } = resource;
@@ -58,7 +58,7 @@ export async function estimateRun(
       const child = Math.max(childLists(parents, read, full ? "all" : parentsPerRun), waiting(name));
       estimates.set(name, { ...nothing, child });
     } else {
-      const estimate = await estimateList(transport, resource, full ? 0 : settled(name));
+      const estimate = await estimateList(transport, resource, full ? 0 : hydrated(name));
       estimates.set(name, { ...estimate, detail: Math.max(estimate.detail, waiting(name)) });
     }
   }
