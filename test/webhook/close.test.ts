@@ -1,5 +1,19 @@
-import { describe, expect, test } from "vitest";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { aReceiver, counted, dial, post, wire } from "../support/webhook.ts";
+
+const stubborn = ["nonsense\r\n\r\n", "CONNECT example.com:443 HTTP/1.1\r\nhost: x\r\n\r\n"];
+
+/** A connection whose side stays open when the server ended its own. */
+async function dialHalfOpen(port: number): Promise<Socket> {
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  onTestFinished(() => void socket.destroy());
+  socket.on("error", () => undefined);
+  await once(socket, "connect");
+  return socket;
+}
 
 describe("closing", () => {
   test("ends connections that wait for nothing, silent ones too, at once", async () => {
@@ -44,8 +58,44 @@ describe("closing", () => {
     await receiver.server.close(150);
   });
 
+  // Fault: webhook | a sender of CONNECT or of no HTTP keeps its side open | raw socket | cut off, and closing ends
+  test.each(stubborn)("has an end also for a sender of %j that never ends its side", async (bytes) => {
+    const receiver = await aReceiver();
+    const line = await dialHalfOpen(receiver.port);
+    line.write(bytes);
+    await once(line, "data");
+    const startedMs = Date.now();
+    await receiver.server.close(50);
+    expect(Date.now() - startedMs).toBeLessThan(2_000);
+  });
+
   test("an address in use is an error with a hint", async () => {
     const receiver = await aReceiver();
     await expect(aReceiver({ port: receiver.port })).rejects.toMatchObject({ kind: "network" });
+  });
+});
+
+describe("a connection that was refused without a request", () => {
+  test.each(stubborn)("is cut off after the header's deadline when the sender of %j stays", async (bytes) => {
+    const accepted: Socket[] = [];
+    const remember = (message: unknown) => void accepted.push((message as { socket: Socket }).socket);
+    subscribe("net.server.socket", remember);
+    onTestFinished(() => void unsubscribe("net.server.socket", remember));
+    const receiver = await aReceiver({ limits: { headerDeadlineMs: 100 } });
+    const line = await dialHalfOpen(receiver.port);
+    line.write(bytes);
+    await expect.poll(() => accepted.map(({ destroyed }) => destroyed)).toEqual([true]);
+  });
+
+  // Fault: network | the sender of CONNECT resets its connection | raw socket | nothing is thrown, the next is served
+  test("may be reset at any time, and the next delivery is accepted", async () => {
+    const receiver = await aReceiver();
+    for (let sent = 0; sent < 20; sent++) {
+      const line = await dialHalfOpen(receiver.port);
+      line.write(`CONNECT example.com:443 HTTP/1.1\r\nhost: x\r\n\r\n${"x".repeat(1_000)}`);
+      if (sent % 2 === 0) await once(line, "data");
+      line.resetAndDestroy();
+    }
+    expect((await receiver.deliver()).status).toBe(204);
   });
 });

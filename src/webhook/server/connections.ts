@@ -13,19 +13,22 @@ const noTunnel = [405, "this server is no proxy"] as const;
  * The server's connections.
  *
  * Guarantee: bytes that are no HTTP request get a response, and their connection ends; complete requests before
- * them on the same connection are answered first, so that responses keep their order. `close` ends every
- * connection within its deadline, those that never sent a byte included.
+ * them on the same connection are answered first, so that responses keep their order. A sender that does not end
+ * its side after such a response is cut off after `lingerMs`. `close` ends every connection within its deadline,
+ * those that never sent a byte and those that Node no longer counts (CONNECT) included.
  */
 export class Connections {
   private readonly server: Server;
   private readonly refused: (status: number, why: string) => void;
+  private readonly lingerMs: number;
   private readonly open = new Set<Socket>();
   private readonly latest = new WeakMap<Socket, ServerResponse>();
   private readonly invalid = new WeakSet<Socket>();
 
   /** `refused` is called for each request that is answered here. */
-  constructor(server: Server, refused: (status: number, why: string) => void) {
+  constructor(server: Server, lingerMs: number, refused: (status: number, why: string) => void) {
     this.server = server;
+    this.lingerMs = lingerMs;
     this.refused = refused;
     server.on("connection", (socket) => {
       this.open.add(socket);
@@ -35,8 +38,9 @@ export class Connections {
       this.answerInvalid(error.code ?? "", duplex as Socket),
     );
     server.on("connect", (_request, duplex) => {
-      refused(...noTunnel);
-      duplex.end(rawRefusal(...noTunnel));
+      // Node takes its own listeners off such a socket: without one, a reset would end the process.
+      duplex.on("error", () => undefined);
+      this.refuseRaw(duplex as Socket, ...noTunnel);
     });
   }
 
@@ -53,7 +57,9 @@ export class Connections {
     server.closeIdleConnections();
     // Node does not count connections that never sent a byte as idle.
     for (const socket of this.open) if (socket.bytesRead === 0) socket.destroy();
-    const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+    const timer = setTimeout(() => {
+      for (const socket of this.open) socket.destroy();
+    }, graceMs);
     await closed;
     clearTimeout(timer);
   }
@@ -67,8 +73,16 @@ export class Connections {
       return;
     }
     const [status, why] = statuses[code] ?? invalidRequest;
+    this.refuseRaw(socket, status, why);
+  }
+
+  private refuseRaw(socket: Socket, status: number, why: string): void {
     this.refused(status, why);
-    this.afterResponse(socket, () => socket.end(rawRefusal(status, why)));
+    this.afterResponse(socket, () => {
+      socket.end(rawRefusal(status, why));
+      const timer = setTimeout(() => socket.destroy(), this.lingerMs);
+      socket.once("close", () => clearTimeout(timer));
+    });
   }
 
   private afterResponse(socket: Socket, step: () => void): void {

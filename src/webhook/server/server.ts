@@ -70,7 +70,9 @@ class RequestHandler {
     this.limits = limits;
     this.receiver = new Receiver(options);
     this.readBody = createBodyReader(limits);
-    this.connections = new Connections(server, (status, why) => this.receiver.refuse("", status, why));
+    this.connections = new Connections(server, limits.headerDeadlineMs, (status, why) =>
+      this.receiver.refuse("", status, why),
+    );
   }
 
   /** `expectsContinue`: the sender waits for 100 before it sends the body. */
