@@ -32,6 +32,7 @@ async function killedAt(
 }
 
 describe("kill -9", () => {
+  // Fault: process | kill -9 at varied moments while files are written or moved | a process of `export` | the earlier files are complete, and the next run leaves nothing else
   test("at any moment leaves the earlier files complete, and the next run leaves nothing else", async () => {
     const setup = await setUpExportCrash(30_000);
     const args = ["clients", "--format", "csv"];
@@ -52,6 +53,7 @@ describe("kill -9", () => {
   }, 60_000);
 });
 
+// Fault: process | SIGINT while files are written | a process of `export` | exit 130; the earlier files are complete, and nothing else is left
 test("SIGINT exits with 130; the earlier files are complete and nothing else is left", async () => {
   const setup = await setUpExportCrash(30_000);
   await finish(setup, ["clients"]);
@@ -70,6 +72,7 @@ test("SIGINT exits with 130; the earlier files are complete and nothing else is 
 }, 60_000);
 
 describe("a full disk", () => {
+  // Fault: disk | the disk is full while CSV or Parquet is written | a process of `export` with a limit on file size | exit 10 with the cause; the earlier files are complete
   test.each(["csv", "parquet"])(
     "%s: the earlier files are complete, the error names the cause, nothing else is left",
     async (format) => {

@@ -35,6 +35,7 @@ async function finish(company: Company, args: readonly string[] = []): Promise<v
 }
 
 describe("a first sync that is killed again and again", () => {
+  // Fault: process | kill -9 at varied moments, up to six times | a process of `sync` during a first run | the next run repeats what was in flight only, and ends equal to the service (I1, I7)
   test("I1 I7 goes on where it was, repeats only what was in flight, and ends equal to the service", async () => {
     const company = await aCompany();
     writeConfig(company);
@@ -55,6 +56,7 @@ describe("a first sync that is killed again and again", () => {
 });
 
 describe("killed between the parts of one long answer", () => {
+  // Fault: process | kill -9 between the parts of one long answer | a process of `sync`, after 1,000 and 2,000 rows of a list | the list is read once more; no record is lost or doubled (I1)
   test("I1 the list is read once more, no record is lost or doubled, and its work row stays until the last part", async () => {
     const company = await aCompany({ records: 4_100 });
     writeConfig(company);

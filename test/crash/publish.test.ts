@@ -85,6 +85,7 @@ function soundUnits(report: string): unknown {
 const litter = ({ folder }: Place) => readdirSync(folder).filter((name) => name.includes(".next"));
 
 describe("publish, killed at any moment", () => {
+  // Fault: process | kill -9 at varied moments while the report is written | a process of `publish` | the old or the new report, complete; the next publish leaves no other file
   test("leaves the old or the new report, complete; the next publish leaves no other file", async () => {
     const place = await aPlace(40_000);
     await change(place, 0);
@@ -115,6 +116,7 @@ describe("publish, killed at any moment", () => {
 });
 
 describe("publish on a disk that is full", () => {
+  // Fault: disk | the disk is full while the report is written | a process of `publish` with a limit on file size | exit 10 with the cause; the old report stays, and nothing else
   test("exits with 10 and a clear error; the old report is complete and no other file is left", async () => {
     const place = await aPlace(20_000);
     await change(place, 0);

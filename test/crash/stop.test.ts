@@ -4,6 +4,7 @@ import { endOf, startSync, syncUntil, writeConfig } from "../support/crash.ts";
 import { count, expectEqual } from "../support/equal.ts";
 
 describe("a run that is asked to stop", () => {
+  // Fault: process | SIGINT and SIGTERM in the middle of a run | a process of `sync` | it ends with 130 or 143 after a commit, and the next run continues
   test.each([
     ["SIGINT", 130],
     ["SIGTERM", 143],
@@ -37,6 +38,7 @@ describe("a run that is asked to stop", () => {
     expectEqual(company);
   });
 
+  // Fault: network | an answer that never comes, with --max-duration 2s | a proxy, before a process of `sync` | it ends with 5; the next run completes
   test("by --max-duration ends with 5, although an answer does not come", async () => {
     const company = await aCompany();
     writeConfig(company, "http: { timeout: 2s }");
@@ -50,6 +52,7 @@ describe("a run that is asked to stop", () => {
 });
 
 describe("two syncs of one mirror", () => {
+  // Fault: process | a second `sync` of the same mirror | two processes | the second one ends with 11 and asks the service nothing
   test("the second one ends with 11 and asks the service nothing; the first one completes", async () => {
     const company = await aCompany();
     writeConfig(company);

@@ -90,6 +90,7 @@ describe("what follows a run", () => {
 });
 
 describe("a company whose mirror cannot be read", () => {
+  // Fault: data | a table of one company's mirror is damaged | SQL on the mirror beside the daemon | that company says so; the other one works
   test("says so itself, keeps what it counted, and hides no other company", async () => {
     const company = await aCompany({ records: 3 });
     const companies = [
@@ -127,6 +128,7 @@ describe("a company whose file cannot be opened", () => {
     await daemon.stop();
   });
 
+  // Fault: files | the mirror's file is no database, until it is removed | the file under the supervisor | tried again, no deliveries meanwhile, then a whole run
   test("tries again until a file that is none is one", async () => {
     const company = await aCompany({ records: 3 });
     writeFileSync(company.file, "this is no database, and long enough to be sure of that");

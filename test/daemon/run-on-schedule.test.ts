@@ -90,6 +90,7 @@ describe("a nightly schedule", () => {
     );
   });
 
+  // Fault: clock | summer time begins and ends | the scheduler's clock, minute by minute | one run a day
   test("through both changes of the clocks, minute by minute", async () => {
     for (const month of [2, 9]) {
       const fromMs = Date.UTC(2026, month, 20, 12);
@@ -129,6 +130,7 @@ describe("a nightly schedule", () => {
     expect(await follow({ ...story, lastRunMs: fromMs - 60_000 })).toEqual([]);
   });
 
+  // Fault: clock | the machine sleeps for three days | the scheduler's clock | one run when it wakes
   test("a machine that sleeps three days wakes to one run", async () => {
     const fromMs = Date.UTC(2026, 4, 10, 12);
     let slept = false;
@@ -141,6 +143,7 @@ describe("a nightly schedule", () => {
     expect(runs.map(({ beganMs }) => Math.floor((beganMs - fromMs) / dayMs))).toEqual([0, 4, 4, 5]);
   });
 
+  // Fault: clock | the clock is put back by an hour | the scheduler's clock | no run is repeated
   test("a clock put back by an hour repeats nothing", async () => {
     const fromMs = Date.UTC(2026, 4, 10, 12);
     let back = false;

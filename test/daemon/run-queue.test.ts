@@ -97,6 +97,7 @@ describe("the runs of one company", () => {
     expect(errors.map(({ error }) => error)).toEqual(Array(2).fill("the disk of reports is full"));
   });
 
+  // Fault: process | an unforeseen error in a run | the run's function | the run's outcome, not the daemon's end
   test("a bug in a run is its outcome, not the daemon's end", async () => {
     const { runQueue, records } = queueWith({
       perform: () => Promise.reject(new TypeError("x is not a function")),

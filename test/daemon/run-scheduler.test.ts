@@ -179,6 +179,7 @@ describe("the schedule", () => {
     expect(first.mirror.meta.get("schedule")).toEqual({ slotMs: Date.UTC(2026, 10, 22, 2, 15) });
   });
 
+  // Fault: service | away for a night | the scheduler's state of the service | the run is made when it is back
   test("a night without the service is made up for when it is back", async () => {
     const schedule = parseCronSchedule("15 2 * * *", "UTC");
     const there = { now: true };
@@ -196,6 +197,7 @@ describe("the schedule", () => {
     await done;
   });
 
+  // Fault: disk | the schedule cannot be noted because another program writes | the scheduler's store | nothing ends, and the slot is not run again
   test("a slot that cannot be noted, because somebody else writes, ends nothing and is not run again", async () => {
     const schedule = parseCronSchedule("15 2 * * *", "UTC");
     const { scheduler, mirror, ran, pass, close } = await schedulerWith(["complete"], { schedule });

@@ -29,6 +29,8 @@ describe("an answer that fails once in a while costs a repetition and nothing el
     "data that is no list": () => jsonReply(200, { data: { id: 1 } }),
     "bytes that are no UTF-8": badBytes,
   };
+  // Fault: service | every ninth answer fails: 500, 503 with Retry-After 0, HTML with 200, damaged JSON, bytes that are no UTF-8 | a proxy before the service, during a first run | the request is repeated; the run is complete and the mirror equal
+  // Fault: network | every ninth connection is reset, or its body cut off half-way | a proxy before the service, during a first run | the request is repeated; the run is complete and the mirror equal
   test.each(Object.entries(hiccups))("%s", async (_name, reply) => {
     const company = await aCompany();
     everyNth(company, 9, reply);
@@ -47,6 +49,7 @@ function badBytes(): Reply {
 }
 
 describe("a service that is away", () => {
+  // Fault: network | each connection is reset, for good | a proxy, from the 51st request on | the run fails in bounded time; what was read stays, and the next run continues
   test("for good: the run ends in bounded time, what was read is kept, and the next run goes on", async () => {
     const company = await aCompany();
     company.proxy.obstruct((asked) => (asked.n > 50 ? "reset" : undefined));
@@ -63,6 +66,7 @@ describe("a service that is away", () => {
     expect(repeated).toEqual([]);
   });
 
+  // Fault: service | 503 from the first request on | a proxy, for every route | the run fails and writes nothing into the mirror
   test("from the first request on: nothing is written, and the run says so", async () => {
     const company = await aCompany();
     company.proxy.obstruct(() => jsonReply(503, { message: "Service Unavailable" }));
@@ -70,6 +74,7 @@ describe("a service that is away", () => {
     expect(count(company.file, "SELECT count(*) FROM _runs")).toBe(0);
   });
 
+  // Fault: service | 500 for one resource, for good | a proxy, for the list of suppliers | the other tables are whole, the run is partial, the next one repairs it
   test("for one resource: the others are whole, the run is partial, the next one repairs it", async () => {
     const company = await aCompany();
     company.proxy.obstruct(({ path }) =>
@@ -85,6 +90,7 @@ describe("a service that is away", () => {
 });
 
 describe("an answer without an end", () => {
+  // Fault: network | a connection that hangs, twice | a proxy, for a list | given up after the deadline and asked again; the run is complete
   test("a connection that hangs is given up after its time and asked again", async () => {
     const company = await aCompany();
     let hung = 0;
@@ -98,6 +104,7 @@ describe("an answer without an end", () => {
     "a body over the cap": { kind: "huge_body", sizeBytes: 30_000_000, match: { path: "/suppliers" } },
     "a gzip bomb": { kind: "gzip_bomb", sizeBytes: 300_000_000, match: { path: "/suppliers" } },
   };
+  // Fault: service | a body over the cap, and a gzip bomb | the sandbox, for one list | the answer is broken off, the others are whole, the next run heals
   test.each(Object.entries(big))(
     "%s is broken off; the others are whole; the next run heals",
     async (_name, fault) => {
@@ -114,6 +121,7 @@ describe("an answer without an end", () => {
 });
 
 describe("a redirect elsewhere", () => {
+  // Fault: secrets | a redirect to another origin | a proxy, for a list | not followed: nothing arrives there, and no message has the token (I9)
   test("is not followed: the token never arrives there (I9)", async () => {
     const company = await aCompany();
     const elsewhere = await startProxy(company.sandbox.url);
@@ -131,6 +139,7 @@ describe("a redirect elsewhere", () => {
 });
 
 describe("lists that are wrong", () => {
+  // Fault: pagination | lists with empty data, and totals that say otherwise | a proxy, for five lists of a filled mirror | nothing is deleted, the run reports it, the next one is whole (I5)
   test("an empty answer with 200 deletes nothing, and the run reports it (I5)", async () => {
     const company = await aCompany({ records: 60 });
     await sync(company);
@@ -149,6 +158,7 @@ describe("lists that are wrong", () => {
     expectEqual(company);
   });
 
+  // Fault: pagination | lists that are empty and say so in their totals | a proxy, for seven lists of a filled mirror | nothing is deleted, the resources are held (I5)
   test("a consistent empty answer (data and totals) deletes nothing either (I5)", async () => {
     const company = await aCompany({ records: 60 });
     await sync(company);
@@ -176,6 +186,7 @@ describe("lists that are wrong", () => {
     },
     "a record twice": { kind: "duplicate_ids", match: { path: /^\/(invoices|orders|clients)$/ } },
   };
+  // Fault: pagination | another page's number, next pages without end, totals that change, a record twice | the sandbox, for documents and clients | a bounded number of requests, nothing deleted, the next run heals
   test.each(Object.entries(lies))(
     "%s: bounded, nothing deleted, the others whole, healed afterwards",
     async (_name, fault) => {
@@ -193,6 +204,7 @@ describe("lists that are wrong", () => {
     },
   );
 
+  // Fault: data | records without an id | the sandbox, for one list | kept in quarantine; the others are mirrored; healed when the ids are back (I12)
   test("records without ids are kept in quarantine, and the others are mirrored (I12)", async () => {
     const company = await aCompany();
     company.suffer({ kind: "missing_ids", match: { path: "/suppliers" } });

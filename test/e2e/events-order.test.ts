@@ -22,6 +22,7 @@ async function mirrored(options: SyncOptions = {}): Promise<Company> {
 }
 
 describe("the answer of the service counts, in whatever order events arrive", () => {
+  // Fault: webhook | a deletion, and an older update after it | events in another order | the record is deleted
   test("a deletion and a late update: deleted", async () => {
     const company = await mirrored();
     const worker = await startWorker(company);
@@ -51,6 +52,7 @@ describe("the answer of the service counts, in whatever order events arrive", ()
     expectTombstonesTrue(company);
   });
 
+  // Fault: webhook | a forged deletion event of a live record | a delivery | one read, and nothing is deleted (I5)
   test("I5: a forged deletion event leads to a read and deletes nothing", async () => {
     const company = await mirrored();
     const worker = await startWorker(company);
@@ -63,6 +65,7 @@ describe("the answer of the service counts, in whatever order events arrive", ()
     expect(new Set(inboxOf(worker.mirror))).toEqual(new Set(["invoices.deleted done unchanged"]));
   });
 
+  // Fault: webhook | an event of a record that never existed | a delivery | completed as absent, and nothing is written
   test("an event of a record that never existed completes as absent and writes nothing", async () => {
     const company = await mirrored();
     const worker = await startWorker(company);
@@ -108,6 +111,7 @@ describe("I4: an event that comes while its record is being read", () => {
 });
 
 describe("a recheck, a minute after the first read", () => {
+  // Fault: webhook | an event is sent before its own change is committed | the sandbox | the recheck a minute later finds the change
   test("finds what was committed after the first read; no third read follows", async () => {
     const clock = createDrivenClock();
     const company = await mirrored({ startAtMs: clock.nowMs() });

@@ -25,6 +25,7 @@ async function withOrphan() {
   return { company, worker, control, client, isLive };
 }
 
+// Fault: data | a record whose parent the mirror never had | the sandbox | it is deleted with its parent
 test("a log whose parent the mirror never had is deleted with it, when an event reports the parent's deletion", async () => {
   const { company, worker, control, client, isLive } = await withOrphan();
   const known = control.events().length;

@@ -39,6 +39,7 @@ async function mirrored(obstacle?: Obstacle) {
 const state = ({ eventWorker }: RunningWorker) => eventWorker.state().state;
 
 describe("an outage", () => {
+  // Fault: service | away for half an hour: 503, broken connections, pages with 404 and 200 | a proxy, while events arrive | few requests, no attempt used up, every event is read afterwards
   test.each([
     ["503 everywhere", () => jsonReply(503, { message: "Service Unavailable" })],
     ["connections that break", () => "reset" as const],
@@ -69,6 +70,7 @@ describe("an outage", () => {
     30_000,
   );
 
+  // Fault: service | every route but /whoami answers 500 | a proxy, while events arrive | no dead letters; everything is read afterwards
   test("of the records' routes alone, while the company can be identified, makes no dead letters", async () => {
     const { clock, company, worker } = await mirrored(({ path }) =>
       path === "/whoami" ? undefined : jsonReply(500, { message: "Server Error" }),
@@ -85,6 +87,7 @@ describe("an outage", () => {
     expect(inboxOf(worker.mirror).every((row) => row.includes("done"))).toBe(true);
   });
 
+  // Fault: service | one record answers 500 while others are read | a proxy, while events arrive | a dead letter, its event waits, and the next run reads it
   test("of one record alone counts as its own once others were read: a dead letter, its event waits", async () => {
     const { clock, company, worker } = await mirrored();
     const [broken = 0, ...others] = ids(company, "clients");
@@ -106,6 +109,7 @@ describe("an outage", () => {
 });
 
 describe("a token that is refused", () => {
+  // Fault: identity | the token is refused for an hour, then works again | a proxy, while events arrive | fewer than 16 requests, and the event is read afterwards
   test("in between: events are kept and shown, the token is tried every few minutes, and they are read when it works again", async () => {
     const { clock, company, worker } = await mirrored();
     await until(() => state(worker) === "working");
@@ -124,6 +128,7 @@ describe("a token that is refused", () => {
     expectTombstonesTrue(company);
   });
 
+  // Fault: identity | the token is of another company while events arrive | the event worker's token | nothing is read or written (I10)
   test("I10: of another company: nothing is read or written, and it is tried again every five minutes", async () => {
     const company = await aCompany({ records: 12, companies: 2 });
     const clock = createDrivenClock();
@@ -143,6 +148,7 @@ describe("a token that is refused", () => {
   });
 });
 
+// Fault: disk | the mirror cannot be written for ten minutes | a read-only connection under the event worker | it pauses, and nothing is lost
 test("a mirror that cannot be written pauses the event worker, and nothing is lost", async () => {
   const { clock, company, worker } = await mirrored();
   await until(() => state(worker) === "working");

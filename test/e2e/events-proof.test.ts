@@ -60,6 +60,7 @@ describe("I5: a deletion is proven only on a route that works", () => {
     expectTombstonesTrue(company);
   });
 
+  // Fault: service | a deletion event while its route answers 404 for every record | a proxy, with a page and in the service's words | reads, and not one deletion (I5)
   test.each([
     ["with a page that is not the service's", () => page],
     ["in the service's own words", missing],
@@ -112,6 +113,7 @@ describe("I5: a deletion is proven only on a route that works", () => {
 });
 
 describe("I5: too many deletions", () => {
+  // Fault: webhook | deletion events for 30 of a table's records within a day | deliveries to two event workers, one after the other | held above the limit; the next run asks for the rest (I5)
   test("within a day are held, counted over restarts; the next run, which has a limit of its own, removes the rest", async () => {
     const clock = createDrivenClock(Date.now() - 1_700_000_000_000);
     const company = await mirrored({ startAtMs: clock.nowMs() });

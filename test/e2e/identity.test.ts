@@ -18,6 +18,7 @@ function businessIdIn({ sandbox }: Company): unknown {
 }
 
 describe("whose mirror it is (I10)", () => {
+  // Fault: identity | a token of another company | the config's token, over a filled mirror | refused before anything is written (I10)
   test("a token of another company is refused before anything is written", async () => {
     const company = await aCompany({ companies: 2 });
     await sync(company);
@@ -34,6 +35,7 @@ describe("whose mirror it is (I10)", () => {
     expectEqual(company);
   });
 
+  // Fault: identity | a sandbox company's token: the same name, business id and ids | the config's token, over a filled mirror | refused, and nothing is written (I10)
   test("a sandbox company with the same name, business id and ids is refused, and nothing is written", async () => {
     const company = await aCompany();
     await sync(company);
@@ -58,6 +60,7 @@ describe("whose mirror it is (I10)", () => {
     expectEqual(company);
   });
 
+  // Fault: identity | a rotated token while the service fails | a proxy, for the documents that would prove it | the run fails without a refusal; the next one takes the token
   test("a service in trouble refuses no rotated token: the run fails, and the next one takes it", async () => {
     const company = await aCompany();
     await sync(company);
@@ -79,6 +82,7 @@ describe("whose mirror it is (I10)", () => {
     expectEqual(company, { of: 1 });
   });
 
+  // Fault: identity | the company is renamed | the sandbox | accepted and logged; its row follows (I10)
   test("a renamed company is accepted, said, and its row follows", async () => {
     const company = await aCompany();
     await sync(company);
@@ -88,6 +92,7 @@ describe("whose mirror it is (I10)", () => {
     expectEqual(company);
   });
 
+  // Fault: identity | the token is rotated, the old one revoked | the sandbox | the new one is accepted and logged; the old one does no harm (I10)
   test("a rotated token is accepted and said; the old one, revoked, is refused without harm", async () => {
     const company = await aCompany();
     await sync(company);
@@ -102,6 +107,7 @@ describe("whose mirror it is (I10)", () => {
 });
 
 describe("whose events are read (I10)", () => {
+  // Fault: identity | the daemon's token is another company's | the event worker's token | it reads nothing; a rotated token is taken (I10)
   test("the event worker refuses a sandbox company's token and reads nothing; a rotated one is taken", async () => {
     const company = await aCompany();
     await sync(company);

@@ -8,6 +8,7 @@ const windowMs = 60_000;
 const kinds: readonly LimiterKind[] = ["fixed", "whole_seconds", "hit_time"];
 
 describe("alone on a small budget (I8)", () => {
+  // Fault: limiter | a budget of 20 requests, counted in one of three ways | the sandbox's limiter, for a whole first run | no 429, and windows are used whole (I8)
   test.each(kinds)(
     "a limiter of the kind %s refuses nothing, and the run completes window by window",
     async (limiter) => {
@@ -30,6 +31,7 @@ describe("429", () => {
     "with Retry-After 0": { "retry-after": "0" },
     "without Retry-After": {},
   };
+  // Fault: limiter | 429 with Retry-After 3, with 0, and without | a proxy, for two requests of a run | waited out and asked again; complete
   test.each(Object.entries(answers))("%s: waited out, asked again, complete", async (_name, headers) => {
     const clock = fastClock();
     const company = await aCompany({ clock });
@@ -42,6 +44,7 @@ describe("429", () => {
     expectEqual(company);
   });
 
+  // Fault: limiter | another client takes half of the budget | requests of another client after every second of the run's | the run backs off, gets through and is complete (I8)
   test("with another client who takes most of the budget: it backs off, gets through and completes (I8)", async () => {
     const clock = fastClock();
     const company = await aCompany({ limit: 30, windowMs, clock });

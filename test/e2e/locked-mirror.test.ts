@@ -25,6 +25,7 @@ function lockFrom(company: Company, request: number, forMs: number) {
   return { ...clock, sleep };
 }
 
+// Fault: disk | another program holds the mirror's write lock for 25 s | a second connection, in the middle of a run | waited for; the run is complete
 test("a foreign write transaction of 25 s is waited for: the run completes, and the mirror is equal", async () => {
   const company = await aCompany();
   // Six waiting reads share the run's clock.
@@ -38,6 +39,7 @@ test("a foreign write transaction of 25 s is waited for: the run completes, and 
   expect(company.said.join("\n")).toContain("another program holds the database");
 }, 30_000);
 
+// Fault: disk | another program holds the mirror's write lock for five minutes | a second connection, in the middle of a run | the run ends with what to do
 test("a longer one ends the run with what to do, and the next run goes on", async () => {
   const company = await aCompany();
   const report = await sync(company, { clock: lockFrom(company, 40, 300_000), concurrency: 1 });

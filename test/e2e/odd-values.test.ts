@@ -7,6 +7,7 @@ const columnsOf = (file: string, table: string) =>
   look(file, (db) => db.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table) as string[]);
 
 describe("unexpected values (I12)", () => {
+  // Fault: data | an unknown field | the sandbox | it becomes a column and is reported (I12)
   test("an unknown field becomes a column, is reported, and stays when the service sends it no more", async () => {
     const company = await aCompany();
     company.suffer({ kind: "unknown_fields", match: { path: /^.(suppliers|orders)/ } });
@@ -25,6 +26,7 @@ describe("unexpected values (I12)", () => {
     expect(count(company.file, "SELECT count(*) FROM suppliers WHERE brand_new_field IS NOT NULL")).toBe(0);
   });
 
+  // Fault: data | an unknown enumeration value | the sandbox | kept as it is (I12)
   test("an unknown enum value is kept as it is", async () => {
     const company = await aCompany();
     company.suffer({ kind: "unknown_values" });
@@ -37,6 +39,7 @@ describe("unexpected values (I12)", () => {
     expectEqual(company);
   });
 
+  // Fault: data | a required field is missing | the sandbox | null, reported by name, and it comes back (I12)
   test("a required field that is missing is null, reported by name, and comes back", async () => {
     const company = await aCompany();
     company.suffer({ kind: "missing_fields", match: { path: "/suppliers" } });
@@ -48,6 +51,7 @@ describe("unexpected values (I12)", () => {
     expectEqual(company);
   });
 
+  // Fault: data | ids beyond 2^53 | the sandbox | they stay apart, in rows and in requests
   test("ids beyond 2^53 stay apart, in rows and in requests", async () => {
     const company = await aCompany();
     company.suffer({ kind: "huge_ids", match: { path: /^.suppliers$/ } });
@@ -62,6 +66,7 @@ describe("unexpected values (I12)", () => {
     expect(new Set(asked.filter((id) => id.startsWith("90071992547"))).size).toBe(6);
   });
 
+  // Fault: data | keys like `__proto__` and `constructor` | the sandbox | they are data and change nothing else
   test("keys that look like JavaScript's own are data and change nothing else", async () => {
     const company = await aCompany();
     company.suffer({ kind: "proto_key", match: { path: /^.(suppliers|orders)/ } });
@@ -91,6 +96,7 @@ describe("unexpected values (I12)", () => {
     expect([total, big]).toEqual([1000, 9_007_199_254_740_993n]);
   });
 
+  // Fault: data | a value of the wrong kind | the sandbox | its record is in quarantine, the others are mirrored; it comes back whole (I12)
   test("a value of the wrong kind puts its record in quarantine; the rest goes on, and it comes back whole", async () => {
     const company = await aCompany();
     company.suffer({
@@ -113,6 +119,7 @@ describe("unexpected values (I12)", () => {
     expectEqual(company);
   });
 
+  // Fault: data | numbers as text, `[]` for an empty map, `{}` for an empty list | a proxy, for every answer | the same rows
   test("numbers, truth and empty lists in PHP's shapes give the same rows", async () => {
     const company = await aCompany();
     company.proxy.obstruct(async ({ path }, passOn) =>
@@ -128,6 +135,7 @@ describe("unexpected values (I12)", () => {
     expectEqual(company);
   });
 
+  // Fault: data | a detail without its id | the sandbox | taken under the id asked for where nothing else is missing
   test("a detail without an id is the record that was asked for when it lacks nothing else", async () => {
     const company = await aCompany();
     company.suffer({
@@ -146,6 +154,7 @@ describe("unexpected values (I12)", () => {
     expectEqual(company);
   });
 
+  // Fault: data | a detail without its id and more | the sandbox | kept in quarantine under the id asked for; the run is partial
   test("a detail without an id that lacks more is kept in quarantine under the id asked for; the run is partial", async () => {
     const company = await aCompany();
     const other = '{"message": "please wait", "uuid": null}';

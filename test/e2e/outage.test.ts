@@ -33,6 +33,7 @@ describe("a service that is away for ten minutes", () => {
     "a maintenance page with 503": () => html(503),
     "a maintenance page with 200": () => html(200),
   };
+  // Fault: service | away for ten minutes: 503, 500, or a maintenance page with 503 or 200 | a proxy on the run's clock, before the first request | the run waits with fewer than 20 probes and then completes
   test.each(Object.entries(ways))(
     "%s, from the first request on: the run waits, few requests, complete",
     async (_name, reply) => {
@@ -47,6 +48,7 @@ describe("a service that is away for ten minutes", () => {
     },
   );
 
+  // Fault: service | away for ten minutes in the middle of a run | a proxy on the run's clock, from the 50th request on | one request at a time, no attempt used up, complete
   test.each(Object.entries(ways))(
     "%s, in the middle of a run: one request at a time, no attempt used up, complete",
     async (_name, reply) => {
@@ -75,6 +77,7 @@ describe("a service that is away for ten minutes", () => {
 });
 
 describe("a service that is away for good", () => {
+  // Fault: network | connections break for longer than `http.patience` | a proxy, from the 51st request on | the run fails after 15 minutes with a bounded number of requests; the next one continues
   test("ends the run after the patience as failed; the next run goes on", async () => {
     const clock = fastClock();
     const company = await aCompany();
@@ -92,6 +95,7 @@ describe("a service that is away for good", () => {
     expectEqual(company);
   });
 
+  // Fault: limiter | 429 with Retry-After 0, for good | a proxy, from the 21st request on | no storm: a few requests, and the run fails after `http.patience` (I8)
   test("429 for good: the same, without a storm (I8)", async () => {
     const clock = fastClock();
     const company = await aCompany({ clock });
@@ -104,6 +108,7 @@ describe("a service that is away for good", () => {
     expect(company.proxy.asked.length).toBeLessThan(20 + 6 + 25);
   });
 
+  // Fault: process | the time of --max-duration ends during an outage | the run's signal, while the service answers 503 | the wait ends at once; the run is stopped
   test("the user's time ends the wait at once", async () => {
     const company = await aCompany();
     const closing = new AbortController();
@@ -116,6 +121,7 @@ describe("a service that is away for good", () => {
     expect(company.proxy.asked.length).toBeLessThan(5);
   });
 
+  // Fault: process | Ctrl-C during an outage | the run's signal, while the service answers 503 | the wait ends at once
   test("an interruption ends the wait at once", async () => {
     const company = await aCompany();
     const stop = new AbortController();
@@ -129,6 +135,7 @@ describe("a service that is away for good", () => {
 });
 
 describe("one record that answers 500", () => {
+  // Fault: service | one record answers 500 for good | a proxy, for one detail | five more attempts over a minute, then set aside and named; everything else is whole
   test("is tried again 5 times over a minute while others succeed, then set aside", async () => {
     const clock = fastClock();
     const company = await aCompany();
@@ -161,6 +168,7 @@ describe("a service that refuses everything costs a bounded number of requests",
     ["500", () => jsonReply(500, { message: "Server Error" }), "failed", 25],
     ["a page with 200", () => html(200), "failed", 25],
   ];
+  // Fault: service | each answer is 401, 403, 404, 422, 500 or a page | a proxy, for every route | a bounded number of requests, and an error that names the route
   test.each(everything)("%s on all", async (_status, reply, outcome, most) => {
     const company = await aCompany({ records: 12 });
     company.proxy.obstruct(reply);
@@ -172,6 +180,7 @@ describe("a service that refuses everything costs a bounded number of requests",
     expect(company.proxy.asked.length).toBeLessThanOrEqual(most);
   });
 
+  // Fault: service | everything but /whoami is refused | a proxy, from the 80th request on | a bounded number of requests and a bounded time; the next run is whole
   test.each(everything.filter(([status]) => status !== "401"))(
     "%s on all but /whoami, in the middle of a run",
     async (status, reply) => {
@@ -193,6 +202,7 @@ describe("a service that refuses everything costs a bounded number of requests",
   );
 });
 
+// Fault: limiter | every third answer is 503, with --max-requests 20 | a proxy, for every route | repeated requests count too: exactly 20 arrive
 test("--max-requests counts every request, /whoami and retries included", async () => {
   const company = await aCompany();
   company.proxy.obstruct(({ n }) => (n % 3 === 1 ? unavailable() : undefined));

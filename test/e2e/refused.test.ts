@@ -14,6 +14,7 @@ const live = (company: Company, table: string) =>
   count(company.file, `SELECT count(*) FROM "${table}" WHERE _deleted_at IS NULL`);
 
 describe("401", () => {
+  // Fault: identity | the token is revoked in the middle of a run | a proxy answers 401 from the 51st request on | the run ends at once; the next one continues where it stopped
   test("in the middle of a run ends it at once, and the next run continues where it stopped", async () => {
     const company = await aCompany();
     company.proxy.obstruct((asked) =>
@@ -31,6 +32,7 @@ describe("401", () => {
     expectEqual(company);
   });
 
+  // Fault: identity | the token is revoked before the run | the sandbox refuses the token | one request, and nothing is written
   test("to the first request writes nothing into the mirror's tables", async () => {
     const company = await aCompany();
     const report = await sync(company, { token: "1|revoked" });
@@ -41,6 +43,7 @@ describe("401", () => {
 });
 
 describe("403 on one resource", () => {
+  // Fault: service | 403 on one resource | a proxy, for every route of proformas | the others are whole, the run is partial, the next one repairs it
   test("leaves the others whole, is reported, and is repaired by the next run", async () => {
     const company = await aCompany();
     company.proxy.obstruct(refuse(/^\/proformas/, 403, "This action is unauthorized."));
@@ -55,6 +58,7 @@ describe("403 on one resource", () => {
     expectEqual(company);
   });
 
+  // Fault: service | 403 on the details of one resource | a proxy, from the third detail on, in a full run | nothing is deleted; the next run repairs it
   test("on details only: the rest is whole, nothing is deleted, the next run repairs it", async () => {
     const company = await aCompany();
     await sync(company);
@@ -68,6 +72,7 @@ describe("403 on one resource", () => {
 });
 
 describe("404 on a list's route", () => {
+  // Fault: service | 404 on a list's route | a proxy, for suppliers | a failure of that resource; nothing of it is deleted (I5)
   test("is reported as a failure of that resource; nothing of it is deleted", async () => {
     const company = await aCompany();
     await sync(company);
@@ -86,6 +91,7 @@ describe("404 on a list's route", () => {
 });
 
 describe("404 on details", () => {
+  // Fault: service | every detail of a resource answers 404 | a proxy, for the details of invoices | nothing is deleted (I5)
   test("of every record, that lists still show: nothing is deleted (I5)", async () => {
     const company = await aCompany();
     await sync(company);
@@ -100,6 +106,7 @@ describe("404 on details", () => {
     expectEqual(company);
   });
 
+  // Fault: service | every detail of the company answers 404 | a proxy, for every path that ends with an id | nothing is deleted, and the mirror stays as it was (I5)
   test("of everything at once: nothing is deleted (I5)", async () => {
     const company = await aCompany();
     await sync(company);
@@ -109,6 +116,7 @@ describe("404 on details", () => {
     expect(dump(company.file, ["_runs", "_work", "_meta", "_parents"])).toEqual(before);
   });
 
+  // Fault: service | one new record is in the list and answers 404 | a proxy, for one detail | the rest is whole; the record comes when it answers
   test("of one new record that the list shows: the rest is whole, and the record comes when it answers", async () => {
     const company = await aCompany();
     const order = lastPathOf(truthOf(company.sandbox), "orders");
@@ -121,6 +129,7 @@ describe("404 on details", () => {
     expectEqual(company);
   });
 
+  // Fault: service | 404 with an HTML page | a proxy, for one detail | it proves no deletion (I5)
   test("that is no JSON of the service proves nothing (I5)", async () => {
     const company = await aCompany();
     await sync(company);
@@ -137,6 +146,7 @@ describe("404 on details", () => {
 });
 
 describe("422 on a list", () => {
+  // Fault: pagination | 422: the page size is refused | a proxy, above 50 a page | smaller pages, and every record is shown
   test("over perPage falls back to smaller pages and still shows everything", async () => {
     const company = await aCompany({ records: 250 });
     const errors = { perPage: ["The per page field must not be greater than 50."] };
@@ -150,6 +160,7 @@ describe("422 on a list", () => {
     expect(company.proxy.asked.filter((asked) => asked.path === "/invoices").length).toBeGreaterThan(3);
   });
 
+  // Fault: pagination | 422: the sort order is refused | a proxy, for orders | one list request more, in the service's own order; complete
   test("over its order is read in the service's own order, and a parent's list in smaller pages", async () => {
     const company = await aCompany();
     company.proxy.obstruct(({ path, query }) => {
@@ -167,6 +178,7 @@ describe("422 on a list", () => {
     expect(large.filter(({ path }) => path === "/contact-activity-logs").length).toBeLessThanOrEqual(6);
   });
 
+  // Fault: service | 422 for an unknown reason | a proxy, for a list | the run is partial and names the field in the service's words
   test("for another reason is reported in the service's words, with the field", async () => {
     const company = await aCompany();
     const errors = { sortBy: ["The selected sort by is invalid."] };

@@ -66,6 +66,7 @@ describe("a first run", () => {
 });
 
 describe("a run that was stopped", () => {
+  // Fault: process | a run is stopped 14 times, and resumed up to 19 hours later | the run's signal, at varied requests | only what was in flight is read twice; equal at the end
   test.each([
     ["at once", 0],
     ["a quarter of an hour later", 15 * minuteMs],
@@ -97,6 +98,7 @@ describe("a run that was stopped", () => {
     expectEqual(company);
   });
 
+  // Fault: clock | the clock is set back by a year between two runs | the run's clock | nothing waits for the future; lists of unknown age are read again
   test("is resumed by a clock that was set back a year: nothing waits, and lists of unknown age are read again", async () => {
     const company = await aCompany();
     const { lists } = floorOf(truthOf(company.sandbox));

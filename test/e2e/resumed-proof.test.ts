@@ -34,6 +34,7 @@ async function resume(company: Company) {
 const isOrder = (path: string) => /^.orders.\d/.test(path);
 
 describe("a run that goes on where another was stopped", () => {
+  // Fault: service | a run is resumed, and the records that its list showed last were deleted | the sandbox, between a stopped run and the next | the list is read again, so that their 404 proves something (I5)
   test("reads a list again whose last records are gone, so that their 404 proves something (I5)", async () => {
     const company = await stoppedBeforeProof();
     for (const id of orders(company)) company.sandbox.control.remove("orders", id);
@@ -46,6 +47,7 @@ describe("a run that goes on where another was stopped", () => {
     expectEqual(company);
   });
 
+  // Fault: service | a run is resumed, and the route is broken for all records | a proxy, between a stopped run and the next | the list is read once and none is deleted (I5)
   test("reads it once where the route is broken for all records, and deletes none (I5)", async () => {
     const company = await stoppedBeforeProof();
     const before = count(company.file, live);

@@ -17,6 +17,7 @@ function filesWithToken({ folder, sandbox }: Company): string[] {
 }
 
 describe("the token (I9)", () => {
+  // Fault: secrets | the service echoes the token in errors | the sandbox, for two lists, with verbose output | the token is in no file and no output, in no encoding (I9)
   test("stands in no file of data_dir and in no output, verbose, even when the service echoes it in errors", async () => {
     const company = await aCompany();
     writeConfig(company);
@@ -28,6 +29,7 @@ describe("the token (I9)", () => {
     expect(filesWithToken(company)).toEqual([]);
   }, 60_000);
 
+  // Fault: secrets | a run fails in every way, with the token in answers and redirects | the sandbox and a proxy | reports, troubles and log lines have no token (I9)
   test("is not shown by reports, troubles or log lines of a run that fails in every way", async () => {
     const company = await aCompany();
     const { token } = company.sandbox;

@@ -44,6 +44,7 @@ function otherRuns(company: Company): number {
 const event = () => eventAbout("clients.updated", "client", 1);
 
 describe("several companies in one daemon", () => {
+  // Fault: files | one company's mirror is no database, another's token is wrong | files and config of a process of `serve` | the third company runs and is ready
   test("one with a wrong token and one with a broken file harm nobody", async () => {
     const company = await aCompany({ records: 3, companies: 2 });
     writeFileSync(
@@ -73,6 +74,7 @@ describe("several companies in one daemon", () => {
     expect((await daemon.end("SIGTERM")).code).toBe(0);
   });
 
+  // Fault: files | SIGHUP with a config that is wrong | the config of a process of `serve` | the old config stays
   test("SIGHUP: companies come and go, secrets change, a bad config changes nothing", async () => {
     const company = await aCompany({ records: 3, companies: 2 });
     writeServeConfig(company, off);
@@ -99,6 +101,7 @@ describe("several companies in one daemon", () => {
     expect((await daemon.end("SIGTERM")).code).toBe(0);
   });
 
+  // Fault: process | a second daemon on the same folder, then kill -9 of the first | processes of `serve` | the second one waits, says who writes, and takes over
   test("two daemons on one folder: the second says which process holds it, and takes over when that ends", async () => {
     const company = await aCompany({ records: 3, companies: 2 });
     writeServeConfig(company, off);

@@ -70,6 +70,7 @@ describe("sync beside the daemon", () => {
     await daemon.end("SIGTERM");
   });
 
+  // Fault: process | kill -9 of the daemon while a `sync` follows its run | a process of `serve` | the follower makes the run itself
   test("a daemon that is killed in the middle leaves the run to the follower", async () => {
     const company = await aCompany({ records: 5 });
     const daemon = await restingDaemon(company);

@@ -38,6 +38,7 @@ test("with a pattern of its own, publishing does not wait for a run", async () =
   expect((await daemon.end("SIGTERM")).code).toBe(0);
 });
 
+// Fault: files | the report cannot be written | its path, under a process of `serve` | logged, and the daemon continues
 test("a failure to publish is logged, and the daemon goes on", async () => {
   const company = await aCompany({ records: 5 });
   writeServeConfig(

@@ -43,6 +43,7 @@ describe("serve", () => {
     expect(inMirror(company, "SELECT ended FROM _receiver")).toBe("drained");
   });
 
+  // Fault: process | kill -9 right after a 204 | a process of `serve` | the event is there after a restart, and is read (I6)
   test("I6: killed after its 2xx, it has the event after a restart, and reads it without a second delivery", async () => {
     const company = await aCompany({ records: 5 });
     writeServeConfig(company);
@@ -64,6 +65,7 @@ describe("serve", () => {
     expect(inMirror(company, "SELECT count(*) FROM _receiver WHERE ended IS NULL")).toBe(1);
   });
 
+  // Fault: process | SIGTERM in the middle of the first run and of deliveries | a process of `serve` | what was answered is kept; the run continues later
   test("a signal in the middle of its first run and of deliveries: what was answered is kept, the run goes on later", async () => {
     const company = await aCompany({ latencyMs: 15 });
     writeServeConfig(company);
@@ -87,6 +89,7 @@ describe("serve", () => {
     expectEqual(company);
   });
 
+  // Fault: service | away, or the token refused, when `serve` starts | a proxy before a process of `serve` | it receives and says so, and catches up by itself
   test("receives from the start while the service is away or refuses the token, says so, and catches up by itself", async () => {
     const company = await aCompany({ records: 5 });
     writeServeConfig(company);

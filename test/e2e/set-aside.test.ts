@@ -29,6 +29,7 @@ describe.each([
   ["403", forbidden],
   ["422", invalid],
 ])("%s on one detail", (_status, refusal) => {
+  // Fault: service | 403 or 422 on one detail | a proxy, for one order | that record is set aside and named; every other comes in the same run
   test("sets that record aside: every other record comes in the same run, and the run names it", async () => {
     const company = await aCompany({ records: 100 });
     const [refused = "", ...others] = ids(company, "orders");
@@ -49,6 +50,7 @@ describe.each([
     expectEqual(company);
   });
 
+  // Fault: service | 403 or 422 on one detail, run after run | a proxy, for one invoice in three runs | asked again by each run, three times at most
   test("is asked again by the next run, at most 3 times in one run", async () => {
     const company = await aCompany({ records: 60 });
     const [refused = ""] = ids(company, "invoices");
@@ -63,6 +65,7 @@ describe.each([
   });
 });
 
+// Fault: service | 403 on the CRM events of one client | a proxy, for that parent's list | only that parent is set aside; the next run is whole
 test("403 on the list of one parent concerns that parent", async () => {
   const company = await aCompany({ records: 60 });
   const [client = ""] = ids(company, "clients");
@@ -76,6 +79,7 @@ test("403 on the list of one parent concerns that parent", async () => {
   expectEqual(company);
 });
 
+// Fault: service | 403, 422 or unproven 404 on all details of a resource | a proxy, for every order | five in a row hold the resource, with fewer than 30 requests; the others are whole
 test.each([
   ["403", forbidden, "forbidden"],
   ["422", invalid, "failed"],
@@ -118,6 +122,7 @@ test("refused records hold no list: each run reads it, and asks for few of the r
   }
 });
 
+// Fault: service | 403 on every third invoice | a proxy, for their details | a 200 in between shows that the resource is read: none is held
 test("many refused records among many others hold nothing: a 200 in between shows that the resource is read", async () => {
   const company = await aCompany({ records: 150 });
   const odd = new Set(ids(company, "invoices").filter((_, i) => i % 3 === 0));

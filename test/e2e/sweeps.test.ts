@@ -17,6 +17,7 @@ function refuseOver(company: Company, list: string, most: number): void {
   );
 }
 
+// Fault: pagination | ties are shuffled in every page, and the order is refused | the sandbox and a proxy, for invoices | complete once each record was shown
 test("a list whose order is refused and that shuffles ties is complete once each record was shown", async () => {
   const company = await aCompany({ records: 120 });
   refuseOver(company, "/invoices", 20);
@@ -32,6 +33,7 @@ test("a list whose order is refused and that shuffles ties is complete once each
   expectEqual(company, { tables: ["invoices"] });
 });
 
+// Fault: pagination | records are added at the end while a list is read | the sandbox, between two pages | the tail is read again, not the whole list
 test("an append at the end while a list is read costs the tail, not the sweep", async () => {
   const company = await aCompany({ records: 300 });
   refuseOver(company, "/business-cases", 5);
@@ -57,6 +59,7 @@ test("an append at the end while a list is read costs the tail, not the sweep", 
   expectEqual(company, { tables: ["business_cases"] });
 });
 
+// Fault: pagination | a total of 200,000 with repeated or empty pages, a total that grows, a next page for ever | a proxy, for invoices of a filled mirror | at most ten requests more, nothing deleted, the list is named as unsettled
 describe("a paginator that lies costs a bounded number of requests, deletes nothing and is named", () => {
   const lies: Readonly<Record<string, (reply: Reply, page: number) => Reply>> = {
     "a total of 200,000, and page 1 again and again": (reply) =>
@@ -92,6 +95,7 @@ describe("a paginator that lies costs a bounded number of requests, deletes noth
   });
 });
 
+// Fault: pagination | pages are smaller than asked for | a proxy, for invoices | the list is complete
 test("smaller pages than were asked for are fine", async () => {
   const company = await aCompany({ records: 60 });
   company.proxy.obstruct(async ({ path, query }) => {

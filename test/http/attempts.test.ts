@@ -4,6 +4,7 @@ import { get } from "../support/http-client.ts";
 import { failureOf, json, serviceWith } from "../support/http.ts";
 
 describe("retries", () => {
+  // Fault: service | a burst of 500 and 503 | a server in the service's place | repeated until it is answered
   test("continue through a burst of 500 and 503", async () => {
     const statuses = [500, 503, 502, 500, 200];
     const { http } = await serviceWith((answer, _, index) => json(answer, {}, statuses[index]));
@@ -28,6 +29,7 @@ describe("retries", () => {
     expect(service.asked).toHaveLength(3);
   });
 
+  // Fault: service | a write whose outcome is unknown | a server in the service's place | not repeated
   test("a write is not repeated after an answer with an unknown outcome", async () => {
     const { service, http } = await serviceWith((answer) => json(answer, {}, 503));
     await failureOf(http.send({ method: "POST", path: "/x", json: {}, expect: "json" }));
@@ -42,6 +44,7 @@ describe("retries", () => {
     expect(service.asked).toHaveLength(2);
   });
 
+  // Fault: limiter | 429 ten times in a row | a server in the service's place | the request ends with an error
   test("429 ten times in a row is the end, whatever the attempts", async () => {
     const { service, http } = await serviceWith(
       (answer) => json(answer, { message: "Too Many Attempts." }, 429),

@@ -4,6 +4,7 @@ import { get, httpFor, lenientRateLimiter } from "../support/http-client.ts";
 import { failureOf, json, rawServiceWith, startService, untilTheEnd } from "../support/http.ts";
 
 describe("the network", () => {
+  // Fault: network | the connection is refused | a closed port in the service's place | tried three times with a plain message; each permit counts as lost
   test("refused: a plain message, tried again, the permit counted as lost", async () => {
     const service = await startService((answer) => json(answer, {}));
     await service.close();
@@ -16,6 +17,7 @@ describe("the network", () => {
     expect(http.stats()).toMatchObject({ requests: 3, retried: 2, unanswered: 3 });
   });
 
+  // Fault: network | the connection is reset twice | a raw server in the service's place | the third attempt is answered
   test("a reset is tried again", async () => {
     const { http } = await rawServiceWith((socket, index) => {
       socket.once("data", () => {
@@ -26,6 +28,7 @@ describe("the network", () => {
     expect(await http.send(get("/x"))).toMatchObject({ attempts: 3 });
   });
 
+  // Fault: network | the body is shorter than its Content-Length | a raw server in the service's place | a retryable error, no half answer
   test("a body shorter than its Content-Length is an error", async () => {
     const { http } = await rawServiceWith(
       (socket) => {
@@ -42,6 +45,7 @@ describe("the network", () => {
     expect(error).toMatchObject({ retryable: true });
   });
 
+  // Fault: network | a chunked body is cut off | a raw server in the service's place | an error, no half answer
   test("a chunked body that is cut off is an error", async () => {
     const { http } = await rawServiceWith(
       (socket) => {
@@ -56,6 +60,7 @@ describe("the network", () => {
     expect(await failureOf(http.send(get("/x")))).toBeInstanceOf(NetworkError);
   });
 
+  // Fault: network | bytes that are not HTTP | a raw server in the service's place | a protocol error
   test("bytes that are not HTTP are a protocol error", async () => {
     const { http } = await rawServiceWith(
       (socket) => socket.once("data", () => socket.end("SSH-2.0-OpenSSH_9.6\r\n")),
@@ -67,6 +72,7 @@ describe("the network", () => {
     expect(error).toBeInstanceOf(ProtocolError);
   });
 
+  // Fault: service | an answer with a head of 200 kB | a raw server in the service's place | a protocol error
   test("an answer with a head too large is a protocol error", async () => {
     const { http } = await rawServiceWith(
       (socket) => {

@@ -44,6 +44,7 @@ describe("I8: alone on the company, a real transport against a real server is ne
 });
 
 describe("I8: with another client on the company", () => {
+  // Fault: limiter | another client takes permits of the window | a real server with a limiter | the 429 is waited out, and the call succeeds (I8)
   test("a refusal is waited out, and the call succeeds", async () => {
     const { limiter, answering } = limited({ ends: "exact", reports: "at_answer" });
     const rateLimiter = realRateLimiter(systemClock, { windowMs, defaultLimit: limit });

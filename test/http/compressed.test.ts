@@ -26,6 +26,7 @@ describe("compressed answers", () => {
     expect(service.asked[0]?.headers["accept-encoding"]).toBe("gzip, deflate, br");
   });
 
+  // Fault: service | an unknown encoding, a false one, compressed content cut short | a server in the service's place | a retryable protocol error
   test.each([
     ["an encoding nobody asked for", "zstd", Buffer.from("x")],
     ["two encodings", "gzip, br", gzipSync("{}")],

@@ -83,6 +83,7 @@ describe("connections", () => {
 });
 
 describe("stopping", () => {
+  // Fault: process | the run is stopped while a request is in flight | the request's signal | it ends at once, and its permit counts as spent
   test("ends a request in flight at once, and its permit counts as spent", async () => {
     const { held, answering } = holding();
     const rateLimiter = lenientRateLimiter();

@@ -11,6 +11,7 @@ describe("a 2xx answer of another kind than expected is a retryable error", () =
     expect(await http.send(get("/x"))).toMatchObject({ attempts: 2 });
   });
 
+  // Fault: service | HTML, text, nothing or an empty body in place of JSON, with a 2xx status | a server in the service's place | a retryable protocol error
   test.each([
     ["HTML", { "content-type": "text/html" }, "<html>", 200],
     ["no content type", {}, "{}", 200],
@@ -50,6 +51,7 @@ describe("a 2xx answer of another kind than expected is a retryable error", () =
     expect(await failureOf(http.send(get("/page", { expect: "bytes" })))).toBeInstanceOf(ProtocolError);
   });
 
+  // Fault: service | an HTML page as the answer to a deletion | a server in the service's place | no confirmation
   test("a deletion is confirmed by 204 or an empty 200, not by an HTML page", async () => {
     const { http } = await serviceWith((answer, { url }) => {
       if (url.endsWith("page")) page(answer);

@@ -33,6 +33,7 @@ const serviceOnce = (answering: Answering, options: Partial<HttpOptions> = {}) =
   serviceWith(answering, { attempts: 1, ...options });
 
 describe("the deadline covers the whole attempt", () => {
+  // Fault: network | no answer at all | a server in the service's place | ended at the deadline; the permit counts as lost
   test("a service that never answers", async () => {
     const rateLimiter = lenientRateLimiter();
     const { http } = await serviceOnce(() => undefined, { timeoutMs: 60, rateLimiter });
@@ -42,12 +43,14 @@ describe("the deadline covers the whole attempt", () => {
     expect([rateLimiter.open(), rateLimiter.lost()]).toEqual([0, 1]);
   });
 
+  // Fault: network | a connection that is accepted and then silent | a raw server in the service's place | ended at the deadline; the next attempt uses a new connection
   test("a connection that is accepted and then silent (half open)", async () => {
     const { service, http } = await rawServiceWith(() => undefined, { timeoutMs: 60, attempts: 2 });
     await expect(http.send(get("/x"))).rejects.toThrow("no complete answer within 60 ms");
     expect(service.connections()).toBe(2);
   });
 
+  // Fault: network | a body that drips for ever, each chunk in time | a server in the service's place | ended at the deadline of the whole attempt, and the connection closed
   test("a body that never ends, though each chunk is in time", async () => {
     const rateLimiter = lenientRateLimiter();
     let left = false;
@@ -67,6 +70,7 @@ describe("the deadline covers the whole attempt", () => {
     expect([rateLimiter.open(), rateLimiter.lost(), rateLimiter.reports.length]).toEqual([0, 0, 1]);
   });
 
+  // Fault: network | a compressed body that stalls | a server in the service's place | ended at the deadline
   test("a compressed body that stalls", async () => {
     const { http } = await serviceOnce(
       (answer) => {
@@ -100,6 +104,7 @@ describe("the deadline covers the whole attempt", () => {
 });
 
 describe("no answer is larger than allowed", () => {
+  // Fault: service | a Content-Length over the cap | a server in the service's place | refused without waiting for the body
   test("a Content-Length over the cap is refused without waiting for the body", async () => {
     const { http } = await serviceOnce(
       (answer) => {
@@ -116,6 +121,7 @@ describe("no answer is larger than allowed", () => {
     });
   });
 
+  // Fault: service | a body without an end | a server in the service's place | abandoned at the cap
   test("an endless stream is abandoned at the cap", async () => {
     let poured = Promise.resolve(0);
     const { http } = await serviceOnce(
@@ -129,6 +135,7 @@ describe("no answer is larger than allowed", () => {
     expect(await poured).toBeLessThan(20_000_000);
   });
 
+  // Fault: service | a gzip bomb of 100 MB | a server in the service's place | stopped at the cap, within 60 MB of memory
   test("a gzip bomb stops at the cap, not at its end", async () => {
     const bomb = gzipSync(Buffer.alloc(100_000_000));
     expect(bomb.length).toBeLessThan(120_000);

@@ -38,6 +38,7 @@ function expectNoSecret(text: string): void {
 }
 
 describe("I9: the token and secrets are in no error and no log line", () => {
+  // Fault: secrets | errors echo the token: plain, URL-encoded, in JSON, in base64 | a server in the service's place | no error and no log line has it (I9)
   test.each([401, 403, 404, 409, 422, 429, 500])("though a %i echoes them everywhere", async (status) => {
     const log = recordingLog();
     const echo = [...forms, inBasicAuth].join(" ");
@@ -52,6 +53,7 @@ describe("I9: the token and secrets are in no error and no log line", () => {
     expect(error.message).toContain("[redacted]");
   });
 
+  // Fault: secrets | an echoed token where a long message is cut | a server in the service's place | no half of it is left (I9)
   test("also where the cut of a long message would have left half of one", async () => {
     const message = `${"x".repeat(290)}${testToken}`;
     const { http } = await serviceWith((answer) => json(answer, { message }, 403));
@@ -78,6 +80,7 @@ describe("I9: the token and secrets are in no error and no log line", () => {
       expect(shown(await failureOf(http.send(get(path))))).not.toContain("s3cret");
   });
 
+  // Fault: secrets | a request's bytes come back as its answer, or the connection breaks | a raw server in the service's place | the error has no token (I9)
   test("nor after a broken connection or a deadline", async () => {
     const { http } = await rawServiceWith(
       (socket, index) => {
@@ -101,6 +104,7 @@ function redirect(answer: Parameters<Answering>[0], location: string | null, sta
 }
 
 describe("I9: redirects", () => {
+  // Fault: secrets | a redirect to another origin | a server in the service's place | refused, no connection is made there, and its query is not repeated (I9)
   test("to another origin are refused, naming it without its query, and the token stays", async () => {
     const elsewhere = untilTheEnd(await startService((answer) => json(answer, {})));
     const { http } = await serviceWith((answer) => redirect(answer, `${elsewhere.origin}/steal?t=1`));
@@ -113,6 +117,7 @@ describe("I9: redirects", () => {
     expect(elsewhere.connections()).toBe(0);
   });
 
+  // Fault: secrets | redirects to odd targets: no scheme, credentials, javascript:, backslashes | a server in the service's place | refused after one request (I9)
   test.each([
     "//evil.example/x",
     "https://127.0.0.1/",
@@ -149,12 +154,14 @@ describe("I9: redirects", () => {
     expect([rateLimiter.lanes.length, rateLimiter.open(), sent]).toEqual([3, 0, 3]);
   });
 
+  // Fault: service | redirects in a loop | a server in the service's place | ended after three
   test("in a loop end after three", async () => {
     const { service, http } = await serviceWith((answer) => redirect(answer, "/api/v1/x"));
     expect((await failureOf(http.send(get("/x")))).message).toContain("more than 3 times");
     expect(service.asked).toHaveLength(4);
   });
 
+  // Fault: service | a redirect of a write | a server in the service's place | not followed
   test("of a write are not followed", async () => {
     const { service, http } = await serviceWith((answer) => redirect(answer, "/api/v1/y", 307));
     await failureOf(http.send({ method: "POST", path: "/x", json: {}, expect: "json" }));

@@ -25,6 +25,7 @@ function fullWindows(outcome: Outcome) {
 }
 
 describe("I8: alone on the company", () => {
+  // Fault: limiter | latency, reordered and lost answers, any demand | simulated limiters of every kind | never a 429 while alone (I8)
   test("never a 429, whatever the limiter, latency, order, loss and demand", () => {
     const scenarios = fc.record({
       seed: seeds,
@@ -80,6 +81,7 @@ describe("I8: alone on the company", () => {
     expect(outcome.refusedAt).toEqual([]);
   });
 
+  // Fault: limiter | answers are lost | simulated limiters | only the lost permits are missing from the window
   test("with lost answers only what was lost is missing", () => {
     fc.assert(
       fc.property(seeds, kinds, (seed, kind) => {
@@ -125,6 +127,7 @@ function refusalsUnder(rules: Partial<Rules>): number {
 }
 
 describe("the simulation can fail: these tests mean something", () => {
+  // Fault: limiter | windows are taken for shorter than they are | the rules of the rate limiter under the simulation | the simulation shows refusals: it can fail
   test("a rate limiter that takes windows for shorter than they are is refused", () => {
     expect(refusalsUnder({ epsilonMs: -2_000 })).toBeGreaterThan(0);
     expect(refusalsUnder({ windowMs: 50_000 })).toBeGreaterThan(0);

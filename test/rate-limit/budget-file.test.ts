@@ -87,6 +87,7 @@ describe("the budget's file", () => {
     expect(store.transact(withLimit(6))).toBe(5);
   });
 
+  // Fault: files | the budget's file is damaged | text or noise in its place | moved away with a warning, and started anew
   test.each(["not a database, but text ".repeat(400), "SQLite format 3\0".padEnd(4096, "x")])(
     "is moved away when damaged, with a warning, and started anew",
     (damage) => {
@@ -101,11 +102,13 @@ describe("the budget's file", () => {
     },
   );
 
+  // Fault: data | the budget's row has impossible numbers | its row | it counts as empty
   test("with nonsense in its row counts as empty", () => {
     opened().transact(() => ({ state: { ...coldState, nextId: -4 }, result: null }));
     expect(opened().read()).toBeNull();
   });
 
+  // Fault: files | the budget's path is a folder, or below a file | its path | an error with a hint
   test.each([
     ["is a folder", () => folder],
     ["lies in what is no folder", () => join(folder, "file", "acme.budget.db")],

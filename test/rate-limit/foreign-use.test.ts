@@ -63,6 +63,7 @@ describe("I8: with other programs on the company", () => {
     expect(refused.theirs / 40).toBeLessThan(1);
   });
 
+  // Fault: limiter | other programs use the company's budget | simulated limiters | the reserve is left to them, but for windows in which they were not seen (I8)
   test("the reserve is left to them, except in a few windows in which they were not seen", () => {
     const windows = { all: 0, over: 0 };
     fc.assert(

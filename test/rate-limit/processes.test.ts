@@ -43,6 +43,7 @@ function startProcess(baseUrl: string, requests: number) {
 }
 
 describe("I8: several processes on one company share one budget", () => {
+  // Fault: limiter | two processes use one budget at the same time | processes on one budget file and a limited server | none is refused (I8)
   test("and none of them is ever refused", async () => {
     const { limiter, answering } = limitedService();
     const { service } = await serviceWith(answering);
@@ -52,6 +53,7 @@ describe("I8: several processes on one company share one budget", () => {
     expect(limiter.windows.reduce((sum, { refusedOwn }) => sum + refusedOwn, 0)).toBe(0);
   });
 
+  // Fault: process | kill -9 of a process that sends requests | a process on the budget file | the next one continues within the budget, without a refusal (I8)
   test("and one that is killed leaves a budget the next one can go on with, without a refusal", async () => {
     const { limiter, answering } = limitedService();
     const { service } = await serviceWith(answering);

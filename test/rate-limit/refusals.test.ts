@@ -13,6 +13,7 @@ describe("429", () => {
     expect(ledger.room(300 + waitMs)).toBe(1);
   });
 
+  // Fault: limiter | 429 without Retry-After | the rate limiter's state | nothing is sent until the window has surely ended
   test("without it waits until the window has surely ended", () => {
     const ledger = openedLedger();
     ledger.refuse(ledger.send(200), 300, null);
@@ -25,6 +26,7 @@ describe("429", () => {
     expect(ledger.nextAt(100)).toBe(60_200);
   });
 
+  // Fault: limiter | 429 with a very long Retry-After | the rate limiter's state | asked again earlier
   test("with a very long Retry-After is asked again earlier", () => {
     const ledger = openedLedger();
     ledger.refuse(ledger.send(200), 300, 1_000_000);
@@ -52,6 +54,7 @@ describe("429", () => {
     expect(ledger.state().window).toMatchObject({ foreign: 119 - 51 });
   });
 
+  // Fault: limiter | 429 twice in a row | the rate limiter's state | one request at a time for a window
   test("twice in a row: one request at a time for a window", () => {
     const ledger = openedLedger();
     ledger.refuse(ledger.send(200), 300, 1);

@@ -38,6 +38,7 @@ describe("the state comes back as it was", () => {
     );
   });
 
+  // Fault: clock | the wall clock is set between two processes | the stored budget | the state is kept, because the boot is the same
   test("after the wall clock was set, for the boot is still the same", () => {
     const text = encodeState(exhausted(), at(400));
     expect(decodeState(text, at(500, { wallMs: 5 }))).toEqual(exhausted());
@@ -50,6 +51,7 @@ describe("the state comes back as it was", () => {
 });
 
 describe("after a reboot times are carried over by the wall clock", () => {
+  // Fault: clock | the machine restarts within a used-up window | the stored budget | the rest of the window is still waited for
   test("so that the rest of a used-up window is still waited for", () => {
     const text = encodeState(exhausted(), at(400));
     const known = decodeState(text, { bootId: "boot-b", monotonicMs: 5_000, wallMs: wallMs + 20_400 });
@@ -105,6 +107,7 @@ describe("an implausible state is discarded", () => {
         ).toBeNull();
   });
 
+  // Fault: clock | the stored budget is of the future | the stored budget | discarded
   test("a state of the future", () => {
     expect(decodeState(text(), at(-5_000))).toBeNull();
     const far = { ...exhausted(), refusals: { ...exhausted().refusals, pausedUntil: 1e12 } };

@@ -77,6 +77,7 @@ describe("within a window", () => {
     expect(ledger.room(330)).toBe(116);
   });
 
+  // Fault: limiter | answers arrive in another order | the rate limiter's state | no new window is assumed
   test("a reordered answer never opens a new window", () => {
     const ledger = openedLedger({ defaultLimit: 10 });
     const [slow, fast] = [ledger.send(200), ledger.send(210)];
@@ -86,6 +87,7 @@ describe("within a window", () => {
     expect(ledger.state().window).toMatchObject({ id: before?.id, deadAt: before?.deadAt, lowest: 7 });
   });
 
+  // Fault: limiter | an answer is lost within a window | the rate limiter's state | it counts as spent until a report includes it
   test("a lost answer counts as spent until a later report includes it", () => {
     const ledger = openedLedger();
     ledger.lose(ledger.send(200), 500);
@@ -205,6 +207,7 @@ describe("the service's statements win", () => {
     expect(ledger.room(100)).toBe(599);
   });
 
+  // Fault: limiter | the service sends no budget headers | the rate limiter's state | one request at a time, never above the default limit
   test("a service without budget headers is asked one by one, and never more often than the default limit", () => {
     const ledger = openLedger({ defaultLimit: 3 });
     for (let i = 0; i < 3; i++) {

@@ -133,6 +133,7 @@ describe("lists", () => {
   });
 });
 
+// Fault: clock | the clock is set back while items wait | the queue's due times, in each lane | what lies too far in the future is due now
 describe("a clock that was set back", () => {
   const yearMs = 365 * 24 * hourMs;
 

@@ -24,6 +24,7 @@ async function opened(): Promise<Listings> {
 }
 
 describe("listings", () => {
+  // Fault: process | a crash between the pages of a list | the listing's state, reopened | it has everything to continue
   test("survive a crash with everything a sweep needs to go on", async () => {
     const path = join(tempFolder(), "shop.db");
     const mirror = await openShop({ path });

@@ -123,6 +123,7 @@ describe("a snapshot", () => {
     expect(all(snapshot, "deleted_records")).toEqual([]);
   });
 
+  // Fault: files | no mirror, another file, or a newer mirror where a report is made | the mirror's path | refused with a hint, and no file is made
   test("of no mirror, of another file and of a newer mirror is refused, and makes no file", async () => {
     const path = join(tempFolder(), "none.db");
     expect(errorOf(() => snap(path))).toMatchObject({

@@ -7,6 +7,7 @@ import { person } from "../support/shop-records.ts";
 import { put, rows, stampOf, startMs } from "../support/store.ts";
 
 describe("the sequence", () => {
+  // Fault: process | a crash after numbers were given | the sequence in the file and in memory | it never goes back behind a number that was stored (I3)
   test("I3: never goes back behind a number that was stored, whatever the process forgot", async () => {
     const path = join(tempFolder(), "shop.db");
     const mirror = await openShop({ path });
@@ -72,6 +73,7 @@ describe("the tables", () => {
   });
 });
 
+// Fault: process | an error in the middle of applying an answer | the transaction | all of it or nothing (I1)
 test("I1: what one answer means commits together or not at all", async () => {
   const mirror = await openShop();
   const queue = new WorkQueue(mirror.db);

@@ -16,6 +16,7 @@ test("a span grows with each heartbeat and is closed when the daemon drains", as
   ]);
 });
 
+// Fault: process | a daemon that was killed | the uptime log | its time ends with its last heartbeat
 test("a span that was killed ends with its last heartbeat; the next process has its own", async () => {
   const { db } = await openShop();
   new UptimeLog(db).beat(t0);
@@ -27,6 +28,7 @@ test("a span that was killed ends with its last heartbeat; the next process has 
   ]);
 });
 
+// Fault: clock | the machine slept, or its clock was set back | the uptime log | a gap, so that a run follows
 test("a machine that slept, or a clock that was set back, is a gap", async () => {
   const { db } = await openShop();
   const log = new UptimeLog(db);

@@ -77,6 +77,7 @@ function typesOf({ db }: { readonly db: Db }): string[] {
 }
 
 describe("rows of another version of the decoding", () => {
+  // Fault: data | typed rows are damaged | SQL on the mirror, before another version of the decoding | healed from the JSON, with the cause `schema`
   test("are compared with their JSON, and what is damaged is healed with the cause `schema`", async () => {
     const mirror = await openShop();
     for (const id of [1, 2, 3, 4, 5]) put(mirror, "orders", order(id), { source: "detail" });
@@ -172,6 +173,7 @@ describe("rows of another version of the decoding", () => {
     expect(row(again, "receipts", 1)).toMatchObject({ amount: 2, ...overrides });
   });
 
+  // Fault: data | the JSON of a record is gone or damaged | SQL on the mirror | the rows stay, and the record's next read heals it
   test("stay where the JSON is gone or damaged, and the next read of the record heals it", async () => {
     const mirror = await openShop();
     for (const id of [1, 2]) put(mirror, "people", person(id));
@@ -245,6 +247,7 @@ describe("rows of another version of the connector", () => {
     expect(mirror.quarantine.all()).toEqual([]);
   });
 
+  // Fault: process | cut off after any transaction while rows are derived again | the derivation's transactions | readers find whole rows, and the next opening continues
   test("can be cut off after any transaction: readers find whole rows, and the next opening continues", async () => {
     const ids = Array.from({ length: 2_500 }, (_, i) => i + 1);
     const path = await olderMirror(ids.map((id) => person(id, { score: id })));

@@ -10,6 +10,7 @@ import { liveRecords, preview, put, stampOf, remove, row, send } from "../suppor
 const nameOf = (mirror: Mirror, id: number) => row(mirror, "people", id)?.["name"];
 
 describe("I3: a read applies only where it was sent after the last applied read was received", () => {
+  // Fault: data | two answers of one record overlap | read stamps | the stale one is not applied; the record is read again (I3)
   test("an answer that overlapped with the applied one is stale, so that the record is read again", async () => {
     const mirror = await openShop();
     const [first, second] = [send(mirror), send(mirror)];
@@ -97,6 +98,7 @@ type Step = { readonly at: number; readonly read: number; readonly what: "send" 
 const history = fc.array(fc.constantFrom("A", "A", "B", "C", null), { minLength: 12, maxLength: 12 });
 
 describe("I3: every interleaving of two or three reads", () => {
+  // Fault: data | two or three reads of one record in any order | every interleaving of their stamps | the latest read counts (I3)
   test("ends with what the latest read saw, or that read is stale and made again", async () => {
     const mirror = await openHasty();
     let id = 0;

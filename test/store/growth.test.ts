@@ -84,6 +84,7 @@ describe("I12: an unknown field", () => {
     ]);
   });
 
+  // Fault: data | unknown fields whose names are taken, or are SQL's own | a record's keys | a column of another name; nothing is overwritten
   test("never takes a name that is taken, whatever its key", async () => {
     const mirror = await openShop();
     const text = `{"id":1,"number":"1","total":1,"lines":[{"id":1,"position":9,"order_id":8,"orderId":7}],"receipts":[],
@@ -256,6 +257,7 @@ describe("rows that are older than a column", () => {
 });
 
 describe("I1: a transaction that grew a table and was rolled back", () => {
+  // Fault: data | an answer with an unknown field is rolled back | the transaction that adds the column | plan and database are as before; the next time it grows again (I1)
   test("leaves plan and database as they were, reports nothing, and grows again the next time", async () => {
     const reported: string[] = [];
     const mirror = await openShop({ notices: { onNewColumn: ({ column }) => reported.push(column.name) } });

@@ -35,6 +35,7 @@ describe("the writer lock", () => {
     expect(lockHolder(path)?.description).toContain(`process ${child.pid}`);
   });
 
+  // Fault: process | kill -9 of the process that holds the writer lock | a process with the lock | the lock is free, whatever note is left
   test("kill -9 releases it, whatever note was left behind", async () => {
     const path = join(tempFolder(), "shop.lock");
     await ended(await holding(path), "SIGKILL");
@@ -75,6 +76,7 @@ describe("the writer lock", () => {
     lock.release();
   });
 
+  // Fault: files | a foreign file in the lock's place, or no folder | the lock's path | reported as such, not as a lock
   test("a missing folder, or a foreign file, is reported as such and not as a lock", () => {
     const folder = tempFolder();
     expect(errorOf(() => takeWriterLock(join(folder, "none", "shop.lock"), "sync"))).toMatchObject({

@@ -72,6 +72,7 @@ describe("migrations", () => {
     expect(mirror.db.prepare("SELECT later FROM _meta WHERE key = 'seq'").pluck().get()).toBe("seq");
   });
 
+  // Fault: files | the mirror was written by a newer version | an unknown migration in its list | refused with a hint, and left as it is
   test("a database of a newer version is refused and left as it is", async () => {
     const db = await migrated(withLater);
     const before = schemaOf(db);
@@ -83,6 +84,7 @@ describe("migrations", () => {
     db.close();
   });
 
+  // Fault: process | a migration's step fails in its middle | a step with an error | the database is as before, and the next attempt succeeds
   test("a step that fails in its middle leaves the database as it was, and the next try succeeds", async () => {
     const db = await migrated(migrations);
     const before = schemaOf(db);
@@ -102,6 +104,7 @@ describe("migrations", () => {
     db.close();
   });
 
+  // Fault: process | kill -9 in the middle of a migration's step | a process that migrates | as if it never began
   test.each(["after the first", "on a fresh file"])(
     "kill -9 in the middle of a step, %s, is as if it never began",
     async (when) => {

@@ -24,6 +24,7 @@ describe("a writing connection", () => {
     expect(major * 1_000_000 + minor * 1_000 + patch).toBeGreaterThanOrEqual(3_051_003);
   });
 
+  // Fault: disk | another connection begins to write first | two connections | busy at once, a retryable error, no failed upgrade of a lock
   test("takes the write lock when a transaction begins, so that reading first is no trap", async () => {
     const path = join(tempFolder(), "shop.db");
     const one = openDatabase(path);
@@ -40,6 +41,7 @@ describe("a writing connection", () => {
 });
 
 describe("what SQLite says becomes what the user can do", () => {
+  // Fault: files | a foreign file in the mirror's place | a text file | refused with the reason, and not touched
   test("a foreign file in the mirror's place is not touched", async () => {
     const path = join(tempFolder(), "shop.db");
     writeFileSync(path, "Dear diary,\n".repeat(500));
@@ -49,6 +51,7 @@ describe("what SQLite says becomes what the user can do", () => {
     expect(statSync(path).size).toBe(6_000);
   });
 
+  // Fault: disk | damaged pages in the mirror's file | 64 kB overwritten in its middle | reported as damage, with what to do
   test("a damaged page is reported as damage, with what to do", async () => {
     const path = join(tempFolder(), "shop.db");
     const mirror = await openHasty({ path });
@@ -73,6 +76,7 @@ describe("what SQLite says becomes what the user can do", () => {
     expect(error.message).toBe(`the database cannot be written: ${path}`);
   });
 
+  // Fault: files | the data folder cannot be created | a file in its place | an error that names the path
   test("a folder that cannot be created is reported as such, by SQLite or by the system", async () => {
     const folder = tempFolder();
     const missing = join(folder, "none", "shop.db");
@@ -83,6 +87,7 @@ describe("what SQLite says becomes what the user can do", () => {
     expect(error.message).toBe(`the database cannot be opened: ${below}`);
   });
 
+  // Fault: disk | SQLite or the system reports a full disk, an I/O error, damage, no permission | the error's code | a sentence that says which, and whether it may pass
   test.each([
     ["SQLITE_FULL", "the disk is full", true],
     ["ENOSPC", "the disk is full", true],
@@ -109,6 +114,7 @@ describe("what SQLite says becomes what the user can do", () => {
 });
 
 describe("I1: a full disk", () => {
+  // Fault: disk | the disk is full while an answer is applied | a page limit on the mirror's file | rolled back whole; continues when there is room again (I1)
   test("rolls the answer back whole, loses nothing, and goes on where there is room again", async () => {
     const mirror = await openHasty();
     put(mirror, "people", person(1, "before"));

@@ -20,6 +20,7 @@ async function held(): Promise<{ readonly db: Db; readonly release: () => void }
 
 const write = (db: Db) => () => inTransaction(db, () => db.prepare("DELETE FROM _work").run().changes);
 
+// Fault: disk | another program holds the lock for a while | a step of the run, on a driven clock | waited for, and the step is made once
 test("a lock of another program is waited for, and the step is made once", async () => {
   const { db, release } = await held();
   const said: string[] = [];
@@ -38,6 +39,7 @@ test("a lock of another program is waited for, and the step is made once", async
   expect(said).toEqual([expect.stringContaining("another program holds the database")]);
 });
 
+// Fault: disk | another program holds the lock for more than 30 s | a step of the run, on a driven clock | an error that says what to do
 test("after 30 s it is an error that says what to do", async () => {
   const { db } = await held();
   const clock = fastClock();

@@ -141,6 +141,7 @@ describe("I5: a run that would remove too much needs permission", () => {
 });
 
 describe("I5: absence is a reason to ask, never to delete", () => {
+  // Fault: pagination | a complete list lacks records | a list's answer | each is asked for on its own route, none is deleted (I5)
   test("records missing from a complete list are checked on their own route, and no others", async () => {
     const run = await withPeople(4);
     await page(run, "people", [person(1), person(3)], { perPage: 10 });
@@ -148,6 +149,7 @@ describe("I5: absence is a reason to ask, never to delete", () => {
     expect(run.mirror.records.counts("people").live).toBe(4);
   });
 
+  // Fault: pagination | a record is created while the list is read | a list's answer | it does not count as absent (I5)
   test("a record that was created while the list was read is not absent", async () => {
     const run = await withPeople(2);
     await page(run, "people", [person(1)], { perPage: 1, total: 3 });
@@ -157,6 +159,7 @@ describe("I5: absence is a reason to ask, never to delete", () => {
     expect(waiting(run)).toEqual([]);
   });
 
+  // Fault: pagination | an empty list where there were many | a list's answer | too many at once: none is asked for or deleted (I5)
   test("an empty list checks none of many records: too many at once", async () => {
     const run = await withPeople(25);
     await page(run, "people", []);
@@ -182,6 +185,7 @@ describe("I5: absence is a reason to ask, never to delete", () => {
     expect(run.tally.of("colours").deleted).toBe(1);
   });
 
+  // Fault: pagination | an empty list of a lookup without routes of its own | a list's answer | nothing is removed (I5)
   test("but not when the list is empty", async () => {
     const run = await withPeople(0);
     put(run.mirror, "colours", { id: 1, label: "x" });

@@ -14,6 +14,7 @@ import {
 } from "../support/webhook.ts";
 import { rows } from "../support/store.ts";
 
+// Fault: webhook | fifty copies of one delivery at the same time | requests to the receiver | one inbox row and one read (I7)
 test("I7 fifty copies of one delivery at the same time are one inbox row and one read", async () => {
   const receiver = await aReceiver();
   const one = post(about(17));
@@ -23,6 +24,7 @@ test("I7 fifty copies of one delivery at the same time are one inbox row and one
   expect(receiver.results.toSorted()).toEqual([...Array<string>(49).fill("acme known"), "acme stored"]);
 });
 
+// Fault: webhook | 10,000 events in a burst on 50 records | requests to the receiver | all stored, 50 reads, bounded memory
 test("10,000 events in a burst on 50 records: all taken, 50 reads, few transactions, bounded memory", async () => {
   const receiver = await aReceiver();
   const { db } = receiver.mirror;

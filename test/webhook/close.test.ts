@@ -16,6 +16,7 @@ async function dialHalfOpen(port: number): Promise<Socket> {
 }
 
 describe("closing", () => {
+  // Fault: process | a stop while silent connections are open | the server's close, with raw sockets | they end at once
   test("ends connections that wait for nothing, silent ones too, at once", async () => {
     const receiver = await aReceiver();
     const idle = await dial(receiver.port);
@@ -44,6 +45,7 @@ describe("closing", () => {
     expect(counted(receiver.mirror, "_inbox")).toBe(2);
   });
 
+  // Fault: process | a stop while a sender never finishes | the server's close, with a raw socket | cut off at the deadline, and not accepted
   test("has an end: what is not done by then is cut off, and was not accepted", async () => {
     const receiver = await aReceiver();
     const line = await dial(receiver.port);

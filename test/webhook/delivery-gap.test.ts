@@ -11,6 +11,7 @@ function span(fromMs: number, toMs: number): Span {
 }
 
 describe("an event may have been lost", () => {
+  // Fault: process | a daemon that died every minute for a month | the uptime log | whether events may be lost is answered at once
   test("is answered at once for a daemon that died every minute for a month", () => {
     const lives = Array.from({ length: 43_200 }, (_, i) => span(i * minuteMs, i * minuteMs + 30_000));
     expect(mayHaveLost({ spans: lives, sinceMs: 0, nowMs: 720 * hourMs })).toBe(true);
@@ -22,6 +23,7 @@ describe("an event may have been lost", () => {
       expect(mayHaveLost({ spans, sinceMs: 0, nowMs: 10 * hourMs + minutes * minuteMs })).toBe(false);
   });
 
+  // Fault: webhook | the receiver was away for five hours | the uptime log | events may be lost, until a whole run began after it
   test("by a pause of five hours, but not if a whole run began after it", () => {
     const spans = [span(0, 10 * hourMs), span(15 * hourMs, 16 * hourMs)];
     expect(mayHaveLost({ spans, sinceMs: 0, nowMs: 16 * hourMs })).toBe(true);

@@ -12,11 +12,13 @@ describe("the three headers are there, once", () => {
     expect(readHead(whole)).toEqual({ id: "a", timestamp: "1", signature: "b" });
   });
 
+  // Fault: webhook | one of the three headers is missing | the request's headers | no delivery
   test.each([0, 2, 4])("without one of them it is no delivery", (at) => {
     expect(readHead(whole.toSpliced(at, 2))).toMatchObject({ status: 400 });
     expect(readHead(whole.toSpliced(at + 1, 1, ""))).toMatchObject({ status: 400 });
   });
 
+  // Fault: webhook | one of the three headers comes twice | the request's headers | no delivery, even if both say the same
   test.each([0, 2, 4])("with one of them twice neither, even if both say the same", (at) => {
     expect(readHead([...whole, ...whole.slice(at, at + 2)])).toMatchObject({ status: 400 });
   });
@@ -27,6 +29,7 @@ describe("the timestamp is a whole number of seconds, 300 away at most", () => {
     expect(isTimely(String(now + away), nowMs)).toBe(true);
   });
 
+  // Fault: clock | the sender's clock is more than 300 s away | the timestamp header | no delivery
   test.each([-301, 301, -now, 86_400 * 365, 1e14])("%i s is not", (away) => {
     expect(isTimely(String(now + away), nowMs)).toBe(false);
   });
@@ -101,6 +104,7 @@ describe("what was signed is read as it was written", () => {
 });
 
 describe("only the signed id says which event it is", () => {
+  // Fault: webhook | an unsigned header says another id than the signed body | the id header | refused
   test.each([
     ["another id in the header", '{"id":"evt-2"}'],
     ["the same in other letters", '{"id":"EVT-1"}'],
@@ -129,6 +133,7 @@ describe("I12: signed but unreadable is kept under an id made of its bytes", () 
     '{"id":"evt-1\u0000"}',
   ];
 
+  // Fault: webhook | a signed body that cannot be read | bytes, broken JSON, odd types | kept under an id made of its bytes (I12)
   test.each(unreadable)("%#: %.20s", (text) => {
     const read = readDelivery(Buffer.from(text), "evt-1");
     expect(read).toMatchObject({ readable: false, type: null, resourceId: null, body: text });

@@ -41,6 +41,7 @@ describe("I6: 2xx to a delivery only after the event is committed", () => {
     expect(receiver.mirror.db.pragma("synchronous", { simple: true })).toBe(2);
   });
 
+  // Fault: process | kill -9 while deliveries arrive | a process of the receiver | everything that was answered 204 is in the file (I6)
   test("a process that is killed at any moment has in its file all that it said yes to", async () => {
     const file = `${tempFolder()}/acme.db`;
     const accepted = new Set<string>();
@@ -79,6 +80,7 @@ describe("I6: 2xx to a delivery only after the event is committed", () => {
 });
 
 describe("a database that fails costs a 503, and the service sends the event again", () => {
+  // Fault: disk | another process holds the mirror's write lock | a process beside the receiver | 503 within a second; the repeated delivery is stored once
   test("while another process writes; later it is taken, once", async () => {
     const receiver = await aReceiver();
     const { child } = await start(lockProcess, receiver.mirror.db.name);
@@ -100,6 +102,7 @@ describe("a database that fails costs a 503, and the service sends the event aga
     ]);
   });
 
+  // Fault: disk | the disk is full while deliveries arrive | a page limit on the mirror's file | 503; taken when there is room again
   test("while the disk is full", async () => {
     const receiver = await aReceiver();
     const { db } = receiver.mirror;
@@ -112,6 +115,7 @@ describe("a database that fails costs a 503, and the service sends the event aga
     expect((await receiver.deliver(big())).status).toBe(204);
   });
 
+  // Fault: webhook | a delivery while the mirror is closed | the receiver without an open mirror | 503 with Retry-After; taken when it is open
   test("while the mirror is closed, and after it was opened anew", async () => {
     const receiver = await aReceiver();
     receiver.put("unavailable");
@@ -126,6 +130,7 @@ describe("a database that fails costs a 503, and the service sends the event aga
     expect((await receiver.deliver()).status).toBe(204);
   });
 
+  // Fault: webhook | one event of a group cannot be stored | a trigger in the inbox | 503 for that one, 204 for the others
   test("one event that cannot be stored refuses no other of its group", async () => {
     const receiver = await aReceiver();
     receiver.mirror.db.exec(
@@ -137,6 +142,7 @@ describe("a database that fails costs a 503, and the service sends the event aga
     expect(counted(receiver.mirror, "_inbox")).toBe(3);
   });
 
+  // Fault: webhook | an unforeseen error while an event is stored | the receiver's store function | 503, and the server goes on
   test("an error that is no database's is a 503 as well, and the server goes on", async () => {
     const receiver = await aReceiver();
     receiver.put({ keyring: keyringOf(secret), store: take });

@@ -115,6 +115,7 @@ describe("there is room for so many", () => {
 });
 
 describe("a commit that fails", () => {
+  // Fault: disk | a group's commit fails | the store function of the group | the failure is the answer to all, tried once
   test("for all is the answer to all, and tried once", async () => {
     const { commits, results, add } = aGroup(failing, true);
     for (const item of ["a", "bad", "c"]) add(item);

@@ -36,6 +36,7 @@ describe("only POST /webhooks/<company> takes deliveries", () => {
     ["/webhooks/acme/../acme", 204],
   ];
 
+  // Fault: webhook | paths that only look like the company's | requests to the receiver | 404, without the name
   test("no path that only looks like it is one", async () => {
     const receiver = await aReceiver();
     for (const [path, status] of paths) {
@@ -56,6 +57,7 @@ describe("only POST /webhooks/<company> takes deliveries", () => {
     }
   });
 
+  // Fault: service | a status page that fails | a page function that rejects | 500 with a text of its own, without the reason
   test("pages are looked at, and nothing else", async () => {
     const receiver = await aReceiver({ pages: { "/healthz": () => page, "/broken": broken } });
     const answer = await fetch(`${receiver.url}/healthz?why`);
@@ -80,6 +82,7 @@ describe("a body has its limits", () => {
     expect(line.text()).toMatch(/connection: close/i);
   });
 
+  // Fault: webhook | a body that grows past its limit in chunks | a raw socket | 413 as soon as it does, nothing stored
   test("one that becomes too long without having said so is refused as soon as it is", async () => {
     const { headers } = post(long);
     const head = wire({ headers, body: "" }, ["transfer-encoding: chunked"]);
@@ -92,6 +95,7 @@ describe("a body has its limits", () => {
     expect(counted(receiver.mirror, "_inbox")).toBe(0);
   });
 
+  // Fault: webhook | a sender that never ends | a raw socket with 50 MB | 413, and cut off
   test("the answer reaches a sender who goes on sending, and who never ends is cut off", async () => {
     const { line } = await statusOf({ limits }, wire(post(long), ["content-length: 900000000"]));
     const more = Buffer.alloc(1_000_000);
@@ -110,6 +114,7 @@ describe("a body has its limits", () => {
     expect((await receiver.deliver(post(`${text} `))).status).toBe(413);
   });
 
+  // Fault: webhook | a body that drips | a raw socket | 408 at the body's deadline
   test("one that drips has no more time than one that stays away", async () => {
     const { line, receiver } = await statusOf(
       { limits: { bodyDeadlineMs: 300 } },
@@ -123,6 +128,7 @@ describe("a body has its limits", () => {
     expect(receiver.results).toEqual(["acme 408"]);
   });
 
+  // Fault: webhook | many large bodies at the same time | raw sockets | 503 above the limit of all, 204 when there is room
   test("all bodies that are on their way together have a limit, too, and give their room back", async () => {
     const receiver = await aReceiver({ limits: { bodiesBytes: 1_500 } });
     const holding = await dial(receiver.port);
@@ -194,6 +200,7 @@ describe("connections are used as HTTP allows", () => {
     expect(bad.text()).not.toContain("100 Continue");
   });
 
+  // Fault: network | the sender goes away in the middle of a body | a raw socket | nothing is stored, and the next delivery is taken
   test("a sender who goes away in the middle of a body leaves nothing behind", async () => {
     const receiver = await aReceiver();
     const line = await dial(receiver.port);
@@ -205,6 +212,7 @@ describe("connections are used as HTTP allows", () => {
     expect(counted(receiver.mirror, "_inbox")).toBe(1);
   });
 
+  // Fault: network | the sender goes away before the answer | a raw socket | the event is stored
   test("a sender who goes away before the answer has still delivered", async () => {
     const receiver = await aReceiver();
     const line = await dial(receiver.port);
@@ -213,6 +221,7 @@ describe("connections are used as HTTP allows", () => {
     await expect.poll(() => counted(receiver.mirror, "_inbox")).toBe(1);
   });
 
+  // Fault: webhook | more connections than allowed | raw sockets | the extra one is closed; there is room when another ends
   test("there are only so many connections at a time", async () => {
     const receiver = await aReceiver({ limits: { connections: 3 } });
     const lines = await Promise.all(Array.from({ length: 3 }, () => dial(receiver.port)));
@@ -245,6 +254,7 @@ describe("what is no HTTP is answered as such, counted, and its connection ends"
     ["another expectation", "POST /webhooks/acme HTTP/1.1\r\nhost: x\r\nexpect: more\r\n\r\n", "417"],
   ];
 
+  // Fault: webhook | noise, another protocol, TLS, two lengths, endless headers, a tunnel | raw sockets | a status of its own, counted; the next sender is served
   test("with a status of its own, and the next sender is served", async () => {
     const receiver = await aReceiver();
     for (const [what, bytes, status] of odd) {
@@ -259,6 +269,7 @@ describe("what is no HTTP is answered as such, counted, and its connection ends"
     expect((await receiver.deliver()).status).toBe(204);
   });
 
+  // Fault: webhook | nonsense after whole requests on one connection | a raw socket | the whole ones are answered first
   test("but not before the requests that came whole on the same connection", async () => {
     const receiver = await aReceiver();
     const line = await dial(receiver.port);
@@ -276,6 +287,7 @@ describe("what is no HTTP is answered as such, counted, and its connection ends"
     await line.closed;
   });
 
+  // Fault: webhook | silence, and half a header | a raw socket | 408 at the header's deadline
   test.each([
     ["silence", ""],
     ["half a header", "POST /webhooks/acme HTTP/1.1\r\nwebhook-"],

@@ -202,6 +202,7 @@ describe("I12: what leads to no read is kept, and reported", () => {
   });
 });
 
+// Fault: disk | the transaction that stores events fails | the ingest's transaction | neither events nor work nor changes (I1)
 test("I1 a transaction that fails leaves neither events nor work nor changes", async () => {
   const shop = await openIngest();
   const texts = [about(1), about(2, "foreign-bills.paid", "foreignBill"), "not json"];

@@ -94,6 +94,7 @@ describe("the keyring", () => {
     expect(looks).toBe(2 * first);
   });
 
+  // Fault: secrets | the secret's file is removed, emptied or unreadable while `serve` runs | the file | the secret that it held is still accepted
   test.each([
     ["is gone", () => rmSync(hook)],
     ["is empty", () => writeFileSync(hook, "")],
@@ -198,6 +199,7 @@ describe("a new secret that is not in its place yet", () => {
     expect(accepted()).toEqual(["new-one"]);
   });
 
+  // Fault: secrets | a new secret's file is cut off | the file beside it | not accepted
   test("says nothing when it was cut off", () => {
     writeFileSync(`${hook}.new`, "new-o");
     expect(keyring({}, { secrets: [], places: [fromFile()] }).accepted()).toEqual([]);

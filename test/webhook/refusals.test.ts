@@ -42,6 +42,7 @@ const refusals: readonly (readonly [string, () => Post, number])[] = [
 ];
 
 describe("an invalid delivery is refused, and nothing of it is stored", () => {
+  // Fault: webhook | eighteen invalid deliveries, each wrong in one way | requests to the receiver | each is refused and logged, and nothing is stored
   test("each for its own reason, with a text of our own, counted and logged", async () => {
     const receiver = await aReceiver();
     for (const [what, make, status] of refusals) {
@@ -56,6 +57,7 @@ describe("an invalid delivery is refused, and nothing of it is stored", () => {
     expect(new Set(receiver.lines.map(({ level }) => level))).toEqual(new Set(["warn"]));
   });
 
+  // Fault: webhook | a doubled header on the wire | a raw socket | 400, and nothing is stored
   test("a header that is there twice, even saying the same", async () => {
     const receiver = await aReceiver();
     const good = post(body);
@@ -81,6 +83,7 @@ describe("an invalid delivery is refused, and nothing of it is stored", () => {
     expect(statuses).toEqual([400, 401, 401]);
   });
 
+  // Fault: secrets | a company without a webhook secret | deliveries signed with any secret and with none | 401
   test("whose secret is not configured, whatever it is signed with", async () => {
     const receiver = await aReceiver({ keyring: keyringOf() });
     expect((await receiver.deliver()).status).toBe(401);
@@ -137,6 +140,7 @@ describe("a valid delivery is accepted", () => {
     expect([await by("old"), await by("new")]).toEqual([401, 204]);
   });
 
+  // Fault: secrets | the secret's file changes a moment before a delivery | the keyring | the file is read again before a refusal
   test("by a secret that was written to its file a moment ago: the files are read again before a refusal", async () => {
     let secrets = ["old"];
     let refreshes = 0;
@@ -153,6 +157,7 @@ describe("a valid delivery is accepted", () => {
     expect(refreshes).toBe(2);
   });
 
+  // Fault: webhook | signed deliveries that are unreadable or of an unknown type | requests to the receiver | 204, kept with their state, and nothing is read (I12)
   test("I12 signed but unreadable, or of a type that nobody knows", async () => {
     const receiver = await aReceiver();
     const bytes = Buffer.from([0x1f, 0x8b, 0x08, 0x00, 0xff]);
@@ -173,6 +178,7 @@ describe("a valid delivery is accepted", () => {
 });
 
 describe("a delivery that somebody recorded does no harm", () => {
+  // Fault: webhook | a recorded delivery is sent again with a new timestamp | requests to the receiver | a duplicate: no read, no change (I7)
   test("I7 replayed with a fresh timestamp it is a duplicate: no read, no change", async () => {
     const receiver = await aReceiver();
     const text = about(1, "people.deleted");
@@ -186,6 +192,7 @@ describe("a delivery that somebody recorded does no harm", () => {
     expect(receiver.results).toEqual(["acme stored", "acme known", "acme known", "acme known"]);
   });
 
+  // Fault: webhook | a forged or replayed deletion | requests to the receiver | one question to the service, nothing removed (I5)
   test("I5 a deletion, even a true one, leads to one question and removes nothing", async () => {
     const receiver = await aReceiver();
     expect((await receiver.deliver(post(about(1, "people.deleted")))).status).toBe(204);
@@ -196,6 +203,7 @@ describe("a delivery that somebody recorded does no harm", () => {
   });
 });
 
+// Fault: secrets | refused and accepted deliveries | requests to the receiver | no line has a secret, a signature or a body (I9)
 test("I9 no secret, no signature and no body is ever logged", async () => {
   const receiver = await aReceiver();
   for (const [, make] of refusals) await receiver.deliver(make());
@@ -205,6 +213,7 @@ test("I9 no secret, no signature and no body is ever logged", async () => {
     expect(log).not.toContain(hidden);
 });
 
+// Fault: webhook | a flood of forged deliveries | requests to the receiver | one line of each kind in ten seconds, with how many there were
 test("a flood of refusals is one line of each kind in ten seconds, with how many there were", async () => {
   let nowMs = 0;
   const receiver = await aReceiver({ clock: { ...systemClock, monotonicMs: () => nowMs } });

@@ -34,6 +34,7 @@ describe("a delivery is from the service", () => {
 });
 
 describe("a delivery is not from the service", () => {
+  // Fault: webhook | a forged signature: another secret, length, alphabet or nothing | the signature header | refused
   test.each([
     ["shorter", good.slice(0, 62)],
     ["longer", `${good}00`],
@@ -47,11 +48,13 @@ describe("a delivery is not from the service", () => {
     expect(isSigned(body, signature, [secret])).toBe(false);
   });
 
+  // Fault: secrets | no secret, or an empty one, is configured | the keyring | nothing is accepted
   test("when there is no secret, and never by the empty one: anybody could sign with that", () => {
     expect(isSigned(body, good, [])).toBe(false);
     expect(isSigned(body, sign(body, ""), [""])).toBe(false);
   });
 
+  // Fault: webhook | a single bit of body or signature is changed | every bit | refused
   test("when a single bit of the body or of the signature is another", () => {
     fc.assert(
       fc.property(fc.nat(body.length * 8 - 1), fc.nat(255), (inBody, inSignature) => {
