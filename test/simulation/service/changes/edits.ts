@@ -1,0 +1,105 @@
+import { dates, newLine, said, someId, textOf, type Change } from "./change-context.ts";
+
+/** Renames a client: its cases show the new name without an event. */
+export const editClient: Change = (context) => {
+  const id = someId(context, "clients");
+  const client = id === null ? undefined : context.company.state.clients.get(id);
+  if (!client) return null;
+  client.name = textOf(context, "Other client");
+  client.city = context.choice.one([null, "Brno", ""]);
+  client.updatedAtMs = context.nowMs();
+  return said(context, "clients", client.id, "updated");
+};
+
+/** Renames a case. */
+export const editCase: Change = (context) => {
+  const id = someId(context, "business_cases");
+  const one = id === null ? undefined : context.company.state.business_cases.get(id);
+  if (!one) return null;
+  one.name = textOf(context, "Other case");
+  one.updatedAtMs = context.nowMs();
+  return said(context, "business_cases", one.id, "updated");
+};
+
+/** Changes what the list shows of an item, or moves its stock where only the detail shows it. */
+export const editItem: Change = (context) => {
+  const { choice } = context;
+  const id = someId(context, "price_list_items");
+  const item = id === null ? undefined : context.company.state.price_list_items.get(id);
+  if (!item) return null;
+  const kind = choice.below(4);
+  if (kind === 0) item.name = `Item ${choice.below(4)}`;
+  else if (kind === 1) item.priceCents = choice.below(10_000);
+  else if (kind === 2) item.stocks = item.stocks.toReversed();
+  else item.stocks = choice.one([[], [0, null], [choice.below(9), choice.below(9)]]);
+  return said(context, "price_list_items", item.id, kind < 2 ? "updated" : "stock-updated");
+};
+
+/** Changes an invoice: what its list shows, its note, or its lines, down to none. */
+export const editInvoice: Change = (context) => {
+  const { choice } = context;
+  const id = someId(context, "invoices");
+  const invoice = id === null ? undefined : context.company.state.invoices.get(id);
+  if (!invoice) return null;
+  const kind = choice.below(6);
+  if (kind === 0) invoice.issueDate = choice.one(dates);
+  else if (kind === 1) invoice.note = choice.one([null, "", textOf(context, "A note")]);
+  else if (kind === 2) invoice.lines = [];
+  else if (kind === 3) invoice.lines.push(newLine(context));
+  else if (kind === 4) invoice.lines.reverse();
+  else for (const line of invoice.lines) line.name = textOf(context, "Other line");
+  return said(context, "invoices", invoice.id, "updated");
+};
+
+/** Changes the text or the files of a CRM event. */
+export const editActivity: Change = (context) => {
+  const { company, choice, nowMs } = context;
+  const id = someId(context, "contact_activity_logs");
+  const activity = id === null ? undefined : company.state.contact_activity_logs.get(id);
+  if (!activity || !company.state[activity.parent.table].has(activity.parent.id)) return null;
+  activity.content = textOf(context, "Other note");
+  activity.attachments = choice.probability(0.5)
+    ? []
+    : [{ id: company.nextId("attachments"), name: "b.pdf" }];
+  activity.updatedAtMs = nowMs();
+  return said(context, "contact_activity_logs", activity.id, "updated");
+};
+
+/** Renames a unit: items show the new name; no event is sent. */
+export const editUnit: Change = (context) => {
+  const id = someId(context, "units");
+  const unit = id === null ? undefined : context.company.state.units.get(id);
+  if (!unit) return null;
+  unit.name = textOf(context, "Other unit");
+  return said(context, "units", unit.id, "updated");
+};
+
+/** The company gets another name; its documents show it too. No event is sent. */
+export const renameCompany: Change = ({ company, choice }) => {
+  company.state.name = `Acme ${choice.below(100)}`;
+  company.touch("company", "invoices");
+  company.publish();
+  return `company is now ${company.state.name}`;
+};
+
+/** A new version of the service shows a field that no connector knows, or writes amounts otherwise. */
+export const changeFormat: Change = ({ company, choice }) => {
+  const { state } = company;
+  if (choice.probability(0.5)) state.amountsAsText = !state.amountsAsText;
+  else state.hasUnknownField = !state.hasUnknownField;
+  company.touch("clients", "invoices", "document_payments", "price_list_items", "contact_activity_logs");
+  company.publish();
+  return `format: amounts ${state.amountsAsText ? "text" : "numbers"}, unknown field ${state.hasUnknownField}`;
+};
+
+/** Events of received documents, which have no route, and of a type that no connector knows. */
+export const oddEvent: Change = ({ company, choice }) => {
+  const [type, resourceType] = choice.one([
+    ["received-invoices.paid", "receivedInvoice"],
+    ["loyalty-points.granted", "loyaltyPoint"],
+    ["suppliers.updated", "supplier"],
+  ] as const);
+  const id = 1 + choice.below(99);
+  company.emit(type, resourceType, id);
+  return `event ${type} ${id}`;
+};

@@ -1,0 +1,56 @@
+import type { SeededChoice } from "../../support/scenario.ts";
+import * as additions from "./changes/additions.ts";
+import type { Change, ChangeContext } from "./changes/change-context.ts";
+import * as edits from "./changes/edits.ts";
+import * as removals from "./changes/removals.ts";
+
+/** Changes with their weights: how often each is made. */
+const weighted: readonly (readonly [weight: number, change: Change])[] = [
+  [3, additions.addClient],
+  [3, additions.addCase],
+  [2, additions.addItem],
+  [5, additions.addInvoice],
+  [4, additions.addActivity],
+  [1, additions.addUnit],
+  [5, edits.editClient],
+  [3, edits.editCase],
+  [5, edits.editItem],
+  [9, edits.editInvoice],
+  [4, edits.editActivity],
+  [5, additions.addPayment],
+  [7, removals.remove],
+  [3, removals.restore],
+  [1, edits.editUnit],
+  [0.3, edits.renameCompany],
+  [0.5, edits.changeFormat],
+  [1, edits.oddEvent],
+  [1, removals.spuriousEvent],
+];
+const allWeights = weighted.reduce((sum, [weight]) => sum + weight, 0);
+
+function someChange(choice: SeededChoice): Change {
+  let left = choice.below(allWeights * 1_000) / 1_000;
+  for (const [weight, change] of weighted) if ((left -= weight) < 0) return change;
+  return edits.editInvoice;
+}
+
+/** Makes one random change; returns what it did, or null where there was nothing to change. */
+export function makeChange(context: ChangeContext): string | null {
+  return someChange(context.choice)(context);
+}
+
+/** Fills a new company with `size` records of each resource, about; no event is heard yet. */
+export function fillCompany(context: ChangeContext, size: number): void {
+  const { choice } = context;
+  const make = (change: Change, count: number) => {
+    for (let left = count; left > 0; left--) change(context);
+  };
+  const some = () => Math.floor(size * (0.5 + choice.below(100) / 100));
+  make(additions.addUnit, 2);
+  make(additions.addClient, some());
+  make(additions.addCase, some());
+  make(additions.addItem, some());
+  make(additions.addInvoice, some());
+  make(additions.addPayment, some());
+  make(additions.addActivity, some());
+}

@@ -1,0 +1,120 @@
+import type { Random } from "../../../src/base/random.ts";
+import type { LimiterKind } from "../../support/simulated-budget.ts";
+
+/** The resources that the simulated service has, by the names of their tables. */
+export const tableNames = [
+  "company",
+  "units",
+  "clients",
+  "business_cases",
+  "price_list_items",
+  "invoices",
+  "document_payments",
+  "contact_activity_logs",
+] as const;
+export type TableName = (typeof tableNames)[number];
+
+/** Where the service reads the time. */
+export interface ServiceClock {
+  nowMs(): number;
+  monotonicMs(): number;
+}
+
+/**
+ * How reads lag behind changes. `none`: a change shows at once, with its event. `commit`: a change shows up to
+ * `lagMs` after its event, in the order of changes. `replica`: each read shows the state of up to `lagMs` ago.
+ */
+export type LagKind = "none" | "commit" | "replica";
+
+/** How one simulated company differs from the usual one. */
+export interface ServiceOptions {
+  readonly random: Random;
+  readonly clock: ServiceClock;
+  /** Records of each resource at the start, about. @default 6 */
+  readonly size?: number;
+  readonly limiter: LimiterKind;
+  /** Requests in a window. @default 120 */
+  readonly limit?: number;
+  /** @default 60_000 */
+  readonly windowMs?: number;
+  /** Requests of other clients in each second, on the same budget. @default 0 */
+  readonly othersPerSecond?: number;
+  /** @default "none" */
+  readonly lag?: LagKind;
+  /** @default 5_000 */
+  readonly lagMs?: number;
+  /** The most that `perPage` may ask for; more is refused with 422. @default 500 */
+  readonly mostPerPage?: number;
+  /** Does a list refuse `sortBy` with 422, so that it is read in its own order, with ties? @default false */
+  readonly refusesSort?: boolean;
+  /** Do records of the same date change places from request to request? @default false */
+  readonly shufflesTies?: boolean;
+  /** What a deleted client or case leaves: nothing, or CRM events that only their own route shows. @default "hard" */
+  readonly deletion?: "hard" | "soft";
+  /** The status of a child list whose parent is gone. @default 422 */
+  readonly refusal?: 404 | 422;
+  /** Are amounts written as text? @default false */
+  readonly amountsAsText?: boolean;
+  /** Share of list answers after the first page that show the first page again. @default 0 */
+  readonly stuckPages?: number;
+  /** Share of changes without an event. @default 0 */
+  readonly silentShare?: number;
+  /** Bearer tokens that are accepted; without any, all are. */
+  readonly tokens?: readonly string[];
+  /** @default "Acme" */
+  readonly name?: string;
+  /** Makes this company's documents differ from another one's. @default "a" */
+  readonly key?: string;
+}
+
+/** An event as a delivery carries it. */
+export interface ServiceEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly occurredAt: string;
+  readonly resource: { readonly type: string; readonly id: number };
+}
+
+/** What the service answers; header names as the service writes them. */
+export interface ServiceReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What a request says besides its route. */
+export interface RequestFacts {
+  /** The value of `Authorization` without `Bearer`. */
+  readonly token?: string;
+  /** `Accept-Language` */
+  readonly language?: string;
+}
+
+/** A request as the service saw it; times are monotonic. */
+export interface Exchange {
+  readonly requestId: string;
+  readonly route: string;
+  readonly query: string;
+  readonly token: string | null;
+  readonly hitAtMs: number;
+  /** The state that the answer shows is that of this moment. */
+  readonly asOfMs: number;
+  readonly status: number;
+  readonly retryAfterS: number | null;
+}
+
+/** What a record shows in one version. */
+export interface Shown {
+  /** As its own route and lists of full records write it. */
+  readonly detail: string;
+  /** As its list writes it; null: no list shows it. */
+  readonly listed: string | null;
+  /** What lists sort and filter by. */
+  readonly keys: Readonly<Record<string, string | number>>;
+}
+
+/** One version of a record; `shown` is null while it is gone. */
+export interface Version {
+  readonly fromMs: number;
+  readonly shown: Shown | null;
+}

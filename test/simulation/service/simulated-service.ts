@@ -1,0 +1,295 @@
+import { startLimiter, type Limiter } from "../../support/simulated-budget.ts";
+import { seededChoice, type SeededChoice } from "../../support/scenario.ts";
+import type { ChangeContext } from "./changes/change-context.ts";
+import {
+  childPage,
+  invalid,
+  recordPage,
+  wholeList,
+  type ListAnswer,
+  type ListRules,
+} from "./list-answers.ts";
+import { fillCompany, makeChange } from "./people.ts";
+import type { CompanyState } from "./record-models.ts";
+import { SimulatedCompany } from "./simulated-company.ts";
+import type {
+  Exchange,
+  RequestFacts,
+  ServiceEvent,
+  ServiceOptions,
+  ServiceReply,
+  TableName,
+} from "./service-types.ts";
+
+const lists: Readonly<Record<string, TableName>> = {
+  "/units": "units",
+  "/clients": "clients",
+  "/invoices": "invoices",
+  "/business-cases": "business_cases",
+  "/price-list-items": "price_list_items",
+};
+const details: Readonly<Record<string, TableName>> = {
+  "/clients": "clients",
+  "/invoices": "invoices",
+  "/business-cases": "business_cases",
+  "/price-list-items": "price_list_items",
+  "/document-payments": "document_payments",
+  "/contact-activity-logs": "contact_activity_logs",
+};
+const parents = { clientId: "clients", businessCaseId: "business_cases" } as const;
+
+const missing = { status: 404, message: "No query results for model." };
+
+/** What odd things were met, by name: to show that they happen. */
+export type PathCounts = Map<string, number>;
+
+/**
+ * The Fintoro service in memory and in simulated time, with a history of every record. It shares no code with the
+ * engine. Requests are answered by `begin` and `answer`; people change records by `act`.
+ */
+export class SimulatedService {
+  readonly options: Required<Omit<ServiceOptions, "tokens">>;
+  readonly limiter: Limiter;
+  readonly exchanges: Exchange[] = [];
+  readonly events: { readonly event: ServiceEvent; readonly atMs: number }[] = [];
+  readonly pathsMet: PathCounts = new Map();
+  readonly company: SimulatedCompany;
+  private tokens: ReadonlySet<string> | null;
+  private readonly choice: SeededChoice;
+  private readonly bin: ChangeContext["bin"] = new Map();
+  private isResting = false;
+  private othersUntilMs: number;
+  private count = 0;
+
+  constructor({ tokens, ...options }: ServiceOptions) {
+    this.options = { ...usual, ...options };
+    this.tokens = tokens ? new Set(tokens) : null;
+    const { random, clock, limiter, limit, windowMs, size } = this.options;
+    this.choice = seededChoice(random);
+    this.limiter = startLimiter(limiter, limit, windowMs);
+    this.othersUntilMs = clock.monotonicMs();
+    this.company = new SimulatedCompany(this.options, emptyState(this.options));
+    this.company.touch("company");
+    fillCompany(this.changeContext(true), size);
+    this.company.begin();
+    this.company.onEvent((event) => void this.events.push({ event, atMs: clock.monotonicMs() }));
+  }
+
+  /** Called with each event at the moment of its change. */
+  onEvent(listener: (event: ServiceEvent) => void): void {
+    this.company.onEvent(listener);
+  }
+
+  /** People change something; returns what, for the trace, or null where there was nothing to change. */
+  act(): string | null {
+    if (this.isResting) throw new Error("broken promise: nobody changes a service at rest");
+    return makeChange(this.changeContext(this.choice.probability(this.options.silentShare)));
+  }
+
+  /** From now on nobody changes anything, no read lags behind, and lists answer as they should. */
+  rest(): void {
+    this.isResting = true;
+    this.company.stopLag();
+  }
+
+  /** Tokens that are accepted from now on. */
+  acceptTokens(...tokens: readonly string[]): void {
+    this.tokens = new Set(tokens);
+  }
+
+  /** Counts a request; the function that it returns gives the answer as of its own moment. */
+  begin(route: string, query: URLSearchParams, facts: RequestFacts = {}): () => ServiceReply {
+    const hitAtMs = this.options.clock.monotonicMs();
+    const { token } = facts;
+    if (this.tokens && !(token !== undefined && this.tokens.has(token)))
+      return () => this.reply({ route, query, facts, hitAtMs }, failure(401, "Unauthenticated."), {});
+    this.countOthers(hitAtMs);
+    const isAllowed = this.limiter.hit(hitAtMs, "own");
+    const remainingAtHit = this.limiter.remaining(hitAtMs);
+    return () => {
+      const request = { route, query, facts, hitAtMs };
+      const nowMs = this.options.clock.monotonicMs();
+      const reportedMs = this.options.limiter.reports === "at_hit" ? null : nowMs;
+      const remaining = reportedMs === null ? remainingAtHit : this.limiter.remaining(reportedMs);
+      const rate = { "X-RateLimit-Limit": String(this.options.limit) };
+      if (isAllowed)
+        return this.reply(request, null, { ...rate, "X-RateLimit-Remaining": String(remaining) });
+      const retryAfterS = this.limiter.retryAfterS(nowMs);
+      const reset = Math.floor(this.options.clock.nowMs() / 1000) + retryAfterS;
+      return this.reply(request, failure(429, "Too Many Attempts."), {
+        ...rate,
+        "X-RateLimit-Remaining": "0",
+        "Retry-After": String(retryAfterS),
+        "X-RateLimit-Reset": String(reset),
+      });
+    };
+  }
+
+  /** The answer to a request that takes no time. */
+  answer(route: string, query: URLSearchParams, facts: RequestFacts = {}): ServiceReply {
+    return this.begin(route, query, facts)();
+  }
+
+  private reply(
+    request: { route: string; query: URLSearchParams; facts: RequestFacts; hitAtMs: number },
+    failed: Failure | null,
+    headers: Readonly<Record<string, string>>,
+  ): ServiceReply {
+    const { route, query, facts, hitAtMs } = request;
+    const requestId = `req-${this.options.key}-${++this.count}`;
+    const asOfMs = this.asOfMs();
+    const { status, body } = failed ?? this.read(route, query, asOfMs);
+    if (status >= 400) this.meet(`${status}`);
+    const retryAfter = headers["Retry-After"];
+    const token = facts.token ?? null;
+    this.exchanges.push({
+      requestId,
+      route,
+      query: query.toString(),
+      token,
+      hitAtMs,
+      asOfMs,
+      status,
+      retryAfterS: retryAfter === undefined ? null : Number(retryAfter),
+    });
+    const own = {
+      "Content-Type": "application/json",
+      "X-Request-Id": requestId,
+      "Content-Language": facts.language ?? "sk",
+    };
+    return { status, headers: { ...own, ...headers }, body };
+  }
+
+  /** The state that an answer shows is that of this moment. */
+  private asOfMs(): number {
+    const nowMs = this.options.clock.monotonicMs();
+    if (this.isResting || this.options.lag !== "replica" || this.choice.probability(0.5)) return nowMs;
+    this.meet("lagging read");
+    return nowMs - this.choice.below(this.options.lagMs);
+  }
+
+  private read(route: string, query: URLSearchParams, asOfMs: number): Failure {
+    const { log } = this.company;
+    if (route === "/whoami")
+      return {
+        status: 200,
+        body: log.at("company", 1, asOfMs)?.detail ?? firstDetail(log.history("company", 1)),
+      };
+    if (route === "/contact-activity-logs") return this.asReply(this.children(query, asOfMs));
+    const listed = lists[route];
+    if (listed) {
+      const rows = log.live(listed, asOfMs);
+      const isWhole = listed === "units" || listed === "clients";
+      return this.asReply(isWhole ? wholeList(rows) : recordPage(listed, rows, query, this.rules(query)));
+    }
+    const at = route.lastIndexOf("/");
+    const table = details[route.slice(0, at)];
+    const id = Number(route.slice(at + 1));
+    if (!table || !Number.isSafeInteger(id))
+      return failure(404, `The route ${route.slice(1)} could not be found.`);
+    const shown = log.at(table, id, asOfMs);
+    return shown ? { status: 200, body: shown.detail } : this.asReply(missing);
+  }
+
+  private children(query: URLSearchParams, asOfMs: number): ListAnswer {
+    const { log } = this.company;
+    const [[param, table] = ["", null], ...others] = Object.entries(parents).filter(([name]) =>
+      query.has(name),
+    );
+    if (!table || others.length > 0) return invalid("businessCaseId", "Exactly one parent must be present.");
+    const id = Number(query.get(param));
+    if (!log.at(table, id, asOfMs)) {
+      this.meet("child list of a parent that is gone");
+      return this.options.refusal === 404 ? missing : invalid(param, `The selected ${param} is invalid.`);
+    }
+    const rows = log
+      .live("contact_activity_logs", asOfMs)
+      .filter(([, { keys }]) => keys["parent"] === `${table} ${id}`);
+    return childPage(rows, query, this.rules(query));
+  }
+
+  private rules(query: URLSearchParams): ListRules {
+    const { mostPerPage, refusesSort, shufflesTies, stuckPages, random } = this.options;
+    const isStuck =
+      !this.isResting && Number(query.get("page") ?? 1) > 1 && this.choice.probability(stuckPages);
+    if (isStuck) this.meet("stuck page");
+    return { mostPerPage, refusesSort, shufflesTies: shufflesTies && !this.isResting, isStuck, random };
+  }
+
+  private asReply(answer: ListAnswer): Failure {
+    if (typeof answer === "string") return { status: 200, body: answer };
+    const { status, ...body } = answer;
+    return { status, body: JSON.stringify(body) };
+  }
+
+  /** Requests of others since the last own request, at random times between. */
+  private countOthers(nowMs: number): void {
+    const { othersPerSecond, random } = this.options;
+    if (othersPerSecond > 0) {
+      const wait = () => (-Math.log(1 - random.next()) * 1000) / othersPerSecond;
+      for (let atMs = this.othersUntilMs + wait(); atMs < nowMs; atMs += wait()) {
+        this.limiter.hit(atMs, "others");
+        this.meet("request of others");
+      }
+    }
+    this.othersUntilMs = nowMs;
+  }
+
+  private changeContext(silent: boolean): ChangeContext {
+    const { company, choice, bin } = this;
+    const { clock, deletion } = this.options;
+    return { company, choice, bin, deletion, silent, nowMs: () => clock.nowMs() };
+  }
+
+  private meet(path: string): void {
+    this.pathsMet.set(path, (this.pathsMet.get(path) ?? 0) + 1);
+  }
+}
+
+interface Failure {
+  readonly status: number;
+  readonly body: string;
+}
+
+function failure(status: number, message: string): Failure {
+  return { status, body: JSON.stringify({ message }) };
+}
+
+function firstDetail(history: readonly { readonly shown: { readonly detail: string } | null }[]): string {
+  return history[0]?.shown?.detail ?? "{}";
+}
+
+const usual = {
+  size: 6,
+  limit: 120,
+  windowMs: 60_000,
+  othersPerSecond: 0,
+  lag: "none",
+  lagMs: 5_000,
+  mostPerPage: 500,
+  refusesSort: false,
+  shufflesTies: false,
+  deletion: "hard",
+  refusal: 422,
+  amountsAsText: false,
+  stuckPages: 0,
+  silentShare: 0,
+  name: "Acme",
+  key: "a",
+} as const;
+
+function emptyState({ name, key, amountsAsText }: SimulatedService["options"]): CompanyState {
+  return {
+    name,
+    businessId: `b-${key}`,
+    amountsAsText,
+    hasUnknownField: false,
+    clients: new Map(),
+    units: new Map(),
+    price_list_items: new Map(),
+    invoices: new Map(),
+    document_payments: new Map(),
+    business_cases: new Map(),
+    contact_activity_logs: new Map(),
+  };
+}
