@@ -124,7 +124,7 @@ describe("a run that was killed", () => {
     const mirror = await aMirror();
     const out = path.join(tempFolder(), "out");
     mkdirSync(path.join(out, ".acme.export/files/acme"), { recursive: true });
-    writeFileSync(path.join(out, ".acme.export/files/acme/people.csv"), "half");
+    writeFileSync(path.join(out, ".acme.export/files/acme/people.csv.partial"), "half");
     await exportOf(mirror, { out, tables: ["people"] });
     expect(filesIn(out)).toEqual(["acme/manifest.json", "acme/people.csv"]);
     expect(readdirSync(out)).toEqual(["acme"]);
@@ -136,7 +136,7 @@ describe("a run that was killed", () => {
     await exportOf(mirror, { out, tables: ["people"] });
     const folder = path.join(out, ".acme.export");
     mkdirSync(path.join(folder, "files/acme"), { recursive: true });
-    writeFileSync(path.join(folder, "files/acme/orders.csv"), "new");
+    writeFileSync(path.join(folder, "files/acme/orders.csv.partial"), "new");
     const manifest = { path: "acme/manifest.json", text: '{"files":[]}' };
     const record = {
       files: ["acme/moved-already.csv", "acme/orders.csv"],
@@ -148,6 +148,20 @@ describe("a run that was killed", () => {
     expect(filesIn(out)).toEqual(["acme/manifest.json", "acme/orders.csv"]);
     expect(readFileSync(path.join(out, "acme/orders.csv"), "utf8")).toBe("new");
   });
+});
+
+// Fault: files | a reader's glob finds the files of an unfinished export | its hidden folder, while tables are written | none has its final extension
+test("no unfinished file has its final extension: globs of readers look into hidden folders", async () => {
+  const mirror = await aMirror();
+  const out = path.join(tempFolder(), "out");
+  const seen = new Set<string>();
+  const onProgress = () => {
+    for (const file of filesIn(out)) seen.add(path.extname(file));
+  };
+  await exportOf(mirror, { out, format: "parquet" }, { onProgress });
+  expect(seen).toContain(".partial");
+  expect(seen).not.toContain(".parquet");
+  expect(new Set(filesIn(out).map((file) => path.extname(file)))).toEqual(new Set([".json", ".parquet"]));
 });
 
 describe("refused", () => {

@@ -3,7 +3,7 @@ import path from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { systemClock } from "../../src/base/clock.ts";
 import { exportTables, type ExportResult } from "../../src/export/export-tables.ts";
-import type { ExportRequest } from "../../src/export/plan/export-request.ts";
+import type { ExportParts, ExportRequest } from "../../src/export/plan/export-request.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { tempFolder } from "./mirror.ts";
 
@@ -14,7 +14,11 @@ export interface Exported extends ExportResult {
 }
 
 /** Exports an open mirror, into a folder of the test unless one is given. */
-export async function exportOf(mirror: Mirror, request: Partial<ExportRequest> = {}): Promise<Exported> {
+export async function exportOf(
+  mirror: Mirror,
+  request: Partial<ExportRequest> = {},
+  parts: Partial<ExportParts> = {},
+): Promise<Exported> {
   const out = request.out ?? path.join(tempFolder(), "out");
   const result = await exportTables(
     {
@@ -23,6 +27,7 @@ export async function exportOf(mirror: Mirror, request: Partial<ExportRequest> =
       clock: systemClock,
       reportDate: "2026-11-22",
       version: "1.2.3",
+      ...parts,
     },
     {
       format: "csv",

@@ -52,9 +52,12 @@ export class Staging {
     });
   }
 
-  /** Where to write the file with this path below the export's folder. */
+  /**
+   * Where to write the file with this path below the export's folder. Readers' globs look into hidden folders, so
+   * that an unfinished file has not its final extension.
+   */
   placeOf(file: string): string {
-    return path.join(this.#files, file);
+    return path.join(this.#files, `${file}.partial`);
   }
 
   /** Moves all files into place, then the manifest, and removes files that no longer belong. */
