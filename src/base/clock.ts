@@ -32,6 +32,17 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/** A clock that is kept right by small steps goes back by less than this. */
+const clockStepMs = 60_000;
+
+/**
+ * How long ago that was, ms. Infinity where it lies in the future: the clock was set back since then, and nobody knows
+ * by how much.
+ */
+export function ageOf(atMs: number, nowMs: number): number {
+  return atMs - nowMs > clockStepMs ? Infinity : nowMs - atMs;
+}
+
 /** ISO 8601 in UTC: `2026-11-21T02:15:00.000Z`. */
 export function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString();

@@ -137,6 +137,17 @@ describe("status", () => {
     expect(stdout).toContain("1 signed delivery that is no event is kept");
   });
 
+  // Fault: clock | a table was read by a clock that was a year ahead | the mirror that `status --max-age` judges | exit 1: its age is unknown, not fresh for a year
+  test("--max-age takes no table for fresh that a clock read in the future", async () => {
+    const company = await mirrored();
+    expect((await status(company, "--max-age", "26h")).code).toBe(0);
+    const nextYear = new Date(Date.now() + 365 * 24 * hourMs).toISOString();
+    write(company, "UPDATE _runs SET swept = json_set(swept, '$.clients', ?)", [nextYear]);
+    const { code, stdout } = await status(company, "--max-age", "26h");
+    expect(code).toBe(1);
+    expect(stdout).toContain(`TOO OLD clients: unknown: read at ${nextYear}, by a clock that was ahead`);
+  });
+
   test("where there is no mirror yet exits 1, with events null", async () => {
     const company = await aCompany();
     const { code, stdout } = await status(company, "--json");

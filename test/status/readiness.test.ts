@@ -64,6 +64,7 @@ describe("a company is ready", () => {
 });
 
 describe("a company is not ready, and says why,", () => {
+  // Fault: clock | lists were read by a clock that was a year ahead | the view that /readyz judges | not ready: their age is unknown
   test.each<[string, Partial<CompanyStatusView>, string]>([
     ["while its file is not open", { open: false }, "is not open: deliveries are refused with 503"],
     ["while its file cannot be written", { service: service("database", 0) }, "file cannot be written"],
@@ -107,7 +108,12 @@ describe("a company is not ready, and says why,", () => {
     [
       "when a list was not read in time",
       { sweptMs: { invoices: lookedAtMs - 26 * hourMs - 1, clients: lookedAtMs } },
-      "read whole longer than 26h 00m ago: invoices",
+      "read whole longer than 26h 00m ago, or by a clock that was ahead: invoices",
+    ],
+    [
+      "when a list was read in the future: the clock was set back since, and its age is unknown",
+      { sweptMs: { invoices: lookedAtMs + 24 * 365 * hourMs, clients: lookedAtMs + 59_000 } },
+      "or by a clock that was ahead: invoices",
     ],
   ])("%s", (_, facts, reason) => {
     const { ready, reasons } = readiness(facts);

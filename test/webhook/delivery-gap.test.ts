@@ -49,6 +49,13 @@ describe("an event may have been lost", () => {
     expect(mayHaveLost({ spans: [], sinceMs: 0, nowMs: 5 * hourMs })).toBe(true);
   });
 
+  // Fault: clock | the last whole run was made by a clock that was a day ahead | the uptime log's question | events may be lost: what that run saw is unknown
+  test("where a clock that was ahead dated the last whole run: nobody knows what it saw", () => {
+    const spans = [span(0, 16 * hourMs)];
+    expect(mayHaveLost({ spans, sinceMs: 40 * hourMs, nowMs: 16 * hourMs })).toBe(true);
+    expect(mayHaveLost({ spans, sinceMs: 16 * hourMs + 59_000, nowMs: 16 * hourMs })).toBe(false);
+  });
+
   test("is answered quickly after a thousand restarts", () => {
     const spans = Array.from({ length: 1_000 }, (_, n) => span(n * minuteMs, n * minuteMs + 50_000));
     expect(mayHaveLost({ spans, sinceMs: 0, nowMs: 1_000 * minuteMs })).toBe(true);

@@ -1,4 +1,4 @@
-import { isoTime } from "../../base/clock.ts";
+import { ageOf, isoTime } from "../../base/clock.ts";
 import { formatDuration } from "../../base/units.ts";
 import type { CompanyStatusView } from "../company-status.ts";
 
@@ -23,11 +23,14 @@ export function readinessOf(view: CompanyStatusView, nowMs: number, limits: Read
   const { open, service, events, run, lastRun } = view;
   const swept = open ? Object.entries(view.sweptMs) : [];
   const never = swept.flatMap(([name, ms]) => (ms === null ? [name] : []));
-  const stale = swept.flatMap(([name, ms]) => (ms !== null && nowMs - ms > limits.freshForMs ? [name] : []));
+  const isStale = (ms: number) => ageOf(ms, nowMs) > limits.freshForMs;
+  const stale = swept.flatMap(([name, ms]) => (ms !== null && isStale(ms) ? [name] : []));
   const age = formatDuration(limits.freshForMs);
   const listReasons = [
     ...(never.length > 0 ? [`never read whole: ${never.join(", ")}`] : []),
-    ...(stale.length > 0 ? [`read whole longer than ${age} ago: ${stale.join(", ")}`] : []),
+    ...(stale.length > 0
+      ? [`read whole longer than ${age} ago, or by a clock that was ahead: ${stale.join(", ")}`]
+      : []),
   ];
   const why = service.message === null ? "" : ` (${service.message})`;
   const reasons = open

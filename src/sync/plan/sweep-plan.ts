@@ -1,3 +1,4 @@
+import { ageOf } from "../../base/clock.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { RunRow } from "../../state/runs.ts";
 import { sweepKey, variantsOf, type BegunList } from "../../state/sweeps.ts";
@@ -57,10 +58,6 @@ export function dueLists(lists: Iterable<BegunList>, nowMs: number): BegunList[]
   return [...lists].filter((list) => isDue(list, nowMs));
 }
 
-/** A reading that began in the future began before the clock was set back: nobody knows when. */
 function isDue({ begunMs }: BegunList, nowMs: number): boolean {
-  return nowMs - begunMs >= listAgeMs || begunMs - nowMs > clockStepMs;
+  return ageOf(begunMs, nowMs) >= listAgeMs;
 }
-
-/** A clock that is kept right by small steps goes back by less than this. */
-const clockStepMs = 60_000;

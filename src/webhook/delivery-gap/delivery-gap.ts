@@ -1,3 +1,4 @@
+import { ageOf } from "../../base/clock.ts";
 import type { Span } from "../../state/uptime-log.ts";
 
 /** A time without a receiver, both ends included; epoch milliseconds. */
@@ -29,6 +30,8 @@ export interface LossQuestion {
  * have failed, from the first to the last; an event with attempts still to come is not lost.
  */
 export function mayHaveLost({ spans, sinceMs, nowMs, delays = retryDelays }: LossQuestion): boolean {
+  // A clock that was ahead dated the last run: what it saw is unknown.
+  if (ageOf(sinceMs, nowMs) === Infinity) return true;
   const gaps = gapsBetween(spans, sinceMs, nowMs);
   let failed: readonly Gap[] = gaps;
   for (const [leastMs, mostMs] of delays) {
