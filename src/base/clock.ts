@@ -39,7 +39,7 @@ const clockStepMs = 60_000;
  * How long ago that was, ms. Infinity where it lies in the future: the clock was set back since then, and nobody knows
  * by how much.
  */
-export function ageOf(atMs: number, nowMs: number): number {
+export function elapsedSince(atMs: number, nowMs: number): number {
   return atMs - nowMs > clockStepMs ? Infinity : nowMs - atMs;
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { ageOf, type Clock } from "../base/clock.ts";
+import { elapsedSince, type Clock } from "../base/clock.ts";
 import type { Log } from "../base/logger.ts";
 import { formatDuration } from "../base/units.ts";
 import type { MirrorFiles } from "../config/mirror-files.ts";
@@ -130,7 +130,7 @@ function judgeFreshness(health: Health, question: StatusQuestion): Freshness {
   if (maxAgeMs === null) return { oldest, stale: [] };
   const stale = asked.flatMap(({ name, sweptAt }) => {
     if (sweptAt === null) return [{ name, age: "never read whole" }];
-    const ageMs = ageOf(Date.parse(sweptAt), nowMs);
+    const ageMs = elapsedSince(Date.parse(sweptAt), nowMs);
     if (ageMs === Infinity) return [{ name, age: `unknown: read at ${sweptAt}, by a clock that was ahead` }];
     return ageMs > maxAgeMs ? [{ name, age: formatDuration(ageMs) }] : [];
   });

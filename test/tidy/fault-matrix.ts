@@ -92,7 +92,7 @@ interface Call {
 }
 
 function callsIn({ code }: Source): Call[] {
-  return [...code.matchAll(/^[ \t]*(test|describe)((?:\.\w+)*)\(/gm)].flatMap((match) => {
+  return [...code.matchAll(/^[ \t]*(test|describe)((?:\.\w+)*)(?:<.*>)?\(/gm)].flatMap((match) => {
     let open = match.index + match[0].length - 1;
     // the table of test.each comes first
     if (/\.(?:each|for|runIf)/.test(match[2] ?? "")) open = closing(code, open) + 1;

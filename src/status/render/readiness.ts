@@ -1,4 +1,4 @@
-import { ageOf, isoTime } from "../../base/clock.ts";
+import { elapsedSince, isoTime } from "../../base/clock.ts";
 import { formatDuration } from "../../base/units.ts";
 import type { CompanyStatusView } from "../company-status.ts";
 
@@ -23,7 +23,7 @@ export function readinessOf(view: CompanyStatusView, nowMs: number, limits: Read
   const { open, service, events, run, lastRun } = view;
   const swept = open ? Object.entries(view.sweptMs) : [];
   const never = swept.flatMap(([name, ms]) => (ms === null ? [name] : []));
-  const isStale = (ms: number) => ageOf(ms, nowMs) > limits.freshForMs;
+  const isStale = (ms: number) => elapsedSince(ms, nowMs) > limits.freshForMs;
   const stale = swept.flatMap(([name, ms]) => (ms !== null && isStale(ms) ? [name] : []));
   const age = formatDuration(limits.freshForMs);
   const listReasons = [

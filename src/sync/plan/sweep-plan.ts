@@ -1,4 +1,4 @@
-import { ageOf } from "../../base/clock.ts";
+import { elapsedSince } from "../../base/clock.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { RunRow } from "../../state/runs.ts";
 import { sweepKey, variantsOf, type BegunList } from "../../state/sweeps.ts";
@@ -59,5 +59,5 @@ export function dueLists(lists: Iterable<BegunList>, nowMs: number): BegunList[]
 }
 
 function isDue({ begunMs }: BegunList, nowMs: number): boolean {
-  return ageOf(begunMs, nowMs) >= listAgeMs;
+  return elapsedSince(begunMs, nowMs) >= listAgeMs;
 }

@@ -1,4 +1,4 @@
-import { ageOf } from "../../base/clock.ts";
+import { elapsedSince } from "../../base/clock.ts";
 import type { Span } from "../../state/uptime-log.ts";
 
 /** A time without a receiver, both ends included; epoch milliseconds. */
@@ -31,7 +31,7 @@ export interface LossQuestion {
  */
 export function mayHaveLost({ spans, sinceMs, nowMs, delays = retryDelays }: LossQuestion): boolean {
   // A clock that was ahead dated the last run: what it saw is unknown.
-  if (ageOf(sinceMs, nowMs) === Infinity) return true;
+  if (elapsedSince(sinceMs, nowMs) === Infinity) return true;
   const gaps = gapsBetween(spans, sinceMs, nowMs);
   let failed: readonly Gap[] = gaps;
   for (const [leastMs, mostMs] of delays) {
