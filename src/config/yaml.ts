@@ -1,14 +1,4 @@
-import {
-  isAlias,
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  LineCounter,
-  parseAllDocuments,
-  visit,
-  type Document,
-} from "yaml";
+import { isAlias, isMap, isNode, isScalar, isSeq, parseAllDocuments, visit, type Document } from "yaml";
 import { messageOf, MirrorError } from "../base/errors.ts";
 
 /** Counted from 1. */
@@ -41,14 +31,14 @@ export interface YamlFile {
 
 /** Reads one YAML 1.2 document; JSON is one, too. Problems are returned, never thrown; an empty file is one. */
 export function readYaml(text: string): YamlFile {
-  const lines = new LineCounter();
-  const options = { lineCounter: lines, prettyErrors: false, stringKeys: true, merge: true } as const;
+  const options = { prettyErrors: false, stringKeys: true, merge: true } as const;
   const documents = [...parseAllDocuments(text, options)];
   const [document, second] = documents;
   const problems: LocatedProblem[] = [];
+  // The library's own counter misses line breaks within a flow collection.
   const positionOf = (offset: number): Position => {
-    const { line, col } = lines.linePos(offset);
-    return { line: Math.max(1, line), column: Math.max(1, col) };
+    const before = text.slice(0, offset).split("\n");
+    return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
   };
   const add = (offset: number, message: string) => problems.push({ ...positionOf(offset), message });
   for (const { pos, code, message } of documents.flatMap((each) => each.errors))
@@ -63,7 +53,7 @@ export function readYaml(text: string): YamlFile {
     value = document?.toJS({ maxAliasCount: 1000 }) ?? undefined;
     if (value === undefined) add(0, "the file is empty");
   } catch (error) {
-    add(document ? danglingAlias(document) : 0, messageOf(error));
+    add(document ? danglingAlias(document) : 0, withoutSource(messageOf(error)));
   }
   return { value, problems, locate };
 }
@@ -100,7 +90,13 @@ function danglingAlias(document: Document): number {
 function sentence(code: string, message: string): string {
   if (code === "DUPLICATE_KEY") return "this key is already in the same map";
   if (code === "TAB_AS_INDENT") return "a tab cannot indent YAML; use spaces";
-  return `not valid YAML: ${message}`;
+  if (code === "TAG_RESOLVE_FAILED") return "no such tag; put a text that begins with ! in quotes";
+  return `not valid YAML: ${withoutSource(message)}`;
+}
+
+/** The library repeats a piece of the file at the end of some messages; it may be a secret. */
+function withoutSource(message: string): string {
+  return message.replace(/(?<=\S): .*/s, "");
 }
 
 function offsetOf(document: Document, path: Path, what: "key" | "value"): number {

@@ -163,6 +163,10 @@ describe("YAML mistakes are reported with line and column", () => {
     expect(complaints(text)[0]).toContain(`config.yaml:${message}`);
   });
 
+  test("the place is right also behind a quote that is never closed", () => {
+    expect(complaints('a: [{}"\n').at(-1)).toMatch(/^config\.yaml:2:1: not valid YAML: Flow sequence/);
+  });
+
   test("an alias bomb is refused, not unfolded", () => {
     const levels = [
       "a: &a [x,x,x,x,x,x,x,x,x]",

@@ -61,6 +61,16 @@ describe("a token", () => {
     ]);
   });
 
+  // Fault: secrets | a token that YAML takes for a tag, an alias or a block | config file | refused without showing it
+  test.each(["!!secret-1", "!a!secret-1", "*secret-1", "|secret-1", ">secret-1"])(
+    "that YAML takes for something else (%s) is not shown",
+    (value) => {
+      const lines = complaints(`companies:\n  acme:\n    token: ${value}\n`);
+      expect(lines.join("\n")).toMatch(/^config\.yaml:3:\d\d: /);
+      expect(lines.join("\n")).not.toContain("secret-1");
+    },
+  );
+
   test("that is missing stops only commands that need it", () => {
     const { config } = load(minimal(), { env: {}, secrets: "when_used" });
     expect(config.dataDir).toBe("/home/me/data");
