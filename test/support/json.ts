@@ -186,6 +186,36 @@ export const listText = record({
   return `${gap}{${gap}${members.join(`${gap},${gap}`)}${gap}}${gap}`;
 });
 
+export interface ExtremeText {
+  readonly text: string;
+  /** Levels of containers that were put around an ordinary value. */
+  readonly depth: number;
+}
+
+/** Documents that are much deeper or longer than any record, and ones behind a byte order mark. */
+export const extremeText: Arbitrary<ExtremeText> = oneof(
+  record({
+    inner: stringText,
+    depth: oneof(integer({ min: 190, max: 210 }), integer({ min: 0, max: 60_000 })),
+    brackets: constantFrom(["[", "]"] as const, ['{"a":', "}"] as const, ['[0,{"a":', "}]"] as const),
+  }).map(({ inner, depth, brackets: [open, close] }) => {
+    const levels = open.replaceAll(/[^[{]/g, "").length;
+    return { text: open.repeat(depth) + inner + close.repeat(depth), depth: depth * levels };
+  }),
+  tuple(stringPart, integer({ min: 1, max: 30_000 })).map(([part, times]) => flat(`"${part.repeat(times)}"`)),
+  tuple(valueText, integer({ min: 1, max: 3_000 })).map(([value, times]) =>
+    flat(`[${Array.from({ length: times }, () => value).join()}]`),
+  ),
+  tuple(constantFrom("1", "0.1", "1e"), digits(9), integer({ min: 1, max: 2_000 })).map(
+    ([head, tail, times]) => flat(head + tail.repeat(times)),
+  ),
+  valueText.map((text) => flat(`\uFEFF${text}`)),
+);
+
+function flat(text: string): ExtremeText {
+  return { text, depth: 0 };
+}
+
 /** What happens to bytes on a bad day. */
 export type Damage = readonly [
   kind: "cut" | "drop" | "insert" | "replace" | "repeat",

@@ -1,0 +1,18 @@
+import { describe, test } from "vitest";
+import { configTargets } from "./config.ts";
+import { signatureTargets } from "./signature.ts";
+
+describe("for any headers and body of a delivery", () => {
+  // Fault: webhook | headers missing, doubled, changed, or signed by another secret | request headers | refused for the right reason, nothing stored
+  test("it is stored when it is signed, timely and complete, and otherwise refused for the first reason", () =>
+    signatureTargets.headers.round());
+});
+
+describe("for any config file", () => {
+  test("it loads, or each mistake has its line and column, and no secret is shown", () =>
+    configTargets.files.round());
+
+  // Fault: secrets | a token in the config beside mistakes | config file | the messages do not show it
+  test("a token that stands in it is never shown, whatever it looks like and is beside", () =>
+    configTargets.literals.round());
+});

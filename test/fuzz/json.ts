@@ -1,0 +1,177 @@
+import assert from "node:assert/strict";
+import * as fc from "fast-check";
+import { MirrorError } from "../../src/base/errors.ts";
+import { cutArray, cutList, cutObject, idOf, valueOf } from "../../src/json/cut.ts";
+import type { JsonValue } from "../../src/json/literal.ts";
+import { parseLossless, stringifyLossless } from "../../src/json/lossless.ts";
+import { parsePrecisely } from "../../src/json/precise-parser.ts";
+import { maxDepth } from "../../src/json/scan.ts";
+import {
+  asDoubles,
+  damaged,
+  damages,
+  extremeText,
+  listText,
+  nativeIdOf,
+  natively,
+  readList,
+  recordText,
+  valueText,
+} from "../support/json.ts";
+import { pureTarget } from "./fuzz-target.ts";
+
+/** What `read` gives, or the MirrorError it refuses with. Any other error is thrown on: that is the test. */
+function attempt<T>(read: () => T): T | MirrorError {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof MirrorError) return error;
+    throw error;
+  }
+}
+
+const cutting = pureTarget("json/cutting", 1500, listText, (text) => {
+  const whole = JSON.parse(text) as { data: unknown[]; paginator?: unknown };
+  const body = Buffer.from(text);
+  const { paginator } = cutList(body);
+  assert.deepEqual(readList(body).data.map(asDoubles), isEmptyObject(whole.data) ? [] : whole.data);
+  assert.deepEqual(asDoubles(paginator), whole.paginator ?? null);
+});
+
+const slices = pureTarget("json/slices", 1500, listText, (text) => {
+  for (const { slice } of cutList(Buffer.from(text)).records) {
+    const writing = slice.toString();
+    assert.equal(writing.trim(), writing);
+    assert.ok(text.includes(writing));
+  }
+});
+
+const ids = pureTarget("json/ids", 1500, recordText, (text) => {
+  const native = nativeIdOf(text);
+  const expected = native !== null && native.length <= 20 ? native : null;
+  assert.equal(idOf(Buffer.from(text)), expected);
+  assert.deepEqual(readList(Buffer.from(`{"data":[${text}]}`)).ids, [expected]);
+});
+
+const keys = pureTarget("json/keys", 1500, recordText, (text) => {
+  const slice = Buffer.from(text);
+  for (const [key, value] of Object.entries(JSON.parse(text) as object)) {
+    // Half a surrogate pair is no key that anybody asks for, and none that bytes can hold.
+    if (!key.isWellFormed()) continue;
+    const bytes = valueOf(slice, key);
+    assert.deepEqual(bytes && asDoubles(parseLossless(bytes)), value);
+  }
+});
+
+const parsers = pureTarget("json/parsers", 1500, valueText, (text) => {
+  const value = parseLossless(text);
+  assert.deepEqual(value, parsePrecisely(text, maxDepth));
+  assert.deepEqual(asDoubles(value), JSON.parse(text));
+});
+
+const writing = pureTarget("json/writing", 1500, valueText, (text) => {
+  const value = parseLossless(text);
+  const again = parseLossless(stringifyLossless(value));
+  assert.deepEqual(withoutSigns(again), withoutSigns(value));
+});
+
+const damagedLists = pureTarget("json/damaged-lists", 4000, fc.tuple(listText, damages), ([text, list]) => {
+  const body = damaged(Buffer.from(text), list);
+  const read = attempt(() => readList(body).data.map(asDoubles));
+  const whole = natively(body.toString()) as { data?: unknown } | undefined;
+  if (!(read instanceof MirrorError)) {
+    assert.deepEqual(read, isEmptyObject(whole?.data) ? [] : whole?.data);
+    return;
+  }
+  assert.equal(read.kind, "protocol");
+  assert.ok(read.retryable);
+  const isUsable = typeof whole === "object" && Array.isArray(whole?.data);
+  if (isUsable) assert.ok(read.message.includes('only one "data"'), read.message);
+});
+
+const damagedValues = pureTarget("json/damaged-values", 4000, fc.tuple(valueText, damages), ([text, list]) =>
+  parsesAlike(damaged(Buffer.from(text), list)),
+);
+
+const damagedContainers = pureTarget(
+  "json/damaged-containers",
+  2000,
+  fc.tuple(valueText, damages),
+  ([text, list]) => {
+    const bytes = damaged(Buffer.from(text), list);
+    const native = natively(bytes.toString());
+    const object = attempt(() => asDoubles(parseLossless(cutObject(bytes))));
+    if (object instanceof MirrorError) assert.equal(isPlainObject(native), false);
+    else assert.deepEqual(object, native);
+    const elements = attempt(() => [...cutArray(bytes)].map(({ slice }) => asDoubles(parseLossless(slice))));
+    if (elements instanceof MirrorError) assert.equal(Array.isArray(native), false);
+    else assert.deepEqual(elements, native);
+  },
+);
+
+const damagedRecords = pureTarget(
+  "json/damaged-records",
+  2000,
+  fc.tuple(recordText, damages),
+  ([text, list]) => {
+    const bytes = damaged(Buffer.from(text), list);
+    const native = natively(bytes.toString());
+    const id = attempt(() => idOf(bytes));
+    const value = attempt(() => valueOf(bytes, "id"));
+    if (!isPlainObject(native)) return;
+    assert.equal(id, typeof id === "string" ? nativeIdOf(bytes.toString()) : null);
+    assert.equal(value === null, !Object.hasOwn(native, "id"));
+  },
+);
+
+const slowestMs = 5_000;
+
+const extremes = pureTarget("json/extremes", 150, extremeText, ({ text, depth }) => {
+  const startedMs = performance.now();
+  if (depth <= maxDepth) parsesAlike(Buffer.from(text));
+  else assert.ok(attempt(() => parseLossless(text)) instanceof MirrorError);
+  const list = Buffer.from(`{"data":[${text}]}`);
+  const read = attempt(() => readList(list).data.map(asDoubles));
+  const whole =
+    depth < maxDepth - 1 ? (natively(list.toString()) as { data: unknown } | undefined) : undefined;
+  if (read instanceof MirrorError) assert.equal(whole, undefined);
+  else assert.deepEqual(read, whole?.data ?? natively(`[${text}]`));
+  assert.ok(performance.now() - startedMs < slowestMs, "it took too long");
+});
+
+/** The parser accepts and refuses exactly what JSON.parse does. */
+function parsesAlike(bytes: Buffer): void {
+  const value = attempt(() => parseLossless(bytes));
+  const native = natively(bytes.toString());
+  if (value instanceof MirrorError) assert.equal(native, undefined);
+  else assert.deepEqual(asDoubles(value), native);
+}
+
+/** JSON.stringify writes -0 as 0, which is the same amount. */
+function withoutSigns(value: JsonValue): unknown {
+  return JSON.parse(JSON.stringify(value)) as unknown;
+}
+
+/** PHP writes an empty list so when it was a map. */
+function isEmptyObject(value: unknown): boolean {
+  return isPlainObject(value) && Object.keys(value).length === 0;
+}
+
+function isPlainObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The JSON parsers and cutters against `JSON.parse`. */
+export const jsonTargets = {
+  cutting,
+  slices,
+  ids,
+  keys,
+  parsers,
+  writing,
+  damagedLists,
+  damagedValues,
+  damagedContainers,
+  damagedRecords,
+  extremes,
+};
