@@ -4,7 +4,7 @@ import type { SeededChoice } from "./scenario.ts";
 
 type Db = Database.Database;
 
-/** A kind of damage: what it does to a live record. */
+/** A kind of damage: what it does to a record. */
 type Wound = (db: Db, table: string, id: number) => void;
 
 const childOf = (table: string) => [`${table.slice(0, -1)}_items`, `${table.slice(0, -1)}_id`] as const;
@@ -43,6 +43,12 @@ const kinds: Readonly<Record<string, Wound>> = {
     db.prepare(`UPDATE _fence_${table} SET gone = 1, sha = NULL, listed_sha = NULL WHERE id = ?`).run(id);
     db.prepare(`DELETE FROM ${child} WHERE ${key} = ?`).run(id);
   },
+  "resurrected tombstone": (db, table, id) => {
+    const [child, key] = childOf(table);
+    db.prepare(`UPDATE ${table} SET _deleted_at = NULL WHERE id = ?`).run(id);
+    db.prepare(`UPDATE _fence_${table} SET gone = 0 WHERE id = ?`).run(id);
+    db.prepare(`INSERT INTO ${child} (${key}, position) VALUES (?, 0)`).run(id);
+  },
   "extra row": (db, table, id) =>
     void db
       .prepare(`INSERT INTO ${table} (id, number, _synced_at, _detail_at) VALUES (?, 'x', 'x', 'x')`)
@@ -59,20 +65,26 @@ export interface Wounded {
   readonly kind: string;
 }
 
-/** Wounds so many records, each another one, in turn of each kind. */
+/** Wounds so many records, each another one, in turn of each kind; some of them must be deleted ones. */
 export function woundMany(file: string, count: number, choice: SeededChoice): Wounded[] {
   const db = new Database(file);
   try {
     const names = Object.keys(kinds);
-    const records = documentTables.flatMap((table) => {
+    const idsOf = (table: string, where: string) =>
+      (db.prepare(`SELECT id FROM ${table} WHERE ${where}`).pluck().all() as number[]).map((id) => ({
+        table,
+        id,
+      }));
+    const live = documentTables.flatMap((table) => {
       const [child, key] = childOf(table);
-      const sql = `SELECT id FROM ${table} WHERE _deleted_at IS NULL AND id IN (SELECT ${key} FROM ${child})`;
-      return (db.prepare(sql).pluck().all() as number[]).map((id) => ({ table, id }));
+      return idsOf(table, `_deleted_at IS NULL AND id IN (SELECT ${key} FROM ${child})`);
     });
+    const deleted = documentTables.flatMap((table) => idsOf(table, "_deleted_at IS NOT NULL"));
     return Array.from({ length: count }, (_, i) => {
+      const kind = names[i % names.length] ?? "";
+      const records = kind === "resurrected tombstone" ? deleted : live;
       const [one] = records.splice(choice.below(records.length), 1);
       if (!one) throw new Error(`there are no ${count} records to wound`);
-      const kind = names[i % names.length] ?? "";
       kinds[kind]?.(db, one.table, one.id);
       return { name: `${one.table} ${kind === "extra row" ? one.id + 900_000 : one.id}`, kind };
     });
