@@ -1,0 +1,235 @@
+import Database from "better-sqlite3";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Db } from "../../support/compare.ts";
+import { limiterKinds, type LimiterKind } from "../../support/simulated-budget.ts";
+import { seededRandom } from "../../support/seeded-random.ts";
+import { tableNames, type TableName } from "../service/service-types.ts";
+import { SimulatedService } from "../service/simulated-service.ts";
+import { brokenAtRest, brokenNow } from "./all-checks.ts";
+import { impatient, overspent } from "./budget.ts";
+import type { Observation } from "./observation.ts";
+import { staleAfterRun } from "./progress.ts";
+import { changedContent, contentOf, foreignRecords } from "./replay.ts";
+import { leaks, strayRequests } from "./secrecy.ts";
+import { syncedMirror, type SyncedMirror } from "./synced-mirror.ts";
+
+let synced: SyncedMirror;
+
+beforeAll(async () => {
+  synced = await syncedMirror(4, 80);
+});
+
+/** The mirror with the change of a careless or broken program. */
+function tampered(change: string | ((db: Db) => void)): Db {
+  const db = new Database(synced.image);
+  if (typeof change === "string") db.exec(change);
+  else change(db);
+  return db;
+}
+
+/** What the checks say of it, each kind once: `I2 invoices: not what the change log gives`. */
+function found(db: Db, seen: Observation = synced.seen): string[] {
+  const lines = brokenAtRest(db, seen).map((line) => line.replace(/ [\d[\]]+:/, ":"));
+  return [...new Set(lines)];
+}
+
+/** A version of an invoice that is over, and that the record's events came after. */
+function oldInvoice(): { id: number; text: string } {
+  const { log } = synced.service.company;
+  const done = new Set(
+    synced.service.events.map(({ event }) => `${event.resource.type} ${event.resource.id}`),
+  );
+  const ids = [...log.ids("invoices")].filter((id) => done.has(`invoice ${id}`));
+  const past = ids.flatMap((id) => {
+    const [first, ...later] = log.history("invoices", id);
+    return first?.shown && later.length > 1 && later.at(-1)?.shown ? [{ id, text: first.shown.detail }] : [];
+  });
+  const [old] = past;
+  if (!old) throw new Error("the seed has no invoice that was changed");
+  return old;
+}
+
+/** Puts an older version in place of a record, in all tables that show it. */
+function putBack(db: Db): void {
+  const { id, text } = oldInvoice();
+  db.prepare("UPDATE _raw_invoices SET json = ? WHERE id = ?").run(text, id);
+}
+
+function someLive(table: TableName): string {
+  return `(SELECT min(id) FROM "${table}" WHERE _deleted_at IS NULL)`;
+}
+
+describe("the checks of a simulation", () => {
+  test("find nothing in a mirror that followed its service", async () => {
+    expect(found(tampered(""))).toEqual([]);
+    const another = await syncedMirror(5, 40);
+    expect(brokenAtRest(new Database(another.image), another.seen)).toEqual([]);
+  });
+
+  test.each<[invariant: string, what: string, change: string]>([
+    ["I1", "a row without its JSON", `DELETE FROM _raw_clients WHERE id = ${someLive("clients")}`],
+    ["I1", "a row without its last read", `DELETE FROM _fence_clients WHERE id = ${someLive("clients")}`],
+    [
+      "I1",
+      "row and last read differ",
+      `UPDATE _fence_clients SET gone = 1 WHERE id = ${someLive("clients")}`,
+    ],
+    ["I1", "provisional or not", `UPDATE invoices SET _detail_at = NULL WHERE id = ${someLive("invoices")}`],
+    [
+      "I1",
+      "nothing is queued to read its detail",
+      `UPDATE invoices SET _detail_at = NULL; UPDATE _fence_invoices SET source = 'preview'`,
+    ],
+    ["I1", "waits, and nothing is queued", "UPDATE _inbox SET state = 'waiting' WHERE state = 'done'"],
+    ["I2", "over something else", "DELETE FROM _change_log WHERE op = 'update'"],
+    [
+      "I2",
+      "that changes nothing",
+      "UPDATE _change_log SET before = (SELECT after FROM _changes c WHERE c.seq = _change_log.seq) WHERE op = 'update'",
+    ],
+    ["I2", "where it cannot be", "UPDATE _change_log SET op = 'insert' WHERE op = 'update'"],
+    ["I2", "not what the change log gives", `DELETE FROM _change_log WHERE resource = 'units'`],
+    ["I2", "in the change log only", "DELETE FROM units"],
+    ["I2", "deleted, and the change log does not say so", `UPDATE units SET _deleted_at = 'x' WHERE id = 1`],
+    ["I2", "city is", `UPDATE clients SET city = 'Elsewhere' WHERE id = ${someLive("clients")}`],
+    ["I2", "belongs to no record", "UPDATE invoice_items SET invoice_id = invoice_id + 900"],
+    ["I2", "missing", "DELETE FROM price_list_item_stocks"],
+    ["I3", "which nobody answered", "UPDATE _reads SET request_id = 'made up'"],
+    ["I4", "waits at rest", "UPDATE _inbox SET state = 'waiting' WHERE state = 'done'"],
+    [
+      "I4",
+      "left in the queue",
+      `INSERT INTO _work (resource, target, kind, lane, due_ms, reason, dirty_seq) VALUES ('units', 'page:1', 'list', 1, 0, 'sweep', 1)`,
+    ],
+    ["I5", "never gone at the service", "UPDATE company SET _deleted_at = 'x'"],
+    ["I6", "answered 2xx, and not kept", "DELETE FROM _inbox WHERE seq = (SELECT max(seq) FROM _inbox)"],
+    ["I7", "stored twice", "UPDATE _inbox SET event_id = (SELECT max(event_id) FROM _inbox)"],
+    ["I11", "missing", "DELETE FROM units"],
+    ["I11", "deleted here, live at the service", `UPDATE units SET _deleted_at = 'x' WHERE id = 1`],
+    [
+      "I11",
+      "live here, not at the service",
+      "UPDATE invoices SET _deleted_at = NULL; UPDATE clients SET _deleted_at = NULL; UPDATE document_payments SET _deleted_at = NULL",
+    ],
+    ["I11", "city is", `UPDATE clients SET city = 'Elsewhere' WHERE id = ${someLive("clients")}`],
+    ["I11", "belongs to no record", "UPDATE invoice_items SET invoice_id = invoice_id + 900"],
+    ["I12", "not kept as it was sent", `UPDATE _inbox SET body = body || ' '`],
+    ["I12", "its state is", "UPDATE _inbox SET state = 'unknown'"],
+    ["I12", "the service never showed", `UPDATE _raw_units SET json = json || ' '`],
+  ])("%s: name what is wrong: %s", (invariant, what, change) => {
+    const lines = found(tampered(change));
+    expect(lines.filter((line) => line.startsWith(`${invariant} `) && line.includes(what))).not.toEqual([]);
+  });
+
+  test("I4: name an event that is done although its record is as it was before", () => {
+    const lines = found(tampered(putBack));
+    expect(lines.join("\n")).toMatch(/I4 invoices: .* is done, and the row is as it was before the event/);
+    expect(lines).toContain("I11 invoices: another version");
+  });
+
+  test("I3: name a read that was applied after one that was sent later", () => {
+    const turned = tampered((db) => {
+      const reads = db.prepare("SELECT id, request_id FROM _reads").all() as {
+        id: number;
+        request_id: string;
+      }[];
+      const requests = reads.map(({ request_id: requestId }) => requestId).toReversed();
+      for (const [i, { id }] of reads.entries())
+        db.prepare("UPDATE _reads SET request_id = ? WHERE id = ?").run(requests[i], id);
+    });
+    expect(found(turned).join("\n")).toMatch(/I3 .* was sent before .*, and applied after it/);
+  });
+
+  test("I3: name a preview that replaced a detail", () => {
+    const { id } = oldInvoice();
+    const listed = synced.service.company.log.history("invoices", id).at(-1)?.shown?.listed;
+    const worse = tampered((db) => {
+      db.prepare("UPDATE _raw_invoices SET json = ? WHERE id = ?").run(listed, id);
+    });
+    expect(found(worse)).toContain("I3 invoices: a preview replaced its detail");
+  });
+
+  test("I1: name a record that a run left as it was, or did not find", () => {
+    const { seen, clock } = synced;
+    const sinceMs = clock.monotonicMs();
+    expect(staleAfterRun(tampered(""), seen, sinceMs, tableNames)).toEqual([]);
+    expect(staleAfterRun(tampered(putBack), seen, sinceMs, tableNames).join()).toContain(
+      "as it was before the run",
+    );
+    expect(staleAfterRun(tampered("DELETE FROM units"), seen, sinceMs, ["units"]).join()).toContain(
+      "not here",
+    );
+  });
+
+  test("say nothing of what is only not read yet", () => {
+    const waiting =
+      tampered(`UPDATE _inbox SET state = 'waiting' WHERE event_id = (SELECT event_id FROM _inbox WHERE state = 'done' LIMIT 1);
+      INSERT INTO _work (resource, target, kind, lane, due_ms, reason, dirty_seq)
+      SELECT resource, target, 'detail', 0, 0, type, dirty_seq FROM _inbox WHERE state = 'waiting'`);
+    expect(brokenNow(waiting, synced.seen)).toEqual([]);
+  });
+
+  test("I7: name each row that a replay changed", () => {
+    const before = contentOf(tampered(""));
+    expect(changedContent(before, contentOf(tampered("UPDATE _fence_units SET read_at = 7")))).toEqual([]);
+    const after = contentOf(tampered("UPDATE units SET name = 'other' WHERE id = 1"));
+    expect(changedContent(before, after).map((line) => line.replace(/: .* is/, " is"))).toEqual([
+      "units is gone",
+      "units is new",
+    ]);
+  });
+
+  test("I8: name requests above the budget, and those sent before the time that a 429 asked for", () => {
+    const clock = { nowMs: () => 5_000, monotonicMs: () => 5_000 };
+    const limiter = limiterKinds[0] as LimiterKind;
+    const ask = (othersPerSecond: number, count: number) => {
+      const service = new SimulatedService({
+        random: seededRandom(1),
+        clock,
+        limiter,
+        limit: 2,
+        othersPerSecond,
+      });
+      for (let left = count; left > 0; left--) service.answer("/units", new URLSearchParams());
+      return overspent(service);
+    };
+    expect([ask(0, 2), ask(1, 3)]).toEqual([[], []]);
+    expect(ask(0, 3)).toEqual(["I8 1 refused in the window from 5000, alone"]);
+    const refused = { receivedAtMs: 1_000, retryAfterS: 3 };
+    expect(
+      impatient([
+        { ...refused, nextSentAtMs: 4_000 },
+        { ...refused, nextSentAtMs: null },
+      ]),
+    ).toEqual([]);
+    expect(impatient([{ ...refused, nextSentAtMs: 3_999 }])).toHaveLength(1);
+  });
+
+  test("I9: name the place where a secret stands, and the origin that it was sent to", () => {
+    const places = new Map<string, string | Buffer>([
+      ["the log", "token a-secret"],
+      ["the mirror", Buffer.from("nothing")],
+    ]);
+    expect(leaks(["a-secret"], places)).toEqual(["I9 a secret stands in the log"]);
+    const own = { origin: "https://own.example", authorization: "Bearer a" };
+    const stray = { origin: "https://other.example", authorization: "Bearer a" };
+    expect(strayRequests(own.origin, [own, { ...stray, authorization: null }])).toEqual([]);
+    expect(strayRequests(own.origin, [own, stray])).toEqual([
+      "I9 the token was sent to https://other.example",
+    ]);
+  });
+
+  test("I10: name a record of another company", () => {
+    const { service, clock } = synced;
+    const foreign = new SimulatedService({
+      ...service.options,
+      clock,
+      random: seededRandom(9),
+      key: "b",
+      name: "Other",
+    });
+    expect(foreignRecords(tampered(""), service, foreign)).toEqual([]);
+    const mixed = tampered(`UPDATE _raw_company SET json = '{"name":"Other"}'`);
+    expect(foreignRecords(mixed, service, foreign)).toEqual(["I10 company 1: of another company"]);
+  });
+});
