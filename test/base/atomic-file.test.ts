@@ -1,4 +1,4 @@
-import fs, {
+import {
   chmodSync,
   mkdirSync,
   mkdtempSync,
@@ -7,18 +7,13 @@ import fs, {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { draftOf, replaceFile, writeFileAtomically } from "../../src/base/atomic-file.ts";
+import { recordDiskOrder } from "../support/disk-order.ts";
 
 const folder = () => mkdtempSync(path.join(tmpdir(), "atomic-file-"));
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  syncBuiltinESMExports();
-});
 
 test("writes a file, replaces it, and leaves nothing beside it", () => {
   const file = path.join(folder(), "state.json");
@@ -38,28 +33,16 @@ test("keeps the old file when the new one cannot be put in its place", () => {
   expect(readFileSync(draftOf(file), "utf8")).toBe("new");
 });
 
-test("syncs the file before the rename and the folder after it", () => {
+test("syncs the file before the rename and the folder after it", async () => {
   const file = path.join(folder(), "report.db");
-  const steps: string[] = [];
-  const { openSync, fsyncSync, renameSync } = fs;
-  const opened = new Map<number, string>();
-  vi.spyOn(fs, "openSync").mockImplementation((place, ...rest) => {
-    const fd = openSync(place, ...rest);
-    opened.set(fd, path.basename(String(place)));
-    return fd;
-  });
-  vi.spyOn(fs, "fsyncSync").mockImplementation((fd) => {
-    steps.push(`sync ${opened.get(fd)}`);
-    fsyncSync(fd);
-  });
-  vi.spyOn(fs, "renameSync").mockImplementation((from, to) => {
-    steps.push("rename");
-    renameSync(from, to);
-  });
-  syncBuiltinESMExports();
   writeFileSync(`${file}.next`, "new");
   chmodSync(`${file}.next`, 0o400);
+  const { steps } = await recordDiskOrder();
   replaceFile(`${file}.next`, file);
-  expect(steps).toEqual(["sync report.db.next", "rename", `sync ${path.basename(path.dirname(file))}`]);
+  expect(steps).toEqual([
+    "sync report.db.next",
+    "rename report.db",
+    `sync ${path.basename(path.dirname(file))}`,
+  ]);
   expect(readFileSync(file, "utf8")).toBe("new");
 });

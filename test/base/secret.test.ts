@@ -1,6 +1,7 @@
+import { inspect } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createRedactor, redacted } from "../../src/base/secret.ts";
+import { createRedactor, redacted, Secret } from "../../src/base/secret.ts";
 
 const redact = (text: string, secrets: readonly string[]) => createRedactor(secrets)(text);
 const token = 'to+k/e n"1234ž';
@@ -38,6 +39,22 @@ describe("I9: a secret is taken out of a text", () => {
     const redactor = createRedactor(["abc", "abc.def(", "$&"]);
     expect(redactor("abc.def( abcdef abc $&")).toBe(`${redacted} ${redacted}def ${redacted} ${redacted}`);
   });
+});
+
+test("I9: a wrapped secret shows in no text, template, JSON or inspection, only where it is revealed", () => {
+  const secret = Secret.of(token);
+  const shown = [
+    String(secret),
+    [secret].join(""),
+    JSON.stringify({ secret }),
+    inspect({ secret }, { depth: 9 }),
+  ];
+  for (const text of shown) {
+    expect(text).toContain("***");
+    expect(text).not.toContain(token.slice(0, 4));
+  }
+  expect(Object.values(secret)).toEqual([]);
+  expect(secret.reveal()).toBe(token);
 });
 
 test("a text without a secret stays as it is", () => {

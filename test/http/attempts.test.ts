@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
 import { RateLimitedError, UnavailableError } from "../../src/connector/service-errors.ts";
 import { get } from "../support/http-client.ts";
 import { failureOf, json, serviceWith } from "../support/http.ts";
+
+const nowMs = () => Date.UTC(2026, 2, 1);
 
 describe("retries", () => {
   // Fault: service | a burst of 500 and 503 | a server in the service's place | repeated until it is answered
@@ -17,6 +20,27 @@ describe("retries", () => {
       unanswered: 0,
       waitedMs: expect.any(Number),
     });
+  });
+
+  test.each([
+    ["seconds", () => "7"],
+    ["a date", () => new Date(nowMs() + 7_000).toUTCString()],
+  ])("after 503 wait as long as Retry-After asks, given as %s", async (_, header) => {
+    const waitsMs: number[] = [];
+    const timeoutMs = 20_000;
+    // Of the sleeps the deadline's is the one that takes time.
+    const sleep = async (ms: number, signal?: AbortSignal) =>
+      ms === timeoutMs ? systemClock.sleep(ms, signal) : void waitsMs.push(ms);
+    const clock = { ...systemClock, nowMs, sleep };
+    const { http } = await serviceWith(
+      (answer, asked, index) => {
+        const headers = { "retry-after": header() };
+        return index === 0 ? json(answer, {}, 503, headers) : json(answer, { asked: asked.url });
+      },
+      { clock, timeoutMs },
+    );
+    expect(await http.send(get("/x"))).toMatchObject({ attempts: 2 });
+    expect(waitsMs).toEqual([7_000]);
   });
 
   test("end after the attempts that were given, with the last error", async () => {

@@ -42,6 +42,28 @@ describe("compressed answers", () => {
     expect(error).toMatchObject({ retryable: true, requestId: null });
   });
 
+  test.each([
+    ["gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["br", brotliCompressSync],
+  ])("%s that unpacks to one byte more than allowed is refused", async (encoding, pack) => {
+    const sizes = [200_000, 200_001];
+    const { http } = await serviceWith(
+      (answer, _, index) =>
+        void answer
+          .writeHead(200, { ...jsonHead, "content-encoding": encoding })
+          .end(pack(Buffer.alloc(sizes[index] ?? 0, 32))),
+      { attempts: 1, maxResponseBytes: 200_000 },
+    );
+    expect((await http.send(get("/x"))).body).toHaveLength(200_000);
+    const error = await failureOf(http.send(get("/x")));
+    expect(error).toBeInstanceOf(ProtocolError);
+    expect(error).toMatchObject({
+      retryable: false,
+      message: "GET /x: the answer is larger than 200000 bytes",
+    });
+  });
+
   test("an empty body with an encoding is empty", async () => {
     const { http } = await serviceOnce(
       (answer) => void answer.writeHead(204, { "content-encoding": "gzip" }).end(),

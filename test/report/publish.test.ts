@@ -11,6 +11,7 @@ import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
+import { recordDiskOrder } from "../support/disk-order.ts";
 import { tempFolder } from "../support/mirror.ts";
 import { clockAt, publish, reading, rowsOf } from "../support/published.ts";
 import { put, putAs, rejectionOf, remove } from "../support/store.ts";
@@ -79,6 +80,14 @@ describe("publishing", () => {
         "SELECT type FROM pragma_table_info('invoices') WHERE name IN ('issue_date', 'due_date')",
       ),
     ).toEqual([{ type: "TEXT" }, { type: "DATE" }]);
+  });
+
+  test("brings the new file to the disk before it gets the report's name, and the name after it", async () => {
+    const mirror = await aMirror();
+    const { steps } = await recordDiskOrder();
+    const { file } = await publish(mirror);
+    const [name, folder] = [path.basename(file), path.basename(path.dirname(file))];
+    expect(steps).toEqual([`sync ${name}.next`, `rename ${name}`, `sync ${folder}`]);
   });
 
   test("with nothing changed leaves the file alone and reports that; a new day or --force writes", async () => {

@@ -70,6 +70,20 @@ describe("I2: every change of a row has exactly one row in the change log", () =
     ).toEqual([{ n: 0 }]);
   });
 
+  test("an answer that is applied again after a rollback has its row of the read again", async () => {
+    const mirror = await openShop();
+    const at = stampOf(mirror, { requestId: "req-9" });
+    const apply = (isCutOff: boolean) =>
+      mirror.apply(() => {
+        const slice = Buffer.from(JSON.stringify(person(1, "A")));
+        mirror.table("people").put({ stamp: at, id: 1, slice, source: "list" });
+        if (isCutOff) throw new Error("the disk is full");
+      });
+    expect(() => apply(true)).toThrow("full");
+    apply(false);
+    expect(allChanges(mirror)).toMatchObject([{ seq: 1, recordId: 1, requestId: "req-9" }]);
+  });
+
   test("one answer with many changes is one read", async () => {
     const mirror = await openShop();
     const at = stampOf(mirror);

@@ -89,16 +89,25 @@ describe("child rows", () => {
     expect(lines(mirror, 2)).toHaveLength(1);
   });
 
+  test("I11 go when the record's list becomes empty, null or absent", async () => {
+    const mirror = await openShop();
+    const full = order(1, { lines: [{ id: 3, title: "x" }] });
+    for (const emptied of [
+      order(1),
+      order(1, { lines: null }),
+      { id: 1, number: "A", total: 1, receipts: [] },
+    ]) {
+      put(mirror, "orders", full, { source: "detail" });
+      expect(lines(mirror, 1)).toHaveLength(1);
+      put(mirror, "orders", emptied, { source: "detail" });
+      expect(lines(mirror, 1)).toEqual([]);
+    }
+  });
+
   test("may lack an id or share one: their place in the list is their key", async () => {
     const mirror = await openShop();
-    put(
-      mirror,
-      "orders",
-      order(1, { lines: [{ title: "a" }, { id: 5, title: "b" }, { id: 5, title: "c" }] }),
-      {
-        source: "detail",
-      },
-    );
+    const three = [{ title: "a" }, { id: 5, title: "b" }, { id: 5, title: "c" }];
+    put(mirror, "orders", order(1, { lines: three }), { source: "detail" });
     expect(lines(mirror, 1).map(({ position, id }) => [position, id])).toEqual([
       [0, null],
       [1, 5],

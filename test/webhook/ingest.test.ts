@@ -135,6 +135,20 @@ describe("I7: a duplicate changes nothing", () => {
     expect([inbox(shop), allChanges(shop.mirror)]).toEqual(before);
   });
 
+  test("an event that leads to no read is replayed without a second row in the change log", async () => {
+    const shop = await openIngest();
+    const kept = eventText({
+      id: "evt-kept",
+      type: "foreign-bills.paid",
+      resource: { type: "foreignBill", id: 2 },
+    });
+    take(shop, kept, "not json");
+    const ids = inbox(shop).map(({ eventId }) => eventId);
+    const before = [inbox(shop), allChanges(shop.mirror)];
+    expect(shop.ingest.replay(ids, nowMs + 60_000)).toEqual({ queued: 0, unread: 2, missing: [] });
+    expect([inbox(shop), allChanges(shop.mirror)]).toEqual(before);
+  });
+
   test("nor does it when the id comes with another body: the first one counts", async () => {
     const shop = await openIngest();
     take(shop, eventText({ id: "evt-same" }));

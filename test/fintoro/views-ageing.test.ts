@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import type { Db } from "../../src/store/database.ts";
+import { emptyReport, rowsOf } from "../support/published.ts";
+
+/** The report's date is 2026-11-20. */
+const dueDate = (daysOverdue: number) =>
+  new Date(Date.UTC(2026, 10, 20) - daysOverdue * 86_400_000).toISOString().slice(0, 10);
+
+interface OpenInvoice {
+  readonly daysOverdue: number;
+  readonly open: number;
+  readonly currency?: number;
+  readonly rate?: number;
+}
+
+/** A report with these unpaid invoices of client 1. */
+function reportWith(invoices: readonly OpenInvoice[]): Db {
+  const db = emptyReport();
+  db.exec("INSERT INTO currencies (id, symbol) VALUES (2, 'CZK')");
+  db.exec("INSERT INTO clients (id, name) VALUES (1, 'Ann')");
+  const insert = db.prepare(
+    "INSERT INTO invoices (id, number, issue_date, due_date, client_id, currency_id, currency_rate, total, total_with_vat, to_be_paid, status) VALUES (?, ?, '2026-01-01', ?, 1, ?, ?, ?, ?, ?, 'issued')",
+  );
+  for (const [id, { daysOverdue, open, currency = 1, rate = 1 }] of invoices.entries())
+    insert.run(id, `FA${id}`, dueDate(daysOverdue), currency, rate, open, open, open);
+  return db;
+}
+
+const edges = [
+  [-1, "not_due"],
+  [0, "not_due"],
+  [1, "1-30"],
+  [30, "1-30"],
+  [31, "31-60"],
+  [60, "31-60"],
+  [61, "61-90"],
+  [90, "61-90"],
+  [91, "over_90"],
+] as const;
+
+describe("the age of what is to be paid", () => {
+  test.each(edges)("%i days past due is %s", (daysOverdue, age) => {
+    const db = reportWith([{ daysOverdue, open: 10 }]);
+    const days = Math.max(0, daysOverdue);
+    expect(rowsOf(db, "SELECT age, days_overdue FROM v_open_invoices")).toEqual([
+      { age, days_overdue: days },
+    ]);
+    expect(rowsOf(db, "SELECT age, most_days_overdue, to_be_paid FROM v_receivables")).toEqual([
+      { age, most_days_overdue: days, to_be_paid: 10 },
+    ]);
+  });
+
+  test("what is due today is not overdue, what was due yesterday is", () => {
+    const db = reportWith([
+      { daysOverdue: 0, open: 10 },
+      { daysOverdue: 1, open: 5 },
+    ]);
+    const sql = "SELECT to_be_paid, overdue, overdue_eur FROM v_client_summary WHERE client_id = 1";
+    expect(rowsOf(db, sql)).toEqual([{ to_be_paid: 15, overdue: 5, overdue_eur: 5 }]);
+  });
+
+  test("two currencies of one client and age are two sums", () => {
+    const db = reportWith([
+      { daysOverdue: 5, open: 10 },
+      { daysOverdue: 6, open: 100, currency: 2, rate: 25 },
+      { daysOverdue: 7, open: 150, currency: 2, rate: 25 },
+    ]);
+    const sql = "SELECT currency, invoices, to_be_paid, to_be_paid_eur FROM v_receivables ORDER BY currency";
+    expect(rowsOf(db, sql)).toEqual([
+      { currency: "CZK", invoices: 2, to_be_paid: 250, to_be_paid_eur: 10 },
+      { currency: "EUR", invoices: 1, to_be_paid: 10, to_be_paid_eur: 10 },
+    ]);
+  });
+});

@@ -1,0 +1,98 @@
+import type { PlantedFault } from "../planted-fault.ts";
+
+/** I1 and I2: progress, rows and change log commit together. */
+export const progressFaults: readonly PlantedFault[] = [
+  {
+    id: "work-done-before-its-answer",
+    invariant: "I1",
+    file: "src/sync/engine/engine.ts",
+    find: 'if (item.kind === "list" || item.kind === "child") await applyList(answer, body);',
+    replace:
+      'run.queue.done(item, sentSeq);\n      if (item.kind === "list" || item.kind === "child") await applyList(answer, body);',
+    why: "the work item is removed in a transaction before that of its rows: a crash in between loses the read",
+    tests: ["test/sync/engine.test.ts"],
+  },
+  {
+    id: "list-done-with-its-first-part",
+    invariant: "I1",
+    file: "src/sync/apply/list-answer.ts",
+    find: "await applyWhenFree(run, () => apply(from, from + recordsAtOnce));",
+    replace:
+      "await applyWhenFree(run, () => {\n      run.queue.done(item, stamp.sentSeq);\n      apply(from, from + recordsAtOnce);\n    });",
+    why: "a long answer is done with its first part: a crash before the last part loses the rest of the page",
+    tests: ["test/sync/listing.test.ts", "test/sync/apply-together.test.ts"],
+  },
+  {
+    id: "apply-without-transaction",
+    invariant: "I1",
+    file: "src/state/mirror.ts",
+    find: "const result = inTransaction(this.db, () => {",
+    replace: "const result = ((_db: Db, step: () => T) => step())(this.db, () => {",
+    why: "each statement commits alone: a crash leaves rows without their change, and work done without rows",
+    tests: ["test/state/mirror.test.ts", "test/store/change-log.test.ts"],
+  },
+  {
+    id: "event-work-after-its-commit",
+    invariant: "I1",
+    file: "src/webhook/ingest/ingest.ts",
+    find: "      followUps.commit();\n      return result;\n    });",
+    replace: "      queueMicrotask(() => followUps.commit());\n      return result;\n    });",
+    why: "an event is committed before the work that it asks for",
+    tests: ["test/webhook/ingest.test.ts", "test/webhook/durable.test.ts"],
+  },
+  {
+    id: "hydrated-row-without-change",
+    invariant: "I2",
+    file: "src/store/apply/resource-table.ts",
+    find: 'const seq = this.logChange(incoming, isLive(fence) ? "update" : "insert", fence);',
+    replace:
+      'const seq = isProvisional(fence) ? (fence?.last_change ?? 0) : this.logChange(incoming, isLive(fence) ? "update" : "insert", fence);',
+    why: "the detail of a provisional row is written without a row in the change log",
+    tests: ["test/store/provisional-rows.test.ts"],
+  },
+  {
+    id: "tombstone-without-change",
+    invariant: "I2",
+    file: "src/store/apply/resource-table.ts",
+    find: 'const seq = this.logChange({ stamp, id }, "delete", fence);',
+    replace: "const seq = fence.last_change;",
+    why: "a deletion has no row in the change log, so readers of the log keep the record",
+    tests: ["test/store/change-log.test.ts"],
+  },
+  {
+    id: "change-without-record-before",
+    invariant: "I2",
+    file: "src/store/apply/resource-table.ts",
+    find: "const change = { stamp, resource: this.resource.name, id, op, before };",
+    replace: "const change = { stamp, resource: this.resource.name, id, op, before: before && null };",
+    why: "the change log does not say what a record was before",
+    tests: ["test/store/change-log.test.ts"],
+  },
+  {
+    id: "same-record-written-again",
+    invariant: "I2",
+    file: "src/store/apply/merge-rules.ts",
+    find: 'if (whole && isKnown(whole, read.sha, read.source)) return "same";',
+    replace: "",
+    why: "a record whose bytes did not change is written, and logged as a change",
+    tests: ["test/store/change-log.test.ts"],
+  },
+  {
+    id: "same-values-in-other-order-written",
+    invariant: "I2",
+    file: "src/store/apply/resource-table.ts",
+    find: 'isLive(fence) && verdict === "compare" ? this.stored(id, fence) : null;',
+    replace: "null;",
+    why: "a list that writes the same values in another order makes an empty change",
+    tests: ["test/store/resource-table.test.ts", "test/store/fences.test.ts"],
+  },
+  {
+    id: "rolled-back-read-still-known",
+    invariant: "I2",
+    file: "src/store/apply/change-log.ts",
+    find: "  begin(): void {\n    this.stamp = null;\n  }",
+    replace: "  begin(): void {}",
+    why: "after a rollback the next change names a read that is not in the database: the view hides it",
+    tests: ["test/store/change-log.test.ts"],
+  },
+];

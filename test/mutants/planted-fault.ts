@@ -1,0 +1,29 @@
+/** The invariants of src/README.md. */
+type Invariant = `I${1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 | 11 | 12}`;
+
+/** A fault that is planted in the source, to see that a test turns red. */
+export interface PlantedFault {
+  /** Kebab-case, unique. */
+  readonly id: string;
+  /** What it breaks; null: a promise of the program beside the invariants. */
+  readonly invariant: Invariant | null;
+  /** From the project's folder. */
+  readonly file: string;
+  /** Stands in the file exactly once. */
+  readonly find: string;
+  readonly replace: string;
+  /** What goes wrong with it, in one line. */
+  readonly why: string;
+  /** Test files that are run before all others; whatever they miss, the others may find. */
+  readonly tests: readonly string[];
+  /** Why the simulation cannot find it. Not given: it has to. */
+  readonly outsideSimulation?: string;
+}
+
+/** The part of the program that the simulation replaces, or does not have. */
+export const outside = {
+  http: "the simulated transport stands in for src/http",
+  disk: "nothing in one process sees whether the disk has the bytes",
+  report: "no report and no export is made",
+  receiver: "deliveries are stored without the HTTP server",
+} as const;

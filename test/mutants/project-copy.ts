@@ -1,0 +1,40 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import type { PlantedFault } from "./planted-fault.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const notCopied = new Set(["node_modules", ".git", "dist"]);
+
+/** A copy of the project in which faults are planted, one at a time; it shares the installed packages. */
+export interface ProjectCopy {
+  readonly folder: string;
+  /** Plants the fault and returns what takes it out again. */
+  plant(fault: PlantedFault): () => void;
+  remove(): void;
+}
+
+export function copyProject(): ProjectCopy {
+  const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-mutants-"));
+  const isCopied = (place: string) => !notCopied.has(path.relative(root, place));
+  cpSync(root, folder, { recursive: true, filter: isCopied });
+  symlinkSync(path.join(root, "node_modules"), path.join(folder, "node_modules"));
+  return {
+    folder,
+    plant: (fault) => {
+      const place = path.join(folder, fault.file);
+      const text = readFileSync(place, "utf8");
+      writeFileSync(place, withFault(fault, text));
+      return () => writeFileSync(place, text);
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** The file's text with the fault. Throws where its place is not there exactly once. */
+export function withFault({ id, file, find, replace }: PlantedFault, text: string): string {
+  const parts = text.split(find);
+  if (parts.length !== 2) throw new Error(`${id}: ${file} has its place ${parts.length - 1} times`);
+  return parts.join(replace);
+}

@@ -1,0 +1,45 @@
+import { spawn } from "node:child_process";
+
+/** How a process ended; `code` is null when its time was over and it was killed. */
+export interface BoundedEnd {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+/**
+ * Runs a program of Node with a bounded time, then kills it with all that it started.
+ *
+ * @param until ends it early, by what it has written so far
+ */
+export function runBounded(
+  args: readonly string[],
+  { folder, timeoutMs, until }: { folder: string; timeoutMs: number; until?: RegExp },
+): Promise<BoundedEnd> {
+  const { promise, resolve } = Promise.withResolvers<BoundedEnd>();
+  const child = spawn(process.execPath, args, {
+    cwd: folder,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  const kill = () => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // It has ended.
+    }
+  };
+  const timer = setTimeout(kill, timeoutMs);
+  const add = (text: Buffer) => {
+    output += text.toString();
+    if (until?.test(output)) kill();
+  };
+  child.stdout.on("data", add);
+  child.stderr.on("data", add);
+  child.on("close", (code) => {
+    clearTimeout(timer);
+    kill();
+    resolve({ code, output });
+  });
+  return promise;
+}

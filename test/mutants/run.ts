@@ -1,0 +1,89 @@
+import { parseArgs } from "node:util";
+import { findBySimulation } from "./find-by-simulation.ts";
+import { failsAnyway, findByTests } from "./find-by-tests.ts";
+import type { PlantedFault } from "./planted-fault.ts";
+import { plantedFaults } from "./planted-faults.ts";
+import { copyProject, type ProjectCopy } from "./project-copy.ts";
+
+/**
+ * Plants each fault in a copy of the project, runs the unit tests and the simulation over it, and prints who found it.
+ * `--only ID` (more than once): these alone; `--tests`, `--simulation`: one of both;
+ * `--minutes M`: for tests that the fault does not name. Exits 1 when the simulation misses
+ * one that it can find, or the unit tests find fewer than nine in ten.
+ */
+const { values } = parseArgs({
+  options: {
+    only: { type: "string", multiple: true },
+    tests: { type: "boolean", default: false },
+    simulation: { type: "boolean", default: false },
+    minutes: { type: "string", default: "5" },
+    seeds: { type: "string", default: "200" },
+  },
+});
+const { only: chosenIds } = values;
+const both = values.tests === values.simulation;
+const withTests = both || values.tests;
+const withSimulation = both || values.simulation;
+
+/** Who found a fault; null: nobody; undefined: not asked. */
+interface Found {
+  readonly fault: PlantedFault;
+  readonly byTests: string | null | undefined;
+  readonly bySimulation: string | null | undefined;
+}
+
+const chosen = plantedFaults.filter(({ id }) => chosenIds?.includes(id) ?? true);
+if (chosen.length === 0) throw new Error(`there is no planted fault ${chosenIds?.join(", ")}`);
+const copy = copyProject();
+process.once("exit", () => copy.remove());
+process.once("SIGINT", () => process.exit(130));
+const failing = new Map<string, boolean>();
+const results: Found[] = [];
+for (const [i, fault] of chosen.entries()) {
+  const startedMs = performance.now();
+  const found = await findIn(copy, fault);
+  results.push(found);
+  const seconds = Math.round((performance.now() - startedMs) / 1000);
+  process.stderr.write(`${i + 1} of ${chosen.length}, ${seconds} s: ${lineOf(found)}\n`);
+}
+process.stdout.write(
+  `${["fault | invariant | unit tests | simulation", ...results.map(lineOf)].join("\n")}\n`,
+);
+process.exitCode = summary() ? 0 : 1;
+
+async function findIn(project: ProjectCopy, fault: PlantedFault): Promise<Found> {
+  const remove = project.plant(fault);
+  const isSimulated = withSimulation && fault.outsideSimulation === undefined;
+  const othersMs = Number(values.minutes) * 60_000;
+  const failed = withTests ? await findByTests(project.folder, fault, othersMs) : undefined;
+  const bySimulation = isSimulated ? await findBySimulation(project.folder, Number(values.seeds)) : undefined;
+  remove();
+  if (!failed) return { fault, byTests: failed, bySimulation };
+  const { file, name } = failed;
+  if (!failing.has(file)) failing.set(file, await failsAnyway(project.folder, file));
+  const isSound = failing.get(file) === false;
+  if (!isSound) process.stderr.write(`${file} fails without the fault, too\n`);
+  return { fault, byTests: isSound ? `${file} > ${name}` : null, bySimulation };
+}
+
+function lineOf({ fault, byTests, bySimulation }: Found): string {
+  const why =
+    withSimulation && fault.outsideSimulation ? `- (${fault.outsideSimulation})` : textOf(bySimulation);
+  return [fault.id, fault.invariant ?? "-", textOf(byTests), why].join(" | ");
+}
+
+function textOf(found: string | null | undefined): string {
+  return found === undefined ? "-" : (found ?? "NOT FOUND");
+}
+
+function summary(): boolean {
+  const [tests, simulation] = [countOf("byTests"), countOf("bySimulation")];
+  process.stdout.write(`unit tests found ${tests.found} of ${tests.asked}\n`);
+  process.stdout.write(`the simulation found ${simulation.found} of ${simulation.asked}\n`);
+  return tests.found >= 0.9 * tests.asked && simulation.found === simulation.asked;
+}
+
+function countOf(by: "byTests" | "bySimulation") {
+  const asked = results.filter((one) => one[by] !== undefined);
+  return { asked: asked.length, found: asked.filter((one) => one[by] !== null).length };
+}

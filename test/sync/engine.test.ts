@@ -1,0 +1,79 @@
+import { describe, expect, test } from "vitest";
+import { silentLog } from "../../src/base/logger.ts";
+import type { ServiceRequest, Transport } from "../../src/connector/transport.ts";
+import type { RunContext } from "../../src/sync/context/run-context.ts";
+import { Tally } from "../../src/sync/context/tally.ts";
+import { Engine } from "../../src/sync/engine/engine.ts";
+import { OutageWatch } from "../../src/sync/retry/outage.ts";
+import { BatchRetryPolicy } from "../../src/sync/retry/retry-policy.ts";
+import { openShop } from "../support/mirror.ts";
+import { person } from "../support/shop-records.ts";
+import { work } from "../support/state-rows.ts";
+import { rows } from "../support/store.ts";
+import { runContextOf, stillClock, waiting } from "../support/sync.ts";
+
+/** A service whose person 1 is always the same; `beforeSent` runs while the request waits for its permit. */
+function service(beforeSent: (asked: number) => void = () => undefined) {
+  const asked: string[] = [];
+  const transport: Transport = {
+    send: async ({ path, onSent }: ServiceRequest) => {
+      asked.push(path);
+      beforeSent(asked.length);
+      onSent?.();
+      const body = Buffer.from(JSON.stringify(person(1)));
+      return { status: 200, headers: {}, body, requestId: null, attempts: 1 };
+    },
+  };
+  return { asked, transport };
+}
+
+function workOn(run: RunContext, transport: Transport): Promise<"done" | "drained"> {
+  const signal = new AbortController().signal;
+  const parts = { clock: stillClock, log: silentLog, tally: new Tally(), longestOutageMs: 60_000 };
+  const policy = new BatchRetryPolicy(new OutageWatch({ ...parts, ended: signal }), () => Promise.resolve());
+  return new Engine(run, { transport, concurrency: 1, policy, signal, closed: signal }).work();
+}
+
+const event = { lane: "webhook", reason: "people.updated" } as const;
+
+describe("a work item", () => {
+  test("I1 stays queued when the transaction that stores its answer fails", async () => {
+    const mirror = await openShop();
+    const run = runContextOf(mirror);
+    run.queue.add(work({ dirtySeq: mirror.sequence.next() }));
+    mirror.db.exec("CREATE TRIGGER broken BEFORE INSERT ON people BEGIN SELECT RAISE(ABORT, 'no room'); END");
+    await expect(workOn(run, service().transport)).rejects.toThrow("no room");
+    expect(waiting(run)).toEqual(["people id:1 detail new"]);
+    mirror.db.exec("DROP TRIGGER broken");
+    expect(await workOn(run, service().transport)).toBe("done");
+    expect(rows(mirror, "SELECT id FROM people")).toEqual([{ id: 1 }]);
+    expect(waiting(run)).toEqual([]);
+  });
+
+  test("I3, I4 an event that comes while its request waits for a permit is answered by that request", async () => {
+    const mirror = await openShop();
+    const run = runContextOf(mirror);
+    const { asked, transport } = service((count) => {
+      if (count === 1) run.queue.add(work({ ...event, dirtySeq: mirror.sequence.next() }));
+    });
+    run.queue.add(work({ dirtySeq: mirror.sequence.next() }));
+    await workOn(run, transport);
+    expect(asked).toEqual(["/people/1"]);
+  });
+
+  test("I4 an event that comes after its request was sent causes another one", async () => {
+    const mirror = await openShop();
+    const run = runContextOf(mirror);
+    const { asked, transport } = service();
+    const late: Transport = {
+      send: async (request) => {
+        const answer = await transport.send(request);
+        if (asked.length === 1) run.queue.add(work({ ...event, dirtySeq: mirror.sequence.next() }));
+        return answer;
+      },
+    };
+    run.queue.add(work({ dirtySeq: mirror.sequence.next() }));
+    await workOn(run, late);
+    expect(asked).toEqual(["/people/1", "/people/1"]);
+  });
+});
