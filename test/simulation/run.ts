@@ -1,11 +1,13 @@
 import { parseArgs } from "node:util";
 import { messageOf } from "../../src/base/errors.ts";
 import { simulateEvents } from "./event-simulation.ts";
+import { replaySeed, runSeeds } from "./seeds/run-seeds.ts";
 import { simulate, type SimulationResult } from "./sync-simulation.ts";
 
 /**
  * `--seeds N --minutes M --from S` simulates many seeds; `--seed S` repeats one. Exits 1 if an invariant breaks. With
- * `--events` each seed simulates `serve` and its webhooks, in processes of their own.
+ * `--http` each seed syncs all resources of the sandbox over HTTP; with `--events` it simulates `serve` and its
+ * webhooks, in processes of their own.
  */
 const { values } = parseArgs({
   options: {
@@ -13,25 +15,39 @@ const { values } = parseArgs({
     minutes: { type: "string", default: "10" },
     from: { type: "string", default: "1" },
     seed: { type: "string" },
+    workers: { type: "string" },
+    http: { type: "boolean", default: false },
     events: { type: "boolean", default: false },
   },
 });
 
 const again = values.seed !== undefined;
 const from = Number(values.seed ?? values.from);
-const until = from + (again ? 1 : Number(values.seeds));
-const endMs = performance.now() + (again ? Infinity : Number(values.minutes) * 60_000);
+const minutes = again ? Infinity : Number(values.minutes);
+const wentWell = await (values.http || values.events
+  ? runOneByOne(again ? 1 : Number(values.seeds))
+  : runInMemory(Number(values.seeds)));
+process.exitCode = wentWell ? 0 : 1;
 
-let broken = 0;
-let count = 0;
-for (let seed = from; seed < until && performance.now() < endMs; seed++) {
-  const result = await runSeed(seed);
-  count += 1;
-  if (result.broken.length > 0) broken += 1;
-  if (result.broken.length > 0 || again) print(result);
+function runInMemory(count: number): Promise<boolean> {
+  if (again) return replaySeed(from);
+  const workers = values.workers === undefined ? {} : { workers: Number(values.workers) };
+  return runSeeds({ from, count, minutes, ...workers });
 }
-process.stdout.write(`${count} seeds from ${from}, ${broken} broken\n`);
-process.exitCode = broken > 0 ? 1 : 0;
+
+async function runOneByOne(most: number): Promise<boolean> {
+  const endMs = performance.now() + minutes * 60_000;
+  let broken = 0;
+  let count = 0;
+  for (let seed = from; seed < from + most && performance.now() < endMs; seed++) {
+    const result = await runSeed(seed);
+    count += 1;
+    if (result.broken.length > 0) broken += 1;
+    if (result.broken.length > 0 || again) print(result);
+  }
+  process.stdout.write(`${count} seeds from ${from}, ${broken} broken\n`);
+  return broken === 0;
+}
 
 async function runSeed(seed: number): Promise<SimulationResult> {
   try {
@@ -48,7 +64,6 @@ function print({ seed, events, broken: what }: SimulationResult): void {
     ...events.map((event) => `  ${event}`),
     ...what.map((one) => `  BROKEN ${one}`),
   ];
-  process.stdout.write(
-    `${lines.join("\n")}\n  replay: npm run simulate -- ${values.events ? "--events " : ""}--seed ${seed}\n`,
-  );
+  const option = values.events ? "--events" : "--http";
+  process.stdout.write(`${lines.join("\n")}\n  replay: npm run simulate -- ${option} --seed ${seed}\n`);
 }

@@ -1,0 +1,26 @@
+import type { Clock } from "../../../src/base/clock.ts";
+import { decodeState, encodeState, type Origin } from "../../../src/rate-limit/state-codec.ts";
+import type { RateLimitState } from "../../../src/rate-limit/state.ts";
+import type { RateLimitStore } from "../../../src/rate-limit/state-store.ts";
+
+/** The budget as its file keeps it from one process to the next, without the cost of the file. */
+export class KeptBudget {
+  private written: { readonly state: RateLimitState; readonly origin: Origin } | null = null;
+
+  open(clock: Clock, bootId: string): RateLimitStore {
+    const here = (): Origin => ({ bootId, monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() });
+    const { written } = this;
+    let state = written && decodeState(encodeState(written.state, written.origin), here());
+    return {
+      shared: false,
+      transact: (step) => {
+        const done = step(state);
+        state = done.state;
+        this.written = { state, origin: here() };
+        return done.result;
+      },
+      read: () => state,
+      close: () => undefined,
+    };
+  }
+}

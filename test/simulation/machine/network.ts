@@ -1,0 +1,211 @@
+import type { Pool } from "undici";
+import type { Clock } from "../../../src/base/clock.ts";
+import { Semaphore } from "../../../src/base/semaphore.ts";
+import { transportDefaults } from "../../../src/connector/transport.ts";
+import { attempt } from "../../../src/http/attempt.ts";
+import { parseBaseUrl, targetOf } from "../../../src/http/base-url.ts";
+import type { Wire } from "../../../src/http/exchange.ts";
+import { requestHeaders } from "../../../src/http/headers.ts";
+import type { HttpTransport } from "../../../src/http/http-transport.ts";
+import { createSafeText } from "../../../src/http/safe-text.ts";
+import { HttpCounters } from "../../../src/http/stats.ts";
+import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
+import type { ServiceReply } from "../service/service-types.ts";
+import type { SimulatedMachine } from "./simulated-machine.ts";
+
+const base = parseBaseUrl("https://simulated.example/v1");
+const never = new AbortController().signal;
+const nothing = () => undefined;
+const noAnswer: Promise<never> = new Promise(() => undefined);
+
+/** What the network asks of the process that sends. */
+export interface Sender {
+  readonly clock: Clock;
+  readonly token: string;
+  readonly isAlive: boolean;
+  /** The process comes to a point where it may crash. Returns whether it goes on. */
+  passes(point: "before a request" | "request in flight" | "answer not applied"): boolean;
+}
+
+/** The engine's own way of making requests, over a network in simulated time. */
+export function simulatedTransport(
+  machine: SimulatedMachine,
+  sender: Sender,
+  rateLimiter: RateLimiter,
+): HttpTransport {
+  const counters = new HttpCounters();
+  const { concurrency, timeoutMs, maxResponseBytes } = transportDefaults;
+  const wire: Wire = {
+    base,
+    // Only `request` is used of it.
+    pool: { request: (options: Request) => exchange(machine, sender, options) } as unknown as Pool,
+    rateLimiter,
+    connections: new Semaphore(concurrency),
+    clock: sender.clock,
+    counters,
+    safeText: createSafeText([sender.token]),
+    timeoutMs,
+    caps: { bytes: maxResponseBytes, wireBytes: maxResponseBytes },
+  };
+  const identity = { token: sender.token, language: "en", userAgent: "simulation" };
+  return {
+    stats: () => structuredClone(counters),
+    close: async () => undefined,
+    send: async (request) => {
+      const outcome = await attempt(wire, {
+        ...request,
+        where: `${request.method} ${request.path}`,
+        target: targetOf(base, request),
+        headers: requestHeaders(identity, request),
+        body: null,
+        lane: request.lane ?? "list",
+        signal: request.signal ?? never,
+        repeatable: true,
+        once: true,
+      });
+      if ("error" in outcome) throw outcome.error;
+      return { ...outcome, attempts: 1 };
+    },
+  };
+}
+
+interface Request {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+interface Reply {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: object;
+}
+
+/** The answer, unless the request is aborted first; a process that died hears neither. */
+function exchange(machine: SimulatedMachine, sender: Sender, request: Request): Promise<Reply> {
+  const { signal } = request;
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      if (sender.isAlive) reject(networkError("UND_ERR_ABORTED", "aborted"));
+    };
+    if (signal.aborted) return stop();
+    signal.addEventListener("abort", stop);
+    void travel(machine, sender, request)
+      .then(resolve, (error: unknown) => {
+        if (sender.isAlive) reject(error);
+      })
+      .finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
+async function travel(machine: SimulatedMachine, sender: Sender, { path, headers }: Request): Promise<Reply> {
+  const { time, service, choice, network } = machine;
+  if (!sender.passes("before a request")) return noAnswer;
+  const pathname = path.slice(base.path.length);
+  const [route = "", search = ""] = pathname.split("?", 2);
+  const latencyMs =
+    network.slow > 0 && choice.probability(network.slow)
+      ? 2_000 + choice.below(40_000)
+      : 30 + choice.below(200);
+  if (latencyMs >= 2_000) machine.meet("slow request");
+  const kind = whatGoesWrong(network, choice.below(1_000_000) / 1_000_000);
+  const thereMs = latencyMs * (choice.below(100) / 100);
+  await time.sleep(thereMs);
+  if (kind === "lost") {
+    machine.meet("request lost");
+    machine.note(`${route} is lost`);
+    return noAnswer;
+  }
+  const token = headers["authorization"]?.slice("Bearer ".length);
+  const answer = service.begin(route, new URLSearchParams(search), { token: token ?? "" });
+  sender.passes("request in flight");
+  const early = choice.probability(0.5) ? answer() : null;
+  await time.sleep(latencyMs - thereMs);
+  if (!sender.isAlive) return noAnswer;
+  const reply = withFault(machine, kind, route, early ?? answer());
+  machine.note(`GET ${pathname} ${reply === null ? "no answer" : reply.status}`);
+  if (reply === null) return noAnswer;
+  if (!sender.passes("answer not applied")) return noAnswer;
+  return replyOf(reply);
+}
+
+type Wrong = "lost" | "answer lost" | "reset" | "odd" | null;
+
+function whatGoesWrong({ lost, answerLost, reset, odd }: SimulatedMachine["network"], at: number): Wrong {
+  if (at < lost) return "lost";
+  if (at < lost + answerLost) return "answer lost";
+  if (at < lost + answerLost + reset) return "reset";
+  return at < lost + answerLost + reset + odd ? "odd" : null;
+}
+
+/** What the process hears in place of the service's answer; null: nothing. */
+function withFault(
+  machine: SimulatedMachine,
+  kind: Wrong,
+  route: string,
+  reply: ServiceReply,
+): ServiceReply | null {
+  const { network, choice } = machine;
+  if (kind === "answer lost") {
+    machine.meet("answer lost");
+    return null;
+  }
+  if (kind === "reset") {
+    machine.meet("connection reset");
+    throw networkError("ECONNRESET", "read ECONNRESET");
+  }
+  if (kind === "odd") {
+    const [name, change] = choice.one(oddAnswers);
+    machine.meet(`odd answer: ${name}`);
+    return change(reply);
+  }
+  const { brokenRoute } = network;
+  if (brokenRoute !== null && route.startsWith(`/${brokenRoute}/`)) {
+    machine.meet("route answers 404");
+    return failing(404, "No query results for model.")(reply);
+  }
+  return reply;
+}
+
+function failing(status: number, message: string, more: Readonly<Record<string, string>> = {}) {
+  return (reply: ServiceReply): ServiceReply => ({
+    status,
+    headers: { ...reply.headers, ...more },
+    body: JSON.stringify({ message }),
+  });
+}
+
+/** Answers other than the service's own: errors of the interface, and what stands in for an answer now and then. */
+const oddAnswers: readonly (readonly [name: string, change: (reply: ServiceReply) => ServiceReply])[] = [
+  ["500", failing(500, "Server Error")],
+  ["500", failing(500, "Server Error")],
+  ["503", failing(503, "Service Unavailable")],
+  ["503 with Retry-After", failing(503, "Service Unavailable", { "Retry-After": "7" })],
+  ["403", failing(403, "This action is unauthorized.")],
+  ["422", failing(422, "The given data was invalid.")],
+  [
+    "html",
+    (reply) => ({ ...reply, status: 200, headers: { "Content-Type": "text/html" }, body: "<h1>Soon</h1>" }),
+  ],
+  ["half", (reply) => ({ ...reply, body: reply.body.slice(0, reply.body.length >> 1) })],
+  ["empty", (reply) => ({ ...reply, status: 200, body: "" })],
+  ["204", (reply) => ({ ...reply, status: 204, headers: {}, body: "" })],
+  ["another object", (reply) => ({ ...reply, body: '{"data":{"id":1}}' })],
+];
+
+function networkError(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}
+
+function replyOf({ status, headers, body }: ServiceReply): Reply {
+  const bytes = Buffer.from(body);
+  async function* chunks() {
+    yield bytes;
+  }
+  const stream = { [Symbol.asyncIterator]: chunks, on: nothing, destroy: nothing };
+  return {
+    statusCode: status,
+    headers: { ...headers, "content-length": String(bytes.length) },
+    body: stream,
+  };
+}

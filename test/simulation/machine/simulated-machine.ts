@@ -1,0 +1,64 @@
+import { createHash } from "node:crypto";
+import { seededChoice, type SeededChoice } from "../../support/scenario.ts";
+import { seededRandom } from "../../support/seeded-random.ts";
+import { calmDeliveries, calmNetwork, type DeliveryFaults, type NetworkFaults } from "../seeds/scenario.ts";
+import type { SimulatedService } from "../service/simulated-service.ts";
+import { KeptBudget } from "./kept-budget.ts";
+import type { SimulatedDisk } from "./simulated-disk.ts";
+import type { SimulatedTime } from "./simulated-time.ts";
+
+/** What a simulation met, by name, and how often. */
+export type Met = Map<string, number>;
+
+/** The machine that the mirror is on, the service, and the network between them. Processes come and go. */
+export class SimulatedMachine {
+  readonly time: SimulatedTime;
+  readonly service: SimulatedService;
+  readonly disk: SimulatedDisk;
+  readonly met: Met = new Map();
+  /** What happened, a line each. */
+  readonly story: string[] = [];
+  readonly broken: string[] = [];
+  /** How far the machine's wall clock is from the true time. */
+  wallOffsetMs = 0;
+  bootedAtMs = -1_000_000;
+  boots = 1;
+  network: NetworkFaults = calmNetwork;
+  deliveries: DeliveryFaults = calmDeliveries;
+  choice: SeededChoice = seededChoice(seededRandom(0));
+  readonly budget = new KeptBudget();
+  /** Also lines of the log that only say how things go. @default false */
+  isVerbose = false;
+
+  constructor(parts: { time: SimulatedTime; service: SimulatedService; disk: SimulatedDisk }) {
+    this.time = parts.time;
+    this.service = parts.service;
+    this.disk = parts.disk;
+  }
+
+  /** Notes what happened, for the story of the seed. */
+  note(what: string): void {
+    this.story.push(`${(this.time.passedMs / 1000).toFixed(3)} ${what}`);
+  }
+
+  /** A line of the log of a process. */
+  log(level: string, message: string, fields: object): void {
+    if (level === "debug" && !this.isVerbose) return;
+    this.note(`${level}: ${message} ${JSON.stringify(fields)}`);
+  }
+
+  meet(what: string, count = 1): void {
+    if (count > 0) this.met.set(what, (this.met.get(what) ?? 0) + count);
+  }
+
+  /** The machine lost its power: its monotonic clock begins anew. */
+  reboot(): void {
+    this.boots += 1;
+    this.bootedAtMs = this.time.passedMs - 10_000;
+  }
+
+  /** Equal for two simulations in which the same things happened at the same times. */
+  traceHash(): string {
+    return createHash("sha256").update(this.story.join("\n")).digest("hex").slice(0, 16);
+  }
+}

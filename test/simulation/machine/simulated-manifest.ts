@@ -1,0 +1,29 @@
+import { manifest as fintoro } from "../../../connectors/fintoro/manifest.ts";
+import type { Manifest } from "../../../src/connector/connector-manifest.ts";
+import type { Resource } from "../../../src/connector/resource.ts";
+import { tableNames } from "../service/service-types.ts";
+
+const names: ReadonlySet<string> = new Set(tableNames);
+const isMirrored = (name: string) => names.has(name);
+const { identity } = fintoro;
+
+/** The connector with the few resources that the simulated service has: to open a mirror of all of them takes long. */
+export const manifest: Manifest = {
+  ...fintoro,
+  resources: fintoro.resources.filter(({ name }) => isMirrored(name)).map(withMirroredParents),
+  cascades: fintoro.cascades.filter(
+    ({ resource, dependent }) => isMirrored(resource) && isMirrored(dependent),
+  ),
+  identity: {
+    ...identity,
+    businessIdIn: identity.businessIdIn.filter(isMirrored),
+    proofs: identity.proofs.map((proof) => ({ ...proof, resources: proof.resources.filter(isMirrored) })),
+  },
+  views: [],
+};
+
+function withMirroredParents(resource: Resource): Resource {
+  const { list } = resource;
+  if (list.kind !== "parents") return resource;
+  return { ...resource, list: { ...list, parents: list.parents.filter((one) => isMirrored(one.resource)) } };
+}

@@ -1,0 +1,207 @@
+import { eitherSignal } from "../../../src/base/cancellation.ts";
+import { MirrorError } from "../../../src/base/errors.ts";
+import type { Random } from "../../../src/base/random.ts";
+import { loadConfig } from "../../../src/config/load.ts";
+import { performRun, usualRun, type RunRequest } from "../../../src/daemon/runs/company-run.ts";
+import { createNotices, type Notices } from "../../../src/daemon/runs/store-notices.ts";
+import { openBudgetFile } from "../../../src/rate-limit/budget-file.ts";
+import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
+import { createRateLimiter, limitRequests } from "../../../src/rate-limit/rate-limiter.ts";
+import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
+import { WorkQueue } from "../../../src/state/work-queue.ts";
+import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
+import { Tally } from "../../../src/sync/context/tally.ts";
+import { EventWorker } from "../../../src/sync/event-worker/event-worker.ts";
+import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
+import { Receiver } from "../../../src/webhook/server/receiver.ts";
+import { seededRandom } from "../../support/seeded-random.ts";
+import type { Activity } from "../seeds/scenario.ts";
+import { simulatedTransport } from "./network.ts";
+import type { SimulatedMachine } from "./simulated-machine.ts";
+import { manifest } from "./simulated-manifest.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+
+/** What deliveries are signed with. */
+export const webhookSecret = "whsec_of_the_simulation_0123456789";
+
+const { config } = loadConfig({
+  env: {},
+  cwd: "/",
+  readFile: () =>
+    "base_url: https://simulated.example/v1\ndata_dir: .\ncompanies: { acme: { token: token-of-acme } }\n",
+  connectors: [manifest],
+});
+const [company] = config.companies;
+
+/** What a process does. */
+export interface ProgramOptions {
+  readonly activity: Exclude<Activity, { kind: "down" }>;
+  /** How long `serve` serves. */
+  readonly durationMs: number;
+  readonly seed: number;
+  readonly budgetFile: boolean;
+}
+
+/** What a run needs; with `queue` it is one beside an event worker. */
+interface RunParts {
+  readonly mirror: Mirror;
+  readonly notices: Notices;
+  readonly rateLimiter: RateLimiter;
+  readonly queue?: WorkQueue;
+}
+
+/**
+ * `sync`, or `serve` without sockets, in a simulated process: the real mirror, queue, engine, rate limiter, receiver,
+ * ingest and event worker.
+ */
+export class SimulatedProgram {
+  readonly reports: CompanyReport[] = [];
+  private readonly machine: SimulatedMachine;
+  private readonly process: SimulatedProcess;
+  private readonly options: ProgramOptions;
+  private readonly random: Random;
+  private receiver: Receiver | null = null;
+
+  constructor(machine: SimulatedMachine, process: SimulatedProcess, options: ProgramOptions) {
+    this.machine = machine;
+    this.process = process;
+    this.options = options;
+    this.random = seededRandom(options.seed);
+  }
+
+  /** From the opening of the mirror to its closing. */
+  async run(): Promise<void> {
+    try {
+      await this.runOnMirror();
+    } catch (error) {
+      if (!(error instanceof MirrorError && error.kind === "stopped")) throw error;
+    }
+  }
+
+  private async runOnMirror(): Promise<void> {
+    const { clock, log, interrupted, file } = this.process;
+    const { activity } = this.options;
+    const store = this.openBudget();
+    const { reserveShare, windowMs } = config.rateLimit;
+    const eventShare = activity.kind === "serve" ? reserveShare : 0;
+    const limits = { reserveShare, eventShare, windowMs, permitMs: 60_000 };
+    const rateLimiter = createRateLimiter({ store, clock, log, ...limits });
+    const notices = createNotices(log);
+    // Missing fields are not noted: the simulated service leaves out most of them.
+    const noted = { onNewColumn: notices.store.onNewColumn };
+    const mirror = await openMirror(file, manifest, noted, { clock, log, signal: interrupted.signal });
+    this.process.isOpening = false;
+    const parts = { mirror, notices, rateLimiter };
+    if (activity.kind === "sync") await this.sync(parts, activity);
+    else await this.serve(parts, activity.runAtMs, activity.full);
+    store.close();
+    mirror.close();
+  }
+
+  /** Takes a delivery as the server does: the status that is answered; null: the process died before. */
+  receive(headers: Readonly<Record<string, string>>, body: Buffer): Promise<number | null> {
+    const { receiver, process } = this;
+    if (!receiver || !process.isAlive) return Promise.resolve(null);
+    const head = receiver.admit("acme", Object.entries(headers).flat());
+    if ("status" in head) return Promise.resolve(head.status);
+    return new Promise((resolve) => {
+      void process.death.then(() => resolve(null));
+      receiver.deliver(head, body, ({ status }) => {
+        if (!process.isAlive || (status === 204 && !process.passes("before the 204"))) return;
+        resolve(status);
+        if (status === 204) process.passes("after the 204");
+      });
+    });
+  }
+
+  private openBudget() {
+    const { budget, boots, disk } = this.machine;
+    const { clock, log } = this.process;
+    const bootId = `boot ${boots}`;
+    if (!this.options.budgetFile) return budget.open(clock, bootId);
+    return openBudgetFile({ path: disk.budget, clock, bootId, log });
+  }
+
+  private async sync(parts: RunParts, activity: Extract<Activity, { kind: "sync" }>): Promise<void> {
+    const { mode, scrub, mostRequests, allowMassDelete } = activity;
+    const asked = { full: mode === "full", quick: mode === "quick", scrub, allowMassDelete };
+    await this.performRun(parts, { ...asked, mostRequests: mostRequests ?? undefined });
+  }
+
+  private async serve(parts: RunParts, runAtMs: number | null, full: boolean): Promise<void> {
+    const { clock, log, closed, interrupted, token } = this.process;
+    const { mirror, rateLimiter } = parts;
+    const { random } = this;
+    const { resources } = manifest;
+    const queue = new WorkQueue(mirror.db);
+    const ingest = this.openIngest(mirror, queue);
+    const transport = simulatedTransport(this.machine, this.process, rateLimiter);
+    const signals = { signal: interrupted.signal, closed: closed.signal, graceMs: 20_000 };
+    const work = { mirror, queue, transport, clock, random, log, token };
+    const worker = new EventWorker(work, { resources, concurrency: config.http.concurrency, ...signals });
+    const ending = eitherSignal(interrupted.signal, closed.signal);
+    const run = this.runBeside({ ...parts, queue }, { runAtMs, full, ending });
+    run.catch(() => closed.abort());
+    this.receiver = new Receiver({
+      companies: {
+        find: (name) => (name === "acme" ? ingest : null),
+        countAnswer: (_name, result) => this.machine.meet(`delivery answered: ${result}`),
+      },
+      clock,
+      log,
+    });
+    await clock.sleep(this.options.durationMs, ending);
+    this.receiver = null;
+    closed.abort();
+    await worker.ended;
+    await run;
+  }
+
+  private openIngest(mirror: Mirror, queue: WorkQueue): CompanyIngest {
+    const selected = new Set(manifest.resources.map(({ name }) => name));
+    const keyring = { accepted: () => [webhookSecret], refresh: () => false };
+    const ingest = new CompanyIngest({ mirror, queue, selected, keyring });
+    const requeued = ingest.requeueLost(this.process.clock.nowMs());
+    this.machine.meet("lost events queued at a start", requeued);
+    return ingest;
+  }
+
+  private async runBeside(
+    parts: RunParts,
+    { runAtMs, full, ending }: { runAtMs: number | null; full: boolean; ending: AbortSignal },
+  ): Promise<void> {
+    if (runAtMs === null) return;
+    await this.process.clock.sleep(runAtMs, ending);
+    if (!ending.aborted) await this.performRun(parts, { full });
+  }
+
+  private async performRun({ notices, ...parts }: RunParts, asked: Partial<RunRequest>): Promise<void> {
+    const { machine, process } = this;
+    const { clock, log, closed, interrupted } = process;
+    if (!company) throw new Error("the config has no company");
+    const limits = { closed: closed.signal, mostRequests: asked.mostRequests ?? Infinity };
+    const report = await performRun({
+      context: { clock, random: this.random, log },
+      config,
+      company,
+      request: { ...usualRun, ...asked, resources: manifest.resources, closed: closed.signal },
+      transport: simulatedTransport(machine, process, limitRequests(parts.rateLimiter, limits)),
+      ...parts,
+      tally: new Tally(),
+      notices: notices.begin(),
+      startedMs: clock.monotonicMs(),
+      signal: interrupted.signal,
+    });
+    this.reports.push(report);
+    machine.note(`the run is ${summaryOf(report)}`);
+  }
+}
+
+function summaryOf({ outcome, resumed, requests, troubles, error }: CompanyReport): string {
+  const reasons = [
+    ...troubles.map(({ resource, message }) => `${resource}: ${message}`),
+    ...(error ? [error.message] : []),
+  ];
+  const how = `${outcome}${resumed ? ", resumed" : ""}, ${requests.total} requests`;
+  return [how, ...reasons].join("; ");
+}

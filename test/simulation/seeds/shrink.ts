@@ -1,0 +1,76 @@
+import { calmDeliveries, calmNetwork, type Phase, type Scenario } from "./scenario.ts";
+
+/**
+ * Takes from a scenario that fails what it fails without: phases, changes, faults, options of the service.
+ *
+ * @param fails simulates a scenario: does it still fail in the same way?
+ * @param mostTries scenarios that are simulated at most
+ */
+export async function shrink(
+  scenario: Scenario,
+  fails: (scenario: Scenario) => Promise<boolean>,
+  mostTries = 200,
+): Promise<Scenario> {
+  let smallest = scenario;
+  let left = mostTries;
+  for (let isSmaller = true; isSmaller;) {
+    isSmaller = false;
+    for (const candidate of smallerOnes(smallest)) {
+      if (left-- <= 0) return smallest;
+      if (!(await fails(candidate))) continue;
+      smallest = candidate;
+      isSmaller = true;
+      break;
+    }
+  }
+  return smallest;
+}
+
+/** Scenarios with a little less each, the largest steps first. */
+function* smallerOnes(scenario: Scenario): Generator<Scenario> {
+  const { phases, service } = scenario;
+  for (const [at] of phases.entries()) yield { ...scenario, phases: phases.toSpliced(at, 1) };
+  for (const [at, phase] of phases.entries())
+    for (const smaller of smallerPhases(phase))
+      yield { ...scenario, phases: phases.toSpliced(at, 1, smaller) };
+  if (scenario.restsBesideServe) yield { ...scenario, restsBesideServe: false };
+  if (scenario.budgetFile) yield { ...scenario, budgetFile: false };
+  if (scenario.fresh) yield { ...scenario, fresh: false };
+  for (const [name, value] of Object.entries(usualService))
+    if (service[name as keyof typeof usualService] !== value)
+      yield { ...scenario, service: { ...service, [name]: value } };
+}
+
+function* smallerPhases(phase: Phase): Generator<Phase> {
+  const { changes, wallJumps, network, deliveries, ending, activity } = phase;
+  if (ending.kind !== "by itself") yield { ...phase, ending: { kind: "by itself" } };
+  if (ending.kind === "crash" && ending.power) yield { ...phase, ending: { ...ending, power: false } };
+  if (network !== calmNetwork) yield { ...phase, network: calmNetwork };
+  if (deliveries !== calmDeliveries) yield { ...phase, deliveries: calmDeliveries };
+  if (wallJumps.length > 0) yield { ...phase, wallJumps: [] };
+  for (let size = changes.length; size >= 1; size >>= 1)
+    for (let from = 0; from < changes.length; from += size)
+      yield { ...phase, changes: changes.toSpliced(from, size) };
+  if (activity.kind === "serve" && activity.runAtMs !== null)
+    yield { ...phase, activity: { ...activity, runAtMs: null } };
+  for (const [name, share] of Object.entries(network))
+    if (share !== 0 && share !== null)
+      yield { ...phase, network: { ...network, [name]: name === "brokenRoute" ? null : 0 } };
+  for (const [name, share] of Object.entries(deliveries))
+    if (share !== 0) yield { ...phase, deliveries: { ...deliveries, [name]: 0 } };
+}
+
+const usualService = {
+  size: 3,
+  limit: 120,
+  othersPerSecond: 0,
+  lag: "none",
+  mostPerPage: 500,
+  refusesSort: false,
+  shufflesTies: false,
+  deletion: "hard",
+  refusal: 422,
+  amountsAsText: false,
+  stuckPages: 0,
+  silentShare: 0,
+} as const;

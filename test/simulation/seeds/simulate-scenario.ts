@@ -1,0 +1,248 @@
+import Database from "better-sqlite3";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import path from "node:path";
+import type { Random } from "../../../src/base/random.ts";
+import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
+import { openMirror } from "../../../src/state/mirror.ts";
+import { memoryFolder } from "../../support/open-company.ts";
+import { seededChoice } from "../../support/scenario.ts";
+import { seededRandom } from "../../support/seeded-random.ts";
+import { SimulatedDisk } from "../machine/simulated-disk.ts";
+import { SimulatedMachine, type Met } from "../machine/simulated-machine.ts";
+import { manifest } from "../machine/simulated-manifest.ts";
+import { deliver } from "../machine/delivery-path.ts";
+import { SimulatedProcess } from "../machine/simulated-process.ts";
+import { SimulatedProgram, webhookSecret, type ProgramOptions } from "../machine/simulated-program.ts";
+import { SimulatedTime } from "../machine/simulated-time.ts";
+import { SimulatedService } from "../service/simulated-service.ts";
+import { WebhookSender } from "../service/webhook-sender.ts";
+import { calmDeliveries, calmNetwork, type Ending, type Phase, type Scenario } from "./scenario.ts";
+
+/** What came of a scenario. */
+export interface SeedResult {
+  readonly seed: number;
+  readonly broken: readonly string[];
+  readonly story: readonly string[];
+  readonly met: Met;
+  readonly traceHash: string;
+  readonly requests: number;
+  readonly events: number;
+}
+
+const startMs = Date.parse("2026-11-01T02:15:00+01:00");
+/** A process that needs more is not going to end. */
+const mostSteps = 60_000;
+
+/** Simulates a scenario to its end, where the mirror must equal the service. */
+export async function simulateScenario(scenario: Scenario, { isVerbose = false } = {}): Promise<SeedResult> {
+  const time = new SimulatedTime(startMs);
+  const people = reseedable(scenario.seed);
+  const service = new SimulatedService({ ...scenario.service, random: people, clock: time });
+  const disk = new SimulatedDisk(newFolder(), scenario.fresh ? null : await emptyMirror());
+  const machine = new SimulatedMachine({ time, service, disk });
+  machine.isVerbose = isVerbose;
+  const simulation = new Simulation(scenario, machine, people);
+  try {
+    await simulation.run();
+  } catch (error) {
+    machine.broken.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  } finally {
+    disk.remove();
+  }
+  for (const [what, count] of service.pathsMet) machine.meet(`service: ${what}`, count);
+  return {
+    seed: scenario.seed,
+    broken: machine.broken,
+    story: machine.story,
+    met: machine.met,
+    traceHash: machine.traceHash(),
+    requests: service.exchanges.length,
+    events: service.events.length,
+  };
+}
+
+/** One scenario under way. */
+class Simulation {
+  private readonly scenario: Scenario;
+  private readonly machine: SimulatedMachine;
+  private readonly people: Reseedable;
+  private readonly sender: WebhookSender;
+  private program: SimulatedProgram | null = null;
+  /** Changes that people will still make. */
+  private planned = 0;
+
+  constructor(scenario: Scenario, machine: SimulatedMachine, people: Reseedable) {
+    this.scenario = scenario;
+    this.machine = machine;
+    this.people = people;
+    const { time, service } = machine;
+    this.sender = new WebhookSender({
+      clock: time,
+      random: seededRandom(scenario.seed + 1),
+      secret: () => webhookSecret,
+      deliver: (headers, body) => deliver(machine, () => this.program, headers, body),
+    });
+    service.onEvent((event) => this.sender.send(event));
+  }
+
+  async run(): Promise<void> {
+    const { machine, scenario } = this;
+    for (const phase of scenario.phases) {
+      await this.runPhase(phase);
+      if (machine.broken.length > 0) return;
+    }
+    await this.comeToRest();
+  }
+
+  private async runPhase(phase: Phase): Promise<void> {
+    const { machine } = this;
+    const { time } = machine;
+    machine.choice = seededChoice(seededRandom(phase.seed));
+    machine.network = phase.network;
+    machine.deliveries = phase.deliveries;
+    for (const { atMs, seed } of phase.changes) this.planChange(atMs, seed);
+    for (const { atMs, byMs } of phase.wallJumps) time.after(atMs, () => this.jumpWall(byMs));
+    const { activity } = phase;
+    if (activity.kind === "down") return this.drive(time.sleep(phase.durationMs));
+    const { durationMs, seed, ending } = phase;
+    await this.runProcess({ activity, durationMs, seed }, ending);
+    await this.drive(time.sleep(machine.choice.below(20_000)));
+  }
+
+  private planChange(atMs: number, seed: number): void {
+    const { machine, people } = this;
+    this.planned += 1;
+    machine.time.after(atMs, () => {
+      this.planned -= 1;
+      people.reseed(seed);
+      machine.note(`people: ${machine.service.act() ?? "nothing to change"}`);
+    });
+  }
+
+  private jumpWall(byMs: number): void {
+    this.machine.wallOffsetMs += byMs;
+    this.machine.meet(byMs > 0 ? "clock set forward" : "clock set back");
+    this.machine.note(`the clock is set by ${byMs} ms`);
+  }
+
+  /** Runs one process; returns the report of its last run. */
+  private async runProcess(
+    options: Omit<ProgramOptions, "budgetFile">,
+    ending: Ending,
+  ): Promise<CompanyReport | null> {
+    const { machine, scenario } = this;
+    const { kind } = options.activity;
+    machine.note(`${kind} starts: ${JSON.stringify(options.activity)}, ${JSON.stringify(ending)}`);
+    const process = new SimulatedProcess(machine, ending);
+    const program = new SimulatedProgram(machine, process, { ...options, budgetFile: scenario.budgetFile });
+    this.program = program;
+    try {
+      const end = await this.drive(process.run(() => program.run()));
+      machine.note(`${kind} ${end.how}`);
+      if (end.how === "failed") machine.broken.push(`${kind} failed: ${end.error}`);
+      return program.reports.at(-1) ?? null;
+    } finally {
+      this.program = null;
+    }
+  }
+
+  /** No change, no fault; then everything must become equal. */
+  private async comeToRest(): Promise<void> {
+    const { machine, scenario } = this;
+    const { time, service } = machine;
+    machine.network = calmNetwork;
+    machine.deliveries = calmDeliveries;
+    machine.choice = seededChoice(seededRandom(scenario.seed + 2));
+    while (this.planned > 0) await this.drive(time.sleep(60_000));
+    await this.drive(time.sleep(service.options.lagMs));
+    service.rest();
+    machine.note("nothing changes any more");
+    const ending = { kind: "by itself" } as const;
+    if (scenario.restsBesideServe) {
+      const activity = { kind: "serve", runAtMs: null, full: false } as const;
+      await this.runProcess({ activity, durationMs: 4 * 3_600_000, seed: 1 }, ending);
+    }
+    while (this.sender.pending > 0) await this.drive(time.sleep(1_000_000));
+    await this.runUntilFresh("usual");
+    if (machine.broken.length > 0) return;
+    await this.runUntilFresh("full");
+    machine.broken.push(...differences(machine));
+  }
+
+  private async runUntilFresh(mode: "usual" | "full"): Promise<void> {
+    const { machine } = this;
+    const activity = { kind: "sync", mode, scrub: false, mostRequests: null, allowMassDelete: true } as const;
+    for (let tries = 0; tries < 4; tries++) {
+      const report = await this.runProcess(
+        { activity, durationMs: 0, seed: 2 + tries },
+        { kind: "by itself" },
+      );
+      await this.drive(machine.time.sleep(120_000));
+      if (machine.broken.length > 0 || (report?.outcome === "complete" && !report.resumed)) return;
+    }
+    machine.broken.push(`no ${mode} run is complete and fresh`);
+  }
+
+  private drive<T>(task: Promise<T>): Promise<T> {
+    return this.machine.time.until(task, mostSteps);
+  }
+}
+
+function differences({ disk, service, time }: SimulatedMachine): string[] {
+  const db = new Database(disk.mirror, { readonly: true });
+  try {
+    return manifest.resources.flatMap(({ name }) => {
+      const sql = `SELECT r.id, r.json FROM _raw r JOIN "${name}" t ON t.id = r.id WHERE r.resource = ? AND t._deleted_at IS NULL`;
+      const held = new Map(
+        (db.prepare(sql).all(name) as { id: number; json: string }[]).map((one) => [one.id, one.json]),
+      );
+      const there = new Map(service.company.log.live(name as never, time.passedMs));
+      const missing = [...there].filter(([id, shown]) => held.get(id) !== shown.detail);
+      const extra = [...held.keys()].filter((id) => !there.has(id));
+      return [
+        ...missing.map(
+          ([id, { detail }]) => `I11 ${name} ${id} is ${held.get(id)}, the service has ${detail}`,
+        ),
+        ...extra.map((id) => `I11 ${name} ${id} is not in the service`),
+      ];
+    });
+  } finally {
+    db.close();
+  }
+}
+
+type Reseedable = Random & { reseed(seed: number): void };
+
+/** A random source that begins anew at `reseed`, so that a change is the same whatever went before. */
+function reseedable(seed: number): Reseedable {
+  let current = seededRandom(seed);
+  return {
+    next: () => current.next(),
+    uuid: () => current.uuid(),
+    reseed: (next) => void (current = seededRandom(next)),
+  };
+}
+
+let folders: string | null = null;
+let made = 0;
+
+function newFolder(): string {
+  folders ??= mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-simulation-"));
+  return path.join(folders, String(++made));
+}
+
+/** An empty mirror, made once and copied. */
+async function emptyMirror(): Promise<string> {
+  folders ??= mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-simulation-"));
+  const file = path.join(folders, "empty.db");
+  if (existsSync(file)) return file;
+  mkdirSync(folders, { recursive: true });
+  (await openMirror(file, manifest)).close();
+  return file;
+}
+
+/** Removes what all simulations of this process left. */
+export function removeSimulations(): void {
+  if (folders !== null) rmSync(folders, { recursive: true, force: true });
+  folders = null;
+}
