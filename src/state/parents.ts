@@ -2,6 +2,7 @@ import { canonicalId, type RecordId } from "../base/ids.ts";
 import { Repository } from "../store/repository.ts";
 import { quoted } from "../store/sql-text.ts";
 import { fenceTable } from "../store/tables/table-layout.ts";
+import { childPrefix } from "./work-item.ts";
 
 /** When a parent's list was read, epoch ms. */
 interface Listed {
@@ -24,6 +25,15 @@ export class Parents extends Repository {
     const sql = `INSERT INTO _parents VALUES (?, ?, ?, ?)
       ON CONFLICT (resource, parent_resource, parent_id) DO UPDATE SET listed_at = excluded.listed_at`;
     this.execute(sql, resource, parent, id, atMs);
+  }
+
+  /** Was the list of `resource` below this parent never read, and is it not queued either, in whatever state? */
+  isUnplanned(resource: string, parent: string, id: RecordId): boolean {
+    const read = "SELECT 1 FROM _parents WHERE resource = ? AND parent_resource = ? AND parent_id = ?";
+    if (this.exists(read, resource, parent, id)) return false;
+    const queued = "SELECT 1 FROM _work WHERE resource = ? AND target BETWEEN ? AND ?";
+    const pages = childPrefix(parent, id);
+    return !this.exists(queued, resource, pages, `${pages}\u{10ffff}`);
   }
 
   /**

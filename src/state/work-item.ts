@@ -45,7 +45,12 @@ export function pageTarget(variant: string, page: number): string {
 
 /** One page of a parent's list: `child:clients:17:1`. */
 export function childTarget(parent: string, id: RecordId, page: number): string {
-  return `child:${parent}:${id}:${page}`;
+  return `${childPrefix(parent, id)}${page}`;
+}
+
+/** What the targets of all pages of a parent's list begin with. */
+export function childPrefix(parent: string, id: RecordId): string {
+  return `child:${parent}:${id}:`;
 }
 
 /** The record that a target is about, or whose list it is; null for a page of a list. */

@@ -1,4 +1,5 @@
-import type { RecordId } from "../../base/ids.ts";
+import type { RecordId, RecordRef } from "../../base/ids.ts";
+import type { Resource } from "../../connector/resource.ts";
 import { isShownWhole } from "../../extract/answers.ts";
 import type { Slices } from "../../json/slices.ts";
 import type { ApplyResult } from "../../store/apply/read-stamp.ts";
@@ -40,9 +41,10 @@ export function applyListed(
     shown.ids.push(id);
     const result = applyOne(answer, id, record.slice);
     if (result !== "unchanged") shown.changes += 1;
-    if (result !== "inserted") continue;
+    const parent = { resource: resource.name, id };
     for (const child of children)
-      if (takesParent(run)) queueChildList(run, child.resource, { resource: resource.name, id });
+      if (isNewParent(run, child.resource, parent, result) && takesParent(run))
+        queueChildList(run, child.resource, parent);
   }
 }
 
@@ -79,6 +81,20 @@ function newestFirst(id: RecordId): number {
 function isDetailOlder({ run, resource, stamp }: AnswerContext, id: RecordId): boolean {
   const readAtMs = run.mirror.records.detailReadAtMs(resource.name, id);
   return readAtMs === null || readAtMs < run.chainStartedMs || readAtMs > stamp.receivedAtMs;
+}
+
+/**
+ * Is it a parent that the plan did not know? Its event may have inserted it before its list showed it: the read of an
+ * event queues no list.
+ */
+function isNewParent(
+  { parents }: RunContext,
+  child: Resource,
+  parent: RecordRef,
+  result: ApplyResult,
+): boolean {
+  if (result === "inserted" || result === "quarantined") return result === "inserted";
+  return parents.isUnplanned(child.name, parent.resource, parent.id);
 }
 
 /** May the list of one more parent be read? The plan chose among those that the mirror knew before. */
