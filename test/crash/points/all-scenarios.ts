@@ -1,0 +1,18 @@
+import type { CrashScenario } from "./crash-scenario.ts";
+import { deliveryScenario } from "./delivery-scenario.ts";
+import { exportScenario } from "./export-scenario.ts";
+import { migrationScenario } from "./migration-scenario.ts";
+import { publishScenario } from "./publish-scenario.ts";
+import { syncScenario } from "./sync-scenario.ts";
+
+/** Every process whose points are tried, by name. */
+export const scenarios: Readonly<Record<string, () => Promise<CrashScenario>>> = {
+  "first-sync": () => syncScenario("first"),
+  sync: () => syncScenario("changed"),
+  deliveries: deliveryScenario,
+  publish: () => publishScenario("anew"),
+  "publish-changes": () => publishScenario("changes"),
+  "export-csv": () => exportScenario("csv"),
+  "export-parquet": () => exportScenario("parquet"),
+  migration: migrationScenario,
+};

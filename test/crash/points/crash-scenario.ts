@@ -1,0 +1,129 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { endOf, type Ended } from "../../support/cli.ts";
+import { memoryFolder } from "../../support/open-company.ts";
+import { processEnv } from "../../support/process-env.ts";
+
+const preload = new URL("../../support/crash-points.ts", import.meta.url).href;
+export const program = fileURLToPath(new URL("../../../src/main.ts", import.meta.url));
+
+/** What one process does, and what must hold when it died at any of its points. */
+export interface CrashScenario {
+  readonly name: string;
+  /** Is each statement that writes a point, too? */
+  readonly countsStatements: boolean;
+  /** The state before; each attempt works in a copy. */
+  readonly base: string;
+  /** Runs the process in `folder` until it ends. */
+  run(attempt: Attempt): Promise<Ended>;
+  /** What is wrong in `folder` after the crash. */
+  afterCrash(attempt: Attempt): string[] | Promise<string[]>;
+  /** Starts again, without a crash; what is wrong in the end. */
+  finish(attempt: Attempt): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+export interface Attempt {
+  readonly folder: string;
+  /** Arguments and environment of a Node process that is to die at the point. */
+  readonly execArgv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface CrashResult {
+  /** Of the point where the process died; null: it ended before. */
+  readonly point: string | null;
+  readonly broken: readonly string[];
+}
+
+const logName = "points.log";
+
+/** The points of an undisturbed process, in their order. */
+export async function pointsOf(scenario: CrashScenario): Promise<string[]> {
+  return withAttempt(scenario, 0, async (attempt) => {
+    const { code, stderr } = await scenario.run(attempt);
+    if (code !== 0) throw new Error(`${scenario.name}, undisturbed, ended with ${code}: ${stderr}`);
+    return pointsIn(attempt);
+  });
+}
+
+/** Lets the process die at a point, counted from 1, and starts it again. */
+export function crashAt(scenario: CrashScenario, number: number): Promise<CrashResult> {
+  return withAttempt(scenario, number, async (attempt) => {
+    const { code, stderr } = await scenario.run(attempt);
+    const point = code === null ? (pointsIn(attempt)[number - 1] ?? null) : null;
+    const odd = code === null || code === 0 ? [] : [`ended with ${code} before it could die: ${stderr}`];
+    const crashed = await named("after the crash", () => scenario.afterCrash(attempt));
+    const finished = await named("in the end", () => scenario.finish(attempt));
+    return { point, broken: [...odd, ...crashed, ...finished] };
+  });
+}
+
+async function named(when: string, look: () => string[] | Promise<string[]>): Promise<string[]> {
+  try {
+    return (await look()).map((what) => `${when}: ${what}`);
+  } catch (error) {
+    return [`${when}: ${error instanceof Error ? error.stack : String(error)}`];
+  }
+}
+
+async function withAttempt<T>(
+  scenario: CrashScenario,
+  number: number,
+  use: (attempt: Attempt) => Promise<T>,
+): Promise<T> {
+  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-crash-"));
+  cpSync(scenario.base, folder, { recursive: true });
+  const env = {
+    CRASH_LOG: path.join(folder, logName),
+    CRASH_AT: String(number),
+    ...(scenario.countsStatements && { CRASH_STATEMENTS: "" }),
+  };
+  try {
+    return await use({ folder, execArgv: ["--import", preload], env });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function pointsIn({ folder }: Attempt): string[] {
+  return readFileSync(path.join(folder, logName), "utf8").trimEnd().split("\n");
+}
+
+/** Starts a file in the attempt's folder; it dies at the point. */
+export function startToDie({ folder, execArgv, env }: Attempt, args: readonly string[]): ChildProcess {
+  return start(folder, [...execArgv, ...args], env);
+}
+
+/** Runs a file in a folder to its end. */
+export function runAgain(folder: string, args: readonly string[]): Promise<Ended> {
+  return endOf(start(folder, args, {}));
+}
+
+function start(folder: string, args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
+  return spawn(process.execPath, [...args], {
+    cwd: folder,
+    env: processEnv(env),
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: 60_000,
+    killSignal: "SIGTERM",
+  });
+}
+
+/** Names of all files below a folder, without what SQLite and this test keep there. */
+export function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name !== logName && !/-(?:wal|shm)$/.test(entry.name))
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+    .toSorted();
+}
+
+/** What differs between two lists of names. */
+export function differingNames(expected: readonly string[], found: readonly string[]): string[] {
+  return [
+    ...found.filter((name) => !expected.includes(name)).map((name) => `left over: ${name}`),
+    ...expected.filter((name) => !found.includes(name)).map((name) => `not there: ${name}`),
+  ];
+}

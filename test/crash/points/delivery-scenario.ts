@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { endOf } from "../../support/cli.ts";
+import { look } from "../../support/compare.ts";
+import { memoryFolder, openCompany, sync, type Company } from "../../support/open-company.ts";
+import { portToKeep, startServe, writeEventsConfig } from "../../support/serve-process.ts";
+import { eventText, post, secret, type Post } from "../../support/webhook.ts";
+import { truthOf } from "../../support/truth.ts";
+import { program, startToDie, type Attempt, type CrashScenario } from "./crash-scenario.ts";
+import { companyIn, inconsistencies, inequalities } from "./sync-scenario.ts";
+
+/** Changes, creates and deletes a supplier; gives the deliveries that say so. */
+function changeSuppliers({ sandbox }: Company): Post[] {
+  const { control } = sandbox;
+  const [first, second] = [...(truthOf(sandbox).get("suppliers")?.keys() ?? [])].map(Number);
+  if (first === undefined || second === undefined) throw new Error("the sandbox has too few suppliers");
+  control.alter("suppliers", first, { name: "changed" });
+  const created = control.create("suppliers", { name: "new" })["id"];
+  control.remove("suppliers", second);
+  const events = { updated: first, created, deleted: second };
+  return Object.entries(events).map(([what, id]) =>
+    post(eventText({ type: `suppliers.${what}`, resource: { type: "supplier", id } })),
+  );
+}
+
+const idOf = ({ headers }: Post) => headers["webhook-id"] ?? "";
+
+/** The service as a sender: what is not answered with 204 is sent again. */
+class Sender {
+  readonly accepted = new Set<string>();
+  private readonly deliveries: readonly Post[];
+
+  constructor(deliveries: readonly Post[]) {
+    this.deliveries = deliveries;
+  }
+
+  async sendAll(port: number, isOver: () => boolean): Promise<void> {
+    for (let tries = 0; tries < 1_000 && !isOver(); tries++) {
+      const left = this.deliveries.filter((one) => !this.accepted.has(idOf(one)));
+      if (left.length === 0) return;
+      for (const one of left) await this.send(one, port);
+      await pause(10);
+    }
+  }
+
+  private async send(one: Post, port: number): Promise<void> {
+    const { headers, body } = one;
+    const url = `http://127.0.0.1:${port}/webhooks/acme`;
+    const response = await fetch(url, { method: "POST", headers, body }).catch(() => null);
+    if (response?.status === 204) this.accepted.add(idOf(one));
+  }
+}
+
+function storedIn({ folder }: Attempt, where = "1"): string[] {
+  const sql = `SELECT event_id FROM _inbox WHERE ${where} ORDER BY event_id`;
+  return look(path.join(folder, "acme.db"), (db) => db.prepare(sql).pluck().all() as string[]);
+}
+
+async function untilRead(attempt: Attempt, isOver: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 1_000 && !isOver(); tries++) {
+    if (storedIn(attempt, "state = 'waiting'").length === 0) return;
+    await pause(10);
+  }
+}
+
+/** Deliveries to `serve`, the real program; it is killed, started again, and gets the rest of them. */
+export async function deliveryScenario(): Promise<CrashScenario> {
+  const company = await openCompany({ records: 2 });
+  const base = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-base-"));
+  await sync(companyIn(company, base));
+  const deliveries = changeSuppliers(company);
+  const senders = new Map<string, Sender>();
+  const senderOf = ({ folder }: Attempt) => {
+    const sender = senders.get(folder) ?? new Sender(deliveries);
+    senders.set(folder, sender);
+    return sender;
+  };
+  const { token } = company.sandbox;
+  return {
+    name: "deliveries",
+    countsStatements: false,
+    base,
+    run: async (attempt) => {
+      const { folder } = attempt;
+      writeEventsConfig(
+        { folder, baseUrl: company.proxy.baseUrl, token, secret },
+        "schedule: { publish: off }",
+      );
+      const port = await portToKeep();
+      const child = startToDie(attempt, [program, "serve", "--json", "--listen", `127.0.0.1:${port}`]);
+      let isOver = false;
+      const ended = endOf(child).finally(() => (isOver = true));
+      await senderOf(attempt).sendAll(port, () => isOver);
+      await untilRead(attempt, () => isOver);
+      child.kill("SIGTERM");
+      return ended;
+    },
+    afterCrash: async (attempt) => {
+      const kept = new Set(storedIn(attempt));
+      const lost = [...senderOf(attempt).accepted].filter((id) => !kept.has(id));
+      const broken = await inconsistencies(companyIn(company, attempt.folder));
+      return [...lost.map((id) => `I6 answered with 204 and not kept: ${id}`), ...broken];
+    },
+    finish: async (attempt) => {
+      const port = await portToKeep();
+      const daemon = await startServe(attempt.folder, port);
+      await senderOf(attempt).sendAll(port, () => false);
+      await untilRead(attempt, () => false);
+      daemon.child.kill("SIGTERM");
+      const { code } = await daemon.ended;
+      const here = companyIn(company, attempt.folder);
+      const stored = storedIn(attempt).join();
+      const isOnce = stored === deliveries.map(idOf).toSorted(byText).join();
+      const wrong = [
+        ...(code === 0 ? [] : [`serve ended with ${code}: ${daemon.stderr()}`]),
+        ...(isOnce ? [] : [`I7 kept: ${stored}`]),
+        ...inequalities(here, ["suppliers"]),
+      ];
+      await sync(here);
+      return [...wrong, ...inequalities(here), ...(await inconsistencies(here))];
+    },
+    close: async () => {
+      rmSync(base, { recursive: true, force: true });
+      await company.close();
+    },
+  };
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

@@ -1,0 +1,69 @@
+import { hash } from "node:crypto";
+import { cpSync, readFileSync, rmSync } from "node:fs";
+import path from "node:path";
+import { endOf } from "../../support/cli.ts";
+import { namedFiles } from "../../support/export-crash.ts";
+import { differingNames, filesBelow, program, startToDie, type CrashScenario } from "./crash-scenario.ts";
+import { changeMirror, clientsFolder, succeed } from "./publish-scenario.ts";
+
+const months = ["2024-01-15", "2025-02-20", "2026-03-25"];
+
+/**
+ * An `export` over an earlier one: some files change, some are new, some no longer belong.
+ *
+ * @param format `csv`: in parts by year; `parquet`: by workers
+ */
+export async function exportScenario(format: "csv" | "parquet"): Promise<CrashScenario> {
+  const base = await clientsFolder(50);
+  const parts = format === "csv" ? ["--partition-by", "year"] : [];
+  const exported = [program, "export", "clients", "invoices", "--format", format, ...parts, "--out", "out"];
+  await changeMirror(base, ({ db }) => {
+    const insert = db.prepare("INSERT INTO invoices (id, issue_date, _synced_at) VALUES (?, ?, '')");
+    months.slice(0, 2).forEach((month, index) => insert.run(index + 1, month));
+  });
+  await succeed(base, exported);
+  await changeMirror(base, ({ db }) => {
+    db.exec("DELETE FROM invoices WHERE id = 1; UPDATE clients SET name = 'changed' WHERE id = 7");
+    db.prepare("INSERT INTO invoices (id, issue_date, _synced_at) VALUES (3, ?, '')").run(months[2]);
+  });
+  const undisturbed = `${base}-undisturbed`;
+  cpSync(base, undisturbed, { recursive: true });
+  await succeed(undisturbed, exported);
+  const names = filesBelow(undisturbed);
+  const [before, after] = [digests(base), digests(undisturbed)];
+
+  const halves = (folder: string) =>
+    [...digests(folder)]
+      .filter(([file, digest]) => digest !== before.get(file) && digest !== after.get(file))
+      .map(([file]) => `neither the earlier file nor the new one: ${file}`);
+  return {
+    name: `export (${format})`,
+    countsStatements: false,
+    base,
+    run: (attempt) => endOf(startToDie(attempt, exported)),
+    afterCrash: ({ folder }) => halves(folder),
+    finish: async ({ folder }) => {
+      await succeed(folder, exported);
+      const found = digests(folder);
+      const wrong = [...after].filter(([file, digest]) => found.get(file) !== digest);
+      return [
+        ...wrong.map(([file]) => `not as without a crash: ${file}`),
+        ...(namedFiles(path.join(folder, "out"))?.wrong ?? ["manifest.json"]),
+        ...differingNames(names, filesBelow(folder)),
+      ];
+    },
+    close: () => {
+      for (const folder of [base, undisturbed]) rmSync(folder, { recursive: true, force: true });
+      return Promise.resolve();
+    },
+  };
+}
+
+/** Of the files that readers see; the manifest holds the time. */
+function digests(folder: string): Map<string, string> {
+  const out = path.join(folder, "out");
+  const visible = filesBelow(out).filter(
+    (file) => !file.startsWith(".") && !/\/manifest\.json(?:\.new)?$/.test(file),
+  );
+  return new Map(visible.map((file) => [file, hash("sha256", readFileSync(path.join(out, file)), "hex")]));
+}

@@ -1,0 +1,90 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
+import { openDatabase } from "../../../src/store/database.ts";
+import { endOf } from "../../support/cli.ts";
+import { dump } from "../../support/compare.ts";
+import { memoryFolder } from "../../support/open-company.ts";
+import { put } from "../../support/store.ts";
+import {
+  differingNames,
+  filesBelow,
+  program,
+  runAgain,
+  startToDie,
+  type CrashScenario,
+} from "./crash-scenario.ts";
+
+const reportOf = (folder: string) => path.join(folder, "acme.report.db");
+const publish = [program, "publish", "--config", "config.yaml"];
+
+/** A folder with a config and a mirror of so many clients. */
+export async function clientsFolder(clients: number): Promise<string> {
+  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-base-"));
+  writeFileSync(path.join(folder, "config.yaml"), "data_dir: .\ncompanies: { acme: { token: fake } }\n");
+  await changeMirror(folder, ({ db }) =>
+    db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${clients})
+    INSERT INTO clients (id, name, _synced_at) SELECT i, 'client ' || i, '' FROM n`),
+  );
+  return folder;
+}
+
+/** Writes into the mirror of a folder. */
+export async function changeMirror(folder: string, change: (mirror: Mirror) => void): Promise<void> {
+  const mirror = await openMirror(path.join(folder, "acme.db"), manifest);
+  change(mirror);
+  mirror.close();
+}
+
+/** Runs a command that must succeed. */
+export async function succeed(folder: string, args: readonly string[]): Promise<void> {
+  const { code, stderr } = await runAgain(folder, args);
+  if (code !== 0) throw new Error(`${args.slice(1, 3).join(" ")} ended with ${code}: ${stderr}`);
+}
+
+/**
+ * A `publish` over an earlier report.
+ *
+ * @param way `anew`: the whole report; `changes`: a copy of the earlier one with one more change
+ */
+export async function publishScenario(way: "anew" | "changes"): Promise<CrashScenario> {
+  const base = await clientsFolder(way === "anew" ? 200 : 21_000);
+  await changeMirror(base, (mirror) => put(mirror, "units", { id: 1, name: "before" }));
+  await succeed(base, publish);
+  await changeMirror(base, (mirror) => put(mirror, "units", { id: 1, name: "after" }));
+  const undisturbed = `${base}-undisturbed`;
+  cpSync(base, undisturbed, { recursive: true });
+  await succeed(undisturbed, publish);
+  const names = filesBelow(undisturbed);
+  const contentOf = (folder: string) => JSON.stringify(dump(reportOf(folder), ["_about"]));
+  const [before, after] = [readFileSync(reportOf(base)), contentOf(undisturbed)];
+
+  const damage = (folder: string) => {
+    const db = openDatabase(reportOf(folder), { readonly: true });
+    try {
+      const found = db.pragma("integrity_check", { simple: true });
+      return found === "ok" ? [] : [`the report is damaged: ${String(found)}`];
+    } finally {
+      db.close();
+    }
+  };
+  const difference = (folder: string) =>
+    contentOf(folder) === after ? [] : ["the report has other content than without a crash"];
+  return {
+    name: `publish (${way})`,
+    countsStatements: true,
+    base,
+    run: (attempt) => endOf(startToDie(attempt, publish)),
+    afterCrash: ({ folder }) =>
+      readFileSync(reportOf(folder)).equals(before) ? [] : [...damage(folder), ...difference(folder)],
+    finish: async ({ folder }) => {
+      await succeed(folder, publish);
+      return [...damage(folder), ...difference(folder), ...differingNames(names, filesBelow(folder))];
+    },
+    close: () => {
+      for (const folder of [base, undisturbed]) rmSync(folder, { recursive: true, force: true });
+      return Promise.resolve();
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import path from "node:path";
+import { differences, falseTombstones, look, unreplayable } from "../../support/compare.ts";
+import { endOf } from "../../support/cli.ts";
+import { writeConfig } from "../../support/crash.ts";
+import { localDamage } from "../../support/local-check.ts";
+import { memoryFolder, openCompany, sync, type Company } from "../../support/open-company.ts";
+import { mutate, seededChoice } from "../../support/scenario.ts";
+import { seededRandom } from "../../support/seeded-random.ts";
+import { truthOf } from "../../support/truth.ts";
+import { program, startToDie, type Attempt, type CrashScenario } from "./crash-scenario.ts";
+
+/** The company as it stands in another folder. */
+export function companyIn(company: Company, folder: string): Company {
+  return { ...company, folder, file: path.join(folder, "acme.db") };
+}
+
+/** What a mirror shows wrong against itself and its change log, whether or not it is complete. */
+export async function inconsistencies(company: Company): Promise<string[]> {
+  if (!existsSync(company.file) || !hasChangeLog(company.file)) return [];
+  const truth = truthOf(company.sandbox);
+  return [
+    ...unreplayable(company.file),
+    ...falseTombstones(company.file, truth),
+    ...(await localDamage(company)),
+  ];
+}
+
+function hasChangeLog(file: string): boolean {
+  const sql = "SELECT count(*) FROM sqlite_master WHERE name IN ('_changes', '_raw')";
+  return look(file, (db) => db.prepare(sql).pluck().get() === 2);
+}
+
+/** What is not as the service has it, in these tables only where some are named. */
+export function inequalities(company: Company, tables?: readonly string[]): string[] {
+  return look(company.file, (db) => differences(db, truthOf(company.sandbox), tables));
+}
+
+/**
+ * A run of `sync` by the real program.
+ *
+ * @param kind `first`: into an empty folder; `changed`: over a mirror whose records were changed and deleted
+ */
+export async function syncScenario(kind: "first" | "changed"): Promise<CrashScenario> {
+  const company = await openCompany({ records: 2 });
+  const base = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-base-"));
+  if (kind === "changed") {
+    await sync(companyIn(company, base));
+    const choice = seededChoice(seededRandom(5));
+    for (let changes = 0; changes < 12; changes++) mutate(company, choice);
+  }
+  const args = [program, "sync", "--json", "--allow-mass-delete"];
+  const prepare = (attempt: Attempt) => {
+    const here = companyIn(company, attempt.folder);
+    writeConfig(here);
+    return { here, env: { ...attempt.env, FINTORO_TOKEN: company.sandbox.token } };
+  };
+  return {
+    name: kind === "first" ? "a first sync" : "a sync that finds changes",
+    countsStatements: false,
+    base,
+    run: (attempt) => endOf(startToDie({ ...attempt, env: prepare(attempt).env }, args)),
+    afterCrash: ({ folder }) => inconsistencies(companyIn(company, folder)),
+    finish: async (attempt) => {
+      const here = companyIn(company, attempt.folder);
+      const { outcome, troubles } = await sync(here, { allowMassDelete: true, parentsPerRun: "all" });
+      const wrong = outcome === "complete" ? [] : [`${outcome}: ${JSON.stringify(troubles)}`];
+      return [...wrong, ...inequalities(here), ...(await inconsistencies(here))];
+    },
+    close: async () => {
+      rmSync(base, { recursive: true, force: true });
+      await company.close();
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { parseArgs } from "node:util";
+import { scenarios } from "./points/all-scenarios.ts";
+import { crashAt, pointsOf, type CrashScenario } from "./points/crash-scenario.ts";
+
+/**
+ * Ends a real process at every point of each scenario, and starts it again. `--only NAME` tries one scenario, `--point N`
+ * one of its points; `--minutes M` bounds the whole, `--jobs N` tries so many points at once. Exits 1 if one is broken.
+ */
+const { values } = parseArgs({
+  options: {
+    only: { type: "string" },
+    point: { type: "string" },
+    minutes: { type: "string", default: "60" },
+    jobs: { type: "string", default: "2" },
+  },
+});
+
+const endMs = performance.now() + Number(values.minutes) * 60_000;
+const names = Object.keys(scenarios).filter((name) => values.only === undefined || name === values.only);
+if (names.length === 0) throw new Error(`no such scenario: ${Object.keys(scenarios).join(", ")}`);
+
+let broken = 0;
+for (const name of names) {
+  const scenario = await scenarios[name]?.();
+  if (!scenario) continue;
+  try {
+    broken += await sweep(name, scenario);
+  } finally {
+    await scenario.close();
+  }
+}
+process.exitCode = broken > 0 ? 1 : 0;
+
+/** Tries every point; gives how many are broken. */
+async function sweep(name: string, scenario: CrashScenario): Promise<number> {
+  const startedMs = performance.now();
+  const count = (await pointsOf(scenario)).length;
+  const numbers = Array.from({ length: count }, (_, index) => index + 1);
+  const left = values.point === undefined ? numbers : [Number(values.point)];
+  const tried = { crashed: 0, ended: 0, broken: 0 };
+  const work = async () => {
+    for (let number = left.shift(); number !== undefined; number = left.shift()) {
+      if (performance.now() > endMs) return;
+      const result = await crashAt(scenario, number);
+      if (result.point === null) tried.ended += 1;
+      else tried.crashed += 1;
+      if (result.broken.length > 0) {
+        tried.broken += 1;
+        print(`BROKEN ${name} at point ${number}: ${result.point}`, ...result.broken.slice(0, 20));
+      }
+      if ((tried.crashed + tried.ended) % 50 === 0)
+        print(`  ${name}: ${tried.crashed + tried.ended} of ${count}`);
+    }
+  };
+  await Promise.all(Array.from({ length: Number(values.jobs) }, work));
+  const seconds = Math.round((performance.now() - startedMs) / 1_000);
+  const missed = values.point === undefined ? count - tried.crashed - tried.ended : 0;
+  const ended = tried.ended > 0 ? `, ${tried.ended} times it ended before` : "";
+  const untried = missed > 0 ? `, ${missed} NOT TRIED: the time was over` : "";
+  print(
+    `${name}: ${tried.crashed} crashes at ${count} points${ended}, ${tried.broken} broken${untried}, ${seconds} s`,
+  );
+  return tried.broken + missed;
+}
+
+function print(...lines: readonly string[]): void {
+  process.stdout.write(`${lines.join("\n    ")}\n`);
+}
