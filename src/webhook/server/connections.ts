@@ -85,9 +85,12 @@ export class Connections {
     });
   }
 
+  /** The body of a request right before ends later in this turn. */
   private afterResponse(socket: Socket, step: () => void): void {
-    const response = this.latest.get(socket);
-    if (response && !response.writableFinished) response.once("close", step);
-    else step();
+    setImmediate(() => {
+      const response = this.latest.get(socket);
+      if (response && !response.writableFinished) response.once("close", step);
+      else step();
+    });
   }
 }
