@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 
 /** Remembers what a target opened; it is closed after the last run, the latest first. */
-type AtEnd = (close: () => unknown) => void;
+export type AtEnd = (close: () => unknown) => void;
 
 /** One kind of input and what holds for all of it. Knows nothing of the test runner: the script runs it, too. */
 export interface FuzzTarget {
@@ -22,7 +22,7 @@ interface TargetParts<T> {
 
 type Check<T> = (value: T) => void | Promise<void>;
 
-function fuzzTarget<T>(name: string, { runs, input, open }: TargetParts<T>): FuzzTarget {
+export function fuzzTarget<T>(name: string, { runs, input, open }: TargetParts<T>): FuzzTarget {
   const round = async (seed?: number) => {
     const closers: (() => unknown)[] = [];
     try {

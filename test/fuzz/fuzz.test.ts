@@ -1,11 +1,18 @@
 import { describe, test } from "vitest";
 import { configTargets } from "./config.ts";
+import { receiverTargets } from "./receiver.ts";
 import { signatureTargets } from "./signature.ts";
 
 describe("for any headers and body of a delivery", () => {
   // Fault: webhook | headers missing, doubled, changed, or signed by another secret | request headers | refused for the right reason, nothing stored
   test("it is stored when it is signed, timely and complete, and otherwise refused for the first reason", () =>
     signatureTargets.headers.round());
+});
+
+describe("for any bytes on the receiver's port", () => {
+  // Fault: webhook | damaged, pipelined, endless and cut requests, CONNECT, upgrades, resets | raw sockets | refused or cut off; 204 only for what is committed (I6)
+  test("I6 2xx is for what is committed, the next delivery is taken, and no connection outlives its deadline", () =>
+    receiverTargets.requests.round());
 });
 
 describe("for any config file", () => {

@@ -1,9 +1,13 @@
 import type { FuzzTarget } from "./fuzz-target.ts";
 import { configTargets } from "./config.ts";
 import { jsonTargets } from "./json.ts";
+import { receiverTargets } from "./receiver.ts";
 import { signatureTargets } from "./signature.ts";
 
 /** All of them: the tests run each once with a fixed seed, `npm run fuzz` for as long as it is asked to. */
-export const allTargets: readonly FuzzTarget[] = [configTargets, jsonTargets, signatureTargets].flatMap(
-  (targets) => Object.values<FuzzTarget>(targets),
-);
+export const allTargets: readonly FuzzTarget[] = [
+  configTargets,
+  jsonTargets,
+  receiverTargets,
+  signatureTargets,
+].flatMap((targets) => Object.values<FuzzTarget>(targets));

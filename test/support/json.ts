@@ -2,7 +2,6 @@ import {
   array,
   constant,
   constantFrom,
-  double,
   integer,
   letrec,
   oneof,
@@ -52,7 +51,11 @@ export function asDoubles(value: JsonValue): unknown {
   return copy;
 }
 
-const keyWithBackslash = /\\(?:\\|u005c)[^"]*"\s*:/i;
+const strings = /"(?:[^"\\]|\\.)*"(\s*:)?/gs;
+
+function hasKeyWithBackslash(text: string): boolean {
+  return Array.from(text.matchAll(strings)).some(([key, colon]) => colon && /\\(?:\\|u005c)/i.test(key));
+}
 
 /**
  * JSON.parse, or `undefined` where it refuses. A key that holds a backslash would make it misread other
@@ -60,7 +63,7 @@ const keyWithBackslash = /\\(?:\\|u005c)[^"]*"\s*:/i;
  */
 export function natively(text: string): unknown {
   try {
-    if (keyWithBackslash.test(text)) return asDoubles(parsePrecisely(text, Infinity));
+    if (hasKeyWithBackslash(text)) return asDoubles(parsePrecisely(text, Infinity));
     return JSON.parse(text) as unknown;
   } catch {
     return undefined;
@@ -214,34 +217,6 @@ export const extremeText: Arbitrary<ExtremeText> = oneof(
 
 function flat(text: string): ExtremeText {
   return { text, depth: 0 };
-}
-
-/** What happens to bytes on a bad day. */
-export type Damage = readonly [
-  kind: "cut" | "drop" | "insert" | "replace" | "repeat",
-  at: number,
-  byte: number,
-];
-
-export const damages: Arbitrary<Damage[]> = array(
-  tuple(
-    constantFrom("cut", "drop", "insert", "replace", "repeat"),
-    double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
-    oneof(constantFrom(...Buffer.from('{}[]",:\\ 0e-.tn')), integer({ min: 0, max: 255 })),
-  ),
-  { minLength: 1, maxLength: 3 },
-);
-
-export function damaged(body: Buffer, list: readonly Damage[]): Buffer {
-  return list.reduce((bytes, [kind, share, byte]) => {
-    const at = Math.floor(share * bytes.length);
-    const [head, tail] = [bytes.subarray(0, at), bytes.subarray(at)];
-    if (kind === "cut") return head;
-    if (kind === "drop") return Buffer.concat([head, tail.subarray(1)]);
-    if (kind === "insert") return Buffer.concat([head, Buffer.of(byte), tail]);
-    if (kind === "replace") return Buffer.concat([head, Buffer.of(byte), tail.subarray(1)]);
-    return Buffer.concat([head, tail.subarray(0, 8), tail]);
-  }, body);
 }
 
 /** A number's exact value as numerator and power of ten in the denominator, by integer arithmetic alone. */

@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import * as fc from "fast-check";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/logger.ts";
+import { openMirror } from "../../src/state/mirror.ts";
+import { WorkQueue } from "../../src/state/work-queue.ts";
+import { openDatabase, type Db } from "../../src/store/database.ts";
+import { CompanyIngest, type Ingest } from "../../src/webhook/ingest/ingest.ts";
+import { startServer } from "../../src/webhook/server/server.ts";
+import { eventText, keyringOf, post, secret, shopWithEvents, wire } from "../support/webhook.ts";
+import { fuzzTarget, type AtEnd } from "./fuzz-target.ts";
+import { bytesOf, connectionPlan, type ConnectionPlan } from "./request-bytes.ts";
+
+const limits = { bodyBytes: 3_000, bodyDeadlineMs: 150, headerDeadlineMs: 150, keepAliveMs: 100 };
+/** No connection is open so long after the sender's last byte, whatever it does. */
+const slowestMs = 9_000;
+
+interface OpenReceiver {
+  readonly port: number;
+  /** The server's side of every connection so far. */
+  readonly accepted: readonly Socket[];
+  /** How many deliveries were committed, duplicates too. */
+  readonly commits: () => number;
+  /** Another connection to the mirror: it sees what is committed only. */
+  readonly reader: Db;
+}
+
+async function openReceiver(atEnd: AtEnd): Promise<OpenReceiver> {
+  const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-"));
+  atEnd(() => rmSync(folder, { recursive: true, force: true }));
+  const manifest = shopWithEvents();
+  const mirror = await openMirror(path.join(folder, "shop.db"), manifest);
+  atEnd(() => mirror.close());
+  mirror.db.pragma("synchronous = OFF");
+  const selected = new Set(manifest.resources.map(({ name }) => name));
+  const ingest = new CompanyIngest({
+    mirror,
+    queue: new WorkQueue(mirror.db),
+    selected,
+    keyring: keyringOf(secret),
+  });
+  let commits = 0;
+  const counting: Ingest = {
+    keyring: ingest.keyring,
+    store: (deliveries, receivedAtMs) => {
+      const results = ingest.store(deliveries, receivedAtMs);
+      commits += results.length;
+      return results;
+    },
+  };
+  const companies = {
+    find: (name: string) => (name === "acme" ? counting : null),
+    countAnswer: () => undefined,
+  };
+  const accepted = acceptedSockets(atEnd);
+  const parts = {
+    host: "127.0.0.1",
+    port: 0,
+    companies,
+    clock: systemClock,
+    pages: {},
+    log: silentLog,
+    limits,
+  };
+  const server = await startServer(parts);
+  atEnd(() => server.close(0));
+  const reader = openDatabase(path.join(folder, "shop.db"), { readonly: true });
+  atEnd(() => reader.close());
+  return { port: server.port, accepted, commits: () => commits, reader };
+}
+
+function acceptedSockets(atEnd: AtEnd): Socket[] {
+  const accepted: Socket[] = [];
+  const remember = (message: unknown) => void accepted.push((message as { socket: Socket }).socket);
+  subscribe("net.server.socket", remember);
+  atEnd(() => unsubscribe("net.server.socket", remember));
+  return accepted;
+}
+
+/** Errors that nobody caught: in `serve` each would end the process. */
+function uncaughtErrors(atEnd: AtEnd): unknown[] {
+  const errors: unknown[] = [];
+  const remember = (error: unknown) => void errors.push(error);
+  process.on("uncaughtException", remember);
+  atEnd(() => process.off("uncaughtException", remember));
+  return errors;
+}
+
+/** Sends what is planned, and gives the statuses that came; null where the sender did not wait for them. */
+async function statusesOf(port: number, plan: ConnectionPlan, writes: readonly Buffer[]): Promise<number[]> {
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  let text = "";
+  socket.setNoDelay(true).setEncoding("latin1");
+  socket.on("data", (chunk: string) => (text += chunk));
+  socket.on("error", () => undefined);
+  await Promise.race([once(socket, "connect"), once(socket, "close")]);
+  for (const bytes of writes) {
+    socket.write(bytes);
+    await sleep(0);
+  }
+  if (plan.ending === "destroy") socket.destroy();
+  else if (plan.ending === "reset") socket.resetAndDestroy();
+  else if (plan.ending === "end") socket.end();
+  await finished(socket);
+  if (plan.ending === "hold") await sleep(20);
+  const statuses = Array.from(text.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => Number(status));
+  socket.destroy();
+  return statuses;
+}
+
+/** Until the server ended its side. */
+async function finished(socket: Socket): Promise<void> {
+  if (socket.destroyed || socket.readableEnded) return;
+  const waiting = new AbortController();
+  const { signal } = waiting;
+  const ended = Promise.race([once(socket, "end", { signal }), once(socket, "close", { signal })]);
+  const late = sleep(slowestMs, "late", { signal });
+  const outcome = await Promise.race([ended, late]);
+  waiting.abort();
+  await Promise.allSettled([ended, late]);
+  assert.notEqual(outcome, "late", "the server never ended the connection");
+}
+
+async function allClosed(sockets: readonly Socket[]): Promise<void> {
+  const endMs = performance.now() + slowestMs;
+  while (sockets.some(({ destroyed }) => !destroyed)) {
+    assert.ok(performance.now() < endMs, "a connection is still open after its deadline");
+    await sleep(5);
+  }
+}
+
+const next: ConnectionPlan = { pieces: [], damages: [], cuts: [], ending: "end" };
+
+async function checkPlans(
+  { port, accepted, commits, reader }: OpenReceiver,
+  plans: readonly ConnectionPlan[],
+) {
+  const before = commits();
+  const seenSockets = accepted.length;
+  const lastSeq = reader.prepare("SELECT coalesce(max(seq), 0) FROM _inbox").pluck().get();
+  const planned = plans.map(bytesOf);
+  const answers = await Promise.all(plans.map((plan, i) => statusesOf(port, plan, planned[i]?.writes ?? [])));
+  const last = eventText();
+  assert.deepEqual(
+    await statusesOf(port, next, [wire(post(last))]),
+    [204],
+    "the next delivery is not accepted",
+  );
+  for (const status of answers.flat())
+    assert.ok(status === 100 || status === 204 || (status >= 400 && status < 500), `answered ${status}`);
+  const acceptedCount = answers.flat().filter((status) => status === 204).length;
+  assert.ok(
+    acceptedCount <= commits() - before - 1,
+    `${acceptedCount} answers 204, ${commits() - before - 1} commits`,
+  );
+  const bodies = reader.prepare("SELECT body FROM _inbox WHERE seq > ?").pluck().all(lastSeq) as string[];
+  const signed = new Set([...planned.flatMap((one) => one.signed), last]);
+  assert.deepEqual(
+    bodies.filter((body) => !signed.has(body)),
+    [],
+    "something was stored that nobody signed",
+  );
+  assert.ok(bodies.includes(last), "an accepted delivery is not in the inbox");
+  for (const [i, plan] of plans.entries()) {
+    if (plan.ending !== "destroy" && plan.ending !== "reset" && planned[i]?.beginsWell === true)
+      assert.equal(answers[i]?.[0], 204, "a delivery without a mistake was not accepted");
+  }
+  await allClosed(accepted.slice(seenSockets));
+}
+
+const requests = fuzzTarget("receiver/requests", {
+  runs: 30,
+  input: fc.array(connectionPlan, { minLength: 1, maxLength: 3 }),
+  open: async (atEnd) => {
+    const uncaught = uncaughtErrors(atEnd);
+    const receiver = await openReceiver(atEnd);
+    return async (plans) => {
+      await checkPlans(receiver, plans);
+      assert.deepEqual(uncaught.splice(0), [], "an error was not caught");
+    };
+  },
+});
+
+/** Bytes on the port of the webhook server. */
+export const receiverTargets = { requests };
