@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
 import { aCompany, sync } from "../support/company.ts";
 import { dump, expectEqual } from "../support/equal.ts";
+import { jsonReply } from "../support/proxy.ts";
 import { eventOf, inboxOf, startWorker, until } from "../support/event-worker.ts";
 import { transportTo, type Company, type SyncOptions } from "../support/open-company.ts";
 
@@ -70,6 +71,22 @@ describe("whose mirror it is (I10)", () => {
     company.recover();
     expect((await sync(company, rotated)).outcome).toBe("complete");
     expectEqual(company);
+  });
+
+  // Fault: identity | /whoami answers without a name: nothing, null, a number, a list | a proxy, over a filled mirror | the run fails, and nothing is written (I10)
+  test("an answer of /whoami that names no company fails the run, and nothing is written", async () => {
+    const company = await aCompany({ records: 6 });
+    await sync(company);
+    const before = dump(company.file, []);
+    for (const body of ["{}", '{"name":null}', '{"name":""}', '{"data":[]}', '{"name":5}', "[]"]) {
+      const remove = company.proxy.obstruct(({ path }) =>
+        path === "/whoami" ? { ...jsonReply(200, {}), body: Buffer.from(body) } : undefined,
+      );
+      expect(await sync(company)).toMatchObject({ outcome: "failed", error: { kind: "protocol" } });
+      remove();
+    }
+    expect(dump(company.file, [])).toEqual(before);
+    expect((await sync(company)).outcome).toBe("complete");
   });
 
   test("with --accept-identity the mirror takes the other company over, record by record", async () => {

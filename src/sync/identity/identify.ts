@@ -1,5 +1,6 @@
 import type { Lane } from "../../base/lane.ts";
 import { resourceNamed } from "../../connector/connector-manifest.ts";
+import { ProtocolError } from "../../connector/service-errors.ts";
 import type { ServiceAnswer } from "../../connector/transport.ts";
 import { readObject } from "../../extract/answers.ts";
 import { isObject } from "../../json/literal.ts";
@@ -33,7 +34,8 @@ export interface Identified {
  * Finds out which company the token belongs to, before anything is written (I10). Writes nothing itself. Each
  * request is sent once: the caller tries again.
  *
- * @throws MirrorError `identity` when the mirror is of another company, and what the transport throws
+ * @throws MirrorError `identity` when the mirror is of another company, `protocol` when the answer names none, and
+ *   what the transport throws
  */
 export async function identify(parts: IdentifyParts, options: IdentifyOptions): Promise<Identified> {
   const { mirror, token, random, log } = parts;
@@ -69,5 +71,6 @@ function send(
 function nameIn(body: Buffer, field: string): string {
   const record = parseLossless(readObject(body));
   const name = isObject(record) ? record[field] : undefined;
-  return typeof name === "string" ? name : "";
+  if (typeof name === "string" && name !== "") return name;
+  throw new ProtocolError("the service does not say whose token it is", { retryable: true });
 }
