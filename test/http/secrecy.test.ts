@@ -93,6 +93,17 @@ describe("I9: the token and secrets are in no error and no log line", () => {
     for (let i = 0; i < 3; i++) expectNoSecret(shown(await failureOf(http.send(get("/x")))));
   });
 
+  // Fault: secrets | a token with a line break, a control character or a letter that no header can carry | the transport's token | nothing is sent, and the error has no part of it (I9)
+  test.each(["abcdef\nx-evil: 1", "abcdef\r\n\r\nGET /", "abcdef\u0000gh", "abcdef\u0161gh"])(
+    "nor where the token cannot be sent: %j",
+    async (token) => {
+      const { service, http } = await serviceWith((answer) => json(answer, {}), { token, attempts: 2 });
+      const text = shown(await failureOf(http.send(get("/x"))));
+      expect(text).not.toContain("abcdef");
+      expect(service.asked).toEqual([]);
+    },
+  );
+
   test("nor in an error of the transport itself, for a query that carries one", async () => {
     const { http } = await serviceWith((answer) => json(answer, {}, 404));
     expectNoSecret(shown(await failureOf(http.send(get("/x", { query: { q: testToken } })))));

@@ -1,0 +1,38 @@
+import { describe, expect, test } from "vitest";
+import type { Clock } from "../../src/base/clock.ts";
+import { aCompany, fastClock, sync, type Company } from "../support/company.ts";
+import { count } from "../support/compare.ts";
+import { expectEqual } from "../support/equal.ts";
+
+const hourMs = 3_600_000;
+
+/** The run's clock is set by so much when that request is sent; its monotonic time goes on. */
+function setAt(company: Company, request: number, byMs: number): Clock {
+  const clock = fastClock();
+  let offsetMs = 0;
+  company.proxy.obstruct(({ n }) => {
+    if (n === request) offsetMs = byMs;
+    return undefined;
+  });
+  return { ...clock, nowMs: () => clock.nowMs() + offsetMs };
+}
+
+describe("a clock that is set in the middle of a run", () => {
+  // Fault: clock | the clock is set by a year, back or ahead, in the middle of a run | the run's clock, at its 40th request | the run completes with few requests more, equal; the next one too, and nothing waits
+  test.each([
+    ["back by a year", -365 * 24 * hourMs],
+    ["ahead by a year", 365 * 24 * hourMs],
+  ])("%s: the run completes, and so does the next one", async (_how, byMs) => {
+    const company = await aCompany({ records: 10 });
+    await sync(company);
+    const usual = company.proxy.asked.length;
+    company.sandbox.control.trigger("invoices.created");
+    const clock = setAt(company, usual + 5, byMs);
+    expect(await sync(company, { clock, full: true })).toMatchObject({ outcome: "complete", troubles: [] });
+    expect(company.proxy.asked.length).toBeLessThan(3 * usual);
+    company.sandbox.control.trigger("invoices.created");
+    expect(await sync(company)).toMatchObject({ outcome: "complete", troubles: [] });
+    expectEqual(company);
+    expect(count(company.file, "SELECT count(*) FROM _work")).toBe(0);
+  });
+});

