@@ -7,6 +7,7 @@ import { tableNames, type TableName } from "../service/service-types.ts";
 import { SimulatedService } from "../service/simulated-service.ts";
 import { brokenAtRest, brokenNow } from "./all-checks.ts";
 import { impatient, overspent } from "./budget.ts";
+import { MirrorContents } from "./mirror-contents.ts";
 import type { Observation } from "./observation.ts";
 import { staleAfterRun } from "./progress.ts";
 import { changedContent, contentOf, foreignRecords } from "./replay.ts";
@@ -20,16 +21,16 @@ beforeAll(async () => {
 });
 
 /** The mirror with the change of a careless or broken program. */
-function tampered(change: string | ((db: Db) => void)): Db {
+function tampered(change: string | ((db: Db) => void)): MirrorContents {
   const db = new Database(synced.image);
   if (typeof change === "string") db.exec(change);
   else change(db);
-  return db;
+  return new MirrorContents(db);
 }
 
 /** What the checks say of it, each kind once: `I2 invoices: not what the change log gives`. */
-function found(db: Db, seen: Observation = synced.seen): string[] {
-  const lines = brokenAtRest(db, seen).map((line) => line.replace(/ [\d[\]]+:/, ":"));
+function found(mirror: MirrorContents, seen: Observation = synced.seen): string[] {
+  const lines = brokenAtRest(mirror, seen).map((line) => line.replace(/ [\d[\]]+:/, ":"));
   return [...new Set(lines)];
 }
 
@@ -63,7 +64,7 @@ describe("the checks of a simulation", () => {
   test("find nothing in a mirror that followed its service", async () => {
     expect(found(tampered(""))).toEqual([]);
     const another = await syncedMirror(5, 40);
-    expect(brokenAtRest(new Database(another.image), another.seen)).toEqual([]);
+    expect(brokenAtRest(new MirrorContents(new Database(another.image)), another.seen)).toEqual([]);
   });
 
   test.each<[invariant: string, what: string, change: string]>([

@@ -1,5 +1,5 @@
-import type { Db } from "../../support/compare.ts";
 import type { Witness } from "../service/service-truth.ts";
+import type { MirrorContents } from "./mirror-contents.ts";
 
 /** What was seen of a simulation from outside the mirror. Times are those of the service's monotonic clock. */
 export interface Observation {
@@ -11,4 +11,4 @@ export interface Observation {
 }
 
 /** Judges a mirror that nobody writes now; each line names what is wrong, none where nothing is. */
-export type Check = (db: Db, seen: Observation) => string[];
+export type Check = (mirror: MirrorContents, seen: Observation) => string[];

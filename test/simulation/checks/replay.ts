@@ -1,7 +1,6 @@
-import type { Db } from "../../support/compare.ts";
-import { tableNames, type TableName } from "../service/service-types.ts";
+import type { TableName } from "../service/service-types.ts";
 import type { Witness } from "../service/service-truth.ts";
-import { recordsOf } from "./mirror-rows.ts";
+import type { MirrorContents } from "./mirror-contents.ts";
 
 /** All rows of a mirror's tables, as text. */
 export type Content = ReadonlyMap<string, ReadonlySet<string>>;
@@ -10,7 +9,7 @@ export type Content = ReadonlyMap<string, ReadonlySet<string>>;
 const journals = new Set(["_runs", "_meta", "_receiver", "_parents", "_inbox_ids", "_orders"]);
 
 /** What stands in a mirror; in the tables of records without the time of the last read. */
-export function contentOf(db: Db): Content {
+export function contentOf({ db }: MirrorContents): Content {
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all() as string[];
   const kept = tables.filter((name) => !journals.has(name) && !name.startsWith("sqlite_"));
   return new Map(
@@ -39,12 +38,10 @@ export function changedContent(before: Content, after: Content): string[] {
 }
 
 /** I10: records that are another company's. */
-export function foreignRecords(db: Db, own: Witness, foreign: Witness): string[] {
-  return tableNames.flatMap((table) =>
-    recordsOf(db, table)
-      .filter(({ id, json }) => showed(foreign, table, id, json) && !showed(own, table, id, json))
-      .map(({ id }) => `I10 ${table} ${id}: of another company`),
-  );
+export function foreignRecords(mirror: MirrorContents, own: Witness, foreign: Witness): string[] {
+  return [...mirror.everyRecord()]
+    .filter(({ table, id, json }) => showed(foreign, table, id, json) && !showed(own, table, id, json))
+    .map(({ table, id }) => `I10 ${table} ${id}: of another company`);
 }
 
 function showed({ company }: Witness, table: TableName, id: number, json: string | null): boolean {

@@ -1,0 +1,112 @@
+import Database from "better-sqlite3";
+import type { Db } from "../../support/compare.ts";
+import { tableNames, type TableName } from "../service/service-types.ts";
+
+/** What the mirror holds of one record, deleted ones too. */
+interface MirrorRecord {
+  readonly id: number;
+  readonly isDeleted: boolean;
+  readonly isProvisional: boolean;
+  /** Null where there is a row and no JSON. */
+  readonly json: string | null;
+  /** Null where the last read is not remembered. */
+  readonly kind: string | null;
+  /** Does the remembered read say that the record is gone? */
+  readonly gone: number | null;
+}
+
+/** A row of the change log. */
+interface Change {
+  readonly resource: TableName;
+  readonly record_id: number;
+  readonly op: string;
+  readonly request_id: string | null;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** An event in the inbox. */
+interface StoredEvent {
+  readonly event_id: string;
+  readonly type: string | null;
+  readonly state: string;
+  readonly resource: TableName;
+  readonly target: string;
+  readonly body: string | Buffer;
+}
+
+const recordsSql = tableNames
+  .map(
+    (
+      table,
+    ) => `SELECT '${table}', t.id, t._deleted_at IS NOT NULL, t._detail_at IS NULL, r.json, f.source, f.gone
+      FROM "${table}" t LEFT JOIN "_raw_${table}" r ON r.id = t.id LEFT JOIN "_fence_${table}" f ON f.id = t.id`,
+  )
+  .join(" UNION ALL ");
+
+type RecordCells = [TableName, number, number, number, string | null, string | null, number | null];
+
+/** What stands in a mirror that nobody writes, by plain SQL; each part is read once. */
+export class MirrorContents {
+  readonly db: Db;
+  private allRecords: ReadonlyMap<TableName, ReadonlyMap<number, MirrorRecord>> | null = null;
+  private allChanges: readonly Change[] | null = null;
+  private allEvents: readonly StoredEvent[] | null = null;
+
+  constructor(db: Db) {
+    this.db = db;
+  }
+
+  /** By id. */
+  records(table: TableName): ReadonlyMap<number, MirrorRecord> {
+    this.allRecords ??= readRecords(this.db);
+    return this.allRecords.get(table) ?? new Map();
+  }
+
+  /** Each record of each table. */
+  *everyRecord(): Generator<{ readonly table: TableName } & MirrorRecord> {
+    for (const table of tableNames)
+      for (const record of this.records(table).values()) yield { table, ...record };
+  }
+
+  /** In their order, without rows that only keep an event. */
+  get changes(): readonly Change[] {
+    this.allChanges ??= this.db
+      .prepare(
+        "SELECT resource, record_id, op, request_id, before, after FROM _changes WHERE op <> 'event' ORDER BY seq",
+      )
+      .all() as Change[];
+    return this.allChanges;
+  }
+
+  /** In the order of arrival. */
+  get events(): readonly StoredEvent[] {
+    this.allEvents ??= this.db
+      .prepare("SELECT event_id, type, state, resource, target, body FROM _inbox ORDER BY seq")
+      .all() as StoredEvent[];
+    return this.allEvents;
+  }
+
+  /** Opens the mirror at a path for the time of the call. */
+  static look<T>(file: string, use: (mirror: MirrorContents) => T): T {
+    const db = new Database(file, { readonly: true });
+    try {
+      return use(new MirrorContents(db));
+    } finally {
+      db.close();
+    }
+  }
+}
+
+function readRecords(db: Db): ReadonlyMap<TableName, ReadonlyMap<number, MirrorRecord>> {
+  const all = new Map<TableName, Map<number, MirrorRecord>>();
+  for (const table of tableNames) all.set(table, new Map());
+  for (const [table, id, deleted, provisional, json, kind, gone] of db
+    .prepare(recordsSql)
+    .raw()
+    .iterate() as IterableIterator<RecordCells>) {
+    const flags = { isDeleted: deleted === 1, isProvisional: provisional === 1 };
+    all.get(table)?.set(id, { id, ...flags, json, kind, gone });
+  }
+  return all;
+}
