@@ -222,12 +222,13 @@ export class SimulatedService {
     return { status, body: JSON.stringify(body) };
   }
 
-  /** Requests of others since the last own request, at random times between. */
+  /** Requests of others since the last own request, at random times between; those of windows long past count nowhere. */
   private countOthers(nowMs: number): void {
-    const { othersPerSecond, random } = this.options;
+    const { othersPerSecond, random, windowMs } = this.options;
     if (othersPerSecond > 0) {
       const wait = () => (-Math.log(1 - random.next()) * 1000) / othersPerSecond;
-      for (let atMs = this.othersUntilMs + wait(); atMs < nowMs; atMs += wait()) {
+      const fromMs = Math.max(this.othersUntilMs, nowMs - 2 * windowMs);
+      for (let atMs = fromMs + wait(); atMs < nowMs; atMs += wait()) {
         this.limiter.hit(atMs, "others");
         this.meet("request of others");
       }
