@@ -78,6 +78,21 @@ describe("closing", () => {
 });
 
 describe("a connection that was refused without a request", () => {
+  test.each([
+    ["nonsense\r\n\r\n", "400"],
+    ["CONNECT example.com:443 HTTP/1.1\r\nhost: x\r\n\r\n", "405"],
+  ])("by %j is answered after the requests that came whole before", async (bytes, status) => {
+    const receiver = await aReceiver();
+    for (const deliveries of [1, 2, 5]) {
+      const line = await dial(receiver.port);
+      const whole = Array.from({ length: deliveries }, () => wire(post()));
+      line.socket.write(Buffer.concat([...whole, Buffer.from(bytes)]));
+      await line.closed;
+      expect(await line.answers(deliveries + 1)).toEqual([...whole.map(() => "204"), status]);
+    }
+    expect(counted(receiver.mirror, "_inbox")).toBe(8);
+  });
+
   test.each(stubborn)("is cut off after the header's deadline when the sender of %j stays", async (bytes) => {
     const accepted: Socket[] = [];
     const remember = (message: unknown) => void accepted.push((message as { socket: Socket }).socket);

@@ -270,21 +270,6 @@ describe("what is no HTTP is answered as such, counted, and its connection ends"
   });
 
   // Fault: webhook | nonsense after whole requests on one connection | a raw socket | the whole ones are answered first
-  test.each([
-    ["nonsense\r\n\r\n", "400"],
-    ["CONNECT example.com:443 HTTP/1.1\r\nhost: x\r\n\r\n", "405"],
-  ])("but %j not before the requests that came whole on the same connection", async (bytes, status) => {
-    const receiver = await aReceiver();
-    for (const deliveries of [1, 2, 5]) {
-      const line = await dial(receiver.port);
-      const whole = Array.from({ length: deliveries }, () => wire(post()));
-      line.socket.write(Buffer.concat([...whole, Buffer.from(bytes)]));
-      await line.closed;
-      expect(await line.answers(deliveries + 1)).toEqual([...whole.map(() => "204"), status]);
-    }
-    expect(counted(receiver.mirror, "_inbox")).toBe(8);
-  });
-
   test("a chunk that is none", async () => {
     const { headers } = post();
     const head = wire({ headers, body: "" }, ["transfer-encoding: chunked"]);
