@@ -13,6 +13,8 @@ export interface MirrorFiles {
   readonly secrets: string;
   /** What the last `verify` found. */
   readonly verified: string;
+  /** What a `verify` that is not complete has compared. */
+  readonly compared: string;
   /** PDFs and attachments. */
   readonly folder: string;
 }
@@ -27,6 +29,7 @@ export function mirrorFiles({ dataDir }: Config, company: string): MirrorFiles {
     lock: named(".lock"),
     secrets: named(".secrets.json"),
     verified: named(".verified.json"),
+    compared: named(".compared.jsonl"),
     folder: named(".files"),
   };
 }

@@ -19,6 +19,8 @@ export interface Proof {
   readonly records_compared: number;
   readonly details_compared: number;
   readonly details_total: number;
+  /** ISO; null: all in one go. */
+  readonly resumed_since: string | null;
 }
 
 /**
@@ -37,9 +39,12 @@ export function writeProof(file: string, db: Db, report: VerifyReport): void {
     records_compared,
     details_compared,
     details_total,
+    resumed,
   } = report;
+  const resumed_since = resumed?.since ?? null;
   const counts = { differences: differenceCount(report), uncompared: uncompared.length };
-  const proof: Proof = { at, by, match, ...counts, records_compared, details_compared, details_total };
+  const details = { records_compared, details_compared, details_total, resumed_since };
+  const proof: Proof = { at, by, match, ...counts, ...details };
   writeFileAtomically(file, `${JSON.stringify({ mirror: nameOfMirror(db), ...proof })}\n`, 0o600);
 }
 
@@ -56,8 +61,8 @@ export function readProof(file: string, db: Db): Proof | null {
   }
 }
 
-/** Another mirror of the same company has another name. */
-function nameOfMirror(db: Db): string | null {
+/** Another mirror of the same company has another name; null: it is of no company yet. */
+export function nameOfMirror(db: Db): string | null {
   const salt = pinnedIdentity(new Meta(db))?.salt;
   return salt === undefined ? null : fingerprintOf("verified", salt);
 }

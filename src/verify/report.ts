@@ -38,6 +38,8 @@ export interface VerifyReport {
   readonly records_compared: number;
   readonly details_compared: number;
   readonly details_total: number;
+  /** Details that an interrupted verification compared before, and when it began, ISO. */
+  readonly resumed: { readonly since: string; readonly details: number } | null;
   readonly resources: Readonly<Record<string, VerifiedResource>>;
   /** What `--repair` found before, by resource, and how many of these records are right now; null: nothing differed. */
   readonly repair?: {
@@ -55,12 +57,13 @@ export interface ReportFacts {
   readonly findings: readonly Finding[];
   /** What differed before a repair; null: none was asked for. */
   readonly before: readonly Finding[] | null;
+  readonly resumed: VerifyReport["resumed"];
 }
 
 /** Builds the report. */
 export function verifyReport(comparison: Comparison, facts: ReportFacts): VerifyReport {
   const { counts, clock, reader, deepReads, resources } = comparison;
-  const { by, startedAtMs, findings, before } = facts;
+  const { by, startedAtMs, findings, before, resumed } = facts;
   const uncompared = [...comparison.uncompared, ...withoutDetail(comparison)];
   const sum = (key: "mirror" | "details") => [...counts.values()].reduce((all, one) => all + one[key], 0);
   return {
@@ -72,6 +75,7 @@ export function verifyReport(comparison: Comparison, facts: ReportFacts): Verify
     records_compared: sum("mirror"),
     details_compared: sum("details"),
     details_total: deepReads.length,
+    resumed,
     ...(before && { repair: repairOf(before, findings) }),
     resources: Object.fromEntries(resources.map(({ name }) => [name, resourceOf(comparison, name, facts)])),
     uncompared,

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import type { RecordId } from "../base/ids.ts";
 import type { Log } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
@@ -11,12 +12,21 @@ import { Tally } from "../sync/context/tally.ts";
 import { identify } from "../sync/identity/identify.ts";
 import { OutageWatch } from "../sync/retry/outage.ts";
 import { nameDifferences, type Finding } from "./passes/name-differences.ts";
-import { newComparison, suspect, type Comparison, type DeepRead } from "./passes/comparison.ts";
-import { compareDeepRead } from "./passes/detail-pass.ts";
+import type { ComparedReads } from "./compared-reads.ts";
+import {
+  countsOf,
+  newComparison,
+  suspect,
+  type Comparison,
+  type DeepRead,
+  type Uncompared,
+} from "./passes/comparison.ts";
+import { compareDeepRead, lastChangesOf } from "./passes/detail-pass.ts";
 import { compareLists } from "./passes/list-pass.ts";
 import type { FreshLists } from "./passes/fresh-record.ts";
 import { MirrorView } from "./compare/mirror-view.ts";
 import { repairFromService } from "./repair.ts";
+import type { VerifyReport } from "./report.ts";
 import { chooseSample, type SampleSize } from "./sample.ts";
 import { ServiceReader } from "./service/service-reader.ts";
 
@@ -38,14 +48,16 @@ export interface VerificationParts {
   readonly longestOutageMs: number;
   readonly sample: SampleSize;
   readonly isWritten: () => boolean;
+  /** What an interrupted verification has compared; takes what this one compares. */
+  readonly compared: ComparedReads;
 }
 
 /**
  * Compares one mirror with the service: all lists, a sample of details; then asks again for what seems to differ.
  *
- * Guarantee: nothing is written. An untouched record is never named (see `nameDifferences`).
+ * Guarantee: nothing is written into the mirror. An untouched record is never named (see `nameDifferences`).
  * Source of truth: the service.
- * Worst outcome of a crash: it begins again; there is nothing to resume.
+ * Worst outcome of a crash: the next one reads the lists again, and details that are not in `ComparedReads`.
  */
 export class Verification {
   readonly comparison: Comparison;
@@ -54,6 +66,7 @@ export class Verification {
   private readonly outages: OutageWatch;
   private sample: readonly DeepRead[] = [];
   private deepReadsDone = 0;
+  private known = 0;
   /** Asks for the company: the token must be of the mirror's (I10). */
   private readonly probe = () => {
     const { parts, tally } = this;
@@ -79,15 +92,48 @@ export class Verification {
     const { comparison, parts } = this;
     await this.outages.untilAnswered(this.probe);
     for (const resource of comparison.resources) await compareLists(comparison, resource);
-    this.sample = chooseSample(comparison.deepReads, parts.sample, parts.random);
+    this.sample = this.chooseReads();
     const fresh: FreshLists = new Map();
     await comparison.reader.forEach(this.sample, async (read) => {
-      await compareDeepRead(comparison, read, fresh);
+      await this.compareRead(read, fresh);
       this.deepReadsDone += 1;
     });
     const suspects = [...comparison.suspects.values()].reduce((sum, ids) => sum + ids.size, 0);
     if (suspects > 0) parts.log.info("what seems to differ is asked for again", { records: suspects });
     return nameDifferences(comparison);
+  }
+
+  /** What is to be compared, without what an interrupted verification compared. */
+  private chooseReads(): DeepRead[] {
+    const { comparison, parts } = this;
+    const { compared, log, random, sample } = parts;
+    const { deepReads, view } = comparison;
+    const isKnown = (read: DeepRead) =>
+      compared.since !== null && compared.has(read, lastChangesOf(view, read));
+    const groups = Map.groupBy(deepReads, isKnown);
+    const [known, left] = [groups.get(true) ?? [], groups.get(false) ?? []];
+    for (const { resource, listOf } of known) countsOf(comparison, listOf ?? resource).details += 1;
+    this.known = known.length;
+    if (this.resumed) log.info("resumed: details that were compared before are not read again", this.resumed);
+    return chooseSample(left, sample === "all" ? sample : Math.max(0, sample - known.length), random);
+  }
+
+  /** Compares one of them, and notes it where nothing differs. */
+  private async compareRead(read: DeepRead, fresh: FreshLists): Promise<void> {
+    const { comparison, parts } = this;
+    // Of before the answer: a change meanwhile makes it another one.
+    const state = lastChangesOf(comparison.view, read);
+    const [suspects, uncompared] = [new Map<string, Set<RecordId>>(), [] as Uncompared[]];
+    await compareDeepRead({ ...comparison, suspects, uncompared }, read, fresh);
+    if (suspects.size === 0 && uncompared.length === 0) parts.compared.add(read, state);
+    for (const [resource, ids] of suspects) for (const id of ids) suspect(comparison, resource, id);
+    comparison.uncompared.push(...uncompared);
+  }
+
+  /** What was compared before; null: nothing. */
+  get resumed(): VerifyReport["resumed"] {
+    const { since } = this.parts.compared;
+    return since === null || this.known === 0 ? null : { since, details: this.known };
   }
 
   /**

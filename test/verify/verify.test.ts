@@ -1,11 +1,8 @@
-import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
-import { systemClock } from "../../src/base/clock.ts";
-import { commands } from "../../src/cli/commands/all-commands.ts";
-import { createTestInvocation, runCommand } from "../support/cli.ts";
+import { runCommand } from "../support/cli.ts";
 import { aCompany, sync } from "../support/company.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
-import { eventually, writeServeConfig } from "../support/serve.ts";
+import { writeServeConfig } from "../support/serve.ts";
 import { verify, named, wound, liveIds } from "../support/verify.ts";
 
 test("I11: an untouched mirror matches, with every detail and with a sample", async () => {
@@ -140,18 +137,4 @@ test("refuses to repair beside a writer, another company's token, and what has n
     "UPDATE _meta SET value = json_set(value, '$.name', 'another', '$.fingerprint', 'x') WHERE key = 'identity'",
   );
   expect((await run()).code).toBe(4);
-});
-
-test("Ctrl-C ends it with 130, and nothing is stored", async () => {
-  const company = await aCompany({ records: "small", latencyMs: 30 });
-  await sync(company);
-  writeServeConfig(company);
-  const parts = { commands, clock: systemClock, cwd: company.folder };
-  const { run, signals } = createTestInvocation(["verify", "--all"], parts);
-  const before = company.sandbox.requests().length;
-  const ended = run();
-  await eventually(() => company.sandbox.requests().length > before + 3, "some requests");
-  signals.emit("SIGINT");
-  expect((await ended).code).toBe(130);
-  expect(existsSync(`${company.folder}/acme.verified.json`)).toBe(false);
 });

@@ -14,7 +14,8 @@ import { lockHolder, takeWriterLock } from "../../store/writer-lock.ts";
 import { minutesFor, minutesText } from "../../sync/plan/run-plan.ts";
 import { scrubSources } from "../../sync/plan/scrub-facts.ts";
 import { listRequests } from "../../sync/plan/sweep-plan.ts";
-import { writeProof } from "../../verify/proof-file.ts";
+import { ComparedReads } from "../../verify/compared-reads.ts";
+import { nameOfMirror, writeProof } from "../../verify/proof-file.ts";
 import { verifyReport, type VerifyReport } from "../../verify/report.ts";
 import type { SampleSize } from "../../verify/sample.ts";
 import { Verification } from "../../verify/verification.ts";
@@ -87,6 +88,7 @@ async function compare(
   const { concurrency, longestOutageMs } = config.http;
   const { windowMs } = config.rateLimit;
   const [startedAtMs, startedMs] = [clock.nowMs(), clock.monotonicMs()];
+  const compared = new ComparedReads(files.compared, { mirror: nameOfMirror(db), by }, clock);
   const verification = new Verification({
     db,
     manifest,
@@ -100,6 +102,7 @@ async function compare(
     concurrency,
     longestOutageMs,
     sample,
+    compared,
     isWritten: () => mirror === null && lockHolder(files.lock) !== null,
   });
   const { lists, details } = verifyCost(db, manifest, resources, sample);
@@ -123,9 +126,11 @@ async function compare(
       const before = await verification.compare();
       if (mirror && before.length > 0) log.info(`${company.name}: repairing`, { records: before.length });
       const findings = mirror && before.length > 0 ? await verification.repair(mirror, before) : before;
-      const facts = { by, startedAtMs, findings, before: mirror ? before : null };
+      const { resumed } = verification;
+      const facts = { by, startedAtMs, findings, before: mirror ? before : null, resumed };
       const report = verifyReport(verification.comparison, facts);
       writeProof(files.verified, db, report);
+      compared.finish();
       return report;
     },
   );

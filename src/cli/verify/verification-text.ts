@@ -17,6 +17,7 @@ export function resultOfReport(company: string, report: VerifyReport): CompanyRe
 function reportLines(company: string, report: VerifyReport): string[] {
   const { resources, uncompared, match, requests, records_compared, details_compared, details_total } =
     report;
+  const { resumed } = report;
   const tookMs = Date.parse(report.finished_at) - Date.parse(report.started_at);
   const count = differenceCount(report);
   const differ = `${formatCount(count)} ${count === 1 ? "record differs" : "records differ"}`;
@@ -25,6 +26,9 @@ function reportLines(company: string, report: VerifyReport): string[] {
   const compared = `${formatCount(records_compared)} records and ${details} compared`;
   return [
     `${company}: ${verdict}: ${compared}, ${formatCount(requests)} requests in ${formatDuration(tookMs)}`,
+    ...(resumed
+      ? [`  resumed: ${formatCount(resumed.details)} of these details were compared since ${resumed.since}`]
+      : []),
     ...repairLines(report),
     ...Object.entries(resources).flatMap(([name, one]) => [
       ...countLines(name, one),

@@ -63,7 +63,8 @@ function queueLines({ queue }: Health, writer: string | null): string[] {
 /** A difference that is found is a mark until the next `verify`: only that shows that it is gone. */
 function verifiedLine(proof: Proof, nowMs: number): string {
   const { at, by, match, differences, details_compared: details, details_total: total } = proof;
-  const compared = `${details} of ${total} details compared`;
+  const since = proof.resumed_since ? ` since ${proof.resumed_since}` : "";
+  const compared = `${details} of ${total} details compared${since}`;
   if (match) return `  proved equal ${ago(at, nowMs)} by \`${by}\`, ${compared}`;
   const found =
     differences > 0

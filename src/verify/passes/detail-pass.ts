@@ -5,12 +5,32 @@ import { resourceNamed } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { InvalidError, NotFoundError } from "../../connector/service-errors.ts";
 import { readParts } from "../../extract/answers.ts";
+import type { Fence } from "../../store/apply/merge-rules.ts";
 import { ownerColumns } from "../../sync/deletion/removal.ts";
 import { countsOf, suspect, type Comparison, type DeepRead } from "./comparison.ts";
 import { readFresh, type FreshLists } from "./fresh-record.ts";
 import { compareRecord } from "../compare/compare-record.ts";
+import type { MirrorView } from "../compare/mirror-view.ts";
 import { readOneList } from "../service/list-reading.ts";
 import { ReadRefused } from "../service/service-reader.ts";
+
+/** Another text after each change of what the mirror holds of a read's records. */
+export function lastChangesOf(view: MirrorView, read: DeepRead): string {
+  const { statements, resource } = view.table(read.listOf ?? read.resource);
+  const ids = read.listOf === null ? [read.id] : listedIds(view, resource, read);
+  const fences = ids.map((id) => statements.selectFence.get(id) as Fence | undefined);
+  return JSON.stringify(fences.map((fence) => fence?.last_change ?? null));
+}
+
+/** The records that the list of a parent shows, as the mirror knows them. */
+function listedIds(
+  { records }: MirrorView,
+  { name, list }: Resource,
+  { resource, id }: DeepRead,
+): RecordId[] {
+  const link = list.kind === "parents" && list.parents.find((one) => one.resource === resource);
+  return link ? records.liveIdsWhere(name, { [snakeCase(link.field)]: id }) : [];
+}
 
 /** Compares a detail, or the list of a parent, with the mirror: what seems to differ is a suspect. */
 export async function compareDeepRead(
@@ -48,23 +68,17 @@ function compareOwned(comparison: Comparison, owner: Resource, id: RecordId, sli
   }
 }
 
-async function compareParentList(
-  comparison: Comparison,
-  resource: Resource,
-  { resource: parent, id }: DeepRead,
-): Promise<void> {
+async function compareParentList(comparison: Comparison, resource: Resource, read: DeepRead): Promise<void> {
   const { view, reader, uncompared } = comparison;
-  const { name, list } = resource;
-  const link = list.kind === "parents" && list.parents.find((one) => one.resource === parent);
-  if (!link) return;
+  const { resource: parent, id } = read;
+  const { name } = resource;
   const take = (one: RecordId, slice: Buffer) => {
     const verdict = compareRecord(view, resource, view.held(name, one), { kind: "shown", slice });
     if (verdict.kind !== "equal") suspect(comparison, name, one);
   };
   try {
     const { ids } = await readOneList(reader, resource, { parent, parentId: String(id) }, take);
-    for (const one of view.records.liveIdsWhere(name, { [snakeCase(link.field)]: id }))
-      if (!ids.has(one)) suspect(comparison, name, one);
+    for (const one of listedIds(view, resource, read)) if (!ids.has(one)) suspect(comparison, name, one);
   } catch (error) {
     if (!(error instanceof ReadRefused)) throw error;
     // The list of a parent that is gone is refused.

@@ -1,0 +1,78 @@
+import { appendFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { elapsedSince, isoTime, type Clock } from "../base/clock.ts";
+import type { DeepRead } from "./passes/comparison.ts";
+
+/** Of what a comparison is. */
+interface ComparedSubject {
+  /** `nameOfMirror`. */
+  readonly mirror: string | null;
+  /** The command: `verify --all`. */
+  readonly by: string;
+}
+
+/** The file's first line. */
+type Head = ComparedSubject & { readonly since: string };
+
+/** An interrupted comparison is continued within this time. */
+const longestBreakMs = 24 * 3_600_000;
+
+/**
+ * Details and lists of parents that were compared and are equal: an interrupted comparison continues with the others.
+ *
+ * Guarantee: a read is in it only after it was compared, and counts only for the same command, within a day after the
+ * interruption, and while the mirror's records are those that were compared.
+ * Source of truth: the file: its first line says of what the comparison is, each other one is a read.
+ * Worst outcome of a crash: a read whose line is cut is compared again.
+ */
+export class ComparedReads {
+  /** When the comparison began that is continued, ISO; null: it begins anew. */
+  readonly since: string | null = null;
+  private readonly file: string;
+  private readonly states = new Map<string, string>();
+
+  constructor(file: string, { mirror, by }: ComparedSubject, { nowMs }: Pick<Clock, "nowMs">) {
+    this.file = file;
+    const isKept = existsSync(file) && elapsedSince(statSync(file).mtimeMs, nowMs()) < longestBreakMs;
+    const [head, ...reads] = isKept ? linesOf(file) : [];
+    const earlier = head as Head | undefined;
+    if (earlier?.mirror === mirror && earlier.by === by) {
+      this.since = earlier.since;
+      this.states = new Map(reads as [string, string][]);
+    } else {
+      const first: Head = { mirror, by, since: isoTime(nowMs()) };
+      writeFileSync(file, `${JSON.stringify(first)}\n`, { mode: 0o600 });
+    }
+  }
+
+  /** @param state another text after each change of what the mirror holds of the read's records */
+  has(read: DeepRead, state: string): boolean {
+    return this.states.get(keyOf(read)) === state;
+  }
+
+  /** Notes that the read was compared, and is equal. */
+  add(read: DeepRead, state: string): void {
+    appendFileSync(this.file, `${JSON.stringify([keyOf(read), state])}\n`);
+  }
+
+  /** Called when the comparison is complete: the next one begins anew. */
+  finish(): void {
+    rmSync(this.file, { force: true });
+  }
+}
+
+function keyOf({ resource, id, listOf }: DeepRead): string {
+  return `${resource} ${id} ${listOf ?? ""}`;
+}
+
+/** A line that was cut says nothing. */
+function linesOf(file: string): unknown[] {
+  return readFileSync(file, "utf8")
+    .split("\n")
+    .flatMap((line) => {
+      try {
+        return [JSON.parse(line) as unknown];
+      } catch {
+        return [];
+      }
+    });
+}

@@ -1,0 +1,89 @@
+import { appendFileSync, existsSync, readFileSync, utimesSync } from "node:fs";
+import { expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { commands } from "../../src/cli/commands/all-commands.ts";
+import { createTestInvocation, runCommand } from "../support/cli.ts";
+import { aCompany, sync, type Company } from "../support/company.ts";
+import { eventually, writeServeConfig } from "../support/serve.ts";
+import { named, verify, wound } from "../support/verify.ts";
+
+const comparedFile = ({ folder }: Company) => `${folder}/acme.compared.jsonl`;
+
+/** The ids of invoices whose details were compared. */
+function comparedInvoices(company: Company): number[] {
+  const lines = readFileSync(comparedFile(company), "utf8").trimEnd().split("\n").slice(1);
+  const keys = lines.map((line) => (JSON.parse(line) as string[])[0] ?? "");
+  return keys.filter((key) => key.startsWith("invoices ")).map((key) => Number(key.split(" ")[1]));
+}
+
+/** A mirror of which `verify --all` was stopped by Ctrl-C when it had compared some invoices. */
+async function interrupted(): Promise<Company> {
+  const company = await aCompany({ records: "small" });
+  await sync(company);
+  writeServeConfig(company);
+  const parts = { commands, clock: systemClock, cwd: company.folder };
+  const { run, signals } = createTestInvocation(["verify", "--all"], parts);
+  const remove = company.proxy.obstruct(async (_asked, passOn) => {
+    await systemClock.sleep(10);
+    return passOn();
+  });
+  const ended = run();
+  const isUnderWay = () => existsSync(comparedFile(company)) && comparedInvoices(company).length > 3;
+  await eventually(isUnderWay, "some details");
+  signals.emit("SIGINT");
+  expect((await ended).code).toBe(130);
+  expect(existsSync(`${company.folder}/acme.verified.json`)).toBe(false);
+  remove();
+  return company;
+}
+
+// Fault: process | SIGINT in the middle of `verify --all` | the command, in process | exit 130; the next one compares the rest only, and says what was compared before, and when
+test("Ctrl-C ends it with 130; the next one reads what is left, and says since when the rest was compared", async () => {
+  const company = await interrupted();
+  const compared = comparedInvoices(company);
+  const from = company.proxy.asked.length;
+  const { report, code } = await verify(company, ["--all"]);
+  expect([code, report.match]).toEqual([0, true]);
+  expect(report.details_compared).toBe(report.details_total);
+  const { since = "", details = 0 } = report.resumed ?? {};
+  expect(details).toBeGreaterThanOrEqual(compared.length);
+  expect(since < report.started_at).toBe(true);
+  const again = new Set(company.proxy.asked.slice(from).map(({ path }) => path));
+  expect(compared.filter((id) => again.has(`/invoices/${id}`))).toEqual([]);
+  const status = await runCommand(["status"], { cwd: company.folder });
+  expect(status.stdout).toContain(`details compared since ${since}`);
+  expect(existsSync(comparedFile(company))).toBe(false);
+  expect((await verify(company, ["--all"])).report.resumed).toBeNull();
+});
+
+test("what was compared before is compared again when the mirror's record changed since, or was damaged", async () => {
+  const company = await interrupted();
+  const [changed = 0, damaged = 0] = comparedInvoices(company);
+  company.sandbox.control.alter("invoices", changed, { note: "added later" });
+  await sync(company, { full: true });
+  company.sandbox.control.alter("invoices", changed, { note: "and again" });
+  wound(company, "UPDATE invoice_items SET quantity = 99.5 WHERE invoice_id = ? AND position = 0", damaged);
+  const { report } = await verify(company, ["--all"]);
+  expect(report.resumed?.details).toBeGreaterThan(0);
+  expect(named(report)).toEqual(
+    [
+      `invoices ${changed} different note`,
+      `invoices ${damaged} different invoice_items[0].quantity`,
+    ].toSorted(),
+  );
+});
+
+test("it begins anew for another command, for another mirror, and after a day", async () => {
+  const company = await interrupted();
+  const kept = readFileSync(comparedFile(company), "utf8");
+  const resumed = async (...args: string[]) => (await verify(company, args)).report.resumed;
+  expect(await resumed("--sample", "2")).toBeNull();
+  appendFileSync(comparedFile(company), `${kept}["invoices 1`);
+  expect(await resumed("--all")).not.toBeNull();
+  appendFileSync(comparedFile(company), kept);
+  const before = Date.now() / 1000 - 25 * 3_600;
+  utimesSync(comparedFile(company), before, before);
+  expect(await resumed("--all")).toBeNull();
+  appendFileSync(comparedFile(company), kept.replace(/"mirror":"[^"]*"/, '"mirror":"other"'));
+  expect(await resumed("--all")).toBeNull();
+});
