@@ -1,5 +1,6 @@
 import { isoTime } from "../base/clock.ts";
 import type { RecordId } from "../base/ids.ts";
+import { notAtService } from "./compare/compare-record.ts";
 import type { FieldDifference } from "./compare/differences.ts";
 import type { Finding } from "./passes/name-differences.ts";
 import type { Comparison, Uncompared } from "./passes/comparison.ts";
@@ -91,7 +92,8 @@ function resourceOf(
   const named = namedOf(findings, name);
   // A repair changes what is live.
   const live = before && before.length > 0 ? view.records.counts(name).live : mirror;
-  const known = live + named.missing.length + named.tombstoned.length - named.extra.length;
+  const gone = named.extra.filter(({ why }) => why === notAtService).length;
+  const known = live + named.missing.length + named.tombstoned.length - gone;
   return { service: service ?? known, mirror: live, provisional, details, ...named };
 }
 

@@ -3,6 +3,7 @@ import { runCommand } from "../support/cli.ts";
 import { aCompany, sync } from "../support/company.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { writeServeConfig } from "../support/serve.ts";
+import { truthOf } from "../support/truth.ts";
 import { verify, named, wound, liveIds } from "../support/verify.ts";
 
 test("I11: an untouched mirror matches, with every detail and with a sample", async () => {
@@ -59,6 +60,25 @@ test("each wound of a typed cell, a child row, a row, the JSON or a tombstone is
     mirror: "not the service's",
     service: null,
   });
+});
+
+test("records without a list of their own are counted as the service has them, whatever is wrong in the mirror", async () => {
+  const company = await aCompany({ records: "small" });
+  await sync(company);
+  const table = "document_payments";
+  const [rawless, rowless, deleted, unknown, removed = 0] = liveIds(company, table);
+  wound(company, `DELETE FROM _raw_${table} WHERE id = ?`, rawless);
+  wound(company, `DELETE FROM ${table} WHERE id = ?`, rowless);
+  wound(company, `UPDATE ${table} SET _deleted_at = 'x' WHERE id = ?`, deleted);
+  for (const one of [table, `_raw_${table}`, `_fence_${table}`])
+    wound(company, `DELETE FROM ${one} WHERE id = ?`, unknown);
+  wound(company, `INSERT INTO ${table} (id, _synced_at) VALUES (990001, 'x')`);
+  wound(company, `UPDATE _fence_${table} SET id = 990002 WHERE id = ?`, rawless);
+  company.sandbox.control.remove(table, removed);
+  const { report } = await verify(company, ["--all"]);
+  const { extra = [], service } = report.resources[table] ?? {};
+  expect(extra.map(({ id }) => id)).toEqual([rawless, removed, 990001, 990002]);
+  expect(service).toBe(truthOf(company.sandbox).get(table)?.size);
 });
 
 test("a change that no list shows is found with every detail, and by the sample of those read longest ago", async () => {

@@ -23,6 +23,9 @@ export type Verdict =
   | { readonly kind: "different"; readonly fields: readonly FieldDifference[] }
   | { readonly kind: "unreadable"; readonly why: string };
 
+/** Why a live row is extra; each other reason is about a record that the service may have, or that no row shows. */
+export const notAtService = "the service does not have it";
+
 const equal = { kind: "equal" } as const;
 
 /** Compares a record with what its own route, or a list of full records, shows. Reads nothing. */
@@ -51,7 +54,7 @@ function isVolatile({ volatile = [] }: Resource, field: string): boolean {
 }
 
 function judgeAbsent(view: MirrorView, { name }: Resource, held: HeldRecord): Verdict {
-  if (isLiveRow(held)) return { kind: "extra", why: "the service does not have it" };
+  if (isLiveRow(held)) return { kind: "extra", why: notAtService };
   const { children } = view.table(name).plan;
   const table = children.find((_, i) => (held.children[i]?.length ?? 0) > 0)?.table;
   if (table !== undefined) return { kind: "extra", why: `rows of ${table} without their record` };
