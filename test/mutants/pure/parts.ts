@@ -1,0 +1,42 @@
+/** Some of the product whose decisions are pure, and the tests that must kill its mutants. */
+export interface Part {
+  readonly title: string;
+  /** Glob patterns. */
+  readonly files: readonly string[];
+  readonly tests: readonly string[];
+  /** Of both: what starts processes or waits is not run once for each mutant. */
+  readonly without?: readonly string[];
+}
+
+const webhookTests = ["delivery", "keyring", "keyring-rotation", "signature"];
+const applied = ["merge-rules", "fences", "held-record", "previews", "preview-differences", "resource-table"];
+
+/** By the name that the command takes. */
+export const parts: Readonly<Record<string, Part>> = {
+  json: { title: "JSON cutting", files: ["src/json/*.ts"], tests: ["test/json/*.test.ts"] },
+  "rate-limit": {
+    title: "rate limit",
+    files: ["src/rate-limit/*.ts"],
+    tests: ["test/rate-limit/*.test.ts"],
+    without: ["src/rate-limit/budget-file.ts", "test/rate-limit/{budget-file,processes}.test.ts"],
+  },
+  plan: { title: "sync plan", files: ["src/sync/plan/*.ts"], tests: ["test/sync/*.test.ts"] },
+  merge: {
+    title: "merge rules",
+    files: applied.map((name) => `src/store/apply/${name}.ts`),
+    tests: ["test/store/*.test.ts", "test/state/mirror.test.ts"],
+    without: ["test/store/lock.test.ts"],
+  },
+  signature: {
+    title: "webhook signature",
+    files: ["src/webhook/keys/*.ts", "src/webhook/ingest/delivery.ts"],
+    tests: webhookTests.map((name) => `test/webhook/${name}.test.ts`),
+  },
+};
+
+/** The part of this name. */
+export function partNamed(name: string | undefined): Part {
+  const part = parts[name ?? ""];
+  if (!part) throw new Error(`no part is named ${name}: ${Object.keys(parts).join(", ")}`);
+  return part;
+}

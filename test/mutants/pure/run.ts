@@ -1,0 +1,96 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, rmSync, statSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { instrument, type Mutant } from "./instrument.ts";
+import { partNamed, parts } from "./parts.ts";
+import { reportSurvivors } from "./survivors.ts";
+import { Progress } from "./switch.ts";
+
+/**
+ * `npm run mutants:pure -- [PART...]`: plants every small fault in the pure parts, one at a time, and runs the tests
+ * that meet it. Exits 1 when a part has less than 85 % of them killed, or a survivor has no reason in
+ * `test/mutants/SURVIVORS.md`. `--update` writes survivors there, those without a reason under a heading of their own.
+ */
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { update: { type: "boolean", default: false }, read: { type: "boolean", default: false } },
+});
+const leastShare = 0.85;
+const passesMs = [200, Number.MAX_SAFE_INTEGER];
+const stallMs = 120_000;
+
+const names = positionals.length > 0 ? positionals : Object.keys(parts);
+const survivors: Mutant[] = [];
+const rows: string[] = [];
+let isEnough = true;
+for (const name of names) {
+  const part = partNamed(name);
+  const startedMs = performance.now();
+  const { mutants } = instrument(part);
+  const progress = values.read ? new Progress(folderOf(name)) : await runPart(name);
+  const living = mutants.filter(({ id }) => !progress.killed.has(id));
+  survivors.push(...living);
+  const share = 1 - living.length / mutants.length;
+  if (share < leastShare) isEnough = false;
+  const seconds = Math.round((performance.now() - startedMs) / 1000);
+  rows.push(
+    `| ${part.title} | ${mutants.length} | ${mutants.length - living.length} | ${(share * 100).toFixed(1)} % | ${seconds} s |`,
+  );
+  process.stdout.write(`${rows.at(-1)}\n`);
+}
+process.stdout.write(
+  `\n| part | mutants | killed | share | time |\n| --- | --- | --- | --- | --- |\n${rows.join("\n")}\n`,
+);
+const files = new Set(names.flatMap((name) => [...instrument(partNamed(name)).code.keys()]));
+const isExplained = reportSurvivors(survivors, files, values.update);
+process.exitCode = isEnough && isExplained ? 0 : 1;
+
+function folderOf(name: string): string {
+  return `node_modules/.cache/mutants/${name}`;
+}
+
+/** Quick tests first; what lives then meets the slow ones; what works while modules are loaded gets a process each. */
+async function runPart(name: string): Promise<Progress> {
+  const folder = folderOf(name);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const passMs of passesMs) await runTests(name, { MUTANTS_PASS_MS: String(passMs) });
+  const done = new Progress(folder);
+  if ((await runTests(name, { MUTANT: "-1" })) !== 0)
+    throw new Error(`${name}: the tests fail without a mutant`);
+  for (const id of new Set(done.numbers("loaded"))) {
+    if (done.killed.has(id)) continue;
+    const code = await runTests(name, { MUTANT: String(id) });
+    if (code !== 0) done.addKilled(id);
+  }
+  return done;
+}
+
+/** One run of vitest; a mutant that hangs is killed with its process, and the rest begins anew. */
+async function runTests(name: string, more: Record<string, string>): Promise<number> {
+  const folder = folderOf(name);
+  const env = { ...process.env, ...more, MUTATED_PART: name, MUTANTS_FOLDER: folder };
+  const args = [
+    "vitest",
+    "run",
+    "--config",
+    "test/mutants/pure/vitest.config.ts",
+    "--reporter=dot",
+    "--bail=1",
+  ];
+  for (;;) {
+    const child = spawn("npx", args, { env, stdio: ["ignore", "ignore", "inherit"], detached: true });
+    let stalled = false;
+    const watch = setInterval(() => {
+      const since = statSync(`${folder}/trying`, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+      stalled = "MUTANT" in more ? false : Date.now() - since > stallMs;
+      if (stalled && child.pid) process.kill(-child.pid, "SIGKILL");
+    }, 1_000);
+    const code = await new Promise<number | null>((resolve) => child.once("exit", resolve));
+    clearInterval(watch);
+    if (!stalled) return code ?? 1;
+    const progress = new Progress(folder);
+    for (const id of progress.numbers("trying")) if (id > 0) progress.addKilled(id);
+    progress.trying(0);
+  }
+}
