@@ -1,3 +1,4 @@
+import { terminalText } from "../../base/terminal-text.ts";
 import { formatCount, formatDuration } from "../../base/units.ts";
 import {
   differenceCount,
@@ -68,10 +69,10 @@ function namedLines({ missing, extra, different, tombstoned }: NamedRecords): st
 
 const longestValue = 200;
 
-/** A value as a line shows it, shortened. */
+/** A value as a line shows it: shortened, and safe for a terminal. */
 export function valueText(value: unknown): string {
   const text = typeof value === "bigint" ? String(value) : JSON.stringify(value, bigintText);
-  return text.length > longestValue ? `${text.slice(0, longestValue)}…` : text;
+  return terminalText(text, longestValue);
 }
 
 function bigintText(_key: string, value: unknown): unknown {
