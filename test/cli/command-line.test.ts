@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
+import { commands as realCommands } from "../../src/cli/commands/all-commands.ts";
 import { command, type Command } from "../../src/cli/program/command.ts";
 import { choice, durationMs, flag, text, wholeNumber } from "../../src/cli/program/option-specs.ts";
 import { readCommandLine } from "../../src/cli/program/command-line.ts";
@@ -95,6 +96,19 @@ describe("a command line", () => {
       logFormat: "auto",
     });
   });
+});
+
+test("I9: no option takes a token or a secret, which other users would see; but that of the made-up sandbox", () => {
+  const flags = realCommands.flatMap(({ name, options }) =>
+    Object.values(options as Readonly<Record<string, { readonly flags: string }>>).map(
+      (option) => `${name} ${option.flags}`,
+    ),
+  );
+  expect(flags.length).toBeGreaterThan(40);
+  expect(flags.filter((one) => /token|secret|password|key/i.test(one))).toEqual([
+    ...["list", "create", "update", "rotate", "delete"].map((verb) => `webhooks ${verb} --token-env <name>`),
+    "sandbox --secret <text>",
+  ]);
 });
 
 describe("a mistake is a usage error that names what was most likely meant", () => {

@@ -72,6 +72,11 @@ export function renderFaults(faults: readonly Fault[]): string {
   return head + rows.join("");
 }
 
+/** Every test and group of a file by its title, the titles of the groups around it before its own. */
+export function testTitles(source: Source): string[] {
+  return callsIn(source).map((call) => fullTitle(source, call));
+}
+
 function rankOf(area: string): number {
   return faultAreas.findIndex((known) => known === area) + 1;
 }

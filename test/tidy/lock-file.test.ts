@@ -3,7 +3,16 @@ import { expect, test } from "vitest";
 
 interface LockFile {
   readonly packages: Readonly<
-    Record<string, { readonly version?: string; readonly optionalDependencies?: Record<string, string> }>
+    Record<
+      string,
+      {
+        readonly version?: string;
+        readonly integrity?: string;
+        readonly dev?: boolean;
+        readonly hasInstallScript?: boolean;
+        readonly optionalDependencies?: Record<string, string>;
+      }
+    >
   >;
 }
 
@@ -20,6 +29,16 @@ test("the lock file holds every platform's packages, so that `npm ci` works on a
   ) as LockFile;
   expect(Object.keys(lock.packages).length).toBeGreaterThan(50);
   expect(missingFrom(lock)).toEqual([]);
+});
+
+test("every package in the lock file has a hash, and only the development Node runs a script when installed", () => {
+  const { packages } = JSON.parse(
+    readFileSync(new URL("../../package-lock.json", import.meta.url), "utf8"),
+  ) as LockFile;
+  const installed = Object.entries(packages).filter(([name]) => name !== "");
+  expect(installed.filter(([, { integrity = "" }]) => !integrity.startsWith("sha512-"))).toEqual([]);
+  const withScript = installed.filter(([, { hasInstallScript }]) => hasInstallScript);
+  expect(withScript.map(([name, { dev }]) => [name, dev])).toEqual([["node_modules/node", true]]);
 });
 
 test("a lock file without a platform's package is found", () => {

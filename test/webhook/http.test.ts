@@ -220,17 +220,6 @@ describe("connections are used as HTTP allows", () => {
     line.socket.destroySoon();
     await expect.poll(() => counted(receiver.mirror, "_inbox")).toBe(1);
   });
-
-  // Fault: webhook | more connections than allowed | raw sockets | the extra one is closed; there is room when another ends
-  test("there are only so many connections at a time", async () => {
-    const receiver = await aReceiver({ limits: { connections: 3 } });
-    const lines = await Promise.all(Array.from({ length: 3 }, () => dial(receiver.port)));
-    const extra = await dial(receiver.port);
-    await extra.closed;
-    lines[0]?.socket.destroy();
-    await lines[0]?.closed;
-    await expect.poll(async () => (await receiver.deliver().catch(() => null))?.status).toBe(204);
-  });
 });
 
 describe("what is no HTTP is answered as such, counted, and its connection ends", () => {
