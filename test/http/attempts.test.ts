@@ -22,6 +22,7 @@ describe("retries", () => {
     });
   });
 
+  // Fault: service | 503 with Retry-After | a server in the service's place | the next attempt waits as long
   test.each([
     ["seconds", () => "7"],
     ["a date", () => new Date(nowMs() + 7_000).toUTCString()],

@@ -42,6 +42,7 @@ describe("compressed answers", () => {
     expect(error).toMatchObject({ retryable: true, requestId: null });
   });
 
+  // Fault: service | an answer that unpacks to more than allowed | a server in the service's place | refused at the cap
   test.each([
     ["gzip", gzipSync],
     ["deflate", deflateSync],

@@ -60,9 +60,14 @@ async function firstFailure(
   return failureIn(folder, JSON.parse(readFileSync(report, "utf8")) as TestReport);
 }
 
+/** A file without a failed test could not be loaded, or was not begun any more: others explain more. */
 function failureIn(folder: string, { testResults }: TestReport): FailedTest | null {
-  const failed = testResults.find(({ status }) => status === "failed");
-  if (!failed) return null;
-  const one = failed.assertionResults.find(({ status }) => status === "failed");
-  return { file: path.relative(folder, failed.name), name: one?.fullName ?? "the file cannot be loaded" };
+  const failures = testResults
+    .filter(({ status }) => status === "failed")
+    .map(({ name, assertionResults }) => ({
+      file: path.relative(folder, name),
+      name: assertionResults.find(({ status }) => status === "failed")?.fullName,
+    }));
+  const [first] = failures.toSorted((a, b) => Number(b.name !== undefined) - Number(a.name !== undefined));
+  return first ? { ...first, name: first.name ?? "the file cannot be loaded" } : null;
 }

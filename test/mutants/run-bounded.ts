@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { fastFolder } from "./project-copy.ts";
 
 /** How a process ended; `code` is null when its time was over and it was killed. */
 export interface BoundedEnd {
@@ -18,6 +19,7 @@ export function runBounded(
   const { promise, resolve } = Promise.withResolvers<BoundedEnd>();
   const child = spawn(process.execPath, args, {
     cwd: folder,
+    env: { ...process.env, TMPDIR: fastFolder },
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -30,6 +32,7 @@ export function runBounded(
     }
   };
   const timer = setTimeout(kill, timeoutMs);
+  process.once("exit", kill);
   const add = (text: Buffer) => {
     output += text.toString();
     if (until?.test(output)) kill();
@@ -38,6 +41,7 @@ export function runBounded(
   child.stderr.on("data", add);
   child.on("close", (code) => {
     clearTimeout(timer);
+    process.off("exit", kill);
     kill();
     resolve({ code, output });
   });

@@ -36,7 +36,7 @@ const chosen = plantedFaults.filter(({ id }) => chosenIds?.includes(id) ?? true)
 if (chosen.length === 0) throw new Error(`there is no planted fault ${chosenIds?.join(", ")}`);
 const copy = copyProject();
 process.once("exit", () => copy.remove());
-process.once("SIGINT", () => process.exit(130));
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 const failing = new Map<string, boolean>();
 const results: Found[] = [];
 for (const [i, fault] of chosen.entries()) {

@@ -70,6 +70,7 @@ describe("I2: every change of a row has exactly one row in the change log", () =
     ).toEqual([{ n: 0 }]);
   });
 
+  // Fault: disk | a transaction that fails at its end | the step that is applied | applied again, it is logged whole (I2)
   test("an answer that is applied again after a rollback has its row of the read again", async () => {
     const mirror = await openShop();
     const at = stampOf(mirror, { requestId: "req-9" });

@@ -1,15 +1,17 @@
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
 import type { ServiceRequest, Transport } from "../../src/connector/transport.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
+import type { EngineOptions } from "../../src/sync/engine/engine-options.ts";
 import { Engine } from "../../src/sync/engine/engine.ts";
 import { OutageWatch } from "../../src/sync/retry/outage.ts";
 import { BatchRetryPolicy } from "../../src/sync/retry/retry-policy.ts";
 import { openShop } from "../support/mirror.ts";
 import { person } from "../support/shop-records.ts";
 import { work } from "../support/state-rows.ts";
-import { rows } from "../support/store.ts";
+import { allChanges, put, rows } from "../support/store.ts";
 import { runContextOf, stillClock, waiting } from "../support/sync.ts";
 
 /** A service whose person 1 is always the same; `beforeSent` runs while the request waits for its permit. */
@@ -27,16 +29,21 @@ function service(beforeSent: (asked: number) => void = () => undefined) {
   return { asked, transport };
 }
 
-function workOn(run: RunContext, transport: Transport): Promise<"done" | "drained"> {
+function workOn(
+  run: RunContext,
+  transport: Transport,
+  more: Partial<EngineOptions> = {},
+): Promise<"done" | "drained"> {
   const signal = new AbortController().signal;
   const parts = { clock: stillClock, log: silentLog, tally: new Tally(), longestOutageMs: 60_000 };
   const policy = new BatchRetryPolicy(new OutageWatch({ ...parts, ended: signal }), () => Promise.resolve());
-  return new Engine(run, { transport, concurrency: 1, policy, signal, closed: signal }).work();
+  return new Engine(run, { transport, concurrency: 1, policy, signal, closed: signal, ...more }).work();
 }
 
 const event = { lane: "webhook", reason: "people.updated" } as const;
 
 describe("a work item", () => {
+  // Fault: disk | a write that fails while an answer is stored | a trigger | its work item stays, and the read is made again (I1)
   test("I1 stays queued when the transaction that stores its answer fails", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror);
@@ -75,5 +82,45 @@ describe("a work item", () => {
     run.queue.add(work({ dirtySeq: mirror.sequence.next() }));
     await workOn(run, late);
     expect(asked).toEqual(["/people/1", "/people/1"]);
+  });
+});
+
+/** A service whose list answers before the old detail of person 1 that was sent beside it; later details are new. */
+function overtakingService(listed: Promise<void>, onList: () => Promise<void> | undefined) {
+  const asked: string[] = [];
+  const transport: Transport = {
+    send: async ({ path, onSent }) => {
+      asked.push(path);
+      onSent?.();
+      const isOld = path === "/people/1" && asked.filter((one) => one === path).length === 1;
+      await (isOld ? listed : path === "/people" ? onList() : undefined);
+      const record = person(1, isOld ? "old" : "new");
+      const paginator = { currentPage: 1, perPage: 2, totalResults: 1, totalPages: 1 };
+      const body = Buffer.from(JSON.stringify(path === "/people" ? { data: [record], paginator } : record));
+      return { status: 200, headers: {}, body, requestId: null, attempts: 1 };
+    },
+  };
+  return { asked, transport };
+}
+
+describe("I3 an answer that a list overtook does not overwrite the record, although the list changed nothing", () => {
+  test.each(["detail", "list"])("the %s was sent first", async (first) => {
+    const mirror = await openShop();
+    const run = runContextOf(mirror);
+    put(mirror, "people", person(1, "new"));
+    const listed = Promise.withResolvers<void>();
+    const addEvent = () => run.queue.add(work({ ...event, dirtySeq: mirror.sequence.next() }));
+    const { asked, transport } = overtakingService(listed.promise, async () => {
+      if (first === "detail") return;
+      addEvent();
+      while (!asked.includes("/people/1")) await setImmediate();
+    });
+    if (first === "detail") addEvent();
+    const payload = { variant: "", page: 1 };
+    run.queue.add(work({ kind: "list", target: "page::1", lane: "list", reason: "sweep", payload }));
+    await workOn(run, transport, { concurrency: 2, afterPage: () => listed.resolve() });
+    expect(asked.toSorted()).toEqual(["/people", "/people/1", "/people/1"]);
+    expect(rows(mirror, "SELECT name FROM people")).toEqual([{ name: "new" }]);
+    expect(allChanges(mirror)).toHaveLength(1);
   });
 });

@@ -1,10 +1,15 @@
 import { describe, expect, test } from "vitest";
+import { silentLog } from "../../src/base/logger.ts";
 import { NotFoundError, UnavailableError } from "../../src/connector/service-errors.ts";
+import type { Transport } from "../../src/connector/transport.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
+import { Tally } from "../../src/sync/context/tally.ts";
+import { identify } from "../../src/sync/identity/identify.ts";
 import { judgeToken } from "../../src/sync/identity/judge-token.ts";
 import { fingerprintOf, rememberIdentity, type Identity } from "../../src/sync/identity/pinned-identity.ts";
 import { openShop } from "../support/mirror.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import { put, remove } from "../support/store.ts";
 
 const pinned: Identity = {
@@ -130,6 +135,23 @@ describe("I10: a mirror belongs to one company", () => {
     mirror.apply(() => new WorkQueue(mirror.db).add({ resource: "orders", ...doubt }));
     const { asked } = await judge(mirror, "Acme", "new");
     expect(asked).toEqual(["/orders/1", "/orders/2"]);
+  });
+
+  test("a token that was replaced changes the fingerprint, and keeps the company's salt and business id", async () => {
+    const mirror = await mirrorOf([1]);
+    const answers: Record<string, object> = { "/shop": { name: "Acme" }, "/orders/1": orderOf(1) };
+    const transport: Transport = {
+      send: async ({ path }) => {
+        const body = Buffer.from(JSON.stringify(answers[path]));
+        return { status: 200, headers: {}, body, requestId: null, attempts: 1 };
+      },
+    };
+    const random = seededRandom(1);
+    const parts = { mirror, transport, tally: new Tally(), token: "new", random, log: silentLog };
+    const { signal } = new AbortController();
+    const found = await identify(parts, { acceptIdentity: false, lane: "list", signal });
+    expect(found.changed).toBe(true);
+    expect(found.identity).toEqual({ ...pinned, fingerprint: fingerprintOf("new", "salt") });
   });
 
   test("I9: the token is stored as a salted fingerprint that neither shows it nor matches without the salt", () => {

@@ -85,4 +85,22 @@ export const deliveryFaults: readonly PlantedFault[] = [
     why: "another 404 of a deleted record is another change",
     tests: ["test/store/change-log.test.ts"],
   },
+  {
+    id: "filed-one-event-too-far",
+    invariant: "I7",
+    file: "src/state/inbox/event-ids.ts",
+    find: "this.meta.set(filedKey, this.lastSeq);",
+    replace: "this.meta.set(filedKey, this.lastSeq + 1);",
+    why: "the event after those that are filed is not known when it is sent again",
+    tests: ["test/state", "test/webhook/burst.test.ts"],
+  },
+  {
+    id: "results-of-a-group-mixed-up",
+    invariant: "I6",
+    file: "src/webhook/ingest/group-commit.ts",
+    find: "committed(results[i] ?? null);",
+    replace: "committed(results[i + 1] ?? results[0] ?? null);",
+    why: "a delivery is answered with another one's result",
+    tests: ["test/webhook"],
+  },
 ];
