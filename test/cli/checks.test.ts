@@ -9,6 +9,7 @@ import { load } from "../support/config.ts";
 describe("the clock", () => {
   const there = "Sat, 21 Nov 2026 12:00:00 GMT";
   const noon = Date.parse(there);
+  // Fault: clock | this machine's clock differs from the service's by up to a day | the `Date` header that `check` reads | a warning above a minute, a failure from five minutes on
   test.each([
     [0, "ok", "0 s behind the service"],
     [2_000, "ok", "2 s ahead of the service"],
@@ -34,6 +35,7 @@ describe("the data folder", () => {
     expect(checkDataDir(deep)).toMatchObject({ status: "ok", detail: `${deep} (will be made)` });
   });
 
+  // Fault: files | a file stands where `data_dir` should be | the path that `check` looks at | a failure with what to do
   test("that cannot become one, because a file is in the way, fails with what to do", () => {
     const folder = temporaryFolder({ data: "" });
     for (const dataDir of [path.join(folder, "data"), path.join(folder, "data/inner")]) {
@@ -45,6 +47,7 @@ describe("the data folder", () => {
     }
   });
 
+  // Fault: disk | little space is left | the free space that `check` judges | a warning below 1 GB, a failure below 100 MB
   test.each([
     [5_000_000_000, "ok"],
     [999_999_999, "warn"],

@@ -58,6 +58,7 @@ describe("an error", () => {
     expect(stderr).not.toContain("bug");
   });
 
+  // Fault: process | an unforeseen error | a command | exit 10, called a bug, its stack only with -v
   test("that nobody foresaw is called a bug, with exit 10, and its stack only with -v", async () => {
     const quiet = await runAct(["act"], thrower(new TypeError("x is not a function")));
     expect(quiet.code).toBe(10);
@@ -143,6 +144,7 @@ function findBeta({ config }: CommandContext): Ending {
 }
 
 describe("I9: what the config keeps secret", () => {
+  // Fault: secrets | an error carries a secret of the config | a command | no line and no document has it (I9)
   test("is in no line and no document, also when an error carries it", async () => {
     for (const terminal of [false, true]) {
       const { stdout, stderr } = await runAct(["act", "--json", "-v"], leak, {
@@ -189,6 +191,7 @@ describe("a signal", () => {
     expect(jsonLines(written.stderr)).toMatchObject([{ level: "info", signal: name }]);
   });
 
+  // Fault: process | a second signal while a command ends | the signals of the process | it ends at once
   test("a second one ends at once", async () => {
     const { run, signals, ended } = createTestInvocation(["act"], { commands: [commandThat(untilStopped)] });
     const running = run();
@@ -238,6 +241,7 @@ async function writeFive({ output }: CommandContext): Promise<Ending> {
 }
 
 describe("a reader of stdout that goes away", () => {
+  // Fault: process | the reader of stdout goes away | the output stream of a command | the command is stopped, exit 0
   test("is no error: the command is stopped, nothing is printed, exit 0", async () => {
     const reader = leavingReader();
     const { code, stderr } = await runAct(["act"], writeOn, { stdout: reader });

@@ -46,6 +46,7 @@ function pretending(version: string): { readonly flag: string; readonly script: 
 }
 
 describe("bin", () => {
+  // Fault: process | an older Node starts the program | the version that `bin` reads | exit 2 with the version needed, no stack
   test.each(["22.18.9", "20.20.2", "0.10.48"])(
     "refuses Node %s before it reads anything else",
     async (version) => {

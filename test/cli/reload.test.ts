@@ -22,6 +22,7 @@ function refusing(): never {
 }
 
 describe("SIGHUP", () => {
+  // Fault: files | a config with a mistake while `serve` runs | the file that is read again | logged, and the old config stays
   test("a good config is taken, a bad one is logged and the old one kept", () => {
     const more = `  other:\n    token: \${env:TOKEN}\n`;
     const { applied, records } = reloads(minimal(), ["companies: 1", minimal(more)]);
@@ -40,6 +41,7 @@ describe("SIGHUP", () => {
     expect(warnings.map(({ msg }) => String(msg).split(" ")[0])).toEqual(["serve.listen", "data_dir"]);
   });
 
+  // Fault: process | an unforeseen error while the config is read again | the reload function | the daemon continues
   test("an error that nobody foresaw keeps the daemon going, too", () => {
     const { log, records } = recordingLog();
     createReload({ log }, load(minimal()).config, () => load(minimal()).config, { apply: refusing })();

@@ -15,6 +15,7 @@ async function playServe(config: string, ...args: string[]) {
 }
 
 describe("serve does not begin", () => {
+  // Fault: process | the port is taken | another server | refused before anything is locked or written
   test("on a port that is taken: refused before anything is locked or written", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));

@@ -13,6 +13,7 @@ function atRename(what: "SIGKILL" | "EBUSY") {
 }
 
 describe("rotate", () => {
+  // Fault: process | kill -9 between the service's new secret and its file | a process of `webhooks rotate` | the next command finds the secret; nothing is lost
   test("killed between the service's answer and the file has lost nothing: the next command finds it", async () => {
     const setup = await openWebhookSetup();
     const clock = new WoundClock(Date.now());
@@ -30,6 +31,7 @@ describe("rotate", () => {
     expect(ringOf(setup, clock).accepted().toSorted()).toEqual([first, second, third].toSorted());
   });
 
+  // Fault: process | a crash that left half a secret | the new secret's file | the next rotation starts anew
   test("after a crash before the service's answer starts anew", async () => {
     const setup = await openWebhookSetup();
     const { id, secret: first } = await created(setup);
@@ -39,6 +41,7 @@ describe("rotate", () => {
     expect(ringOf(setup, new WoundClock(Date.now())).accepted()).toEqual([secret, first]);
   });
 
+  // Fault: files | the secret's file cannot be replaced (a mounted file) | a rename that fails with EBUSY | the secret is shown, and all of them are accepted
   test("whose file cannot be moved in its place (a single mounted file) shows it and loses none, however often", async () => {
     const setup = await openWebhookSetup();
     const clock = new WoundClock(Date.now());

@@ -92,6 +92,7 @@ describe("create", () => {
     expect(stderr).toContain("companies.acme.webhook.public_url");
   });
 
+  // Fault: files | the folder of the secret's file is missing | the config's path | the secret is shown, exit 1, with what to do
   test("into a folder that is not there still shows the secret, exits 1 and says what to do", async () => {
     const setup = await openWebhookSetup({
       webhook: `{ secrets: ["\${file:nowhere/hook}"], public_url: "${publicUrl}" }`,
@@ -105,6 +106,7 @@ describe("create", () => {
     expect(stderr).not.toContain(secret);
   });
 
+  // Fault: service | 403 to a new subscription | the sandbox | nothing is written
   test("that the service refuses leaves nothing behind", async () => {
     const setup = await openWebhookSetup({ files: { hook: "ours\n" } });
     setup.sandbox.control.fault({ kind: "status", status: 403, match: { method: "POST" } });
@@ -163,6 +165,7 @@ describe("rotate", () => {
     expect([setup.text("hook"), setup.has("data/acme.secrets.json")]).toEqual([`${ours.secret}\n`, false]);
   });
 
+  // Fault: network | the answer to a rotation is lost | the sandbox resets the connection | it says that there may be an unknown secret; the next rotation heals it
   test("whose answer is lost says that there may be a secret nobody has seen; the next one heals it", async () => {
     const setup = await openWebhookSetup();
     const { id, secret: old } = await created(setup);
@@ -181,6 +184,7 @@ describe("rotate", () => {
     expect(setup.text("hook")).toBe(`${secret}\n`);
   });
 
+  // Fault: disk | the old secret cannot be stored | a folder in the file's place | the service is not asked for a new one
   test("changes nothing in the service when the old secret could not be remembered", async () => {
     const setup = await openWebhookSetup();
     const { id } = await created(setup);
@@ -202,6 +206,7 @@ describe("rotate", () => {
       expect(statSync(path.join(setup.cwd, file)).uid).toBe(owner);
   });
 
+  // Fault: secrets | the secret's file is readable by others | its mode | 0600 after the rotation
   test("makes a file that others could read private", async () => {
     const setup = await openWebhookSetup();
     const { id } = await created(setup);

@@ -48,6 +48,7 @@ describe("list", () => {
     expect(ours?.missing_events).toHaveLength(manifest.events.length - 1);
   });
 
+  // Fault: webhook | no active subscription delivers to this receiver | the sandbox's subscriptions | a warning
   test("warns while nothing active delivers here", async () => {
     const setup = await openWebhookSetup();
     const warned = async () => (await setup.run("list")).stderr.includes(`delivers nothing to ${publicUrl}`);
@@ -85,6 +86,7 @@ describe("a command about one subscription", () => {
     },
   );
 
+  // Fault: identity | a token without the scope `write` | the sandbox | a message that says so; another token is taken for this call
   test("with a token that may only read says so, and takes another one for this call", async () => {
     const setup = await openWebhookSetup({ token: ({ readToken }) => readToken });
     const refused = await setup.json("create");
@@ -107,6 +109,7 @@ describe("a command about one subscription", () => {
     expect(stderr).toContain("the environment variable NOBODY is not set");
   });
 
+  // Fault: identity | a token of another company for a command that writes | `webhooks` with another token | refused, and nothing is changed there (I10)
   test("I10: refuses a token of another company than the mirror's, and changes nothing there", async () => {
     const setup = await openWebhookSetup({ companies: 2 });
     const [acme, other] = setup.sandbox.companies;

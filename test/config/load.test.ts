@@ -167,6 +167,7 @@ describe("YAML mistakes are reported with line and column", () => {
     expect(complaints('a: [{}"\n').at(-1)).toMatch(/^config\.yaml:2:1: not valid YAML: Flow sequence/);
   });
 
+  // Fault: files | a YAML alias bomb | the config | refused
   test("an alias bomb is refused, not unfolded", () => {
     const levels = [
       "a: &a [x,x,x,x,x,x,x,x,x]",

@@ -161,6 +161,7 @@ describe("all mistakes are reported at once", () => {
 });
 
 describe("companies", () => {
+  // Fault: files | company names that lead out of the folder or are JavaScript's | the config | refused with line and column
   test.each([
     ["companies:\n", '1:1: the config needs "companies"'],
     ["companies: {}\n", "1:12: companies must name at least one company"],
@@ -175,6 +176,7 @@ describe("companies", () => {
     expect(complaints(text)).toEqual([expect.stringContaining(message)]);
   });
 
+  // Fault: secrets | a token in the wrong place of the config | the config | the message does not show it (I9)
   test("are never quoted: a token in the wrong place is not printed", () => {
     for (const text of [
       "companies: { acme: sk_live_1 }",

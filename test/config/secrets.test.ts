@@ -25,6 +25,7 @@ describe("a token", () => {
     expect(load("", { files, path: "/etc/m/c.yaml" }).config.companies[0]?.token.reveal()).toBe("t");
   });
 
+  // Fault: secrets | a literal token in the config | the config | it works, with a warning that does not show it
   test("that stands in the file works, with a warning that names the place and not the token", () => {
     const { config, warnings } = load("companies:\n  acme:\n    token: sk_live_1\n");
     expect(config.companies[0]?.token.reveal()).toBe("sk_live_1");
@@ -34,6 +35,7 @@ describe("a token", () => {
     expect(load(minimal()).warnings).toEqual([]);
   });
 
+  // Fault: secrets | a secret's variable or file is missing, empty, or holds more than a word | the environment and files | the message names the place, not the secret
   test.each([
     ["${env:NOT_SET}", "the environment variable NOT_SET is not set"],
     ["${env:EMPTY}", "the environment variable EMPTY is empty"],

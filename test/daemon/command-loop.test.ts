@@ -139,6 +139,7 @@ describe("commands of other processes", () => {
     await ended;
   });
 
+  // Fault: disk | the database cannot be written when a command's answer is ready | the daemon's commands | written as soon as it can be
   test("an answer is written as soon as the database can be written again", async () => {
     const { commands, close, held, ended, tick, mirror } = await startLoop();
     const id = commands.add("sync", formatSyncCommand(asks(), null), asker);

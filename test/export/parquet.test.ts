@@ -75,6 +75,7 @@ describe("types", () => {
     expect(await duckRows(`SELECT * FROM '${file}'`)).toEqual([]);
   });
 
+  // Fault: data | an amount with more digits than its column's type | cells of Parquet | a wider type in this export
   test("an amount with more digits gives its column a wider DECIMAL in this export, one that no DECIMAL can hold DOUBLE", async () => {
     const mirror = await openHasty();
     putAs(mirror, "orders", 1, orderRecord(1, { total: 0.1 + 0.2 }));
@@ -92,6 +93,7 @@ describe("types", () => {
     ]);
   });
 
+  // Fault: data | a text that is no date in a date column | cells of Parquet | the column is text in this export
   test("a text that is no date or time makes its column VARCHAR in this export", async () => {
     const mirror = await openHasty();
     putAs(mirror, "orders", 1, orderRecord(1, { issuedOn: "2026-02-30", changedAt: "yesterday" }));

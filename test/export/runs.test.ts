@@ -106,6 +106,7 @@ describe("one run after another", () => {
     expectTrue(manifest, path.join(out, "acme"));
   });
 
+  // Fault: files | a manifest that names a file outside of the folder | the export's folder | foreign files stay
   test("foreign files in the folder stay, whatever a manifest says", async () => {
     const mirror = await aMirror();
     const out = path.join(tempFolder(), "out");
@@ -120,6 +121,7 @@ describe("one run after another", () => {
 });
 
 describe("a run that was killed", () => {
+  // Fault: process | a kill before all files were complete | files that an export left | the next run removes them
   test("before all files were complete: the next run removes what it left", async () => {
     const mirror = await aMirror();
     const out = path.join(tempFolder(), "out");
@@ -130,6 +132,7 @@ describe("a run that was killed", () => {
     expect(readdirSync(out)).toEqual(["acme"]);
   });
 
+  // Fault: process | a kill while files were moved into place | the record that an export left | the next run finishes that first
   test("while it moved files into place: the next run of any table finishes that first", async () => {
     const mirror = await aMirror();
     const out = path.join(tempFolder(), "out");
@@ -170,6 +173,7 @@ describe("refused", () => {
     expect([error.kind, error.message]).toEqual(["usage", 'unknown table "peple"; did you mean "people"?']);
   });
 
+  // Fault: process | two exports into one folder at the same time | the folder's lock | the second one is refused
   test("a second run into the same folder at the same time", async () => {
     const mirror = await aMirror();
     const out = path.join(tempFolder(), "out");
@@ -181,6 +185,7 @@ describe("refused", () => {
     expect(readdirSync(out)).toEqual(["acme"]);
   });
 
+  // Fault: files | a file in the folder's place | the path | an error with a hint
   test("a folder that is a file, with a hint", async () => {
     const out = path.join(tempFolder(), "out");
     writeFileSync(out, "");
@@ -204,6 +209,7 @@ test("JSON lines of records are the service's bytes, except line breaks; those o
   );
 });
 
+// Fault: process | a writer commits all the time while files are made | a transaction beside the export | all files show one state
 test("beside a writer that commits all the time, all files of a run show the state in the manifest", async () => {
   const mirror = await openHasty();
   put(mirror, "people", { ...ann, name: "0" });

@@ -84,6 +84,7 @@ describe("an upload", () => {
     expect((await store.read("daily/acme/orders.csv")) === text("orders.csv")).toBe(true);
   });
 
+  // Fault: network | an upload that fails | the object store's client | the earlier manifest stays, and no part of a file
   test("that fails leaves the earlier manifest and no part of a file", async () => {
     const mirror = await aMirror();
     const real = storeAt(await aServer());
@@ -102,6 +103,7 @@ describe("an upload", () => {
 });
 
 describe("refused, with a hint", () => {
+  // Fault: secrets | a wrong key of the object store | a local S3 server | refused, and the error does not show the key
   test("a wrong key", async () => {
     const store = storeAt(await aServer(), { AWS_SECRET_ACCESS_KEY: "wrong-secret-key" });
     const error = await rejectionOf(store.put("a", Buffer.from("a"), "text/csv"));
@@ -112,6 +114,7 @@ describe("refused, with a hint", () => {
     expect(JSON.stringify(error)).not.toContain("wrong-secret-key");
   });
 
+  // Fault: network | a missing bucket, and a server that does not answer | a local S3 server, and a closed port | an error that says which, and whether it may pass
   test("a missing bucket, and a server that does not answer", async () => {
     const endpoint = await aServer();
     const absent = connectStore(

@@ -43,6 +43,7 @@ describe("a list's answer", () => {
     expect(refused(() => readList(bytes(text))).kind).toBe("protocol");
   });
 
+  // Fault: data | bytes that are no UTF-8 | a list's answer | refused: they would be stored for good
   test("broken characters are refused: they would be stored for good", () => {
     const body = Buffer.concat([bytes('{"data":[{"id":1,"a":"'), Buffer.of(0xc4), bytes('"}]}')]);
     expect(refused(() => readList(body)).kind).toBe("protocol");
@@ -68,6 +69,7 @@ describe("a record's answer", () => {
     expect(readDetail(bytes(text), 7).withoutId).toBe(true);
   });
 
+  // Fault: service | another record than asked for comes | a detail's answer | refused, and asked for again
   test.each(['{"id":8}', '{"id":"8"}'])("another record, %s, is refused as retryable", (text) => {
     const error = refused(() => readDetail(bytes(text), 7));
     expect(error).toMatchObject({ kind: "protocol", retryable: true });

@@ -41,6 +41,7 @@ describe("a correct paginator", () => {
   });
 });
 
+// Fault: pagination | more pages than the total fills | a list's answer | not believed
 test.each([9_999_999, 4])("more pages than the total fills are not believed: %i", (totalPages) => {
   expect(pageFacts({ ...paginator, totalPages }, 1)).toMatchObject({ pages: 3, overstated: true });
 });
@@ -62,6 +63,7 @@ describe("a paginator that cannot be used is refused, to be read again", () => {
     expect(refusalOf(given)).toContain(words);
   });
 
+  // Fault: pagination | any paginator whatsoever | a list's answer | used or refused, never a crash
   test("whatever it is, it is used or refused with a ProtocolError, never a crash", () => {
     const anything = fc.oneof(
       fc.anything(),

@@ -53,6 +53,7 @@ const queries = fc.dictionary(
 describe("I9: whatever the path and query, the target stays under the base", () => {
   const base = parseBaseUrl("https://service.example/api/v1");
 
+  // Fault: secrets | paths that would lead to another origin | any path of a request | the target stays under `base_url` (I9)
   test("for any path that is taken", () => {
     const piece = fc.constantFrom(
       "/",

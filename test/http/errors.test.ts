@@ -54,6 +54,7 @@ describe("any other answer becomes an error with its request id and a hint", () 
     });
   });
 
+  // Fault: network | an error answer whose body never ends | a server in the service's place | reported by its status, and the connection is closed
   test("an error whose body never ends is reported by its status, and its connection closed", async () => {
     const { http } = await serviceWith((answer) => {
       answer.writeHead(403, { "content-type": "application/json" });
@@ -63,6 +64,7 @@ describe("any other answer becomes an error with its request id and a hint", () 
     expect(await failureOf(http.send(get("/x")))).toBeInstanceOf(ForbiddenError);
   });
 
+  // Fault: data | control characters in an error's message | a server in the service's place | escaped and shortened
   test("control characters in a message of the service are escaped, and it is shortened", async () => {
     const { http } = await serviceWith((answer) =>
       json(answer, { message: `\u001b[31mred\u202e ${"x".repeat(900)}` }, 403),

@@ -11,6 +11,7 @@ const withCode = (code: string, message = "whatever") => Object.assign(new Error
 const failureFrom = (error: unknown) => networkErrorOf(error, broken, words);
 
 describe("what breaks a request has a plain message", () => {
+  // Fault: network | the name does not resolve, the connection is refused, reset or too slow | the error's code | a plain message, retryable
   test.each([
     ["ENOTFOUND", "the host name does not resolve"],
     ["EAI_AGAIN", "the host name could not be resolved just now"],
@@ -26,6 +27,7 @@ describe("what breaks a request has a plain message", () => {
     expect(error.hint).toBeTypeOf("string");
   });
 
+  // Fault: network | the certificate is expired, self-signed or another name's | the error's code | ended at once: it cannot pass by itself
   test.each([
     "CERT_HAS_EXPIRED",
     "DEPTH_ZERO_SELF_SIGNED_CERT",

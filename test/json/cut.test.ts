@@ -36,6 +36,7 @@ describe("a list answer", () => {
     expect(paginator).toBe(7);
   });
 
+  // Fault: data | strings that hold brackets, quotes and escapes | bytes of a list | cut at the right places
   test.each([
     ["brackets and quotes", '{"a":"}]{[\\"}]"}'],
     ["a backslash at the end", '{"a":"\\\\","b":"\\\\\\""}'],
@@ -59,6 +60,7 @@ describe("a list answer", () => {
     expect(refusal(() => cutList(bytes('{"data":[\ufeff{"id":1}]}'))).kind).toBe("protocol");
   });
 
+  // Fault: data | damaged JSON | bytes of a list | refused with the place
   test.each([
     ["nothing", "", 0, "an object", "the end"],
     ["white space only", " \n", 2, "an object", "the end"],
@@ -98,6 +100,7 @@ describe("a list answer", () => {
     expect(error.hint).toBeTruthy();
   });
 
+  // Fault: secrets | damaged JSON with secrets in it | bytes of a list | the message has one character of it
   test("reports one character of a fault and no more: an answer may hold secrets", () => {
     const error = refusal(() => cutList(bytes('{"data":[],"token":s3cret-token-value}')));
     expect(`${error.message} ${String(error.hint)} ${String(error.cause)}`).not.toContain("cret");
@@ -110,6 +113,7 @@ describe("a list answer", () => {
     );
   });
 
+  // Fault: data | a hundred thousand nested brackets | bytes of a list | refused, without running out of stack
   test.each([
     ["brackets", "["],
     ["objects", '{"a":'],

@@ -76,6 +76,7 @@ describe("parsing without loss", () => {
     expect(Object.getOwnPropertyDescriptor(value, "__proto__")?.value).toBe(2);
   });
 
+  // Fault: data | keys in escapes that JSON.parse may confuse with earlier ones | bytes of a record | read as they are written
   test("reads an escaped key correctly, where JSON.parse may confuse it with an earlier one", () => {
     for (const [met, text, key] of [
       ['{"h":[],"\\\\":0}', '{"h":1,"\\"":2}', '"'],

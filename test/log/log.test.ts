@@ -16,6 +16,7 @@ describe("a log line without a terminal", () => {
     ]);
   });
 
+  // Fault: data | line breaks and control characters in a message | a log line without a terminal | one line, one JSON document
   test("stays one line and one document whatever the message", () => {
     const { log, lines, records } = recordingLog();
     const circle: Record<string, unknown> = { name: "circle" };
@@ -153,6 +154,7 @@ describe("a log line at a terminal", () => {
     expect(pretty((log) => log.error("x"), false)).not.toContain("\u001B");
   });
 
+  // Fault: data | terminal escapes in a message of the service | a log line at a terminal | escapes as text
   test("cannot be used by the service to move the cursor or colour the screen", () => {
     const text = pretty((log) => log.warn("evil \u001B[2J\r\u009B", { field: "\u001B[31m", hint: "\u0007" }));
     expect(text).toContain(String.raw`evil \x1b[2J\x0d\x9b`);

@@ -113,6 +113,7 @@ describe("a waiting caller is served", () => {
 });
 
 describe("a caller that stops waiting", () => {
+  // Fault: process | a caller stops while it waits for a permit | its signal | it takes no permit
   test("is rejected at once with a MirrorError of kind stopped, and takes no permit", async () => {
     const { clock, ask, rateLimiter, answer, served } = await openedWith(1);
     void ask("last");
@@ -143,6 +144,7 @@ describe("a permit", () => {
     expect(() => permit.lost()).toThrow("a permit is finished once");
   });
 
+  // Fault: disk | the budget cannot be stored | the budget's store | the answer is used, and others get their permits
   test("whose end cannot be stored does not break the answer, and others still get theirs", async () => {
     const memory = createMemoryRateLimitStore();
     let full = false;

@@ -77,6 +77,7 @@ describe("publish", () => {
     expect(JSON.parse(stdout)).toMatchObject({ companies: { acme: { outcome: "written" } } });
   });
 
+  // Fault: files | one company has no mirror | `publish` | exit 10 with a hint; the others are published
   test("of a company without a mirror exits with 10 and a hint; the other companies are published", async () => {
     const folder = await aFolder();
     expect(await runIn(folder, "publish", "--company", "other")).toMatchObject({
@@ -200,6 +201,7 @@ describe("after a run", () => {
     }
   });
 
+  // Fault: files | the report cannot be written after a run | its path | logged as a database failure; the run keeps its outcome
   test("a report that cannot be written is logged and counts as a database failure; the run keeps its outcome", async () => {
     const folder = await aFolder();
     expect(await after(folder, "other")).toMatchObject({

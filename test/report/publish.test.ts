@@ -105,6 +105,7 @@ describe("publishing", () => {
     });
   });
 
+  // Fault: files | a foreign file in the report's place | an empty file, a text, another database | refused, and not touched
   test("refuses to overwrite a file that is no report, even an empty one or another database", async () => {
     const mirror = await aMirror();
     const report = mirror.db.name.replace(/\.db$/, ".report.db");
@@ -119,6 +120,7 @@ describe("publishing", () => {
     expect(readdirSync(path.dirname(report)).filter((name) => name.includes(".next"))).toEqual([]);
   });
 
+  // Fault: disk | the last report is damaged, with a journal of a writer that died | the report's bytes | made anew, and the journal is removed
   test("replaces a damaged report, and removes a journal that SQLite would apply to the new one", async () => {
     const mirror = await aMirror();
     const { file } = await publish(mirror);
@@ -168,6 +170,7 @@ describe("publishing", () => {
     }
   });
 
+  // Fault: process | an interruption while the report is made | the run's signal | the old report stays, and no other file
   test("leaves the old report and no other file when interrupted; gives a hint without a mirror", async () => {
     const mirror = await aMirror();
     const { file } = await publish(mirror);
@@ -184,6 +187,7 @@ describe("publishing", () => {
     });
   });
 
+  // Fault: process | two publish commands at the same time | the report's lock | the second one is refused
   test("is refused while another process publishes", async () => {
     const mirror = await aMirror();
     const [first, second] = await Promise.allSettled([publish(mirror), publish(mirror)]);

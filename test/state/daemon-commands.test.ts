@@ -74,6 +74,7 @@ describe("a command", () => {
 });
 
 describe("a writer that begins", () => {
+  // Fault: process | the process that asked the daemon has ended | the table of commands | its command is dropped; one that was left running begins again
   test("drops the commands of askers that have ended, and begins again those that were left running", () => {
     const dead = commands.add("sync", {}, { atMs: startMs, pid: 4_000_000 });
     const left = commands.add("sync", { full: true }, asker);

@@ -47,6 +47,7 @@ describe("I7 an event is known for ever", () => {
     expect(take(mirror, ids, ["a", "b", "c", "d", "e", "f"])).toEqual([...Array(5).fill(false), true]);
   });
 
+  // Fault: process | another connection stores the same event | two connections on the mirror | it is known (I7)
   test("also where another connection wrote it", async () => {
     const mirror = await openShop();
     const [one, other] = [new EventIds(mirror.db, mostUnfiled), new EventIds(mirror.db, mostUnfiled)];
@@ -145,6 +146,7 @@ describe("events that find their record in the queue", () => {
     expect(rows(shop.mirror, "SELECT kind FROM _work")).toEqual([{ kind: "confirm" }]);
   });
 
+  // Fault: process | a restart between an event and its read | the sequence of the file | the event is read again (I4)
   test("I4 are not answered by what is sent after a restart but numbered before them", async () => {
     const path = join(tempFolder(), "shop.db");
     const shop = await openIngest({ path });

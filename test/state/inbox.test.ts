@@ -144,6 +144,7 @@ describe("a replay evaluates stored events again", () => {
   });
 });
 
+// Fault: data | an event whose read left the queue | SQL on the queue | found and read (I12)
 test("I12 an event whose read left the queue without completing it is found and read", async () => {
   const shop = await openIngest();
   take(shop, nowMs, about(1), about(2));

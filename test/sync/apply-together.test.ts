@@ -37,6 +37,7 @@ describe("answers of one turn of the event loop", () => {
     reader.close();
   });
 
+  // Fault: data | one of several answers fails while they are applied | a transaction of several answers | the others stay, and nothing of the failed one
   test("fail alone: the others stay, and what the failed one stored, counted, logged and grew is gone", async () => {
     const reported: string[] = [];
     const logged: string[] = [];
@@ -68,6 +69,7 @@ describe("answers of one turn of the event loop", () => {
     expect(rows(run.mirror, "SELECT id, second FROM people WHERE id = 2")).toEqual([{ id: 2, second: 2 }]);
   });
 
+  // Fault: disk | the database fails while several answers are applied | a transaction of several answers | none of them is stored or counted
   test("fail together when the database does: none of them is stored or counted", async () => {
     const logged: string[] = [];
     const run = runContextOf(await openShop());

@@ -61,6 +61,7 @@ describe("I12: a record in quarantine that never became a row", () => {
   });
 });
 
+// Fault: process | a crash between the parts of a long answer | the answer's transactions | the read is repeated without other effect (I1, I7)
 test("I1, I7: a long answer is applied in parts, and after a crash in between the read is repeated without other effect", async () => {
   const mirror = await openHasty();
   const run = runContextOf(mirror, {}, ["colours"]);
@@ -100,6 +101,7 @@ describe("a parent's list", () => {
     expect(rows(run.mirror, "SELECT * FROM _listings")).toEqual([]);
   });
 
+  // Fault: pagination | a parent's list that changes while it is read | a list's answers | read again, named at last, and nothing is deleted
   test("that changed is read again, at last reported as unsettled, and nothing is deleted", async () => {
     const run = runContextOf(await openShop(), {}, ["people", "notes"]);
     for (let attempt = 1; attempt <= mostSweeps; attempt++) {

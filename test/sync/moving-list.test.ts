@@ -21,6 +21,7 @@ describe("a list that changed while it was read", () => {
     expect(run.tally.swept.has("people")).toBe(false);
   });
 
+  // Fault: pagination | a list that changes in every reading | a list's answers | read three times at most, then named; missing records are asked for
   test("is read three times at most, then reported as unsettled; missing records are checked all the same", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror, {}, ["people"]);
@@ -40,6 +41,7 @@ async function shuffled(run: RunContext, attempt: number, first: number[], secon
 }
 
 describe("repeated readings", () => {
+  // Fault: pagination | ties that are shuffled from reading to reading | a list's answers | readings count together
   test("count together: a list that shuffles ties is complete once each record was shown", async () => {
     const run = runContextOf(await openShop(), {}, ["people"]);
     await shuffled(run, 1, [1, 2], [2]);
@@ -104,6 +106,7 @@ describe("an append while a list is read", () => {
     expect(run.tally.of("people")).toMatchObject({ listed: 7, inserted: 7 });
   });
 
+  // Fault: pagination | a record is added and one deleted while a list is read | a list's answers | the whole list is read again
   test("with a deletion before it is none: the whole list is read again", async () => {
     const run = runContextOf(await openShop(), {}, ["people"]);
     await page(run, "people", people(1, 2), { total: 5 });
@@ -170,6 +173,7 @@ describe("a paginator that does not lead on", () => {
   });
 });
 
+// Fault: data | a record without an id in a list | a list's answer | the list is complete, and the record kept (I12)
 test("I12: a record without an id counts as shown: the list is complete, and the record kept", async () => {
   const run = runContextOf(await openShop(), {}, ["people"]);
   await page(run, "people", [person(1), { name: "nobody" }], { total: 3 });

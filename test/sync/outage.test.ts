@@ -41,6 +41,7 @@ describe("an outage", () => {
     expect(second).toMatchObject({ probes: 0, probeAtMs: 2_000 });
   });
 
+  // Fault: service | 503 with a long Retry-After | the run's outage | probed as late as asked, but once a minute
   test("is probed as late as Retry-After asks, but once a minute", () => {
     expect([null, 0, 1_000, 20_000, 3_600_000].map(firstProbeMs)).toEqual([
       2_000, 2_000, 2_000, 20_000, 60_000,

@@ -15,6 +15,7 @@ const order = (id: number, number: string) => ({
 });
 
 describe("I3, I4: reads that overlap", () => {
+  // Fault: data | a list overtakes a detail of the same record | read stamps | the detail is not used, and read again (I3)
   test("a detail that a list overtook is not used, and its item stays queued", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror, {}, ["people"]);
@@ -54,6 +55,7 @@ describe("I3, I4: reads that overlap", () => {
     expect(waiting(run)).toEqual(["orders id:1 detail changed"]);
   });
 
+  // Fault: service | a 404 overlaps with a list that shows the record | read stamps | nothing is removed, and it is asked again (I5)
   test("a 404 that overlapped with a list showing the record removes nothing and is repeated", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror);

@@ -31,6 +31,7 @@ function onSchema(path: string, sql: string): void {
   db.close();
 }
 
+// Fault: disk | an index lacks rows | the mirror's file | named, and made anew
 test("an index that lacks rows is named and made anew", async () => {
   const path = await closedShop();
   onSchema(
@@ -49,6 +50,7 @@ test("an index that lacks rows is named and made anew", async () => {
   expect(result.match).toBe(true);
 });
 
+// Fault: disk | overwritten pages | the mirror's file | named, and left as it is
 test("a file with overwritten pages is named, and left as it is", async () => {
   const path = await closedShop();
   const file = openSync(path, "r+");

@@ -188,6 +188,7 @@ test("a payment that names its owner itself is not accused by a document that li
 });
 
 describe("damage by SQL", () => {
+  // Fault: data | wounds of rows, child rows, tombstones, JSON, fences and changes | SQL on the mirror | `verify --local` names and heals each
   test.each(healed)("%s: is named and healed", async (_name, sql, expected) => {
     const mirror = await aFullShop();
     const tables = dump(mirror);
@@ -201,6 +202,7 @@ describe("damage by SQL", () => {
     if (!sql.includes("77, '{")) expect(dump(mirror)).toEqual(tables);
   });
 
+  // Fault: data | JSON of a record that is wrong or lost | SQL on the mirror | named, and queued for the next run
   test.each(queued)("%s: is named, and queued for the next run", async (_name, sql, expected) => {
     const mirror = await aFullShop();
     mirror.db.exec(sql);
