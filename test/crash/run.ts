@@ -1,10 +1,12 @@
 import { parseArgs } from "node:util";
 import { scenarios } from "./points/all-scenarios.ts";
+import { cutLog } from "./points/wal-cuts.ts";
 import { crashAt, pointsOf, type CrashScenario } from "./points/crash-scenario.ts";
 
 /**
- * Ends a real process at every point of each scenario, and starts it again. `--only NAME` tries one scenario, `--point N`
- * one of its points; `--minutes M` bounds the whole, `--jobs N` tries so many points at once. Exits 1 if one is broken.
+ * Ends a real process at every point of each scenario, and starts it again; then cuts a log at every 512 bytes.
+ * `--only NAME` tries one scenario, `--point N` one of its points; `--minutes M` bounds the whole, `--jobs N` tries so
+ * many points at once. Exits 1 if one is broken.
  */
 const { values } = parseArgs({
   options: {
@@ -16,8 +18,9 @@ const { values } = parseArgs({
 });
 
 const endMs = performance.now() + Number(values.minutes) * 60_000;
-const names = Object.keys(scenarios).filter((name) => values.only === undefined || name === values.only);
-if (names.length === 0) throw new Error(`no such scenario: ${Object.keys(scenarios).join(", ")}`);
+const all = [...Object.keys(scenarios), "power-loss"];
+const names = all.filter((name) => values.only === undefined || name === values.only);
+if (names.length === 0) throw new Error(`no such scenario: ${all.join(", ")}`);
 
 let broken = 0;
 for (const name of names) {
@@ -29,13 +32,23 @@ for (const name of names) {
     await scenario.close();
   }
 }
+if (names.includes("power-loss")) {
+  const { transactions, cuts, broken: wrong } = await cutLog(Infinity, 5);
+  print(
+    `power-loss: ${cuts} cuts in ${transactions} transactions, ${wrong.length} broken`,
+    ...wrong.slice(0, 20),
+  );
+  broken += wrong.length;
+}
 process.exitCode = broken > 0 ? 1 : 0;
 
 /** Tries every point; gives how many are broken. */
 async function sweep(name: string, scenario: CrashScenario): Promise<number> {
   const startedMs = performance.now();
   const count = (await pointsOf(scenario)).length;
-  const numbers = Array.from({ length: count }, (_, index) => index + 1);
+  const numbers = Array.from({ length: count }, (_, index) => index + 1).toSorted(
+    (a, b) => spread(a) - spread(b),
+  );
   const left = values.point === undefined ? numbers : [Number(values.point)];
   const tried = { crashed: 0, ended: 0, broken: 0 };
   const work = async () => {
@@ -61,6 +74,11 @@ async function sweep(name: string, scenario: CrashScenario): Promise<number> {
     `${name}: ${tried.crashed} crashes at ${count} points${ended}, ${tried.broken} broken${untried}, ${seconds} s`,
   );
   return tried.broken + missed;
+}
+
+/** Sorts numbers so that the first few of them are spread over all: a sweep that is cut short has met every part. */
+function spread(number: number): number {
+  return (number * 0.618_034) % 1;
 }
 
 function print(...lines: readonly string[]): void {
