@@ -3,6 +3,7 @@ import { DaemonCommands, isAlive } from "../state/daemon-commands.ts";
 import { openMirror, type Mirror } from "../state/mirror.ts";
 import { UptimeLog } from "../state/uptime-log.ts";
 import { WorkQueue } from "../state/work-queue.ts";
+import type { WriterLock } from "../store/writer-lock.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
 import { Tally } from "../sync/context/tally.ts";
 import { EventWorker } from "../sync/event-worker/event-worker.ts";
@@ -31,6 +32,8 @@ export interface RuntimeOptions {
   readonly runPlaces: RunPlaces;
   readonly settings: CompanySettings;
   readonly counters: CompanyCounters;
+  /** Of the mirror. */
+  readonly lock: WriterLock;
   readonly afterRun: (report: CompanyReport) => Promise<void>;
   /** Ends the runtime: what is in flight may finish within `graceMs`. */
   readonly closed: AbortSignal;
@@ -106,10 +109,10 @@ export class CompanyRuntime {
 
   /** Opens the mirror. The caller holds the writer lock. Throws what opening a database throws. */
   static async open(options: RuntimeOptions): Promise<CompanyRuntime> {
-    const { context, settings } = options;
+    const { context, settings, lock } = options;
     const notices = createNotices(context.log);
     const file = mirrorFiles(settings.config, settings.company.name).mirror;
-    const mirror = await openMirror(file, context.manifest, notices.store, context);
+    const mirror = await openMirror(file, context.manifest, notices.store, { ...context, lock });
     try {
       return new CompanyRuntime(options, mirror, notices);
     } catch (error) {

@@ -93,11 +93,13 @@ export class CompanySupervisor {
 
   private async supervise(): Promise<void> {
     try {
-      const lock = await this.takeLock();
-      try {
-        while (!this.stopped.signal.aborted) await this.runOnce();
-      } finally {
-        lock?.release();
+      while (!this.stopped.signal.aborted) {
+        const lock = await this.takeLock();
+        try {
+          while (!this.stopped.signal.aborted && lock?.isHeld()) await this.runOnce(lock);
+        } finally {
+          lock?.release();
+        }
       }
     } catch (error) {
       this.context.log.error("the company's supervisor ended", { error: messageOf(error) });
@@ -134,7 +136,7 @@ export class CompanySupervisor {
   }
 
   /** Opens the runtime and runs it until it is stopped, restarted or broken. */
-  private async runOnce(): Promise<void> {
+  private async runOnce(lock: WriterLock): Promise<void> {
     const { context, runPlaces, settings, counters } = this;
     const { clock, log } = context;
     this.restart = new AbortController();
@@ -143,7 +145,7 @@ export class CompanySupervisor {
     // By the settings as they are when the run ends: a change of them alone restarts nothing.
     const afterRun = (report: CompanyReport) => context.afterRun({ ...this.settings, report });
     try {
-      const options = { context, runPlaces, settings, counters, afterRun, closed, signal };
+      const options = { context, runPlaces, settings, counters, lock, afterRun, closed, signal };
       const runtime = await CompanyRuntime.open(options);
       this.setRuntime(runtime, null);
       if (runtime.receives) log.info("the mirror is open: deliveries are received");

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { systemClock, type Clock } from "../base/clock.ts";
+import { MirrorError } from "../base/errors.ts";
 import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import { ChangeLog, createViews } from "../store/apply/change-log.ts";
@@ -10,7 +11,7 @@ import { ResourceTable } from "../store/apply/resource-table.ts";
 import type { StoreNotices, TableContext } from "../store/apply/table-context.ts";
 import { silentLog, type Log } from "../base/logger.ts";
 import { retryWhileBusy } from "../store/transient-errors.ts";
-import { guarded, inTransaction, openDatabase, type Db } from "../store/database.ts";
+import { guarded, guardWrites, inTransaction, openDatabase, type Db } from "../store/database.ts";
 import { migrate } from "../store/migrations/migrate.ts";
 import { Derivations, derivationVersion } from "../store/tables/derivations.ts";
 import { Records } from "../store/tables/stored-records.ts";
@@ -19,6 +20,7 @@ import { planTable } from "../store/tables/table-plan.ts";
 import { restoreUnknownColumns } from "../store/tables/unknown-columns.ts";
 import { deriveAgain } from "./derive-again.ts";
 import { Meta } from "./meta.ts";
+import type { WriterLock } from "../store/writer-lock.ts";
 import { Quarantine } from "../store/apply/quarantine.ts";
 import { Sequence } from "./sequence.ts";
 
@@ -116,6 +118,8 @@ interface OpenOptions {
   readonly log?: Log;
   /** Ends the deriving of rows between two transactions; the next opening continues. */
   readonly signal?: AbortSignal;
+  /** Without it no transaction checks that this process may still write. */
+  readonly lock?: WriterLock;
 }
 
 /**
@@ -128,10 +132,11 @@ export async function openMirror(
   path: string,
   manifest: Manifest,
   notices: StoreNotices = {},
-  { clock = systemClock, log = silentLog, signal }: OpenOptions = {},
+  { clock = systemClock, log = silentLog, signal, lock }: OpenOptions = {},
 ): Promise<Mirror> {
   guarded(path, () => mkdirSync(dirname(path), { recursive: true }));
   const db = openDatabase(path);
+  if (lock) guardWrites(db, () => assertHeld(lock, path));
   try {
     const wait = { clock, log, signal: signal ?? new AbortController().signal };
     await retryWhileBusy(db, () => migrate(db), wait);
@@ -147,4 +152,16 @@ export async function openMirror(
     db.close();
     throw error;
   }
+}
+
+function assertHeld(lock: WriterLock, path: string): void {
+  if (lock.isHeld()) return;
+  throw new MirrorError(
+    "locked",
+    `another process may write the mirror, because its lock file was replaced: ${path}`,
+    {
+      hint: "Nothing was written since. Run it again, and remove no lock file: it locks nothing once its process has ended.",
+      retryable: true,
+    },
+  );
 }

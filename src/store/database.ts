@@ -148,10 +148,22 @@ function runnerOf(db: Db): Runner {
   return runner;
 }
 
+const owners = new WeakMap<Db, () => void>();
+
+/** From now on each transaction calls `assertOwner` first, once no other process can write: it throws where one may. */
+export function guardWrites(db: Db, assertOwner: () => void): void {
+  owners.set(db, assertOwner);
+}
+
 /**
  * Runs `step` in one transaction, inside another one as a savepoint. `BEGIN IMMEDIATE`: a transaction that reads first
  * would fail at its first write if another connection wrote meanwhile. Throws what `step` throws, MirrorError `database`.
  */
 export function inTransaction<T>(db: Db, step: () => T): T {
-  return guarded(db.name, () => runnerOf(db).immediate(step) as T);
+  const assertOwner = db.inTransaction ? undefined : owners.get(db);
+  const owned = () => {
+    assertOwner?.();
+    return step();
+  };
+  return guarded(db.name, () => runnerOf(db).immediate(owned) as T);
 }

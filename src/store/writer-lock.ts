@@ -1,5 +1,5 @@
 import Database from "better-sqlite3";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { MirrorError } from "../base/errors.ts";
 
 /**
@@ -11,6 +11,8 @@ import { MirrorError } from "../base/errors.ts";
  * Worst outcome of a crash: a note without a lock, which nobody reads.
  */
 export interface WriterLock {
+  /** Is the locked file still there? Where it was removed or replaced, another process can lock the new one. */
+  isHeld(): boolean;
   release(): void;
 }
 
@@ -30,9 +32,12 @@ export function takeWriterLock(path: string, command: string, guarded = "the mir
     db.pragma("journal_mode = DELETE");
     db.exec("BEGIN EXCLUSIVE");
     writeFileSync(note, JSON.stringify({ pid: process.pid, command, since: new Date().toISOString() }));
+    const file = fileAt(path);
+    const isHeld = () => fileAt(path) === file;
     return {
+      isHeld,
       release: () => {
-        rmSync(note, { force: true });
+        if (isHeld()) rmSync(note, { force: true });
         db?.close();
       },
     };
@@ -50,6 +55,12 @@ export function takeWriterLock(path: string, command: string, guarded = "the mir
       cause: error,
     });
   }
+}
+
+/** Identifies the file behind a name. To open and close it would end this process's lock on it. */
+function fileAt(path: string): string {
+  const { dev, ino } = statSync(path, { throwIfNoEntry: false }) ?? {};
+  return `${dev} ${ino}`;
 }
 
 /** The process that holds a lock; without its facts where its note cannot be read. */

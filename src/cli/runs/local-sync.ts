@@ -33,7 +33,7 @@ async function lockOrFollow(run: CompanyRun): Promise<CompanyReport> {
   mkdirSync(config.dataDir, { recursive: true });
   for (let tries = 1; ; tries++) {
     const lock = tryLock(files.lock, tries);
-    if (lock) return performLocked(run).finally(() => lock.release());
+    if (lock) return performLocked(run, lock).finally(() => lock.release());
     const report = lockHolder(files.lock)?.command === undefined ? null : await followRemoteSync(run);
     if (report) return report;
     await context.clock.sleep(againMs, context.signal);
@@ -52,7 +52,7 @@ function tryLock(file: string, tries: number): WriterLock | null {
   }
 }
 
-async function performLocked(asked: CompanyRun): Promise<CompanyReport> {
+async function performLocked(asked: CompanyRun, lock: WriterLock): Promise<CompanyReport> {
   const { scope, request, show, onListsRead, onListed } = asked;
   const { context, manifest, config, company, files } = scope;
   const { clock, log, signal } = context;
@@ -60,7 +60,7 @@ async function performLocked(asked: CompanyRun): Promise<CompanyReport> {
   const { transport, rateLimiter, close } = connectService(context, config, company, { limits });
   const notices = createNotices(log);
   try {
-    const opening = { clock, signal: eitherSignal(signal, request.closed) };
+    const opening = { clock, signal: eitherSignal(signal, request.closed), lock };
     const mirror = await openMirror(files.mirror, manifest, notices.store, opening);
     const opened = { mirror, transport, rateLimiter, tally: new Tally(), notices: notices.begin() };
     const startedMs = clock.monotonicMs();

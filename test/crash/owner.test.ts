@@ -1,0 +1,79 @@
+import { rmSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { aCompany, type Company } from "../support/company.ts";
+import { dump } from "../support/compare.ts";
+import { endOf, startSync, writeConfig } from "../support/crash.ts";
+import { count, expectEqual, expectReplayable } from "../support/equal.ts";
+import { deliver, eventAbout, eventually, serve, startIn, writeServeConfig } from "../support/serve.ts";
+
+/** A `sync` that is stopped by SIGSTOP while an answer is on its way to it. */
+async function stoppedSync(company: Company) {
+  const held = Promise.withResolvers<void>();
+  const reached = Promise.withResolvers<void>();
+  let isFirst = true;
+  company.proxy.obstruct(async ({ path: asked }, passOn) => {
+    if (asked !== "/suppliers" || !isFirst) return undefined;
+    isFirst = false;
+    reached.resolve();
+    await held.promise;
+    return passOn();
+  });
+  const child = startSync(company);
+  const ended = endOf(child);
+  await reached.promise;
+  await eventually(() => count(company.file, "SELECT count(*) FROM clients") > 0, "a first list");
+  child.kill("SIGSTOP");
+  held.resolve();
+  return { child, ended };
+}
+
+describe("the owner of a mirror is stopped (SIGSTOP)", () => {
+  // Fault: process | SIGSTOP of the process that writes the mirror, then a second one | the operating system's lock | the second one is refused with 11; the first one goes on after SIGCONT and completes
+  test("a second sync ends with 11; the first one completes when it is continued", async () => {
+    const company = await aCompany({ records: 2 });
+    writeConfig(company);
+    const first = await stoppedSync(company);
+    const second = await endOf(startSync(company));
+    expect({ code: second.code, outcome: second.report?.outcome }).toEqual({ code: 11, outcome: "locked" });
+    first.child.kill("SIGCONT");
+    expect((await first.ended).code).toBe(0);
+    expectEqual(company);
+  }, 60_000);
+
+  // Fault: process | SIGSTOP of the process that writes the mirror; its lock file is replaced, another one completes, then SIGCONT | the lock file | the first one notices, writes nothing more and ends with 11
+  test("continued after its lock file was replaced and another sync has run, it writes nothing more", async () => {
+    const company = await aCompany({ records: 2 });
+    writeConfig(company);
+    const first = await stoppedSync(company);
+    for (const name of ["acme.lock", "acme.lock.holder"]) rmSync(path.join(company.folder, name));
+    expect((await endOf(startSync(company))).code).toBe(0);
+    const before = dump(company.file, []);
+    first.child.kill("SIGCONT");
+    const { code, stderr } = await first.ended;
+    expect({ code, named: stderr.includes("its lock file was replaced") }).toEqual({ code: 11, named: true });
+    expect(dump(company.file, [])).toEqual(before);
+    expectEqual(company);
+    expectReplayable(company);
+  }, 60_000);
+
+  // Fault: process | the lock file of serve is removed and another process takes the new one | the lock file | serve stores no delivery and answers 503
+  test("I6: serve whose lock file was replaced answers 503 to deliveries and stores none", async () => {
+    const company = await aCompany({ records: 2 });
+    writeServeConfig(company, "schedule: { sync: off, publish: off }");
+    const daemon = await serve(company);
+    await eventually(
+      () => count(company.file, "SELECT count(*) FROM _runs WHERE outcome = 'complete'") === 1,
+      "a run",
+    );
+    daemon.child.kill("SIGSTOP");
+    for (const name of ["acme.lock", "acme.lock.holder"]) rmSync(path.join(company.folder, name));
+    expect((await endOf(startIn(company, ["sync", "--json"]))).code).toBe(0);
+    daemon.child.kill("SIGCONT");
+    const delivery = eventAbout("clients.updated", "client", 1);
+    expect(await deliver(daemon, delivery)).toBe(503);
+    expect(count(company.file, "SELECT count(*) FROM _inbox")).toBe(0);
+    expect((await daemon.end("SIGTERM")).code).toBe(0);
+    expectEqual(company);
+  }, 60_000);
+});
