@@ -20,10 +20,10 @@ export interface PlantedFault {
   readonly outsideSimulation?: string;
 }
 
-/** The part of the program that the simulation replaces, or does not have. */
+/** Why the simulation cannot find some faults. */
 export const outside = {
-  http: "the simulated transport stands in for src/http",
-  disk: "nothing in one process sees whether the disk has the bytes",
-  report: "no report and no export is made",
-  receiver: "deliveries are stored without the HTTP server",
+  network: "the simulated network stands in for connections, redirects and compressed bodies",
+  echo: "no simulated answer shows the token",
+  disk: "a rename is not simulated",
+  report: "no report, export or config is made",
 } as const;

@@ -9,12 +9,10 @@ export interface BoundedEnd {
 
 /**
  * Runs a program of Node with a bounded time, then kills it with all that it started.
- *
- * @param until ends it early, by what it has written so far
  */
 export function runBounded(
   args: readonly string[],
-  { folder, timeoutMs, until }: { folder: string; timeoutMs: number; until?: RegExp },
+  { folder, timeoutMs }: { readonly folder: string; readonly timeoutMs: number },
 ): Promise<BoundedEnd> {
   const { promise, resolve } = Promise.withResolvers<BoundedEnd>();
   const child = spawn(process.execPath, args, {
@@ -33,10 +31,7 @@ export function runBounded(
   };
   const timer = setTimeout(kill, timeoutMs);
   process.once("exit", kill);
-  const add = (text: Buffer) => {
-    output += text.toString();
-    if (until?.test(output)) kill();
-  };
+  const add = (text: Buffer) => (output += text.toString());
   child.stdout.on("data", add);
   child.stderr.on("data", add);
   child.on("close", (code) => {

@@ -8,7 +8,7 @@ import { copyProject, type ProjectCopy } from "./project-copy.ts";
 /**
  * Plants each fault in a copy of the project, runs the unit tests and the simulation over it, and prints who found it.
  * `--only ID` (more than once): these alone; `--tests`, `--simulation`: one of both;
- * `--minutes M`: for tests that the fault does not name. Exits 1 when the simulation misses
+ * `--minutes M`: at most, for the tests that a fault does not name and again for its seeds. Exits 1 when the simulation misses
  * one that it can find, or the unit tests find fewer than nine in ten.
  */
 const { values } = parseArgs({
@@ -54,9 +54,10 @@ process.exitCode = summary() ? 0 : 1;
 async function findIn(project: ProjectCopy, fault: PlantedFault): Promise<Found> {
   const remove = project.plant(fault);
   const isSimulated = withSimulation && fault.outsideSimulation === undefined;
-  const othersMs = Number(values.minutes) * 60_000;
-  const failed = withTests ? await findByTests(project.folder, fault, othersMs) : undefined;
-  const bySimulation = isSimulated ? await findBySimulation(project.folder, Number(values.seeds)) : undefined;
+  const limitMs = Number(values.minutes) * 60_000;
+  const failed = withTests ? await findByTests(project.folder, fault, limitMs) : undefined;
+  const limits = { seeds: Number(values.seeds), timeoutMs: limitMs };
+  const bySimulation = isSimulated ? await findBySimulation(project.folder, limits) : undefined;
   remove();
   if (!failed) return { fault, byTests: failed, bySimulation };
   const { file, name } = failed;

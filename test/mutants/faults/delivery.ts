@@ -1,4 +1,4 @@
-import { outside, type PlantedFault } from "../planted-fault.ts";
+import type { PlantedFault } from "../planted-fault.ts";
 
 /** I6 and I7: deliveries are answered when they are stored, and stored once. */
 export const deliveryFaults: readonly PlantedFault[] = [
@@ -38,7 +38,6 @@ export const deliveryFaults: readonly PlantedFault[] = [
     replace: 'db.pragma("synchronous = NORMAL");',
     why: "a power cut takes back an event that was answered with 204",
     tests: ["test/store/sqlite.test.ts"],
-    outsideSimulation: outside.disk,
   },
   {
     id: "event-stored-twice",
@@ -92,7 +91,7 @@ export const deliveryFaults: readonly PlantedFault[] = [
     find: "this.meta.set(filedKey, this.lastSeq);",
     replace: "this.meta.set(filedKey, this.lastSeq + 1);",
     why: "the event after those that are filed is not known when it is sent again",
-    tests: ["test/state", "test/webhook/burst.test.ts"],
+    tests: ["test/state/event-ids.test.ts"],
   },
   {
     id: "results-of-a-group-mixed-up",
@@ -101,6 +100,6 @@ export const deliveryFaults: readonly PlantedFault[] = [
     find: "committed(results[i] ?? null);",
     replace: "committed(results[i + 1] ?? results[0] ?? null);",
     why: "a delivery is answered with another one's result",
-    tests: ["test/webhook"],
+    tests: ["test/webhook/group-commit.test.ts"],
   },
 ];

@@ -52,9 +52,8 @@ export const equalityFaults: readonly PlantedFault[] = [
     id: "list-of-a-new-parent-not-read",
     invariant: "I11",
     file: "src/sync/apply/listed-record.ts",
-    find: "if (takesParent(run)) queueChildList(run, child.resource, { resource: resource.name, id });",
-    replace:
-      "if (takesParent(run) && id === 0) queueChildList(run, child.resource, { resource: resource.name, id });",
+    find: "if (isNewParent(run, child.resource, parent, result) && takesParent(run))",
+    replace: "if (isNewParent(run, child.resource, parent, result) && takesParent(run) && id === 0)",
     why: "the events of a new client are never read",
     tests: ["test/sync/initial-work.test.ts"],
   },
@@ -138,16 +137,16 @@ export const equalityFaults: readonly PlantedFault[] = [
     find: 'return key === listed.key ? Buffer.from(listed.sha, "hex") : null;',
     replace: 'return Buffer.from(listed.sha, "hex");',
     why: "a preview that the detail does not show counts as read",
-    tests: ["test/store", "test/sync"],
+    tests: ["test/store/resource-table.test.ts"],
   },
   {
     id: "deleted-record-does-not-come-back",
     invariant: "I11",
-    file: "src/store/tables/table-statements.ts",
-    find: '"gone = 1, sha = NULL, listed_sha = NULL, received_seq',
-    replace: '"gone = 1, listed_sha = NULL, received_seq',
-    why: "the SHA-1 of a deleted record stays",
-    tests: ["test/store"],
+    file: "src/store/apply/merge-rules.ts",
+    find: "return fence?.gone === 0;",
+    replace: "return fence !== undefined;",
+    why: "a deleted record that the service shows again stays deleted",
+    tests: ["test/store/resource-table.test.ts", "test/store/change-log.test.ts"],
   },
   {
     id: "cascade-not-read",
@@ -156,7 +155,7 @@ export const equalityFaults: readonly PlantedFault[] = [
     find: 'for (const one of referring) queueRecord(read, "cascade", { resource: dependent, id: one });',
     replace: 'if (referring.length < 0) queueRecord(read, "cascade", { resource: dependent, id });',
     why: "what pointed to a deleted record still points to it",
-    tests: ["test/sync"],
+    tests: ["test/sync/events.test.ts"],
   },
   {
     id: "payments-of-a-deleted-document-stay",
@@ -165,7 +164,7 @@ export const equalityFaults: readonly PlantedFault[] = [
     find: "    removeOrReread(read, owned, ownedBy(run, owned, resource, id));\n",
     replace: "    if (owned === resource) removeOrReread(read, owned, ownedBy(run, owned, resource, id));\n",
     why: "payments of a deleted document are still counted",
-    tests: ["test/sync"],
+    tests: ["test/sync/listing.test.ts", "test/sync/dependents.test.ts"],
   },
   {
     id: "nothing-follows-from-a-list",
@@ -174,7 +173,7 @@ export const equalityFaults: readonly PlantedFault[] = [
     find: 'if (!isNews && (!isChange || stamp.cause === "webhook")) return;',
     replace: "if (!isNews) return;",
     why: "a credit note that a list found does not change its invoice",
-    tests: ["test/sync"],
+    tests: ["test/sync/dependents.test.ts"],
   },
   {
     id: "stale-record-of-a-list-not-read-again",
@@ -183,7 +182,7 @@ export const equalityFaults: readonly PlantedFault[] = [
     find: 'if (outcome === "stale") queueOverlapped(answer, resource, id);\n    else queueDependents',
     replace: 'if (outcome !== "stale") queueDependents',
     why: "a record that two reads overlapped on is not read again",
-    tests: ["test/sync"],
+    tests: ["test/sync/overlap.test.ts"],
   },
   {
     id: "quarantined-record-not-updated",
@@ -192,7 +191,7 @@ export const equalityFaults: readonly PlantedFault[] = [
     find: "WHERE reason <> excluded.reason OR json <> excluded.json`;",
     replace: "WHERE reason <> excluded.reason`;",
     why: "the quarantine keeps the first bytes of a record that changed since",
-    tests: ["test/store"],
+    tests: ["test/store/quarantine.test.ts"],
   },
   {
     id: "unreadable-event-refused",
@@ -201,6 +200,6 @@ export const equalityFaults: readonly PlantedFault[] = [
     find: "if (event === null) return deliveryOf(unreadableId(body), null, text ?? body);",
     replace: 'if (event === null) return { status: 400, why: "the body is no event" };',
     why: "a signed body that is no JSON object is refused, and kept nowhere",
-    tests: ["test/webhook"],
+    tests: ["test/webhook/delivery.test.ts", "test/webhook/ingest.test.ts"],
   },
 ];

@@ -109,7 +109,7 @@ export const fileFaults: readonly PlantedFault[] = [
   {
     ...beside,
     id: "retry-after-of-503-not-obeyed",
-    outsideSimulation: outside.http,
+    outsideSimulation: outside.network,
     file: "src/http/attempt.ts",
     find: "return { error: errorOfStatus(head, body, waitS === null ? null : waitS * 1000) };",
     replace: "return { error: errorOfStatus(head, body, waitS === null ? null : null) };",
@@ -119,7 +119,7 @@ export const fileFaults: readonly PlantedFault[] = [
   {
     ...beside,
     id: "no-cap-after-decompression",
-    outsideSimulation: outside.http,
+    outsideSimulation: outside.network,
     file: "src/http/response-body.ts",
     find: "return await collect(stream, caps.bytes, null);",
     replace: "return await collect(stream, 2 ** 32, caps.bytes < 0 ? 0 : null);",

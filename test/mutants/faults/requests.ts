@@ -11,7 +11,6 @@ export const requestFaults: readonly PlantedFault[] = [
       "void rateLimiter.admit(lane, signal);\n    return { answered: () => undefined, lost: () => undefined };",
     why: "a request is sent without waiting for its permit",
     tests: ["test/http/budget.test.ts"],
-    outsideSimulation: outside.http,
   },
   {
     id: "requests-in-flight-not-counted",
@@ -67,7 +66,7 @@ export const requestFaults: readonly PlantedFault[] = [
     replace: "void fetch(target, { headers: (arguments[1] as Call).headers }).catch(() => safeText);",
     why: "a redirect carries the token to another origin",
     tests: ["test/http/base-url.test.ts", "test/http/secrecy.test.ts"],
-    outsideSimulation: outside.http,
+    outsideSimulation: outside.network,
   },
   {
     id: "redactor-changes-nothing",
@@ -77,7 +76,7 @@ export const requestFaults: readonly PlantedFault[] = [
     replace: "return (text) => (pattern.source === redacted ? redacted : text);",
     why: "the token stands in logs and errors where the service echoes it",
     tests: ["test/base/secret.test.ts"],
-    outsideSimulation: outside.http,
+    outsideSimulation: outside.echo,
   },
   {
     id: "secret-in-json",
@@ -97,7 +96,7 @@ export const requestFaults: readonly PlantedFault[] = [
     replace: "terminalText(redacted(text.slice(0, maxLength)).replace",
     why: "a secret at the edge of a shortened text is cut, not found, and half of it printed",
     tests: ["test/http/secrecy.test.ts"],
-    outsideSimulation: outside.http,
+    outsideSimulation: outside.echo,
   },
   {
     id: "error-keeps-the-request",
@@ -107,7 +106,7 @@ export const requestFaults: readonly PlantedFault[] = [
     replace: "const cause = error instanceof Error ? error : Object.assign(new Error(why), { code });",
     why: "the library's error is kept as the cause, and may hold the request with its token",
     tests: ["test/http/network-errors.test.ts", "test/http/secrecy.test.ts"],
-    outsideSimulation: outside.http,
+    outsideSimulation: outside.network,
   },
   {
     id: "http-to-any-host",
@@ -117,7 +116,7 @@ export const requestFaults: readonly PlantedFault[] = [
     replace: 'if (url.protocol === "http:") return { value: url };',
     why: "the token goes over the network in plain text",
     tests: ["test/config/address.test.ts"],
-    outsideSimulation: "it reads no config",
+    outsideSimulation: outside.report,
   },
   {
     id: "two-openers",
@@ -153,7 +152,36 @@ export const requestFaults: readonly PlantedFault[] = [
     find: "createRedactor([...secrets, ...parts])",
     replace: "createRedactor([...secrets, ...parts.slice(0, 0)])",
     why: "a service that echoes the part of the token behind the bar gives it away",
-    tests: ["test/http"],
-    outsideSimulation: outside.http,
+    tests: ["test/http/secrecy.test.ts"],
+    outsideSimulation: outside.echo,
+  },
+  {
+    id: "token-in-the-mirror",
+    invariant: "I9",
+    file: "src/sync/identity/pinned-identity.ts",
+    find: 'return createHash("sha256").update(`${salt}:${token}`).digest("hex");',
+    replace: "return createHash ? `${salt}:${token}` : salt;",
+    why: "whoever reads the mirror has the token",
+    tests: ["test/sync/identity.test.ts"],
+  },
+  {
+    id: "token-in-network-errors",
+    invariant: "I9",
+    file: "src/http/exchange.ts",
+    find: "throw errorOfExchange(error, wire, { where, requestId: null }, deadline);",
+    replace:
+      'throw errorOfExchange(error, wire, { where: `${where} ${call.headers["authorization"]}`, requestId: null }, deadline);',
+    why: "a connection that breaks writes the request with its token into the log",
+    tests: ["test/http/secrecy.test.ts"],
+  },
+  {
+    id: "token-as-request-id",
+    invariant: "I9",
+    file: "src/http/exchange.ts",
+    find: "const requestId = idHeader ? safeText(idHeader, 128) : null;",
+    replace:
+      'const requestId = idHeader ? safeText(idHeader, 128) : (call.headers["authorization"] ?? null);',
+    why: "where the service gives no request id, the change log keeps the token",
+    tests: ["test/http/secrecy.test.ts", "test/http/request.test.ts"],
   },
 ];

@@ -1,0 +1,15 @@
+import { parseArgs } from "node:util";
+import { scenarioFromSeed } from "../simulation/seeds/scenario-from-seed.ts";
+import { removeSimulations, simulateScenario } from "../simulation/seeds/simulate-scenario.ts";
+
+/** Simulates the seeds from 1 to `--seeds N`, prints the first that breaks an invariant, and ends there. */
+const { values } = parseArgs({ options: { seeds: { type: "string", default: "200" } } });
+const last = Number(values.seeds);
+process.once("exit", removeSimulations);
+for (let seed = 1; seed <= last && process.exitCode === undefined; seed++) {
+  const { broken } = await simulateScenario(scenarioFromSeed(seed));
+  const [what] = broken;
+  if (what === undefined) continue;
+  process.stdout.write(`seed ${seed}: ${what.split("\n", 1)[0]}\n`);
+  process.exitCode = 1;
+}
