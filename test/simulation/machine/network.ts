@@ -23,6 +23,9 @@ export interface Sender {
   readonly clock: Clock;
   readonly token: string;
   readonly isAlive: boolean;
+  /** Called before each request. */
+  sent(): void;
+  refused(retryAfterS: number): void;
   /** The process comes to a point where it may crash. Returns whether it goes on. */
   passes(point: "before a request" | "request in flight" | "answer not applied"): boolean;
 }
@@ -101,6 +104,7 @@ function exchange(machine: SimulatedMachine, sender: Sender, request: Request): 
 async function travel(machine: SimulatedMachine, sender: Sender, { path, headers }: Request): Promise<Reply> {
   const { time, service, choice, network } = machine;
   if (!sender.passes("before a request")) return noAnswer;
+  sender.sent();
   const pathname = path.slice(base.path.length);
   const [route = "", search = ""] = pathname.split("?", 2);
   const latencyMs =
@@ -125,6 +129,7 @@ async function travel(machine: SimulatedMachine, sender: Sender, { path, headers
   const reply = withFault(machine, kind, route, early ?? answer());
   machine.note(`GET ${pathname} ${reply === null ? "no answer" : reply.status}`);
   if (reply === null) return noAnswer;
+  if (reply.status === 429) sender.refused(Number(reply.headers["Retry-After"]));
   if (!sender.passes("answer not applied")) return noAnswer;
   return replyOf(reply);
 }

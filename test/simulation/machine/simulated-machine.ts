@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { seededChoice, type SeededChoice } from "../../support/scenario.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { calmDeliveries, calmNetwork, type DeliveryFaults, type NetworkFaults } from "../seeds/scenario.ts";
+import type { Refused } from "../checks/budget.ts";
 import type { SimulatedService } from "../service/simulated-service.ts";
 import { KeptBudget } from "./kept-budget.ts";
 import type { SimulatedDisk } from "./simulated-disk.ts";
@@ -19,6 +20,12 @@ export class SimulatedMachine {
   /** What happened, a line each. */
   readonly story: string[] = [];
   readonly broken: string[] = [];
+  /** When each event first reached a receiver. */
+  readonly arrivals = new Map<string, number>();
+  /** Bodies of deliveries that were answered 2xx, by event id. */
+  readonly acknowledged = new Map<string, Buffer>();
+  /** Answers 429 as the processes received them. */
+  readonly refused: Refused[] = [];
   /** How far the machine's wall clock is from the true time. */
   wallOffsetMs = 0;
   bootedAtMs = -1_000_000;
@@ -26,14 +33,22 @@ export class SimulatedMachine {
   network: NetworkFaults = calmNetwork;
   deliveries: DeliveryFaults = calmDeliveries;
   choice: SeededChoice = seededChoice(seededRandom(0));
+  /** Was the mirror ever opened to its end? Before, its tables need not be there. */
+  hasMirror: boolean;
   readonly budget = new KeptBudget();
   /** Also lines of the log that only say how things go. @default false */
   isVerbose = false;
 
-  constructor(parts: { time: SimulatedTime; service: SimulatedService; disk: SimulatedDisk }) {
+  constructor(parts: {
+    time: SimulatedTime;
+    service: SimulatedService;
+    disk: SimulatedDisk;
+    hasMirror: boolean;
+  }) {
     this.time = parts.time;
     this.service = parts.service;
     this.disk = parts.disk;
+    this.hasMirror = parts.hasMirror;
   }
 
   /** Notes what happened, for the story of the seed. */

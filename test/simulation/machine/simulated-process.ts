@@ -36,6 +36,8 @@ export class SimulatedProcess implements Sender {
   private pointsSeen = 0;
   /** Frames of the log after each commit. */
   private readonly boundaries: number[];
+  /** Answers 429 after which nothing was sent yet. */
+  private readonly waiting: { nextSentAtMs: number | null }[] = [];
   private db: Db | null = null;
   private removeFiles: () => void = () => undefined;
 
@@ -94,6 +96,17 @@ export class SimulatedProcess implements Sender {
   passes(point: CrashPoint): boolean {
     if (this.isAlive && this.isEnd(point)) this.die(point);
     return this.isAlive;
+  }
+
+  sent(): void {
+    const { passedMs } = this.machine.time;
+    for (const one of this.waiting.splice(0)) one.nextSentAtMs = passedMs;
+  }
+
+  refused(retryAfterS: number): void {
+    const one = { receivedAtMs: this.machine.time.passedMs, retryAfterS, nextSentAtMs: null };
+    this.waiting.push(one);
+    this.machine.refused.push(one);
   }
 
   private isEnd(point: CrashPoint): boolean {

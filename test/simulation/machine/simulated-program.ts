@@ -42,6 +42,14 @@ export interface ProgramOptions {
   readonly budgetFile: boolean;
 }
 
+/** A run that ended; `sinceMs`: when it began. */
+export interface EndedRun {
+  readonly report: CompanyReport;
+  readonly sinceMs: number;
+  readonly full: boolean;
+  readonly quick: boolean;
+}
+
 /** What a run needs; with `queue` it is one beside an event worker. */
 interface RunParts {
   readonly mirror: Mirror;
@@ -55,7 +63,7 @@ interface RunParts {
  * ingest and event worker.
  */
 export class SimulatedProgram {
-  readonly reports: CompanyReport[] = [];
+  readonly runs: EndedRun[] = [];
   private readonly machine: SimulatedMachine;
   private readonly process: SimulatedProcess;
   private readonly options: ProgramOptions;
@@ -91,6 +99,7 @@ export class SimulatedProgram {
     const noted = { onNewColumn: notices.store.onNewColumn };
     const mirror = await openMirror(file, manifest, noted, { clock, log, signal: interrupted.signal });
     this.process.isOpening = false;
+    this.machine.hasMirror = true;
     const parts = { mirror, notices, rateLimiter };
     if (activity.kind === "sync") await this.sync(parts, activity);
     else await this.serve(parts, activity.runAtMs, activity.full);
@@ -104,10 +113,14 @@ export class SimulatedProgram {
     if (!receiver || !process.isAlive) return Promise.resolve(null);
     const head = receiver.admit("acme", Object.entries(headers).flat());
     if ("status" in head) return Promise.resolve(head.status);
+    const eventId = headers["webhook-id"] ?? "";
+    const { arrivals, acknowledged, time } = this.machine;
+    if (!arrivals.has(eventId)) arrivals.set(eventId, time.passedMs);
     return new Promise((resolve) => {
       void process.death.then(() => resolve(null));
       receiver.deliver(head, body, ({ status }) => {
         if (!process.isAlive || (status === 204 && !process.passes("before the 204"))) return;
+        if (status === 204) acknowledged.set(eventId, body);
         resolve(status);
         if (status === 204) process.passes("after the 204");
       });
@@ -180,6 +193,7 @@ export class SimulatedProgram {
     const { clock, log, closed, interrupted } = process;
     if (!company) throw new Error("the config has no company");
     const limits = { closed: closed.signal, mostRequests: asked.mostRequests ?? Infinity };
+    const sinceMs = machine.time.passedMs;
     const report = await performRun({
       context: { clock, random: this.random, log },
       config,
@@ -192,7 +206,7 @@ export class SimulatedProgram {
       startedMs: clock.monotonicMs(),
       signal: interrupted.signal,
     });
-    this.reports.push(report);
+    this.runs.push({ report, sinceMs, full: asked.full === true, quick: asked.quick === true });
     machine.note(`the run is ${summaryOf(report)}`);
   }
 }

@@ -17,7 +17,7 @@ export interface SeedRange {
   readonly workers?: number;
 }
 
-const seedsAtOnce = 10;
+const seedsAtOnce = 5;
 const progressEveryMs = 5_000;
 /** Failing seeds that are shrunk and printed in full. */
 const mostPrinted = 3;

@@ -1,19 +1,30 @@
-import Database from "better-sqlite3";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
 import type { Random } from "../../../src/base/random.ts";
 import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
 import { memoryFolder } from "../../support/open-company.ts";
+import { look } from "../../support/compare.ts";
 import { seededChoice } from "../../support/scenario.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
+import { brokenAtRest, brokenNow } from "../checks/all-checks.ts";
+import { impatient, overspent } from "../checks/budget.ts";
+import { changedContent, contentOf } from "../checks/replay.ts";
+import { MirrorContents } from "../checks/mirror-contents.ts";
+import { staleAfterRun } from "../checks/progress.ts";
 import { SimulatedDisk } from "../machine/simulated-disk.ts";
 import { SimulatedMachine, type Met } from "../machine/simulated-machine.ts";
 import { manifest } from "../machine/simulated-manifest.ts";
 import { deliver } from "../machine/delivery-path.ts";
 import { SimulatedProcess } from "../machine/simulated-process.ts";
-import { SimulatedProgram, webhookSecret, type ProgramOptions } from "../machine/simulated-program.ts";
+import {
+  SimulatedProgram,
+  webhookSecret,
+  type EndedRun,
+  type ProgramOptions,
+} from "../machine/simulated-program.ts";
 import { SimulatedTime } from "../machine/simulated-time.ts";
+import { tableNames, type TableName } from "../service/service-types.ts";
 import { SimulatedService } from "../service/simulated-service.ts";
 import { WebhookSender } from "../service/webhook-sender.ts";
 import { calmDeliveries, calmNetwork, type Ending, type Phase, type Scenario } from "./scenario.ts";
@@ -39,7 +50,7 @@ export async function simulateScenario(scenario: Scenario, { isVerbose = false }
   const people = reseedable(scenario.seed);
   const service = new SimulatedService({ ...scenario.service, random: people, clock: time });
   const disk = new SimulatedDisk(newFolder(), scenario.fresh ? null : await emptyMirror());
-  const machine = new SimulatedMachine({ time, service, disk });
+  const machine = new SimulatedMachine({ time, service, disk, hasMirror: !scenario.fresh });
   machine.isVerbose = isVerbose;
   const simulation = new Simulation(scenario, machine, people);
   try {
@@ -61,6 +72,24 @@ export async function simulateScenario(scenario: Scenario, { isVerbose = false }
   };
 }
 
+/** Their lists show all of a record. */
+const listedInFull: readonly TableName[] = ["company", "units", "clients", "business_cases"];
+
+/** Has the run read everything itself? */
+function isFresh({ outcome, resumed, listed_at: listedAt }: CompanyReport): boolean {
+  return outcome === "complete" && !resumed && listedAt !== null;
+}
+
+/** I8 */
+function budgetMistakes({ service, refused }: SimulatedMachine): string[] {
+  return [...overspent(service), ...impatient(refused)];
+}
+
+/** Opens a mirror that nobody writes, for the checks. */
+function lookAt<T>(file: string, use: (mirror: MirrorContents) => T): T {
+  return look(file, (db) => use(new MirrorContents(db)));
+}
+
 /** One scenario under way. */
 class Simulation {
   private readonly scenario: Scenario;
@@ -68,6 +97,8 @@ class Simulation {
   private readonly people: Reseedable;
   private readonly sender: WebhookSender;
   private program: SimulatedProgram | null = null;
+  /** Since a quick run. */
+  private mayLackWork = false;
   /** Changes that people will still make. */
   private planned = 0;
 
@@ -136,14 +167,33 @@ class Simulation {
     const process = new SimulatedProcess(machine, ending);
     const program = new SimulatedProgram(machine, process, { ...options, budgetFile: scenario.budgetFile });
     this.program = program;
+    if (options.activity.kind === "sync" && options.activity.mode === "quick") this.mayLackWork = true;
     try {
       const end = await this.drive(process.run(() => program.run()));
       machine.note(`${kind} ${end.how}`);
+      this.check(program.runs);
       if (end.how === "failed") machine.broken.push(`${kind} failed: ${end.error}`);
-      return program.reports.at(-1) ?? null;
+      return program.runs.at(-1)?.report ?? null;
     } finally {
       this.program = null;
     }
+  }
+
+  /** What must hold between two processes. */
+  private check(runs: readonly EndedRun[]): void {
+    const { machine } = this;
+    if (!machine.hasMirror) return;
+    const found = lookAt(machine.disk.mirror, (db) => [
+      ...brokenNow(db, machine),
+      ...runs.flatMap(({ report, sinceMs, full }) =>
+        isFresh(report) ? staleAfterRun(db, machine, sinceMs, full ? tableNames : listedInFull) : [],
+      ),
+    ]);
+    // A quick run proves no deletion: a row whose detail it found missing waits for the next list.
+    if (runs.some(({ report, quick }) => !quick && isFresh(report))) this.mayLackWork = false;
+    const isAllowed = (what: string) =>
+      this.mayLackWork && what.endsWith("nothing is queued to read its detail");
+    machine.broken.push(...found.filter((what) => !isAllowed(what)));
   }
 
   /** No change, no fault; then everything must become equal. */
@@ -166,7 +216,26 @@ class Simulation {
     await this.runUntilFresh("usual");
     if (machine.broken.length > 0) return;
     await this.runUntilFresh("full");
-    machine.broken.push(...differences(machine));
+    const { disk, broken } = machine;
+    await this.runAgain();
+    broken.push(...lookAt(disk.mirror, (db) => brokenAtRest(db, machine)), ...budgetMistakes(machine));
+  }
+
+  /**
+   * Another run finds nothing new (I7; what a list showed last of a record is noted anew), and reads what is to be read once more a minute after
+   * an event.
+   */
+  private async runAgain(): Promise<void> {
+    const { machine, scenario } = this;
+    const { mirror } = machine.disk;
+    const isQueueEmpty = look(mirror, (db) => db.prepare("SELECT 1 FROM _work").get() === undefined);
+    if (machine.broken.length > 0 || (isQueueEmpty && scenario.seed % 5 > 0)) return;
+    const before = lookAt(mirror, contentOf);
+    await this.runUntilFresh("usual");
+    const changed = changedContent(before, lookAt(mirror, contentOf)).filter(
+      (what) => !/^_(work|fence_)/.test(what),
+    );
+    machine.broken.push(...changed.map((what) => `I7 a run that found nothing new: ${what}`));
   }
 
   private async runUntilFresh(mode: "usual" | "full"): Promise<void> {
@@ -178,36 +247,13 @@ class Simulation {
         { kind: "by itself" },
       );
       await this.drive(machine.time.sleep(120_000));
-      if (machine.broken.length > 0 || (report?.outcome === "complete" && !report.resumed)) return;
+      if (machine.broken.length > 0 || (report && isFresh(report))) return;
     }
     machine.broken.push(`no ${mode} run is complete and fresh`);
   }
 
   private drive<T>(task: Promise<T>): Promise<T> {
     return this.machine.time.until(task, mostSteps);
-  }
-}
-
-function differences({ disk, service, time }: SimulatedMachine): string[] {
-  const db = new Database(disk.mirror, { readonly: true });
-  try {
-    return manifest.resources.flatMap(({ name }) => {
-      const sql = `SELECT r.id, r.json FROM _raw r JOIN "${name}" t ON t.id = r.id WHERE r.resource = ? AND t._deleted_at IS NULL`;
-      const held = new Map(
-        (db.prepare(sql).all(name) as { id: number; json: string }[]).map((one) => [one.id, one.json]),
-      );
-      const there = new Map(service.company.log.live(name as never, time.passedMs));
-      const missing = [...there].filter(([id, shown]) => held.get(id) !== shown.detail);
-      const extra = [...held.keys()].filter((id) => !there.has(id));
-      return [
-        ...missing.map(
-          ([id, { detail }]) => `I11 ${name} ${id} is ${held.get(id)}, the service has ${detail}`,
-        ),
-        ...extra.map((id) => `I11 ${name} ${id} is not in the service`),
-      ];
-    });
-  } finally {
-    db.close();
   }
 }
 
