@@ -3,9 +3,10 @@ import { openShop } from "../support/mirror.ts";
 import { person } from "../support/shop-records.ts";
 import { put, rows } from "../support/store.ts";
 
+const odd = (name: string) => ({ ...person(1, name), score: "many" });
+
 test("I12 a record that stays odd is kept as it came last, once", async () => {
   const mirror = await openShop();
-  const odd = (name: string) => ({ ...person(1, name), score: "many" });
   for (const name of ["first", "second", "second"])
     expect(put(mirror, "people", odd(name))).toBe("quarantined");
   expect(rows(mirror, "SELECT record_id, json FROM _quarantine")).toEqual([
