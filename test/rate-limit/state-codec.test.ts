@@ -72,9 +72,9 @@ describe("after a reboot times are carried over by the wall clock", () => {
   });
 });
 
-const text = () => encodeState(exhausted(), at(400));
+const stored = () => encodeState(exhausted(), at(400));
 const changed = (change: (document: { version: number; state: Record<string, unknown> }) => void) => {
-  const document = JSON.parse(text()) as { version: number; state: Record<string, unknown> };
+  const document = JSON.parse(stored()) as { version: number; state: Record<string, unknown> };
   change(document);
   return JSON.stringify(document);
 };
@@ -109,14 +109,57 @@ describe("an implausible state is discarded", () => {
 
   // Fault: clock | the stored budget is of the future | the stored budget | discarded
   test("a state of the future", () => {
-    expect(decodeState(text(), at(-5_000))).toBeNull();
+    expect(decodeState(stored(), at(-5_000))).toBeNull();
     const far = { ...exhausted(), refusals: { ...exhausted().refusals, pausedUntil: 1e12 } };
     expect(decodeState(encodeState(far, at(400)), at(500))).toBeNull();
   });
 
   test("a state whose wall clock was ahead, on another boot", () => {
     expect(
-      decodeState(text(), { bootId: "boot-b", monotonicMs: 100, wallMs: wallMs - 3_600_000 }),
+      decodeState(stored(), { bootId: "boot-b", monotonicMs: 100, wallMs: wallMs - 3_600_000 }),
     ).toBeNull();
   });
+});
+
+describe("the edge of what is plausible", () => {
+  const here = at(500);
+  const known = (more: Partial<RateLimitState>) =>
+    decodeState(encodeState({ ...exhausted(), ...more }, here), here) !== null;
+  const paused = (pausedUntil: number) => known({ refusals: { ...coldState.refusals, pausedUntil } });
+  const lately = (endedAt: number) => known({ late: [{ sentAt: 1, endedAt }] });
+
+  test("is a pause of a day, and a second of what has happened", () => {
+    expect([paused(500 + 86_400_000), paused(501 + 86_400_000)]).toEqual([true, false]);
+    expect([lately(1_500), lately(1_501)]).toEqual([true, false]);
+  });
+
+  test("is a clock that is a second behind", () => {
+    const text = encodeState(coldState, here);
+    const readAt = (monotonicMs: number) => decodeState(text, at(monotonicMs, { wallMs: 5 }));
+    expect([readAt(-500), readAt(-501)]).toEqual([coldState, null]);
+  });
+
+  test("is a limit of 1, a first request of number 1, and no count below 0", () => {
+    expect([known({ limit: 1 }), known({ limit: 0 })]).toEqual([true, false]);
+    expect([known({ nextId: 1 }), known({ nextId: 0 })]).toEqual([true, false]);
+    expect([
+      known({ others: { perWindow: 0, until: null } }),
+      known({ others: { perWindow: -1, until: null } }),
+    ]).toEqual([true, false]);
+  });
+
+  test("of clocks of which a boot is not known is a second, less counts as none", () => {
+    const ledger = openedLedger();
+    ledger.send(200);
+    const text = encodeState(ledger.state(), here);
+    const deadlineAfter = (driftMs: number) =>
+      decodeState(text, at(600, { bootId: null, wallMs: wallMs + 600 + driftMs }))?.flights[0]?.deadlineAt;
+    expect([deadlineAfter(0), deadlineAfter(-999), deadlineAfter(-1_000)]).toEqual([90_200, 90_200, 600]);
+  });
+});
+
+test("a state that an older version wrote is read, with its name of the same time", () => {
+  const state = { ...exhausted(), late: [{ sentAt: 1, endedAt: 7 }] };
+  const older = encodeState(state, at(400)).replace('"endedAt"', '"settledAt"');
+  expect(decodeState(older, at(500))).toEqual(state);
 });

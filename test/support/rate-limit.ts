@@ -9,6 +9,7 @@ import {
   type Flight,
   type RateLimitState,
   type Rules,
+  type Window,
 } from "../../src/rate-limit/state.ts";
 
 /** A clock that a test moves. */
@@ -126,4 +127,23 @@ export function openedLedger(given: Partial<Rules> = {}): Ledger {
   const limit = given.defaultLimit ?? defaultRules.defaultLimit;
   ledger.answer(ledger.send(0), 100, limit - 1);
   return ledger;
+}
+
+/** A window of 120 that an own request opened at 0. */
+export function aWindow(more: Partial<Window> = {}): Window {
+  const counts = { first: 119, lowest: 119, lowestAt: 100, issued: 0, foreign: 0 };
+  return { id: 1, aliveUntil: 59_000, deadAt: 60_100, ...counts, spent: [], inherited: false, ...more };
+}
+
+/** A request of that window. */
+export function aFlight(more: Partial<Flight> = {}): Flight {
+  return { id: 1, sentAt: 200, deadlineAt: 90_200, opener: false, windowId: 1, ceiling: 119, ...more };
+}
+
+/** No request was refused. */
+export const calm: RateLimitState["refusals"] = coldState.refusals;
+
+/** A state with that window and nothing in flight. */
+export function aState(more: Partial<RateLimitState> = {}): RateLimitState {
+  return { ...coldState, window: aWindow(), nextId: 10, ...more };
 }

@@ -46,7 +46,7 @@ class MutantRunner extends TestRunner {
 
   async runTask(test: RunnerTestCase): Promise<void> {
     const run = TestRunner.getTestFn(test)();
-    if (choose.active === 0) return await run;
+    if (choose.active === 0 || lasting !== 0) return await run;
     const deadlineMs = 2_000 + 10 * (this.tries.get(test.id)?.elapsedMs ?? 0);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {

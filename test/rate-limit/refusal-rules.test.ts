@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { applyAnswer } from "../../src/rate-limit/budget-answers.ts";
+import { accepted, easedCaution } from "../../src/rate-limit/refused-requests.ts";
+import { defaultRules } from "../../src/rate-limit/state.ts";
+import { aFlight, aState, aWindow, calm } from "../support/rate-limit.ts";
+
+const refuse = (state = aState(), flight = aFlight(), nowMs = 300, retryAfterS: number | null = 1) =>
+  applyAnswer(state, flight, { status: 429, limit: null, remaining: 0, retryAfterS, nowMs }, defaultRules);
+
+const pauseOf = (deadAt: number) =>
+  refuse(aState({ window: aWindow({ deadAt }) }), aFlight(), 300, null).refusals.pausedUntil;
+
+describe("a refused request", () => {
+  test("of a window that is over pauses two seconds, whatever it says, and changes no window", () => {
+    const before = aState({ window: aWindow({ id: 2 }) });
+    const after = refuse(before, aFlight({ windowId: 1 }), 300, 50);
+    expect(after.refusals.pausedUntil).toBe(2_300);
+    expect(after.window).toEqual(before.window);
+  });
+
+  test("never ends an earlier, longer pause", () => {
+    const first = refuse(aState(), aFlight(), 300, 30);
+    expect(refuse(first, aFlight({ sentAt: 400 }), 500, 1).refusals.pausedUntil).toBe(31_300);
+  });
+
+  test("is another one of the same burst if it was sent by the time the last one came", () => {
+    const first = refuse();
+    expect(refuse(first, aFlight({ sentAt: 300 }), 400).refusals.inARow).toBe(1);
+    expect(refuse(first, aFlight({ sentAt: 301 }), 400).refusals.inARow).toBe(2);
+  });
+
+  test("without Retry-After waits two seconds at least, and a whole window where this one is over", () => {
+    expect([pauseOf(301), pauseOf(2_400), pauseOf(300)]).toEqual([2_300, 2_400, 60_400]);
+  });
+
+  test("means that nothing is left until the pause ends, and the window with it", () => {
+    expect(refuse().window).toMatchObject({ lowest: 0, lowestAt: 300, aliveUntil: 2_300, deadAt: 2_300 });
+    const sooner = aState({ window: aWindow({ aliveUntil: 1_000 }) });
+    expect(refuse(sooner).window?.aliveUntil).toBe(1_000);
+  });
+
+  test.each([
+    [120, [2, 4, 8, 16, 30, 30]],
+    [10, [2, 2]],
+    [7, [1, 1]],
+  ])("of a limit of %i doubles the caution, up to a quarter of the limit", (limit, expected) => {
+    let state = aState({ limit });
+    const cautions = expected.map((_, i) => {
+      state = refuse(state, aFlight({ sentAt: 1_000 * i + 1 }), 1_000 * i + 2);
+      return state.refusals.caution;
+    });
+    expect(cautions).toEqual(expected);
+  });
+});
+
+describe("an accepted request", () => {
+  test("ends the row only if it was sent after the last refusal came", () => {
+    const refusals = { ...calm, inARow: 3, lastAt: 500 };
+    expect(accepted(refusals, aFlight({ sentAt: 500 })).inARow).toBe(3);
+    expect(accepted(refusals, aFlight({ sentAt: 501 }))).toEqual({ ...refusals, inARow: 0 });
+  });
+
+  test("changes nothing where no row is", () => {
+    const refusals = { ...calm, lastAt: 500 };
+    expect(accepted(refusals, aFlight({ sentAt: 600 }))).toBe(refusals);
+  });
+});
+
+const cautionAt = (nowMs: number, caution: number) =>
+  easedCaution({ ...calm, caution, lastAt: 1_000 }, nowMs, defaultRules).caution;
+
+describe("caution", () => {
+  test("is halved by a window that opens two windows after the last refusal, not sooner", () => {
+    expect([cautionAt(120_999, 8), cautionAt(121_000, 8)]).toEqual([8, 4]);
+    expect([cautionAt(121_000, 9), cautionAt(121_000, 1), cautionAt(121_000, 0)]).toEqual([4, 0, 0]);
+  });
+
+  test("without a known refusal stays", () => {
+    expect(easedCaution({ ...calm, caution: 5 }, 1e9, defaultRules).caution).toBe(5);
+  });
+});

@@ -1,0 +1,230 @@
+import { describe, expect, test } from "vitest";
+import { admit, budgetViewOf } from "../../src/rate-limit/admission.ts";
+import { applyAnswer } from "../../src/rate-limit/budget-answers.ts";
+import {
+  grantedPerWindow,
+  heldBack,
+  keptForLook,
+  othersAfter,
+  seenNow,
+} from "../../src/rate-limit/foreign-use.ts";
+import { applyLoss } from "../../src/rate-limit/in-flight.ts";
+import { coldState, defaultRules, type Flight, type RateLimitState } from "../../src/rate-limit/state.ts";
+import { aFlight, aState, aWindow, calm } from "../support/rate-limit.ts";
+
+const rules = defaultRules;
+const report = (
+  state: RateLimitState,
+  flight: Flight,
+  remaining: number | null,
+  nowMs = flight.sentAt + 100,
+  limit: number | null = null,
+) => applyAnswer(state, flight, { status: 200, limit, remaining, retryAfterS: null, nowMs }, rules);
+const opener = (sentAt: number) => aFlight({ id: 9, sentAt, opener: true, ceiling: 119 });
+
+describe("the limit", () => {
+  test.each([
+    [1, 1],
+    [0, 50],
+    [null, 50],
+  ])("an answer that says %s leaves %i", (stated, known) => {
+    expect(report(aState({ limit: 50 }), aFlight(), 10, 300, stated).limit).toBe(known);
+  });
+});
+
+const reportedAt = (nowMs: number) => report(aState(), aFlight({ sentAt: 58_000, ceiling: 100 }), 110, nowMs);
+
+describe("an answer that opens a window", () => {
+  test("explains what is spent by late requests, those in flight and its own; the rest is of others", () => {
+    const late = [100, 60_200, 60_300].map((endedAt) => ({ sentAt: 90, endedAt }));
+    const state = aState({ late, flights: [aFlight({ id: 3 }), aFlight({ id: 4 })] });
+    expect(report(state, opener(60_200), 100)).toMatchObject({
+      window: { id: 2, first: 100, foreign: 14, inherited: false, spent: [60_200, 60_300], issued: 4 },
+      others: { perWindow: 0, until: 660_300 },
+      late: [],
+    });
+  });
+
+  test.each([
+    [119, 0, null],
+    [118, 1, 660_600],
+  ])("with %i left counts %i of others", (remaining, foreign, until) => {
+    const after = report(aState(), opener(60_500), remaining);
+    expect(after.window).toMatchObject({ id: 2, foreign, inherited: false });
+    expect(after.others.until).toBe(until);
+  });
+
+  test.each([
+    [119, false],
+    [118, true],
+  ])(
+    "as the first one of all, with %i left, takes the rest for its own earlier use",
+    (remaining, inherited) => {
+      expect(report(coldState, opener(500), remaining).window).toMatchObject({
+        id: 1,
+        foreign: 0,
+        inherited,
+      });
+    },
+  );
+
+  test("knows when it opened: with its own request, with an earlier one in flight, or with others", () => {
+    const inFlight = aState({ flights: [aFlight({ id: 3, sentAt: 60_100 })] });
+    const aliveUntil = (remaining: number) => report(inFlight, opener(60_500), remaining).window?.aliveUntil;
+    expect([aliveUntil(119), aliveUntil(118), aliveUntil(100)]).toEqual([119_500, 119_100, 118_000]);
+  });
+
+  test("opened at most a window before its request was sent", () => {
+    expect(report(aState(), opener(200_000), 100).window?.aliveUntil).toBe(199_000);
+  });
+
+  test("may do so from the moment the last one can have ended, not before", () => {
+    expect([reportedAt(58_999).window?.id, reportedAt(59_000).window?.id]).toEqual([1, 2]);
+  });
+});
+
+const proven = (remaining: number) => {
+  const after = report(aState(), aFlight({ sentAt: 59_500, ceiling: 120 }), remaining);
+  return [after.window?.aliveUntil, after.late.length];
+};
+
+describe("an answer within a window", () => {
+  const low = aState({ window: aWindow({ lowest: 50, lowestAt: 1_000 }) });
+
+  test.each([
+    [1_001, 60, { lowest: 60, lowestAt: 2_000 }],
+    [1_001, 50, { lowest: 50, lowestAt: 2_000 }],
+    [1_000, 60, { lowest: 50, lowestAt: 1_000 }],
+    [900, 50, { lowest: 50, lowestAt: 1_000 }],
+    [900, 49, { lowest: 49, lowestAt: 2_000 }],
+  ])("sent at %i with %i left", (sentAt, remaining, expected) => {
+    expect(report(low, aFlight({ sentAt, ceiling: 50 }), remaining, 2_000).window).toMatchObject(expected);
+  });
+
+  test("includes what was spent before it was sent", () => {
+    const state = aState({ window: aWindow({ spent: [100, 200, 300] }) });
+    expect(report(state, aFlight({ sentAt: 200 }), 90).window?.spent).toEqual([200, 300]);
+  });
+
+  test("shows by little left that the window lived when it was sent", () => {
+    const late = [59_200, 59_500, 59_550].map((endedAt) => ({ sentAt: 90, endedAt }));
+    const after = report(aState({ late }), aFlight({ sentAt: 59_500 }), 100);
+    expect(after.window?.aliveUntil).toBe(59_500);
+    expect(after.late.map(({ endedAt }) => endedAt)).toEqual([59_500, 59_550]);
+  });
+
+  test("that a new window could have counted as well proves nothing and is remembered", () => {
+    expect([proven(118), proven(119)]).toEqual([
+      [59_500, 0],
+      [59_000, 1],
+    ]);
+  });
+
+  test("with a full budget ends it, if it counted the request", () => {
+    expect(report(aState(), aFlight({ sentAt: 200 }), 120, 300).window?.deadAt).toBe(300);
+    expect(report(aState({ window: aWindow({ id: 2 }) }), aFlight(), 120, 300).window?.deadAt).toBe(60_100);
+    expect(report(coldState, aFlight(), 120, 300).window).toBeNull();
+  });
+});
+
+const lateAt = (nowMs: number) => applyLoss(aState(), aFlight(), nowMs).late.length;
+
+test("a request lost when its window may have ended can be in the next one", () => {
+  expect([lateAt(58_999), lateAt(59_000)]).toEqual([0, 1]);
+});
+
+const averageAfter = (lowestAt: number, foreign = 0) =>
+  othersAfter(
+    aState({ window: aWindow({ lowestAt, foreign }), others: { perWindow: 5, until: null } }),
+    rules,
+  ).perWindow;
+
+describe("other programs", () => {
+  const seen = aState({
+    limit: 15,
+    others: { perWindow: 31, until: 100 },
+    refusals: { ...calm, caution: 1 },
+  });
+
+  test("are left their reserve and what they take until it is seen; events use the reserve", () => {
+    expect([heldBack(seen, "list", 99, rules), heldBack(seen, "webhook", 99, rules)]).toEqual([5, 3]);
+    expect(heldBack(seen, "list", 100, rules)).toBe(1);
+    expect([grantedPerWindow(seen, 99, rules), grantedPerWindow(seen, 100, rules)]).toEqual([13, 15]);
+  });
+
+  test("are left half of the limit at most", () => {
+    expect(heldBack(aState({ limit: 5, refusals: { ...calm, caution: 9 } }), "list", 0, rules)).toBe(2);
+  });
+
+  test("count as present for ten windows", () => {
+    expect(seenNow({ perWindow: 3, until: null }, 500, rules)).toEqual({ perWindow: 3, until: 600_500 });
+  });
+
+  test("take half as much after a window that was looked at late enough, but what it showed at least", () => {
+    expect([
+      averageAfter(57_999),
+      averageAfter(58_000),
+      averageAfter(58_000, 4),
+      averageAfter(57_999, 9),
+    ]).toEqual([5, 2, 4, 9]);
+  });
+
+  test.each([
+    [20, 0, null, true],
+    [19, 0, null, false],
+    [20, 1, 1e6, true],
+    [20, 2, 1e6, false],
+  ])("of a limit of %i take %i, seen until %s: a look is kept: %s", (limit, perWindow, until, isKept) => {
+    const state = aState({ limit, others: { perWindow, until } });
+    expect(keptForLook(state, aWindow(), 57_999, rules)).toBe(isKept);
+    expect(keptForLook(state, aWindow(), 58_000, rules)).toBe(false);
+  });
+});
+
+const nextAt = (
+  window: Partial<ReturnType<typeof aWindow>>,
+  more: Partial<RateLimitState> = {},
+  own = rules,
+) => {
+  const state = aState({ window: aWindow({ aliveUntil: 0, deadAt: own.windowMs, ...window }), ...more });
+  const { result } = admit(state, "list", 0, own);
+  return "untilMs" in result ? result.untilMs : "now";
+};
+
+describe("a window that may end any moment", () => {
+  test("is probed as often as it has permits, the first ones not kept", () => {
+    expect(nextAt({ first: 6, lowest: 6 })).toBe(1);
+    expect(nextAt({ first: 6, lowest: 5 })).toBe(10_001);
+    expect(nextAt({ first: 6, lowest: 7 })).toBe("now");
+  });
+
+  test("is probed by what is not held back", () => {
+    expect(nextAt({ first: 6, lowest: 6 }, { refusals: { ...calm, caution: 2 } })).toBe(1);
+    expect(nextAt({ first: 6, lowest: 5 }, { refusals: { ...calm, caution: 2 } })).toBe(15_001);
+    expect(nextAt({ first: 1, lowest: 2 }, { refusals: { ...calm, caution: 1 } })).toBe(1);
+  });
+
+  test("is probed twelve times at most, and every five seconds at most", () => {
+    expect(nextAt({ first: 119, lowest: 12 })).toBe(1);
+    expect(nextAt({ first: 119, lowest: 3 }, {}, { ...rules, windowMs: 30_000 })).toBe(15_001);
+  });
+});
+
+test("requests that can have filled the next window are waited for", () => {
+  const state = { ...coldState, limit: 2, late: [{ sentAt: 50, endedAt: 100 }], flights: [aFlight()] };
+  expect(admit(state, "list", 400, rules).result).toEqual({ untilMs: 60_200 });
+  expect(admit({ ...state, limit: 3 }, "list", 400, rules).result).toHaveProperty("flight");
+});
+
+test("a request without a window carries none", () => {
+  const { state, result } = admit(coldState, "list", 7, rules);
+  const flight = { id: 1, sentAt: 7, deadlineAt: 90_007, opener: true, windowId: 0, ceiling: 0 };
+  expect(result).toEqual({ flight });
+  expect(state).toMatchObject({ nextId: 2, flights: [flight] });
+});
+
+test("people read when the next request may go, in whole milliseconds", () => {
+  const paused = aState({ refusals: { ...calm, pausedUntil: 1_000.5 } });
+  expect(budgetViewOf(paused, 1_000, rules)).toMatchObject({ waitMs: 1, remaining: 119 });
+  expect(budgetViewOf(aState(), 1_000, rules).waitMs).toBe(0);
+});
