@@ -27,6 +27,12 @@ export interface ScrubCandidate {
   readonly readAtMs: number;
 }
 
+/** Records last read at or before `untilMs` are candidates; epoch milliseconds. */
+interface ScrubTimes {
+  readonly untilMs: number;
+  readonly nowMs: number;
+}
+
 /** What of a source was read before. */
 export interface ReadBefore {
   readonly count: number;
@@ -42,10 +48,10 @@ export class ScrubCandidates extends Repository {
   }
 
   /** Those last read at or before this moment, the oldest first. */
-  stalest(sources: readonly ScrubSource[], untilMs: number, most: number): ScrubCandidate[] {
+  stalest(sources: readonly ScrubSource[], times: ScrubTimes, most: number): ScrubCandidate[] {
     return this.oldest(sources, most, (source) => {
-      const sql = `SELECT id, readAt FROM (${readsOf(source)}) WHERE readAt <= ? ORDER BY readAt LIMIT ?`;
-      return [sql, untilMs, most];
+      const sql = `SELECT id, readAt FROM (${datedReadsOf(source)}) WHERE readAt <= @untilMs ORDER BY readAt LIMIT @most`;
+      return [sql, { ...times, most }];
     });
   }
 
@@ -55,7 +61,7 @@ export class ScrubCandidates extends Repository {
    */
   recent(
     sources: readonly ScrubSource[],
-    { untilMs, sinceMs }: { readonly untilMs: number; readonly sinceMs: number },
+    { sinceMs, ...times }: ScrubTimes & { readonly sinceMs: number },
     most: number,
   ): ScrubCandidate[] {
     const since = isoTime(sinceMs);
@@ -66,9 +72,9 @@ export class ScrubCandidates extends Repository {
       const { table, date, referrers } = source;
       const active = [{ table, column: "id", date }, ...referrers].map(activeIds).join(" UNION ");
       const named = `SELECT resource_id FROM _inbox WHERE resource = '${table}' AND seq >= @event`;
-      const sql = `SELECT id, readAt FROM (${readsOf(source)}) WHERE readAt <= @untilMs
+      const sql = `SELECT id, readAt FROM (${datedReadsOf(source)}) WHERE readAt <= @untilMs
         AND id IN (${active} UNION ${named}) ORDER BY readAt LIMIT @most`;
-      return [sql, { untilMs, since, change, event, most }];
+      return [sql, { ...times, since, change, event, most }];
     });
   }
 
@@ -128,4 +134,9 @@ function readsOf({ table, listOf }: ScrubSource): string {
     return `SELECT id, read_at AS readAt FROM ${fences} WHERE gone = 0 AND source = 'detail'`;
   return `SELECT f.id, p.listed_at AS readAt FROM _parents p JOIN ${fences} f ON f.id = p.parent_id
     WHERE p.resource = '${listOf}' AND p.parent_resource = '${table}' AND f.gone = 0`;
+}
+
+/** The same; what was read in the future was read before the clock was set back, nobody knows when: it is the oldest. */
+function datedReadsOf(source: ScrubSource): string {
+  return `SELECT id, iif(readAt > @nowMs, 0, readAt) AS readAt FROM (${readsOf(source)})`;
 }

@@ -52,6 +52,16 @@ describe("changes that no list shows (I11)", () => {
     expectReplayable(company);
   });
 
+  // Fault: clock | everything was read by a clock that was a year ahead | the first run's clock | the first night with a right clock finds what no list shows (I11)
+  test("are found the next night also where a clock that was a year ahead dated the first run", async () => {
+    const company = await aCompany();
+    await nightly(company, 365);
+    const hidden = hideEdits(company);
+    const report = await nightly(company, 1);
+    expect(report).toMatchObject({ outcome: "complete", scrub: { changed: hidden, left: 0 } });
+    expectEqual(company);
+  });
+
   test("are found in as many nights as the allowance needs; each night reads its share", async () => {
     const company = await aCompany();
     const first = await nightly(company, 0, { parentsPerRun: "all" });

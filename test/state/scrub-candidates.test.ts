@@ -33,11 +33,11 @@ test("the details read longest ago come first, without deleted ones, provisional
   remove(mirror, "orders", 4, stampOf(mirror, { receivedAtMs: startMs - 350 }));
   putPreview(mirror, "orders", { id: 5, number: "A", total: 1 });
   const candidates = new ScrubCandidates(mirror.db);
-  expect(candidates.stalest([orders], startMs - 150, 9)).toMatchObject([
+  expect(candidates.stalest([orders], { untilMs: startMs - 150, nowMs: startMs }, 9)).toMatchObject([
     { id: 2, readAtMs: startMs - 300 },
     { id: 3, readAtMs: startMs - 200 },
   ]);
-  expect(idsOf(candidates.stalest([orders], startMs, 1))).toEqual([2]);
+  expect(idsOf(candidates.stalest([orders], { untilMs: startMs, nowMs: startMs }, 1))).toEqual([2]);
   expect(candidates.readBefore(orders)).toEqual({ count: 3, oldestMs: startMs - 300 });
   expect(candidates.readBefore(notesOfPeople)).toEqual({ count: 0, oldestMs: null });
 });
@@ -50,7 +50,7 @@ test("lists of parents are candidates once they were read, beside details", asyn
   for (const id of [1, 3]) mirror.apply(() => run.parents.markListed("notes", "people", id, startMs - 200));
   readOrder(mirror, 9, 300);
   const candidates = new ScrubCandidates(mirror.db);
-  const found = candidates.stalest([orders, notesOfPeople], startMs, 9);
+  const found = candidates.stalest([orders, notesOfPeople], { untilMs: startMs, nowMs: startMs }, 9);
   expect(found.map(({ source, id }) => [source.listOf, id])).toEqual([
     [null, 9],
     ["notes", 1],
@@ -75,11 +75,11 @@ test("recent activity is a change, a date, an event, or that of a record that re
   mirror.db.exec(`${event} ('f', 'orders', 4, '${received}', '{}', 'done')`);
   put(mirror, "notes", { id: 7, body: "b", personId: 2, attachments: [] }, { stamp: stampOf(mirror) });
   const candidates = new ScrubCandidates(mirror.db);
-  const times = { untilMs: startMs, sinceMs: startMs - 90 * dayMs };
+  const times = { untilMs: startMs, nowMs: startMs, sinceMs: startMs - 90 * dayMs };
   expect(new Set(idsOf(candidates.recent([orders], times, 9)))).toEqual(new Set([2, 3, 4]));
   expect(idsOf(candidates.recent([notesOfPeople], times, 9))).toEqual([2]);
   expect(idsOf(candidates.recent([orders], times, 1))).toEqual([4]);
-  const early = { untilMs: startMs - 6 * dayMs, sinceMs: times.sinceMs };
+  const early = { ...times, untilMs: startMs - 6 * dayMs };
   expect(idsOf(candidates.recent([orders], early, 9))).toEqual([4]);
 });
 

@@ -61,13 +61,13 @@ export function readScrubChoice(db: Db, today: ScrubToday, nowMs: number): Scrub
   if (left === 0) return [];
   const candidates = new ScrubCandidates(db);
   const untilMs = nowMs - scrubAgeMs;
-  const times = { untilMs, sinceMs: nowMs - recentActivityMs };
+  const times = { untilMs, nowMs, sinceMs: nowMs - recentActivityMs };
   // Those with recent activity may be among the stalest, too.
   const most = left + plan.stalest;
   const lists = sources.filter(({ listOf }) => listOf !== null);
   const details = sources.filter(({ listOf }) => listOf === null);
   const recent = [lists, details].flatMap((some) => candidates.recent(some, times, most));
-  const stalest = candidates.stalest(sources, untilMs, left + plan.recent);
+  const stalest = candidates.stalest(sources, { untilMs, nowMs }, left + plan.recent);
   return chooseScrub(plan, left, { stalest, recent }, nameOf);
 }
 
