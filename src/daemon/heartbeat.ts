@@ -3,6 +3,7 @@ import type { Mirror } from "../state/mirror.ts";
 import { heartbeatMs, type UptimeLog } from "../state/uptime-log.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
+import { createLogWatch } from "../store/write-ahead-log.ts";
 import type { ProcessContext } from "./runs/process-context.ts";
 
 /** What the heartbeat works with. */
@@ -31,6 +32,7 @@ export async function runHeartbeat(parts: HeartbeatParts): Promise<void> {
   const { mirror, uptime, closed } = parts;
   const { clock, log } = parts.context;
   const guard = createErrorGuard(clock, log);
+  const watchLog = createLogWatch(mirror.db.name, log);
   let beatMs: number | null = null;
   let written: CompanyStatusView["service"] | null = null;
   while (!closed.aborted) {
@@ -40,6 +42,7 @@ export async function runHeartbeat(parts: HeartbeatParts): Promise<void> {
       if (state !== written?.state || message !== written.message)
         mirror.apply(() => mirror.meta.set("service", { state, message, since: isoTime(sinceMs) }));
       written = service;
+      watchLog();
       const nowMs = clock.nowMs();
       if (!parts.receives()) return;
       if (beatMs !== null && nowMs >= beatMs && nowMs - beatMs < heartbeatMs) return;

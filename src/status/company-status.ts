@@ -62,6 +62,8 @@ export interface CompanyStatusView {
     readonly oldestWaitingMs: number | null;
     readonly lastReceivedMs: number | null;
   };
+  /** Size of the write-ahead log, bytes; null while the mirror is not open. */
+  readonly walBytes: number | null;
   readonly queue: readonly QueueCount[];
   readonly budget: BudgetView | null;
   /** Since the start: answers by status, `none` for attempts without one. */

@@ -4,11 +4,12 @@ import type { Mirror } from "../state/mirror.ts";
 import { Runs } from "../state/runs.ts";
 import { sweptAt } from "../state/sweeps.ts";
 import type { Db } from "../store/database.ts";
+import { logBytes } from "../store/write-ahead-log.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
 import type { CompanyStatusView } from "./company-status.ts";
 
 /** The part of the daemon's view that is read from the mirror's file. */
-export type LiveFacts = Pick<CompanyStatusView, "lastRun" | "wholeRunMs" | "sweptMs" | "events">;
+export type LiveFacts = Pick<CompanyStatusView, "lastRun" | "wholeRunMs" | "sweptMs" | "events" | "walBytes">;
 
 /**
  * Reads the facts of a mirror; while it is closed (null) nothing is known.
@@ -19,7 +20,7 @@ export function readLiveFacts(mirror: Mirror | null, names: readonly string[]): 
   if (!mirror) {
     const sweptMs = Object.fromEntries(names.map((name) => [name, null]));
     const events = { waiting: 0, oldestWaitingMs: null, lastReceivedMs: null };
-    return { lastRun: null, wholeRunMs: null, sweptMs, events };
+    return { lastRun: null, wholeRunMs: null, sweptMs, events, walBytes: null };
   }
   const { db, manifest } = mirror;
   const inbox = new InboxView(db);
@@ -39,6 +40,7 @@ export function readLiveFacts(mirror: Mirror | null, names: readonly string[]): 
       oldestWaitingMs: epochMs(inbox.oldestWaiting()),
       lastReceivedMs: epochMs(inbox.lastReceived()),
     },
+    walBytes: logBytes(db.name),
   };
 }
 

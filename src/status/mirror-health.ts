@@ -9,6 +9,7 @@ import { unknownColumns } from "../store/tables/unknown-columns.ts";
 import { Records } from "../store/tables/stored-records.ts";
 import { Runs, type RunRow } from "../state/runs.ts";
 import type { Db } from "../store/database.ts";
+import { logBytes } from "../store/write-ahead-log.ts";
 import { expectedRecords, sweptAt } from "../state/sweeps.ts";
 import { WorkQueue, type DeadLetter, type QueueCount } from "../state/work-queue.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
@@ -50,6 +51,8 @@ export interface Health {
   readonly unkeptFields: readonly string[];
   /** Columns that lists and details show differently: they are not compared. */
   readonly uncomparedFields: readonly string[];
+  /** Size of the write-ahead log, bytes. */
+  readonly wal_bytes: number;
 }
 
 /** How many runs are searched for the last one that read a resource. */
@@ -83,6 +86,7 @@ export function readHealth(db: Db, manifest: Manifest): Health {
       missingFields: last?.missing_fields ?? [],
       unkeptFields: last?.unkept_fields ?? [],
       uncomparedFields: last?.uncompared_fields ?? [],
+      wal_bytes: logBytes(db.name),
     };
   })();
 }

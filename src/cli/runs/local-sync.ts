@@ -6,6 +6,7 @@ import { progressView } from "../../daemon/runs/run-progress.ts";
 import { connectService } from "../../daemon/runs/service-connection.ts";
 import { createNotices } from "../../daemon/runs/store-notices.ts";
 import { openMirror } from "../../state/mirror.ts";
+import { createLogWatch } from "../../store/write-ahead-log.ts";
 import { lockHolder, takeWriterLock, type WriterLock } from "../../store/writer-lock.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { Tally } from "../../sync/context/tally.ts";
@@ -66,7 +67,10 @@ async function performLocked(asked: CompanyRun, lock: WriterLock): Promise<Compa
     const startedMs = clock.monotonicMs();
     const run = { context, config, company, request, signal, startedMs, onListsRead, onListed, ...opened };
     show(() => progressView(run));
-    return await performRun(run).finally(() => mirror.close());
+    return await performRun(run).finally(() => {
+      createLogWatch(files.mirror, log)();
+      mirror.close();
+    });
   } finally {
     await close();
   }

@@ -117,6 +117,10 @@ const families: Readonly<Record<string, readonly [help: string, read: Read]>> = 
   ],
   events_oldest_waiting_seconds: ["age of the oldest such event; 0 without one", whileOpen(oldestWaitingMs)],
   events_last_received_timestamp_seconds: ["when the last event came", ({ events }) => events.lastReceivedMs],
+  wal_bytes: [
+    "size of the mirror's write-ahead log; it grows while a reader holds it back",
+    ({ walBytes }) => walBytes,
+  ],
   queue_rows: ["what is still to be read, by kind; dead: given up", queueRows],
 };
 

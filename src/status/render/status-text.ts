@@ -1,6 +1,7 @@
 import { formatDuration } from "../../base/units.ts";
 import type { BudgetView } from "../../rate-limit/permit.ts";
 import { earliest } from "../../state/sweeps.ts";
+import { longLogBytes, longLogText } from "../../store/write-ahead-log.ts";
 import { scrubText } from "../../sync/plan/run-plan.ts";
 import type { Proof } from "../../verify/proof-file.ts";
 import { nameOfTarget } from "../../state/work-item.ts";
@@ -19,6 +20,7 @@ export function statusLines(company: string, status: CompanyStatus, nowMs: numbe
     ...queueLines(health, writer),
     ...(budget ? [budgetLine(budget)] : []),
     ...(plan ? [`  a run: ${plan.lists.requests} requests for lists; scrub: ${scrubText(plan.scrub)}`] : []),
+    ...(health.wal_bytes >= longLogBytes ? [`  ! ${longLogText(health.wal_bytes)}`] : []),
     ...troubleLines(health),
     ...(status.verified ? [verifiedLine(status.verified, nowMs)] : []),
     ...(status.events ? eventLines(status.events, nowMs) : []),

@@ -1,0 +1,62 @@
+import { truncateSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { openMirror } from "../../src/state/mirror.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { createLogWatch, logBytes, longLogBytes } from "../../src/store/write-ahead-log.ts";
+import { runCommand } from "../support/cli.ts";
+import { openShop, tempFolder } from "../support/mirror.ts";
+import { loggingTo } from "../support/open-company.ts";
+import { put } from "../support/store.ts";
+
+const person = (score: number) => ({ id: 1, name: "x".repeat(40_000), email: null, score });
+
+// Fault: disk | a reader keeps a read transaction open for an hour while records change | a second connection to the mirror | the growing log is named by a warning, seldom, and said to be short when the reader has ended
+test("a reader that lets the write-ahead log grow is noticed, and its end as well", async () => {
+  const file = path.join(tempFolder(), "shop.db");
+  const mirror = await openShop({ path: file });
+  // As in a mirror a hundred times larger.
+  mirror.db.pragma("wal_autocheckpoint = 20");
+  mirror.db.pragma("journal_size_limit = 100000");
+  const lines: string[] = [];
+  const watch = createLogWatch(file, loggingTo(lines), 500_000);
+  const minute = (score: number) => {
+    put(mirror, "people", person(score));
+    watch();
+  };
+  for (let score = 1; score <= 60; score++) minute(score);
+  expect(lines).toEqual([]);
+  const reader = openDatabase(file, { readonly: true });
+  reader.exec("BEGIN");
+  reader.prepare("SELECT count(*) FROM people").get();
+  for (let score = 61; score <= 120; score++) minute(score);
+  const grownBytes = logBytes(file);
+  expect(grownBytes).toBeGreaterThan(2_000_000);
+  const warned = lines.length;
+  expect(warned).toBeGreaterThan(1);
+  expect(warned).toBeLessThan(6);
+  expect(lines[0]).toMatch(/^warn the write-ahead log has grown to .* a program that keeps the mirror open/);
+  expect(lines[0]).toContain(`${file}-wal`);
+  reader.close();
+  for (let score = 121; score <= 125; score++) minute(score);
+  expect(logBytes(file)).toBeLessThan(500_000);
+  expect(lines.slice(warned)).toEqual([expect.stringMatching(/^info the write-ahead log is short again/)]);
+  mirror.close();
+});
+
+// Fault: disk | the write-ahead log is longer than any but a reader lets it become | the mirror's file beside it | status names its size and the cause
+test("status names a write-ahead log that is too long", async () => {
+  const cwd = tempFolder();
+  writeFileSync(path.join(cwd, "config.yaml"), "data_dir: .\ncompanies: { acme: { token: fake } }\n");
+  const mirror = await openMirror(path.join(cwd, "acme.db"), manifest);
+  const env = { FINTORO_MIRROR_CONFIG: path.join(cwd, "config.yaml") };
+  expect((await runCommand(["status"], { cwd, env })).stdout).not.toContain("write-ahead log");
+  truncateSync(path.join(cwd, "acme.db-wal"), longLogBytes);
+  expect((await runCommand(["status"], { cwd, env })).stdout).toContain(
+    "the write-ahead log has grown to 134.2 MB",
+  );
+  const { stdout } = await runCommand(["status", "--json"], { cwd, env });
+  expect(stdout).toContain(`"wal_bytes":${longLogBytes}`);
+  mirror.close();
+});
