@@ -24,6 +24,13 @@ describe("the three headers are there, once", () => {
   });
 });
 
+test("headers of the same length are others, however often they are sent", () => {
+  const others = ["user-agent", "x", "User-Agent", "y", "x-forwarded-proto", "a", "X-Forwarded-Proto", "b"];
+  const head = ["webhook-id", "a", "webhook-timestamp", "1", "webhook-signature", "b"];
+  expect(readHead([...others, ...head])).toEqual({ id: "a", timestamp: "1", signature: "b" });
+  expect(readHead(others)).toEqual({ status: 400, why: "no webhook-id header" });
+});
+
 describe("the timestamp is a whole number of seconds, 300 away at most", () => {
   test.each([0, -299, 299, -300, 300])("%i s is near enough", (away) => {
     expect(isTimely(String(now + away), nowMs)).toBe(true);
@@ -174,4 +181,13 @@ test("a stored event is read the same again", () => {
   }
   const bytes = deliveryOf(Buffer.from([0xff]));
   expect(readStored(bytes.eventId, bytes.body)).toEqual(bytes);
+});
+
+test("an empty id is none, also where the header is empty", () => {
+  expect(readDelivery(Buffer.from('{"id":""}'), "")).toMatchObject({ status: 400 });
+});
+
+test("what was kept as unreadable stays so, whatever a later version could read", () => {
+  expect(readStored("unreadable:17", '{"id":"a","type":"t"}')).toMatchObject({ readable: false, type: null });
+  expect(readStored("an-unreadable:", '{"id":"a","type":"t"}')).toMatchObject({ readable: true, type: "t" });
 });

@@ -46,7 +46,7 @@ function plant(file: string, source: string, mutants: Mutant[]): string {
   /** `inChain`: a part of `a?.b.c()`, which must stay one expression. */
   function emit(node: Node, isMessage: boolean, inChain: boolean): string {
     if (skipped.test(node.type) && !typed.has(node.type)) return text(node);
-    const saysMessage = isMessage || isMessageCall(node);
+    const saysMessage = isMessage || isMessageCall(node) || isReason(node);
     let code = "";
     let at = node.start;
     for (const [key, child] of childrenOf(node)) {
@@ -92,4 +92,10 @@ function isMessageCall(node: Node): boolean {
     isNode(object) &&
     (object["name"] === "log" || (isNode(object["property"]) && object["property"]["name"] === "log"));
   return ofLog || /Error$|^OddValue$|^Unexpected$|^assert$|^malformed/.test(name);
+}
+
+/** `why: "..."`: what an answer says to people. */
+function isReason(node: Node): boolean {
+  const key = node["key"];
+  return node.type === "Property" && isNode(key) && key["name"] === "why";
 }
