@@ -1,8 +1,8 @@
 import { leftToRead, lostDeliveries, misjudgedEvents } from "./deliveries.ts";
 import { unequal } from "./equality.ts";
 import { falseTombstones, neverShown, rowsUnlikeJson, staleOverwrites, unreplayable } from "./history.ts";
-import type { MirrorContents } from "./mirror-contents.ts";
-import type { Check, Observation } from "./observation.ts";
+import type { Check, MirrorContents } from "./mirror-contents.ts";
+import type { Observation } from "./observation.ts";
 import { doneWithoutData, unqueuedWork } from "./progress.ts";
 
 /** What must hold of a mirror that nobody writes at the moment, after a crash too. */

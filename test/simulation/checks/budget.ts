@@ -8,28 +8,34 @@ export interface Refused {
   readonly nextSentAtMs: number | null;
 }
 
-/** I8: alone on the budget no request is refused, and no window counts more than the limit. */
-export function overspent({
-  limiter,
-  options,
-  exchanges,
-}: Pick<SimulatedService, "limiter" | "options" | "exchanges">): string[] {
+/** When the machine lost its monotonic clock, and when its wall clock was set. */
+export interface ClockLosses {
+  readonly reboots: readonly number[];
+  readonly settings: readonly number[];
+}
+
+/**
+ * I8: alone on the budget no request is refused, and no window counts more than the limit. A window in which the machine
+ * was started anew and its wall clock set is not judged: nothing was left to know the window's end by.
+ */
+export function overspent(
+  { limiter, options, exchanges }: Pick<SimulatedService, "limiter" | "options" | "exchanges">,
+  { reboots, settings }: ClockLosses = { reboots: [], settings: [] },
+): string[] {
   const { limit, othersPerSecond } = options;
-  const refused = limiter.windows.filter(({ refusedOwn }) => refusedOwn > 0 && othersPerSecond === 0);
-  const counted = limiter.windows.flatMap(({ openedAt, endsAt, own }) => {
-    const seen = exchanges.filter(
-      ({ hitAtMs, status }) => hitAtMs >= openedAt && hitAtMs < endsAt && status !== 429 && status !== 401,
-    ).length;
-    return seen > own || seen > limit
-      ? [`I8 ${seen} requests in the window from ${openedAt}, ${limit} allowed`]
-      : [];
+  return limiter.windows.flatMap(({ openedAt, endsAt, own, refusedOwn }) => {
+    const isWithin = (atMs: number) => atMs >= openedAt && atMs < endsAt;
+    const isKnown = !(reboots.some(isWithin) && settings.some(isWithin));
+    const isRefused = refusedOwn > 0 && othersPerSecond === 0 && isKnown;
+    const answered = exchanges.filter(({ status }) => status !== 429 && status !== 401);
+    const seen = answered.filter(({ hitAtMs }) => isWithin(hitAtMs)).length;
+    return [
+      ...(isRefused ? [`I8 ${refusedOwn} refused in the window from ${openedAt}, alone`] : []),
+      ...(seen > Math.min(own, limit)
+        ? [`I8 ${seen} answered in the window from ${openedAt}, ${limit} allowed`]
+        : []),
+    ];
   });
-  return [
-    ...refused.map(
-      ({ openedAt, refusedOwn }) => `I8 ${refusedOwn} refused in the window from ${openedAt}, alone`,
-    ),
-    ...counted,
-  ];
 }
 
 /** I8: after a 429 nothing is sent before the time that it asked for. */

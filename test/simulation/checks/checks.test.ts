@@ -6,7 +6,7 @@ import { seededRandom } from "../../support/seeded-random.ts";
 import { tableNames, type TableName } from "../service/service-types.ts";
 import { SimulatedService } from "../service/simulated-service.ts";
 import { brokenAtRest, brokenNow } from "./all-checks.ts";
-import { impatient, overspent } from "./budget.ts";
+import { impatient, overspent, type ClockLosses } from "./budget.ts";
 import { MirrorContents } from "./mirror-contents.ts";
 import type { Observation } from "./observation.ts";
 import { staleAfterRun } from "./progress.ts";
@@ -58,6 +58,11 @@ function putBack(db: Db): void {
 
 function someLive(table: TableName): string {
   return `(SELECT min(id) FROM "${table}" WHERE _deleted_at IS NULL)`;
+}
+
+/** The machine was started anew in the window, and its clock set at these times. */
+function rebooted(settings: readonly number[]): ClockLosses {
+  return { reboots: [6_000], settings };
 }
 
 describe("the checks of a simulation", () => {
@@ -183,7 +188,7 @@ describe("the checks of a simulation", () => {
   test("I8: name requests above the budget, and those sent before the time that a 429 asked for", () => {
     const clock = { nowMs: () => 5_000, monotonicMs: () => 5_000 };
     const limiter = limiterKinds[0] as LimiterKind;
-    const ask = (othersPerSecond: number, count: number) => {
+    const ask = (othersPerSecond: number, count: number, losses?: ClockLosses) => {
       const service = new SimulatedService({
         random: seededRandom(1),
         clock,
@@ -192,10 +197,13 @@ describe("the checks of a simulation", () => {
         othersPerSecond,
       });
       for (let left = count; left > 0; left--) service.answer("/units", new URLSearchParams());
-      return overspent(service);
+      return overspent(service, losses);
     };
     expect([ask(0, 2), ask(1, 3)]).toEqual([[], []]);
     expect(ask(0, 3)).toEqual(["I8 1 refused in the window from 5000, alone"]);
+    expect(ask(0, 3, rebooted([]))).toHaveLength(1);
+    expect(ask(0, 3, rebooted([4_999, 65_000]))).toHaveLength(1);
+    expect(ask(0, 3, rebooted([64_999]))).toEqual([]);
     const refused = { receivedAtMs: 1_000, retryAfterS: 3 };
     expect(
       impatient([

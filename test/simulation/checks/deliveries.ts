@@ -1,4 +1,4 @@
-import type { Check } from "./observation.ts";
+import type { Check } from "./mirror-contents.ts";
 
 /** I6 and I12: each delivery that was answered 2xx is kept, byte for byte; I7: none is kept twice. */
 export const lostDeliveries: Check = (mirror, { acknowledged }) => {

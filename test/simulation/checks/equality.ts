@@ -1,6 +1,6 @@
 import { allRecordsNow } from "../service/service-truth.ts";
 import { rowMistakes } from "./expected-rows.ts";
-import type { Check } from "./observation.ts";
+import type { Check } from "./mirror-contents.ts";
 
 /**
  * I11: every record of the service is here, in every column, part and byte, and nothing else. A record that no list

@@ -1,7 +1,7 @@
 import type { Exchange, TableName } from "../service/service-types.ts";
 import { wasGoneAfter, type Witness } from "../service/service-truth.ts";
 import { rowMistakes } from "./expected-rows.ts";
-import type { Check } from "./observation.ts";
+import type { Check } from "./mirror-contents.ts";
 import { tableNames } from "../service/service-types.ts";
 
 /** I2: the change log from 0 gives the live records, a row a change, and none for what changed nothing. */

@@ -1,6 +1,9 @@
-import Database from "better-sqlite3";
 import type { Db } from "../../support/compare.ts";
+import type { Observation } from "./observation.ts";
 import { tableNames, type TableName } from "../service/service-types.ts";
+
+/** Judges a mirror that nobody writes now; each line names what is wrong, none where nothing is. */
+export type Check = (mirror: MirrorContents, seen: Observation) => string[];
 
 /** What the mirror holds of one record, deleted ones too. */
 interface MirrorRecord {
@@ -86,25 +89,13 @@ export class MirrorContents {
       .all() as StoredEvent[];
     return this.allEvents;
   }
-
-  /** Opens the mirror at a path for the time of the call. */
-  static look<T>(file: string, use: (mirror: MirrorContents) => T): T {
-    const db = new Database(file, { readonly: true });
-    try {
-      return use(new MirrorContents(db));
-    } finally {
-      db.close();
-    }
-  }
 }
 
 function readRecords(db: Db): ReadonlyMap<TableName, ReadonlyMap<number, MirrorRecord>> {
   const all = new Map<TableName, Map<number, MirrorRecord>>();
   for (const table of tableNames) all.set(table, new Map());
-  for (const [table, id, deleted, provisional, json, kind, gone] of db
-    .prepare(recordsSql)
-    .raw()
-    .iterate() as IterableIterator<RecordCells>) {
+  const rows = db.prepare(recordsSql).raw().iterate() as IterableIterator<RecordCells>;
+  for (const [table, id, deleted, provisional, json, kind, gone] of rows) {
     const flags = { isDeleted: deleted === 1, isProvisional: provisional === 1 };
     all.get(table)?.set(id, { id, ...flags, json, kind, gone });
   }

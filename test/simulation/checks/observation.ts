@@ -1,5 +1,4 @@
 import type { Witness } from "../service/service-truth.ts";
-import type { MirrorContents } from "./mirror-contents.ts";
 
 /** What was seen of a simulation from outside the mirror. Times are those of the service's monotonic clock. */
 export interface Observation {
@@ -9,6 +8,3 @@ export interface Observation {
   /** Bodies of the deliveries that a receiver answered with 2xx, by event id. */
   readonly acknowledged: ReadonlyMap<string, string | Buffer>;
 }
-
-/** Judges a mirror that nobody writes now; each line names what is wrong, none where nothing is. */
-export type Check = (mirror: MirrorContents, seen: Observation) => string[];

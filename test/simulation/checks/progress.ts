@@ -1,6 +1,6 @@
 import type { TableName, Version } from "../service/service-types.ts";
-import type { MirrorContents } from "./mirror-contents.ts";
-import type { Check, Observation } from "./observation.ts";
+import type { Check, MirrorContents } from "./mirror-contents.ts";
+import type { Observation } from "./observation.ts";
 
 /** I1: whatever is left to read of what is here, is in the queue; and a row, its JSON and its last read agree. */
 export const unqueuedWork: Check = (mirror) => {

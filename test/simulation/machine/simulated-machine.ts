@@ -26,6 +26,8 @@ export class SimulatedMachine {
   readonly acknowledged = new Map<string, Buffer>();
   /** Answers 429 as the processes received them. */
   readonly refused: Refused[] = [];
+  /** When the monotonic clock began anew, and when the wall clock was set. */
+  readonly clockLosses = { reboots: [] as number[], settings: [] as number[] };
   /** How far the machine's wall clock is from the true time. */
   wallOffsetMs = 0;
   bootedAtMs = -1_000_000;
@@ -68,6 +70,7 @@ export class SimulatedMachine {
 
   /** The machine lost its power: its monotonic clock begins anew. */
   reboot(): void {
+    this.clockLosses.reboots.push(this.time.passedMs);
     this.boots += 1;
     this.bootedAtMs = this.time.passedMs - 10_000;
   }

@@ -81,8 +81,8 @@ function isFresh({ outcome, resumed, listed_at: listedAt }: CompanyReport): bool
 }
 
 /** I8 */
-function budgetMistakes({ service, refused }: SimulatedMachine): string[] {
-  return [...overspent(service), ...impatient(refused)];
+function budgetMistakes({ service, refused, clockLosses }: SimulatedMachine): string[] {
+  return [...overspent(service, clockLosses), ...impatient(refused)];
 }
 
 /** Opens a mirror that nobody writes, for the checks. */
@@ -152,6 +152,7 @@ class Simulation {
 
   private jumpWall(byMs: number): void {
     this.machine.wallOffsetMs += byMs;
+    this.machine.clockLosses.settings.push(this.machine.time.passedMs);
     this.machine.meet(byMs > 0 ? "clock set forward" : "clock set back");
     this.machine.note(`the clock is set by ${byMs} ms`);
   }

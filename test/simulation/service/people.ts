@@ -2,6 +2,7 @@ import type { SeededChoice } from "../../support/scenario.ts";
 import * as additions from "./changes/additions.ts";
 import type { Change, ChangeContext } from "./changes/change-context.ts";
 import * as edits from "./changes/edits.ts";
+import type { ModelTable } from "./simulated-company.ts";
 import * as removals from "./changes/removals.ts";
 
 /** Changes with their weights: how often each is made. */
@@ -54,3 +55,23 @@ export function fillCompany(context: ChangeContext, size: number): void {
   make(additions.addPayment, some());
   make(additions.addActivity, some());
 }
+
+/** Adds a record to each resource that has none, with its event. */
+export function addWhereNoneIs(context: ChangeContext): void {
+  const { state } = context.company;
+  for (const [table, add] of additionsByTable) if (state[table].size === 0) add(context);
+  const isListed = [...state.contact_activity_logs.values()].some(({ parent }) =>
+    state[parent.table].has(parent.id),
+  );
+  if (!isListed) additions.addActivity(context);
+}
+
+/** In an order in which each finds what it refers to. */
+const additionsByTable: readonly (readonly [ModelTable, Change])[] = [
+  ["units", additions.addUnit],
+  ["clients", additions.addClient],
+  ["business_cases", additions.addCase],
+  ["price_list_items", additions.addItem],
+  ["invoices", additions.addInvoice],
+  ["document_payments", additions.addPayment],
+];

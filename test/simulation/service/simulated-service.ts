@@ -9,7 +9,7 @@ import {
   type ListAnswer,
   type ListRules,
 } from "./list-answers.ts";
-import { fillCompany, makeChange } from "./people.ts";
+import { addWhereNoneIs, fillCompany, makeChange } from "./people.ts";
 import type { CompanyState } from "./record-models.ts";
 import { SimulatedCompany } from "./simulated-company.ts";
 import type {
@@ -86,10 +86,14 @@ export class SimulatedService {
     return makeChange(this.changeContext(this.choice.probability(this.options.silentShare)));
   }
 
-  /** From now on nobody changes anything, no read lags behind, and lists answer as they should. */
+  /**
+   * From now on nobody changes anything, no read lags behind, and lists answer as they should. Each resource has a record:
+   * where none is left, no read can prove that a 404 is of the record and not of its route (I5).
+   */
   rest(): void {
-    this.isResting = true;
     this.company.stopLag();
+    addWhereNoneIs(this.changeContext(false));
+    this.isResting = true;
   }
 
   /** Tokens that are accepted from now on. */
