@@ -1,44 +1,18 @@
-import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
-
-/** Any table, any column: the connector names them at run time. */
-type AnyTables = Record<string, Record<string, unknown>>;
-
-/**
- * Kysely as a compiler only: each statement is compiled once and prepared once. Kysely itself would prepare it at
- * every call, which is seven times slower.
- */
-const sqlBuilder = new Kysely<AnyTables>({
-  dialect: {
-    createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new DummyDriver(),
-    createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-  },
-});
-
 /** `INSERT … ON CONFLICT(key) DO UPDATE SET` every other column; parameters in the order of `columns`. */
 export function upsertSql(table: string, key: string, columns: readonly string[]): string {
-  const others = columns.filter((column) => column !== key);
-  return sqlBuilder
-    .insertInto(table)
-    .values(Object.fromEntries(columns.map((column) => [column, null])))
-    .onConflict((conflict) =>
-      conflict
-        .column(key)
-        .doUpdateSet((excluded) =>
-          Object.fromEntries(others.map((column) => [column, excluded.ref(`excluded.${column}`)])),
-        ),
-    )
-    .compile().sql;
+  const others = columns.filter((column) => column !== key).map(quoted);
+  const changes = others.map((column) => `${column} = excluded.${column}`).join(", ");
+  return `${insertSql(table, columns)} ON CONFLICT (${quoted(key)}) DO UPDATE SET ${changes}`;
 }
 
-/** `INSERT` of one or several rows; parameters in the order of `columns`. */
+/**
+ * `INSERT` of one or several rows; parameters in the order of `columns`. Names are never keys of an object here:
+ * JavaScript puts a column called `1` first.
+ */
 export function insertSql(table: string, columns: readonly string[], rows = 1): string {
-  const row = Object.fromEntries(columns.map((column) => [column, null]));
-  return sqlBuilder
-    .insertInto(table)
-    .values(Array.from({ length: rows }, () => row))
-    .compile().sql;
+  const row = `(${columns.map(() => "?").join(", ")})`;
+  const values = Array.from({ length: rows }, () => row).join(", ");
+  return `INSERT INTO ${quoted(table)} (${columns.map(quoted).join(", ")}) VALUES ${values}`;
 }
 
 /** `"name"` with inner quotes doubled: names can come from the service. */

@@ -89,7 +89,8 @@ describe("I12: an unknown field", () => {
     const mirror = await openShop();
     const text = `{"id":1,"number":"1","total":1,"lines":[{"id":1,"position":9,"order_id":8,"orderId":7}],"receipts":[],
       "buyerName":"flat","buyer":{"name":"nested"},"BUYER_NAME":"loud","_deletedAt":"d","_synced_at":"s","ID":5,
-      "🙂":"smile","☂":"rain","":"empty","__proto__":"p","constructor":"c","toString":"t","a b":1,"select":2,"x\\"y":3}`;
+      "🙂":"smile","☂":"rain","":"empty","__proto__":"p","constructor":"c","toString":"t","a b":1,"select":2,"x\\"y":3,
+      "rowid":"r","OID":"o"}`;
     putAs(mirror, "orders", 1, text, { source: "detail" });
     expect(row(mirror, "orders", 1)).toMatchObject({
       id: 1,
@@ -109,6 +110,8 @@ describe("I12: an unknown field", () => {
       a_b: 1,
       select: 2,
       x_y: 3,
+      rowid_2: "r",
+      oid_2: "o",
     });
     expect(rows(mirror, "SELECT * FROM order_lines")).toEqual([
       {
@@ -121,6 +124,17 @@ describe("I12: an unknown field", () => {
         order_id_2: 8,
         order_id_3: 7,
       },
+    ]);
+  });
+
+  test("called by a number leaves every other column its own value, in lines too", async () => {
+    const mirror = await openShop();
+    const lines = [{ id: 5, title: "t", quantity: 2, "1": "one", "0": 7 }];
+    put(mirror, "orders", order(3, { "7": "seven", lines }), { source: "detail" });
+    put(mirror, "orders", order(3, { "7": "eight", lines }), { source: "detail" });
+    expect(row(mirror, "orders", 3)).toMatchObject({ id: 3, number: "A", total: 1, "7": "eight" });
+    expect(rows(mirror, "SELECT * FROM order_lines")).toEqual([
+      { order_id: 3, position: 0, id: 5, title: "t", quantity: 2, "0": 7, "1": "one" },
     ]);
   });
 

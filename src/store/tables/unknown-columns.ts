@@ -78,14 +78,14 @@ function parentOf(root: KeyNode, path: readonly string[]): KeyNode | null {
 }
 
 /**
- * A snake_case name that no column has; names starting with `_` are own columns.
+ * A snake_case name that no column has; names starting with `_` are own columns, and SQLite adds no `rowid` or `oid`.
  *
  * @param present names of the table's columns, lower-case
  */
 function freeName(rows: RowPlan, path: readonly string[], present: ReadonlySet<string>): string {
   const plain = path.map(snakeCase).join("_").slice(0, 100);
   const base = plain === "" || plain.startsWith("_") ? `x${plain}` : plain;
-  const keys = ["id", "position", ...("parentKey" in rows ? [String(rows.parentKey)] : [])];
+  const keys = ["id", "position", "rowid", "oid", ...("parentKey" in rows ? [String(rows.parentKey)] : [])];
   const taken = new Set([...rows.columns.map((column) => column.name.toLowerCase()), ...keys, ...present]);
   let name = base;
   for (let n = 2; taken.has(name.toLowerCase()); n++) name = `${base}_${n}`;
