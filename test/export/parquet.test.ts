@@ -1,8 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import * as fc from "fast-check";
-import { parquetMetadataAsync, parquetReadObjects } from "hyparquet";
-import { decompress } from "../support/export-unzstd.ts";
+import { parquetMetadataAsync } from "hyparquet";
 import { describe, expect, test } from "vitest";
 import { duckRows, duckTypes, exportOf, orderRecord } from "../support/export.ts";
 import { openHasty } from "../support/mirror.ts";
@@ -18,36 +16,6 @@ function fileOf(name: string) {
   const bytes = readFileSync(name);
   const whole = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
   return { byteLength: whole.byteLength, slice: (from: number, to?: number) => whole.slice(from, to) };
-}
-
-const inCents = (total: unknown) => Math.round(Number(total) * 100);
-
-async function comesBack(list: { remark: string | null; total: number; paid: boolean | null }[]) {
-  const mirror = await openHasty();
-  for (const [i, more] of list.entries()) putAs(mirror, "orders", i + 1, orderRecord(i + 1, more));
-  const file = await parquetOf(mirror, "orders");
-  const expected = list.map(({ remark, total, paid }) => ({
-    remark: remark?.toWellFormed() ?? null,
-    total,
-    paid,
-  }));
-  const read = await duckRows(`SELECT remark, total::DOUBLE, paid FROM '${file}' ORDER BY id`);
-  expect(
-    read.map(([remark, total, paid]) => ({
-      remark,
-      total: Number(total),
-      paid: paid === null ? null : paid === "true",
-    })),
-  ).toEqual(expected);
-  const columns = ["remark", "total", "paid"];
-  const again = await parquetReadObjects({
-    file: fileOf(file),
-    columns,
-    compressors: { ZSTD: decompress },
-  });
-  expect(
-    again.map(({ remark = null, total, paid = null }) => ({ remark, total: inCents(total), paid })),
-  ).toEqual(expected.map((row) => ({ ...row, total: inCents(row.total) })));
 }
 
 describe("types", () => {
@@ -151,16 +119,6 @@ describe("values", () => {
     );
     const read = await duckRows(`SELECT total::DOUBLE FROM '${file}' WHERE id BETWEEN 1 AND 3 ORDER BY id`);
     expect(read.map(([total]) => Number(total))).toEqual(totals);
-  });
-
-  test("of any rows are the same when read by DuckDB and by hyparquet", async () => {
-    const word = fc.option(fc.oneof(fc.string({ unit: "grapheme" }), fc.constantFrom("a", "b")));
-    const cents = fc.integer({ min: -1e11, max: 1e11 }).map((value) => value / 100);
-    const rows = fc.array(fc.record({ remark: word, total: cents, paid: fc.option(fc.boolean()) }), {
-      minLength: 150,
-      maxLength: 300,
-    });
-    await fc.assert(fc.asyncProperty(rows, comesBack), { numRuns: 2, endOnFailure: true });
   });
 });
 

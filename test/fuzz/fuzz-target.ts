@@ -20,6 +20,9 @@ interface TargetParts<T> {
   readonly open: (atEnd: AtEnd) => Check<T> | Promise<Check<T>>;
 }
 
+/** A search for a smaller counterexample ends then, too. */
+const longestMs = 90_000;
+
 type Check<T> = (value: T) => void | Promise<void>;
 
 export function fuzzTarget<T>(name: string, { runs, input, open }: TargetParts<T>): FuzzTarget {
@@ -33,6 +36,7 @@ export function fuzzTarget<T>(name: string, { runs, input, open }: TargetParts<T
       await fc.assert(property, {
         numRuns: runs,
         includeErrorInReport: true,
+        interruptAfterTimeLimit: longestMs,
         ...(seed !== undefined && { seed }),
       });
     } finally {

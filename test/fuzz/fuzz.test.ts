@@ -1,5 +1,7 @@
 import { describe, test } from "vitest";
 import { configTargets } from "./config.ts";
+import { exportTargets } from "./export.ts";
+import { growthTargets } from "./growth.ts";
 import { receiverTargets } from "./receiver.ts";
 import { signatureTargets } from "./signature.ts";
 
@@ -22,4 +24,18 @@ describe("for any config file", () => {
   // Fault: secrets | a token in the config beside mistakes | config file | the messages do not show it
   test("a token that stands in it is never shown, whatever it looks like and is beside", () =>
     configTargets.literals.round());
+});
+
+describe("for any rows", () => {
+  test("a CSV file read by DuckDB holds the mirror's texts and numbers, and formulas behind one apostrophe", () =>
+    exportTargets.csv.round());
+
+  test("a Parquet file read by DuckDB and by hyparquet holds the mirror's values", () =>
+    exportTargets.parquet.round());
+});
+
+describe("for any unknown fields, of whatever names and changing types", () => {
+  // Fault: data | unknown fields with colliding, numeric, long and reserved names, and values of any type | records, in any order | each in its own column, the mirror whole, the report made (I2, I12)
+  test("I12 each stands in its own column, the change log replays (I2), and the report is made", () =>
+    growthTargets.columns.round());
 });

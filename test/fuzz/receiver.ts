@@ -176,7 +176,7 @@ async function checkPlans(
 }
 
 const requests = fuzzTarget("receiver/requests", {
-  runs: 30,
+  runs: 20,
   input: fc.array(connectionPlan, { minLength: 1, maxLength: 3 }),
   open: async (atEnd) => {
     const uncaught = uncaughtErrors(atEnd);

@@ -1,5 +1,7 @@
 import type { FuzzTarget } from "./fuzz-target.ts";
 import { configTargets } from "./config.ts";
+import { exportTargets } from "./export.ts";
+import { growthTargets } from "./growth.ts";
 import { jsonTargets } from "./json.ts";
 import { receiverTargets } from "./receiver.ts";
 import { signatureTargets } from "./signature.ts";
@@ -7,6 +9,8 @@ import { signatureTargets } from "./signature.ts";
 /** All of them: the tests run each once with a fixed seed, `npm run fuzz` for as long as it is asked to. */
 export const allTargets: readonly FuzzTarget[] = [
   configTargets,
+  exportTargets,
+  growthTargets,
   jsonTargets,
   receiverTargets,
   signatureTargets,

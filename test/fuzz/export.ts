@@ -1,0 +1,202 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import * as fc from "fast-check";
+import { parquetReadObjects } from "hyparquet";
+import { systemClock } from "../../src/base/clock.ts";
+import { exportTables } from "../../src/export/export-tables.ts";
+import type { ExportRequest } from "../../src/export/plan/export-request.ts";
+import { openMirror, type Mirror } from "../../src/state/mirror.ts";
+import { duckRows, duckTypes } from "../support/export.ts";
+import { decompress } from "../support/export-unzstd.ts";
+import { ratioOf, sameRatio } from "../support/json.ts";
+import { manifestOf } from "../support/mirror.ts";
+import { putAs } from "../support/store.ts";
+import { fuzzTarget } from "./fuzz-target.ts";
+import { sample, samples, sampleTable, type Sample } from "./sample-table.ts";
+
+/** A new mirror with these records, exported; gone after the check. */
+async function withExport(
+  rows: readonly Sample[],
+  request: Pick<ExportRequest, "format" | "dialect">,
+  copies: number,
+  check: (file: string) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-"));
+  const manifest = manifestOf([samples]);
+  const mirror = await openMirror(path.join(folder, "shop.db"), manifest);
+  try {
+    fill(mirror, rows, copies);
+    const parts = {
+      mirror: mirror.db.name,
+      manifest,
+      clock: systemClock,
+      reportDate: "2026-11-22",
+      version: "1.2.3",
+    };
+    const rest = { tables: ["samples"], partition: null, since: null, nested: false };
+    await exportTables(parts, { ...request, ...rest, company: "acme", out: folder });
+    await check(path.join(folder, "acme", `samples.${request.format}`));
+  } finally {
+    mirror.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function fill(mirror: Mirror, rows: readonly Sample[], copies: number): void {
+  mirror.db.pragma("synchronous = OFF");
+  for (const [i, { whole: big, ...row }] of rows.entries()) {
+    const rest = JSON.stringify(row).slice(1);
+    putAs(mirror, "samples", i, `{"id":${i},"whole":${String(big)},${rest}`);
+  }
+  const columns = "whole, amount, flag, day, moment, note, extra, _synced_at";
+  mirror.db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${copies})
+    INSERT INTO samples (id, ${columns}) SELECT i * ${rows.length} + id, ${columns} FROM samples, n WHERE i < ${copies}`);
+}
+
+const parquet = fuzzTarget("export/parquet", {
+  runs: 2,
+  input: sampleTable,
+  open:
+    () =>
+    async ({ rows, many }) => {
+      const copies = rows.length === 0 ? 1 : Math.max(1, Math.ceil(many / rows.length));
+      await withExport(rows, { format: "parquet", dialect: "standard" }, copies, async (file) => {
+        await equalInDuck(file, rows, copies);
+        await equalInHyparquet(file, rows, copies);
+      });
+    },
+});
+
+async function equalInDuck(file: string, rows: readonly Sample[], copies: number): Promise<void> {
+  const types = new Map((await duckTypes(file)).map((one) => one.split(/ (.*)/s) as [string, string]));
+  const isTime = types.get("moment")?.startsWith("TIMESTAMP") === true;
+  const shown = isTime ? "epoch_us(moment)" : "moment";
+  const sql = `SELECT id, whole, amount, flag, day, ${shown}, 'x' || note, extra FROM '${file}' ORDER BY id`;
+  const found = await duckRows(sql);
+  assert.equal(found.length, rows.length * copies);
+  for (const [i, [id, ...cells]] of found.entries()) {
+    assert.equal(id, String(i));
+    const row = rows[i % rows.length];
+    assert.ok(row);
+    const [big, sum = null, flag, on = null, at = null, words, more = null] = cells;
+    assert.equal(big, row.whole?.toString() ?? null);
+    assert.ok(sameAmount(sum, row.amount, types.get("amount") ?? ""), `amount ${row.amount} is ${sum}`);
+    assert.equal(flag, row.flag?.toString() ?? null);
+    assert.equal(withoutEra(on), row.day);
+    assert.equal(at, isTime ? microsOf(row.moment) : asStored(row.moment));
+    assert.equal(words, marked(row.note));
+    assert.deepEqual(more === null ? null : JSON.parse(more), wellFormed(row.extra));
+  }
+}
+
+/** Its JavaScript binding takes a byte order mark off a text's beginning, so a letter stands before each. */
+function marked(text: string | null): string | null {
+  return text === null ? null : `x${text.toWellFormed()}`;
+}
+
+/** DuckDB calls the year 0 `0001 (BC)`. */
+function withoutEra(found: string | null): string | null {
+  return found?.replace(/^0001(.*) \(BC\)$/, "0000$1") ?? null;
+}
+
+function sameAmount(found: string | null, expected: number | null, type: string): boolean {
+  if (found === null || expected === null) return found === expected;
+  if (type === "DOUBLE") return Number(found) === expected;
+  return sameRatio(ratioOf(found), ratioOf(String(expected)));
+}
+
+/** Microseconds of a text that is a time, counted without a date's own arithmetic of fractions. */
+function microsOf(written: string | null): string | null {
+  if (written === null) return null;
+  const [, date0 = "", time = "", fraction = "", zone = ""] =
+    /^(.{10})[T ](.{8})(?:\.(\d+))?(.*)$/.exec(written) ?? [];
+  const offset = /^([-+])(\d\d):?(\d\d)$/.exec(zone);
+  const minutes = offset ? Number(`${offset[1]}1`) * (Number(offset[2]) * 60 + Number(offset[3])) : 0;
+  const seconds = BigInt(Date.parse(`${date0}T${time}Z`) / 1000 - minutes * 60);
+  return String(seconds * 1_000_000n + BigInt(fraction.padEnd(6, "0")));
+}
+
+function asStored(written: string | null): string | null {
+  return written?.replace(/^(\d{4}-\d\d-\d\d) (?=\d\d:\d\d)/, "$1T").toWellFormed() ?? null;
+}
+
+/** SQLite keeps half a surrogate pair as U+FFFD. */
+function wellFormed(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value).toWellFormed()) as unknown;
+}
+
+/** It takes a byte order mark off a text, and makes a float of a decimal. */
+async function equalInHyparquet(file: string, rows: readonly Sample[], copies: number): Promise<void> {
+  const bytes = readFileSync(file);
+  const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
+  const source = {
+    byteLength: buffer.byteLength,
+    slice: (from: number, to?: number) => buffer.slice(from, to),
+  };
+  const found = await parquetReadObjects({
+    file: source,
+    columns: ["id", "whole", "flag", "note", "amount"],
+    compressors: { ZSTD: decompress },
+  });
+  assert.equal(found.length, rows.length * copies);
+  for (const [i, one] of found.entries()) {
+    const row = rows[i % rows.length];
+    assert.ok(row);
+    assert.deepEqual(
+      [one["id"], one["whole"] ?? null, one["flag"] ?? null, one["note"] ?? null],
+      [BigInt(i), row.whole, row.flag, row.note?.toWellFormed().replace(/^\uFEFF/, "") ?? null],
+    );
+    const difference = Math.abs(Number(one["amount"] ?? 0) - (row.amount ?? 0));
+    assert.ok(
+      difference <= Math.abs(row.amount ?? 0) * 1e-12,
+      `amount ${row.amount} is ${String(one["amount"])}`,
+    );
+  }
+}
+
+const csv = fuzzTarget("export/csv", {
+  runs: 2,
+  input: fc.record({
+    rows: fc.array(sample, { maxLength: 40, size: "max" }),
+    dialect: fc.constantFrom("standard" as const, "excel-sk" as const),
+  }),
+  open:
+    () =>
+    async ({ rows, dialect }) => {
+      await withExport(rows, { format: "csv", dialect }, 1, async (file) => {
+        const names = ["id", "whole", "amount", "flag", "day", "moment", "note", "extra"];
+        const columns = names.map((name) => `'${name}': 'VARCHAR'`).join();
+        const options = `delim = '${dialect === "standard" ? "," : ";"}', header = true, quote = '"', escape = '"', new_line = '\\r\\n',
+        auto_detect = false, allow_quoted_nulls = false, nullstr = '', parallel = false, max_line_size = 10000000, columns = {${columns}}`;
+        const found = await duckRows(
+          `SELECT * REPLACE ('x' || note AS note) FROM read_csv('${file}', ${options})`,
+        );
+        assert.equal(found.length, rows.length);
+        for (const [id, row] of rows.entries()) assertCells(found[id] ?? [], row, id, dialect);
+      });
+    },
+});
+
+function assertCells(cells: readonly (string | null)[], row: Sample, id: number, dialect: string): void {
+  const [, , sum = null, , , , , more = null] = cells;
+  const expected = [String(id), row.whole?.toString() ?? null, sum, row.flag?.toString() ?? null];
+  const times = [row.day, asStored(row.moment)].map(guarded);
+  assert.deepEqual(cells, [...expected, ...times, marked(guarded(row.note)), more]);
+  assert.deepEqual(more === null ? null : JSON.parse(more), wellFormed(row.extra));
+  if (dialect !== "standard") assert.ok(!sum?.includes("."));
+  const isPlain = sum === null || /^-?\d+(\.\d+)?$/.test(sum.replace(",", "."));
+  assert.ok(
+    isPlain && sameAmount(sum?.replace(",", ".") ?? null, row.amount, ""),
+    `amount ${row.amount} is ${sum}`,
+  );
+}
+
+/** A text that a spreadsheet could run gets one apostrophe, whatever else it begins with. */
+function guarded(value: string | null): string | null {
+  return value !== null && /^[=+\-@\t\r\n＝＋－＠]/.test(value) ? `'${value}` : value;
+}
+
+/** Files of every format, read back by programs of others. */
+export const exportTargets = { csv, parquet };
