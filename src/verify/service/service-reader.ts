@@ -32,6 +32,8 @@ export interface ReaderParts {
 /** A read that fails while the service answers is tried this often. */
 const mostTries = 3;
 
+const goesOn = "The same command goes on with the rest, within a day.";
+
 const concernsAll = new Set(["unauthenticated", "identity", "stopped", "database"]);
 
 /** Reads from the service for `verify`, and waits while it is away. */
@@ -66,7 +68,8 @@ export class ServiceReader {
         outages.succeeded();
         return value;
       } catch (error) {
-        if (signal.aborted) throw new MirrorError("stopped", "stopped before all was compared");
+        if (signal.aborted)
+          throw new MirrorError("stopped", "stopped before all was compared", { hint: goesOn });
         if (!(error instanceof MirrorError) || concernsAll.has(error.kind)) throw error;
         if (mayPass(error)) await outages.untilAnswered(probe);
         if (!mayPass(error) || tries >= mostTries) throw new ReadRefused(error);
