@@ -183,6 +183,25 @@ test("a payment created and one deleted: its document is read as well", async ()
   expectEqual(company, { tables: payable });
 });
 
+test("a document found deleted after the event of its payment: CRM events that show it are read as well", async () => {
+  const company = await mirrored();
+  const worker = await startWorker(company);
+  const shown = `SELECT metadata_related_document_document_id FROM contact_activity_logs
+    WHERE metadata_related_document_document_type = 'invoice' AND metadata_related_document_document_id
+      IN (SELECT document_id FROM document_payments WHERE document_type = 'invoice')`;
+  const invoice = count(company.file, shown);
+  const paid = "SELECT id FROM document_payments WHERE document_type = 'invoice' AND document_id = ?";
+  const payment = count(company.file, paid, invoice);
+  company.sandbox.control.remove("invoices", invoice);
+  worker.deliver(eventOf("document-payments.deleted", payment));
+  await worker.rest();
+  expect(live(company, "invoices", invoice)).toBe(false);
+  worker.deliver(eventOf("invoices.deleted", invoice));
+  await worker.rest();
+  expect(payment).toBeGreaterThan(0);
+  expectEqual(company, { tables: ["invoices", "contact_activity_logs", "numerical_series"] });
+});
+
 test("a deleted status changes its cases: each of them is read, in the lane of events", async () => {
   const company = await mirrored();
   const worker = await startWorker(company);

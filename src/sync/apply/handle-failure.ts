@@ -68,7 +68,8 @@ function applyDeletion(answer: AnswerContext): void {
   queue.done(item, stamp.sentSeq);
   const outcome = wasLive ? "deleted" : "absent";
   const completed = completeEvents(answer, outcome);
-  const isNewDeletion = wasLive && isNews(answer, outcome, completed);
+  // Also where the record was asked for because of another one: its own event then finds it gone, and is no news.
+  const isNewDeletion = wasLive && (stamp.cause === "webhook" || isNews(answer, outcome, completed));
   queueDependents(answer, { id, outcome, isNews: isNewDeletion });
 }
 
