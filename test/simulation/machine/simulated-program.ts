@@ -102,7 +102,8 @@ export class SimulatedProgram {
     this.machine.hasMirror = true;
     const parts = { mirror, notices, rateLimiter };
     if (activity.kind === "sync") await this.sync(parts, activity);
-    else await this.serve(parts, activity.runAtMs, activity.full);
+    else if (activity.kind === "serve") await this.serve(parts, activity.runAtMs, activity.full);
+    else await this.settle(parts);
     store.close();
     mirror.close();
   }
@@ -139,6 +140,23 @@ export class SimulatedProgram {
     const { mode, scrub, mostRequests, allowMassDelete } = activity;
     const asked = { full: mode === "full", quick: mode === "quick", scrub, allowMassDelete };
     await this.performRun(parts, { ...asked, mostRequests: mostRequests ?? undefined });
+  }
+
+  /** A usual run and a full one. A third finds nothing new (I7), and reads once more what a late event was about. */
+  private async settle(parts: RunParts): Promise<void> {
+    const { machine, process } = this;
+    const changes = parts.mirror.db.prepare("SELECT count(*) FROM _changes").pluck();
+    let known: unknown = null;
+    for (const full of [false, true, false]) {
+      known = changes.get();
+      for (let tries = 0; tries < 4; tries++) {
+        await this.performRun(parts, { full, allowMassDelete: true });
+        await process.clock.sleep(120_000);
+        if (isFresh(this.runs.at(-1)?.report)) break;
+      }
+      if (!isFresh(this.runs.at(-1)?.report)) machine.broken.push("I11 no run at rest is complete and fresh");
+    }
+    if (changes.get() !== known) machine.broken.push("I7 a run at rest found something new after a full one");
   }
 
   private async serve(parts: RunParts, runAtMs: number | null, full: boolean): Promise<void> {
@@ -209,6 +227,11 @@ export class SimulatedProgram {
     this.runs.push({ report, sinceMs, full: asked.full === true, quick: asked.quick === true });
     machine.note(`the run is ${summaryOf(report)}`);
   }
+}
+
+/** Has the run read everything itself? */
+export function isFresh(report: CompanyReport | undefined): boolean {
+  return report?.outcome === "complete" && !report.resumed && report.listed_at !== null;
 }
 
 function summaryOf({ outcome, resumed, requests, troubles, error }: CompanyReport): string {

@@ -89,6 +89,7 @@ function add(
   sum.count += report.count;
   sum.requests += report.requests;
   sum.failures.push(...report.failures);
+  for (const { seed, broken } of report.failures) process.stderr.write(`seed ${seed}: ${broken[0]}\n`);
   for (const [what, times] of report.met) sum.met.set(what, (sum.met.get(what) ?? 0) + times);
 }
 

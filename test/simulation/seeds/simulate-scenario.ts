@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
 import type { Random } from "../../../src/base/random.ts";
-import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
 import { memoryFolder } from "../../support/open-company.ts";
 import { look } from "../../support/compare.ts";
@@ -9,7 +8,6 @@ import { seededChoice } from "../../support/scenario.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { brokenAtRest, brokenNow } from "../checks/all-checks.ts";
 import { impatient, overspent } from "../checks/budget.ts";
-import { changedContent, contentOf } from "../checks/replay.ts";
 import { MirrorContents } from "../checks/mirror-contents.ts";
 import { staleAfterRun } from "../checks/progress.ts";
 import { SimulatedDisk } from "../machine/simulated-disk.ts";
@@ -20,6 +18,7 @@ import { SimulatedProcess } from "../machine/simulated-process.ts";
 import {
   SimulatedProgram,
   webhookSecret,
+  isFresh,
   type EndedRun,
   type ProgramOptions,
 } from "../machine/simulated-program.ts";
@@ -74,11 +73,6 @@ export async function simulateScenario(scenario: Scenario, { isVerbose = false }
 
 /** Their lists show all of a record. */
 const listedInFull: readonly TableName[] = ["company", "units", "clients", "business_cases"];
-
-/** Has the run read everything itself? */
-function isFresh({ outcome, resumed, listed_at: listedAt }: CompanyReport): boolean {
-  return outcome === "complete" && !resumed && listedAt !== null;
-}
 
 /** I8 */
 function budgetMistakes({ service, refused, clockLosses }: SimulatedMachine): string[] {
@@ -157,11 +151,8 @@ class Simulation {
     this.machine.note(`the clock is set by ${byMs} ms`);
   }
 
-  /** Runs one process; returns the report of its last run. */
-  private async runProcess(
-    options: Omit<ProgramOptions, "budgetFile">,
-    ending: Ending,
-  ): Promise<CompanyReport | null> {
+  /** Runs one process, and checks the mirror after it. */
+  private async runProcess(options: Omit<ProgramOptions, "budgetFile">, ending: Ending): Promise<void> {
     const { machine, scenario } = this;
     const { kind } = options.activity;
     machine.note(`${kind} starts: ${JSON.stringify(options.activity)}, ${JSON.stringify(ending)}`);
@@ -174,7 +165,6 @@ class Simulation {
       machine.note(`${kind} ${end.how}`);
       this.check(program.runs);
       if (end.how === "failed") machine.broken.push(`${kind} failed: ${end.error}`);
-      return program.runs.at(-1)?.report ?? null;
     } finally {
       this.program = null;
     }
@@ -214,43 +204,10 @@ class Simulation {
       await this.runProcess({ activity, durationMs: 4 * 3_600_000, seed: 1 }, ending);
     }
     while (this.sender.pending > 0) await this.drive(time.sleep(1_000_000));
-    await this.runUntilFresh("usual");
+    await this.runProcess({ activity: { kind: "settle" }, durationMs: 0, seed: 2 }, ending);
     if (machine.broken.length > 0) return;
-    await this.runUntilFresh("full");
     const { disk, broken } = machine;
-    await this.runAgain();
     broken.push(...lookAt(disk.mirror, (db) => brokenAtRest(db, machine)), ...budgetMistakes(machine));
-  }
-
-  /**
-   * Another run finds nothing new (I7; what a list showed last of a record is noted anew), and reads what is to be read once more a minute after
-   * an event.
-   */
-  private async runAgain(): Promise<void> {
-    const { machine, scenario } = this;
-    const { mirror } = machine.disk;
-    const isQueueEmpty = look(mirror, (db) => db.prepare("SELECT 1 FROM _work").get() === undefined);
-    if (machine.broken.length > 0 || (isQueueEmpty && scenario.seed % 5 > 0)) return;
-    const before = lookAt(mirror, contentOf);
-    await this.runUntilFresh("usual");
-    const changed = changedContent(before, lookAt(mirror, contentOf)).filter(
-      (what) => !/^_(work|fence_)/.test(what),
-    );
-    machine.broken.push(...changed.map((what) => `I7 a run that found nothing new: ${what}`));
-  }
-
-  private async runUntilFresh(mode: "usual" | "full"): Promise<void> {
-    const { machine } = this;
-    const activity = { kind: "sync", mode, scrub: false, mostRequests: null, allowMassDelete: true } as const;
-    for (let tries = 0; tries < 4; tries++) {
-      const report = await this.runProcess(
-        { activity, durationMs: 0, seed: 2 + tries },
-        { kind: "by itself" },
-      );
-      await this.drive(machine.time.sleep(120_000));
-      if (machine.broken.length > 0 || (report && isFresh(report))) return;
-    }
-    machine.broken.push(`no ${mode} run is complete and fresh`);
   }
 
   private drive<T>(task: Promise<T>): Promise<T> {
