@@ -21,7 +21,7 @@ interface TargetParts<T> {
 }
 
 /** A search for a smaller counterexample ends then, too. */
-const longestMs = 90_000;
+const longestMs = 30_000;
 
 type Check<T> = (value: T) => void | Promise<void>;
 
