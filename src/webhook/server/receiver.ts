@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { messageOf, MirrorError } from "../../base/errors.ts";
+import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { isSigned, isTimely, readDelivery, readHead } from "../ingest/delivery.ts";
 import type { Answer, DeliveryHead } from "../ingest/delivery.ts";
@@ -99,7 +99,11 @@ export class Receiver {
   }
 
   private failed(company: string, error: unknown): Answer {
-    this.logRefusal(`${company} failed`, "events cannot be stored", { company, error: messageOf(error) });
+    this.logRefusal(`${company} failed`, "events cannot be stored", {
+      company,
+      error: messageOf(error),
+      ...hintOf(error),
+    });
     return this.refuse(company, 503, "the event cannot be stored now; send the delivery again");
   }
 

@@ -1,0 +1,73 @@
+import { spawnSync } from "node:child_process";
+import { statSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { aCompany, type Company } from "../support/company.ts";
+import { endOf, startSync, writeConfig } from "../support/crash.ts";
+import { count, expectEqual, expectReplayable } from "../support/equal.ts";
+import { localDamage } from "../support/local-check.ts";
+import { deliver, eventAbout, eventually, serve, writeServeConfig } from "../support/serve.ts";
+
+/** From now on no file that the process writes can grow beyond this; `unlimited` gives the space back. */
+function limitFiles(pid: number | undefined, bytes: number | "unlimited"): void {
+  const { status, stderr } = spawnSync("prlimit", ["--pid", String(pid), `--fsize=${bytes}:unlimited`]);
+  expect({ status, stderr: String(stderr) }).toEqual({ status: 0, stderr: "" });
+}
+
+const walBytes = (company: Company) => statSync(path.join(company.folder, "acme.db-wal")).size;
+
+describe("a disk that becomes full", () => {
+  // Fault: disk | no file can grow any more (RLIMIT_FSIZE) in the middle of a sync | the write-ahead log of the mirror | exit 10 with the file and what to do; what is committed is sound; with space again the next run completes it
+  test("sync ends with 10, says where and what to do, and the next run goes on", async () => {
+    const company = await aCompany({ records: 2 });
+    writeConfig(company);
+    const held = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
+    const remove = company.proxy.obstruct(async ({ path: asked }, passOn) => {
+      if (asked !== "/suppliers") return undefined;
+      reached.resolve();
+      await held.promise;
+      return passOn();
+    });
+    const child = startSync(company);
+    const ended = endOf(child);
+    await reached.promise;
+    await eventually(() => count(company.file, "SELECT count(*) FROM clients") > 0, "a first list");
+    limitFiles(child.pid, walBytes(company));
+    held.resolve();
+    const { code, stderr } = await ended;
+    remove();
+    expect(code).toBe(10);
+    expect(stderr).toMatch(/the disk (?:is full|gave an input\/output error): .*acme\.db/);
+    expect(stderr).toMatch(/everything committed is kept/);
+    expect(await localDamage(company)).toEqual([]);
+    expect((await endOf(startSync(company))).code).toBe(0);
+    expectEqual(company);
+    expectReplayable(company);
+  }, 60_000);
+
+  // Fault: disk | no file can grow any more (RLIMIT_FSIZE) while deliveries come to serve | the write-ahead log of the mirror | 503 and nothing kept; with space again the same delivery gets 204, without a restart
+  test("I6: serve refuses deliveries with 503, and takes them by itself when there is space again", async () => {
+    const company = await aCompany({ records: 2 });
+    writeServeConfig(company, "schedule: { sync: off, publish: off }");
+    const daemon = await serve(company);
+    await eventually(
+      () => count(company.file, "SELECT count(*) FROM _runs WHERE outcome = 'complete'") === 1,
+      "a run",
+    );
+    const delivery = eventAbout("clients.updated", "client", 1);
+    limitFiles(daemon.child.pid, 4_096);
+    expect(await deliver(daemon, delivery)).toBe(503);
+    expect(count(company.file, "SELECT count(*) FROM _inbox")).toBe(0);
+    limitFiles(daemon.child.pid, "unlimited");
+    expect(await deliver(daemon, delivery)).toBe(204);
+    expect(count(company.file, "SELECT count(*) FROM _inbox")).toBe(1);
+    expect((await daemon.end("SIGTERM")).code).toBe(0);
+    const refusal = daemon.said().find(({ msg }) => msg === "events cannot be stored");
+    expect(String(refusal?.["error"])).toMatch(
+      /the disk (?:is full|gave an input\/output error): .*acme\.db/,
+    );
+    expect(refusal?.["hint"]).toContain("everything committed is kept");
+    expect(await localDamage(company)).toEqual([]);
+  }, 60_000);
+});
