@@ -1,0 +1,56 @@
+import { spawn } from "node:child_process";
+import { chmodSync, chownSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { endOf, type Ended } from "../support/cli.ts";
+import { processEnv } from "../support/process-env.ts";
+import { put } from "../support/store.ts";
+import { program } from "./points/crash-scenario.ts";
+import { changeMirror, clientsFolder } from "./points/publish-scenario.ts";
+
+/** Modes bind every user but root, who starts the program as nobody. */
+const nobody = 65_534;
+const isRoot = process.getuid?.() === 0;
+
+function run(cwd: string, args: readonly string[]): Promise<Ended> {
+  const user = isRoot ? { uid: nobody, gid: nobody } : {};
+  const env = processEnv();
+  const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
+  return endOf(spawn(process.execPath, [program, ...args], { cwd, env, stdio, timeout: 25_000, ...user }));
+}
+
+function giveAway(folder: string): void {
+  if (!isRoot) return;
+  for (const name of ["", ...readdirSync(folder)]) chownSync(path.join(folder, name), nobody, nobody);
+}
+
+// Fault: disk | the data folder becomes read-only | mode of the folder, below sync, publish and export | each ends with 10, the path and what to check; nothing is changed; when it can be written again all of them succeed
+test("a folder that becomes read-only: a clear error of each command, nothing lost, and all goes on afterwards", async () => {
+  const folder = await clientsFolder(50);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  giveAway(folder);
+  const publish = ["publish", "--config", "config.yaml"];
+  const commands = [publish, ["export", "clients", "--out", ".", "--config", "config.yaml"]];
+  for (const command of commands) expect((await run(folder, command)).stderr).not.toContain('"error"');
+  await changeMirror(folder, (mirror) => put(mirror, "units", { id: 1, name: "new" }));
+  giveAway(folder);
+  const content = () => {
+    const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());
+    return files.map(({ name }) => [name, readFileSync(path.join(folder, name), "hex")]);
+  };
+  const before = content();
+  chmodSync(folder, 0o555);
+  for (const command of [["sync", "--config", "config.yaml"], ...commands]) {
+    const { code, stderr } = await run(folder, command);
+    expect({ command: command[0], code, stderr }).toEqual({
+      command: command[0],
+      code: 10,
+      stderr: expect.stringMatching(/cannot be (?:written|opened|used).*/s) as string,
+    });
+    expect(stderr).toContain(folder);
+    expect(stderr).toMatch(/"hint":"Check (?:that|the owner)/);
+  }
+  chmodSync(folder, 0o755);
+  expect(content()).toEqual(before);
+  for (const command of commands) expect((await run(folder, command)).code).toBe(0);
+}, 60_000);
