@@ -103,7 +103,7 @@ export class SimulatedProgram {
     const parts = { mirror, notices, rateLimiter };
     if (activity.kind === "sync") await this.sync(parts, activity);
     else if (activity.kind === "serve") await this.serve(parts, activity.runAtMs, activity.full);
-    else await this.settle(parts);
+    else await this.finalRuns(parts);
     store.close();
     mirror.close();
   }
@@ -143,7 +143,7 @@ export class SimulatedProgram {
   }
 
   /** A usual run and a full one. A third finds nothing new (I7), and reads once more what a late event was about. */
-  private async settle(parts: RunParts): Promise<void> {
+  private async finalRuns(parts: RunParts): Promise<void> {
     const { machine, process } = this;
     const changes = parts.mirror.db.prepare("SELECT count(*) FROM _changes").pluck();
     let known: unknown = null;

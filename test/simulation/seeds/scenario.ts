@@ -36,7 +36,7 @@ export type Activity =
   /** `runAtMs`: when it makes a run beside its events; null: none. */
   | { readonly kind: "serve"; readonly runAtMs: number | null; readonly full: boolean }
   /** Runs until all is read, and once more. */
-  | { readonly kind: "settle" }
+  | { readonly kind: "final runs" }
   | { readonly kind: "down" };
 
 /** Shares of requests that go wrong, 0 to 1. */

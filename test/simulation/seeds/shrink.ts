@@ -4,19 +4,19 @@ import { calmDeliveries, calmNetwork, type Phase, type Scenario } from "./scenar
  * Takes from a scenario that fails what it fails without: phases, changes, faults, options of the service.
  *
  * @param fails simulates a scenario: does it still fail in the same way?
- * @param mostTries scenarios that are simulated at most
+ * @param mostMs no other scenario is simulated afterwards
  */
 export async function shrink(
   scenario: Scenario,
   fails: (scenario: Scenario) => Promise<boolean>,
-  mostTries = 200,
+  mostMs = 30_000,
 ): Promise<Scenario> {
   let smallest = scenario;
-  let left = mostTries;
+  const endMs = performance.now() + mostMs;
   for (let isSmaller = true; isSmaller;) {
     isSmaller = false;
     for (const candidate of smallerOnes(smallest)) {
-      if (left-- <= 0) return smallest;
+      if (performance.now() >= endMs) return smallest;
       if (!(await fails(candidate))) continue;
       smallest = candidate;
       isSmaller = true;

@@ -204,7 +204,7 @@ class Simulation {
       await this.runProcess({ activity, durationMs: 4 * 3_600_000, seed: 1 }, ending);
     }
     while (this.sender.pending > 0) await this.drive(time.sleep(1_000_000));
-    await this.runProcess({ activity: { kind: "settle" }, durationMs: 0, seed: 2 }, ending);
+    await this.runProcess({ activity: { kind: "final runs" }, durationMs: 0, seed: 2 }, ending);
     if (machine.broken.length > 0) return;
     const { disk, broken } = machine;
     broken.push(...lookAt(disk.mirror, (db) => brokenAtRest(db, machine)), ...budgetMistakes(machine));
