@@ -101,7 +101,11 @@ function exchange(machine: SimulatedMachine, sender: Sender, request: Request): 
   });
 }
 
-async function travel(machine: SimulatedMachine, sender: Sender, { path, headers }: Request): Promise<Reply> {
+async function travel(
+  machine: SimulatedMachine,
+  sender: Sender,
+  { path, headers, signal }: Request,
+): Promise<Reply> {
   const { time, service, choice, network } = machine;
   if (!sender.passes("before a request")) return noAnswer;
   sender.sent();
@@ -128,7 +132,7 @@ async function travel(machine: SimulatedMachine, sender: Sender, { path, headers
   if (!sender.isAlive) return noAnswer;
   const reply = withFault(machine, kind, route, early ?? answer());
   machine.note(`GET ${pathname} ${reply === null ? "no answer" : reply.status}`);
-  if (reply === null) return noAnswer;
+  if (reply === null || signal.aborted) return noAnswer;
   if (reply.status === 429) sender.refused(Number(reply.headers["Retry-After"]));
   if (!sender.passes("answer not applied")) return noAnswer;
   return replyOf(reply);
