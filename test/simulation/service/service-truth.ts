@@ -20,14 +20,24 @@ export function wasGoneAfter(service: Witness, table: TableName, id: number, tex
   const seen = history.findIndex(({ shown }) => shown !== null && isText(shown, text));
   const untilMs = service.options.clock.monotonicMs();
   const gone = history.some(({ shown, fromMs }, i) => shown === null && i > seen && fromMs <= untilMs);
-  return gone || wasRefused(service, table, id);
+  return gone || wasShownAbsent(service, table, id, text);
 }
 
-/** Did a read that lagged behind answer 404 for the record before it was there? */
-function wasRefused({ exchanges, options }: Witness, table: TableName, id: number): boolean {
+/** Did a read that lagged behind show the state from before the record was there: on its route, or in what holds it? */
+function wasShownAbsent(
+  { company, exchanges, options }: Witness,
+  table: TableName,
+  id: number,
+  text: string,
+): boolean {
   if (options.lag !== "replica") return false;
-  const route = `/${table.replaceAll("_", "-")}/${id}`;
-  return exchanges.some((one) => one.route === route && one.status === 404);
+  const routes = new Set([`/${table.replaceAll("_", "-")}/${id}`, `/${table}`]);
+  const owner = /"documentType":"invoice","documentId":(\d+)/.exec(text)?.[1];
+  if (table === "document_payments" && owner !== undefined) routes.add(`/invoices/${owner}`);
+  return exchanges.some(
+    ({ route, status, asOfMs }) =>
+      routes.has(route) && (status === 200 || status === 404) && company.log.at(table, id, asOfMs) === null,
+  );
 }
 
 /** Whether a text is what a version shows, in its list or on its own route. */

@@ -3,7 +3,7 @@ import { seededRandom } from "../../support/seeded-random.ts";
 import { VirtualClock } from "../../support/virtual/virtual-clock.ts";
 import { limiterKinds, type LimiterKind } from "../../support/simulated-budget.ts";
 import { allRecordsNow, recordsNow, wasGoneAfter } from "./service-truth.ts";
-import type { ServiceOptions } from "./service-types.ts";
+import { tableNames, type ServiceOptions } from "./service-types.ts";
 import { SimulatedService } from "./simulated-service.ts";
 import { WebhookSender, type Deliver } from "./webhook-sender.ts";
 
@@ -65,6 +65,17 @@ describe("the simulated service", () => {
       service.company.log.history("invoices", id).every(({ shown }) => shown),
     );
     for (const id of never) expect(wasGoneAfter(service, "invoices", id, text.get(id) ?? "")).toBe(false);
+  });
+
+  test("has a listed record of each resource at rest, so that each route can be proved", () => {
+    const { clock, service } = aService({ size: 1, deletion: "soft" });
+    for (let left = 200; left > 0; left--) service.act();
+    service.rest();
+    const listed = tableNames.filter((table) =>
+      service.company.log.live(table, clock.monotonicMs()).some(([, shown]) => shown.listed !== null),
+    );
+    expect(listed).toEqual([...tableNames]);
+    expect(() => service.act()).toThrow("at rest");
   });
 
   test("refuses what is above the budget with 429, and other tokens with 401", () => {
