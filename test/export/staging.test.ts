@@ -18,7 +18,7 @@ test("each file is on the disk before it gets its name, its folder after it, and
   expect(names).toEqual(["colours.csv", "people.csv"]);
   const begin = steps.indexOf("rename record.json");
   const before = steps.slice(0, begin);
-  for (const name of names) expect(before).toContain(`sync ${name}`);
+  for (const name of names) expect(before).toContain(`sync ${name}.partial`);
   expect(steps.slice(begin)).toEqual([
     "rename record.json",
     "sync .acme.export",
