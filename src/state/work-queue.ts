@@ -269,10 +269,11 @@ export class WorkQueue extends Repository {
     return this.selectColumn("SELECT target FROM _work WHERE resource = ? AND kind = ?", resource, kind);
   }
 
-  /** Live records that a route can be probed with, those without queued work first; see `Records.spread`. */
+  /** Live records to probe a route with, unqueued ones first; see `Records.spread`. None whose parent was deleted. */
   routeProbes(records: Records, resource: string, except: RecordId | null): RecordId[] {
-    const unqueued = `NOT EXISTS (SELECT 1 FROM _work WHERE resource = '${resource}' AND target = 'id:' || fence.id)`;
-    return [...new Set([unqueued, undefined].flatMap((where) => records.spread(resource, except, where)))];
+    const unqueued = `NOT EXISTS (SELECT 1 FROM _work WHERE resource = '${resource}' AND target = 'id:' || fence.id`;
+    const pick = (end: string) => records.spread(resource, except, unqueued + end);
+    return [...new Set([...pick(")"), ...pick(" AND reason = 'parent gone')")])];
   }
 
   counts(): QueueCount[] {
@@ -281,8 +282,7 @@ export class WorkQueue extends Repository {
 
   /** By resource, the oldest first. */
   deadLetters(most = 1_000): DeadLetter[] {
-    const sql = `SELECT resource, target, error AS reason, attempts FROM _work WHERE state = 'dead'
-      ORDER BY resource, id LIMIT ?`;
+    const sql = `SELECT resource, target, error AS reason, attempts FROM _work WHERE state = 'dead' ORDER BY resource, id LIMIT ?`;
     const rows = this.selectAll<Omit<DeadLetter, "id">>(sql, most);
     return rows.map((row) => ({ ...row, id: idInTarget(row.target) }));
   }

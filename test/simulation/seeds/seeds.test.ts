@@ -4,7 +4,12 @@ import { removeSimulations, simulateScenario } from "./simulate-scenario.ts";
 
 afterAll(removeSimulations);
 
-const seeds = Array.from({ length: 12 }, (_, i) => i + 1);
+/** Seeds that found a defect, with what it was. */
+const mended = [
+  // All CRM events fell with their parents: none was left to prove their route with, and every run ended partial.
+  1_088,
+];
+const seeds = [...Array.from({ length: 12 }, (_, i) => i + 1), ...mended];
 
 /** A few seeds; `npm run simulate -- --seeds 10000` makes many more. */
 // Fault: process | a process dies at a named point or loses its power | simulated process, before, in and after transactions, requests and answers | every invariant holds, and at rest the mirror equals the service
