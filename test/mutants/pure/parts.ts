@@ -20,7 +20,11 @@ export const parts: Readonly<Record<string, Part>> = {
     tests: ["test/rate-limit/*.test.ts"],
     without: ["src/rate-limit/budget-file.ts", "test/rate-limit/{budget-file,processes}.test.ts"],
   },
-  plan: { title: "sync plan", files: ["src/sync/plan/*.ts"], tests: ["test/sync/*.test.ts"] },
+  plan: {
+    title: "sync plan",
+    files: ["src/sync/plan/*.ts"],
+    tests: ["test/sync/*.test.ts", "test/state/scrub-candidates.test.ts"],
+  },
   merge: {
     title: "merge rules",
     files: applied.map((name) => `src/store/apply/${name}.ts`),

@@ -1,0 +1,211 @@
+import { describe, expect, test } from "vitest";
+import { defineResource, type QuickPlan, type Resource } from "../../src/connector/resource.ts";
+import type { PageFacts } from "../../src/extract/page-facts.ts";
+import type { PagePayload } from "../../src/extract/work-request.ts";
+import type { RunContext } from "../../src/sync/context/run-context.ts";
+import { addQuickWork, followQuickPage, quickLists } from "../../src/sync/plan/quick-reads.ts";
+import { manifestOf, openShop, resourceOf, resources } from "../support/mirror.ts";
+import { order } from "../support/shop-records.ts";
+import { put, remove, rows, stampOf, startMs } from "../support/store.ts";
+import { runContextOf, waiting } from "../support/sync.ts";
+
+const params = { sortBy: "number" };
+const open = { param: "remark", values: ["unpaid", "late"], column: "remark" };
+const since = { param: "issuedSince", days: 3 };
+const latestFirst = { sortBy: "changedAt" };
+
+/** Orders, of which a quick run reads these lists. */
+function ordersWith(quick: QuickPlan): Resource {
+  const { record, preview, detail } = resourceOf("orders");
+  const list = { kind: "paged", path: "/orders", perPage: 3, params, quick } as const;
+  const one = { name: "orders", singular: "order", title: "Orders", origin: "published" } as const;
+  return defineResource({ ...one, record, ...(preview && { preview }), ...(detail && { detail }), list });
+}
+
+async function aQuickRun(quick: QuickPlan): Promise<RunContext> {
+  const list = Object.values({ ...resources, orders: ordersWith(quick) });
+  const mirror = await openShop({ manifest: manifestOf(list) });
+  const run = runContextOf(mirror, { share: "quick" }, ["orders"]);
+  addQuickWork(run);
+  return run;
+}
+
+/** The pages that are queued. */
+function pages(run: RunContext): PagePayload[] {
+  const sql = "SELECT payload FROM _work WHERE kind = 'list' ORDER BY id";
+  return rows(run.mirror, sql).map(({ payload }) => JSON.parse(String(payload)) as PagePayload);
+}
+
+/** Takes the next page from the queue and follows it: it showed these records, so many of them new. */
+function follow(
+  run: RunContext,
+  ids: readonly number[],
+  { changes = 0, ...more }: Partial<PageFacts> & { readonly changes?: number } = {},
+): void {
+  const item = run.queue.lease(startMs, ["orders"], "quick");
+  const [resource] = run.resources;
+  if (!item || !resource) throw new Error("no page is queued");
+  const { page } = item.payload as PagePayload;
+  const facts = { page, pages: 99, perPage: 3, total: 297, overstated: false, ...more };
+  const answer = { run, resource, item, stamp: stampOf(run.mirror) };
+  run.mirror.apply(() => followQuickPage(answer, facts, { ids, changes }));
+  run.queue.done(item, answer.stamp.sentSeq);
+  run.queue.release(item);
+}
+
+const some = [1, 2, 3];
+const last = { pages: 1 };
+
+describe("the lists of a quick run", () => {
+  test("are those since a day, of each open state, and with the latest changes first, in this order", () => {
+    expect(quickLists(ordersWith({ since, open, latestFirst }), startMs)).toEqual([
+      { kind: "all", params: { ...params, issuedSince: "2026-02-26" } },
+      { kind: "open", params: { ...params, remark: "unpaid" } },
+      { kind: "open", params: { ...params, remark: "late" } },
+      { kind: "latest", params: latestFirst },
+    ]);
+  });
+
+  test("are none where the connector names none, or the list has no pages", () => {
+    expect(quickLists(ordersWith({}), startMs)).toEqual([]);
+    for (const name of ["orders", "colours", "notes"])
+      expect(quickLists(resourceOf(name), startMs)).toEqual([]);
+  });
+
+  test("begin with their first page in the lane of quick reads, and drop what the last quick run left", async () => {
+    const run = await aQuickRun({ since, open });
+    addQuickWork(run);
+    expect(pages(run).map(({ page, variant, quick }) => [page, variant, quick?.kind])).toEqual([
+      [1, "", "all"],
+      [1, "", "open"],
+      [1, "", "open"],
+    ]);
+    expect(rows(run.mirror, "SELECT DISTINCT reason FROM _work")).toEqual([{ reason: "quick" }]);
+    expect(run.queue.lease(startMs, ["orders"], "quick")?.lane).toBe("quick");
+  });
+
+  test("that come in one answer are read whole, each variant of them", async () => {
+    const run = runContextOf(await openShop(), { share: "quick" }, [
+      "colours",
+      "counters",
+      "people",
+      "notes",
+    ]);
+    addQuickWork(run);
+    const whole = { kind: "all", params: {} };
+    expect(pages(run)).toEqual([
+      { variant: "", page: 1, quick: whole },
+      { variant: "order", page: 1, quick: whole },
+      { variant: "credit-note", page: 1, quick: whole },
+    ]);
+    expect(run.openRecords.size).toBe(0);
+  });
+
+  test("leave nothing of an earlier quick run in the queue", async () => {
+    const run = await aQuickRun({ since });
+    addQuickWork({ ...run, resources: [] });
+    expect(waiting(run)).toEqual([]);
+  });
+});
+
+describe("what follows from a page of a quick run", () => {
+  test("is the next one, of the size that the service gives, until the last", async () => {
+    const run = await aQuickRun({ since });
+    follow(run, some, { pages: 2 });
+    expect(pages(run)).toEqual([{ ...pages(run)[0], page: 2 }]);
+    expect(pages(run)[0]).not.toHaveProperty("perPage");
+    follow(run, some, { pages: 2 });
+    expect(waiting(run)).toEqual([]);
+    const smaller = await aQuickRun({ since });
+    follow(smaller, some, { perPage: 2 });
+    expect(pages(smaller)).toMatchObject([{ page: 2, perPage: 2 }]);
+  });
+
+  test("is nothing after a page without records", async () => {
+    const run = await aQuickRun({ since });
+    follow(run, []);
+    expect(waiting(run)).toEqual([]);
+  });
+
+  test.each([
+    ["latest changes", { latestFirst }, 5],
+    ["records since a day", { since }, 20],
+  ])("of %s is read for at most so many pages", async (_, quick, most) => {
+    const run = await aQuickRun(quick);
+    let read = 0;
+    for (; waiting(run).length > 0 && read < 50; read++) follow(run, some, { changes: 1 });
+    expect(read).toBe(most);
+  });
+
+  test("of latest changes is read while pages show news", async () => {
+    const run = await aQuickRun({ latestFirst });
+    follow(run, some, { changes: 1 });
+    follow(run, some, { changes: 0 });
+    expect(waiting(run)).toEqual([]);
+  });
+
+  test("is nothing where the page is of no quick run", async () => {
+    const run = await aQuickRun({ since });
+    const item = run.queue.lease(startMs, ["orders"], "quick");
+    const [resource] = run.resources;
+    if (!item || !resource) throw new Error("no page is queued");
+    const { quick: _quick, ...payload } = item.payload as PagePayload;
+    const answer = { run, resource, item: { ...item, payload }, stamp: stampOf(run.mirror) };
+    followQuickPage(
+      answer,
+      { page: 1, pages: 9, perPage: 3, total: 27, overstated: false },
+      { ids: some, changes: 1 },
+    );
+    expect(waiting(run)).toHaveLength(1);
+  });
+});
+
+describe("records that were open", () => {
+  async function withOrders(quick: QuickPlan = { open }) {
+    const run = await aQuickRun(quick);
+    const remarks = { 1: "unpaid", 2: "unpaid", 3: "late", 4: "paid", 5: "unpaid" };
+    for (const [id, remark] of Object.entries(remarks))
+      put(run.mirror, "orders", order(Number(id), { remark }), { source: "detail" });
+    remove(run.mirror, "orders", 5);
+    return run;
+  }
+  const closed = (run: RunContext) => waiting(run).filter((row) => row.endsWith(" closed"));
+
+  test("are read when no list of open records shows them, after the last page of the last of these lists", async () => {
+    const run = await withOrders();
+    follow(run, [1], { pages: 2 });
+    expect(closed(run)).toEqual([]);
+    // The other list is next: it shows nothing.
+    follow(run, [], last);
+    expect(closed(run)).toEqual([]);
+    follow(run, [9], { pages: 2 });
+    expect(closed(run)).toEqual(["orders id:2 detail closed", "orders id:3 detail closed"]);
+  });
+
+  test("are not read when a list of open records is too long to be read to its end", async () => {
+    const run = await withOrders({ open: { ...open, values: ["unpaid"] } });
+    for (let i = 0; i < 20; i++) follow(run, [9]);
+    expect(waiting(run)).toEqual([]);
+  });
+
+  test("are not judged by lists of other kinds", async () => {
+    const run = await withOrders({ since, open: { ...open, values: ["unpaid"] } });
+    follow(run, [1], last);
+    expect(closed(run)).toEqual([]);
+    follow(run, [2], last);
+    expect(closed(run)).toEqual(["orders id:1 detail closed"]);
+  });
+
+  test("are at most 200 of one resource", async () => {
+    const run = await aQuickRun({ open: { ...open, values: ["late"] } });
+    run.mirror.apply(() => {
+      for (let id = 1; id <= 201; id++) {
+        const slice = Buffer.from(JSON.stringify(order(id, { remark: "late" })));
+        const stamp = stampOf(run.mirror, { cause: "hydrate" });
+        run.mirror.table("orders").put({ stamp, id, slice, source: "detail" });
+      }
+    });
+    follow(run, [], last);
+    expect(closed(run)).toHaveLength(200);
+  });
+});
