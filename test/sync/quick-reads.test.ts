@@ -160,17 +160,17 @@ describe("what follows from a page of a quick run", () => {
   });
 });
 
-describe("records that were open", () => {
-  async function withOrders(quick: QuickPlan = { open }) {
-    const run = await aQuickRun(quick);
-    const remarks = { 1: "unpaid", 2: "unpaid", 3: "late", 4: "paid", 5: "unpaid" };
-    for (const [id, remark] of Object.entries(remarks))
-      put(run.mirror, "orders", order(Number(id), { remark }), { source: "detail" });
-    remove(run.mirror, "orders", 5);
-    return run;
-  }
-  const closed = (run: RunContext) => waiting(run).filter((row) => row.endsWith(" closed"));
+async function withOrders(quick: QuickPlan = { open }) {
+  const run = await aQuickRun(quick);
+  const remarks = { 1: "unpaid", 2: "unpaid", 3: "late", 4: "paid", 5: "unpaid" };
+  for (const [id, remark] of Object.entries(remarks))
+    put(run.mirror, "orders", order(Number(id), { remark }), { source: "detail" });
+  remove(run.mirror, "orders", 5);
+  return run;
+}
+const closed = (run: RunContext) => waiting(run).filter((row) => row.endsWith(" closed"));
 
+describe("records that were open", () => {
   test("are read when no list of open records shows them, after the last page of the last of these lists", async () => {
     const run = await withOrders();
     follow(run, [1], { pages: 2 });

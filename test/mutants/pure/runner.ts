@@ -29,7 +29,8 @@ class MutantRunner extends TestRunner {
     await super.onBeforeRunTask(test);
     progress.addMet(choose.metLoading, "loaded");
     choose.metLoading.clear();
-    if (progress.tried.has(nameOf(test)) && lasting === 0) test.mode = "skip";
+    // What is at work from the beginning meets the tests that were quick enough, each of them once.
+    if (progress.tried.has(nameOf(test)) === (lasting === 0)) test.mode = "skip";
     if (lasting === 0) Object.assign(test, { retry: Number.MAX_SAFE_INTEGER });
   }
 

@@ -1,0 +1,188 @@
+import { describe, expect, test } from "vitest";
+import type { Mirror } from "../../src/state/mirror.ts";
+import { openShop } from "../support/mirror.ts";
+import { order } from "../support/shop-records.ts";
+import { put, putPreview, remove, row, rows, stampOf, written } from "../support/store.ts";
+
+const listed = (id: number, more: object = {}) => ({ id, number: "A", total: 1, ...more });
+const noted = (mirror: Mirror) => rows(mirror, "SELECT * FROM _preview_differences").map(Object.values);
+
+/** A detail, a list that contradicts its total, and the detail that follows from it. */
+function contradict(mirror: Mirror, id: number, then: object = order(id), shown = 2) {
+  put(mirror, "orders", order(id), { source: "detail" });
+  const { read } = putPreview(mirror, "orders", listed(id, { total: shown }));
+  put(mirror, "orders", then, { source: "detail", listed: read?.listed });
+  return read;
+}
+
+async function aShop() {
+  const told: string[] = [];
+  const onUncompared = (resource: string, column: string) => told.push(`${resource}.${column}`);
+  return { mirror: await openShop({ notices: { onUncompared } }), told };
+}
+
+describe("a column that previews show otherwise than details", () => {
+  test("is compared no longer after four records, which is told once, and others are compared on", async () => {
+    const { mirror, told } = await aShop();
+    for (const id of [1, 2, 3]) {
+      expect(contradict(mirror, id)).toMatchObject({ reason: "changed", listed: { differing: ["total"] } });
+      contradict(mirror, id);
+    }
+    expect([told, mirror.differences.all(), noted(mirror).length]).toEqual([[], [], 3]);
+    contradict(mirror, 4);
+    expect([told, mirror.differences.all()]).toEqual([["orders.total"], ["orders.total"]]);
+    put(mirror, "orders", order(5), { source: "detail" });
+    expect(putPreview(mirror, "orders", listed(5, { total: 2 })).read).toBeNull();
+    const { read } = putPreview(mirror, "orders", listed(5, { total: 3, number: "B" }));
+    expect(read?.listed.differing).toEqual(["number"]);
+    // A detail that was under way when the column was given up.
+    const late = { sha: "00".repeat(20), key: "", differing: ["total"] };
+    put(mirror, "orders", order(5), { source: "detail", listed: late });
+    expect([told.length, noted(mirror).length]).toEqual([1, 4]);
+  });
+
+  test("is given up for a resource in the transaction that finds it, and in no later one", async () => {
+    const { mirror } = await aShop();
+    const stopped: boolean[] = [];
+    mirror.apply(() => {
+      for (const id of [1, 2, 3, 4]) {
+        mirror.differences.note("orders", "total", id);
+        stopped.push(mirror.differences.hasStopped("orders"));
+      }
+      stopped.push(mirror.differences.hasStopped("people"));
+    });
+    mirror.apply(() => stopped.push(mirror.differences.hasStopped("orders")));
+    expect(stopped).toEqual([false, false, false, true, false, false]);
+  });
+
+  test("is noted by its own resource and column", async () => {
+    const { mirror } = await aShop();
+    mirror.apply(() => {
+      for (const id of [1, 2]) mirror.differences.note("orders", "total", id);
+      for (const id of [3, 4]) mirror.differences.note("orders", "number", id);
+      for (const id of [5, 6]) mirror.differences.note("people", "total", id);
+    });
+    expect(mirror.differences.all()).toEqual([]);
+    expect(mirror.differences.uncompared("orders").size).toBe(0);
+  });
+
+  test("of a transaction that is rolled back is forgotten", async () => {
+    const { mirror } = await aShop();
+    const ids = [1, 2, 3, 4];
+    expect(() =>
+      mirror.apply(() => {
+        for (const id of ids) mirror.differences.note("orders", "total", id);
+        throw new Error("the disk is full");
+      }),
+    ).toThrow("the disk is full");
+    mirror.apply(() => {
+      expect(mirror.differences.uncompared("orders").size).toBe(0);
+      expect(mirror.differences.note("orders", "total", 1)).toBe(false);
+    });
+  });
+
+  test("is noted where the detail changes other columns, and not where it says what the preview showed", async () => {
+    const { mirror } = await aShop();
+    contradict(mirror, 1, order(1, { remark: "new" }));
+    contradict(mirror, 2, order(2, { total: 2 }));
+    contradict(mirror, 3, order(3, { total: 3 }));
+    expect(noted(mirror)).toEqual([["orders", "total", 1]]);
+  });
+
+  test("is not noted for a record that is provisional or deleted, or by a list", async () => {
+    const { mirror } = await aShop();
+    const differing = { sha: "00".repeat(20), key: "", differing: ["total"] };
+    const detail = { source: "detail", listed: differing } as const;
+    putPreview(mirror, "orders", listed(1));
+    put(mirror, "orders", order(1), detail);
+    put(mirror, "orders", order(2), { source: "detail" });
+    remove(mirror, "orders", 2);
+    put(mirror, "orders", order(2), detail);
+    put(mirror, "orders", order(3), { source: "detail" });
+    put(mirror, "orders", order(3), { source: "list", listed: differing });
+    put(mirror, "orders", order(3), { source: "detail", listed: { ...differing, differing: [] } });
+    expect(noted(mirror)).toEqual([]);
+  });
+
+  test("is forgotten for a record, and for that column alone, when its preview and its row agree again", async () => {
+    const { mirror } = await aShop();
+    mirror.apply(() => {
+      for (const id of [1, 2]) mirror.differences.note("orders", "total", id);
+      mirror.differences.note("orders", "number", 1);
+    });
+    put(mirror, "orders", order(1), { source: "detail" });
+    putPreview(mirror, "orders", listed(1, { number: "B" }));
+    expect(noted(mirror)).toEqual([
+      ["orders", "number", 1],
+      ["orders", "total", 2],
+    ]);
+  });
+
+  test("is forgotten in memory, too: the same transaction may note it again", async () => {
+    const { mirror } = await aShop();
+    mirror.apply(() => {
+      const { differences } = mirror;
+      for (const id of [1, 2, 3]) differences.note("orders", "total", id);
+      expect(differences.uncompared("orders").size).toBe(0);
+      differences.forget("orders", 1, []);
+      expect(differences.note("orders", "total", 4)).toBe(false);
+      expect(differences.note("orders", "total", 1)).toBe(true);
+      expect([...differences.uncompared("orders")]).toEqual(["total"]);
+    });
+  });
+});
+
+describe("a preview that a detail has answered", () => {
+  test("is known by its bytes, also after the detail was read twice: nothing is written for it", async () => {
+    const mirror = await openShop();
+    put(mirror, "orders", order(1), { source: "detail" });
+    const changed = listed(1, { total: 2 });
+    const answered = putPreview(mirror, "orders", changed).read?.listed;
+    for (let i = 0; i < 2; i++)
+      put(mirror, "orders", order(1, { total: 2 }), { source: "detail", listed: answered });
+    const before = written(mirror);
+    expect(putPreview(mirror, "orders", changed).read).toBeNull();
+    expect(written(mirror)).toBe(before);
+  });
+
+  test("is not known where the detail says something else, or nothing is known of what it showed", async () => {
+    const mirror = await openShop();
+    put(mirror, "orders", order(1), { source: "detail" });
+    const changed = listed(1, { total: 2 });
+    const answered = putPreview(mirror, "orders", changed).read?.listed;
+    for (let i = 0; i < 2; i++) put(mirror, "orders", order(1), { source: "detail", listed: answered });
+    expect(putPreview(mirror, "orders", changed).read).not.toBeNull();
+  });
+
+  test("with odd values leads to a read each time, for the record's detail says it better", async () => {
+    const mirror = await openShop();
+    put(mirror, "orders", order(1), { source: "detail" });
+    for (let i = 0; i < 2; i++) {
+      const { read } = putPreview(mirror, "orders", listed(1, { number: { odd: true } }));
+      expect(read?.reason).toBe("changed");
+      put(mirror, "orders", order(1), { source: "detail", listed: read?.listed });
+    }
+    expect(row(mirror, "orders", 1)).toMatchObject({ number: "A" });
+  });
+
+  test.each([
+    ["a text and none", { number: "A" }, { number: null }],
+    ["none and a text", { number: null }, { number: "A" }],
+    ["zero and none", { total: 0 }, { total: null }],
+    ["a number and a text", { number: "1" }, { number: "1.0" }],
+  ])("is no answer where values differ: %s", async (_, held, shown) => {
+    const mirror = await openShop();
+    put(mirror, "orders", order(1, held), { source: "detail" });
+    expect(putPreview(mirror, "orders", listed(1, { ...held, ...shown })).read?.reason).toBe("changed");
+  });
+});
+
+test("a preview that is no object makes no row", async () => {
+  const mirror = await openShop();
+  const slice = Buffer.from("[1]");
+  const result = mirror.apply(() =>
+    mirror.table("orders").putPreview({ stamp: stampOf(mirror), id: 1, slice }),
+  );
+  expect(result).toMatchObject({ result: "unchanged", read: { reason: "new" } });
+  expect(row(mirror, "orders", 1)).toBeUndefined();
+});

@@ -1,0 +1,168 @@
+import { describe, expect, test } from "vitest";
+import type { Mirror } from "../../src/state/mirror.ts";
+import type { WorkItem } from "../../src/state/work-item.ts";
+import type { RunContext } from "../../src/sync/context/run-context.ts";
+import {
+  isRecheck,
+  queueOrphans,
+  queueOverlapped,
+  queueRecheck,
+  queueRecord,
+  queueScrub,
+  withdrawScrub,
+} from "../../src/sync/plan/read-reasons.ts";
+import { openShop, resourceOf } from "../support/mirror.ts";
+import { note, person } from "../support/shop-records.ts";
+import { put, remove, rows, stampOf, startMs } from "../support/store.ts";
+import { leased, runContextOf, waiting } from "../support/sync.ts";
+
+type Reason = Parameters<typeof queueRecord>[1];
+
+async function aRun(more: Partial<RunContext> = {}): Promise<RunContext> {
+  return runContextOf(await openShop(), more);
+}
+
+/** `confirm changed`: how the next item is read, and in which lane. */
+function next(run: RunContext, share: RunContext["share"] = "all"): string {
+  const item = run.queue.lease(startMs + 3_600_000, ["orders", "notes", "people", "receipts"], share);
+  return `${item?.kind} ${item?.lane}`;
+}
+
+describe("the read of one record", () => {
+  test.each<readonly [Reason, string]>([
+    ["new", "detail hydration"],
+    ["changed", "detail changed"],
+    ["closed", "detail changed"],
+    ["full", "detail hydration"],
+    ["overlapped", "detail changed"],
+    ["absent", "confirm changed"],
+    ["no parent", "confirm changed"],
+    ["parent gone", "confirm changed"],
+    ["cascade", "detail changed"],
+    ["child list refused", "confirm list"],
+    ["route probe", "confirm list"],
+    ["changed with another", "detail changed"],
+  ])("has the kind and the lane of its reason: %s", async (reason, expected) => {
+    const run = await aRun();
+    queueRecord({ run, stamp: stampOf(run.mirror) }, reason, { resource: "orders", id: 1 });
+    expect(next(run)).toBe(expected);
+  });
+
+  test.each([
+    ["after an event", "all", "webhook", "webhook"],
+    ["in a quick run", "quick", "sweep", "quick"],
+    ["after a repair beside the event worker", "events", "repair", "webhook"],
+    ["after a repair in a run", "all", "repair", "changed"],
+    ["after another read of the event worker", "events", "hydrate", "changed"],
+  ] as const)("is in the lane of what led to it: %s", async (_, share, cause, lane) => {
+    const run = await aRun({ share });
+    queueRecord({ run, stamp: stampOf(run.mirror, { cause }) }, "changed", { resource: "orders", id: 1 });
+    expect(next(run, share === "quick" ? "quick" : "all")).toBe(`detail ${lane}`);
+  });
+
+  test("on which reads overlapped is queued where it has a route of its own", async () => {
+    const run = await aRun();
+    const read = { run, stamp: stampOf(run.mirror) };
+    queueOverlapped(read, resourceOf("colours"), 1);
+    expect(waiting(run)).toEqual([]);
+    queueOverlapped(read, resourceOf("orders"), 1);
+    expect(waiting(run)).toEqual(["orders id:1 detail overlapped"]);
+  });
+});
+
+describe("the second read of an event's record", () => {
+  const event = { kind: "detail", resource: "orders", target: "id:1", lane: "webhook" } as const;
+  const recheck = (run: RunContext, more: Partial<WorkItem> & { readonly reason: string }) => {
+    const item = leased(run, { ...event, ...more });
+    const stamp = stampOf(run.mirror, { receivedAtMs: startMs + 5_000 });
+    run.queue.done(item, stamp.sentSeq);
+    run.queue.release(item);
+    queueRecheck({ run, resource: resourceOf("orders"), item, stamp });
+    return rows(run.mirror, "SELECT kind, reason, due_ms AS due FROM _work");
+  };
+
+  test("comes a minute after the first", async () => {
+    const run = await aRun();
+    expect(recheck(run, { reason: "orders.updated" })).toEqual([
+      { kind: "detail", reason: "recheck", due: startMs + 65_000 },
+    ]);
+    expect(run.queue.lease(startMs + 64_999, ["orders"])).toBeNull();
+    expect(run.queue.lease(startMs + 65_000, ["orders"])).toMatchObject({ lane: "webhook", target: "id:1" });
+  });
+
+  test.each(["recheck", "second look", "route probe", "canary", "repair"])(
+    "does not follow from a read that is no event's: %s",
+    async (reason) => expect(recheck(await aRun(), { reason })).toEqual([]),
+  );
+
+  test("does not follow from reads of other lanes", async () => {
+    expect(recheck(await aRun(), { reason: "changed", lane: "changed" })).toEqual([]);
+  });
+
+  test("is known by its reason, also in mirrors of older versions", () => {
+    expect(["recheck", "second look", "orders.updated"].map(isRecheck)).toEqual([true, true, false]);
+  });
+});
+
+describe("the scrub", () => {
+  const source = { table: "orders", listOf: null, date: null, referrers: [] };
+  const list = { table: "people", listOf: "notes", date: null, referrers: [] };
+  const scrub = (run: RunContext, one: typeof source | typeof list, id: number) =>
+    queueScrub(run, { source: one, id, readAtMs: 0 });
+
+  test("reads a detail, or the first page of a parent's list, after all else and in its own order", async () => {
+    const run = await aRun();
+    expect([scrub(run, list, 9), scrub(run, source, 7)]).toEqual([true, true]);
+    expect(waiting(run)).toEqual(["notes child:people:9:1 child scrub", "orders id:7 detail scrub"]);
+    expect(rows(run.mirror, "SELECT DISTINCT rank FROM _work")).toEqual([{ rank: 0 }]);
+    queueRecord({ run, stamp: stampOf(run.mirror) }, "new", { resource: "orders", id: 1 });
+    expect(next(run)).toBe("detail hydration");
+    expect([next(run), next(run)].toSorted()).toEqual(["child scrub", "detail scrub"]);
+  });
+
+  test("leaves what is queued for another reason, and takes back only its own", async () => {
+    const run = await aRun();
+    queueRecord({ run, stamp: stampOf(run.mirror) }, "new", { resource: "orders", id: 1 });
+    expect(scrub(run, source, 1)).toBe(false);
+    expect(scrub(run, source, 2)).toBe(true);
+    expect(withdrawScrub(run)).toBe(1);
+    expect(waiting(run)).toEqual(["orders id:1 detail new"]);
+  });
+});
+
+async function withNotes(): Promise<Mirror> {
+  const mirror = await openShop();
+  put(mirror, "people", person(1));
+  put(mirror, "people", person(2));
+  for (const [id, personId] of [
+    [5, 1],
+    [6, 2],
+    [7, 3],
+  ] as const)
+    put(mirror, "notes", note(id, personId), { source: "detail" });
+  remove(mirror, "people", 2);
+  return mirror;
+}
+
+describe("records that no parent's list can show", () => {
+  test("are asked for once the parents' list is complete, and those of other resources are not", async () => {
+    const run = runContextOf(await withNotes());
+    const answer = (name: string) => {
+      const item = leased(run, {
+        kind: "list",
+        resource: name,
+        target: "page::1",
+        lane: "list",
+        reason: "sweep",
+      });
+      run.queue.done(item, run.mirror.sequence.next());
+      run.queue.release(item);
+      return { run, resource: resourceOf(name), item, stamp: stampOf(run.mirror) };
+    };
+    queueOrphans(answer("orders"));
+    expect(waiting(run)).toEqual([]);
+    queueOrphans(answer("people"));
+    expect(waiting(run)).toContain("notes id:7 confirm no parent");
+    expect(waiting(run)).not.toContain("notes id:5 confirm no parent");
+  });
+});

@@ -1,0 +1,149 @@
+import { describe, expect, test } from "vitest";
+import type { Mirror } from "../../src/state/mirror.ts";
+import { scrubAgeMs } from "../../src/sync/context/limits.ts";
+import {
+  giveBackScrub,
+  readScrubChoice,
+  readScrubPlan,
+  scrubSources,
+  useScrubDay,
+  type ScrubQuestion,
+} from "../../src/sync/plan/scrub-facts.ts";
+import { openShop, resourceOf, resources } from "../support/mirror.ts";
+import { order, person } from "../support/shop-records.ts";
+import { put, stampOf, startMs } from "../support/store.ts";
+import { childPage, runContextOf } from "../support/sync.ts";
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const manifest = Object.values(resources);
+const question: ScrubQuestion = {
+  settings: { timeMs: null, cycleMs: 30 * dayMs, atMostMs: 4 * hourMs },
+  limit: 120,
+  windowMs: 60_000,
+  manifest,
+  resources: manifest,
+  parentsPerRun: "auto",
+  isCovered: () => false,
+  nowMs: startMs,
+};
+
+function readOrder(mirror: Mirror, id: number, agoMs: number, more: object = {}): void {
+  const stamp = stampOf(mirror, { cause: "hydrate", receivedAtMs: startMs - agoMs });
+  put(mirror, "orders", order(id, more), { source: "detail", stamp });
+}
+
+/** Orders and lists of notes that were read days ago: the smaller the number, the longer ago. */
+async function aShop(): Promise<Mirror> {
+  const mirror = await openShop();
+  for (const id of [1, 2, 3]) readOrder(mirror, id, (10 - id) * dayMs);
+  const run = runContextOf(mirror, {}, ["people", "notes"]);
+  for (const id of [1, 2]) {
+    put(mirror, "people", person(id));
+    await childPage(run, id, [], { at: stampOf(mirror, { receivedAtMs: startMs - (20 - id) * dayMs }) });
+  }
+  return mirror;
+}
+
+const choose = (mirror: Mirror, more: Partial<ScrubQuestion> = {}) =>
+  readScrubChoice(mirror.db, readScrubPlan(mirror.db, { ...question, ...more }), startMs).map(
+    ({ source, id }) => `${source.listOf ?? source.table} ${id}`,
+  );
+
+describe("the plan of the scrub", () => {
+  test("counts the details and the parents' lists that were read before", async () => {
+    const { plan, left } = readScrubPlan((await aShop()).db, question);
+    expect([plan.total, plan.stalest, left]).toEqual([5, 5, 3_600]);
+  });
+
+  test("asks whether webhooks came without a gap since the stalest of them was read", async () => {
+    const { db } = await aShop();
+    const asked: number[] = [];
+    const isCovered = (sinceMs: number) => asked.push(sinceMs) > 0;
+    expect(readScrubPlan(db, { ...question, isCovered }).left).toBe(600);
+    const none = await openShop();
+    readScrubPlan(none.db, { ...question, isCovered });
+    expect(asked).toEqual([startMs - 19 * dayMs, startMs]);
+  });
+
+  test("leaves what the runs of a day have not used; what was not read is given back", async () => {
+    const mirror = await aShop();
+    const used = () => 3_600 - readScrubPlan(mirror.db, question).left;
+    const { day } = readScrubPlan(mirror.db, question);
+    giveBackScrub(mirror.meta, 3);
+    expect(used()).toBe(0);
+    useScrubDay(mirror.meta, day, 10);
+    giveBackScrub(mirror.meta, 0);
+    expect(used()).toBe(10);
+    giveBackScrub(mirror.meta, 1);
+    expect(used()).toBe(9);
+    giveBackScrub(mirror.meta, 99);
+    expect(used()).toBe(0);
+  });
+});
+
+describe("what the scrub reads", () => {
+  test("is everything of 20 hours ago or more, the stalest first, with enough time", async () => {
+    const mirror = await aShop();
+    readOrder(mirror, 4, scrubAgeMs - 1);
+    readOrder(mirror, 5, scrubAgeMs);
+    expect(choose(mirror)).toEqual(["notes 1", "notes 2", "orders 1", "orders 2", "orders 3", "orders 5"]);
+  });
+
+  test("is nothing when the day is used up, and one when one is left", async () => {
+    const mirror = await aShop();
+    const { day } = readScrubPlan(mirror.db, question);
+    useScrubDay(mirror.meta, day, 3_599);
+    expect(choose(mirror)).toEqual(["notes 1"]);
+    useScrubDay(mirror.meta, { ...day, used: 3_599 }, 1);
+    expect(choose(mirror)).toEqual([]);
+  });
+
+  test("is in turn a record that changed of late and one of the stalest, by their quotas", async () => {
+    const mirror = await aShop();
+    const plan = { total: 5, nights: 3, stalest: 2, recent: 2, fills: false };
+    const today = { ...readScrubPlan(mirror.db, question), plan, left: 4 };
+    const chosen = readScrubChoice(mirror.db, today, startMs);
+    expect(chosen.map(({ source, id }) => [source.listOf, id])).toEqual([
+      [null, 1],
+      ["notes", 1],
+      [null, 2],
+      ["notes", 2],
+    ]);
+  });
+
+  test("are parents with activity of late before all others", async () => {
+    const mirror = await aShop();
+    const stamp = stampOf(mirror, { cause: "hydrate", receivedAtMs: startMs - 1 });
+    put(mirror, "notes", { id: 1, body: "b", personId: 2, attachments: [] }, { source: "detail", stamp });
+    const plan = { total: 5, nights: 3, stalest: 1, recent: 1, fills: false };
+    const today = { ...readScrubPlan(mirror.db, question), plan, left: 2 };
+    expect(readScrubChoice(mirror.db, today, startMs).map(({ id }) => id)).toEqual([2, 1]);
+  });
+});
+
+const sourcesOf = (names: readonly string[], parentsPerRun: "auto" | "all" = "auto") =>
+  scrubSources({ manifest, resources: names.map(resourceOf), parentsPerRun });
+
+describe("what needs the scrub", () => {
+  test("are details that lists show in part, with the first date that each row has", () => {
+    expect(sourcesOf(["orders", "people", "colours"])).toEqual([
+      { table: "orders", listOf: null, date: null, referrers: [] },
+    ]);
+    const inPart = { ...resourceOf("people"), fullWhen: ["score"] };
+    const sources = scrubSources({ manifest, resources: [inPart], parentsPerRun: "auto" });
+    expect(sources).toEqual([{ table: "people", listOf: null, date: null, referrers: [] }]);
+  });
+
+  test("are lists of parents, unless every run reads them, with all that refers to the parents", () => {
+    expect(sourcesOf(["notes"])).toEqual([
+      {
+        table: "people",
+        listOf: "notes",
+        date: null,
+        referrers: [{ table: "notes", column: "person_id", date: null }],
+      },
+    ]);
+    expect(sourcesOf(["notes"], "all")).toEqual([]);
+  });
+});
