@@ -16,21 +16,21 @@ function contradict(mirror: Mirror, id: number, then: object = order(id), shown 
 }
 
 async function aShop() {
-  const told: string[] = [];
-  const onUncompared = (resource: string, column: string) => told.push(`${resource}.${column}`);
-  return { mirror: await openShop({ notices: { onUncompared } }), told };
+  const noticed: string[] = [];
+  const onUncompared = (resource: string, column: string) => noticed.push(`${resource}.${column}`);
+  return { mirror: await openShop({ notices: { onUncompared } }), noticed };
 }
 
 describe("a column that previews show otherwise than details", () => {
-  test("is compared no longer after four records, which is told once, and others are compared on", async () => {
-    const { mirror, told } = await aShop();
+  test("is compared no longer after four records, which is noticed once, and others are compared on", async () => {
+    const { mirror, noticed } = await aShop();
     for (const id of [1, 2, 3]) {
       expect(contradict(mirror, id)).toMatchObject({ reason: "changed", listed: { differing: ["total"] } });
       contradict(mirror, id);
     }
-    expect([told, mirror.differences.all(), noted(mirror).length]).toEqual([[], [], 3]);
+    expect([noticed, mirror.differences.all(), noted(mirror).length]).toEqual([[], [], 3]);
     contradict(mirror, 4);
-    expect([told, mirror.differences.all()]).toEqual([["orders.total"], ["orders.total"]]);
+    expect([noticed, mirror.differences.all()]).toEqual([["orders.total"], ["orders.total"]]);
     put(mirror, "orders", order(5), { source: "detail" });
     expect(putPreview(mirror, "orders", listed(5, { total: 2 })).read).toBeNull();
     const { read } = putPreview(mirror, "orders", listed(5, { total: 3, number: "B" }));
@@ -38,7 +38,7 @@ describe("a column that previews show otherwise than details", () => {
     // A detail that was under way when the column was given up.
     const late = { sha: "00".repeat(20), key: "", differing: ["total"] };
     put(mirror, "orders", order(5), { source: "detail", listed: late });
-    expect([told.length, noted(mirror).length]).toEqual([1, 4]);
+    expect([noticed.length, noted(mirror).length]).toEqual([1, 4]);
   });
 
   test("is given up for a resource in the transaction that finds it, and in no later one", async () => {
