@@ -33,7 +33,9 @@ function migrationOf(statements: readonly string[]): Migration {
  * Throws MirrorError `database`, also for a database that a newer version wrote, which stays untouched.
  */
 export async function migrate(db: Db, steps = migrations): Promise<void> {
-  refuseNewer(db, steps);
+  const applied = appliedMigrations(db);
+  refuseNewer(db, steps, applied);
+  if (applied.length === Object.keys(steps).length) return;
   const migrator = new Migrator({
     db: kyselyOn(db),
     provider: { getMigrations: async () => ({ ...steps }) },
@@ -66,8 +68,8 @@ export function appliedMigrations(db: Db, schema = "main"): string[] {
   return select.pluck().all() as string[];
 }
 
-function refuseNewer(db: Db, steps: typeof migrations): void {
-  const unknown = appliedMigrations(db).filter((name) => !Object.hasOwn(steps, name));
+function refuseNewer(db: Db, steps: typeof migrations, applied: readonly string[]): void {
+  const unknown = applied.filter((name) => !Object.hasOwn(steps, name));
   if (unknown.length === 0) return;
   const why = `the database was written by a newer version (${unknown.join(", ")}): ${db.name}`;
   throw new MirrorError("database", why, {
