@@ -168,6 +168,8 @@ describe("a preview that a detail has answered", () => {
   test.each([
     ["a text and none", { number: "A" }, { number: null }],
     ["none and a text", { number: null }, { number: "A" }],
+    ["none and a text that says so", { number: "null" }, { number: null }],
+    ["a text that says none, and none", { number: null }, { number: "null" }],
     ["zero and none", { total: 0 }, { total: null }],
     ["a number and a text", { number: "1" }, { number: "1.0" }],
   ])("is no answer where values differ: %s", async (_, held, shown) => {

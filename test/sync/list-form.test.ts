@@ -76,3 +76,15 @@ describe("an order that is refused", () => {
     expect(otherListForm(list, {}, refused({ page: "The page is invalid." }))).toBeNull();
   });
 });
+
+test("a refusal that says nothing at all leaves out the order, where there is one, and then asks for half", () => {
+  const error = new InvalidError("GET /people was answered with 422", {}, {});
+  expect(otherListForm(list, {}, error)).toEqual({ unsorted: true });
+  expect(otherListForm({ ...list, params: {} }, {}, error)).toEqual({ perPage: 250 });
+  expect(otherListForm({ kind: "whole", path: "/colours" }, {}, error)).toBeNull();
+});
+
+test("a size of one record is none that a message allows, and two is", () => {
+  expect(otherListForm(list, {}, refused({ perPage: "At least 1." }))).toEqual({ perPage: 250 });
+  expect(otherListForm(list, {}, refused({ perPage: "At most 2." }))).toEqual({ perPage: 2 });
+});

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { planRun, scrubText } from "../../src/sync/plan/run-plan.ts";
+import { minutesFor, minutesText, planRun, scrubText } from "../../src/sync/plan/run-plan.ts";
 
 const budget = { granted: 120, windowMs: 60_000 };
 
@@ -25,4 +25,23 @@ test("how often everything is proved is said in words", () => {
   expect(text(100, 1, 100)).toContain("100 of 100, less than a minute; every detail");
   expect(text(100, 1, 100)).toContain("proved every night");
   expect(text(0, 0, 0)).toBe("nothing yet");
+});
+
+test("how long something takes is said in whole words", () => {
+  expect([0, 0.9, 1, 1.1, 2].map(minutesText)).toEqual([
+    "less than a minute",
+    "less than a minute",
+    "about a minute",
+    "about 1.1 minutes",
+    "about 2 minutes",
+  ]);
+});
+
+test("the last window of requests costs no time, and a budget of nothing is one request in a window", () => {
+  expect([0, 1, 120, 121, 240, 241].map((requests) => minutesFor(requests, budget))).toEqual([
+    0, 0, 0, 1, 1, 2,
+  ]);
+  expect(minutesFor(3, { granted: 0, windowMs: 60_000 })).toBe(2);
+  expect(minutesFor(3, { granted: 1, windowMs: 6_000 })).toBe(0.2);
+  expect(minutesFor(50_000, { granted: 1, windowMs: 60_000 })).toBe(49_999);
 });

@@ -59,7 +59,33 @@ describe("the plan of a day", () => {
   });
 });
 
+test("the plan takes whole requests and whole days, and one of each at least", () => {
+  const tiny = planScrub({ timeMs: 1, cycleMs: 1, atMostMs: 1 }, facts(2));
+  expect(tiny).toEqual({ total: 2, nights: 2, stalest: 1, recent: 0, fills: false });
+  const one = planScrub({ timeMs: 1_499, cycleMs: 2 * dayMs - 1, atMostMs: 60_000 }, facts(4));
+  expect(one).toMatchObject({ nights: 1, stalest: 4, recent: 2, fills: false });
+  const exact = planScrub({ timeMs: 1_000, cycleMs: 2 * dayMs, atMostMs: 60_000 }, facts(4));
+  expect(exact).toEqual({ total: 4, nights: 2, stalest: 2, recent: 0, fills: true });
+});
+
+test("what is left of a day is its quota without what was used, and never less than nothing", () => {
+  const plan = { total: 9, nights: 3, stalest: 3, recent: 2, fills: true };
+  const left = (used: number) => scrubLeft(plan, { startedMs: 0, used });
+  expect([0, 1, 4, 5, 6].map(left)).toEqual([5, 4, 1, 0, 0]);
+});
+
+test("what is read is read once, also where it is among the stalest and has activity", () => {
+  const plan = { total: 9, nights: 3, stalest: 1, recent: 1, fills: true };
+  expect(chooseScrub(plan, 4, { stalest: [1, 2, 3, 4], recent: [3] }, String)).toEqual([3, 1, 2, 4]);
+  expect(chooseScrub(plan, 9, { stalest: [1, 2], recent: [1] }, String)).toEqual([1, 2]);
+});
+
 describe("the day", () => {
+  test("that begins now is open", () => {
+    const now = { startedMs: 7, used: 3 };
+    expect(scrubDayAt(now, 7)).toBe(now);
+  });
+
   const used: ScrubDay = { startedMs: 100 * hourMs, used: 500 };
 
   test("is shared by runs within 20 hours, and one that follows begins at nothing", () => {

@@ -3,7 +3,7 @@ import { isoTime } from "../../src/base/clock.ts";
 import { listAgeMs } from "../../src/sync/context/limits.ts";
 import { sweepKey } from "../../src/state/sweeps.ts";
 import { variantsOf } from "../../src/state/sweeps.ts";
-import { dueLists, planSweeps, type Unfinished } from "../../src/sync/plan/sweep-plan.ts";
+import { dueLists, listRequests, planSweeps, type Unfinished } from "../../src/sync/plan/sweep-plan.ts";
 import { resources, resourceOf } from "../support/mirror.ts";
 import { startMs } from "../support/store.ts";
 
@@ -83,4 +83,11 @@ describe("which lists a run reads once more", () => {
   test("those that seem to begin in the future, because the clock was set back", () => {
     expect(dueLists([begunAgo(-30_000), begunAgo(-3_600_000)], startMs)).toHaveLength(1);
   });
+});
+
+const requests = (name: string, records: number) => listRequests(resourceOf(name), records);
+
+test("the lists of a resource take a request for each page or variant, and one at least", () => {
+  expect([requests("shop", 9), requests("colours", 9), requests("counters", 9)]).toEqual([1, 1, 2]);
+  expect([0, 1, 2, 3].map((records) => requests("people", records))).toEqual([1, 1, 1, 2]);
 });
