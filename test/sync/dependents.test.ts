@@ -4,7 +4,7 @@ import type { WorkItem } from "../../src/state/work-item.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { manifestOf, openShop } from "../support/mirror.ts";
 import { note, order, person } from "../support/shop-records.ts";
-import { put, remove } from "../support/store.ts";
+import { put, putPreview, remove } from "../support/store.ts";
 import { detail, leased, page, runContextOf, waiting } from "../support/sync.ts";
 
 const rules: readonly InvalidationRule[] = [
@@ -122,4 +122,56 @@ describe("what changes with a record that no event announced", () => {
     detail(run, "orders", order(7, { lines: [{ id: 2 }, { id: 3 }] }), work(run, "orders", 7, "scrub"));
     expect(followed(run)).toEqual(["notes id:1", "notes id:2", "notes id:3"]);
   });
+
+  test("is read in a quick run even where its own list shows it in full: such a run reads a part of it", async () => {
+    const rule = {
+      resource: "notes",
+      dependent: "people",
+      by: { kind: "column", column: "person_id" },
+    } as const;
+    for (const [share, expected] of [
+      ["all", []],
+      ["quick", ["people id:1"]],
+    ] as const) {
+      const mirror = await openShop({ manifest: { ...manifest, invalidationRules: [rule] } });
+      const run = runContextOf(mirror, { share });
+      put(mirror, "people", person(1));
+      detail(run, "notes", note(5, 1), work(run, "notes", 5, "scrub"));
+      expect(followed(run)).toEqual(expected);
+    }
+  });
+
+  test("are not the parts that stay when something else of the record changes", async () => {
+    const run = await aRun();
+    put(run.mirror, "notes", note(1, 9), { source: "detail" });
+    put(run.mirror, "orders", order(7, { lines: [{ id: 1 }] }), { source: "detail" });
+    const changed = order(7, { lines: [{ id: 1 }], remark: "x" });
+    detail(run, "orders", changed, work(run, "orders", 7, "scrub"));
+    expect(followed(run)).toEqual([]);
+  });
+
+  test("is no record of a rule for another resource, nor one whose read is provisional or unknown", async () => {
+    const run = await aRun();
+    put(run.mirror, "notes", note(1, 9), { source: "detail" });
+    putPreview(run.mirror, "orders", { id: 4, number: "A", total: 1 });
+    detail(run, "notes", note(5, 4), work(run, "notes", 5, "scrub"));
+    detail(
+      run,
+      "receipts",
+      { id: 1, documentType: null, documentId: null, amount: 1 },
+      work(run, "receipts", 1, "scrub"),
+    );
+    expect(followed(run)).toEqual([]);
+  });
+
+  test.each(["new", "changed", "full", "absent"])(
+    "is not read where a list led to the read and it was read since: %s",
+    async (reason) => {
+      const run = await aRun();
+      const item = work(run, "notes", 5, reason);
+      put(run.mirror, "orders", order(1), { source: "detail" });
+      detail(run, "notes", note(5, 1), item);
+      expect(waiting(run)).toEqual([]);
+    },
+  );
 });

@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest";
+import type { WorkItem } from "../../src/state/work-item.ts";
+import type { RunContext } from "../../src/sync/context/run-context.ts";
+import {
+  listPage,
+  queueOtherForm,
+  queueOtherPages,
+  queueStaleList,
+  queueSweepAgain,
+} from "../../src/sync/plan/list-reads.ts";
+import { openShop, resourceOf } from "../support/mirror.ts";
+import { rows, stampOf, startMs } from "../support/store.ts";
+import { leased, runContextOf, waiting } from "../support/sync.ts";
+
+async function aRun(): Promise<RunContext> {
+  return runContextOf(await openShop());
+}
+
+/** An answer to this page of people. */
+function answerTo(run: RunContext, payload: object, target = "page::1") {
+  const page = { kind: "list", resource: "people", target, lane: "list", reason: "sweep" } as const;
+  const item: WorkItem = leased(run, { ...page, payload });
+  const stamp = stampOf(run.mirror);
+  run.queue.done(item, stamp.sentSeq);
+  run.queue.release(item);
+  return { run, resource: resourceOf("people"), item, stamp };
+}
+
+const payloads = (run: RunContext) =>
+  rows(run.mirror, "SELECT payload FROM _work ORDER BY id").map(
+    ({ payload }) => JSON.parse(String(payload)) as object,
+  );
+
+describe("the pages of a list", () => {
+  test("are read from the last one down, of the size of page 1 where the service gives less", async () => {
+    const run = await aRun();
+    const first = { variant: "", page: 1 };
+    queueOtherPages(answerTo(run, first), { pages: 3, perPage: 2 });
+    expect(payloads(run)).toEqual([
+      { variant: "", page: 3 },
+      { variant: "", page: 2 },
+    ]);
+    const smaller = await aRun();
+    queueOtherPages(answerTo(smaller, first), { pages: 2, perPage: 1 });
+    expect(payloads(smaller)).toEqual([{ variant: "", page: 2, perPage: 1 }]);
+    const larger = await aRun();
+    queueOtherPages(answerTo(larger, first), { pages: 2, perPage: 9 });
+    expect(payloads(larger)).toEqual([{ variant: "", page: 2 }]);
+  });
+
+  test("are read again from the first one, as the next attempt", async () => {
+    const run = await aRun();
+    const answer = answerTo(run, { variant: "", page: 3, attempt: 2, again: true }, "page::3");
+    const listing = { attempt: 2, pages: 3 } as Parameters<typeof queueSweepAgain>[1];
+    queueSweepAgain(answer, listing);
+    expect(payloads(run)).toEqual([{ variant: "", page: 1, attempt: 3 }]);
+  });
+
+  test("that are asked for in another form begin anew, and no page of the old form is left", async () => {
+    const run = await aRun();
+    const answer = answerTo(run, { variant: "", page: 2, perPage: 1, unsorted: true }, "page::2");
+    run.queue.add(listPage("people", { variant: "", page: 3 }, 1));
+    run.queue.add(listPage("people", { variant: "other", page: 3 }, 1));
+    queueOtherForm(answer);
+    expect(waiting(run)).toEqual(["people page:other:3 list sweep", "people page::1 list sweep"]);
+    expect(payloads(run)[1]).toEqual({ variant: "", page: 1 });
+  });
+
+  test("of two quick lists have targets of their own", () => {
+    const targetOf = (params: Readonly<Record<string, string>>) =>
+      listPage("people", { variant: "v", page: 2, quick: { kind: "all", params } }, 1).target;
+    expect(targetOf({ a: "1", b: "2" })).toBe("page:quick v a,1 b,2:2");
+    expect(targetOf({})).not.toBe(listPage("people", { variant: "v", page: 2 }, 1).target);
+  });
+});
+
+test("a list that showed what is gone is read before all else, and counts as begun now", async () => {
+  const run = await aRun();
+  queueStaleList(run, { resource: "people", variant: "" }, startMs + 5);
+  expect([...run.begunLists.values()]).toEqual([{ resource: "people", variant: "", begunMs: startMs + 5 }]);
+  expect(rows(run.mirror, "SELECT target, rank FROM _work")).toEqual([{ target: "page::1", rank: 0 }]);
+});
