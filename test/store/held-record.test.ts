@@ -95,6 +95,11 @@ describe("what differs between a record's rows and its JSON", () => {
     ]);
   });
 
+  test("is an integer where the JSON has none", async () => {
+    const without = order(1, { paid: true, lines });
+    expect(await found("UPDATE orders SET colour_id = 8", without)).toEqual([["colour_id", 8n, null]]);
+  });
+
   test("is a whole number in a column of decimals that is stored as an integer", async () => {
     const one = await heldOrder();
     const derived = rowsOf(plan, one, toRow(plan, record), times);

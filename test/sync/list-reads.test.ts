@@ -31,6 +31,9 @@ const payloads = (run: RunContext) =>
     ({ payload }) => JSON.parse(String(payload)) as object,
   );
 
+const targetOf = (params: Readonly<Record<string, string>>) =>
+  listPage("people", { variant: "v", page: 2, quick: { kind: "all", params } }, 1).target;
+
 describe("the pages of a list", () => {
   test("are read from the last one down, of the size of page 1 where the service gives less", async () => {
     const run = await aRun();
@@ -67,8 +70,6 @@ describe("the pages of a list", () => {
   });
 
   test("of two quick lists have targets of their own", () => {
-    const targetOf = (params: Readonly<Record<string, string>>) =>
-      listPage("people", { variant: "v", page: 2, quick: { kind: "all", params } }, 1).target;
     expect(targetOf({ a: "1", b: "2" })).toBe("page:quick v a,1 b,2:2");
     expect(targetOf({})).not.toBe(listPage("people", { variant: "v", page: 2 }, 1).target);
   });
