@@ -36,7 +36,7 @@ export function reportSurvivors(
       const listed = [...lines].filter(isOld).toSorted();
       return listed.length === 0
         ? ""
-        : `## ${heading}\n\n${text.map((one) => `${one}\n\n`).join("")}${listed.join("\n")}\n`;
+        : `## ${heading}\n\n${text.map((one) => `${one}\n\n`).join("")}${listed.join("\n")}`;
     });
     writeFileSync(file, `${[head.trim(), ...written.filter(Boolean)].join("\n\n").trim()}\n`);
   }
