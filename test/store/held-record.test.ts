@@ -12,7 +12,7 @@ import {
 import { dataCells } from "../../src/store/apply/merge-rules.ts";
 import { toRow } from "../../src/store/tables/row-decoder.ts";
 import { planTable } from "../../src/store/tables/table-plan.ts";
-import { openShop, resourceOf } from "../support/mirror.ts";
+import { openHasty, resourceOf } from "../support/mirror.ts";
 import { order } from "../support/shop-records.ts";
 import { put, putPreview, remove, startMs } from "../support/store.ts";
 
@@ -29,7 +29,7 @@ function held(mirror: Mirror, id = 1): HeldRecord {
 }
 
 async function heldOrder(wound?: string): Promise<HeldRecord> {
-  const mirror = await openShop();
+  const mirror = await openHasty();
   put(mirror, "orders", record, { source: "detail" });
   if (wound) mirror.db.exec(wound);
   return held(mirror);
@@ -121,7 +121,7 @@ describe("the rows that follow from a record's JSON", () => {
   };
 
   test("have their times from what is held, else from the last read, else from now", async () => {
-    const mirror = await openShop();
+    const mirror = await openHasty();
     put(mirror, "orders", record, { source: "detail" });
     const one = held(mirror);
     const then = isoTime(startMs + 1_000);
@@ -134,7 +134,7 @@ describe("the rows that follow from a record's JSON", () => {
   });
 
   test("of a deleted record have the time of its deletion, or now, and no children; a live fence has none", async () => {
-    const mirror = await openShop();
+    const mirror = await openHasty();
     put(mirror, "orders", record, { source: "detail" });
     const live = held(mirror);
     expect(rowsOf(plan, { ...live, deletedAt: "x" }, row, times).deletedAt).toBeNull();
@@ -146,7 +146,7 @@ describe("the rows that follow from a record's JSON", () => {
   });
 
   test("of a preview have no time of a detail", async () => {
-    const mirror = await openShop();
+    const mirror = await openHasty();
     putPreview(mirror, "orders", { id: 1, number: "A", total: 1 });
     expect(rowsOf(plan, { ...held(mirror), detailAt: "x" }, row, times).detailAt).toBeNull();
   });
@@ -168,7 +168,7 @@ test("the JSON is as it was received while its hash is; unknown where one of the
 });
 
 test("all that is held of a resource is found in its order, some at a time, also where only a part is left", async () => {
-  const mirror = await openShop();
+  const mirror = await openHasty();
   for (const id of [1, 2, 3, 4, 5]) put(mirror, "orders", { ...record, id }, { source: "detail" });
   mirror.db.exec(`DELETE FROM orders WHERE id IN (1, 2, 4); DELETE FROM _raw_orders WHERE id IN (2, 3);
     DELETE FROM _fence_orders WHERE id IN (1, 3, 4); DELETE FROM order_lines WHERE order_id IN (1, 2, 3)`);

@@ -11,7 +11,7 @@ import {
 import type { JsonObject } from "../../src/json/literal.ts";
 import { toRow } from "../../src/store/tables/row-decoder.ts";
 import { planTable } from "../../src/store/tables/table-plan.ts";
-import { openShop, resourceOf } from "../support/mirror.ts";
+import { openHasty, resourceOf } from "../support/mirror.ts";
 import { order, person } from "../support/shop-records.ts";
 import { put, putPreview, row, rows, send, stampOf, written } from "../support/store.ts";
 
@@ -116,7 +116,7 @@ function putAsked(mirror: Mirror, text: string) {
 
 describe("a record that comes", () => {
   test("from a list in other bytes with the same values is known by these bytes from then on", async () => {
-    const mirror = await openShop();
+    const mirror = await openHasty();
     put(mirror, "people", person(1), { source: "detail" });
     const before = written(mirror);
     expect(put(mirror, "people", reordered)).toBe("unchanged");
@@ -126,14 +126,14 @@ describe("a record that comes", () => {
   });
 
   test("from its own route in other bytes than the list's leaves what is known of the list", async () => {
-    const mirror = await openShop();
+    const mirror = await openHasty();
     put(mirror, "people", person(1));
     expect(put(mirror, "people", reordered, { source: "detail" })).toBe("unchanged");
     expect(rows(mirror, "SELECT listed_sha FROM _fence_people")).toEqual([{ listed_sha: null }]);
   });
 
   test("without an id is taken where it lacks nothing else, and goes into quarantine where it does", async () => {
-    const mirror = await openShop();
+    const mirror = await openHasty();
     const { id: _id, ...whole } = order(1, { lines: [], receipts: [] });
     expect(putAsked(mirror, '{"message":"odd"}')).toBe("quarantined");
     expect(putAsked(mirror, "[1]")).toBe("quarantined");
@@ -142,7 +142,7 @@ describe("a record that comes", () => {
   });
 
   test("stays in quarantine when only an older answer says what the mirror holds", async () => {
-    const mirror = await openShop();
+    const mirror = await openHasty();
     put(mirror, "people", person(1));
     const early = send(mirror);
     put(mirror, "people", person(1, { name: "later" }));
@@ -155,7 +155,7 @@ describe("a record that comes", () => {
   });
 
   test("confirms two records while another read is under way: both hold it back", async () => {
-    const mirror = await openShop();
+    const mirror = await openHasty();
     for (const id of [1, 2]) put(mirror, "people", person(id));
     const early = send(mirror);
     for (const id of [1, 2]) put(mirror, "people", person(id));
@@ -164,7 +164,7 @@ describe("a record that comes", () => {
   });
 
   test("with a new key of other letters fills it for older records, however it was escaped", async () => {
-    const mirror = await openShop();
+    const mirror = await openHasty();
     put(mirror, "people", '{"id":1,"name":"a","email":null,"score":null}');
     put(mirror, "people", '{"id":2,"name":"a","email":null,"score":null,"farba \\u010dierna":1}');
     put(mirror, "people", '{"id":3,"name":"a","email":null,"score":null,"farba čierna":2,"tone":3}');
@@ -177,7 +177,7 @@ describe("a record that comes", () => {
     const noticed: string[] = [];
     const onMissing = (_: string, paths: readonly string[]) => noticed.push(...paths, "missing");
     const onUnkept = (_: string, paths: readonly string[]) => noticed.push(...paths, "unkept");
-    const mirror = await openShop({ notices: { onMissing, onUnkept } });
+    const mirror = await openHasty({ notices: { onMissing, onUnkept } });
     put(mirror, "people", person(1));
     putPreview(mirror, "orders", { id: 1, number: "A", total: 1 });
     expect(noticed).toEqual([]);

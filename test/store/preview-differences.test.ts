@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { openShop } from "../support/mirror.ts";
+import { openHasty } from "../support/mirror.ts";
 import { order } from "../support/shop-records.ts";
 import { put, putPreview, remove, row, rows, stampOf, written } from "../support/store.ts";
 
@@ -18,7 +18,7 @@ function contradict(mirror: Mirror, id: number, then: object = order(id), shown 
 async function aShop() {
   const noticed: string[] = [];
   const onUncompared = (resource: string, column: string) => noticed.push(`${resource}.${column}`);
-  return { mirror: await openShop({ notices: { onUncompared } }), noticed };
+  return { mirror: await openHasty({ notices: { onUncompared } }), noticed };
 }
 
 describe("a column that previews show otherwise than details", () => {
@@ -139,7 +139,7 @@ describe("a column that previews show otherwise than details", () => {
 
 describe("a preview that a detail has answered", () => {
   test("is known by its bytes, also after the detail was read twice: nothing is written for it", async () => {
-    const mirror = await openShop();
+    const mirror = await openHasty();
     put(mirror, "orders", order(1), { source: "detail" });
     const changed = listed(1, { total: 2 });
     const answered = putPreview(mirror, "orders", changed).read?.listed;
@@ -152,7 +152,7 @@ describe("a preview that a detail has answered", () => {
   });
 
   test("is not known where the detail says something else, or nothing is known of what it showed", async () => {
-    const mirror = await openShop();
+    const mirror = await openHasty();
     put(mirror, "orders", order(1), { source: "detail" });
     const changed = listed(1, { total: 2 });
     const answered = putPreview(mirror, "orders", changed).read?.listed;
@@ -161,7 +161,7 @@ describe("a preview that a detail has answered", () => {
   });
 
   test("with odd values leads to a read each time, for the record's detail says it better", async () => {
-    const mirror = await openShop();
+    const mirror = await openHasty();
     put(mirror, "orders", order(1), { source: "detail" });
     for (let i = 0; i < 2; i++) {
       const { read } = putPreview(mirror, "orders", listed(1, { number: { odd: true } }));
@@ -179,14 +179,14 @@ describe("a preview that a detail has answered", () => {
     ["zero and none", { total: 0 }, { total: null }],
     ["a number and a text", { number: "1" }, { number: "1.0" }],
   ])("is no answer where values differ: %s", async (_, held, shown) => {
-    const mirror = await openShop();
+    const mirror = await openHasty();
     put(mirror, "orders", order(1, held), { source: "detail" });
     expect(putPreview(mirror, "orders", listed(1, { ...held, ...shown })).read?.reason).toBe("changed");
   });
 });
 
 test("a preview that is no object makes no row", async () => {
-  const mirror = await openShop();
+  const mirror = await openHasty();
   const slice = Buffer.from("[1]");
   const result = mirror.apply(() =>
     mirror.table("orders").putPreview({ stamp: stampOf(mirror), id: 1, slice }),

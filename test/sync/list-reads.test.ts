@@ -8,12 +8,12 @@ import {
   queueStaleList,
   queueSweepAgain,
 } from "../../src/sync/plan/list-reads.ts";
-import { openShop, resourceOf } from "../support/mirror.ts";
+import { openHasty, resourceOf } from "../support/mirror.ts";
 import { rows, stampOf, startMs } from "../support/store.ts";
 import { leased, runContextOf, waiting } from "../support/sync.ts";
 
 async function aRun(): Promise<RunContext> {
-  return runContextOf(await openShop());
+  return runContextOf(await openHasty());
 }
 
 /** An answer to this page of people. */

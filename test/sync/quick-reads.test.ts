@@ -4,7 +4,7 @@ import type { PageFacts } from "../../src/extract/page-facts.ts";
 import type { PagePayload } from "../../src/extract/work-request.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { addQuickWork, followQuickPage, quickLists } from "../../src/sync/plan/quick-reads.ts";
-import { manifestOf, openShop, resourceOf, resources } from "../support/mirror.ts";
+import { manifestOf, openHasty, resourceOf, resources } from "../support/mirror.ts";
 import { order } from "../support/shop-records.ts";
 import { put, remove, rows, stampOf, startMs } from "../support/store.ts";
 import { runContextOf, waiting } from "../support/sync.ts";
@@ -24,7 +24,7 @@ function ordersWith(quick: QuickPlan): Resource {
 
 async function aQuickRun(quick: QuickPlan): Promise<RunContext> {
   const list = Object.values({ ...resources, orders: ordersWith(quick) });
-  const mirror = await openShop({ manifest: manifestOf(list) });
+  const mirror = await openHasty({ manifest: manifestOf(list) });
   const run = runContextOf(mirror, { share: "quick" }, ["orders"]);
   addQuickWork(run);
   return run;
@@ -85,7 +85,7 @@ describe("the lists of a quick run", () => {
   });
 
   test("that come in one answer are read whole, each variant of them", async () => {
-    const run = runContextOf(await openShop(), { share: "quick" }, [
+    const run = runContextOf(await openHasty(), { share: "quick" }, [
       "colours",
       "counters",
       "people",

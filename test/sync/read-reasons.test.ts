@@ -11,7 +11,7 @@ import {
   queueScrub,
   withdrawScrub,
 } from "../../src/sync/plan/read-reasons.ts";
-import { openShop, resourceOf } from "../support/mirror.ts";
+import { openHasty, resourceOf } from "../support/mirror.ts";
 import { note, person } from "../support/shop-records.ts";
 import { put, remove, rows, stampOf, startMs } from "../support/store.ts";
 import { leased, runContextOf, waiting } from "../support/sync.ts";
@@ -19,7 +19,7 @@ import { leased, runContextOf, waiting } from "../support/sync.ts";
 type Reason = Parameters<typeof queueRecord>[1];
 
 async function aRun(more: Partial<RunContext> = {}): Promise<RunContext> {
-  return runContextOf(await openShop(), more);
+  return runContextOf(await openHasty(), more);
 }
 
 /** `confirm changed`: how the next item is read, and in which lane. */
@@ -131,7 +131,7 @@ describe("the scrub", () => {
 });
 
 async function withNotes(): Promise<Mirror> {
-  const mirror = await openShop();
+  const mirror = await openHasty();
   put(mirror, "people", person(1));
   put(mirror, "people", person(2));
   for (const [id, personId] of [

@@ -9,7 +9,7 @@ import {
   useScrubDay,
   type ScrubQuestion,
 } from "../../src/sync/plan/scrub-facts.ts";
-import { openShop, resourceOf, resources } from "../support/mirror.ts";
+import { openHasty, resourceOf, resources } from "../support/mirror.ts";
 import { order, person } from "../support/shop-records.ts";
 import { put, stampOf, startMs } from "../support/store.ts";
 import { childPage, runContextOf } from "../support/sync.ts";
@@ -35,7 +35,7 @@ function readOrder(mirror: Mirror, id: number, agoMs: number, more: object = {})
 
 /** Orders and lists of notes that were read days ago: the smaller the number, the longer ago. */
 async function aShop(): Promise<Mirror> {
-  const mirror = await openShop();
+  const mirror = await openHasty();
   for (const id of [1, 2, 3]) readOrder(mirror, id, (10 - id) * dayMs);
   const run = runContextOf(mirror, {}, ["people", "notes"]);
   for (const id of [1, 2]) {
@@ -61,7 +61,7 @@ describe("the plan of the scrub", () => {
     const asked: number[] = [];
     const isCovered = (sinceMs: number) => asked.push(sinceMs) > 0;
     expect(readScrubPlan(db, { ...question, isCovered }).left).toBe(600);
-    const none = await openShop();
+    const none = await openHasty();
     readScrubPlan(none.db, { ...question, isCovered });
     expect(asked).toEqual([startMs - 19 * dayMs, startMs]);
   });
