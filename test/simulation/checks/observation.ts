@@ -7,4 +7,6 @@ export interface Observation {
   readonly arrivals: ReadonlyMap<string, number>;
   /** Bodies of the deliveries that a receiver answered with 2xx, by event id. */
   readonly acknowledged: ReadonlyMap<string, string | Buffer>;
+  /** When a route that answers 404 to all requests last denied a record, by its table and id. */
+  readonly deniedAtMs: ReadonlyMap<string, number>;
 }

@@ -80,7 +80,7 @@ export async function syncedMirror(seed: number, changes: number): Promise<Synce
   const image = mirror.db.serialize();
   mirror.close();
   rmSync(folder, { recursive: true, force: true });
-  return { image, service, clock, seen: { service, arrivals, acknowledged } };
+  return { image, service, clock, seen: { service, arrivals, acknowledged, deniedAtMs: new Map() } };
 }
 
 function deliveryOf(event: ServiceEvent) {

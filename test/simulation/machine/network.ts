@@ -171,6 +171,8 @@ function withFault(
   const { brokenRoute } = network;
   if (brokenRoute !== null && route.startsWith(`/${brokenRoute}/`)) {
     machine.meet("route answers 404");
+    const [, table = "", id = ""] = route.split("/");
+    machine.deniedAtMs.set(`${table.replaceAll("-", "_")} ${id}`, machine.time.passedMs);
     return failing(404, "No query results for model.")(reply);
   }
   return reply;

@@ -2,6 +2,7 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   truncateSync,
@@ -45,6 +46,11 @@ export class SimulatedDisk {
           copyFileSync(file + suffix, path.join(this.folder, path.basename(file) + suffix));
     }
     return () => rmSync(old, { recursive: true, force: true });
+  }
+
+  /** The files that are there now. */
+  files(): string[] {
+    return readdirSync(this.folder).map((name) => path.join(this.folder, name));
   }
 
   /** How many frames of the mirror's log hold committed transactions. */

@@ -24,6 +24,8 @@ export class SimulatedMachine {
   readonly arrivals = new Map<string, number>();
   /** Bodies of deliveries that were answered 2xx, by event id. */
   readonly acknowledged = new Map<string, Buffer>();
+  /** When a broken route last denied a record, by its table and id. */
+  readonly deniedAtMs = new Map<string, number>();
   /** Answers 429 as the processes received them. */
   readonly refused: Refused[] = [];
   /** When the monotonic clock began anew, and when the wall clock was set. */

@@ -6,6 +6,9 @@ import type { Sender } from "./network.ts";
 import type { SimulatedMachine } from "./simulated-machine.ts";
 import { ProcessClock } from "./simulated-time.ts";
 
+/** What the processes ask the service with. */
+export const companyToken = "token-of-acme";
+
 /** The process is dead: thrown where it stood, so that nothing after it happens. */
 class Crash extends Error {}
 
@@ -20,7 +23,7 @@ export type ProcessEnd =
  */
 export class SimulatedProcess implements Sender {
   readonly clock: ProcessClock;
-  readonly token = "token-of-acme";
+  readonly token = companyToken;
   readonly log: Log;
   /** Ends the program, requests in flight may finish. */
   readonly closed = new AbortController();

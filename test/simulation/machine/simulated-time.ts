@@ -72,6 +72,10 @@ export class SimulatedTime {
       await turn();
       if (state.ended) return task;
       if (this.steps > lastStep) throw new Error(`no end within ${mostSteps} steps`);
+      if (this.ring()) continue;
+      // Who has just died unwinds first.
+      await turn();
+      if (state.ended) return task;
       if (!this.ring()) throw new Error("stuck: everything waits, and nothing is going to happen");
     }
   }

@@ -41,6 +41,15 @@ const expectedPaths: readonly string[] = [
   "service: lagging read",
   "service: stuck page",
   "service: request of others",
+  "run resumed",
+  "tombstone",
+  "provisional row left",
+  "deletion unproven",
+  "left for the next process: absent",
+  "left for the next process: new",
+  "left for the next process: recheck",
+  "left for the next process: route probe",
+  "left for the next process: sweep",
 ];
 
 /** What should have been met and was not, where there were seeds enough. Pure. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import type { Random } from "../../../src/base/random.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
@@ -10,11 +10,12 @@ import { brokenAtRest, brokenNow } from "../checks/all-checks.ts";
 import { impatient, overspent } from "../checks/budget.ts";
 import { MirrorContents } from "../checks/mirror-contents.ts";
 import { staleAfterRun } from "../checks/progress.ts";
+import { leaks } from "../checks/secrecy.ts";
 import { SimulatedDisk } from "../machine/simulated-disk.ts";
 import { SimulatedMachine, type Met } from "../machine/simulated-machine.ts";
 import { manifest } from "../machine/simulated-manifest.ts";
 import { deliver } from "../machine/delivery-path.ts";
-import { SimulatedProcess } from "../machine/simulated-process.ts";
+import { companyToken, SimulatedProcess } from "../machine/simulated-process.ts";
 import {
   SimulatedProgram,
   webhookSecret,
@@ -156,6 +157,7 @@ class Simulation {
     const { machine, scenario } = this;
     const { kind } = options.activity;
     machine.note(`${kind} starts: ${JSON.stringify(options.activity)}, ${JSON.stringify(ending)}`);
+    const hadMirror = machine.hasMirror;
     const process = new SimulatedProcess(machine, ending);
     const program = new SimulatedProgram(machine, process, { ...options, budgetFile: scenario.budgetFile });
     this.program = program;
@@ -163,6 +165,8 @@ class Simulation {
     try {
       const end = await this.drive(process.run(() => program.run()));
       machine.note(`${kind} ${end.how}`);
+      if (machine.hasMirror && !hadMirror && lookAt(machine.disk.mirror, (db) => db.isEmpty))
+        machine.hasMirror = false;
       this.check(program.runs);
       if (end.how === "failed") machine.broken.push(`${kind} failed: ${end.error}`);
     } finally {
@@ -173,7 +177,12 @@ class Simulation {
   /** What must hold between two processes. */
   private check(runs: readonly EndedRun[]): void {
     const { machine } = this;
-    if (!machine.hasMirror) return;
+    if (!machine.hasMirror) {
+      if (machine.acknowledged.size > 0)
+        machine.broken.push("I6 events were answered 2xx, and there is no mirror");
+      return;
+    }
+    for (const what of lookAt(machine.disk.mirror, (db) => db.paths())) machine.meet(what);
     const found = lookAt(machine.disk.mirror, (db) => [
       ...brokenNow(db, machine),
       ...runs.flatMap(({ report, sinceMs, full }) =>
@@ -208,6 +217,9 @@ class Simulation {
     if (machine.broken.length > 0) return;
     const { disk, broken } = machine;
     broken.push(...lookAt(disk.mirror, (db) => brokenAtRest(db, machine)), ...budgetMistakes(machine));
+    const places = new Map<string, string | Buffer>([["the log", machine.story.join("\n")]]);
+    for (const file of disk.files()) places.set(path.basename(file), readFileSync(file));
+    broken.push(...leaks([companyToken, webhookSecret], places));
   }
 
   private drive<T>(task: Promise<T>): Promise<T> {
