@@ -3,6 +3,7 @@ import { NotFoundError } from "../../src/connector/service-errors.ts";
 import { judgeDeletion, deletionVerdict } from "../../src/sync/deletion/deletion-proof.ts";
 import { massDeleteLimit } from "../../src/sync/context/limits.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
+import { handleFailure } from "../../src/sync/apply/handle-failure.ts";
 import { probeRoute } from "../../src/sync/deletion/route-probe.ts";
 import { mayRemove } from "../../src/sync/deletion/mass-delete-guard.ts";
 import { openHasty, openShop, resourceOf } from "../support/mirror.ts";
@@ -111,6 +112,27 @@ describe("route probes that all answer 404", () => {
     again.queue.drop("people", "id:");
     expect(exhaust(again, startMs - 1)()).toContain("so 404 proves nothing");
   });
+});
+
+test("I5 a route probe that answers 404 as well deletes nothing, though no other record is left to probe with", async () => {
+  const run = await withPeople(1);
+  const error = new NotFoundError("404", { serviceMessage: missing });
+  const people = resourceOf("people");
+  const stamp = () => stampOf(run.mirror);
+  const unknown = { kind: "confirm", resource: "people", lane: "webhook", reason: "people.created" } as const;
+  const item = leased(run, { ...unknown, target: "id:2" });
+  run.mirror.apply(() =>
+    handleFailure({ run, resource: people, item, stamp: stamp() }, error, { kind: "missing" }),
+  );
+  expect(waiting(run)).toContain("people id:1 confirm route probe");
+  const probe = run.queue.lease(startMs, ["people"]);
+  expect(probe).toMatchObject({ target: "id:1", reason: "route probe" });
+  if (!probe) return;
+  run.mirror.apply(() =>
+    handleFailure({ run, resource: people, item: probe, stamp: stamp() }, error, { kind: "missing" }),
+  );
+  expect(row(run.mirror, "people", 1)).toMatchObject({ _deleted_at: null });
+  expect(waiting(run)).toEqual(["people id:2 confirm people.created"]);
 });
 
 describe("I5: a run that would remove too much needs permission", () => {
