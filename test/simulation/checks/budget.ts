@@ -2,6 +2,8 @@ import type { SimulatedService } from "../service/simulated-service.ts";
 
 /** A 429 as one process received it, and when that process sent requests afterwards; times of one clock. */
 export interface Refused {
+  /** When the service refused the request: `retryAfterS` counts from then. */
+  readonly refusedAtMs: number;
   readonly receivedAtMs: number;
   readonly retryAfterS: number | null;
   /** When the same process sent its next request. */
@@ -38,13 +40,16 @@ export function overspent(
   });
 }
 
-/** I8: after a 429 nothing is sent before the time that it asked for. */
+/**
+ * I8: after a 429 nothing is sent before the time that it asked for. One that was under way until this time was over asks
+ * for nothing any more: the window that refused has ended.
+ */
 export function impatient(refused: readonly Refused[]): string[] {
-  return refused.flatMap(({ receivedAtMs, retryAfterS, nextSentAtMs }) => {
+  return refused.flatMap(({ refusedAtMs, receivedAtMs, retryAfterS, nextSentAtMs }) => {
     if (nextSentAtMs === null) return [];
     const waitedMs = nextSentAtMs - receivedAtMs;
     const least = Math.max(1, retryAfterS ?? 1) * 1000;
-    return waitedMs >= least
+    return waitedMs >= least || receivedAtMs >= refusedAtMs + least
       ? []
       : [`I8 sent again ${waitedMs} ms after a 429 that asked for ${retryAfterS} s`];
   });

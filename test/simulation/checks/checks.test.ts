@@ -204,7 +204,7 @@ describe("the checks of a simulation", () => {
     expect(ask(0, 3, rebooted([]))).toHaveLength(1);
     expect(ask(0, 3, rebooted([4_999, 65_000]))).toHaveLength(1);
     expect(ask(0, 3, rebooted([64_999]))).toEqual([]);
-    const refused = { receivedAtMs: 1_000, retryAfterS: 3 };
+    const refused = { refusedAtMs: 900, receivedAtMs: 1_000, retryAfterS: 3 };
     expect(
       impatient([
         { ...refused, nextSentAtMs: 4_000 },
@@ -212,6 +212,8 @@ describe("the checks of a simulation", () => {
       ]),
     ).toEqual([]);
     expect(impatient([{ ...refused, nextSentAtMs: 3_999 }])).toHaveLength(1);
+    expect(impatient([{ ...refused, receivedAtMs: 3_899, nextSentAtMs: 4_000 }])).toHaveLength(1);
+    expect(impatient([{ ...refused, receivedAtMs: 3_900, nextSentAtMs: 4_000 }])).toEqual([]);
   });
 
   test("I9: name the place where a secret stands, and the origin that it was sent to", () => {

@@ -7,7 +7,11 @@ import type { RateLimitStore } from "../../../src/rate-limit/state-store.ts";
 export class KeptBudget {
   private written: { readonly state: RateLimitState; readonly origin: Origin } | null = null;
 
-  open(clock: Clock, bootId: string): RateLimitStore {
+  /** What a process that has died still unwinds is not kept. */
+  open(
+    { clock, isAlive }: { readonly clock: Clock; readonly isAlive: () => boolean },
+    bootId: string,
+  ): RateLimitStore {
     const here = (): Origin => ({ bootId, monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() });
     const { written } = this;
     let state = written && decodeState(encodeState(written.state, written.origin), here());
@@ -16,7 +20,7 @@ export class KeptBudget {
       transact: (step) => {
         const done = step(state);
         state = done.state;
-        this.written = { state, origin: here() };
+        if (isAlive()) this.written = { state, origin: here() };
         return done.result;
       },
       read: () => state,

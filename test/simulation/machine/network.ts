@@ -25,7 +25,7 @@ export interface Sender {
   readonly isAlive: boolean;
   /** Called before each request. */
   sent(): void;
-  refused(retryAfterS: number): void;
+  refused(refusedAtMs: number, retryAfterS: number): void;
   /** The process comes to a point where it may crash. Returns whether it goes on. */
   passes(point: "before a request" | "request in flight" | "answer not applied"): boolean;
 }
@@ -125,6 +125,7 @@ async function travel(
     return noAnswer;
   }
   const token = headers["authorization"]?.slice("Bearer ".length);
+  const hitAtMs = time.passedMs;
   const answer = service.begin(route, new URLSearchParams(search), { token: token ?? "" });
   sender.passes("request in flight");
   const early = choice.probability(0.5) ? answer() : null;
@@ -133,7 +134,7 @@ async function travel(
   const reply = withFault(machine, kind, route, early ?? answer());
   machine.note(`GET ${pathname} ${reply === null ? "no answer" : reply.status}`);
   if (reply === null || signal.aborted) return noAnswer;
-  if (reply.status === 429) sender.refused(Number(reply.headers["Retry-After"]));
+  if (reply.status === 429) sender.refused(hitAtMs, Number(reply.headers["Retry-After"]));
   if (!sender.passes("answer not applied")) return noAnswer;
   return replyOf(reply);
 }

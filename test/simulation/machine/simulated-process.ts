@@ -106,8 +106,9 @@ export class SimulatedProcess implements Sender {
     for (const one of this.waiting.splice(0)) one.nextSentAtMs = passedMs;
   }
 
-  refused(retryAfterS: number): void {
-    const one = { receivedAtMs: this.machine.time.passedMs, retryAfterS, nextSentAtMs: null };
+  refused(refusedAtMs: number, retryAfterS: number): void {
+    const receivedAtMs = this.machine.time.passedMs;
+    const one = { refusedAtMs, receivedAtMs, retryAfterS, nextSentAtMs: null };
     this.waiting.push(one);
     this.machine.refused.push(one);
   }

@@ -132,7 +132,7 @@ export class SimulatedProgram {
     const { budget, boots, disk } = this.machine;
     const { clock, log } = this.process;
     const bootId = `boot ${boots}`;
-    if (!this.options.budgetFile) return budget.open(clock, bootId);
+    if (!this.options.budgetFile) return budget.open({ clock, isAlive: () => this.process.isAlive }, bootId);
     return openBudgetFile({ path: disk.budget, clock, bootId, log });
   }
 

@@ -99,12 +99,14 @@ export class SimulatedTime {
 /** The clocks of one process: with it they end, and nobody who sleeps on them is ever woken. */
 export class ProcessClock implements Clock {
   private readonly time: SimulatedTime;
-  private readonly machine: { readonly wallOffsetMs: number; readonly bootedAtMs: number };
+  private readonly machine: { readonly wallOffsetMs: number };
+  private readonly bootedAtMs: number;
   private isDead = false;
 
-  constructor(time: SimulatedTime, machine: ProcessClock["machine"]) {
+  constructor(time: SimulatedTime, machine: { readonly wallOffsetMs: number; readonly bootedAtMs: number }) {
     this.time = time;
     this.machine = machine;
+    this.bootedAtMs = machine.bootedAtMs;
   }
 
   nowMs(): number {
@@ -112,7 +114,7 @@ export class ProcessClock implements Clock {
   }
 
   monotonicMs(): number {
-    return this.time.passedMs - this.machine.bootedAtMs;
+    return this.time.passedMs - this.bootedAtMs;
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {

@@ -21,6 +21,10 @@ const judgedWrongly = [
   11_154,
   // The power took a new mirror along with its first transaction.
   11_644,
+  // A process that the power had ended still wrote the budget, with the clock of the next boot.
+  13_699, 30_609,
+  // A refusal that came after its window stated when the next one ends.
+  32_975,
 ];
 const seeds = [...Array.from({ length: 12 }, (_, i) => i + 1), ...mended, ...judgedWrongly];
 

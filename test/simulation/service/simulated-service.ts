@@ -110,6 +110,8 @@ export class SimulatedService {
     this.countOthers(hitAtMs);
     const isAllowed = this.limiter.hit(hitAtMs, "own");
     const remainingAtHit = this.limiter.remaining(hitAtMs);
+    const retryAfterS = this.limiter.retryAfterS(hitAtMs);
+    const resetS = Math.floor(this.options.clock.nowMs() / 1000) + retryAfterS;
     return () => {
       const request = { route, query, facts, hitAtMs };
       const nowMs = this.options.clock.monotonicMs();
@@ -118,13 +120,11 @@ export class SimulatedService {
       const rate = { "X-RateLimit-Limit": String(this.options.limit) };
       if (isAllowed)
         return this.reply(request, null, { ...rate, "X-RateLimit-Remaining": String(remaining) });
-      const retryAfterS = this.limiter.retryAfterS(nowMs);
-      const reset = Math.floor(this.options.clock.nowMs() / 1000) + retryAfterS;
       return this.reply(request, failure(429, "Too Many Attempts."), {
         ...rate,
         "X-RateLimit-Remaining": "0",
         "Retry-After": String(retryAfterS),
-        "X-RateLimit-Reset": String(reset),
+        "X-RateLimit-Reset": String(resetS),
       });
     };
   }
