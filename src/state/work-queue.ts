@@ -46,8 +46,7 @@ const insert = `INSERT INTO _work (resource, target, kind, lane, due_ms, rank, r
 
 const insertOrMerge = `${insert} DO UPDATE SET
   kind = CASE WHEN kind = 'confirm' THEN kind ELSE excluded.kind END,
-  lane = min(lane, excluded.lane), due_ms = min(due_ms, excluded.due_ms),
-  rank = min(rank, excluded.rank),
+  lane = min(lane, excluded.lane), due_ms = min(due_ms, excluded.due_ms), rank = min(rank, excluded.rank),
   reason = CASE WHEN excluded.reason = 'route probe' THEN reason ELSE excluded.reason END,
   payload = coalesce(excluded.payload, payload), dirty_seq = max(dirty_seq, excluded.dirty_seq),
   attempts = 0, state = 'ready', error = NULL`;
@@ -163,8 +162,7 @@ export class WorkQueue extends Repository {
 
   /** Not now, for a reason that is not the item's own: no attempt is used up. */
   postpone(item: WorkItem, why: string, dueAtMs: number): void {
-    const sql = `UPDATE _work SET attempts = max(attempts, 1), due_ms = ?, error = ?
-      WHERE id = ? AND dirty_seq <= ?`;
+    const sql = `UPDATE _work SET attempts = max(attempts, 1), due_ms = ?, error = ? WHERE id = ? AND dirty_seq <= ?`;
     this.execute(sql, dueAtMs, why, item.id, item.dirtySeq);
   }
 
@@ -229,8 +227,7 @@ export class WorkQueue extends Repository {
 
   /** Does a page of a list of these resources wait? */
   hasLists(resources: readonly string[]): boolean {
-    const sql = `SELECT 1 FROM _work WHERE state = 'ready' AND lane = ${laneRank("list")}
-      AND resource IN (SELECT value FROM json_each(?)) LIMIT 1`;
+    const sql = `SELECT 1 FROM _work WHERE state = 'ready' AND lane = ${laneRank("list")} AND resource IN (SELECT value FROM json_each(?)) LIMIT 1`;
     return this.exists(sql, JSON.stringify(resources));
   }
 
@@ -269,11 +266,14 @@ export class WorkQueue extends Repository {
     return this.selectColumn("SELECT target FROM _work WHERE resource = ? AND kind = ?", resource, kind);
   }
 
-  /** Live records to probe a route with, unqueued ones first; see `Records.spread`. None whose parent was deleted. */
+  /** Live records to probe a route with. None whose parent was deleted; for one that no list shows, none like it. */
   routeProbes(records: Records, resource: string, except: RecordId | null): RecordId[] {
     const unqueued = `NOT EXISTS (SELECT 1 FROM _work WHERE resource = '${resource}' AND target = 'id:' || fence.id`;
+    const unshown = "reason IN ('parent gone', 'no parent', 'absent')";
+    const own = `SELECT 1 FROM _work WHERE resource = ? AND target = ? AND ${unshown}`;
+    const doubted = this.exists(own, resource, `id:${except}`) ? unshown : "reason = 'parent gone'";
     const pick = (end: string) => records.spread(resource, except, unqueued + end);
-    return [...new Set([...pick(")"), ...pick(" AND reason = 'parent gone')")])];
+    return [...new Set([...pick(")"), ...pick(` AND ${doubted})`)])];
   }
 
   counts(): QueueCount[] {

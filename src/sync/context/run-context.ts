@@ -138,7 +138,7 @@ export interface RunContext extends RunSettings, MirrorParts {
   readonly setAside: SetAsideItems;
   /** By `sweepKey`: the lists of this run and of those it continues, with the begin of their last reading. */
   readonly begunLists: Map<string, BegunList>;
-  /** Resources whose list was read again because records it had shown are gone. */
+  /** Resources and parents whose list was read again because records it had shown are gone. */
   readonly listedAgain: Set<string>;
   /** Called once the current transaction is committed. */
   readonly afterCommit: (() => void)[];

@@ -1,12 +1,14 @@
 import type { Clock } from "../../base/clock.ts";
-import type { RecordId } from "../../base/ids.ts";
+import { recordId, type RecordId } from "../../base/ids.ts";
+import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
-import { recordTarget } from "../../state/work-item.ts";
+import { recordOf } from "../../extract/work-request.ts";
+import { childTarget, recordTarget } from "../../state/work-item.ts";
 import type { BegunList } from "../../state/sweeps.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
 import { itemRetryDelayMs } from "../context/limits.ts";
 import type { AnswerContext, ProbeTrial, RouteProofs, RunContext } from "../context/run-context.ts";
-import { queueStaleList } from "../plan/list-reads.ts";
+import { queueChildList, queueStaleList } from "../plan/list-reads.ts";
 import { queueRecord } from "../plan/read-reasons.ts";
 
 const mostProbes = 3;
@@ -37,7 +39,7 @@ export function probeRoute(answer: AnswerContext, candidates: readonly RecordId[
     // A record that is queued anyway may be read by another worker, whose proof this run does not see.
     const next = others.find((one) => !queue.isReady(resource.name, recordTarget(one))) ?? others[0];
     if (next === undefined || asked.length >= mostProbes) {
-      if (!listAgain(run, resource))
+      if (!parentListsAgain(answer, asked) && !listAgain(run, resource))
         return `GET ${resource.detail} returned 404 also for records that exist, so 404 proves nothing`;
       queue.postpone(item, waiting, clock.nowMs() + trialForMs);
       return null;
@@ -50,14 +52,38 @@ export function probeRoute(answer: AnswerContext, candidates: readonly RecordId[
 }
 
 /**
+ * The records that should exist are from lists of parents that an earlier run read: they may be gone, too. The lists of
+ * their parents, and of this record's, are read again, each once per run.
+ *
+ * @returns whether one is being read
+ */
+function parentListsAgain({ run, resource, item }: AnswerContext, asked: readonly RecordId[]): boolean {
+  const { queue, listedAgain, mirror, runId } = run;
+  const { name, list } = resource;
+  if (list.kind !== "parents" || runId === null) return false;
+  for (const { resource: parent, field } of list.parents) {
+    const ids = [recordOf(item), ...asked].flatMap((id) =>
+      mirror.records
+        .texts(name, id, [snakeCase(field)])
+        .flatMap((text) => (text === null ? null : recordId(text)) ?? []),
+    );
+    for (const id of ids) {
+      const key = `${name} ${childTarget(parent, id, 1)}`;
+      if (listedAgain.has(key) || !mirror.records.isLive(parent, id)) continue;
+      listedAgain.add(key);
+      queueChildList(run, resource, { resource: parent, id });
+    }
+  }
+  return queue.isAnyReady(name, "child:");
+}
+
+/**
  * The records that should exist are from a list of an earlier run, or of long ago: they may be gone, too. Then the list
- * is read again, once per run. Lists of parents are waited for where some are still to be read. Items that wait are
- * due when a list is complete.
+ * is read again, once per run. Items that wait are due when a list is complete.
  *
  * @returns whether a list is being read
  */
 function listAgain(run: RunContext, { name }: Resource): boolean {
-  if (run.runId !== null && run.queue.isAnyReady(name, "child:")) return true;
   const nowMs = run.clock.nowMs();
   const lists = [...run.begunLists.values()].filter(({ resource }) => resource === name);
   const isOpen = ({ resource, variant }: BegunList) => run.queue.isAnyReady(resource, `page:${variant}:`);
@@ -76,10 +102,10 @@ export function listComplete(run: RunContext, resource: Resource, shown: readonl
   if (run.probeTrials.delete(resource.name)) run.queue.expedite(resource.name, waiting);
 }
 
-/** As `listComplete`, for one of many lists: it proves nothing where it is empty, but with the last one waiting ends. */
+/** As `listComplete`, for one of many lists: where it is empty, the last one ends the trial and its waiting. */
 export function childListComplete(run: RunContext, resource: Resource, shown: readonly RecordId[]): void {
   if (shown.length > 0) return listComplete(run, resource, shown);
-  if (run.probeTrials.has(resource.name) && !run.queue.isAnyReady(resource.name, "child:"))
+  if (!run.queue.isAnyReady(resource.name, "child:") && run.probeTrials.delete(resource.name))
     run.queue.expedite(resource.name, waiting);
 }
 

@@ -144,7 +144,8 @@ export function queueOtherForm(answer: AnswerContext): void {
 /**
  * The list of one parent record.
  * Guard: parents are queued at the start of a run and when their own list shows them the first time, within
- * `parentReads`. The records of a parent's list are parents of nothing.
+ * `parentReads`; `deletion/route-probe.ts` asks once more per run and parent. The records of a parent's list are
+ * parents of nothing.
  */
 export function queueChildList(run: RunContext, child: Resource, parent: RecordRef): void {
   const payload = { parent: parent.resource, parentId: String(parent.id), page: 1 };

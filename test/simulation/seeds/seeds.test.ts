@@ -10,6 +10,9 @@ const mended = [
   1_088,
   // A broken route answered 404 to the only record that could prove it, and so deleted that one.
   20_094,
+  // The CRM events that a mirror knew were all gone, each was the other's route probe, and every usual run ended partial.
+  10_466,
+  12_130, 30_273, 33_318, 33_592, 33_641,
 ];
 /** Seeds in which the simulation itself was wrong. */
 const judgedWrongly = [
