@@ -62,10 +62,11 @@ export async function repairFromService(parts: RepairParts, findings: readonly F
   const own = findings.filter(isOwn);
   mirror.apply(() => {
     const dirtySeq = mirror.sequence.next();
-    for (const { resource, id } of own) {
+    for (const { resource, id, verdict } of own) {
       distrust(mirror.table(resource), id);
+      const kind = verdict.kind === "extra" ? "confirm" : "detail";
       // In the lane of events, which is all that this run reads.
-      run.queue.add({ ...repairRead(resource, id, dirtySeq), lane: "webhook" });
+      run.queue.add({ ...repairRead(resource, id, dirtySeq), kind, lane: "webhook" });
     }
   });
   const never = new AbortController().signal;

@@ -113,13 +113,13 @@ describe("reasons that replace no other", () => {
     });
   });
 
-  test("a route probe for a record that an event asks for keeps the event's reason", async () => {
+  test("a route probe for a record that an event asks for keeps the event's reason and question", async () => {
     const queue = await openQueue();
     queue.add(work({ reason: "people.updated" }));
     queue.add(work({ reason: "route probe", kind: "confirm", dirtySeq: 2 }));
     expect(queue.lease(nowMs, people)).toMatchObject({
       reason: "people.updated",
-      kind: "confirm",
+      kind: "detail",
       dirtySeq: 2,
     });
   });

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { NotFoundError } from "../../src/connector/service-errors.ts";
 import { judgeDeletion, deletionVerdict } from "../../src/sync/deletion/deletion-proof.ts";
 import { massDeleteLimit } from "../../src/sync/context/limits.ts";
-import type { RunContext } from "../../src/sync/context/run-context.ts";
-import { handleFailure } from "../../src/sync/apply/handle-failure.ts";
+import type { WorkItem } from "../../src/state/work-item.ts";
+import type { AnswerContext, RunContext } from "../../src/sync/context/run-context.ts";
 import { probeRoute } from "../../src/sync/deletion/route-probe.ts";
 import { mayRemove } from "../../src/sync/deletion/mass-delete-guard.ts";
 import { openHasty, openShop, resourceOf } from "../support/mirror.ts";
@@ -20,6 +20,15 @@ async function withPeople(count: number): Promise<RunContext> {
   const mirror = await openHasty();
   for (let id = 1; id <= count; id++) put(mirror, "people", person(id));
   return runContextOf(mirror, {}, ["people", "colours", "counters"]);
+}
+
+const asked = { resource: "people", target: "id:1", lane: "webhook" } as const;
+
+/** A read of a record, for this reason. */
+function asking(run: RunContext, resource: string, id: number, why: Partial<WorkItem> = {}): AnswerContext {
+  const facts = { id: 1, attempts: 0, dirtySeq: 1, ...asked, reason: "absent", kind: "confirm" } as const;
+  const item: WorkItem = { ...facts, resource, target: `id:${id}`, ...why };
+  return { run, resource: resourceOf(resource), item, stamp: stampOf(run.mirror) };
 }
 
 describe("I5: what a 404 proves", () => {
@@ -51,21 +60,29 @@ describe("I5: what a 404 proves", () => {
     ],
     ["on an unproven route with an empty message: nothing", "", false, [], "unproven"],
   ] as const)("%s", (_case, message, proven, candidates, kind) => {
-    expect(judgeDeletion(message, proven, [...candidates], 7).kind).toBe(kind);
+    const facts = { routeProven: proven, candidates, isSuspected: true };
+    expect(judgeDeletion(message, facts, 7).kind).toBe(kind);
+  });
+
+  test("on an unproven route, with nothing else that says so and no other record to probe: nothing", () => {
+    const facts = { routeProven: false, candidates: [], isSuspected: false };
+    expect(judgeDeletion(missing, facts, 7).kind).toBe("unproven");
+    expect(judgeDeletion(missing, { ...facts, routeProven: true }, 7).kind).toBe("deleted");
   });
 
   test("a route probe is never the record in question", () => {
-    expect(judgeDeletion(missing, false, [7, 9], 7)).toEqual({ kind: "probe", candidates: [9] });
+    const facts = { routeProven: false, candidates: [7, 9], isSuspected: true };
+    expect(judgeDeletion(missing, facts, 7)).toEqual({ kind: "probe", candidates: [9] });
   });
 
   test("a detail that was read proves its route for the run, and for that resource only", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror);
     const error = new NotFoundError("404", { serviceMessage: "Not Found" });
-    expect(deletionVerdict(run, resourceOf("people"), error, 7).kind).toBe("unproven");
+    expect(deletionVerdict(asking(run, "people", 7), error).kind).toBe("unproven");
     detail(run, "people", person(1), detailWork(run, "people", 1));
-    expect(deletionVerdict(run, resourceOf("people"), error, 7).kind).toBe("deleted");
-    expect(deletionVerdict(run, resourceOf("notes"), error, 7).kind).toBe("unproven");
+    expect(deletionVerdict(asking(run, "people", 7), error).kind).toBe("deleted");
+    expect(deletionVerdict(asking(run, "notes", 7), error).kind).toBe("unproven");
   });
 });
 
@@ -100,7 +117,7 @@ describe("route probes that all answer 404", () => {
     await page(run, "people", [person(1), person(3)], { perPage: 10 });
     expect(due(run)).toBe(0);
     const error = new NotFoundError("404", { serviceMessage: missing });
-    expect(deletionVerdict(run, resourceOf("people"), error, 1)).toEqual({ kind: "probe", candidates: [3] });
+    expect(deletionVerdict(asking(run, "people", 1), error)).toEqual({ kind: "probe", candidates: [3] });
   });
 
   test("prove nothing where this run read the list, or has read it again", async () => {
@@ -114,25 +131,42 @@ describe("route probes that all answer 404", () => {
   });
 });
 
-test("I5 a route probe that answers 404 as well deletes nothing, though no other record is left to probe with", async () => {
-  const run = await withPeople(1);
+describe("I5: of the only record that the mirror holds, a 404 on a route that nothing proves", () => {
   const error = new NotFoundError("404", { serviceMessage: missing });
-  const people = resourceOf("people");
-  const stamp = () => stampOf(run.mirror);
-  const unknown = { kind: "confirm", resource: "people", lane: "webhook", reason: "people.created" } as const;
-  const item = leased(run, { ...unknown, target: "id:2" });
-  run.mirror.apply(() =>
-    handleFailure({ run, resource: people, item, stamp: stamp() }, error, { kind: "missing" }),
+  const verdict = async (why: Partial<WorkItem>) =>
+    deletionVerdict(asking(await withPeople(1), "people", 1, why), error).kind;
+
+  test.each(["people.updated", "recheck", "new", "changed", "scrub", "full"])(
+    "proves nothing where it is read for another reason: %s",
+    async (reason) => expect(await verdict({ kind: "detail", reason })).toBe("unproven"),
   );
-  expect(waiting(run)).toContain("people id:1 confirm route probe");
-  const probe = run.queue.lease(startMs, ["people"]);
-  expect(probe).toMatchObject({ target: "id:1", reason: "route probe" });
-  if (!probe) return;
-  run.mirror.apply(() =>
-    handleFailure({ run, resource: people, item: probe, stamp: stamp() }, error, { kind: "missing" }),
+
+  test("proves nothing where it was read to prove the route", async () => {
+    expect(await verdict({ reason: "route probe" })).toBe("unproven");
+  });
+
+  test.each(["absent", "people.deleted", "recheck", "parent gone"])(
+    "counts where something else says that it is gone: %s",
+    async (reason) => expect(await verdict({ reason })).toBe("deleted"),
   );
-  expect(row(run.mirror, "people", 1)).toMatchObject({ _deleted_at: null });
-  expect(waiting(run)).toEqual(["people id:2 confirm people.created"]);
+
+  test("proves nothing of a record that the mirror never had, where it owns one that the mirror has", async () => {
+    const run = runContextOf(await openShop());
+    const updated = { kind: "detail", reason: "orders.updated" } as const;
+    const asksFor = (id: number) => deletionVerdict(asking(run, "orders", id, updated), error).kind;
+    put(run.mirror, "receipts", { id: 1, documentType: "order", documentId: 4, amount: 1 });
+    expect([asksFor(4), asksFor(5)]).toEqual(["unproven", "deleted"]);
+  });
+
+  test("a route probe makes no question of deletion of what is queued, and is none once there is another reason", async () => {
+    for (const first of ["recheck", "route probe"]) {
+      const run = await withPeople(1);
+      const [one, other] = ["recheck", "route probe"].toSorted((a) => (a === first ? -1 : 1));
+      for (const reason of [one, other] as string[])
+        run.queue.add({ ...asked, kind: reason === "recheck" ? "detail" : "confirm", reason, dirtySeq: 1 });
+      expect(waiting(run)).toEqual(["people id:1 detail recheck"]);
+    }
+  });
 });
 
 describe("I5: a run that would remove too much needs permission", () => {

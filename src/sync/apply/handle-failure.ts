@@ -41,20 +41,13 @@ export function handleFailure(answer: AnswerContext, error: unknown, failure: It
 }
 
 function judgeMissing(answer: AnswerContext, error: ServiceError): void {
-  const { run, resource, item, stamp } = answer;
   // A quick run proves no deletion: the next sweep asks again.
-  if (run.share === "quick") return run.queue.done(item, stamp.sentSeq);
-  const verdict = deletionVerdict(run, resource, error, recordOf(item));
-  if (verdict.kind === "deleted")
-    return isOnlyProbed(answer) ? run.queue.done(item, stamp.sentSeq) : applyDeletion(answer);
+  if (answer.run.share === "quick") return answer.run.queue.done(answer.item, answer.stamp.sentSeq);
+  const verdict = deletionVerdict(answer, error);
+  if (verdict.kind === "deleted") return applyDeletion(answer);
   const unproven = verdict.kind === "probe" ? probeRoute(answer, verdict.candidates) : verdict.why;
   if (unproven !== null)
     deadLetter(answer, `${unproven}. The record was kept; the next run checks it again.`);
-}
-
-/** It should exist, and nothing proves its route: its 404 speaks against the route, not against the record (I5). */
-function isOnlyProbed({ run, resource, item }: AnswerContext): boolean {
-  return item.reason === "route probe" && !run.provenRoutes.has(resource.name);
 }
 
 function applyDeletion(answer: AnswerContext): void {

@@ -1,7 +1,10 @@
 import type { RecordId } from "../../base/ids.ts";
 import type { ServiceError } from "../../connector/service-errors.ts";
+import { recordOf } from "../../extract/work-request.ts";
 import type { Resource } from "../../connector/resource.ts";
-import type { RunContext } from "../context/run-context.ts";
+import type { AnswerContext, RunContext } from "../context/run-context.ts";
+import { asksForDeletion } from "../plan/read-reasons.ts";
+import { ownedBy } from "./removal.ts";
 
 /** What a 404 on a record's own route proves (I5). */
 export type DeletionVerdict =
@@ -13,17 +16,25 @@ export type DeletionVerdict =
 /** Laravel's message for a missing record, as the service sends it; a missing route has another one. */
 const missingRecord = "No query results for model";
 
+/** What is known besides the 404. */
+export interface DeletionFacts {
+  readonly routeProven: boolean;
+  /** Records that should exist. */
+  readonly candidates: readonly RecordId[];
+  /** Does something else say that the record is gone? */
+  readonly isSuspected: boolean;
+}
+
 /**
- * A 404 counts when the route answered 200 recently. Where no other record is left to probe with, the
- * service's message for a missing record counts, its message for a missing route does not. Pure.
+ * A 404 counts when the route answered 200 recently. Where no other record is left to probe with, the service's message
+ * for a missing record counts, its message for a missing route does not; but only where something else says so, too:
+ * the whole route may answer like this. Pure.
  *
  * @param message the service's own message; null when the answer was not its JSON
- * @param candidates records that should exist
  */
 export function judgeDeletion(
   message: string | null,
-  routeProven: boolean,
-  candidates: readonly RecordId[],
+  { routeProven, candidates, isSuspected }: DeletionFacts,
   id: RecordId,
 ): DeletionVerdict {
   if (message === null)
@@ -32,8 +43,13 @@ export function judgeDeletion(
   const others = candidates.filter((candidate) => candidate !== id);
   if (others.length > 0) return { kind: "probe", candidates: others };
   if (candidates.includes(id)) return { kind: "unproven", why: "the list of the same run shows the record" };
-  if (message.startsWith(missingRecord)) return { kind: "deleted" };
-  return { kind: "unproven", why: `the 404 may concern the route, not the record ("${message}")` };
+  if (!message.startsWith(missingRecord))
+    return { kind: "unproven", why: `the 404 may concern the route, not the record ("${message}")` };
+  if (isSuspected) return { kind: "deleted" };
+  return {
+    kind: "unproven",
+    why: "nothing but a 404 says that the record is gone, and no other one proves the route",
+  };
 }
 
 /**
@@ -41,11 +57,26 @@ export function judgeDeletion(
  * ones of the mirror. A record that a complete list of this run did not show is no candidate.
  */
 export function deletionVerdict(
-  run: RunContext,
-  { name }: Resource,
+  { run, resource, item }: AnswerContext,
   error: ServiceError,
-  id: RecordId,
 ): DeletionVerdict {
-  const candidates = run.probeCandidates.get(name) ?? run.queue.routeProbes(run.mirror.records, name, id);
-  return judgeDeletion(error.serviceMessage, run.provenRoutes.has(name), candidates, id);
+  const { name } = resource;
+  const id = recordOf(item);
+  const { records } = run.mirror;
+  const candidates = run.probeCandidates.get(name) ?? run.queue.routeProbes(records, name, id);
+  const isSuspected = asksForDeletion(item) || run.probeCandidates.has(name) || !isHeld(run, resource, id);
+  return judgeDeletion(
+    error.serviceMessage,
+    { routeProven: run.provenRoutes.has(name), candidates, isSuspected },
+    id,
+  );
+}
+
+/** Would anything go with it? A record that the mirror never had may own some that it has. */
+function isHeld(run: RunContext, resource: Resource, id: RecordId): boolean {
+  const { records, manifest } = run.mirror;
+  return (
+    records.isLive(resource.name, id) ||
+    manifest.resources.some((owned) => ownedBy(run, owned, resource, id).length > 0)
+  );
 }

@@ -2,7 +2,7 @@ import type { RecordId, RecordRef } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { ScrubCandidate } from "../../state/scrub-candidates.ts";
-import { recordTarget, type NewWorkItem } from "../../state/work-item.ts";
+import { recordTarget, type NewWorkItem, type WorkItem } from "../../state/work-item.ts";
 import { mostOrphans } from "../context/limits.ts";
 import { childrenOf, type AnswerContext, type ReadContext, type RunContext } from "../context/run-context.ts";
 import { childPage } from "./list-reads.ts";
@@ -85,6 +85,11 @@ const routeProbes = new Set(["route probe", "canary"]);
 /** Is this the second read of an event's record? Mirrors of older versions hold `second look`. */
 export function isRecheck(reason: string): boolean {
   return reason === "recheck" || reason === "second look";
+}
+
+/** Is it read because something says that it is gone: its list, its parent or an event? */
+export function asksForDeletion({ kind, reason }: WorkItem): boolean {
+  return kind === "confirm" && !routeProbes.has(reason);
 }
 
 /** Was something wrong with the record? */

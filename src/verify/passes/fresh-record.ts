@@ -50,7 +50,9 @@ async function judgeNotFound(
   const { name, detail = "" } = resource;
   // The record itself may be an example: it was there when the lists were read.
   const candidates = (examples.get(name) ?? []).filter((one) => one !== id);
-  const judged = () => judgeDeletion(serviceMessage, provenRoutes.has(name), candidates, id);
+  // What is asked for here differs from the lists, or is missing from them.
+  const facts = { candidates, isSuspected: true };
+  const judged = () => judgeDeletion(serviceMessage, { ...facts, routeProven: provenRoutes.has(name) }, id);
   if (judged().kind === "probe") {
     for (const candidate of candidates) {
       if (provenRoutes.has(name)) break;

@@ -13,6 +13,8 @@ const mended = [
   // The CRM events that a mirror knew were all gone, each was the other's route probe, and every usual run ended partial.
   10_466,
   12_130, 30_273, 33_318, 33_592, 33_641,
+  // The same, of the only record that was known, by a recheck; and by a document that the mirror never had.
+  32_024, 30_196,
 ];
 /** Seeds in which the simulation itself was wrong. */
 const judgedWrongly = [
