@@ -7,8 +7,9 @@ import { endOf, startSync, writeConfig } from "../support/crash.ts";
 import { count, expectEqual, expectReplayable } from "../support/equal.ts";
 import { deliver, eventAbout, eventually, serve, startIn, writeServeConfig } from "../support/serve.ts";
 
-/** A `sync` that is stopped by SIGSTOP while an answer is on its way to it. */
+/** A `sync` that is stopped by SIGSTOP while it waits for its only answer: in no transaction, which others would wait for. */
 async function stoppedSync(company: Company) {
+  writeConfig(company, "http: { concurrency: 1 }");
   const held = Promise.withResolvers<void>();
   const reached = Promise.withResolvers<void>();
   let isFirst = true;
@@ -32,7 +33,6 @@ describe("the owner of a mirror is stopped (SIGSTOP)", () => {
   // Fault: process | SIGSTOP of the process that writes the mirror, then a second one | the operating system's lock | the second one is refused with 11; the first one goes on after SIGCONT and completes
   test("a second sync ends with 11; the first one completes when it is continued", async () => {
     const company = await aCompany({ records: 2 });
-    writeConfig(company);
     const first = await stoppedSync(company);
     const second = await endOf(startSync(company));
     expect({ code: second.code, outcome: second.report?.outcome }).toEqual({ code: 11, outcome: "locked" });
@@ -44,7 +44,6 @@ describe("the owner of a mirror is stopped (SIGSTOP)", () => {
   // Fault: process | SIGSTOP of the process that writes the mirror; its lock file is replaced, another one completes, then SIGCONT | the lock file | the first one notices, writes nothing more and ends with 11
   test("continued after its lock file was replaced and another sync has run, it writes nothing more", async () => {
     const company = await aCompany({ records: 2 });
-    writeConfig(company);
     const first = await stoppedSync(company);
     for (const name of ["acme.lock", "acme.lock.holder"]) rmSync(path.join(company.folder, name));
     expect((await endOf(startSync(company))).code).toBe(0);
