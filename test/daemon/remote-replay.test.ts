@@ -12,7 +12,7 @@ let commands: DaemonCommands;
 beforeEach(async () => {
   const db = openDatabase(join(tempFolder(), "shop.db"));
   onTestFinished(() => void db.close());
-  await migrate(db);
+  migrate(db);
   commands = new DaemonCommands(db);
 });
 

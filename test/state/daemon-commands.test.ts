@@ -20,7 +20,7 @@ function connect(): Db {
 beforeEach(async () => {
   path = join(tempFolder(), "shop.db");
   const db = connect();
-  await migrate(db);
+  migrate(db);
   commands = new DaemonCommands(db);
 });
 

@@ -1,22 +1,23 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { sql } from "kysely";
-import type { Migration } from "kysely/migration";
 import { describe, expect, test } from "vitest";
-import { appliedMigrations, migrate, migrations } from "../../src/store/migrations/migrate.ts";
+import {
+  appliedMigrations,
+  migrate,
+  migrations,
+  type Migrations,
+} from "../../src/store/migrations/migrate.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
 import { openShop, tempFolder } from "../support/mirror.ts";
-import { put, rejectionOf, row } from "../support/store.ts";
+import { errorOf, put, row } from "../support/store.ts";
 
 /** What a version to come may do: a table, a column and a change of what is there. */
-const later: Migration = {
-  up: async (db) => {
-    await sql`CREATE TABLE _later (id INTEGER PRIMARY KEY) STRICT`.execute(db);
-    await sql`ALTER TABLE _meta ADD COLUMN later TEXT`.execute(db);
-    await sql`UPDATE _meta SET later = key`.execute(db);
-  },
-};
+const later = [
+  "CREATE TABLE _later (id INTEGER PRIMARY KEY) STRICT",
+  "ALTER TABLE _meta ADD COLUMN later TEXT",
+  "UPDATE _meta SET later = key",
+];
 const withLater = { ...migrations, "9999-later": later };
 
 function schemaOf(db: Db): unknown[] {
@@ -25,19 +26,19 @@ function schemaOf(db: Db): unknown[] {
   return db.prepare(query).all();
 }
 
-async function migrated(steps: Readonly<Record<string, Migration>>): Promise<Db> {
+function migrated(steps: Migrations): Db {
   const db = openDatabase(join(tempFolder(), "shop.db"));
-  await migrate(db, steps);
+  migrate(db, steps);
   return db;
 }
 
 describe("migrations", () => {
   test("a fresh database gets all of them, and opening it again changes nothing", async () => {
-    const db = await migrated(migrations);
+    const db = migrated(migrations);
     expect(appliedMigrations(db)).toEqual(Object.keys(migrations));
     const before = schemaOf(db);
     const version = db.pragma("data_version", { simple: true });
-    await migrate(db);
+    migrate(db);
     expect(schemaOf(db)).toEqual(before);
     expect(db.pragma("data_version", { simple: true })).toBe(version);
     db.close();
@@ -51,11 +52,11 @@ describe("migrations", () => {
   test.each(names.map((_, count) => [count, names.slice(0, count)] as const))(
     "a database of an earlier version (%i steps) ends with the very schema of a fresh one",
     async (_count, earlier) => {
-      const db = await migrated(
+      const db = migrated(
         Object.fromEntries(earlier.map((name) => [name, withLater[name as keyof typeof withLater]])),
       );
-      await migrate(db, withLater);
-      const fresh = await migrated(withLater);
+      migrate(db, withLater);
+      const fresh = migrated(withLater);
       expect(appliedMigrations(db)).toEqual(names);
       expect(schemaOf(db)).toEqual(schemaOf(fresh));
       db.close();
@@ -67,16 +68,16 @@ describe("migrations", () => {
     const path = join(tempFolder(), "shop.db");
     const mirror = await openShop({ path });
     put(mirror, "people", { id: 1, name: "kept", email: null, score: null });
-    await migrate(mirror.db, withLater);
+    migrate(mirror.db, withLater);
     expect(row(mirror, "people", 1)?.["name"]).toBe("kept");
     expect(mirror.db.prepare("SELECT later FROM _meta WHERE key = 'seq'").pluck().get()).toBe("seq");
   });
 
   // Fault: files | the mirror was written by a newer version | an unknown migration in its list | refused with a hint, and left as it is
   test("a database of a newer version is refused and left as it is", async () => {
-    const db = await migrated(withLater);
+    const db = migrated(withLater);
     const before = schemaOf(db);
-    const error = await rejectionOf(migrate(db));
+    const error = errorOf(() => migrate(db));
     expect(error).toMatchObject({ kind: "database", retryable: false });
     expect(error.message).toContain("newer version (9999-later)");
     expect(error.hint).toContain("Update fintoro-mirror");
@@ -86,20 +87,14 @@ describe("migrations", () => {
 
   // Fault: process | a migration's step fails in its middle | a step with an error | the database is as before, and the next attempt succeeds
   test("a step that fails in its middle leaves the database as it was, and the next try succeeds", async () => {
-    const db = await migrated(migrations);
+    const db = migrated(migrations);
     const before = schemaOf(db);
-    const failing: Migration = {
-      up: async (handle) => {
-        await later.up(handle);
-        await sql`DROP TABLE _meta`.execute(handle);
-        await sql`CREATE TABLE _later (id INTEGER)`.execute(handle);
-      },
-    };
-    const error = await rejectionOf(migrate(db, { ...migrations, "9999-later": failing }));
+    const failing = [...later, "DROP TABLE _meta", "CREATE TABLE _later (id INTEGER)"];
+    const error = errorOf(() => migrate(db, { ...migrations, "9999-later": failing }));
     expect(error.kind).toBe("database");
     expect(db.inTransaction).toBe(false);
     expect(schemaOf(db)).toEqual(before);
-    await migrate(db, withLater);
+    migrate(db, withLater);
     expect(appliedMigrations(db)).toEqual(names);
     db.close();
   });

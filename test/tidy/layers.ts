@@ -70,7 +70,6 @@ export function connectorKeepsToItself(source: Source): Complaints {
 const libraries: Readonly<Record<string, readonly string[]>> = {
   undici: ["src/http/"],
   "better-sqlite3": ["src/store/", "src/report/", "src/rate-limit/budget-file.ts"],
-  kysely: ["src/store/", "src/report/"],
   croner: ["src/daemon/"],
   pino: ["src/log/"],
   "prom-client": ["src/status/"],

@@ -1,53 +1,46 @@
-import { Kysely, sql, SqliteAdapter, SqliteDialect } from "kysely";
-import { Migrator, type Migration } from "kysely/migration";
 import { MirrorError } from "../../base/errors.ts";
 import { first } from "./0001-first.ts";
 import { inbox } from "./0002-inbox.ts";
 import { inboxIds } from "./0003-inbox-ids.ts";
 import { planner } from "./0004-planner.ts";
-import type { Db } from "../database.ts";
-import { databaseError } from "../database.ts";
+import { inTransaction, type Db } from "../database.ts";
 import { quoted } from "../sql-text.ts";
 import { columnNames } from "../tables/table-layout.ts";
 
-/** Migrations in the order of their names. A released name never changes its meaning. */
-export const migrations: Readonly<Record<string, Migration>> = {
-  "0001-first": migrationOf(first),
-  "0002-inbox": migrationOf(inbox),
-  "0003-inbox-ids": migrationOf(inboxIds),
-  "0004-planner": migrationOf(planner),
+/** Statements by the name of their migration, in the order in which they are applied. */
+export type Migrations = Readonly<Record<string, Iterable<string>>>;
+
+/** A released name never changes its meaning. */
+export const migrations: Migrations = {
+  "0001-first": first,
+  "0002-inbox": inbox,
+  "0003-inbox-ids": inboxIds,
+  "0004-planner": planner,
 };
 
 const table = "_migrations";
-
-function migrationOf(statements: readonly string[]): Migration {
-  return {
-    async up(db) {
-      for (const statement of statements) await sql.raw(statement).execute(db);
-    },
-  };
-}
 
 /**
  * Brings the mirror's own tables up to this version in one transaction: a crash leaves the database as it was.
  * Throws MirrorError `database`, also for a database that a newer version wrote, which stays untouched.
  */
-export async function migrate(db: Db, steps = migrations): Promise<void> {
-  const applied = appliedMigrations(db);
-  refuseNewer(db, steps, applied);
-  if (applied.length === Object.keys(steps).length) return;
-  const migrator = new Migrator({
-    db: kyselyOn(db),
-    provider: { getMigrations: async () => ({ ...steps }) },
-    migrationTableName: table,
-    migrationLockTableName: `${table}_lock`,
+export function migrate(db: Db, steps = migrations): void {
+  const known = appliedMigrations(db);
+  refuseNewer(db, steps, known);
+  if (known.length === Object.keys(steps).length) return;
+  inTransaction(db, () => {
+    db.exec(
+      `CREATE TABLE IF NOT EXISTS ${table} (name TEXT NOT NULL PRIMARY KEY, timestamp TEXT NOT NULL) STRICT`,
+    );
+    // Another process may have been quicker.
+    const applied = new Set(appliedMigrations(db));
+    const note = db.prepare(`INSERT INTO ${table} (name, timestamp) VALUES (?, datetime('now'))`);
+    for (const [name, statements] of Object.entries(steps)) {
+      if (applied.has(name)) continue;
+      for (const statement of statements) db.exec(statement);
+      note.run(name);
+    }
   });
-  const { error } = await migrator.migrateToLatest();
-  if (error === undefined) return;
-  const known = databaseError(db.name, error);
-  if (known instanceof MirrorError) throw known;
-  const why = `the database could not be brought up to date: ${db.name}`;
-  throw new MirrorError("database", why, { cause: error });
 }
 
 /** Throws MirrorError `database` where no mirror that this version can read is attached as `schema`. */
@@ -68,26 +61,11 @@ export function appliedMigrations(db: Db, schema = "main"): string[] {
   return select.pluck().all() as string[];
 }
 
-function refuseNewer(db: Db, steps: typeof migrations, applied: readonly string[]): void {
+function refuseNewer(db: Db, steps: Migrations, applied: readonly string[]): void {
   const unknown = applied.filter((name) => !Object.hasOwn(steps, name));
   if (unknown.length === 0) return;
   const why = `the database was written by a newer version (${unknown.join(", ")}): ${db.name}`;
   throw new MirrorError("database", why, {
     hint: "Update fintoro-mirror, or point data_dir at another folder.",
   });
-}
-
-/** SQLite creates and alters tables in transactions; kysely learns so from its adapter. */
-class AtomicAdapter extends SqliteAdapter {
-  override get supportsTransactionalDdl(): boolean {
-    return true;
-  }
-}
-
-/** Kysely would close its database at the end; this one stays open. */
-function kyselyOn(db: Db): Kysely<unknown> {
-  const database = { prepare: (text: string) => db.prepare(text), close: () => undefined };
-  const dialect = new SqliteDialect({ database });
-  dialect.createAdapter = () => new AtomicAdapter();
-  return new Kysely({ dialect });
 }

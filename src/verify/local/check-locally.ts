@@ -64,7 +64,7 @@ async function checkFile(db: Db, findings: LocalFindings): Promise<boolean> {
     });
     return false;
   }
-  const absent = await absentOwnTables(db);
+  const absent = absentOwnTables(db);
   for (const { type, name } of absent)
     findings.problems.push({
       kind: "schema",

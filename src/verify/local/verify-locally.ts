@@ -58,7 +58,7 @@ async function repairFile(path: string, { problems }: LocalCheck): Promise<boole
   if (!damages.every(({ message }) => isOfIndex(message))) return false;
   const db = openDatabase(path);
   try {
-    const absent = isOlder(db) ? [] : await absentOwnTables(db);
+    const absent = isOlder(db) ? [] : absentOwnTables(db);
     guarded(path, () => {
       restoreOwnTables(db, absent);
       if (damages.length > 0) new FileCheck(db).reindex();
