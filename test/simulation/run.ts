@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { messageOf } from "../../src/base/errors.ts";
 import { simulateEvents } from "./event-simulation.ts";
-import { replaySeed, runSeeds } from "./seeds/run-seeds.ts";
+import { replaySeed, runSeeds } from "./scenarios/run-scenarios.ts";
 import { simulate, type SimulationResult } from "./sync-simulation.ts";
 
 /**

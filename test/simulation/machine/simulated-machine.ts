@@ -1,7 +1,12 @@
 import { createHash } from "node:crypto";
 import { seededChoice, type SeededChoice } from "../../support/scenario.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
-import { calmDeliveries, calmNetwork, type DeliveryFaults, type NetworkFaults } from "../seeds/scenario.ts";
+import {
+  calmDeliveries,
+  calmNetwork,
+  type DeliveryFaults,
+  type NetworkFaults,
+} from "../scenarios/scenario.ts";
 import type { Refused } from "../checks/budget.ts";
 import type { SimulatedService } from "../service/simulated-service.ts";
 import { KeptBudget } from "./kept-budget.ts";

@@ -1,6 +1,6 @@
 import type { Log } from "../../../src/base/logger.ts";
 import type { Db } from "../../../src/store/database.ts";
-import type { CrashPoint, Ending } from "../seeds/scenario.ts";
+import type { CrashPoint, Ending } from "../scenarios/scenario.ts";
 import { unwatchCommits, watchCommits } from "./commit-points.ts";
 import type { Sender } from "./network.ts";
 import type { SimulatedMachine } from "./simulated-machine.ts";

@@ -15,7 +15,7 @@ import { EventWorker } from "../../../src/sync/event-worker/event-worker.ts";
 import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
 import { Receiver } from "../../../src/webhook/server/receiver.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
-import type { Activity } from "../seeds/scenario.ts";
+import type { Activity } from "../scenarios/scenario.ts";
 import { simulatedTransport } from "./network.ts";
 import type { SimulatedMachine } from "./simulated-machine.ts";
 import { manifest } from "./simulated-manifest.ts";

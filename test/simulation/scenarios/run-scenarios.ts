@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { neverMet } from "./expected-paths.ts";
 import { scenarioFromSeed } from "./scenario-from-seed.ts";
 import type { Scenario } from "./scenario.ts";
-import type { SeedReport } from "./seed-worker.ts";
+import type { SeedReport } from "./scenario-worker.ts";
 import { shrink } from "./shrink.ts";
 import { removeSimulations, simulateScenario, type SeedResult } from "./simulate-scenario.ts";
 
@@ -96,7 +96,7 @@ function add(
 /** One worker process, until there is nothing to take. Rejects when it dies. */
 function runWorker(take: () => readonly number[], onReport: (report: SeedReport) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const worker = fork(fileURLToPath(new URL("seed-worker.ts", import.meta.url)));
+    const worker = fork(fileURLToPath(new URL("scenario-worker.ts", import.meta.url)));
     let seeds: readonly number[] = [];
     const goOn = () => {
       seeds = take();
