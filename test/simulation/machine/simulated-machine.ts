@@ -11,7 +11,7 @@ import type { Refused } from "../checks/budget.ts";
 import type { SimulatedService } from "../service/simulated-service.ts";
 import { KeptBudget } from "./kept-budget.ts";
 import type { SimulatedDisk } from "./simulated-disk.ts";
-import type { SimulatedTime } from "./simulated-time.ts";
+import type { SimulatedTime } from "../../support/virtual/simulated-time.ts";
 
 /** What a simulation met, by name, and how often. */
 export type Met = Map<string, number>;

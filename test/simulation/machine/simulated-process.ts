@@ -4,7 +4,7 @@ import type { CrashPoint, Ending } from "../scenarios/scenario.ts";
 import { unwatchCommits, watchCommits } from "./commit-points.ts";
 import type { Sender } from "./network.ts";
 import type { SimulatedMachine } from "./simulated-machine.ts";
-import { ProcessClock } from "./simulated-time.ts";
+import { ProcessClock } from "./process-clock.ts";
 
 /** What the processes ask the service with. */
 export const companyToken = "token-of-acme";

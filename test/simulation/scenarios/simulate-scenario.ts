@@ -23,7 +23,7 @@ import {
   type EndedRun,
   type ProgramOptions,
 } from "../machine/simulated-program.ts";
-import { SimulatedTime } from "../machine/simulated-time.ts";
+import { SimulatedTime } from "../../support/virtual/simulated-time.ts";
 import { tableNames, type TableName } from "../service/service-types.ts";
 import { SimulatedService } from "../service/simulated-service.ts";
 import { WebhookSender } from "../service/webhook-sender.ts";
