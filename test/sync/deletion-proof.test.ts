@@ -66,7 +66,7 @@ describe("I5: what a 404 proves", () => {
 
   test("on an unproven route, with nothing else that says so and no other record to probe: nothing", () => {
     const facts = { routeProven: false, candidates: [], isSuspected: false };
-    expect(judgeDeletion(missing, facts, 7).kind).toBe("unproven");
+    expect(judgeDeletion(missing, facts, 7)).toEqual({ kind: "probe", candidates: [] });
     expect(judgeDeletion(missing, { ...facts, routeProven: true }, 7).kind).toBe("deleted");
   });
 
@@ -138,11 +138,11 @@ describe("I5: of the only record that the mirror holds, a 404 on a route that no
 
   test.each(["people.updated", "recheck", "new", "changed", "scrub", "full"])(
     "proves nothing where it is read for another reason: %s",
-    async (reason) => expect(await verdict({ kind: "detail", reason })).toBe("unproven"),
+    async (reason) => expect(await verdict({ kind: "detail", reason })).toBe("probe"),
   );
 
   test("proves nothing where it was read to prove the route", async () => {
-    expect(await verdict({ reason: "route probe" })).toBe("unproven");
+    expect(await verdict({ reason: "route probe" })).toBe("probe");
   });
 
   test.each(["absent", "people.deleted", "recheck", "parent gone"])(
@@ -155,7 +155,7 @@ describe("I5: of the only record that the mirror holds, a 404 on a route that no
     const updated = { kind: "detail", reason: "orders.updated" } as const;
     const asksFor = (id: number) => deletionVerdict(asking(run, "orders", id, updated), error).kind;
     put(run.mirror, "receipts", { id: 1, documentType: "order", documentId: 4, amount: 1 });
-    expect([asksFor(4), asksFor(5)]).toEqual(["unproven", "deleted"]);
+    expect([asksFor(4), asksFor(5)]).toEqual(["probe", "deleted"]);
   });
 
   test("a route probe makes no question of deletion of what is queued, and is none once there is another reason", async () => {

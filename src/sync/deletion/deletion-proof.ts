@@ -9,7 +9,7 @@ import { ownedBy } from "./removal.ts";
 /** What a 404 on a record's own route proves (I5). */
 export type DeletionVerdict =
   | { readonly kind: "deleted" }
-  /** The route itself is in doubt: first read one of these records, which should exist. */
+  /** The route itself is in doubt: first read one of these records, which should exist; without any, the list. */
   | { readonly kind: "probe"; readonly candidates: readonly RecordId[] }
   | { readonly kind: "unproven"; readonly why: string };
 
@@ -45,11 +45,8 @@ export function judgeDeletion(
   if (candidates.includes(id)) return { kind: "unproven", why: "the list of the same run shows the record" };
   if (!message.startsWith(missingRecord))
     return { kind: "unproven", why: `the 404 may concern the route, not the record ("${message}")` };
-  if (isSuspected) return { kind: "deleted" };
-  return {
-    kind: "unproven",
-    why: "nothing but a 404 says that the record is gone, and no other one proves the route",
-  };
+  // Its list, read again, shows it or makes it suspected.
+  return isSuspected ? { kind: "deleted" } : { kind: "probe", candidates: [] };
 }
 
 /**

@@ -40,7 +40,9 @@ export function probeRoute(answer: AnswerContext, candidates: readonly RecordId[
     const next = others.find((one) => !queue.isReady(resource.name, recordTarget(one))) ?? others[0];
     if (next === undefined || asked.length >= mostProbes) {
       if (!parentListsAgain(answer, asked) && !listAgain(run, resource))
-        return `GET ${resource.detail} returned 404 also for records that exist, so 404 proves nothing`;
+        return asked.length > 0
+          ? `GET ${resource.detail} returned 404 also for records that exist, so 404 proves nothing`
+          : "nothing but a 404 says that the record is gone, and no other one proves the route";
       queue.postpone(item, waiting, clock.nowMs() + trialForMs);
       return null;
     }

@@ -15,6 +15,8 @@ const mended = [
   12_130, 30_273, 33_318, 33_592, 33_641,
   // The same, of the only record that was known, by a recheck; and by a document that the mirror never had.
   32_024, 30_196,
+  // Nothing but a 404 said that the only known record was gone, and no list was asked.
+  42_315, 46_477,
 ];
 /** Seeds in which the simulation itself was wrong. */
 const judgedWrongly = [
