@@ -3,9 +3,11 @@
  * of them as a power cut would, by SIGKILL. Points are before and after each commit, before each call that changes a
  * file, and with `CRASH_STATEMENTS` before each statement that writes.
  *
- * `CRASH_LOG`: file that gets a line for each point. `CRASH_AT`: number of the point to die at, from 1.
+ * `CRASH_LOG`: file that gets a line for each point; all other files of its folder are what the program works on.
+ * `CRASH_AT`: number of the point to die at, from 1. `CRASH_STATES`: a line begins with a digest of those files.
  */
 import Database from "better-sqlite3";
+import { createHash } from "node:crypto";
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import path from "node:path";
@@ -13,15 +15,28 @@ import { isMainThread } from "node:worker_threads";
 
 const logFile = process.env["CRASH_LOG"] ?? "";
 const dieAt = Number(process.env["CRASH_AT"] ?? 0);
+const givesStates = process.env["CRASH_STATES"] !== undefined;
 const countsStatements = process.env["CRASH_STATEMENTS"] !== undefined;
 /** Opened once: the calls that append to a file by its name are watched themselves. */
 const log = fs.openSync(logFile, "a");
 
 let count = 0;
 
+/** What a process that starts after a crash would find: names, modes and contents of all files, as a digest. */
+function stateOf(folder: string): string {
+  const digest = createHash("sha1");
+  for (const entry of fs.readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const file = path.join(entry.parentPath, entry.name);
+    if (file === logFile || file.endsWith("-shm")) continue;
+    digest.update(`${file}\0${fs.statSync(file).mode}\0`);
+    if (entry.isFile()) digest.update(createHash("sha1").update(fs.readFileSync(file)).digest());
+  }
+  return digest.digest("hex");
+}
+
 function point(label: string): void {
   count += 1;
-  fs.writeSync(log, `${label}\n`);
+  fs.writeSync(log, givesStates ? `${stateOf(path.dirname(logFile))} ${label}\n` : `${label}\n`);
   if (count !== dieAt) return;
   process.kill(process.pid, "SIGKILL");
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);

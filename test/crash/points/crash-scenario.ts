@@ -14,6 +14,8 @@ export interface CrashScenario {
   readonly name: string;
   /** Is each statement that writes a point, too? */
   readonly countsStatements: boolean;
+  /** Does it answer others, who then know more than its files say? */
+  readonly isAnswering?: boolean;
   /** The state before; each attempt works in a copy. */
   readonly base: string;
   /** Runs the process in `folder` until it ends. */
@@ -41,12 +43,31 @@ export interface CrashResult {
 const logName = "points.log";
 
 /** The points of an undisturbed process, in their order. */
-export async function pointsOf(scenario: CrashScenario): Promise<string[]> {
-  return withAttempt(scenario, 0, async (attempt) => {
+export function pointsOf(scenario: CrashScenario): Promise<string[]> {
+  return undisturbed(scenario, {});
+}
+
+/**
+ * The numbers of the points of an undisturbed process, from 1, by what a start after a crash there would find: points
+ * between which no file changed are one class. Where somebody outside learns of progress (`isAnswering`), points of a
+ * class have the same place in the code as well.
+ */
+export async function classesOf(scenario: CrashScenario): Promise<number[][]> {
+  const classes = new Map<string, number[]>();
+  for (const [index, line] of (await undisturbed(scenario, { CRASH_STATES: "" })).entries()) {
+    const key = scenario.isAnswering ? line : line.slice(0, line.indexOf(" "));
+    classes.set(key, [...(classes.get(key) ?? []), index + 1]);
+  }
+  return [...classes.values()];
+}
+
+function undisturbed(scenario: CrashScenario, more: Readonly<Record<string, string>>): Promise<string[]> {
+  const use = async (attempt: Attempt) => {
     const { code, stderr } = await scenario.run(attempt);
     if (code !== 0) throw new Error(`${scenario.name}, undisturbed, ended with ${code}: ${stderr}`);
     return pointsIn(attempt);
-  });
+  };
+  return withAttempt(scenario, 0, use, more);
 }
 
 /** Lets the process die at a point, counted from 1, and starts it again. */
@@ -73,12 +94,14 @@ async function withAttempt<T>(
   scenario: CrashScenario,
   number: number,
   use: (attempt: Attempt) => Promise<T>,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<T> {
   const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-crash-"));
   cpSync(scenario.base, folder, { recursive: true });
   const env = {
     CRASH_LOG: path.join(folder, logName),
     CRASH_AT: String(number),
+    ...more,
     ...(scenario.countsStatements && { CRASH_STATEMENTS: "" }),
   };
   try {

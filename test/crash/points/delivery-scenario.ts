@@ -80,6 +80,7 @@ export async function deliveryScenario(): Promise<CrashScenario> {
   return {
     name: "deliveries",
     countsStatements: false,
+    isAnswering: true,
     base,
     run: async (attempt) => {
       const { folder } = attempt;
