@@ -83,7 +83,7 @@ function parentOf(root: KeyNode, path: readonly string[]): KeyNode | null {
  * @param present names of the table's columns, lower-case
  */
 function freeName(rows: RowPlan, path: readonly string[], present: ReadonlySet<string>): string {
-  const plain = path.map(snakeCase).join("_").slice(0, 100);
+  const plain = path.map(snakeCase).join("_").slice(0, 100).toWellFormed();
   const base = plain === "" || plain.startsWith("_") ? `x${plain}` : plain;
   const keys = ["id", "position", "rowid", "oid", ...("parentKey" in rows ? [String(rows.parentKey)] : [])];
   const taken = new Set([...rows.columns.map((column) => column.name.toLowerCase()), ...keys, ...present]);
