@@ -2,10 +2,12 @@ import { parseArgs } from "node:util";
 import { messageOf } from "../../src/base/errors.ts";
 import { simulateEvents } from "./event-simulation.ts";
 import { replaySeed, runSeeds } from "./scenarios/run-scenarios.ts";
+import { profiles } from "./scenarios/scenario-from-seed.ts";
 import { simulate, type SimulationResult } from "./sync-simulation.ts";
 
 /**
- * `--seeds N --minutes M --from S` simulates many seeds; `--seed S` repeats one. Exits 1 if an invariant breaks. With
+ * `--seeds N --minutes M --from S` simulates many seeds; `--seed S` repeats one. Even seeds make dense scenarios and odd
+ * ones wide scenarios, unless `--profile` says which. Exits 1 if an invariant breaks. With
  * `--http` each seed syncs all resources of the sandbox over HTTP; with `--events` it simulates `serve` and its
  * webhooks, in processes of their own.
  */
@@ -16,6 +18,7 @@ const { values } = parseArgs({
     from: { type: "string", default: "1" },
     seed: { type: "string" },
     workers: { type: "string" },
+    profile: { type: "string" },
     http: { type: "boolean", default: false },
     events: { type: "boolean", default: false },
   },
@@ -30,9 +33,11 @@ const wentWell = await (values.http || values.events
 process.exitCode = wentWell ? 0 : 1;
 
 function runInMemory(count: number): Promise<boolean> {
-  if (again) return replaySeed(from);
+  const profile = profiles.find((one) => one === values.profile);
+  if (values.profile !== undefined && !profile) throw new Error(`--profile is one of ${profiles.join(", ")}`);
+  if (again) return replaySeed(from, profile);
   const workers = values.workers === undefined ? {} : { workers: Number(values.workers) };
-  return runSeeds({ from, count, minutes, ...workers });
+  return runSeeds({ from, count, minutes, profile, ...workers });
 }
 
 async function runOneByOne(most: number): Promise<boolean> {

@@ -111,10 +111,7 @@ async function travel(
   sender.sent();
   const pathname = path.slice(base.path.length);
   const [route = "", search = ""] = pathname.split("?", 2);
-  const latencyMs =
-    network.slow > 0 && choice.probability(network.slow)
-      ? 2_000 + choice.below(40_000)
-      : 30 + choice.below(200);
+  const latencyMs = latencyOf(machine);
   if (latencyMs >= 2_000) machine.meet("slow request");
   const kind = whatGoesWrong(network, choice.below(1_000_000) / 1_000_000);
   const thereMs = latencyMs * (choice.below(100) / 100);
@@ -137,6 +134,11 @@ async function travel(
   if (reply.status === 429) sender.refused(hitAtMs, Number(reply.headers["Retry-After"]));
   if (!sender.passes("answer not applied")) return noAnswer;
   return replyOf(reply);
+}
+
+function latencyOf({ network: { slow, spreadMs }, choice }: SimulatedMachine): number {
+  if (slow > 0 && choice.probability(slow)) return 2_000 + choice.below(40_000);
+  return spreadMs > 0 ? 30 + spreadMs * (choice.below(1_000) / 1_000) ** 3 : 30 + choice.below(200);
 }
 
 type Wrong = "lost" | "answer lost" | "reset" | "odd" | null;

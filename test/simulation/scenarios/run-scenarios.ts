@@ -2,9 +2,9 @@ import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { neverMet } from "./expected-paths.ts";
-import { scenarioFromSeed } from "./scenario-from-seed.ts";
+import { scenarioFromSeed, type Profile } from "./scenario-from-seed.ts";
 import type { Scenario } from "./scenario.ts";
-import type { SeedReport } from "./scenario-worker.ts";
+import type { SeedReport, SeedTask } from "./scenario-worker.ts";
 import { shrink } from "./shrink.ts";
 import { removeSimulations, simulateScenario, type SeedResult } from "./simulate-scenario.ts";
 
@@ -15,6 +15,8 @@ export interface SeedRange {
   readonly minutes: number;
   /** @default one for each core */
   readonly workers?: number;
+  /** @default that of each seed */
+  readonly profile?: Profile | undefined;
 }
 
 const seedsAtOnce = 5;
@@ -27,6 +29,7 @@ export async function runSeeds({
   from,
   count,
   minutes,
+  profile,
   workers = availableParallelism(),
 }: SeedRange): Promise<boolean> {
   const startedMs = performance.now();
@@ -45,16 +48,16 @@ export async function runSeeds({
     );
   }, progressEveryMs);
   let next = from;
-  const take = (): readonly number[] => {
-    if (performance.now() >= endMs || sum.failures.length >= 20) return [];
+  const take = (): SeedTask => {
+    if (performance.now() >= endMs || sum.failures.length >= 20) return { seeds: [] };
     const seeds = Array.from({ length: Math.min(seedsAtOnce, from + count - next) }, (_, i) => next + i);
     next += seeds.length;
-    return seeds;
+    return { seeds, profile };
   };
   await Promise.all(Array.from({ length: workers }, () => runWorker(take, (report) => add(sum, report))));
   clearInterval(progress);
   const failures = sum.failures.toSorted((a, b) => a.seed - b.seed);
-  for (const failure of failures.slice(0, mostPrinted)) await printFailure(failure.seed);
+  for (const failure of failures.slice(0, mostPrinted)) await printFailure(failure.seed, profile);
   for (const { seed, broken } of failures.slice(mostPrinted)) print(`seed ${seed}: ${broken[0]}`);
   printMet(sum.met);
   const missing = neverMet(sum.met, sum.count);
@@ -66,8 +69,10 @@ export async function runSeeds({
 }
 
 /** Simulates one seed again, and prints its whole story. Returns whether it went well. */
-export async function replaySeed(seed: number): Promise<boolean> {
-  const { broken, story, traceHash } = await simulateScenario(scenarioFromSeed(seed), { isVerbose: true });
+export async function replaySeed(seed: number, profile?: Profile): Promise<boolean> {
+  const { broken, story, traceHash } = await simulateScenario(scenarioFromSeed(seed, profile), {
+    isVerbose: true,
+  });
   for (const line of story) print(line);
   for (const what of broken) print(`BROKEN ${what}`);
   print(
@@ -94,13 +99,13 @@ function add(
 }
 
 /** One worker process, until there is nothing to take. Rejects when it dies. */
-function runWorker(take: () => readonly number[], onReport: (report: SeedReport) => void): Promise<void> {
+function runWorker(take: () => SeedTask, onReport: (report: SeedReport) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const worker = fork(fileURLToPath(new URL("scenario-worker.ts", import.meta.url)));
-    let seeds: readonly number[] = [];
+    let task: SeedTask = { seeds: [] };
     const goOn = () => {
-      seeds = take();
-      if (seeds.length > 0) worker.send(seeds);
+      task = take();
+      if (task.seeds.length > 0) worker.send(task);
       else worker.disconnect();
     };
     worker.on("message", (report) => {
@@ -108,15 +113,15 @@ function runWorker(take: () => readonly number[], onReport: (report: SeedReport)
       goOn();
     });
     worker.on("exit", (code) => {
-      if (seeds.length === 0) resolve();
-      else reject(new Error(`a worker ended with ${code} at one of the seeds ${seeds.join(", ")}`));
+      if (task.seeds.length === 0) resolve();
+      else reject(new Error(`a worker ended with ${code} at one of the seeds ${task.seeds.join(", ")}`));
     });
     goOn();
   });
 }
 
-async function printFailure(seed: number): Promise<void> {
-  const scenario = scenarioFromSeed(seed);
+async function printFailure(seed: number, profile: Profile | undefined): Promise<void> {
+  const scenario = scenarioFromSeed(seed, profile);
   const whole = await simulateScenario(scenario);
   const kind = kindOf(whole);
   const fails = async (candidate: Scenario) => {
@@ -130,7 +135,7 @@ async function printFailure(seed: number): Promise<void> {
   print(`  shrunk to ${JSON.stringify(smallest)}`);
   for (const line of story) print(`    ${line}`);
   for (const what of broken.slice(0, 10)) print(`    BROKEN ${what}`);
-  print(`  replay: npm run simulate -- --seed ${seed}`);
+  print(`  replay: npm run simulate -- --seed ${seed}${profile ? ` --profile ${profile}` : ""}`);
 }
 
 /** The invariant, or the first words: what a smaller scenario must show too. */

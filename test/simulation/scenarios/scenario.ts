@@ -1,3 +1,4 @@
+import type { HotTable } from "../service/changes/change-context.ts";
 import type { ServiceOptions } from "../service/service-types.ts";
 
 /** Where a process may crash. */
@@ -47,6 +48,8 @@ export interface NetworkFaults {
   /** Of answers that are errors or no answers of the interface. */
   readonly odd: number;
   readonly slow: number;
+  /** Requests take up to this long, most of them far less, ms. 0: a few tenths of a second. */
+  readonly spreadMs: number;
   /** The route of this resource answers 404 all the time; null: none does. */
   readonly brokenRoute: string | null;
 }
@@ -60,6 +63,13 @@ export interface DeliveryFaults {
   readonly forged: number;
 }
 
+/** What people change, and when; `on`: a record of this table. */
+export interface PlannedChange {
+  readonly atMs: number;
+  readonly seed: number;
+  readonly on?: HotTable;
+}
+
 /** One step of a scenario: one process, or none, and what happens meanwhile. Times count from its beginning. */
 export interface Phase {
   /** Of all choices made within it. */
@@ -68,7 +78,7 @@ export interface Phase {
   readonly ending: Ending;
   /** How long `serve` works, or nothing does. */
   readonly durationMs: number;
-  readonly changes: readonly { readonly atMs: number; readonly seed: number }[];
+  readonly changes: readonly PlannedChange[];
   readonly wallJumps: readonly { readonly atMs: number; readonly byMs: number }[];
   readonly network: NetworkFaults;
   readonly deliveries: DeliveryFaults;
@@ -94,6 +104,7 @@ export const calmNetwork: NetworkFaults = {
   reset: 0,
   odd: 0,
   slow: 0,
+  spreadMs: 0,
   brokenRoute: null,
 };
 

@@ -27,7 +27,14 @@ import { SimulatedTime } from "../../support/virtual/simulated-time.ts";
 import { tableNames, type TableName } from "../service/service-types.ts";
 import { SimulatedService } from "../service/simulated-service.ts";
 import { WebhookSender } from "../service/webhook-sender.ts";
-import { calmDeliveries, calmNetwork, type Ending, type Phase, type Scenario } from "./scenario.ts";
+import {
+  calmDeliveries,
+  calmNetwork,
+  type Ending,
+  type Phase,
+  type PlannedChange,
+  type Scenario,
+} from "./scenario.ts";
 
 /** What came of a scenario. */
 export interface SeedResult {
@@ -126,7 +133,7 @@ class Simulation {
     machine.choice = seededChoice(seededRandom(phase.seed));
     machine.network = phase.network;
     machine.deliveries = phase.deliveries;
-    for (const { atMs, seed } of phase.changes) this.planChange(atMs, seed);
+    for (const change of phase.changes) this.planChange(change);
     for (const { atMs, byMs } of phase.wallJumps) time.after(atMs, () => this.jumpWall(byMs));
     const { activity } = phase;
     if (activity.kind === "down") return this.drive(time.sleep(phase.durationMs));
@@ -135,13 +142,13 @@ class Simulation {
     await this.drive(time.sleep(machine.choice.below(20_000)));
   }
 
-  private planChange(atMs: number, seed: number): void {
+  private planChange({ atMs, seed, on }: PlannedChange): void {
     const { machine, people } = this;
     this.planned += 1;
     machine.time.after(atMs, () => {
       this.planned -= 1;
       people.reseed(seed);
-      machine.note(`people: ${machine.service.act() ?? "nothing to change"}`);
+      machine.note(`people: ${machine.service.act(on) ?? "nothing to change"}`);
     });
   }
 

@@ -1,6 +1,6 @@
 import type { SeededChoice } from "../../support/scenario.ts";
 import * as additions from "./changes/additions.ts";
-import type { Change, ChangeContext } from "./changes/change-context.ts";
+import type { Change, ChangeContext, HotTable } from "./changes/change-context.ts";
 import * as edits from "./changes/edits.ts";
 import type { ModelTable } from "./simulated-company.ts";
 import * as removals from "./changes/removals.ts";
@@ -38,6 +38,25 @@ function someChange(choice: SeededChoice): Change {
 /** Makes one random change; returns what it did, or null where there was nothing to change. */
 export function makeChange(context: ChangeContext): string | null {
   return someChange(context.choice)(context);
+}
+
+const edited: Readonly<Record<HotTable, Change>> = {
+  invoices: edits.editInvoice,
+  document_payments: additions.addPayment,
+  clients: edits.editClient,
+  business_cases: edits.editCase,
+  price_list_items: edits.editItem,
+  contact_activity_logs: edits.editActivity,
+};
+
+/** Makes one random change of a record of this table, or of what shows it; null where there was nothing to change. */
+export function makeHotChange(context: ChangeContext, table: HotTable): string | null {
+  const kind = context.choice.below(10);
+  if (kind === 0) return removals.spuriousEventOf(context, table);
+  if (kind === 1) return makeChange(context);
+  if (kind <= 3 && removals.isRestorable(table))
+    return removals.restoreIn(context, table) ?? edited[table](context);
+  return kind === 4 || kind === 5 ? removals.removeFrom(context, table) : edited[table](context);
 }
 
 /** Fills a new company with `size` records of each resource, about; no event is heard yet. */

@@ -1,6 +1,7 @@
 import { startLimiter, type Limiter } from "../../support/simulated-budget.ts";
 import { seededChoice, type SeededChoice } from "../../support/scenario.ts";
-import type { ChangeContext } from "./changes/change-context.ts";
+import type { ChangeContext, HotTable } from "./changes/change-context.ts";
+import { emptyState, usualService } from "./empty-company.ts";
 import {
   childPage,
   invalid,
@@ -9,8 +10,7 @@ import {
   type ListAnswer,
   type ListRules,
 } from "./list-answers.ts";
-import { addWhereNoneIs, fillCompany, makeChange } from "./people.ts";
-import type { CompanyState } from "./record-models.ts";
+import { addWhereNoneIs, fillCompany, makeChange, makeHotChange } from "./people.ts";
 import { SimulatedCompany } from "./simulated-company.ts";
 import type {
   Exchange,
@@ -62,7 +62,7 @@ export class SimulatedService {
   private count = 0;
 
   constructor({ tokens, ...options }: ServiceOptions) {
-    this.options = { ...usual, ...options };
+    this.options = { ...usualService, ...options };
     this.tokens = tokens ? new Set(tokens) : null;
     const { random, clock, limiter, limit, windowMs, size } = this.options;
     this.choice = seededChoice(random);
@@ -80,10 +80,11 @@ export class SimulatedService {
     this.company.onEvent(listener);
   }
 
-  /** People change something; returns what, for the trace, or null where there was nothing to change. */
-  act(): string | null {
+  /** People change something, or something `on` this table, mostly its oldest record; returns what, for the trace, or null where there was nothing to change. */
+  act(on: HotTable | null = null): string | null {
     if (this.isResting) throw new Error("broken promise: nobody changes a service at rest");
-    return makeChange(this.changeContext(this.choice.probability(this.options.silentShare)));
+    const context = this.changeContext(this.choice.probability(this.options.silentShare), on !== null);
+    return on === null ? makeChange(context) : makeHotChange(context, on);
   }
 
   /**
@@ -240,10 +241,10 @@ export class SimulatedService {
     this.othersUntilMs = nowMs;
   }
 
-  private changeContext(silent: boolean): ChangeContext {
+  private changeContext(silent: boolean, isHot = false): ChangeContext {
     const { company, choice, bin } = this;
     const { clock, deletion } = this.options;
-    return { company, choice, bin, deletion, silent, nowMs: () => clock.nowMs() };
+    return { company, choice, bin, deletion, silent, isHot, nowMs: () => clock.nowMs() };
   }
 
   private meet(path: string): void {
@@ -262,39 +263,4 @@ function failure(status: number, message: string): Failure {
 
 function firstDetail(history: readonly { readonly shown: { readonly detail: string } | null }[]): string {
   return history[0]?.shown?.detail ?? "{}";
-}
-
-const usual = {
-  size: 6,
-  limit: 120,
-  windowMs: 60_000,
-  othersPerSecond: 0,
-  lag: "none",
-  lagMs: 5_000,
-  mostPerPage: 500,
-  refusesSort: false,
-  shufflesTies: false,
-  deletion: "hard",
-  refusal: 422,
-  amountsAsText: false,
-  stuckPages: 0,
-  silentShare: 0,
-  name: "Acme",
-  key: "a",
-} as const;
-
-function emptyState({ name, key, amountsAsText }: SimulatedService["options"]): CompanyState {
-  return {
-    name,
-    businessId: `b-${key}`,
-    amountsAsText,
-    hasUnknownField: false,
-    clients: new Map(),
-    units: new Map(),
-    price_list_items: new Map(),
-    invoices: new Map(),
-    document_payments: new Map(),
-    business_cases: new Map(),
-    contact_activity_logs: new Map(),
-  };
 }

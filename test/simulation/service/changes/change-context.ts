@@ -12,10 +12,26 @@ export interface ChangeContext {
   readonly deletion: "hard" | "soft";
   /** Is this change one that sends no event? */
   readonly silent: boolean;
+  /** Do people work on few records: mostly on the oldest of a table? */
+  readonly isHot: boolean;
 }
 
 /** A change: what it did, for the trace; null where there was nothing to change. */
 export type Change = (context: ChangeContext) => string | null;
+
+/** A change of a record of one table. */
+export type ChangeOf = (context: ChangeContext, table: HotTable) => string | null;
+
+/** Tables that people may work on for a while. */
+export const hotTables = [
+  "invoices",
+  "document_payments",
+  "clients",
+  "business_cases",
+  "price_list_items",
+  "contact_activity_logs",
+] as const;
+export type HotTable = (typeof hotTables)[number];
 
 /** Makes versions of what changed, sends the event, and says what was done. */
 export function said(
@@ -31,9 +47,13 @@ export function said(
 }
 
 /** A record of the table, or null where it has none. */
-export function someId({ company: { state }, choice }: ChangeContext, table: ModelTable): number | null {
+export function someId(
+  { company: { state }, choice, isHot }: ChangeContext,
+  table: ModelTable,
+): number | null {
   const ids = [...state[table].keys()];
-  return ids.length === 0 ? null : choice.one(ids);
+  if (ids.length === 0) return null;
+  return isHot && choice.probability(0.8) ? Math.min(...ids) : choice.one(ids);
 }
 
 /** A text with what texts may hold. */

@@ -1,18 +1,19 @@
 import type { ModelTable } from "../simulated-company.ts";
-import { said, someId, type Change, type ChangeContext } from "./change-context.ts";
-
-const deletable = [
-  "invoices",
-  "document_payments",
-  "clients",
-  "business_cases",
-  "price_list_items",
-  "contact_activity_logs",
-] as const;
+import {
+  hotTables,
+  said,
+  someId,
+  type Change,
+  type ChangeContext,
+  type ChangeOf,
+  type HotTable,
+} from "./change-context.ts";
 
 /** Deletes a record; what falls with it sends no event. */
-export const remove: Change = (context) => {
-  const table = context.choice.one(deletable);
+export const remove: Change = (context) => removeFrom(context, context.choice.one(hotTables));
+
+/** Deletes a record of one table. */
+export const removeFrom: ChangeOf = (context, table) => {
   const id = someId(context, table);
   if (id === null) return null;
   removeRecord(context, table, id);
@@ -41,20 +42,32 @@ function removeRecord(context: ChangeContext, table: ModelTable, id: number): vo
 }
 
 /** A deleted record comes back under its id, alone. */
-export const restore: Change = (context) => {
+export const restore: Change = (context) => restoreIn(context, context.choice.one(restorable));
+
+const restorable = ["invoices", "clients", "business_cases", "price_list_items"] as const;
+type Restorable = (typeof restorable)[number];
+
+/** Can a deleted record of this table come back? */
+export function isRestorable(table: HotTable): table is Restorable {
+  return restorable.some((one) => one === table);
+}
+
+/** The record of a table that was deleted first comes back. */
+export function restoreIn(context: ChangeContext, table: Restorable): string | null {
   const { company, choice, bin } = context;
-  const table = choice.one(["invoices", "clients", "business_cases", "price_list_items"] as const);
   const kept = bin.get(table);
   const [id] = kept?.keys() ?? [];
   if (!kept || id === undefined) return null;
   (company.state[table] as Map<number, unknown>).set(id, kept.get(id));
   kept.delete(id);
   return said(context, table, id, choice.one(["created", "updated"]));
-};
+}
 
 /** The event of a change is sent although nothing changed. */
-export const spuriousEvent: Change = (context) => {
-  const table = context.choice.one(deletable);
+export const spuriousEvent: Change = (context) => spuriousEventOf(context, context.choice.one(hotTables));
+
+/** The same, about a record of one table. */
+export const spuriousEventOf: ChangeOf = (context, table) => {
   const id = someId(context, table);
   if (id === null) return null;
   const change = context.choice.one(["created", "deleted"]);

@@ -1,0 +1,165 @@
+import { seededChoice, type SeededChoice } from "../../support/scenario.ts";
+import { seededRandom } from "../../support/seeded-random.ts";
+import { limiterKinds } from "../../support/simulated-budget.ts";
+import { hotTables } from "../service/changes/change-context.ts";
+import {
+  calmDeliveries,
+  calmNetwork,
+  crashPoints,
+  type Activity,
+  type DeliveryFaults,
+  type Ending,
+  type NetworkFaults,
+  type Phase,
+  type PlannedChange,
+  type Scenario,
+} from "./scenario.ts";
+
+const minuteMs = 60_000;
+/** An event's record is read again about so long after it. */
+const recheckMs = minuteMs;
+
+/**
+ * A scenario in which much happens at the same time to few records: they are changed in bursts, while slow requests read
+ * them, and the process ends in the middle of it. Pure.
+ */
+export function denseScenario(seed: number): Scenario {
+  const choice = seededChoice(seededRandom(seed));
+  const first = choice.probability(0.8) ? firstSync(choice) : densePhase(choice);
+  const more = Array.from({ length: 2 + choice.below(3) }, () => densePhase(choice));
+  return {
+    seed,
+    service: serviceOptions(choice),
+    budgetFile: false,
+    fresh: choice.probability(0.02),
+    phases: [first, ...more],
+    restsBesideServe: choice.probability(0.3),
+  };
+}
+
+function serviceOptions(choice: SeededChoice): Scenario["service"] {
+  return {
+    size: 2 + choice.below(4),
+    limiter: choice.one(limiterKinds),
+    limit: choice.one([40, 120, 120]),
+    othersPerSecond: 0,
+    lag: choice.one(["none", "none", "none", "commit", "replica"]),
+    lagMs: choice.one([500, 5_000]),
+    mostPerPage: choice.one([500, 500, 2, 3]),
+    refusesSort: choice.probability(0.1),
+    shufflesTies: choice.probability(0.1),
+    deletion: choice.one(["hard", "soft"]),
+    refusal: choice.one([404, 422]),
+    amountsAsText: choice.probability(0.1),
+    stuckPages: choice.one([0, 0, 0, 0.1]),
+    silentShare: choice.one([0, 0, 0.3]),
+  };
+}
+
+/** Reads everything, so that the rest has something to start from. */
+function firstSync(choice: SeededChoice): Phase {
+  return {
+    seed: choice.below(2 ** 31),
+    activity: { kind: "sync", mode: "usual", scrub: false, mostRequests: null, allowMassDelete: false },
+    ending: { kind: "by itself" },
+    durationMs: minuteMs,
+    changes: [],
+    wallJumps: [],
+    network: calmNetwork,
+    deliveries: calmDeliveries,
+  };
+}
+
+function densePhase(choice: SeededChoice): Phase {
+  const activity = busyActivity(choice);
+  const runAtMs = activity.kind === "serve" ? (activity.runAtMs ?? 0) : 0;
+  const bursts = burstTimes(choice, runAtMs);
+  const lastMs = Math.max(...bursts);
+  return {
+    seed: choice.below(2 ** 31),
+    activity,
+    ending: ending(choice, bursts),
+    durationMs: choice.one([lastMs + 5_000, lastMs + 30_000, lastMs + recheckMs + 30_000]),
+    changes: bursts.flatMap((atMs) => burst(choice, atMs)).toSorted((a, b) => a.atMs - b.atMs),
+    wallJumps: [],
+    network: networkFaults(choice),
+    deliveries: deliveryFaults(choice),
+  };
+}
+
+function busyActivity(choice: SeededChoice): Activity {
+  if (choice.probability(0.75))
+    return {
+      kind: "serve",
+      runAtMs: choice.probability(0.75) ? choice.below(10_000) : null,
+      full: choice.probability(0.5),
+    };
+  return {
+    kind: "sync",
+    mode: choice.one(["usual", "full", "full"]),
+    scrub: choice.probability(0.3),
+    mostRequests: null,
+    allowMassDelete: choice.probability(0.5),
+  };
+}
+
+/** At the start of a run and while it reads, and when the records of earlier bursts are read again. */
+function burstTimes(choice: SeededChoice, runAtMs: number): number[] {
+  const times = [runAtMs + choice.below(choice.one([1_000, 15_000]))];
+  for (let left = choice.below(4); left > 0; left--) {
+    const isRecheck = choice.probability(0.3);
+    times.push(
+      isRecheck ? choice.one(times) + recheckMs + choice.below(4_000) : runAtMs + choice.below(30_000),
+    );
+  }
+  return times;
+}
+
+/** Some changes that follow each other closely, all about one table. */
+function burst(choice: SeededChoice, atMs: number): PlannedChange[] {
+  const on = choice.one(hotTables);
+  const withinMs = choice.one([100, 2_000, 10_000]);
+  return Array.from({ length: 2 + choice.below(5) }, () => ({
+    atMs: atMs + choice.below(withinMs),
+    seed: choice.below(2 ** 31),
+    on,
+  }));
+}
+
+/** While there is work in flight. */
+function ending(choice: SeededChoice, bursts: readonly number[]): Ending {
+  const kind = choice.one(["by itself", "by itself", "crash", "crash", "killed", "stopped"] as const);
+  const atMs = choice.one(bursts) + choice.below(10_000);
+  const power = choice.probability(0.3);
+  if (kind === "by itself") return { kind };
+  if (kind === "stopped") return { kind, atMs, now: choice.probability(0.7) };
+  if (kind === "killed") return { kind, atMs, power };
+  return { kind, point: choice.one(crashPoints), nth: 1 + choice.below(choice.one([3, 12, 40])), power };
+}
+
+function networkFaults(choice: SeededChoice): NetworkFaults {
+  const spreadMs = choice.one([0, 4_000, 12_000, 25_000]);
+  const rarely = (share: number) => (choice.probability(0.3) ? share : 0);
+  return {
+    lost: rarely(0.02),
+    answerLost: rarely(0.02),
+    reset: rarely(0.05),
+    odd: rarely(choice.one([0.05, 0.2])),
+    slow: rarely(0.05),
+    spreadMs,
+    brokenRoute: choice.probability(0.15)
+      ? choice.one(["invoices", "clients", "business-cases", "price-list-items"])
+      : null,
+  };
+}
+
+function deliveryFaults(choice: SeededChoice): DeliveryFaults {
+  const rarely = (share: number) => (choice.probability(0.25) ? share : 0);
+  return {
+    lost: rarely(0.2),
+    answerLost: rarely(0.3),
+    doubled: rarely(0.3),
+    late: rarely(0.5),
+    forged: rarely(0.1),
+  };
+}
