@@ -1,3 +1,4 @@
+import { laneRank } from "../../../src/base/lane.ts";
 import type { TableName, Version } from "../service/service-types.ts";
 import type { Check, MirrorContents } from "./mirror-contents.ts";
 import type { Observation } from "./observation.ts";
@@ -32,7 +33,7 @@ function disagreement({ json, kind, gone, isDeleted, isProvisional }: Held): str
 
 /**
  * I1 and I4: the record of an event that is done shows a state that reads could show after the event arrived: the read
- * that completed it was sent after the event, and its data is here. A mirror that holds no record to test a route with
+ * that completed it was sent after the event, and its data is here. A mirror that does not hold the record
  * believes a broken one that answers as for a missing record, until a list shows the record: nothing here is lost by it.
  */
 export const doneWithoutData: Check = (mirror, seen) => {
@@ -53,7 +54,7 @@ export const doneWithoutData: Check = (mirror, seen) => {
     );
 };
 
-/** Was the record never here, and did a broken route deny it? */
+/** Was the record not here, and did a broken route deny it? */
 function isDeniedUnproven(
   mirror: MirrorContents,
   { deniedAtMs }: Observation,
@@ -61,12 +62,12 @@ function isDeniedUnproven(
   arrivedMs: number,
 ): boolean {
   const deniedMs = deniedAtMs.get(`${table} ${id}`) ?? -Infinity;
-  return deniedMs >= arrivedMs && !mirror.records(table).has(id);
+  return deniedMs >= arrivedMs && mirror.records(table).get(id)?.isDeleted !== false;
 }
 
 /**
  * I1: after a run that ended well, no record is as it was before the run began, or missing where it was there all the
- * time.
+ * time. Beside an event worker, what an event asked for is the worker's to read.
  *
  * @param sinceMs when the run, or the first of the runs that it resumed, began
  * @param tables those that the run read whole; previews count as reads
@@ -78,10 +79,13 @@ export function staleAfterRun(
   tables: readonly TableName[],
 ): string[] {
   const { log } = seen.service.company;
+  const sql = "SELECT resource || ' ' || target FROM _work WHERE lane = ? AND reason <> 'recheck'";
+  const asked = new Set(mirror.db.prepare(sql).pluck().all(laneRank("webhook")));
   return tables.flatMap((table) => {
     const held = mirror.records(table);
-    const ids = [...new Set([...held.keys(), ...log.ids(table)])];
-    return ids
+    const ids = new Set([...held.keys(), ...log.ids(table)]);
+    return [...ids]
+      .filter((id) => !asked.has(`${table} id:${id}`))
       .filter((id) => !isOfAfter(mirror, seen, { table, id }, sinceMs))
       .map(
         (id) =>
