@@ -25,6 +25,11 @@ export class Secret {
     return typeof this.#text === "string";
   }
 
+  /** Why it is missing; null when it is known. */
+  get problem(): string | null {
+    return typeof this.#text === "string" ? null : this.#text.message;
+  }
+
   /** The text. Throws the reason given to `absent` when there is none. */
   reveal(): string {
     if (typeof this.#text === "string") return this.#text;

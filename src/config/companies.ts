@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
 import { MirrorError } from "../base/errors.ts";
 import { didYouMean } from "../base/names.ts";
 import type { CompanyConfig, Config } from "./config.ts";
+import { rereadSecret } from "./secrets.ts";
 
 /** The companies a command works on: all, or the one named by `--company`. Throws MirrorError `usage`. */
 export function chosenCompanies(config: Config, name?: string): readonly CompanyConfig[] {
@@ -21,6 +23,13 @@ export function soleCompany(config: Config, name?: string): CompanyConfig {
   throw new MirrorError("usage", "the config has several companies", {
     hint: `name one with --company: ${names}`,
   });
+}
+
+/** The company with the token that its file holds now; null: the file holds the same, or no token. */
+export function withChangedToken(company: CompanyConfig): CompanyConfig | null {
+  const token = rereadSecret(company.tokenPlace, (file) => readFileSync(file, "utf8"));
+  const isSame = company.token.known && company.token.reveal() === token?.reveal();
+  return token === null || isSame ? null : { ...company, token };
 }
 
 /** Every secret whose text is known: no log line may show one. */

@@ -122,10 +122,12 @@ function companies({ secrets }: ConfigPlace) {
   const byName = z.record(companyName, section({ token, webhook }), { error: "must be a map of keys" });
   return byName.transform((all) =>
     Object.entries(all).map(([name, company]) => {
+      const { secret: tokenSecret, place: tokenPlace } = resolved(name, "token");
       const ofWebhook = company.webhook.secrets.map((_, i) => resolved(name, "webhook", "secrets", i));
       return {
         name,
-        token: resolved(name, "token").secret,
+        token: tokenSecret,
+        tokenPlace,
         webhook: {
           secrets: ofWebhook.map(({ secret }) => secret),
           // Where each of them is from, in the same order.

@@ -15,13 +15,13 @@ export interface LoadOptions {
   readonly readFile: (path: string) => string;
   readonly connectors: readonly [KnownConnector, ...KnownConnector[]];
   /**
-   * `required`: a missing variable or file is an error. `when_used`: it is an error only when the secret is used,
-   * so that reading the mirror needs no token. `token`: the token is required, and a missing webhook secret is a
-   * warning, because only the receiver needs it.
+   * `required`: a missing variable or file is a warning, because it concerns its company alone; it is an error where
+   * no company has its token. `when_used`: it is an error only when the secret is used, so that reading the mirror
+   * needs no token.
    *
    * @default "required"
    */
-  readonly secrets?: "required" | "token" | "when_used";
+  readonly secrets?: "required" | "when_used";
 }
 
 /** A config that was accepted. */
@@ -75,8 +75,11 @@ function check(
   const result = schema.safeParse(raw, { reportInput: true });
   const wrong = result.success ? [] : problemsOf(result.error.issues, schema);
   const missing = needed === "when_used" ? [] : missingSecrets(secrets);
-  const refused = missing.filter((one) => needed === "required" || !isOfWebhook(one.path));
-  refuse(located([...wrong, ...companyNameProblems(raw), ...refused], yaml), shownPath);
+  const problems = [...wrong, ...companyNameProblems(raw)];
+  const tokens = [...secrets.values()].filter((one) => !isOfWebhook(one.path));
+  const isRefused = problems.length > 0 || tokens.every((one) => one.missing);
+  const refused = isRefused ? missing.filter((one) => !isOfWebhook(one.path)) : [];
+  refuse(located([...problems, ...refused], yaml), shownPath);
   assert(result.success, "a config without problems is complete");
   const config: Config = deepFreeze(result.data);
   const warnings = located([...missing, ...warningsOf(config, secrets, known)], yaml);

@@ -79,6 +79,16 @@ function placeOf(text: string, { folder }: SecretSource): SecretPlace {
   return { kind: "file", path: path.resolve(folder, name) };
 }
 
+/** Reads the file of a secret again. Null: it is in no file, or the file holds none at this moment. */
+export function rereadSecret(place: SecretPlace, readFile: SecretSource["readFile"]): Secret | null {
+  if (place.kind !== "file") return null;
+  try {
+    return Secret.of(readSecret("", place, { env: {}, folder: "", readFile }));
+  } catch {
+    return null;
+  }
+}
+
 /** The text of a secret that a header can carry. Throws an Error that says why there is none. */
 function readSecret(text: string, place: SecretPlace, { env, readFile }: SecretSource): string {
   let found: string | undefined = text;

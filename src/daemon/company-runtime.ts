@@ -8,7 +8,7 @@ import type { CompanyReport } from "../sync/context/run-report.ts";
 import { Tally } from "../sync/context/tally.ts";
 import { EventWorker } from "../sync/event-worker/event-worker.ts";
 import { CompanyIngest } from "../webhook/ingest/ingest.ts";
-import { createKeyring } from "../webhook/keys/keyring.ts";
+import { createKeyring, type ConfiguredKeyring } from "../webhook/keys/keyring.ts";
 import { processCommands } from "./commands/command-loop.ts";
 import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
 import type { CompanyCounters } from "./counters.ts";
@@ -53,6 +53,7 @@ export class CompanyRuntime {
   readonly mirror: Mirror;
   readonly queue: WorkQueue;
   readonly ingest: CompanyIngest;
+  readonly keyring: ConfiguredKeyring;
   readonly service: ServiceConnection;
   readonly eventWorker: EventWorker;
   readonly runQueue: RunQueue;
@@ -87,11 +88,13 @@ export class CompanyRuntime {
     this.queue = queue;
     this.closed = closed;
     this.schedule = schedule;
+    this.keyring = keyring;
     this.uptime = new UptimeLog(mirror.db);
     this.ingest = new CompanyIngest({ mirror, queue, selected, keyring });
-    this.service = connectService(context, config, company, { events: this.receives });
+    this.service = connectService(context, config, company, { events: this.receives, tokenless: true });
     const { transport } = this.service;
-    const worker = { mirror, queue, transport, clock, random, log, token: company.token.reveal() };
+    const token = company.token.known ? company.token.reveal() : "";
+    const worker = { mirror, queue, transport, clock, random, log, token };
     const { concurrency } = config.http;
     this.eventWorker = new EventWorker(worker, { resources, concurrency, signal, closed, graceMs });
     const begin = this.beginRun.bind(this);
@@ -136,7 +139,7 @@ export class CompanyRuntime {
 
   /** Can deliveries of this company be verified? */
   get receives(): boolean {
-    return this.ingest.keyring.accepted().length > 0;
+    return this.keyring.accepted().length > 0;
   }
 
   private startTasks(): void {

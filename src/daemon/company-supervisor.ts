@@ -1,5 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { hintOf, messageOf, MirrorError } from "../base/errors.ts";
+import { withChangedToken } from "../config/companies.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import { guarded } from "../store/database.ts";
@@ -15,6 +16,9 @@ import { readCompanyStatus } from "./status-reader.ts";
 /** Pause before a lock held by another process is tried again, and a file that could not be opened. */
 const lockRetryMs = 2_000;
 const openRetryMs = 30_000;
+
+/** How often the files of token and webhook secrets are looked at. */
+const secretsCheckMs = 2_000;
 
 /** A status that took longer to read is shown again for so many times as long. */
 const slowReadMs = 20;
@@ -62,6 +66,7 @@ export class CompanySupervisor {
 
   start(): void {
     this.ended = this.supervise();
+    void this.followSecrets();
   }
 
   /** Reading blocks the only thread there is: where it takes long, the last view is given again for a while. */
@@ -89,6 +94,23 @@ export class CompanySupervisor {
     this.stopped.abort();
     const timer = setTimeout(() => this.aborted.abort(), graceMs);
     await this.ended.finally(() => clearTimeout(timer));
+  }
+
+  /**
+   * Takes over what the files of token and webhook secrets hold, until stopped. A new token restarts the runtime, so
+   * that nothing is written before its company is known (I10).
+   */
+  private async followSecrets(): Promise<void> {
+    const { clock, log, onSecrets } = this.context;
+    const stopped = this.stopped.signal;
+    for (; !stopped.aborted; await clock.sleep(secretsCheckMs, stopped)) {
+      this.runtime?.keyring.refresh();
+      const company = withChangedToken(this.settings.company);
+      if (!company) continue;
+      onSecrets([company.token.reveal()]);
+      log.info("the file of the token has changed: the new token is used");
+      this.change({ ...this.settings, company });
+    }
   }
 
   private async supervise(): Promise<void> {

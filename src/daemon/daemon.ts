@@ -75,10 +75,15 @@ export class Daemon implements Companies {
   }
 
   private remove(supervisor: CompanySupervisor): void {
+    const log = companyLog(this.context.log, supervisor.name);
+    log.info("the company is no longer in the config: what is under way ends where it can be resumed");
     this.supervisors.delete(supervisor.name);
     const ended = supervisor.stop();
     this.stopping.add(ended);
-    void ended.finally(() => this.stopping.delete(ended));
+    void ended.finally(() => {
+      this.stopping.delete(ended);
+      log.info("the company is no longer served: its mirror is closed, its files stay");
+    });
   }
 }
 

@@ -38,6 +38,7 @@ function viewOf(sources: StatusSources, readable: CompanyRuntime | null): Compan
   if (current) counting.push(current.run);
   return {
     company: settings.company.name,
+    missingSecrets: missingSecrets(settings, runtime),
     open: runtime !== null,
     service: runtime ? runtime.eventWorker.state() : closedState,
     run: current ? { mode: current.mode, startedMs: current.startedMs } : null,
@@ -50,4 +51,10 @@ function viewOf(sources: StatusSources, readable: CompanyRuntime | null): Compan
     deliveries: { ...counters.deliveries },
     nextRunMs: runtime?.schedule?.after(clock.nowMs()) ?? null,
   };
+}
+
+/** Why secrets that the config names are not known. */
+function missingSecrets({ company }: CompanySettings, runtime: CompanyRuntime | null): readonly string[] {
+  const ofWebhook = runtime?.keyring.missing() ?? company.webhook.secrets.map(({ problem }) => problem);
+  return [company.token.problem, ...ofWebhook].filter((problem) => problem !== null);
 }

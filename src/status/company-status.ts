@@ -40,6 +40,8 @@ export interface Freshness {
 /** One company in the daemon: what /readyz, /metrics and the log show. Times are epoch milliseconds. */
 export interface CompanyStatusView {
   readonly company: string;
+  /** Why secrets that the config names are not known. */
+  readonly missingSecrets: readonly string[];
   /** False while the mirror's file cannot be opened: deliveries get 503. */
   readonly open: boolean;
   /** Can records be read and written? As the event worker found it last. */

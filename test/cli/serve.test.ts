@@ -28,9 +28,11 @@ describe("serve does not begin", () => {
   });
 
   test("with a pattern that only looks like one", async () => {
-    const { code, last } = await playServe('schedule: { sync: "99 2 * * *" }');
-    expect(code).toBe(2);
-    expect(last).toMatchObject({ kind: "config", msg: expect.stringContaining("99 2 * * *") });
+    for (const key of ["sync", "quick", "publish"]) {
+      const { code, last } = await playServe(`schedule: { ${key}: "99 2 * * *" }`);
+      expect(code).toBe(2);
+      expect(last).toMatchObject({ kind: "config", msg: expect.stringContaining("99 2 * * *") });
+    }
   });
 
   test("at an address that is none, for a company that is none, or with nothing to mirror", async () => {

@@ -10,7 +10,12 @@ describe("a config", () => {
       dataDir: "/home/me/data",
       language: "en",
       companies: [
-        { name: "acme", token: expect.anything(), webhook: { secrets: [], places: [], publicUrl: null } },
+        {
+          name: "acme",
+          token: expect.anything(),
+          tokenPlace: { kind: "environment", name: "TOKEN" },
+          webhook: { secrets: [], places: [], publicUrl: null },
+        },
       ],
       resources: { include: null, exclude: [], parentsPerRun: {} },
       scrub: { timeMs: null, cycleMs: 30 * 86_400_000, atMostMs: 4 * 3_600_000 },

@@ -106,21 +106,30 @@ describe("a webhook secret", () => {
     const { config } = load(withSecrets("${file:hook}"), { secrets: "when_used" });
     expect(config.companies[0]?.webhook.places).toEqual([{ kind: "file", path: "/home/me/hook" }]);
     expect(config.companies[0]?.webhook.secrets[0]?.known).toBe(false);
-    expect(complaints(withSecrets("${file:hook}"))).toEqual([
-      expect.stringContaining(
-        "webhook.secrets[0]: the file /home/me/hook cannot be read (there is no such file); `webhooks create` writes it",
-      ),
-    ]);
   });
 
-  test("that is missing is a warning to who only needs the token, which is needed all the same", () => {
-    const { config, warnings } = load(withSecrets("${file:hook}"), { secrets: "token" });
+  test("that is missing is a warning", () => {
+    const { config, warnings } = load(withSecrets("${file:hook}"));
     expect(config.companies[0]?.token.known).toBe(true);
-    expect(warnings).toContainEqual(
-      expect.stringMatching(/^config\.yaml:\d+:\d+: .*webhook\.secrets\[0\]: the file/),
-    );
-    expect(() => load(minimal(), { env: {}, secrets: "token" })).toThrow("TOKEN is not set");
+    const problem =
+      "webhook.secrets[0]: the file /home/me/hook cannot be read (there is no such file); `webhooks create` writes it";
+    expect(warnings).toContainEqual(expect.stringContaining(problem));
+    expect(warnings).toContainEqual(expect.stringMatching(/^config\.yaml:\d+:\d+: companies\.acme\.webhook/));
   });
+});
+
+// Fault: secrets | one company's token is missing | the environment of a config of two companies | a warning; refused only where no company has a token
+test("a missing token concerns its company alone, and is refused where no company has one", () => {
+  const both = minimal("  beta: { token: '${env:BETA}' }\n");
+  const { config, warnings } = load(both);
+  expect(config.companies.map(({ token }) => token.problem)).toEqual([
+    null,
+    "companies.beta.token: the environment variable BETA is not set",
+  ]);
+  expect(warnings).toEqual([
+    expect.stringContaining("config.yaml:4:18: companies.beta.token: the environment"),
+  ]);
+  expect(complaints(both, { env: {} })).toHaveLength(2);
 });
 
 describe("I9: a config can be printed without a secret in it", () => {

@@ -14,6 +14,13 @@ function following(pattern: string, from: string, count: number): (string | null
   return Array.from({ length: count }, () => iso((atMs = slots.after(atMs) ?? Number.NaN)));
 }
 
+test("a pattern of six fields begins with seconds", () => {
+  const slots = following("*/20 15 2 * * *", "2026-07-01T00:14:30Z", 4);
+  expect(slots.map((slot) => slot?.slice(11, 19))).toEqual(["00:15:00", "00:15:20", "00:15:40", "00:15:00"]);
+  const schedule = parseCronSchedule("*/20 15 2 * * *", bratislava);
+  expect(iso(schedule.before(Date.parse("2026-07-01T00:15:39.900Z")))).toBe("2026-07-01T00:15:20.000Z");
+});
+
 describe("slots of a nightly pattern", () => {
   // Fault: clock | a time of the schedule that does not exist in spring | the cron pattern | once, right after the gap
   test("in spring a time that does not exist comes once, right after the gap", () => {

@@ -95,6 +95,7 @@ describe("several companies in one daemon", () => {
     writeServeConfig(company, off, [other(company, { secrets: ["whsec_another_one"] })]);
     daemon.child.kill("SIGHUP");
     await eventually(async () => (await deliver(daemon, event())) === 404, "acme is gone");
+    await daemon.until("the company is no longer served");
     const newSecret = { to: "other", secret: "whsec_another_one" };
     await eventually(async () => (await deliver(daemon, event(), newSecret)) === 204, "the other secret");
     expect(await deliver(daemon, event(), { to: "other", secret })).toBe(401);

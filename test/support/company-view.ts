@@ -10,6 +10,7 @@ const hourMs = 60 * minuteMs;
 export function companyView(facts: Partial<CompanyStatusView> = {}): CompanyStatusView {
   return {
     company: "acme",
+    missingSecrets: [],
     open: true,
     service: { state: "working", message: null, sinceMs: lookedAtMs - 8 * hourMs },
     run: null,

@@ -42,7 +42,7 @@ async function* checkAll(context: CommandContext): AsyncGenerator<CompanyResult>
 
 function checkConfig(context: CommandContext): { config: Config | null; results: CheckResult[] } {
   try {
-    const { config, path } = context.config("token");
+    const { config, path } = context.config();
     const count = config.companies.length;
     const companies = count === 1 ? "1 company" : `${count} companies`;
     return { config, results: [ok("config", `${shortPath(path, context.cwd)}, ${companies}`)] };

@@ -2,6 +2,8 @@ import { setFlagsFromString } from "node:v8";
 import { isoTime } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { Semaphore } from "../../base/semaphore.ts";
+import type { Config } from "../../config/config.ts";
+import { notBegun } from "../../daemon/runs/company-run.ts";
 import { RunPlaces } from "../../daemon/runs/run-places.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
 import { isWorthPublishing, type CompanyReport } from "../../sync/context/run-report.ts";
@@ -18,7 +20,8 @@ import { printReports } from "../runs/run-report-text.ts";
 
 /** Makes one run of each company, then what follows it. */
 export const syncCommand: CommandRun<"sync"> = async (context, { args, options, loaded: { config } }) => {
-  const scopes = companyScopes(context, config);
+  const { scopes, refused } = scopesWithToken(context, config);
+  const left: Outcome[] = refused.map(() => "partial");
   const resources = selectResources(context.connectors[0].manifest, config.resources, args);
   const { full, quick, maxRequests: mostRequests, maxDuration, allowMassDelete, acceptIdentity } = options;
   if (quick && (full || options.dryRun))
@@ -26,7 +29,8 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
       hint: "A quick run reads a few lists only. Leave one of the two out.",
     });
   const scrub = options.scrub && !quick;
-  if (options.dryRun) return dryRun(context, scopes, { resources, full, scrub });
+  if (options.dryRun)
+    return worstOutcome([await dryRun(context, scopes, { resources, full, scrub }), ...left]);
   if (resources.length === 0)
     throw new MirrorError("usage", "no resource is left to sync: see include and exclude");
   const closed = maxDuration === undefined ? new AbortController().signal : AbortSignal.timeout(maxDuration);
@@ -49,10 +53,28 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
     if (report && isWorthPublishing(report)) await publish(scope);
   }
   const outcomes = [...reports.values()].map((report): Outcome => report.outcome);
+  for (const [company, report] of refused) reports.set(company, report);
   // Printed last: a reader that closes stdout (`| head`) ends the program, when everything above is done.
   await printReports(context, reports);
-  return worstOutcome([...outcomes, ...failures]);
+  return worstOutcome([...outcomes, ...failures, ...left]);
 };
+
+/**
+ * The companies that can be read, and a report of each whose token is missing: that concerns no other company.
+ * @throws MirrorError `config` where none can be read
+ */
+function scopesWithToken(context: CommandContext, config: Config) {
+  const chosen = companyScopes(context, config);
+  const scopes = chosen.filter(({ company }) => company.token.known);
+  if (scopes.length === 0) chosen[0]?.company.token.reveal();
+  const refused = chosen.flatMap(({ company: { name, token } }) => {
+    const problem = new MirrorError("config", token.problem ?? "");
+    return token.known
+      ? []
+      : [[name, notBegun(context.clock, isoTime(context.clock.nowMs()), problem)] as const];
+  });
+  return { scopes, refused };
+}
 
 /**
  * May V8 double its young generation, to 128 MB in the end, when enough has survived in it? A run has little in use

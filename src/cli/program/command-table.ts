@@ -31,7 +31,7 @@ const commandTable = {
   sync: {
     summary: "bring the mirror up to date: one run until nothing is left",
     args: [{ name: "[resource...]", doc: "only these tables" }],
-    config: "token",
+    config: "required",
     options: {
       full: flag("--full", "read every detail and child list again, not only what seems new or changed"),
       quick: flag(

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { eitherSignal } from "../../base/cancellation.ts";
 import { MirrorError } from "../../base/errors.ts";
+import { withChangedToken } from "../../config/companies.ts";
 import { notBegun, performRun } from "../../daemon/runs/company-run.ts";
 import { progressView } from "../../daemon/runs/run-progress.ts";
 import { connectService } from "../../daemon/runs/service-connection.ts";
@@ -34,7 +35,7 @@ async function lockOrFollow(run: CompanyRun): Promise<CompanyReport> {
   mkdirSync(config.dataDir, { recursive: true });
   for (let tries = 1; ; tries++) {
     const lock = tryLock(files.lock, tries);
-    if (lock) return performLocked(run, lock).finally(() => lock.release());
+    if (lock) return performWithToken(run, lock).finally(() => lock.release());
     const report = lockHolder(files.lock)?.command === undefined ? null : await followRemoteSync(run);
     if (report) return report;
     await context.clock.sleep(againMs, context.signal);
@@ -51,6 +52,17 @@ function tryLock(file: string, tries: number): WriterLock | null {
     if (isLocked && (holder === "serve" || (holder === undefined && tries <= mostAgain))) return null;
     throw error;
   }
+}
+
+/** Makes the run, and once more with a token that came into its file since, where the service refused the old one. */
+async function performWithToken(asked: CompanyRun, lock: WriterLock): Promise<CompanyReport> {
+  const report = await performLocked(asked, lock);
+  const company = report.outcome === "unauthenticated" ? withChangedToken(asked.scope.company) : null;
+  if (!company) return report;
+  const { context } = asked.scope;
+  context.keepSecret([company.token.reveal()]);
+  context.log.info(`${company.name}: the file of the token has changed: going on with the new token`);
+  return performWithToken({ ...asked, scope: { ...asked.scope, company } }, lock);
 }
 
 async function performLocked(asked: CompanyRun, lock: WriterLock): Promise<CompanyReport> {

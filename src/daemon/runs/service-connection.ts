@@ -1,3 +1,4 @@
+import { MirrorError } from "../../base/errors.ts";
 import type { CompanyConfig, Config } from "../../config/config.ts";
 import { secretTexts } from "../../config/companies.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
@@ -6,6 +7,7 @@ import type { RateLimiter } from "../../rate-limit/permit.ts";
 import { openBudgetFile } from "../../rate-limit/budget-file.ts";
 import { createMemoryRateLimitStore } from "../../rate-limit/state-store.ts";
 import { createHttpTransport, type HttpTransport } from "../../http/http-transport.ts";
+import { HttpCounters } from "../../http/stats.ts";
 import type { ProcessContext } from "./process-context.ts";
 
 /** One company's connection to the service. All its requests share one rate limiter. */
@@ -27,18 +29,25 @@ export interface ConnectionOptions {
   readonly events?: boolean;
   /** Of this connection's own transport, in addition to the budget. */
   readonly limits?: RequestLimits;
+  /** Opens it also for a company whose token is missing: its requests fail then. @default false */
+  readonly tokenless?: boolean;
 }
 
 /** A permit stays valid for this much longer than the attempt it was given for. */
 const permitMarginMs = 30_000;
 
-/** Opens a company's connection to the service; sends nothing. */
+/**
+ * Opens a company's connection to the service; sends nothing.
+ * @throws MirrorError `config` where the token is missing, unless `tokenless`
+ */
 export function connectService(
   { clock, random, log, version }: ProcessContext,
   config: Config,
   company: CompanyConfig,
-  { attempts, budget = "file", events = false, limits = {} }: ConnectionOptions = {},
+  { attempts, budget = "file", events = false, limits = {}, tokenless = false }: ConnectionOptions = {},
 ): ServiceConnection {
+  const { known } = company.token;
+  const token = known || !tokenless ? company.token.reveal() : "";
   const path = mirrorFiles(config, company.name).budget;
   const store = budget === "memory" ? createMemoryRateLimitStore() : openBudgetFile({ path, clock, log });
   const { reserveShare, windowMs } = config.rateLimit;
@@ -48,17 +57,29 @@ export function connectService(
   const shared = createRateLimiter({ store, clock, log, ...limiting });
   const { baseUrl, language } = config;
   const own = attempts === undefined ? config.http : { ...config.http, attempts };
-  const identity = { token: company.token.reveal(), userAgent: `fintoro-mirror/${version}` };
+  const identity = { token, userAgent: `fintoro-mirror/${version}` };
   const http = { ...own, ...identity, baseUrl, language, secrets: secretTexts(config), clock, random, log };
   const rateLimiter = limitRequests(shared, limits);
-  const transport = createHttpTransport({ ...http, rateLimiter });
+  const open = (limiter: RateLimiter) =>
+    known ? createHttpTransport({ ...http, rateLimiter: limiter }) : transportWithoutToken(company);
+  const transport = open(rateLimiter);
   return {
     transport,
     rateLimiter,
-    limited: (more) => createHttpTransport({ ...http, rateLimiter: limitRequests(shared, more) }),
+    limited: (more) => open(limitRequests(shared, more)),
     close: async () => {
       await transport.close();
       store.close();
     },
+  };
+}
+
+/** Sends nothing: every request fails with the reason why there is no token. */
+function transportWithoutToken({ token }: CompanyConfig): HttpTransport {
+  const hint = "A token in a file is used as soon as the file is there; a variable needs a restart.";
+  return {
+    send: () => Promise.reject(new MirrorError("unauthenticated", token.problem ?? "", { hint })),
+    stats: () => new HttpCounters(),
+    close: () => Promise.resolve(),
   };
 }

@@ -31,8 +31,8 @@ function parse(pattern: string, timezone: string): Cron {
   try {
     return new Cron(pattern, { timezone, paused: true, fixedTimeRule: "no-wildcard" });
   } catch (error) {
-    throw new MirrorError("config", `schedule.sync "${pattern}" is no cron pattern: ${messageOf(error)}`, {
-      hint: 'Minute, hour, day of month, month, day of week: "15 2 * * *" is a quarter past two every night.',
+    throw new MirrorError("config", `"${pattern}" in schedule is no cron pattern: ${messageOf(error)}`, {
+      hint: 'Minute, hour, day of month, month, day of week, and before them seconds if you like: "15 2 * * *" is a quarter past two every night.',
       cause: error,
     });
   }

@@ -35,11 +35,12 @@ export function readinessOf(view: CompanyStatusView, nowMs: number, limits: Read
   const why = service.message === null ? "" : ` (${service.message})`;
   const reasons = open
     ? [
+        ...view.missingSecrets.map((problem) => `a secret is missing: ${problem}`),
         ...serviceReasons(view, nowMs, limits),
         ...runReasons(view, nowMs, listReasons),
         ...eventReasons(view, nowMs, limits),
       ]
-    : [`the mirror's file is not open${why}: deliveries are refused with 503`];
+    : [`the mirror's file is not open${why}: deliveries are refused with 503`, ...view.missingSecrets];
   return {
     ready: reasons.length === 0,
     reasons,

@@ -20,6 +20,12 @@ export interface Keyring {
   readonly refresh: () => boolean;
 }
 
+/** The keyring of a config's company. */
+export interface ConfiguredKeyring extends Keyring {
+  /** Why keys that the config names are not known. */
+  readonly missing: () => readonly string[];
+}
+
 /** Where the keys of a company are read from. */
 export interface KeyringParts {
   /** The config's keys. */
@@ -48,7 +54,7 @@ const refreshEveryMs = 1_000;
  * Source of truth: the key files, and the config for keys that are in no file.
  * Worst outcome of a crash: none; everything is read again.
  */
-export function createKeyring(parts: KeyringParts): Keyring {
+export function createKeyring(parts: KeyringParts): ConfiguredKeyring {
   const { clock, files = keyFilesOnDisk, onSecrets = () => undefined } = parts;
   const watched = watchedFiles(parts, files);
   const fixed = configKeys(parts, null);
@@ -75,7 +81,18 @@ export function createKeyring(parts: KeyringParts): Keyring {
       if (clock.nowMs() >= current.untilMs) gather();
       return current.secrets;
     },
+    missing: () =>
+      parts.secrets.flatMap(({ problem }, index) => {
+        const place = parts.places[index];
+        const found = watched.some(({ path, keys }) => keys().length > 0 && path === pathOf(place));
+        return problem === null || found ? [] : [problem];
+      }),
   };
+}
+
+/** Null: it is in no file. */
+function pathOf(place: SecretPlace | undefined): string | null {
+  return place?.kind === "file" ? place.path : null;
 }
 
 /** The keys accepted at a time, and when the first of them ends. */
@@ -96,9 +113,7 @@ function keysOf(secret: string | null): RetiredKey[] | null {
 /** Keys as the config was loaded: of one key file, or (null) of no file. */
 function configKeys({ secrets, places }: KeyringParts, file: string | null): RetiredKey[] {
   return secrets.flatMap((secret, index) => {
-    const place = places[index];
-    const from = place?.kind === "file" ? place.path : null;
-    return secret.known && from === file ? [{ secret: secret.reveal(), until: null }] : [];
+    return secret.known && pathOf(places[index]) === file ? [{ secret: secret.reveal(), until: null }] : [];
   });
 }
 
@@ -133,5 +148,5 @@ function watch(files: KeyFiles, path: string, parse: ParseKeys, lasting?: readon
       return false;
     }
   };
-  return { refresh, keys: () => keys };
+  return { path, refresh, keys: () => keys };
 }
