@@ -141,6 +141,15 @@ describe("what changes with a record that no event announced", () => {
     }
   });
 
+  test("is found where the stored JSON was damaged: in what the record has now", async () => {
+    const run = await aRun();
+    for (const id of [1, 2]) put(run.mirror, "notes", note(id, 9), { source: "detail" });
+    put(run.mirror, "orders", order(7, { lines: [{ id: 1 }] }), { source: "detail" });
+    run.mirror.db.exec("UPDATE _raw_orders SET json = substr(json, 1, 20)");
+    detail(run, "orders", order(7, { lines: [{ id: 2 }] }), work(run, "orders", 7, "scrub"));
+    expect(followed(run)).toEqual(["notes id:2"]);
+  });
+
   test("are not the parts that stay when something else of the record changes", async () => {
     const run = await aRun();
     put(run.mirror, "notes", note(1, 9), { source: "detail" });

@@ -68,11 +68,14 @@ export class Records extends Repository {
     return (this.statement(sql).get(id) as { source: string; receivedSeq: number } | undefined) ?? null;
   }
 
-  /** The record's JSON as it is, or was when it was deleted, and as it was before its last change. */
+  /**
+   * The record's JSON as it is, or was when it was deleted, and as it was before its last change if that differs.
+   * Damaged JSON is left out.
+   */
   versions(resource: string, id: RecordId): string[] {
-    const sql = `SELECT json FROM ${quoted(rawTable(resource))} WHERE id = ? UNION
+    const sql = `SELECT json FROM ${quoted(rawTable(resource))} WHERE id = ? AND json_valid(json) UNION
       SELECT l.before FROM ${fence(resource)} f JOIN _change_log l ON l.seq = f.last_change
-        WHERE f.id = ? AND l.before IS NOT NULL`;
+        WHERE f.id = ? AND json_valid(l.before)`;
     return this.selectColumn(sql, id, id);
   }
 

@@ -90,8 +90,8 @@ function dependentIds(run: RunContext, rule: InvalidationRule, { id, outcome }: 
   if (by.kind === "parts") {
     const versions = records.versions(resource, id).map((json) => partsOf(json, by.field));
     // Something else of the record changed: a receipt shows its warehouse as it is now.
-    const isSame =
-      outcome === "updated" && new Set(versions.map((parts) => JSON.stringify(parts))).size === 1;
+    const isKnown = outcome === "updated" && versions.length > 1;
+    const isSame = isKnown && new Set(versions.map((parts) => JSON.stringify(parts))).size === 1;
     return isSame ? [] : idsIn(versions.flat().map((part) => (isObject(part) ? idText(part[by.key]) : null)));
   }
   if (by.kind === "counting") {
