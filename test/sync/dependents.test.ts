@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { InvalidationRule, Manifest } from "../../src/connector/connector-manifest.ts";
 import type { WorkItem } from "../../src/state/work-item.ts";
+import type { Resource } from "../../src/connector/resource.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
-import { manifestOf, openShop } from "../support/mirror.ts";
+import { queueDependents } from "../../src/sync/plan/dependents.ts";
+import { manifestOf, openHasty, resourceOf } from "../support/mirror.ts";
 import { note, order, person } from "../support/shop-records.ts";
-import { put, putPreview, remove } from "../support/store.ts";
+import { put, putPreview, remove, stampOf } from "../support/store.ts";
 import { detail, leased, page, runContextOf, waiting } from "../support/sync.ts";
 
 const rules: readonly InvalidationRule[] = [
@@ -30,8 +32,11 @@ function pointing() {
 
 const manifest: Manifest = { ...manifestOf(), cascades: [], invalidationRules: rules };
 
-async function aRun(): Promise<RunContext> {
-  return runContextOf(await openShop({ manifest }));
+async function aRun(
+  invalidationRules = rules,
+  resources: readonly Resource[] = manifest.resources,
+): Promise<RunContext> {
+  return runContextOf(await openHasty({ manifest: { ...manifest, resources, invalidationRules } }));
 }
 
 /** A leased read of a record that a list or the scrub queued now. */
@@ -50,8 +55,8 @@ describe("what changes with a record that no event announced", () => {
     const run = await aRun();
     put(run.mirror, "orders", order(1), { source: "detail" });
     detail(run, "notes", note(5, 1), work(run, "notes", 5, "new"));
-    const lane = run.mirror.db.prepare("SELECT lane FROM _work").pluck().get();
-    expect([followed(run), lane]).toEqual([["orders id:1"], 2]);
+    const place = run.mirror.db.prepare("SELECT lane, due_ms FROM _work").raw().get();
+    expect([followed(run), place]).toEqual([["orders id:1"], [2, 0]]);
     detail(run, "orders", order(1), work(run, "orders", 1, "changed with another"));
     expect(waiting(run)).toEqual([]);
     detail(run, "notes", note(5, 1), work(run, "notes", 5, "scrub"));
@@ -109,18 +114,84 @@ describe("what changes with a record that no event announced", () => {
   test("is the owner of an owned record, too", async () => {
     const run = await aRun();
     put(run.mirror, "orders", order(7), { source: "detail" });
-    const payment = { id: 5, documentType: "order", documentId: 7, amount: 1 };
-    put(run.mirror, "receipts", payment);
-    detail(run, "receipts", { ...payment, amount: 2 }, work(run, "receipts", 5, "cascade"));
+    put(run.mirror, "orders", order(8), { source: "detail" });
+    for (const [id, documentType, documentId] of [
+      [5, "order", 7],
+      [6, "offer", 8],
+    ] as const) {
+      const payment = { id, documentType, documentId, amount: 1 };
+      put(run.mirror, "receipts", payment);
+      detail(run, "receipts", { ...payment, amount: 2 }, work(run, "receipts", id, "cascade"));
+    }
     expect(followed(run)).toEqual(["orders id:7"]);
   });
 
   test("is found in the record's parts, those it has and those it had, and after its deletion", async () => {
     const run = await aRun();
     for (const id of [1, 2, 3]) put(run.mirror, "notes", note(id, 9), { source: "detail" });
-    put(run.mirror, "orders", order(7, { lines: [{ id: 1 }, { id: "2" }] }), { source: "detail" });
+    put(run.mirror, "orders", order(7, { lines: [{ id: "1" }, { id: 2 }] }), { source: "detail" });
     detail(run, "orders", order(7, { lines: [{ id: 2 }, { id: 3 }] }), work(run, "orders", 7, "scrub"));
     expect(followed(run)).toEqual(["notes id:1", "notes id:2", "notes id:3"]);
+  });
+
+  test.each<[string, unknown, string[]]>([
+    ["a list with odd elements", [null, 1, "2", { id: 3 }], ["notes id:3"]],
+    ["no list", { id: 1 }, []],
+    ["nothing", null, []],
+  ])("is found in the objects of a list only: %s", async (_, extra, expected) => {
+    const by = { kind: "parts", field: "extra", key: "id" } as const;
+    const run = await aRun([{ resource: "orders", dependent: "notes", by }]);
+    for (const id of [1, 2, 3]) put(run.mirror, "notes", note(id, 9), { source: "detail" });
+    detail(run, "orders", order(7, { extra }), work(run, "orders", 7, "new"));
+    expect(followed(run)).toEqual(expected);
+  });
+
+  test("is found after a deletion by what it showed, also where it shows the record as it was", async () => {
+    const run = await aRun([
+      ...rules,
+      { resource: "people", dependent: "notes", by: { kind: "counting", column: "body", is: "b" } },
+    ]);
+    put(run.mirror, "people", person(1, "name"));
+    put(run.mirror, "notes", note(5, 2), { source: "detail" });
+    const pointed = { number: "person", colourId: 1, remark: "name" };
+    put(run.mirror, "orders", order(7, pointed), { source: "detail" });
+    const item = work(run, "people", 1, "scrub");
+    const stamp = stampOf(run.mirror);
+    const read = { run, resource: resourceOf("people"), item, stamp };
+    const outcomes = (["updated", "deleted"] as const).map((outcome) => {
+      run.mirror.apply(() => queueDependents(read, { id: 1, outcome, isNews: false }));
+      return followed(run);
+    });
+    expect(outcomes).toEqual([[], ["notes id:5", "orders id:7"]]);
+  });
+
+  test("after an event is what no event of its own announces, and no record without an id", async () => {
+    const run = await aRun();
+    put(run.mirror, "notes", note(1, 9), { source: "detail" });
+    for (const [id, colourId] of [
+      [7, 3],
+      [8, null],
+    ] as const) {
+      const item = { ...work(run, "orders", id, "recheck"), lane: "webhook" } as const;
+      const stamp = stampOf(run.mirror, { cause: "webhook" });
+      detail(run, "orders", order(id, { colourId, lines: [{ id: 1 }] }), item, stamp);
+    }
+    expect(followed(run)).toEqual(["colours id:3"]);
+  });
+
+  test("is not read where the list that is read in every run showed all of it", async () => {
+    const by = { kind: "column", column: "person_id" } as const;
+    const people = { ...resourceOf("people"), fullWhen: ["score"] };
+    const resources = manifest.resources.map((one) => (one.name === "people" ? people : one));
+    const run = await aRun([{ resource: "notes", dependent: "people", by }], resources);
+    put(run.mirror, "people", person(1), { source: "list" });
+    put(run.mirror, "people", person(2), { source: "detail" });
+    for (const [id, personId] of [
+      [5, 1],
+      [6, 2],
+    ] as const)
+      detail(run, "notes", note(id, personId), work(run, "notes", id, "scrub"));
+    expect(followed(run)).toEqual(["people id:2"]);
   });
 
   test("is read in a quick run even where its own list shows it in full: such a run reads a part of it", async () => {
@@ -133,9 +204,8 @@ describe("what changes with a record that no event announced", () => {
       ["all", []],
       ["quick", ["people id:1"]],
     ] as const) {
-      const mirror = await openShop({ manifest: { ...manifest, invalidationRules: [rule] } });
-      const run = runContextOf(mirror, { share });
-      put(mirror, "people", person(1));
+      const run = { ...(await aRun([rule])), share };
+      put(run.mirror, "people", person(1));
       detail(run, "notes", note(5, 1), work(run, "notes", 5, "scrub"));
       expect(followed(run)).toEqual(expected);
     }
@@ -161,7 +231,8 @@ describe("what changes with a record that no event announced", () => {
 
   test("is no record of a rule for another resource, nor one whose read is provisional or unknown", async () => {
     const run = await aRun();
-    put(run.mirror, "notes", note(1, 9), { source: "detail" });
+    put(run.mirror, "people", person(5));
+    put(run.mirror, "orders", order(8, { number: "person", colourId: 5 }), { source: "detail" });
     putPreview(run.mirror, "orders", { id: 4, number: "A", total: 1 });
     detail(run, "notes", note(5, 4), work(run, "notes", 5, "scrub"));
     detail(

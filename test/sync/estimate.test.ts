@@ -14,15 +14,13 @@ function service(totals: Readonly<Record<string, number | Error>>, asked: Servic
       asked.push(request);
       const total = totals[request.path] ?? 0;
       if (total instanceof Error) throw total;
-      const perPage = Number(request.query?.["perPage"] ?? total);
-      const data = Array.from({ length: Math.min(total, perPage) }, (_, i) => ({ id: i + 1 }));
-      const paginator = {
-        currentPage: 1,
-        perPage: Math.max(1, perPage),
-        totalResults: total,
-        totalPages: total,
-      };
-      const body = Buffer.from(JSON.stringify({ data, paginator }));
+      const perPage = request.query?.["perPage"];
+      const data = Array.from({ length: Math.min(total, Number(perPage ?? total)) }, (_, i) => ({
+        id: i + 1,
+        score: i,
+      }));
+      const paginator = { currentPage: 1, perPage, totalResults: total, totalPages: total };
+      const body = Buffer.from(JSON.stringify({ data, ...(perPage !== undefined && { paginator }) }));
       return { status: 200, headers: {}, body, requestId: null, attempts: 1 };
     },
   };
@@ -35,9 +33,9 @@ const holding = (count: number, parents = 0, waiting = 0) => ({
 });
 const usual = { full: false, parentsPerRun: "auto" } as const;
 
-/** Parents' lists that a run reads, of 12 parents with 9 read before. */
-const child = async (parentsPerRun: "auto" | "all" | number, full = false) => {
-  const known = holding(12, 9);
+/** Parents' lists that a run reads, of 12 parents with so many read before. */
+const child = async (parentsPerRun: "auto" | "all" | number, full = false, read = 9) => {
+  const known = holding(12, read);
   const options = { full, parentsPerRun };
   return (await estimateRun(service({}), [resourceOf("notes")], known, options)).get("notes")?.child;
 };
@@ -92,6 +90,16 @@ describe("the estimate of a run", () => {
     expect([await child("auto"), await child("all"), await child(5), await child("auto", true)]).toEqual([
       3, 12, 5, 12,
     ]);
+    expect([await child("auto", false, 12), await child(5, true)]).toEqual([0, 12]);
+  });
+
+  test("counts details where the list shows records in part", async () => {
+    const detail = async (fullWhen: readonly string[]) => {
+      const people = { ...resourceOf("people"), fullWhen };
+      const estimates = await estimateRun(service({ "/people": 5 }), [people], holding(2), usual);
+      return estimates.get("people")?.detail;
+    };
+    expect([await detail(["id", "score"]), await detail(["id", "stocks"])]).toEqual([0, 3]);
   });
 
   test("of an empty list is one page", async () => {
@@ -103,7 +111,8 @@ describe("the estimate of a run", () => {
     const two = [resourceOf("people"), resourceOf("orders")];
     const closed = service({ "/people": new ForbiddenError("not yours"), "/orders": 1 });
     const estimates = await estimateRun(closed, two, null, usual);
-    expect(estimates.get("people")).toMatchObject({ records: null, error: "not yours" });
+    const error = "not yours";
+    expect(estimates.get("people")).toEqual({ list: 1, detail: 0, child: 0, records: null, error });
     expect(estimates.get("orders")?.records).toBe(1);
     const away = service({ "/people": new UnavailableError("503") });
     await expect(estimateRun(away, two, null, usual)).rejects.toThrow("503");

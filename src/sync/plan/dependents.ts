@@ -41,8 +41,6 @@ export function queueDependents(read: AnswerContext, finding: Finding): void {
   const rules = run.mirror.manifest.invalidationRules ?? [];
   for (const rule of rules) {
     if (rule.resource !== read.resource.name || (isNews && rule.announced)) continue;
-    const dependent = run.selected.get(rule.dependent);
-    if (!dependent || (!isNews && isProven(run, dependent))) continue;
     for (const id of dependentIds(run, rule, finding))
       queue({ resource: rule.dependent, id }, isNews ? stamp.receivedAtMs : 0);
   }
@@ -67,7 +65,7 @@ function isOutdated(run: RunContext, resource: Resource, id: RecordId, seq: numb
  * Does a list that shows full records prove them in every run? A quick run reads a part of it. Where it shows some as
  * previews, it proves what was last read from it.
  */
-function isProven({ share }: RunContext, { list, gives, fullWhen }: Resource, source?: string): boolean {
+function isProven({ share }: RunContext, { list, gives, fullWhen }: Resource, source: string): boolean {
   const isRead = list.kind === "whole" || (list.kind === "paged" && share !== "quick");
   return gives === "full" && isRead && (fullWhen === undefined || source === "list");
 }
@@ -116,6 +114,5 @@ function idText(value: JsonValue | undefined): string | null {
 
 /** The ids in these texts, each once. */
 function idsIn(texts: readonly (string | null | undefined)[]): RecordId[] {
-  const ids = texts.map((text) => (text === null || text === undefined ? null : recordId(text)));
-  return [...new Set(ids)].filter((id) => id !== null);
+  return [...new Set(texts.flatMap((text) => recordId(String(text)) ?? []))];
 }

@@ -54,7 +54,7 @@ export async function estimateRun(
     else if (list.kind === "parents") {
       const counts = list.parents.map((one) => estimates.get(one.resource)?.records ?? live(one.resource));
       const parents = counts.reduce((sum, count) => sum + count, 0);
-      const read = full ? 0 : (known?.parentsRead(resource) ?? 0);
+      const read = known?.parentsRead(resource) ?? 0;
       const child = Math.max(childLists(parents, read, full ? "all" : parentsPerRun), waiting(name));
       estimates.set(name, { ...nothing, child });
     } else {
@@ -88,7 +88,7 @@ async function estimateList(transport: Transport, resource: Resource, kept: numb
 /** `showsAll`: the list shows all of its first record. */
 async function countRecords(transport: Transport, resource: Resource) {
   let count = 0;
-  let showsAll = resource.gives === "full";
+  let showsAll: boolean | undefined;
   for (const variant of variantsOf(resource)) {
     const work = sweepWork(resource.name, { variant, perPage: 1 }, 0);
     const request = requestFor(resource, { ...work, id: 0, attempts: 0 });
