@@ -261,11 +261,6 @@ export class WorkQueue extends Repository {
     this.execute(sql, resource, laneRank("changed"), laneRank("quick"), JSON.stringify([...columns]));
   }
 
-  /** Targets of a resource that are queued in any state. */
-  targets(resource: string, kind: WorkKind): string[] {
-    return this.selectColumn("SELECT target FROM _work WHERE resource = ? AND kind = ?", resource, kind);
-  }
-
   /** Live records to probe a route with. None whose parent was deleted; for one that no list shows, none like it. */
   routeProbes(records: Records, resource: string, except: RecordId | null): RecordId[] {
     const unqueued = `NOT EXISTS (SELECT 1 FROM _work WHERE resource = '${resource}' AND target = 'id:' || fence.id`;

@@ -97,8 +97,8 @@ test("I1: what one answer means commits together or not at all", async () => {
     }),
   ).toThrow("the power went");
   expect(mirror.records.liveIds("people")).toEqual([]);
-  expect(queue.targets("people", "detail")).toEqual(["id:1"]);
+  expect(rows(mirror, "SELECT target FROM _work")).toEqual([{ target: "id:1" }]);
   mirror.apply(step);
   expect(mirror.records.liveIds("people")).toEqual([1]);
-  expect(queue.targets("people", "detail")).toEqual(["id:2"]);
+  expect(rows(mirror, "SELECT target FROM _work")).toEqual([{ target: "id:2" }]);
 });

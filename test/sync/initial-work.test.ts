@@ -38,6 +38,28 @@ describe("parents' lists", () => {
     expect(waiting(run)).toEqual([child(2)]);
   });
 
+  test("are not read again because of a clock that was set back, unless every run reads them", async () => {
+    const mirror = await openShop();
+    for (const id of [1, 2]) put(mirror, "people", person(id));
+    const before = runContextOf(mirror, {}, ["notes"]);
+    for (const id of [1, 2])
+      await childPage(before, id, [], { at: stampOf(mirror, { receivedAtMs: startMs + id }) });
+    expect(addWork(runContextOf(mirror, {}, ["notes"]))).toEqual([]);
+    const parentReads = { beforeMs: startMs, left: 99 };
+    expect(addWork(runContextOf(mirror, { parentReads }, ["notes"]))).toEqual([child(1), child(2)]);
+  });
+
+  test("that an interrupted run has not finished go on as they were", async () => {
+    const mirror = await openShop();
+    put(mirror, "people", person(1));
+    const run = runContextOf(mirror, {}, ["notes"]);
+    const payload = { parent: "people", parentId: "1", page: 1, attempt: 2 };
+    const item = { kind: "child", resource: "notes", target: "child:people:1:1", reason: "parent" } as const;
+    run.queue.add(work({ ...item, payload }));
+    expect(addWork(run)).toEqual([child(1)]);
+    expect(run.queue.lease(startMs, ["notes"])?.payload).toEqual(payload);
+  });
+
   test("in every run: all of them once, without those that the run read which this one continues", async () => {
     const mirror = await openShop();
     for (const id of [1, 2, 3]) put(mirror, "people", person(id));
@@ -117,7 +139,24 @@ describe("lists that grow old in a run that lasts days", () => {
     pass(1);
     expect(refreshLists(run)).toBe(true);
     expect(waiting(run)).toEqual(["colours page::1 list sweep", "people page::1 list sweep"]);
+    expect(rows(run.mirror, "SELECT DISTINCT rank FROM _work")).toEqual([{ rank: 0 }]);
     expect(refreshLists(run)).toBe(false);
+  });
+
+  test("were begun by the run that this one continues, or now where no page of them was read", async () => {
+    const { run, pass } = await runWithClock();
+    const swept = { people: new Date(startMs - listAgeMs + 2).toISOString() };
+    run.queue.add(work({ kind: "list", resource: "colours", target: "page::1", lane: "list" }));
+    run.mirror.apply(() => addInitialWork(run, { id: 1, swept }));
+    expect(waiting(run)).toEqual(["colours page::1 list new"]);
+    await page(run, "colours", []);
+    pass(1);
+    expect(refreshLists(run)).toBe(false);
+    pass(1);
+    expect([refreshLists(run), waiting(run)]).toEqual([true, ["people page::1 list sweep"]]);
+    await page(run, "people", []);
+    pass(listAgeMs - 2);
+    expect([refreshLists(run), waiting(run)]).toEqual([true, ["colours page::1 list sweep"]]);
   });
 
   test("are not begun twice: one that is still being read is left to its end, one that failed waits 20 hours", async () => {
@@ -179,8 +218,31 @@ test("a page left by a run that ended is dropped with its listing before the lis
   const run = runContextOf(mirror, {}, ["people"]);
   await page(run, "people", [person(1), person(2)], { total: 6 });
   expect(rows(run.mirror, "SELECT * FROM _listings")).toHaveLength(1);
-  expect(addWork(run)).toEqual(["people page::1 list sweep"]);
+  run.queue.add(work({ target: "id:7" }));
+  const left = ["people id:7 detail new", "people page::1 list sweep"];
+  expect(addWork(run)).toEqual(left);
   expect(rows(run.mirror, "SELECT * FROM _listings")).toEqual([]);
+});
+
+test("what a quick run left is taken over: its records are read with other changes, its lists are not", async () => {
+  const mirror = await openShop();
+  const run = runContextOf(mirror, {}, ["people"]);
+  const quick = { resource: "people", lane: "quick" } as const;
+  run.queue.add(work({ ...quick, kind: "list", target: "page:quick open x:1" }));
+  run.queue.add(work({ ...quick, target: "id:7" }));
+  expect(addWork(run)).toEqual(["people id:7 detail new", "people page::1 list sweep"]);
+  expect(run.queue.lease(startMs, ["people"])?.target).toBe("page::1");
+  expect(rows(mirror, "SELECT lane FROM _work WHERE kind = 'detail'")).toEqual([{ lane: 2 }]);
+});
+
+test("of the lists by variant that an interrupted run left, one is continued where the run had read the other", async () => {
+  const mirror = await openShop();
+  const run = runContextOf(mirror, {}, ["counters"]);
+  const item = { kind: "list", resource: "counters", target: "page:credit-note:1", lane: "list" } as const;
+  run.queue.add(work({ ...item, reason: "left" }));
+  const swept = { "counters:order": new Date(startMs).toISOString() };
+  mirror.apply(() => addInitialWork(run, { id: 1, swept }));
+  expect(waiting(run)).toEqual(["counters page:credit-note:1 list left"]);
 });
 
 test("an interrupted run's open list is continued, page by page", async () => {
@@ -188,7 +250,10 @@ test("an interrupted run's open list is continued, page by page", async () => {
   const run = runContextOf(mirror, {}, ["people"]);
   await page(run, "people", [person(1), person(2)], { total: 6 });
   const unfinished = { id: 1, swept: {} };
+  mirror.db.prepare("UPDATE _listings SET started_at = ?").run(new Date(startMs - listAgeMs).toISOString());
   mirror.apply(() => addInitialWork(run, unfinished));
   expect(waiting(run)).toEqual(["people page::3 list sweep", "people page::2 list sweep"]);
   expect(rows(run.mirror, "SELECT * FROM _listings")).toHaveLength(1);
+  // It takes so long that it is due once it is complete.
+  expect(run.begunLists.get("people")?.begunMs).toBe(startMs - listAgeMs);
 });

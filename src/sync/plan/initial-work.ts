@@ -1,8 +1,7 @@
-import { sweepKey, type BegunList } from "../../state/sweeps.ts";
+import { sweepKey, variantsOf, type BegunList } from "../../state/sweeps.ts";
 import type { Resource } from "../../connector/resource.ts";
-import { childTarget } from "../../state/work-item.ts";
 import type { RunContext } from "../context/run-context.ts";
-import { queueChildList, queueSweep } from "./list-reads.ts";
+import { childList, queueSweep } from "./list-reads.ts";
 import { withdrawScrub } from "./read-reasons.ts";
 import { dueLists, planSweeps, type Unfinished } from "./sweep-plan.ts";
 
@@ -26,16 +25,18 @@ export function addInitialWork(run: RunContext, unfinished: Unfinished | null): 
   for (const resource of resources) addParents(run, resource);
 }
 
-/** Lists of which pages are queued. One whose first page was not read yet begins now. */
-function openSweepsOf({ queue, listings, names, startedAtMs }: RunContext): Map<string, number> {
-  const open = names.flatMap((resource) =>
-    queue.targets(resource, "list").map((target) => {
-      const variant = target.split(":").slice(1, -1).join(":");
-      const startedAt = listings.startedAt(resource, variant);
-      return [sweepKey(resource, variant), startedAt === null ? startedAtMs : Date.parse(startedAt)] as const;
-    }),
-  );
-  return new Map(open);
+/** Lists of which pages are queued: all of them are ready now. One whose first page was not read yet begins now. */
+function openSweepsOf({ queue, listings, resources, startedAtMs }: RunContext): Map<string, number> {
+  const open = new Map<string, number>();
+  for (const resource of resources) {
+    for (const variant of variantsOf(resource)) {
+      if (!queue.isAnyReady(resource.name, `page:${variant}:`)) continue;
+      const startedAt = listings.startedAt(resource.name, variant);
+      const begunMs = startedAt === null ? startedAtMs : Date.parse(startedAt);
+      open.set(sweepKey(resource.name, variant), begunMs);
+    }
+  }
+  return open;
 }
 
 /**
@@ -65,7 +66,7 @@ export function refreshLists(run: RunContext): boolean {
 /** A list that was read whole before takes turns with details that wait; one that never was comes before them. */
 function beginLists(run: RunContext, lists: readonly BegunList[]): void {
   const { queue, runs, begunLists, names } = run;
-  const detailsWait = lists.length > 0 && queue.hasDetails(names);
+  const detailsWait = queue.hasDetails(names);
   for (const list of lists) {
     const key = sweepKey(list.resource, list.variant);
     begunLists.set(key, list);
@@ -79,10 +80,8 @@ function addParents(run: RunContext, child: Resource): void {
   const { parents, parentReads } = run;
   const names = child.list.parents.map(({ resource }) => resource);
   const { left, beforeMs } = parentReads;
-  const nowMs = beforeMs > 0 ? run.startedAtMs : undefined;
+  const nowMs = beforeMs === 0 ? undefined : run.startedAtMs;
   const due = parents.stalest(child.name, names, left, { beforeMs, nowMs });
   parentReads.left -= due.length;
-  const queued = new Set(run.queue.targets(child.name, "child"));
-  for (const parent of due)
-    if (!queued.has(childTarget(parent.resource, parent.id, 1))) queueChildList(run, child, parent);
+  for (const parent of due) run.queue.addIfAbsent(childList(run, child.name, parent));
 }

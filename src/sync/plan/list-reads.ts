@@ -55,6 +55,12 @@ export function childPage(resource: string, payload: ChildPayload, dirtySeq: num
   return { kind: "child", resource, target, lane: "hydration", rank, reason: "parent", payload, dirtySeq };
 }
 
+/** The list of a parent record from its first page. */
+export function childList({ mirror }: RunContext, resource: string, parent: RecordRef): NewWorkItem {
+  const payload = { parent: parent.resource, parentId: String(parent.id), page: 1 };
+  return childPage(resource, payload, mirror.sequence.next());
+}
+
 /** A page of a list or of a parent's list. */
 function pageWork(resource: string, payload: PagePayload | ChildPayload, dirtySeq: number): NewWorkItem {
   return "parent" in payload ? childPage(resource, payload, dirtySeq) : listPage(resource, payload, dirtySeq);
@@ -148,6 +154,5 @@ export function queueOtherForm(answer: AnswerContext): void {
  * parents of nothing.
  */
 export function queueChildList(run: RunContext, child: Resource, parent: RecordRef): void {
-  const payload = { parent: parent.resource, parentId: String(parent.id), page: 1 };
-  run.queue.add(childPage(child.name, payload, run.mirror.sequence.next()));
+  run.queue.add(childList(run, child.name, parent));
 }

@@ -5,7 +5,7 @@ import type { ScrubCandidate } from "../../state/scrub-candidates.ts";
 import { recordTarget, type NewWorkItem, type WorkItem } from "../../state/work-item.ts";
 import { mostOrphans } from "../context/limits.ts";
 import { childrenOf, type AnswerContext, type ReadContext, type RunContext } from "../context/run-context.ts";
-import { childPage } from "./list-reads.ts";
+import { childList } from "./list-reads.ts";
 import { giveBackScrub } from "./scrub-facts.ts";
 
 /*
@@ -104,18 +104,15 @@ const scrubbed = { lane: "scrub", rank: 0, reason: "scrub" } as const;
  * An old detail or list of a parent, for changes that no list shows. False: it is queued for another reason.
  * Guard: the allowance of a day, and `scrubAgeMs` since the last read.
  */
-export function queueScrub({ queue, mirror }: RunContext, { source, id }: ScrubCandidate): boolean {
+export function queueScrub(run: RunContext, { source, id }: ScrubCandidate): boolean {
   const { table, listOf } = source;
-  const dirtySeq = mirror.sequence.next();
-  if (listOf !== null) {
-    const payload = { parent: table, parentId: String(id), page: 1 };
-    return queue.addIfAbsent({ ...childPage(listOf, payload, dirtySeq), ...scrubbed });
-  }
-  return queue.addIfAbsent({
+  if (listOf !== null)
+    return run.queue.addIfAbsent({ ...childList(run, listOf, { resource: table, id }), ...scrubbed });
+  return run.queue.addIfAbsent({
     kind: "detail",
     resource: table,
     target: recordTarget(id),
-    dirtySeq,
+    dirtySeq: run.mirror.sequence.next(),
     ...scrubbed,
   });
 }
