@@ -88,7 +88,7 @@ async function headOf(wire: Wire, call: Call, permit: Permit, deadline: Deadline
   const { where } = call;
   const { counters, safeText } = wire;
   const answer = await sendOnce(wire, call, deadline.signal).catch((error: unknown) => {
-    permit.lost();
+    permit.lost(deadline.signal.aborted);
     counters.unanswered++;
     throw errorOfExchange(error, wire, { where, requestId: null }, deadline);
   });

@@ -79,7 +79,7 @@ function openWindow(state: RateLimitState, report: Report, rules: Rules): RateLi
   return {
     ...state,
     window,
-    late: [],
+    late: state.late.filter((hit) => hit.endedAt > nowMs),
     others: window.foreign > 0 ? seenNow(others, nowMs, rules) : others,
     refusals: easedCaution(state.refusals, nowMs, rules),
   };

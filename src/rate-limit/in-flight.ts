@@ -5,9 +5,17 @@ export function removeFlight(state: RateLimitState, flight: Flight): RateLimitSt
   return { ...state, flights: state.flights.filter((other) => other.id !== flight.id) };
 }
 
-/** A request that got no answer: counts as spent. */
-export function applyLoss(state: RateLimitState, flight: Flight, nowMs: number): RateLimitState {
-  return countAsSpent(removeFlight(state, flight), flight, nowMs);
+/**
+ * A request that got no answer: counts as spent. Nobody waits for it any more, and it may be on its way still: the service
+ * may count it until its deadline, unless its connection broke.
+ */
+export function applyLoss(
+  state: RateLimitState,
+  flight: Flight,
+  nowMs: number,
+  mayArrive = false,
+): RateLimitState {
+  return countAsSpent(removeFlight(state, flight), flight, nowMs, mayArrive ? flight.deadlineAt : nowMs);
 }
 
 /** Ends the requests whose deadline is over. */
@@ -18,10 +26,15 @@ export function expireFlights(state: RateLimitState, nowMs: number): RateLimitSt
 }
 
 /** A request that ended without a report of the budget: spent in this window, and possibly in the next. */
-export function countAsSpent(state: RateLimitState, flight: Flight, nowMs: number): RateLimitState {
+export function countAsSpent(
+  state: RateLimitState,
+  flight: Flight,
+  nowMs: number,
+  countedBy = nowMs,
+): RateLimitState {
   const window = liveWindow(state, nowMs);
-  const spent = window ? { ...window, spent: [...window.spent, nowMs] } : state.window;
-  return noteLate({ ...state, window: spent }, flight, nowMs);
+  const spent = window ? { ...window, spent: [...window.spent, countedBy] } : state.window;
+  return noteLate({ ...state, window: spent }, flight, countedBy);
 }
 
 /** Remembers a request that ended when the window may already have been over: the next one may have counted it. */
@@ -39,8 +52,8 @@ export function extendAlive(state: RateLimitState, flight: Flight): RateLimitSta
 
 /** When a window that a late request opened is over at the latest; null without late requests. */
 export function lateWindowEndsAt(state: RateLimitState, rules: Rules): number | null {
-  const last = state.late.at(-1);
-  return last ? last.endedAt + rules.windowMs + rules.epsilonMs : null;
+  if (state.late.length === 0) return null;
+  return Math.max(...state.late.map((hit) => hit.endedAt)) + rules.windowMs + rules.epsilonMs;
 }
 
 /** Late requests that an open window may still count. */

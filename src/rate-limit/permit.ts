@@ -12,8 +12,8 @@ export interface BudgetHeaders {
 export interface Permit {
   /** The head of the answer arrived. */
   answered(status: number, headers: BudgetHeaders): void;
-  /** No answer came: counts as spent. */
-  lost(): void;
+  /** No answer came: counts as spent. `mayArrive`: nobody waits for it any more, and the service may count it later. */
+  lost(mayArrive?: boolean): void;
 }
 
 /** The budget as progress and `status` show it. */

@@ -118,7 +118,7 @@ function permitFor(flight: Flight, finish: (ending: Ending) => void, rules: Rule
   return {
     answered: (status, headers) =>
       once((state, nowMs) => applyAnswer(state, flight, { ...headers, status, nowMs }, rules)),
-    lost: () => once((state, nowMs) => applyLoss(state, flight, nowMs)),
+    lost: (mayArrive) => once((state, nowMs) => applyLoss(state, flight, nowMs, mayArrive)),
   };
 }
 

@@ -20,11 +20,11 @@ const furthestMs = 24 * 3_600_000;
 /** Every time in a state by its key, and how far ahead of now it may be. */
 const mostAheadMs: Readonly<Record<string, number>> = {
   sentAt: clockErrorMs,
-  endedAt: clockErrorMs,
   lowestAt: clockErrorMs,
   lastAt: clockErrorMs,
-  spent: clockErrorMs,
   deadlineAt: furthestMs,
+  endedAt: furthestMs,
+  spent: furthestMs,
   aliveUntil: furthestMs,
   deadAt: furthestMs,
   pausedUntil: furthestMs,
@@ -46,10 +46,8 @@ export function decodeState(text: string, here: Origin): RateLimitState | null {
   const shiftMs = sameClock ? 0 : driftMs;
   if (there.monotonicMs + shiftMs > here.monotonicMs + clockErrorMs) return null;
   let isPlausible = true;
-  const known = mapTimes(state, (at, key, aheadMs) => {
+  const known = mapTimes(state, (at, aheadMs) => {
     const time = at + shiftMs;
-    // Requests of a machine that has gone down get no answer any more.
-    if (key === "deadlineAt" && !sameClock) return Math.min(time, here.monotonicMs);
     isPlausible &&= time <= here.monotonicMs + aheadMs;
     return time;
   });
@@ -69,14 +67,14 @@ function isSameClock(there: Origin, here: Origin, driftMs: number): boolean {
   return Math.abs(driftMs) < clockErrorMs;
 }
 
-type ChangeTime = (at: number, key: string, aheadMs: number) => number;
+type ChangeTime = (at: number, aheadMs: number) => number;
 
 /** A copy with all its times changed; `key` is where the value stands. */
 function mapTimes<T>(value: T, change: ChangeTime, key = ""): T {
   const aheadMs = mostAheadMs[key];
   const map = (each: unknown, name: string) => mapTimes(each, change, name);
   let changed: unknown = value;
-  if (typeof value === "number" && aheadMs !== undefined) changed = change(value, key, aheadMs);
+  if (typeof value === "number" && aheadMs !== undefined) changed = change(value, aheadMs);
   else if (Array.isArray(value)) changed = value.map((each) => map(each, key));
   else if (typeof value === "object" && value !== null)
     changed = Object.fromEntries(Object.entries(value).map(([name, each]) => [name, map(each, name)]));

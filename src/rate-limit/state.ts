@@ -17,7 +17,7 @@ const windowSchema = z.object({
   lowestAt: time,
   /** Own requests that can have been counted after `first` was. */
   issued: count,
-  /** When requests without a report ended: spent, until a later report includes them. */
+  /** When requests without a report were counted at the latest: spent, until a later report includes them. */
   spent: z.array(time),
   /** Counted requests that own ones do not explain. */
   foreign: count,
@@ -51,7 +51,7 @@ const stateSchema = z.object({
   /** Requests in flight, of all processes. */
   flights: z.array(flightSchema),
   nextId: z.int().min(1),
-  /** Requests that ended when the window may already have been over: the next window may have counted them. */
+  /** Requests that were counted, at the latest (`endedAt`), when the window may be over: the next one may count them. */
   late: z.array(z.object({ sentAt: time, endedAt: time })),
   /** Answers with status 429. */
   refusals: z.object({

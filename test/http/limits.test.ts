@@ -40,7 +40,7 @@ describe("the deadline covers the whole attempt", () => {
     const error = await failureOf(http.send(get("/x")));
     expect(error).toBeInstanceOf(NetworkError);
     expect(error.message).toBe("GET /x: no complete answer within 60 ms");
-    expect([rateLimiter.open(), rateLimiter.lost()]).toEqual([0, 1]);
+    expect([rateLimiter.open(), rateLimiter.lost(), rateLimiter.mayArrive()]).toEqual([0, 1, 1]);
   });
 
   // Fault: network | a connection that is accepted and then silent | a raw server in the service's place | ended at the deadline; the next attempt uses a new connection

@@ -25,7 +25,7 @@ function fullWindows(outcome: Outcome) {
 }
 
 describe("I8: alone on the company", () => {
-  // Fault: limiter | latency, reordered and lost answers, any demand | simulated limiters of every kind | never a 429 while alone (I8)
+  // Fault: limiter | latency, reordered and lost answers, requests counted after they were given up, any demand | simulated limiters of every kind | never a 429 while alone (I8)
   test("never a 429, whatever the limiter, latency, order, loss and demand", () => {
     const scenarios = fc.record({
       seed: seeds,
@@ -34,6 +34,7 @@ describe("I8: alone on the company", () => {
       concurrency: fc.constantFrom(1, 2, 6, 20, 150),
       limit: fc.constantFrom(1, 2, 5, 20, 120),
       loss: fc.constantFrom(0, 0, 0.02, 0.3),
+      givenUp: fc.constantFrom(0, 0, 0.02, 0.3),
       silent: fc.constantFrom(0, 0, 0.05, 1),
     });
     fc.assert(

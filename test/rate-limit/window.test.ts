@@ -96,6 +96,18 @@ describe("within a window", () => {
     expect(ledger.room(700)).toBe(117);
   });
 
+  // Fault: limiter | a request arrives after its process gave it up, or ended | the rate limiter's state | it counts as spent until its deadline, whatever is reported before
+  test("a request that nobody waits for any more counts until its deadline: the service may count it late", () => {
+    const ledger = openedLedger({ permitMs: 30_000 });
+    ledger.lose(ledger.send(200), 500, true);
+    ledger.answer(ledger.send(600), 700, 118);
+    expect(ledger.room(700)).toBe(117);
+    ledger.answer(ledger.send(30_100), 30_300, 117);
+    expect(ledger.room(30_300)).toBe(116);
+    ledger.answer(ledger.send(30_300), 30_400, 116);
+    expect(ledger.room(30_400)).toBe(116);
+  });
+
   test("an answer without headers counts as spent", () => {
     const ledger = openedLedger();
     ledger.answer(ledger.send(200), 300, null, 502);
@@ -186,6 +198,15 @@ describe("the end of a window", () => {
     ledger.answer(ledger.send(60_200), 60_300, 19);
     ledger.answer(slow, 60_400, 0);
     expect(ledger.room(60_400)).toBe(19);
+  });
+
+  test("leaves room in the next window for a request that was given up in this one", () => {
+    const ledger = openedLedger({ defaultLimit: 20 });
+    ledger.lose(ledger.send(50_000), 51_000, true);
+    ledger.answer(ledger.send(60_200), 60_300, 19);
+    expect(ledger.room(60_300)).toBe(18);
+    ledger.answer(ledger.send(60_400), 60_500, 18);
+    expect(ledger.room(60_500)).toBe(17);
   });
 
   test("is not trusted when so many requests were late that they can have filled the next window", () => {

@@ -14,6 +14,8 @@ export interface LenientRateLimiter extends RateLimiter {
   /** Permits given and not finished. */
   open(): number;
   lost(): number;
+  /** Of the lost ones those that the service may count later. */
+  mayArrive(): number;
 }
 
 export function lenientRateLimiter(): LenientRateLimiter {
@@ -21,11 +23,13 @@ export function lenientRateLimiter(): LenientRateLimiter {
   const lanes: string[] = [];
   let open = 0;
   let lost = 0;
+  let late = 0;
   return {
     reports,
     lanes,
     open: () => open,
     lost: () => lost,
+    mayArrive: () => late,
     admit: (lane) => {
       lanes.push(lane);
       open++;
@@ -34,9 +38,10 @@ export function lenientRateLimiter(): LenientRateLimiter {
           open--;
           reports.push({ status, headers });
         },
-        lost: () => {
+        lost: (mayArrive) => {
           open--;
           lost++;
+          if (mayArrive) late++;
         },
       });
     },

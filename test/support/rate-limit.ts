@@ -74,7 +74,7 @@ export interface Ledger {
   nextAt(atMs: number, lane?: Lane): number;
   answer(flight: Flight, atMs: number, remaining: number | null, status?: number): void;
   refuse(flight: Flight, atMs: number, retryAfterS: number | null): void;
-  lose(flight: Flight, atMs: number): void;
+  lose(flight: Flight, atMs: number, mayArrive?: boolean): void;
 }
 
 /** A ledger without a window. */
@@ -115,8 +115,8 @@ export function openLedger(given: Partial<Rules> = {}, start: RateLimitState = c
     refuse(flight, atMs, retryAfterS) {
       state = applyAnswer(state, flight, { ...headers(0, retryAfterS), status: 429, nowMs: atMs }, rules);
     },
-    lose(flight, atMs) {
-      state = applyLoss(state, flight, atMs);
+    lose(flight, atMs, mayArrive) {
+      state = applyLoss(state, flight, atMs, mayArrive);
     },
   };
 }

@@ -91,6 +91,8 @@ export interface Scenario {
   readonly windowMs?: number;
   /** Share of answers that never arrive. */
   readonly loss?: number;
+  /** Share of requests that are given up, and then counted. */
+  readonly givenUp?: number;
   /** Share of answers without rate headers. */
   readonly silent?: number;
   /** Requests of others per second, spread at random. */
@@ -163,6 +165,7 @@ export function simulate(scenario: Scenario): Outcome {
     });
   };
   const send = (flight: Flight) => {
+    if (scenario.givenUp && random.next() < scenario.givenUp) return giveUp(flight);
     const [hitAt, saidAt, receivedAt] = journey(flight.sentAt, scenario.latencyMs, random);
     agenda.at(hitAt, () => {
       const accepted = limiter.hit(hitAt, "own");
@@ -172,6 +175,17 @@ export function simulate(scenario: Scenario): Outcome {
         const retryAfterS = scenario.retryAfter === false ? null : limiter.retryAfterS(saidAt);
         finish(flight, receivedAt, accepted, { remaining, retryAfterS });
       });
+    });
+  };
+  const giveUp = (flight: Flight) => {
+    const lostAt = flight.sentAt + lostAfterMs * random.next();
+    agenda.at(lostAt, () => {
+      state = applyLoss(state, flight, lostAt, true);
+      ask(lostAt);
+    });
+    const hitAt = flight.sentAt + (flight.deadlineAt - flight.sentAt) * random.next();
+    agenda.at(hitAt, () => {
+      if (!limiter.hit(hitAt, "own")) refusedAt.push(hitAt);
     });
   };
   const finish = (
