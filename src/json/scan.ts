@@ -123,20 +123,14 @@ function noteId(bytes: Uint8Array, start: number, end: number, trail: IdTrail): 
   if (bytes[next] === colon) trail.at = skipSpace(bytes, next + 1);
 }
 
-/** Is the string at `[start, end)`, quotes included, this key? With escapes it is longer, never shorter. */
+/** Is the string at `[start, end)`, quotes included, this key? */
 export function isKey(bytes: Uint8Array, start: number, end: number, key: Uint8Array): boolean {
-  const length = end - start - 2;
-  if (length <= key.length) return length === key.length && standsAt(bytes, start + 1, key);
-  return isEscaped(bytes, start, end) && decodeString(bytes, start, end) === Buffer.from(key).toString();
-}
-
-function standsAt(bytes: Uint8Array, at: number, key: Uint8Array): boolean {
-  return key.every((code, index) => bytes[at + index] === code);
-}
-
-function isEscaped(bytes: Uint8Array, start: number, end: number): boolean {
-  while (start < end && bytes[start] !== backslash) start++;
-  return start < end;
+  let at = start + 1;
+  for (let index = 0; index < key.length; index++) {
+    if (bytes[at] === backslash) return decodeString(bytes, start, end) === Buffer.from(key).toString();
+    if (bytes[at++] !== key[index]) return false;
+  }
+  return at === end - 1;
 }
 
 /** The string at `[start, end)`, quotes included; undefined when it is no valid JSON. */

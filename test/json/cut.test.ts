@@ -186,6 +186,11 @@ describe("the value of a key", () => {
     expect(textOf('{"a":1,"\\u0061":2,"b":3}', "a")).toBe("2");
   });
 
+  test("is not that of a key which is written as the text of another", () => {
+    expect(textOf('{"a\\n":1}', "a\\n")).toBeNull();
+    expect(textOf('{"a\\\\n":1}', "a\\n")).toBe("1");
+  });
+
   test("is found for any key: empty, beyond ASCII, with quotes in it", () => {
     expect(textOf('{"":1,"názov":2,"say \\"hi\\"":3}', "")).toBe("1");
     expect(textOf('{"":1,"názov":2,"say \\"hi\\"":3}', "názov")).toBe("2");
