@@ -48,23 +48,17 @@ export function numberLiteral(text: string): number | NumberLiteral {
 export function isExact(text: string): boolean {
   const value = Number(text);
   const printed = String(value);
-  if (printed === text) return Number.isFinite(value);
-  if (!Number.isFinite(value)) return false;
-  // Without the sign, which a double never loses.
-  const [written, kept] = [decimalOf(text), decimalOf(printed)];
-  return written.exponent === kept.exponent && written.digits === kept.digits;
+  return Number.isFinite(value) && (printed === text || isSameDecimal(decimalOf(printed), decimalOf(text)));
 }
 
 /** The exact integer that a value is, a bigint beyond 2^53. Null for anything else, and beyond 64 bits. */
 export function integerOf(value: unknown): number | bigint | null {
-  if (typeof value === "number") {
-    if (!Number.isInteger(value)) return null;
+  if (typeof value === "number")
     return Number.isSafeInteger(value) ? value + 0 : integerOf(new NumberLiteral(String(value)));
-  }
   if (!(value instanceof NumberLiteral)) return null;
-  const { digits, exponent } = decimalOf(value.text);
-  if (exponent < 0 || digits.length + exponent > 19) return null;
-  const whole = BigInt(decimalText(value));
+  const text = decimalText(value);
+  if (!/^-?[0-9]{1,19}$/.test(text)) return null;
+  const whole = BigInt(text);
   return BigInt.asIntN(64, whole) === whole ? whole : null;
 }
 
@@ -73,7 +67,6 @@ const maxPlaces = 1000;
 
 /** The value in plain decimal without exponent, for CSV cells and DECIMAL columns. */
 export function decimalText(value: number | bigint | NumberLiteral): string {
-  if (typeof value === "bigint") return value.toString();
   assert(typeof value !== "number" || Number.isFinite(value), "an amount is a finite number");
   const text = String(value);
   const { negative, digits, exponent } = decimalOf(text);
@@ -94,6 +87,11 @@ interface Decimal {
   readonly exponent: number;
 }
 
+/** Without the sign, which a double never loses. */
+function isSameDecimal(a: Decimal, b: Decimal): boolean {
+  return a.exponent === b.exponent && a.digits === b.digits;
+}
+
 function decimalOf(text: string): Decimal {
   const [mantissa = "", power = "0"] = text.toLowerCase().split("e");
   const unsigned = mantissa.startsWith("-") ? mantissa.slice(1) : mantissa;
@@ -101,7 +99,7 @@ function decimalOf(text: string): Decimal {
   const all = whole + fraction;
   let first = 0;
   let last = all.length;
-  while (first < last && all.charCodeAt(first) === 0x30) first++;
+  while (all.charCodeAt(first) === 0x30) first++;
   while (last > first && all.charCodeAt(last - 1) === 0x30) last--;
   if (first === last) return { negative: false, digits: "", exponent: 0 };
   const exponent = Number(power) - fraction.length + (all.length - last);

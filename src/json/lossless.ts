@@ -1,8 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import { assert } from "../base/errors.ts";
 import type { JsonValue } from "./literal.ts";
 import { describeCharacter, malformed } from "./malformed.ts";
-import { parsePrecisely, Unexpected } from "./precise-parser.ts";
+import { parsePrecisely } from "./precise-parser.ts";
 import { mayLosePrecision } from "./precision.ts";
 import { maxDepth } from "./scan.ts";
 
@@ -14,18 +13,12 @@ import { maxDepth } from "./scan.ts";
  * @throws MirrorError `protocol`
  */
 export function parseLossless(slice: Buffer | string, offsetBytes = 0): JsonValue {
-  const text = typeof slice === "string" ? slice : slice.toString();
+  const text = slice.toString();
   if (!mayLosePrecision(text)) {
     const value = parseNatively(text);
     if (value !== undefined && !isTooDeep(text, value)) return value;
   }
-  try {
-    return parsePrecisely(text, maxDepth);
-  } catch (error) {
-    assert(error instanceof Unexpected, "the precise parser fails only on its input");
-    const before = Buffer.byteLength(text.slice(0, error.at));
-    throw malformed(offsetBytes + before, error.expected, describeCharacter(text.codePointAt(error.at)));
-  }
+  return parsePrecisely(text, maxDepth, offsetBytes);
 }
 
 function parseNatively(text: string): JsonValue | undefined {
@@ -57,8 +50,7 @@ function isDeeper(value: JsonValue, depth: number): boolean {
 export function assertUtf8(body: Buffer): void {
   if (isUtf8(body)) return;
   const repaired = Buffer.from(body.toString());
-  let at = 0;
-  while (at < body.length && body[at] === repaired[at]) at++;
+  const at = repaired.findIndex((byte, index) => byte !== body[index]);
   throw malformed(at, "UTF-8", describeCharacter(body[at]));
 }
 

@@ -1,20 +1,14 @@
+import type { MirrorError } from "../base/errors.ts";
 import { numberLiteral, type JsonObject, type JsonValue } from "./literal.ts";
+import { describeCharacter, malformed } from "./malformed.ts";
 
-/** The character at `at` is not what JSON allows there. */
-export class Unexpected extends Error {
-  readonly at: number;
-  readonly expected: string;
-
-  constructor(at: number, expected: string) {
-    super(`expected ${expected} at character ${at}`);
-    this.at = at;
-    this.expected = expected;
-  }
-}
-
-/** Parses JSON as RFC 8259 defines it, with exact numbers. Slow: see lossless.ts. Throws Unexpected. */
-export function parsePrecisely(text: string, maxDepth: number): JsonValue {
-  return new PreciseParser(text, maxDepth).document();
+/**
+ * Parses JSON as RFC 8259 defines it, with exact numbers. Slow: see lossless.ts. Throws MirrorError `protocol`.
+ *
+ * @param offsetBytes where the text stands in its answer; the error counts from there
+ */
+export function parsePrecisely(text: string, maxDepth: number, offsetBytes: number): JsonValue {
+  return new PreciseParser(text, maxDepth, offsetBytes).document();
 }
 
 const words: ReadonlyMap<string, JsonValue> = new Map([
@@ -29,12 +23,14 @@ const plainCharacters = /[ !#-[\]-\uffff]+/y;
 class PreciseParser {
   readonly #text: string;
   readonly #maxDepth: number;
+  readonly #offsetBytes: number;
   #at = 0;
   #depth = 0;
 
-  constructor(text: string, maxDepth: number) {
+  constructor(text: string, maxDepth: number, offsetBytes: number) {
     this.#text = text;
     this.#maxDepth = maxDepth;
+    this.#offsetBytes = offsetBytes;
   }
 
   document(): JsonValue {
@@ -150,7 +146,13 @@ class PreciseParser {
     return true;
   }
 
-  #unexpected(expected: string): Unexpected {
-    return new Unexpected(this.#at, expected);
+  /** The character here is not what JSON allows. */
+  #unexpected(expected: string): MirrorError {
+    const before = Buffer.byteLength(this.#text.slice(0, this.#at));
+    return malformed(
+      this.#offsetBytes + before,
+      expected,
+      describeCharacter(this.#text.codePointAt(this.#at)),
+    );
   }
 }

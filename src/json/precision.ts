@@ -1,4 +1,5 @@
 import { isExact } from "./literal.ts";
+import { classOf } from "./scan.ts";
 
 /** The shortest run of digits and points that matters has 16 characters: one of them has such an index. */
 const stride = 16;
@@ -62,10 +63,4 @@ function runStart(text: string, at: number, members: Uint8Array): number {
 function runEnd(text: string, at: number, members: Uint8Array): number {
   while (at < text.length && members[text.charCodeAt(at)] === 1) at++;
   return at;
-}
-
-function classOf(characters: string): Uint8Array {
-  const members = new Uint8Array(256);
-  for (const character of characters) members[character.charCodeAt(0)] = 1;
-  return members;
 }

@@ -1,3 +1,5 @@
+import { isSpace } from "./scan.ts";
+
 /** The bytes of one record, and its `id` as it is written; null without a usable one. */
 export interface Slice {
   readonly slice: Buffer;
@@ -27,7 +29,7 @@ export class Slices implements Iterable<Slice> {
   }
 
   id(index: number): string | null {
-    return integerAt(this.#body, this.#offset(index, 2), this.#offset(index, 1));
+    return integerAt(this.#body, this.#offset(index, 2));
   }
 
   *[Symbol.iterator](): Generator<Slice> {
@@ -44,25 +46,25 @@ export class Slices implements Iterable<Slice> {
 /** 20 characters hold every 64-bit integer; longer ones are no ids. */
 const maxIdBytes = 20;
 
-/** The integer that begins at `at`, a literal or a text of one; null for any other value, and for `at` 0. */
-export function integerAt(bytes: Buffer, at: number, limit: number): string | null {
+/** The integer that a record has at `at`, a literal or a text of one; null for any other value, and for `at` 0. */
+export function integerAt(bytes: Buffer, at: number): string | null {
   if (at === 0) return null;
   const isText = bytes[at] === 0x22;
   const start = isText ? at + 1 : at;
   const first = bytes[start] === 0x2d ? start + 1 : start;
   let end = first;
-  while (end < limit && isDigit(bytes[end] ?? 0)) end++;
+  while (isDigit(bytes[end])) end++;
   if (end === first || end - start > maxIdBytes) return null;
-  if (isText ? bytes[end] !== 0x22 : !endsValue(bytes[end] ?? 0)) return null;
+  if (isText ? bytes[end] !== 0x22 : !endsValue(bytes[end])) return null;
   if (bytes[first] === 0x30 && end > first + 1) return null;
   return bytes.toString("latin1", start, end);
 }
 
-function isDigit(code: number): boolean {
-  return code >= 0x30 && code <= 0x39;
+function isDigit(code: number | undefined): boolean {
+  return code !== undefined && code >= 0x30 && code <= 0x39;
 }
 
 /** White space, `,` or `}`. */
-function endsValue(code: number): boolean {
-  return code <= 0x20 || code === 0x2c || code === 0x7d;
+function endsValue(code: number | undefined): boolean {
+  return code === 0x2c || code === 0x7d || isSpace(code);
 }

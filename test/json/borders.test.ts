@@ -4,6 +4,7 @@ import { decimalText, integerOf, jsonEquals, numberLiteral, NumberLiteral } from
 import { parseLossless } from "../../src/json/lossless.ts";
 import { describeCharacter } from "../../src/json/malformed.ts";
 import { maxDepth } from "../../src/json/scan.ts";
+import { asDoubles } from "../support/json.ts";
 
 const deep = (levels: number) => Buffer.from("[".repeat(levels) + "]".repeat(levels));
 
@@ -32,10 +33,17 @@ describe("cutting", () => {
     for (let before = 0; before < 9; before++)
       for (let after = 0; after < 9; after++)
         for (const escape of [String.raw`\"`, String.raw`\\`, String.raw`\\\"`]) {
-          const record = `{"a":"${"x".repeat(before)}${escape}${"[".repeat(after)}"}`;
-          const slices = cutArray(Buffer.from(`[${record},${record}]`));
-          expect([...slices].map(({ slice }) => slice.toString())).toEqual([record, record]);
+          const text = `"${"x".repeat(before)}${escape}${"[".repeat(after)}"`;
+          const records = [`{"a":${text}}`, text];
+          const slices = cutArray(Buffer.from(`[${records.join(",")}]`));
+          expect([...slices].map(({ slice }) => slice.toString())).toEqual(records);
         }
+  });
+
+  test("follows strings and brackets only, whatever stands between them", () => {
+    const records = ["[z]", "[|]", "[\\]", "[Z]", "{~:^}"];
+    const slices = cutArray(Buffer.from(`[${records.join(",")}]`));
+    expect([...slices].map(({ slice }) => slice.toString())).toEqual(records);
   });
 });
 
@@ -70,8 +78,10 @@ describe("numbers", () => {
 
   test("that no double holds are read beside any number of lists and objects", () => {
     const many = Array.from({ length: maxDepth + 100 }, (_, i) => (i % 2 === 0 ? "[]" : "{}"));
-    const read = parseLossless(`[${many.join(",")},9007199254740993]`) as unknown[];
-    expect(read.at(-1)).toEqual(new NumberLiteral("9007199254740993"));
+    for (const wrap of [(text: string) => `[${text}]`, (text: string) => `[[${text}]]`]) {
+      const read = parseLossless(wrap(`${many.join(",")},9007199254740993`));
+      expect(asDoubles(read)).toEqual(JSON.parse(wrap(`${many.join(",")},9007199254740992`)));
+    }
   });
 });
 

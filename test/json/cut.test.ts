@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { cutArray, cutList, cutObject, valueOf } from "../../src/json/cut.ts";
+import { cutArray, cutList, cutObject, isEmptyObject, valueOf } from "../../src/json/cut.ts";
 import { maxDepth } from "../../src/json/scan.ts";
 import { refusal } from "../support/json.ts";
 
@@ -170,6 +170,19 @@ describe("a single object", () => {
   test.each(["", "[]", '"text"', '{"id":1', '{"id":1}}', '{"id":1}{'])("is refused as %j", (text) => {
     expect(refusal(() => cutObject(bytes(text))).kind).toBe("protocol");
   });
+
+  test("is what is expected where another value stands", () => {
+    for (const read of [cutObject, (body: Buffer) => valueOf(body, "a")])
+      expect(refusal(() => read(bytes(" 1"))).message).toContain('at byte 1 expected an object, found "1"');
+  });
+
+  test.each([
+    ["{}", true],
+    ["{ }", true],
+    ["[]", false],
+    ["{{", false],
+    ['{"a":{}}', false],
+  ])("%s is an empty one: %s", (text, isEmpty) => expect(isEmptyObject(bytes(text))).toBe(isEmpty));
 });
 
 describe("the value of a key", () => {

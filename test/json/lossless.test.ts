@@ -126,6 +126,7 @@ describe("parsing without loss", () => {
     ['"\\x"', 2, "an escape", '"x"'],
     ['"\\', 2, "an escape", "the end"],
     ['"\\u12g4"', 5, "a hexadecimal digit", '"g"'],
+    ['"\\u123g"', 6, "a hexadecimal digit", '"g"'],
     ["[1,\u00a02]", 3, "a value", "0xA0"],
     ['["č","🐎",x]', 13, "a value", '"x"'],
   ])("of %j is refused at byte %i", (text, at, expected, found) => {
@@ -165,6 +166,21 @@ describe("parsing without loss", () => {
     expect(refusal(() => parseLossless(nested(100_000))).message).toContain(`at most ${maxDepth} levels`);
   });
 
+  test("refuses deep ones beside shallow ones", () => {
+    const deep = "[".repeat(maxDepth) + "]".repeat(maxDepth);
+    for (const text of [`[1,${deep}]`, `[null,${deep},"a"]`, `{"a":${deep},"b":{}}`])
+      expect(refusal(() => parseLossless(text)).message).toContain(`at most ${maxDepth} levels`);
+  });
+
+  test("uses the native parser for ones that are just not too deep, among any others", () => {
+    const deep = `${"[".repeat(maxDepth - 1)}"a"${"]".repeat(maxDepth - 1)}`;
+    const text = `[null,1,"b",${deep},${"{},".repeat(maxDepth)}"c"]`;
+    const native = vi.spyOn(JSON, "parse");
+    parseLossless(text);
+    expect(native).toHaveBeenCalledOnce();
+    native.mockRestore();
+  });
+
   test("counts nested brackets, not those side by side", () => {
     const text = `[${"[],{},".repeat(1000)}"[{"]`;
     expect(parseLossless(text)).toEqual(JSON.parse(text));
@@ -173,6 +189,7 @@ describe("parsing without loss", () => {
   test("of a literal or string of megabytes ends, right or wrong", () => {
     const long = "1".repeat(2_000_000);
     expect(parseLossless(long)).toEqual(new NumberLiteral(long));
+    expect(parseLossless(`["${long}",1.${"0".repeat(2_000_000)}]`)).toEqual([long, 1]);
     expect(refusal(() => parseLossless(`${long}x`)).message).toContain("at byte 2000000 ");
     expect(refusal(() => parseLossless(`"${long}`)).message).toContain("the rest of a string");
     expect(refusal(() => parseLossless(`["${"1e400".repeat(400_000)}`)).kind).toBe("protocol");

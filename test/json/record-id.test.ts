@@ -1,5 +1,5 @@
-import { describe, expect, test } from "vitest";
-import { cutList, idOf } from "../../src/json/cut.ts";
+import { describe, expect, test, vi } from "vitest";
+import { cutArray, cutList, idOf } from "../../src/json/cut.ts";
 import { refusal } from "../support/json.ts";
 
 /** Both ways to it: of a record on its own, and of the same record in a list. */
@@ -32,6 +32,8 @@ describe("the id of a record", () => {
   test.each([
     ["missing", '{"name":"a"}'],
     ["missing from an empty record", "{}"],
+    ["missing, and a key before is an integer", '{"5":1}'],
+    ["followed by what is no JSON", '{"id":17!}'],
     ["only that of something inside", '{"client":{"id":5},"lines":[{"id":6}]}'],
     ["a text of something else", '{"id":"17a"}'],
     ["a text with white space", '{"id":" 17"}'],
@@ -51,6 +53,7 @@ describe("the id of a record", () => {
     ["a key that only looks like it", '{"ie\\u0064":1,"Id":2,"id ":3,"i\\\\u0064":4}'],
     ["of an array", '["id",1]'],
     ["of a string", '"id"'],
+    ["of a text of an integer", '"5"'],
     ["of a number", "17"],
   ])("is null when %s", (_, record) => {
     expect(idsOf(record)).toEqual([null, null]);
@@ -59,6 +62,18 @@ describe("the id of a record", () => {
   test("of one record is not used for the next", () => {
     const { records } = cutList(Buffer.from('{"data":[{"id":1},{"name":"a"},{"id":3}]}'));
     expect([...records].map(({ id }) => id)).toEqual(["1", null, "3"]);
+  });
+
+  test("is not an integer at the beginning of the answer", () => {
+    const records = cutArray(Buffer.from('["7",{"a":1}]'));
+    expect([...records].map(({ id }) => id)).toEqual([null, null]);
+  });
+
+  test("is found without parsing a key, unless one may be it in escapes", () => {
+    const native = vi.spyOn(JSON, "parse");
+    const record = Buffer.from('{"name":"a","currency":"EUR","id":1}');
+    expect([idOf(record), native.mock.calls]).toEqual(["1", []]);
+    native.mockRestore();
   });
 
   test("of half a record is not guessed", () => {

@@ -63,7 +63,7 @@ function hasKeyWithBackslash(text: string): boolean {
  */
 export function natively(text: string): unknown {
   try {
-    if (hasKeyWithBackslash(text)) return asDoubles(parsePrecisely(text, Infinity));
+    if (hasKeyWithBackslash(text)) return asDoubles(parsePrecisely(text, Infinity, 0));
     return JSON.parse(text) as unknown;
   } catch {
     return undefined;
