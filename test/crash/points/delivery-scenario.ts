@@ -26,7 +26,7 @@ function changeSuppliers({ sandbox }: Company): Post[] {
 
 const idOf = ({ headers }: Post) => headers["webhook-id"] ?? "";
 
-/** The service as a sender: what is not answered with 204 is sent again. */
+/** The service as a sender: what is not answered with 204 is sent again, with the time of sending. */
 class Sender {
   readonly accepted = new Set<string>();
   private readonly deliveries: readonly Post[];
@@ -45,7 +45,8 @@ class Sender {
   }
 
   private async send(one: Post, port: number): Promise<void> {
-    const { headers, body } = one;
+    const { body } = one;
+    const headers = { ...one.headers, "webhook-timestamp": String(Math.floor(Date.now() / 1_000)) };
     const url = `http://127.0.0.1:${port}/webhooks/acme`;
     const response = await fetch(url, { method: "POST", headers, body }).catch(() => null);
     if (response?.status === 204) this.accepted.add(idOf(one));
