@@ -127,16 +127,6 @@ describe("I12: an unknown field", () => {
     ]);
   });
 
-  test("whose long name is cut within a character leaves room for the next one after a reopening", async () => {
-    const path = join(tempFolder(), "shop.db");
-    for (const last of ["𐊡", "𐊢"]) {
-      const mirror = await openHasty({ path });
-      put(mirror, "people", person(1, { [`${"k".repeat(99)}${last}`]: last }));
-      expect(grownColumns(mirror, "people")).toHaveLength(last === "𐊡" ? 1 : 2);
-      mirror.close();
-    }
-  });
-
   test("called by a number leaves every other column its own value, in lines too", async () => {
     const mirror = await openShop();
     const lines = [{ id: 5, title: "t", quantity: 2, "1": "one", "0": 7 }];
