@@ -127,11 +127,10 @@ export function withdrawScrub({ queue, mirror }: RunContext): number {
 /** Queues records that no parent's list can show, once the parents' own list is complete. */
 export function queueOrphans(answer: AnswerContext): void {
   const { run } = answer;
-  for (const { resource, link } of childrenOf(run, answer.resource.name)) {
-    const all = resource.list.kind === "parents" ? resource.list.parents : [];
-    const links = all.map((one) => ({ parent: one.resource, column: snakeCase(one.field) }));
+  for (const { resource, link, links } of childrenOf(run, answer.resource.name)) {
+    const parents = links.map((one) => ({ parent: one.resource, column: snakeCase(one.field) }));
     const column = snakeCase(link.field);
-    for (const id of run.mirror.records.liveWithoutParent(resource.name, column, links, mostOrphans))
+    for (const id of run.mirror.records.liveWithoutParent(resource.name, column, parents, mostOrphans))
       queueRecord(answer, "no parent", { resource: resource.name, id });
   }
 }
