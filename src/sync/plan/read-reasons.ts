@@ -135,14 +135,19 @@ export function queueOrphans(answer: AnswerContext): void {
   }
 }
 
+/** Reasons of lists. In the lane of events they replaced an event's, which the read completes, or that of a recheck. */
+const listReasons = new Set(["new", "changed", "closed", "full", "absent", "no parent"]);
+
 /**
  * The record of an event once more, a minute after its read: the event may have been sent before its own
  * transaction was committed at the service.
  * Guard: a recheck and a route probe queue no recheck, and a record that is queued anyway gets none.
+ *
+ * @param completed how many events the read completed
  */
-export function queueRecheck({ run, item, stamp }: AnswerContext): void {
+export function queueRecheck({ run, item, stamp }: AnswerContext, completed: number): void {
   if (item.lane !== "webhook" || isRecheck(item.reason) || routeProbes.has(item.reason)) return;
-  if (isRepair(item.reason)) return;
+  if (isRepair(item.reason) || (completed === 0 && listReasons.has(item.reason))) return;
   run.queue.addIfAbsent({
     kind: item.kind,
     resource: item.resource,
