@@ -25,9 +25,9 @@ export const requestFaults: readonly PlantedFault[] = [
     id: "lost-request-not-counted",
     invariant: "I8",
     file: "src/rate-limit/in-flight.ts",
-    find: "return countAsSpent(removeFlight(state, flight), flight, nowMs);",
+    find: "return countAsSpent(removeFlight(state, flight), flight, nowMs, mayArrive ? flight.deadlineAt : nowMs);",
     replace:
-      "return nowMs < 0 ? countAsSpent(removeFlight(state, flight), flight, nowMs) : removeFlight(state, flight);",
+      "return mayArrive && nowMs < 0 ? countAsSpent(state, flight, nowMs) : removeFlight(state, flight);",
     why: "a request without an answer costs nothing, although the service counted it",
     tests: ["test/rate-limit"],
   },
