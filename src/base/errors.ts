@@ -13,6 +13,8 @@ export type ErrorKind =
   | "identity"
   | "locked"
   | "database"
+  /** This machine does not let the program do its work. */
+  | "runtime"
   | "stopped";
 
 /** Details of a MirrorError. */
@@ -37,6 +39,12 @@ export class MirrorError extends Error {
     this.retryable = options.retryable ?? false;
     this.hint = options.hint;
   }
+}
+
+/** The error of an address that a server cannot listen on. */
+export function listenFailure(host: string, port: number, cause: unknown): MirrorError {
+  const hint = "Another program may use the port: choose another one.";
+  return new MirrorError("runtime", `cannot listen on ${host}:${port}: ${messageOf(cause)}`, { hint, cause });
 }
 
 /** Throws when the code's own promise does not hold. Not for mistakes of the user or the service. */

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import type { TextValue } from "./config-values.ts";
 
 /** Is it this machine? Only there may plain http go. */
@@ -34,6 +35,26 @@ export function readBaseUrl(text: string): TextValue<string> {
 export function readPublicUrl(text: string): TextValue<string> {
   const read = readAddress(text);
   return "value" in read ? { value: read.value.href } : read;
+}
+
+/** A host name in lower case: `mirror.internal.example.com`. */
+export function readHostName(text: string): TextValue<string> {
+  const isName = /^[^\s/?#@:[\]\\]+$/.test(text) && URL.canParse(`http://${text}`);
+  return isName ? { value: new URL(`http://${text}`).hostname } : { must: "be a host name without a port" };
+}
+
+/**
+ * May a page be shown to who asked for it with this `Host` header? A browser whose name server was made to lie (DNS
+ * rebinding) sends the name of the page that it shows, so a name must be a known one. An address is no name.
+ * Without the header no browser asked.
+ *
+ * @param names in lower case
+ */
+export function isPageHost(header: string | undefined, names: readonly string[]): boolean {
+  if (header === undefined) return true;
+  if (!URL.canParse(`http://${header}`)) return false;
+  const name = new URL(`http://${header}`).hostname.replace(/\.$/, "");
+  return name === "localhost" || isIP(name.replace(/^\[(.*)\]$/, "$1")) !== 0 || names.includes(name);
 }
 
 /** Where the receiver listens. */

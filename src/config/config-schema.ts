@@ -5,7 +5,7 @@ import { assert } from "../base/errors.ts";
 import { logLevels } from "../base/logger.ts";
 import { didYouMean } from "../base/names.ts";
 import { transportDefaults } from "../connector/transport.ts";
-import { readBaseUrl, readListen, readPublicUrl } from "./address.ts";
+import { readBaseUrl, readHostName, readListen, readPublicUrl } from "./address.ts";
 import {
   cronText,
   durationText,
@@ -248,10 +248,13 @@ const schedule = section({
   timezone: timezoneText().default("Europe/Bratislava").describe("The patterns' time zone."),
 });
 
-/** Gives host and port. */
 const serve = section({
   listen: readableText("an address", readListen).prefault("127.0.0.1:8787").describe("Address and port."),
-}).transform(({ listen }) => listen);
+  hosts: z
+    .array(readableText("a host name", readHostName), { error: "must be a list" })
+    .default([])
+    .describe("Host names that the pages are asked for by, besides addresses, localhost and public_url's."),
+}).transform(({ listen, ...same }) => ({ ...listen, ...same }));
 
 function exportOf(place: ConfigPlace) {
   const s3 = "a place such as s3://bucket/prefix";

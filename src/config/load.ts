@@ -3,7 +3,7 @@ import { assert, MirrorError } from "../base/errors.ts";
 import { companyNameProblems, pathText, problemsOf, type Problem } from "./config-problems.ts";
 import { configSchema, type KnownConnector } from "./config-schema.ts";
 import type { Config } from "./config.ts";
-import { isOfWebhook, readFailure, resolveSecrets, type ResolvedSecrets } from "./secrets.ts";
+import { isOfWebhook, readFailure, resolveSecrets, shortestSecret, type ResolvedSecrets } from "./secrets.ts";
 import { problemLine, readYaml, type LocatedProblem, type YamlFile } from "./yaml.ts";
 
 /** Where the config is, and what it may refer to. */
@@ -75,7 +75,7 @@ function check(
   const result = schema.safeParse(raw, { reportInput: true });
   const wrong = result.success ? [] : problemsOf(result.error.issues, schema);
   const missing = needed === "when_used" ? [] : missingSecrets(secrets);
-  const problems = [...wrong, ...companyNameProblems(raw)];
+  const problems = [...wrong, ...companyNameProblems(raw), ...shortSecrets(secrets)];
   const tokens = [...secrets.values()].filter((one) => !isOfWebhook(one.path));
   const isRefused = problems.length > 0 || tokens.every((one) => one.missing);
   const refused = isRefused ? missing.filter((one) => !isOfWebhook(one.path)) : [];
@@ -90,6 +90,15 @@ function missingSecrets(secrets: ResolvedSecrets): Problem[] {
   return [...secrets.values()].flatMap(({ path: place, missing }) =>
     missing ? [{ path: place, at: "value" as const, message: missing.message }] : [],
   );
+}
+
+/** A short secret can be guessed, and what looks like it would be cut out of every line of the log. */
+function shortSecrets(secrets: ResolvedSecrets): Problem[] {
+  return [...secrets.values()].flatMap(({ path: place, secret, missing }) => {
+    if (missing || !isOfWebhook(place) || secret.reveal().length >= shortestSecret) return [];
+    const message = `${pathText(place)} has fewer than ${shortestSecret} characters: it can be guessed`;
+    return [{ path: place, at: "value" as const, message }];
+  });
 }
 
 /** `http:` with everything below it commented out is the same as no `http:`. */

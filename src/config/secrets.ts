@@ -4,6 +4,9 @@ import { Secret } from "../base/secret.ts";
 import { pathText, valueAt } from "./config-problems.ts";
 import type { Path } from "./yaml.ts";
 
+/** Characters of a webhook secret; those of the service have more. */
+export const shortestSecret = 16;
+
 /** Where a secret is from. */
 export type SecretPlace =
   | { readonly kind: "environment"; readonly name: string }

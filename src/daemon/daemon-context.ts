@@ -2,6 +2,7 @@ import type { CompanyConfig, Config } from "../config/config.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
+import type { ConnectionCounts } from "../webhook/server/connections.ts";
 import type { ProcessContext } from "./runs/process-context.ts";
 
 /** What every part of the daemon works with; below the daemon itself the log adds the company to each line. */
@@ -13,6 +14,8 @@ export interface DaemonContext extends ProcessContext {
   readonly afterRun: (run: CompanySettings & { readonly report: CompanyReport }) => Promise<void>;
   /** Publishes when `schedule.publish` has a pattern of its own; never rejects. */
   readonly publish: (settings: CompanySettings) => Promise<void>;
+  /** Of the server: every company's heartbeat writes them to its mirror, for `status`. */
+  readonly connections: Readonly<ConnectionCounts>;
   /** Gets every webhook key as soon as it is known. */
   readonly onSecrets: (secrets: readonly string[]) => void;
 }

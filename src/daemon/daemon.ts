@@ -8,10 +8,15 @@ import { CompanySupervisor } from "./company-supervisor.ts";
 import { RunPlaces } from "./runs/run-places.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
 
+/** Longer than the supervisors' own deadline, after which they only close. */
+const stopDeadlineMs = 20_500;
+
 /** All companies of a config in one process. No company waits for another, except for its place among the runs. */
 export class Daemon implements Companies {
   /** Of the config as it is now; null: no run by the clock. */
   schedule: CronSchedule | null = null;
+  /** Host names that pages may be asked for by, of the config as it is now. */
+  pageHosts: readonly string[] = [];
   /** Answers to requests that are for no company, by result. */
   readonly otherAnswers: Record<string, number> = {};
   private readonly context: DaemonContext;
@@ -49,6 +54,7 @@ export class Daemon implements Companies {
   apply(config: Config): void {
     const { sync, timezone } = config.schedule;
     this.schedule = sync === null ? null : parseCronSchedule(sync, timezone);
+    this.pageHosts = pageHostsOf(config);
     const resources = this.context.resourcesOf(config);
     const names = new Set(config.companies.map(({ name }) => name));
     for (const [name, supervisor] of this.supervisors) if (!names.has(name)) this.remove(supervisor);
@@ -60,10 +66,19 @@ export class Daemon implements Companies {
     }
   }
 
-  /** Ends every run where it can be resumed, closes every mirror and releases every lock. */
+  /**
+   * Ends every run where it can be resumed, closes every mirror and releases every lock. What has not ended after
+   * `stopDeadlineMs` is left alone: the end of the process ends it, and what was committed is kept.
+   */
   async stop(): Promise<void> {
     for (const supervisor of this.supervisors.values()) this.stopping.add(supervisor.stop());
-    await Promise.all(this.stopping);
+    const deadline = Promise.withResolvers<void>();
+    const timer = setTimeout(() => {
+      this.context.log.warn("a company did not stop in time: its mirror is left as after a crash");
+      deadline.resolve();
+    }, stopDeadlineMs);
+    await Promise.race([Promise.all(this.stopping), deadline.promise]);
+    clearTimeout(timer);
   }
 
   private add(settings: CompanySettings): void {
@@ -85,6 +100,11 @@ export class Daemon implements Companies {
       log.info("the company is no longer served: its mirror is closed, its files stay");
     });
   }
+}
+
+function pageHostsOf({ serve, companies }: Config): string[] {
+  const urls = companies.flatMap(({ webhook }) => webhook.publicUrl ?? []);
+  return [...serve.hosts, ...urls.map((url) => new URL(url).hostname)];
 }
 
 /** Adds the company to every line. */

@@ -20,6 +20,8 @@ export interface EventFacts {
   /** When `serve` received deliveries, the oldest first. */
   readonly spans: readonly EndedSpan[];
   readonly service: ServiceNote | null;
+  /** Connections that the daemon dropped since its start, as of its last heartbeat. */
+  readonly dropped_connections: number;
   /** Commands of other processes that the daemon has not finished. */
   readonly orders: readonly Pick<DaemonCommand, "kind" | "askedAt" | "pid" | "state">[];
 }
@@ -72,6 +74,7 @@ const overdueMs = 3_600_000;
 export function readEventFacts(db: Db): EventFacts {
   return db.transaction(() => {
     const inbox = new InboxView(db);
+    const meta = new Meta(db);
     const commands = DaemonCommands.areIn(db) ? new DaemonCommands(db).open() : [];
     return {
       counts: inbox.counts(),
@@ -80,7 +83,8 @@ export function readEventFacts(db: Db): EventFacts {
       lastReceivedAt: inbox.lastReceived(),
       unknownTypes: inbox.unknownTypes(),
       spans: hasTable(db, "_receiver") ? new UptimeLog(db).latest(mostSpans) : [],
-      service: serviceNote(new Meta(db).get("service")),
+      service: serviceNote(meta.get("service")),
+      dropped_connections: Number(meta.get("dropped_connections") ?? 0),
       orders: commands.map(({ kind, askedAt, pid, state }) => ({ kind, askedAt, pid, state })),
     };
   })();

@@ -85,29 +85,37 @@ describe("the webhook URL", () => {
   test.each([
     ["", "ok", "not configured"],
     [
-      "public_url: https://hooks.example.com/webhooks/acme, secrets: [s]",
+      "public_url: https://hooks.example.com/webhooks/acme, secrets: [whsec_0123456789]",
       "ok",
       "https://hooks.example.com/webhooks/acme",
     ],
     ["public_url: https://hooks.example.com/webhooks/acme", "warn", "has no secret"],
-    ["public_url: https://hooks.example.com/in, secrets: [s]", "warn", "does not end in /webhooks/acme"],
-    ["public_url: https://nowhere.example.com/, secrets: [s]", "warn", "cannot be resolved here"],
     [
-      "public_url: https://inside.example.com/, secrets: [s]",
+      "public_url: https://hooks.example.com/in, secrets: [whsec_0123456789]",
+      "warn",
+      "does not end in /webhooks/acme",
+    ],
+    [
+      "public_url: https://nowhere.example.com/, secrets: [whsec_0123456789]",
+      "warn",
+      "cannot be resolved here",
+    ],
+    [
+      "public_url: https://inside.example.com/, secrets: [whsec_0123456789]",
       "fail",
       "inside.example.com (10.1.2.3) is not a public address",
     ],
-    ["public_url: https://printer.local/, secrets: [s]", "fail", "not a public address"],
-    ["public_url: https://localhost/, secrets: [s]", "fail", "not a public address"],
-    ["public_url: http://localhost/, secrets: [s]", "fail", "is not https://"],
-    ["public_url: 'https://[fd00::1]/', secrets: [s]", "fail", "not a public address"],
-    ["public_url: https://192.168.1.5/, secrets: [s]", "fail", "not a public address"],
+    ["public_url: https://printer.local/, secrets: [whsec_0123456789]", "fail", "not a public address"],
+    ["public_url: https://localhost/, secrets: [whsec_0123456789]", "fail", "not a public address"],
+    ["public_url: http://localhost/, secrets: [whsec_0123456789]", "fail", "is not https://"],
+    ["public_url: 'https://[fd00::1]/', secrets: [whsec_0123456789]", "fail", "not a public address"],
+    ["public_url: https://192.168.1.5/, secrets: [whsec_0123456789]", "fail", "not a public address"],
   ])("%s", async (webhook, status, detail) => {
     expect(await judged(webhook)).toMatchObject({ status, detail: expect.stringContaining(detail) });
   });
 
   test("of this machine is fine for a stand-in on this machine", async () => {
-    const webhook = "public_url: http://127.0.0.1:8787/webhooks/acme, secrets: [s]";
+    const webhook = "public_url: http://127.0.0.1:8787/webhooks/acme, secrets: [whsec_0123456789]";
     expect(await judged(webhook, "http://127.0.0.1:4000")).toMatchObject({ status: "ok" });
     const unarmed = "public_url: http://127.0.0.1:8787/webhooks/acme";
     expect(await judged(unarmed, "http://127.0.0.1:4000")).toMatchObject({ status: "warn" });

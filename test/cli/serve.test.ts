@@ -22,7 +22,7 @@ describe("serve does not begin", () => {
     onTestFinished(() => void other.close());
     const { port } = other.address() as AddressInfo;
     const { code, last, touched } = await playServe("", "--listen", `127.0.0.1:${port}`);
-    expect(code).toBe(1);
+    expect(code).toBe(10);
     expect(last).toMatchObject({ level: "error", msg: expect.stringContaining(`127.0.0.1:${port}`) });
     expect(touched).toBe(false);
   });

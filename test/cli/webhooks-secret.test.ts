@@ -56,7 +56,7 @@ describe("create", () => {
 
   test.each([
     ["secrets: ['${env:HOOK}']", "set HOOK to the secret where `serve` is started"],
-    ["secrets: [literal]", "put the secret in its place in companies.acme.webhook.secrets in"],
+    ["secrets: [literal-0123456789]", "put the secret in its place in companies.acme.webhook.secrets in"],
     ["secrets: []", 'add "${env:FINTORO_WEBHOOK_SECRET}" to companies.acme.webhook.secrets in'],
   ])("without a file in the config (%s) shows it and says exactly what to do", async (secrets, message) => {
     const setup = await openWebhookSetup({ webhook: `{ public_url: "${publicUrl}", ${secrets} }` });
@@ -66,10 +66,10 @@ describe("create", () => {
   });
 
   test("for another receiver leaves this config's secrets alone", async () => {
-    const setup = await openWebhookSetup({ files: { hook: "ours\n" } });
+    const setup = await openWebhookSetup({ files: { hook: "ours-0123456789a\n" } });
     const answer = await setup.json("create --url http://127.0.0.1:9/elsewhere");
     expect(answer).toMatchObject({ code: 0, stored: null, subscription: { here: false } });
-    expect([setup.text("hook"), setup.has("data/acme.secrets.json")]).toEqual(["ours\n", false]);
+    expect([setup.text("hook"), setup.has("data/acme.secrets.json")]).toEqual(["ours-0123456789a\n", false]);
   });
 
   test.each([
@@ -108,10 +108,10 @@ describe("create", () => {
 
   // Fault: service | 403 to a new subscription | the sandbox | nothing is written
   test("that the service refuses leaves nothing behind", async () => {
-    const setup = await openWebhookSetup({ files: { hook: "ours\n" } });
+    const setup = await openWebhookSetup({ files: { hook: "ours-0123456789a\n" } });
     setup.sandbox.control.fault({ kind: "status", status: 403, match: { method: "POST" } });
     expect(await setup.json("create")).toMatchObject({ code: 1, error: { kind: "forbidden" } });
-    expect([setup.text("hook"), setup.has("hook.new")]).toEqual(["ours\n", false]);
+    expect([setup.text("hook"), setup.has("hook.new")]).toEqual(["ours-0123456789a\n", false]);
   });
 });
 

@@ -56,7 +56,7 @@ describe("config.example.yaml", () => {
   test("also loads with everything uncommented that it offers", () => {
     const offered = text.replaceAll(/^ {4}# ( *\S+:.*)$/gm, "    $1");
     const { config } = loadConfig({
-      env: { FINTORO_TOKEN: "t", FINTORO_WEBHOOK_SECRET: "s" },
+      env: { FINTORO_TOKEN: "t", FINTORO_WEBHOOK_SECRET: "whsec_0123456789" },
       cwd: "/x",
       connectors: [pocketConnector],
       readFile: () => offered,

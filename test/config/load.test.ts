@@ -22,7 +22,7 @@ describe("a config", () => {
       rateLimit: { reserveShare: 0.1, windowMs: 60_000 },
       http: { concurrency: 6, timeoutMs: 30_000, maxResponseBytes: 256_000_000, longestOutageMs: 900_000 },
       schedule: { sync: "15 2 * * *", quick: null, publish: "after_sync", timezone: "Europe/Bratislava" },
-      serve: { host: "127.0.0.1", port: 8787 },
+      serve: { host: "127.0.0.1", port: 8787, hosts: [] },
       exports: [],
       files: { pdf: false, attachments: false },
       log: { level: "info" },
@@ -30,7 +30,9 @@ describe("a config", () => {
   });
 
   test("that sets every key gives numbers in the unit of their names", () => {
-    const { config } = load(everyKey, { env: { TOKEN: "t", OLD: "old", NEW: "new" } });
+    const { config } = load(everyKey, {
+      env: { TOKEN: "t", OLD: "old-0123456789abc", NEW: "new-0123456789abc" },
+    });
     expect(config).toMatchObject({
       baseUrl: "http://127.0.0.1:4010/api",
       dataDir: "/var/mirror",
@@ -40,7 +42,7 @@ describe("a config", () => {
       rateLimit: { reserveShare: 0.255, windowMs: 2000 },
       http: { concurrency: 2, timeoutMs: 1500, maxResponseBytes: 1_048_576 },
       schedule: { sync: null, quick: null, publish: "0 6 * * 1-5", timezone: "UTC" },
-      serve: { host: "::1", port: 0 },
+      serve: { host: "::1", port: 0, hosts: ["mirror.example.com"] },
       exports: [
         {
           format: "csv",
@@ -57,7 +59,10 @@ describe("a config", () => {
       log: { level: "debug" },
     });
     expect(config.companies[0]?.webhook.publicUrl).toBe("https://hooks.example.com/webhooks/acme");
-    expect(config.companies[0]?.webhook.secrets.map((secret) => secret.reveal())).toEqual(["old", "new"]);
+    expect(config.companies[0]?.webhook.secrets.map((secret) => secret.reveal())).toEqual([
+      "old-0123456789abc",
+      "new-0123456789abc",
+    ]);
   });
 
   test("cannot be changed by whoever holds it", () => {
@@ -106,7 +111,7 @@ scrub: { time: 10m, cycle: 7d, at_most: 2h }
 rate_limit: { reserve: 25.5%, window: 2s }
 http: { concurrency: 2, timeout: 1.5s, max_response: 1MiB }
 schedule: { sync: off, publish: "0 6 * * 1-5", timezone: UTC }
-serve: { listen: "[::1]:0" }
+serve: { listen: "[::1]:0", hosts: [Mirror.Example.com] }
 exports:
   - { format: csv, out: ./reports, after: sync, dialect: excel-sk, tables: [invoices], partition_by: year }
 files: { pdf: on, attachments: false }

@@ -85,20 +85,35 @@ describe("a token", () => {
 
 describe("a webhook secret", () => {
   test("knows its place, so that a new one can be put there", () => {
-    const surroundings = { env: { OLD: "old" }, files: { "/run/hook": "new", "/home/me/hook": "here" } };
-    const { config } = load(withSecrets("${env:OLD} ${file:/run/hook} ${file:hook} plain"), surroundings);
+    const surroundings = {
+      env: { OLD: "old-0123456789abc" },
+      files: { "/run/hook": "new-0123456789abc", "/home/me/hook": "here-0123456789abc" },
+    };
+    const text = withSecrets("${env:OLD} ${file:/run/hook} ${file:hook} plain-0123456789");
+    const { config } = load(text, surroundings);
     const [company] = config.companies;
     expect(company?.webhook.secrets.map((secret) => secret.reveal())).toEqual([
-      "old",
-      "new",
-      "here",
-      "plain",
+      "old-0123456789abc",
+      "new-0123456789abc",
+      "here-0123456789abc",
+      "plain-0123456789",
     ]);
     expect(company?.webhook.places).toEqual([
       { kind: "environment", name: "OLD" },
       { kind: "file", path: "/run/hook" },
       { kind: "file", path: "/home/me/hook" },
       { kind: "config" },
+    ]);
+  });
+
+  // Fault: secrets | a webhook secret of fewer than 16 characters | config file, environment, secret file | refused with its line and column, not shown
+  test.each([
+    ["whsec_012345678", {}],
+    ["${env:HOOK}", { env: { HOOK: "whsec_012345678" } }],
+    ["${file:hook}", { files: { "/home/me/hook": "whsec_012345678\n" } }],
+  ])("that is short (%s) is refused where it stands, and not shown", (text, surroundings) => {
+    expect(complaints(withSecrets(text), surroundings)).toEqual([
+      "config.yaml:1:53: companies.acme.webhook.secrets[0] has fewer than 16 characters: it can be guessed",
     ]);
   });
 
@@ -133,7 +148,7 @@ test("a missing token concerns its company alone, and is refused where no compan
 });
 
 describe("I9: a config can be printed without a secret in it", () => {
-  const text = 'companies: { acme: { token: "sk_live_1", webhook: { secrets: [whsec_2] } } }';
+  const text = 'companies: { acme: { token: "sk_live_1", webhook: { secrets: [whsec_2_0123456789] } } }';
   const { config } = load(text);
 
   test.each([
@@ -143,11 +158,11 @@ describe("I9: a config can be printed without a secret in it", () => {
   ])("as %s", (_, printed) => {
     expect(printed).toContain("***");
     expect(printed).not.toContain("sk_live_1");
-    expect(printed).not.toContain("whsec_2");
+    expect(printed).not.toContain("whsec_2_0123456789");
   });
 
   test("and the list of what to redact holds every one of them, once", () => {
-    expect(secretTexts(config)).toEqual(["sk_live_1", "whsec_2"]);
+    expect(secretTexts(config)).toEqual(["sk_live_1", "whsec_2_0123456789"]);
   });
 });
 

@@ -58,7 +58,7 @@ describe("who stands before it", () => {
 
   test("in containers too, beyond the container", () => {
     for (const name of ["docker/config.yaml", "kubernetes/common.yaml"])
-      expect(load(name).serve, name).toEqual({ host: "0.0.0.0", port });
+      expect(load(name).serve, name).toMatchObject({ host: "0.0.0.0", port });
     const [compose] = documentsOf("docker/compose.yaml");
     expect(at(compose, "services", "mirror", "ports")).toEqual([`127.0.0.1:${port}:${port}`]);
     expect(at(compose, "services", "caddy", "environment", "MIRROR")).toBe(`mirror:${port}`);

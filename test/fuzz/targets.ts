@@ -1,5 +1,4 @@
 import type { FuzzTarget } from "./fuzz-target.ts";
-import { answerTargets } from "./answers.ts";
 import { configTargets } from "./config.ts";
 import { exportTargets } from "./export.ts";
 import { growthTargets } from "./growth.ts";
@@ -9,7 +8,6 @@ import { signatureTargets } from "./signature.ts";
 
 /** All of them: the tests run each once with a fixed seed, `npm run fuzz` for as long as it is asked to. */
 export const allTargets: readonly FuzzTarget[] = [
-  answerTargets,
   configTargets,
   exportTargets,
   growthTargets,

@@ -54,6 +54,7 @@ describe("the facts of events", () => {
       .run();
     const service = { state: "unauthenticated", message: "Unauthenticated.", since: at(0) };
     new Meta(mirror.db).set("service", service);
+    new Meta(mirror.db).set("dropped_connections", 3);
     new DaemonCommands(mirror.db).add("sync", { full: true }, { atMs: startMs, pid: 12 });
     const reader = openDatabase(path, { readonly: true });
     const events = readEventFacts(reader);
@@ -72,6 +73,7 @@ describe("the facts of events", () => {
         { startedMs: 30, seenMs: 40, ended: null },
       ],
       service,
+      dropped_connections: 3,
       orders: [{ kind: "sync", askedAt: at(0), pid: 12, state: "waiting" }],
     });
   });
@@ -86,6 +88,7 @@ describe("the facts of events", () => {
       unknownTypes: [],
       spans: [],
       service: null,
+      dropped_connections: 0,
       orders: [],
     };
     expect(readEventFacts(mirror.db)).toEqual(nothing);

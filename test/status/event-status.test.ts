@@ -26,6 +26,7 @@ const quiet: EventFacts = {
   unknownTypes: [],
   spans: [span(3 * hourMs, 4_000)],
   service: { state: "working", message: null, since: ago(3 * hourMs) },
+  dropped_connections: 0,
   orders: [],
 };
 

@@ -5,6 +5,7 @@ import type { CompanyStatusView } from "../../src/status/company-status.ts";
 import { lookedAtMs, service, companyView, waitingEvents } from "../support/company-view.ts";
 
 const metrics = createMetrics("1.2.3");
+const counts = { strays: {}, droppedConnections: 0 };
 
 async function scraped(...views: readonly CompanyStatusView[]): Promise<string[]> {
   return (await metrics.render(views, lookedAtMs)).split("\n");
@@ -35,7 +36,7 @@ describe("metrics", () => {
     const own = (await scraped(companyView())).filter((line) => line.includes(" fintoro_mirror_"));
     const kinds = own.flatMap((line) => /^# TYPE (\S+) (\S+)$/.exec(line)?.slice(1, 3).join(" ") ?? []);
     const helps = own.flatMap((line) => /^# HELP ([a-z_]+) .{11,}$/.exec(line)?.[1] ?? []);
-    expect(helps).toHaveLength(24);
+    expect(helps).toHaveLength(25);
     expect(kinds.toSorted()).toEqual(
       helps.map((name) => `${name} ${name.endsWith("_total") ? "counter" : "gauge"}`).toSorted(),
     );
@@ -138,8 +139,16 @@ describe("metrics", () => {
     expect(bad).toEqual([]);
   });
 
+  test("count dropped connections, from the start with 0", async () => {
+    expect(await scraped()).toContain("fintoro_mirror_dropped_connections_total 0");
+    const text = await metrics.render([], lookedAtMs, { ...counts, droppedConnections: 7 });
+    expect(text.split("\n")).toContain("fintoro_mirror_dropped_connections_total 7");
+  });
+
   test("count requests for no company by status alone, since clients choose the paths", async () => {
-    const lines = (await metrics.render([], lookedAtMs, { 404: 3, 400: 1 })).split("\n");
+    const lines = (await metrics.render([], lookedAtMs, { ...counts, strays: { 404: 3, 400: 1 } })).split(
+      "\n",
+    );
     const strays = lines.filter((line) => line.startsWith("fintoro_mirror_stray_requests_total{"));
     expect(strays.toSorted((a, b) => a.localeCompare(b))).toEqual([
       'fintoro_mirror_stray_requests_total{status="400"} 1',

@@ -45,6 +45,7 @@ export function startDaemon(company: Company, config: Config, parts: Partial<Dae
     afterRun: () => Promise.resolve(),
     publish: () => Promise.resolve(),
     onSecrets: () => undefined,
+    connections: { dropped: 0 },
     ...parts,
   };
   const daemon = new Daemon(context, config);

@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from "node:crypto";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
@@ -9,6 +10,7 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { readDelivery } from "../../src/webhook/ingest/delivery.ts";
 import type { Delivery } from "../../src/state/inbox/inbox.ts";
 import { startServer, type ServerLimits, type WebhookServer } from "../../src/webhook/server/server.ts";
+import type { ConnectionCounts } from "../../src/webhook/server/connections.ts";
 import type { Page } from "../../src/webhook/server/response.ts";
 import { CompanyIngest, type Ingest } from "../../src/webhook/ingest/ingest.ts";
 import type { Companies } from "../../src/webhook/server/receiver.ts";
@@ -135,6 +137,8 @@ export interface OpenReceiver extends OpenIngest {
   readonly server: WebhookServer;
   readonly port: number;
   readonly url: string;
+  /** The server's count of connections. */
+  readonly connections: ConnectionCounts;
   /** `acme stored`, `acme 401`. */
   readonly results: string[];
   readonly lines: LogLine[];
@@ -146,6 +150,7 @@ export interface OpenReceiver extends OpenIngest {
 export interface ReceiverOptions extends IngestOptions {
   readonly limits?: Partial<ServerLimits>;
   readonly pages?: Readonly<Record<string, () => Promise<Page> | Page>>;
+  readonly pageHosts?: () => readonly string[];
   readonly clock?: Clock;
   readonly port?: number;
 }
@@ -161,8 +166,10 @@ export async function aReceiver(options: ReceiverOptions = {}): Promise<OpenRece
     find: (company) => (company === "acme" ? ingest : null),
     countAnswer: (company, result) => void results.push(`${company} ${result}`.trim()),
   };
-  const { limits = {}, pages = {}, port = 0, clock = systemClock } = options;
-  const server = await startServer({ host: "127.0.0.1", port, companies, clock, pages, log, limits });
+  const { limits = {}, pages = {}, port = 0, clock = systemClock, pageHosts = () => [] } = options;
+  const connections = { dropped: 0 };
+  const served = { companies, clock, pages, pageHosts, log, limits, counts: connections };
+  const server = await startServer({ host: "127.0.0.1", port, ...served });
   onTestFinished(() => server.close(0));
   const url = `http://127.0.0.1:${server.port}`;
   const deliver = ({ headers, body }: Post = post(), path = "/webhooks/acme") =>
@@ -170,7 +177,16 @@ export async function aReceiver(options: ReceiverOptions = {}): Promise<OpenRece
   const put = (other: Ingest | "unavailable") => {
     ingest = other;
   };
-  return { ...shop, server, port: server.port, url, results, lines, put, deliver };
+  return { ...shop, server, port: server.port, url, connections, results, lines, put, deliver };
+}
+
+/** The server's side of every connection that is accepted from now on. */
+export function acceptedSockets(): readonly Socket[] {
+  const accepted: Socket[] = [];
+  const remember = (message: unknown) => void accepted.push((message as { socket: Socket }).socket);
+  subscribe("net.server.socket", remember);
+  onTestFinished(() => void unsubscribe("net.server.socket", remember));
+  return accepted;
 }
 
 /** As bytes on the wire, for what no client would send. */

@@ -1,8 +1,7 @@
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { aReceiver, counted, dial, post, wire } from "../support/webhook.ts";
+import { acceptedSockets, aReceiver, counted, dial, post, wire } from "../support/webhook.ts";
 
 const stubborn = ["nonsense\r\n\r\n", "CONNECT example.com:443 HTTP/1.1\r\nhost: x\r\n\r\n"];
 
@@ -73,32 +72,30 @@ describe("closing", () => {
 
   test("an address in use is an error with a hint", async () => {
     const receiver = await aReceiver();
-    await expect(aReceiver({ port: receiver.port })).rejects.toMatchObject({ kind: "network" });
+    await expect(aReceiver({ port: receiver.port })).rejects.toMatchObject({ kind: "runtime" });
   });
 });
 
 describe("a connection that was refused without a request", () => {
+  // Fault: webhook | noise or CONNECT right behind whole deliveries, in one packet | raw socket | the deliveries are answered 204, noise gets no response of its own, the connection ends
   test.each([
-    ["nonsense\r\n\r\n", "400"],
-    ["CONNECT example.com:443 HTTP/1.1\r\nhost: x\r\n\r\n", "405"],
-  ])("by %j is answered after the requests that came whole before", async (bytes, status) => {
+    ["nonsense\r\n\r\n", []],
+    ["CONNECT example.com:443 HTTP/1.1\r\nhost: x\r\n\r\n", ["405"]],
+  ])("by %j ends after the requests that came whole before are answered", async (bytes, refusal) => {
     const receiver = await aReceiver();
     for (const deliveries of [1, 2, 5]) {
       const line = await dial(receiver.port);
       const whole = Array.from({ length: deliveries }, () => wire(post()));
       line.socket.write(Buffer.concat([...whole, Buffer.from(bytes)]));
       await line.closed;
-      expect(await line.answers(deliveries + 1)).toEqual([...whole.map(() => "204"), status]);
+      expect(await line.answers(deliveries + 1)).toEqual([...whole.map(() => "204"), ...refusal]);
     }
     expect(counted(receiver.mirror, "_inbox")).toBe(8);
   });
 
-  test.each(stubborn)("is cut off after the header's deadline when the sender of %j stays", async (bytes) => {
-    const accepted: Socket[] = [];
-    const remember = (message: unknown) => void accepted.push((message as { socket: Socket }).socket);
-    subscribe("net.server.socket", remember);
-    onTestFinished(() => void unsubscribe("net.server.socket", remember));
-    const receiver = await aReceiver({ limits: { headerDeadlineMs: 100 } });
+  test.each(stubborn)("is cut off soon when the sender of %j stays", async (bytes) => {
+    const accepted = acceptedSockets();
+    const receiver = await aReceiver({ limits: { lingerMs: 100 } });
     const line = await dialHalfOpen(receiver.port);
     line.write(bytes);
     await expect.poll(() => accepted.map(({ destroyed }) => destroyed)).toEqual([true]);

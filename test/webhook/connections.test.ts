@@ -1,7 +1,18 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { aReceiver, counted, dial, keyringOf, post, sign, eventText, wire } from "../support/webhook.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import {
+  acceptedSockets,
+  aReceiver,
+  counted,
+  dial,
+  keyringOf,
+  post,
+  sign,
+  eventText,
+  wire,
+} from "../support/webhook.ts";
 
 /** A client that never closes its side, whatever the server does. */
 async function stubbornClient(port: number): Promise<Socket> {
@@ -19,15 +30,102 @@ const ways: readonly (readonly [string, string])[] = [
 ];
 
 describe("a client that never closes its side", () => {
-  // Fault: webhook | every place is taken by clients that are silent, ask for a tunnel or send noise, and never close their side | raw sockets | cut off after two deadlines; deliveries have the places again
-  test.each(ways)("and %s is cut off, and takes no place from deliveries for long", async (_, bytes) => {
-    const receiver = await aReceiver({ limits: { headerDeadlineMs: 200, connections: 2 } });
-    const clients = await Promise.all([stubbornClient(receiver.port), stubbornClient(receiver.port)]);
-    for (const socket of clients) socket.write(bytes);
-    await expect
-      .poll(async () => (await receiver.deliver().catch(() => null))?.status, { timeout: 3_000 })
-      .toBe(204);
+  // Fault: webhook | clients that are silent, ask for a tunnel or send noise, and never close their side | raw sockets | the server's side is gone soon after the deadline
+  test.each(ways)("and %s is cut off by the server", async (_, bytes) => {
+    const accepted = acceptedSockets();
+    const receiver = await aReceiver({ limits: { headerDeadlineMs: 200, lingerMs: 200 } });
+    const client = await stubbornClient(receiver.port);
+    client.write(bytes);
+    await expect.poll(() => accepted.map(({ destroyed }) => destroyed), { timeout: 3_000 }).toEqual([true]);
   });
+
+  // Fault: webhook | a client that asks for a long page and does not read it | raw socket that is not read | dropped at the response's deadline, counted
+  test("and does not read its response is dropped", async () => {
+    const accepted = acceptedSockets();
+    const long = { status: 200, type: "text/plain", body: "x".repeat(20_000_000) };
+    const receiver = await aReceiver({ pages: { "/": () => long }, limits: { responseDeadlineMs: 300 } });
+    const client = await stubbornClient(receiver.port);
+    client.pause().write("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    await expect.poll(() => accepted.map(({ destroyed }) => destroyed), { timeout: 3_000 }).toEqual([true]);
+    expect(receiver.connections.dropped).toBe(1);
+    expect(receiver.lines.at(-1)?.fields).toMatchObject({ why: "the client does not read its response" });
+  });
+});
+
+describe("when more connections are open than allowed", () => {
+  // Fault: webhook | every place is taken by clients that are silent, ask for a tunnel or send noise | raw sockets | a delivery has a place at once; the connection that waited longest is dropped
+  test.each(ways)("a delivery has the place of a client that %s at once", async (_, bytes) => {
+    const receiver = await aReceiver({ limits: { connections: 4 } });
+    for (let count = 0; count < 6; count++) (await stubbornClient(receiver.port)).write(bytes);
+    await expect.poll(() => receiver.connections.dropped).toBe(2);
+    expect((await receiver.deliver()).status).toBe(204);
+    expect(receiver.connections.dropped).toBe(3);
+  });
+
+  test("who delivers keeps its place: the one that waited longest without a request is dropped", async () => {
+    const receiver = await aReceiver({ limits: { connections: 3 } });
+    const [sender, silent, later] = [
+      await dial(receiver.port),
+      await dial(receiver.port),
+      await dial(receiver.port),
+    ];
+    sender.socket.write(wire(post()));
+    expect(await sender.answers(1)).toEqual(["204"]);
+    await dial(receiver.port);
+    await silent.closed;
+    await dial(receiver.port);
+    await later.closed;
+    sender.socket.write(wire(post()));
+    expect(await sender.answers(2)).toEqual(["204", "204"]);
+  });
+
+  // Fault: webhook | more connections than allowed, all with a request that is being answered | raw sockets | the new one is dropped, the others are answered
+  test("the new one is dropped where all others are being answered", async () => {
+    const answer = Promise.withResolvers<void>();
+    let asked = 0;
+    const slow = async () => {
+      asked++;
+      await answer.promise;
+      return { status: 200, type: "text/plain", body: "fine\n" };
+    };
+    const pages = { "/": () => slow(), "/healthz": () => slow() };
+    const receiver = await aReceiver({ pages, limits: { connections: 2 } });
+    const lines = [await dial(receiver.port), await dial(receiver.port)];
+    for (const [i, path] of Object.keys(pages).entries())
+      lines[i]?.socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+    await expect.poll(() => asked).toBe(2);
+    await (
+      await dial(receiver.port)
+    ).closed;
+    answer.resolve();
+    for (const line of lines) expect(await line.answers(1)).toEqual(["200"]);
+  });
+
+  // Fault: webhook | a flood of connections for minutes | raw sockets, a driven clock | counted all, logged once a minute with their number
+  test("each drop is counted, and one line a minute says so", async () => {
+    let nowMs = 0;
+    const clock = { ...systemClock, monotonicMs: () => nowMs };
+    const receiver = await aReceiver({ clock, limits: { connections: 2 } });
+    const logged = () => receiver.lines.filter(({ message }) => message === "a connection was dropped");
+    for (nowMs = 0; nowMs < 120_000; nowMs += 10_000) await stubbornClient(receiver.port);
+    await expect.poll(() => receiver.connections.dropped).toBe(10);
+    expect(logged().length).toBeLessThanOrEqual(2);
+    expect(logged()[0]?.fields).toMatchObject({ dropped: 1, why: "more than 2 connections are open" });
+  });
+});
+
+// Fault: webhook | thousands of requests for a page in one packet | raw socket | the page is made once, and deliveries are answered meanwhile
+test("requests for a page that come together cost one page", async () => {
+  let made = 0;
+  const page = () => {
+    made++;
+    return { status: 200, type: "text/plain", body: "fine\n" };
+  };
+  const receiver = await aReceiver({ pages: { "/": page } });
+  const line = await dial(receiver.port);
+  line.socket.write("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(500));
+  expect(await line.answers(500)).toHaveLength(500);
+  expect(made).toBeLessThan(20);
 });
 
 // Fault: webhook | a delivery that asks for another protocol (Upgrade) | a raw socket | answered as a delivery; the connection stays HTTP
@@ -49,15 +147,4 @@ test("a delivery that another company's secret signed is refused", async () => {
   expect((await other.deliver(delivery)).status).toBe(204);
   expect((await one.deliver(delivery)).status).toBe(401);
   expect(counted(one.mirror, "_inbox")).toBe(0);
-});
-
-// Fault: webhook | more connections than allowed | raw sockets | the extra one is closed; there is room when another ends
-test("there are only so many connections at a time", async () => {
-  const receiver = await aReceiver({ limits: { connections: 3 } });
-  const lines = await Promise.all(Array.from({ length: 3 }, () => dial(receiver.port)));
-  const extra = await dial(receiver.port);
-  await extra.closed;
-  lines[0]?.socket.destroy();
-  await lines[0]?.closed;
-  await expect.poll(async () => (await receiver.deliver().catch(() => null))?.status).toBe(204);
 });

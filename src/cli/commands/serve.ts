@@ -4,6 +4,7 @@ import { chosenCompanies } from "../../config/companies.ts";
 import type { CompanyConfig, Config } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { Daemon } from "../../daemon/daemon.ts";
+import type { ConnectionCounts } from "../../webhook/server/connections.ts";
 import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
 import { createPages } from "../../status/render/pages.ts";
 import { startServer, type WebhookServer } from "../../webhook/server/server.ts";
@@ -22,11 +23,12 @@ const dayMs = 86_400_000;
 export const serveCommand: CommandRun<"serve"> = async (context, { options, loaded }) => {
   const config = servedConfig(context, loaded);
   const address = parseListen(options.listen) ?? config.serve;
-  const daemon = createDaemon(context, config, loaded.path);
+  const counts: ConnectionCounts = { dropped: 0 };
+  const daemon = createDaemon(context, config, loaded.path, counts);
   const load = () => servedConfig(context, context.config());
   const stopReloading = context.onHangup(createReload(context, config, load, daemon));
   // The server answers before the mirrors are open: deliveries get 503 meanwhile, and are sent again.
-  const server = await listen(context, daemon, address);
+  const server = await listen(context, daemon, address, counts);
   daemon.start();
   try {
     const url = urlOf(address.host, server.port);
@@ -60,15 +62,25 @@ function parseListen(given: string | undefined): ListenAddress | null {
   throw new MirrorError("usage", `--listen must ${reading.must}`);
 }
 
-function createDaemon(context: CommandContext, config: Config, configPath: string): Daemon {
+function createDaemon(
+  context: CommandContext,
+  config: Config,
+  configPath: string,
+  connections: ConnectionCounts,
+): Daemon {
   const { clock, random, log, version, connectors, keepSecret } = context;
   const { manifest } = connectors[0];
   const resourcesOf = (one: Config) => selectResources(manifest, one.resources, []);
-  const parts = { manifest, resourcesOf, clock, random, log, version, onSecrets: keepSecret };
+  const parts = { manifest, resourcesOf, clock, random, log, version, onSecrets: keepSecret, connections };
   return new Daemon({ ...parts, ...followUps(context, configPath) }, config);
 }
 
-function listen(context: CommandContext, daemon: Daemon, address: ListenAddress): Promise<WebhookServer> {
+function listen(
+  context: CommandContext,
+  daemon: Daemon,
+  address: ListenAddress,
+  counts: ConnectionCounts,
+): Promise<WebhookServer> {
   const { log, clock, version } = context;
   const { host, port } = address;
   if (!isLoopbackUrl(urlOf(host, port)))
@@ -76,9 +88,11 @@ function listen(context: CommandContext, daemon: Daemon, address: ListenAddress)
   const pages = createPages(() => daemon.views(), clock, {
     version,
     strays: () => daemon.otherAnswers,
+    droppedConnections: () => counts.dropped,
     limits: () => ({ freshForMs: freshForMs(daemon.schedule, clock.nowMs()) }),
   });
-  return startServer({ host, port, companies: daemon, clock, log, pages });
+  const pageHosts = () => [host, ...daemon.pageHosts];
+  return startServer({ host, port, companies: daemon, clock, log, pages, pageHosts, counts });
 }
 
 function urlOf(host: string, port: number): string {
@@ -100,7 +114,8 @@ export function createReload(
       const loaded = load();
       for (const key of changedFixedKeys(current, loaded))
         log.warn(`${key} was changed: that needs a restart`);
-      current = { ...loaded, serve: current.serve, dataDir: current.dataDir };
+      const { host, port } = current.serve;
+      current = { ...loaded, serve: { ...loaded.serve, host, port }, dataDir: current.dataDir };
       daemon.apply(current);
       log.info("the config was read again", { companies: current.companies.map(({ name }) => name) });
     } catch (error) {

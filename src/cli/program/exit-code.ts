@@ -38,6 +38,7 @@ const kindCodes: Readonly<Partial<Record<ErrorKind, number>>> = {
   identity: 4,
   stopped: 5,
   database: 10,
+  runtime: 10,
   locked: 11,
 };
 

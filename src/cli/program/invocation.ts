@@ -7,6 +7,9 @@ import { earlyGlobals, type Globals } from "./globals.ts";
 import type { ProcessEnvironment } from "./command.ts";
 import { listenForSignals } from "./stop-signals.ts";
 
+/** For what is still open when a daemon has stopped. */
+const drainedGraceMs = 500;
+
 /**
  * One invocation of the program, from its arguments to its exit code. What it needs is imported when it needs it: help and version load no library but the
  * parser, and a command's code is loaded after its config was accepted.
@@ -67,7 +70,11 @@ async function perform(
     const { openContext } = await import("./command-context.ts");
     const { context, loaded } = await openContext(environment, request, console, signal);
     const run = await request.command.load();
-    return codeOfEnding(await run(context, { ...request.input, loaded: loaded as never }), received());
+    const ending = await run(context, { ...request.input, loaded: loaded as never });
+    const code = codeOfEnding(ending, received());
+    // A child process or a connection that does not end must not keep a daemon that was stopped.
+    if (ending === "drained") setTimeout(() => environment.endNow(code), drainedGraceMs).unref();
+    return code;
   } catch (error) {
     const isStopped = error instanceof MirrorError && error.kind === "stopped";
     // Stdout was closed by a reader that had enough: `changes --follow | head`.

@@ -8,9 +8,12 @@ export function ownEntry(): string {
   return fileURLToPath(existsSync(source) ? source : new URL("./main.js", import.meta.url));
 }
 
+/** What a child makes is complete or not there, so it may be ended in the middle. */
+const stopGraceMs = 15_000;
+
 /**
  * Runs this program with other arguments in a process of its own; its stderr is ours. Sends SIGTERM when
- * `signal` aborts. Resolves to the exit code, or null when a signal ended it; rejects when it cannot start.
+ * `signal` aborts, and SIGKILL 15 s later. Resolves to the exit code, or null when a signal ended it; rejects when it cannot start.
  */
 export function runOwn(
   args: readonly string[],
@@ -22,12 +25,17 @@ export function runOwn(
       env,
       stdio: ["ignore", "ignore", "inherit"],
     });
-    const stop = () => void child.kill("SIGTERM");
+    let kill: NodeJS.Timeout | undefined;
+    const stop = () => {
+      child.kill("SIGTERM");
+      kill = setTimeout(() => child.kill("SIGKILL"), stopGraceMs);
+    };
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
     child.once("error", reject);
     child.once("close", (code) => {
       signal.removeEventListener("abort", stop);
+      clearTimeout(kill);
       resolve(code);
     });
   });

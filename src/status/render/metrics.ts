@@ -9,6 +9,12 @@ type Counts = Readonly<Record<string, number | null>>;
 /** Requests for no company and no page, by the status of the answer. */
 export type Strays = Readonly<Record<string, number>>;
 
+/** What the receiver counts for no company. */
+export interface ReceiverCounts {
+  readonly strays: Strays;
+  readonly droppedConnections: number;
+}
+
 /** One number with its labels. */
 interface Sample {
   readonly labels: Readonly<Record<string, string>>;
@@ -29,19 +35,23 @@ export function createMetrics(version: string) {
   addMetric(own, "build_info", "1, with the version of this program", [{ labels: { version }, value: 1 }]);
   return {
     type: own.contentType,
-    render: async (views: readonly CompanyStatusView[], nowMs: number, strays: Strays = {}) => {
+    render: async (views: readonly CompanyStatusView[], nowMs: number, counts = nothing) => {
       const companies = new Registry();
       for (const [name, [help, read]] of Object.entries(families)) {
         const samples = views.flatMap((view) => samplesOf(view, read(view, nowMs) ?? []));
         addMetric(companies, name, help, samples);
       }
       // A subscription with a mistake in its path shows here: its deliveries get 404.
-      addMetric(companies, "stray_requests_total", strayHelp, byKey("status", strays, ["404"]));
+      addMetric(companies, "stray_requests_total", strayHelp, byKey("status", counts.strays, ["404"]));
+      const dropped = [{ labels: {}, value: counts.droppedConnections }];
+      addMetric(companies, "dropped_connections_total", droppedHelp, dropped);
       return `${await companies.metrics()}\n${withNaN(await own.metrics())}`;
     },
   };
 }
 
+const droppedHelp = "connections closed since too many were open, or the client did not read its response";
+const nothing: ReceiverCounts = { strays: {}, droppedConnections: 0 };
 const strayHelp = "requests for no company and no page, by the status of the answer";
 
 /** The library writes "Nan" for a value it has not measured yet; strict readers accept "NaN" only. */

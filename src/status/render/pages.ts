@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Page } from "../../webhook/server/response.ts";
 import { readinessOf, defaultReadyLimits, type ReadyLimits } from "./readiness.ts";
-import { createMetrics, type Strays } from "./metrics.ts";
+import { createMetrics, type ReceiverCounts, type Strays } from "./metrics.ts";
 import type { CompanyStatusView } from "../company-status.ts";
 
 /** What the pages need besides the companies' status. */
@@ -10,6 +10,8 @@ export interface PagesOptions {
   /** Of this program. */
   readonly version: string;
   readonly strays?: () => Strays;
+  /** Since the start. */
+  readonly droppedConnections?: () => number;
   /** Called for each request: the schedule may change, and its intervals are not equal. */
   readonly limits?: () => Partial<ReadyLimits>;
 }
@@ -27,8 +29,12 @@ export function createPages(views: Views, clock: Clock, options: PagesOptions): 
     "/healthz": () => page(200, json, JSON.stringify({ status: "ok", version: options.version })),
     "/readyz": () => readyPage(views, clock.nowMs(), { ...defaultReadyLimits, ...options.limits?.() }),
     "/metrics": async () =>
-      page(200, metrics.type, await metrics.render(views(), clock.nowMs(), options.strays?.())),
+      page(200, metrics.type, await metrics.render(views(), clock.nowMs(), receiverCounts(options))),
   };
+}
+
+function receiverCounts({ strays, droppedConnections }: PagesOptions): ReceiverCounts {
+  return { strays: strays?.() ?? {}, droppedConnections: droppedConnections?.() ?? 0 };
 }
 
 const text = "text/plain; charset=utf-8";

@@ -134,8 +134,14 @@ export function eventLines(events: EventStatus, nowMs: number): string[] {
     ...oddLines(events),
     ...receiverLines(events, nowMs),
     ...serviceLines(events, nowMs),
+    ...droppedLines(events),
     ...commands,
   ];
+}
+
+function droppedLines({ dropped_connections: count, listening }: EventStatus): string[] {
+  if (count === 0 || !listening) return [];
+  return [`  connections dropped since the start: ${count}; see docs/operation.md`];
 }
 
 function waitingLines(events: EventStatus, nowMs: number): string[] {

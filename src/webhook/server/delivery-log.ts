@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log, LogFields } from "../../base/logger.ts";
 import type { StoreResult } from "../ingest/ingest.ts";
 
-const quietMs = 10_000;
+const defaultQuietMs = 10_000;
 /** Kinds are texts of this program and few; this bounds the memory if that is ever wrong. */
 const maxKinds = 1_000;
 
@@ -10,10 +10,10 @@ const maxKinds = 1_000;
 export type RefusalLog = (kind: string, message: string, fields: LogFields) => void;
 
 /**
- * For warnings that anyone who reaches the port can cause: at most one line of each kind in 10 s, with the
+ * For warnings that anyone who reaches the port can cause: at most one line of each kind in `quietMs`, with the
  * number of those left out since the last one.
  */
-export function createRefusalLog(log: Log, clock: Clock): RefusalLog {
+export function createRefusalLog(log: Log, clock: Clock, quietMs = defaultQuietMs): RefusalLog {
   const kinds = new Map<string, { readonly loggedAtMs: number; omitted: number }>();
   return (kind, message, fields) => {
     const nowMs = clock.monotonicMs();

@@ -16,9 +16,14 @@ export const bodyLimits = {
   bodyDeadlineMs: 10_000,
 };
 
-/** Creates a reader whose bodies share one limit of memory. */
+/**
+ * Creates a reader whose bodies share one limit of memory. Where it is reached, the body that has been read for
+ * longest ends as `full`: who sends slowly keeps no other sender out.
+ */
 export function createBodyReader({ bodyBytes, bodiesBytes, bodyDeadlineMs }: typeof bodyLimits): BodyReader {
   let freeBytes = bodiesBytes;
+  /** Ends each body that is being read, the oldest first. */
+  const reading = new Set<(result: BodyResult) => void>();
   return (request, done) => {
     const chunks: Buffer[] = [];
     let sizeBytes = 0;
@@ -26,6 +31,7 @@ export function createBodyReader({ bodyBytes, bodiesBytes, bodyDeadlineMs }: typ
     const end = (result: BodyResult) => {
       if (over) return;
       over = true;
+      reading.delete(end);
       clearTimeout(timer);
       freeBytes += sizeBytes;
       request.removeListener("data", onData);
@@ -33,12 +39,17 @@ export function createBodyReader({ bodyBytes, bodiesBytes, bodyDeadlineMs }: typ
     };
     const onData = (chunk: Buffer) => {
       if (sizeBytes + chunk.length > bodyBytes) return end("large");
-      if (chunk.length > freeBytes) return end("full");
+      for (const endOldest of reading) {
+        if (chunk.length <= freeBytes) break;
+        endOldest("full");
+      }
+      if (over) return;
       freeBytes -= chunk.length;
       sizeBytes += chunk.length;
       chunks.push(chunk);
     };
     const timer = setTimeout(() => end("slow"), bodyDeadlineMs);
+    reading.add(end);
     request.on("data", onData);
     request.once("end", () => end(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     request.once("close", () => end("gone"));

@@ -17,6 +17,9 @@ export interface Page {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** A page whose body is encoded: many responses share its bytes. */
+export type RenderedPage = Omit<Page, "body"> & { readonly body: Buffer };
+
 /** Sends 204 without a body; `close` ends the connection after it. */
 export function respondAccepted(response: ServerResponse, close: boolean): void {
   const connection = close ? ["Connection", "close"] : [];
@@ -25,30 +28,34 @@ export function respondAccepted(response: ServerResponse, close: boolean): void 
 }
 
 /** The page of a refusal: a short text of this program. `allow`: value of the header `Allow`, for 405. */
-export function refusalPage(status: number, why: string, allow?: string): Page {
+export function refusalPage(status: number, why: string, allow?: string): RenderedPage {
   const headers: Record<string, string> = {};
   if (status === 503) headers["Retry-After"] = String(retryAfterSeconds);
   if (allow !== undefined) headers["Allow"] = allow;
-  return { status, type: textType, body: `${why}\n`, headers };
+  return encoded({ status, type: textType, body: `${why}\n`, headers });
 }
 
 /** Makes a page; one that throws is logged and becomes a 500 without the reason. Never rejects. */
-export async function renderPage(render: () => Promise<Page> | Page, log: Log): Promise<Page> {
+export async function renderPage(render: () => Promise<Page> | Page, log: Log): Promise<RenderedPage> {
   try {
-    return await render();
+    return encoded(await render());
   } catch (error) {
     log.error("a page could not be made", { error: messageOf(error) });
-    return { status: 500, type: textType, body: "the page cannot be made now\n" };
+    return encoded({ status: 500, type: textType, body: "the page cannot be made now\n" });
   }
+}
+
+function encoded(page: Page): RenderedPage {
+  return { ...page, body: Buffer.from(page.body) };
 }
 
 /**
  * Sends a page; `close` ends the connection after it. While the sender is still sending, the rest of its request is
  * read and dropped for a while: closing the connection at once could lose the response on its way.
  */
-export function respondPage(response: ServerResponse, page: Page, close: boolean): void {
+export function respondPage(response: ServerResponse, page: RenderedPage, close: boolean): void {
   const request = response.req;
-  const body = Buffer.from(page.body);
+  const { body } = page;
   response.writeHead(page.status, {
     "Cache-Control": "no-store",
     ...page.headers,

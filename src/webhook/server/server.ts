@@ -1,11 +1,19 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { messageOf, MirrorError } from "../../base/errors.ts";
-import { Connections } from "./connections.ts";
+import { listenFailure } from "../../base/errors.ts";
+import { isPageHost } from "../../config/address.ts";
+import { connectionLimits, Connections, type ConnectionCounts } from "./connections.ts";
 import type { Answer } from "../ingest/delivery.ts";
 import { Receiver, type Admission, type ReceiverOptions } from "./receiver.ts";
 import { bodyLimits, createBodyReader, type BodyReader, type BodyResult } from "./request-body.ts";
-import { refusalPage, renderPage, respondAccepted, respondPage, type Page } from "./response.ts";
+import {
+  refusalPage,
+  renderPage,
+  respondAccepted,
+  respondPage,
+  type Page,
+  type RenderedPage,
+} from "./response.ts";
 
 /** Where the server listens, and what it serves. */
 export interface ServerOptions extends ReceiverOptions {
@@ -14,6 +22,13 @@ export interface ServerOptions extends ReceiverOptions {
   readonly port: number;
   /** By path, for GET and HEAD. */
   readonly pages: Readonly<Record<string, () => Promise<Page> | Page>>;
+  /**
+   * Names by which pages may be asked for, besides addresses and `localhost`.
+   *
+   * @default none
+   */
+  readonly pageHosts?: () => readonly string[];
+  readonly counts?: ConnectionCounts;
   readonly limits?: Partial<ServerLimits>;
 }
 
@@ -24,10 +39,11 @@ export interface WebhookServer {
   close(graceMs: number): Promise<void>;
 }
 
-const defaultLimits = { ...bodyLimits, headerDeadlineMs: 10_000, keepAliveMs: 75_000, connections: 512 };
+const defaultLimits = { ...bodyLimits, ...connectionLimits };
 /** Limits of the server; `defaultLimits` has their values and meanings. */
 export type ServerLimits = Readonly<typeof defaultLimits>;
 
+const wrongHost = "this page is not shown under that host name: see serve.hosts in the config";
 const deliveryPath = /^\/webhooks\/([^/?#%]+)$/;
 
 /**
@@ -46,7 +62,6 @@ export async function startServer(options: ServerOptions): Promise<WebhookServer
     requireHostHeader: false,
     connectionsCheckingInterval: Math.min(500, limits.headerDeadlineMs / 2),
   });
-  server.maxConnections = limits.connections;
   const handler = new RequestHandler(server, options, limits);
   server.on("request", (_, response) => handler.handle(response, false));
   server.on("checkContinue", (_, response: ServerResponse) => handler.handle(response, true));
@@ -63,6 +78,7 @@ class RequestHandler {
   private readonly limits: ServerLimits;
   private readonly receiver: Receiver;
   private readonly readBody: BodyReader;
+  private readonly rendering = new Map<() => Promise<Page> | Page, Promise<RenderedPage>>();
 
   constructor(server: Server, options: ServerOptions, limits: ServerLimits) {
     this.server = server;
@@ -70,9 +86,9 @@ class RequestHandler {
     this.limits = limits;
     this.receiver = new Receiver(options);
     this.readBody = createBodyReader(limits);
-    this.connections = new Connections(server, limits.headerDeadlineMs, (status, why) =>
-      this.receiver.refuse("", status, why),
-    );
+    const refused = (status: number, why: string) => void this.receiver.refuse("", status, why);
+    const { clock, log, counts = { dropped: 0 } } = options;
+    this.connections = new Connections(server, { limits, counts, clock, log, refused });
   }
 
   /** `expectsContinue`: the sender waits for 100 before it sends the body. */
@@ -96,7 +112,7 @@ class RequestHandler {
 
   private showPage(response: ServerResponse, url: string): void {
     const { method } = response.req;
-    const { pages, log } = this.options;
+    const { pages } = this.options;
     const [path = ""] = url.split("?", 1);
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
     if (!page) return this.refuse(response, this.receiver.refuse("", 404, "no such address"));
@@ -104,8 +120,19 @@ class RequestHandler {
       const answer = this.receiver.refuse("", 405, "this page takes GET and HEAD");
       return this.refuse(response, answer, { allow: "GET, HEAD" });
     }
+    if (!isPageHost(response.req.headers.host, this.options.pageHosts?.() ?? []))
+      return this.refuse(response, this.receiver.refuse("", 421, wrongHost));
     this.connections.track(response);
-    void renderPage(page, log).then((made) => respondPage(response, made, !this.server.listening));
+    void this.renderShared(page).then((made) => respondPage(response, made, !this.server.listening));
+  }
+
+  /** Whoever asks while a page is being made gets that one: thousands of requests in one packet cost one page. */
+  private renderShared(page: () => Promise<Page> | Page): Promise<RenderedPage> {
+    const known = this.rendering.get(page);
+    if (known) return known;
+    const made = renderPage(page, this.options.log).finally(() => this.rendering.delete(page));
+    this.rendering.set(page, made);
+    return made;
   }
 
   private receive(response: ServerResponse, admission: Admission, expectsContinue: boolean): void {
@@ -154,11 +181,7 @@ class RequestHandler {
 
 function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", (cause) => {
-      const hint = "Another program may use the port; choose one with serve.listen.";
-      const message = `cannot listen on ${host}:${port}: ${messageOf(cause)}`;
-      reject(new MirrorError("network", message, { hint, cause }));
-    });
+    server.once("error", (cause) => reject(listenFailure(host, port, cause)));
     server.listen(port, host, resolve);
   });
 }

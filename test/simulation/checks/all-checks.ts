@@ -1,13 +1,6 @@
 import { leftToRead, lostDeliveries, misjudgedEvents } from "./deliveries.ts";
 import { unequal } from "./equality.ts";
-import {
-  changesUnlikeTheirRead,
-  falseTombstones,
-  neverShown,
-  rowsUnlikeJson,
-  staleOverwrites,
-  unreplayable,
-} from "./history.ts";
+import { falseTombstones, neverShown, rowsUnlikeJson, staleOverwrites, unreplayable } from "./history.ts";
 import type { Check, MirrorContents } from "./mirror-contents.ts";
 import type { Observation } from "./observation.ts";
 import { doneWithoutData, unqueuedWork } from "./progress.ts";
@@ -17,7 +10,6 @@ const always: readonly Check[] = [
   unqueuedWork,
   doneWithoutData,
   unreplayable,
-  changesUnlikeTheirRead,
   staleOverwrites,
   neverShown,
   falseTombstones,

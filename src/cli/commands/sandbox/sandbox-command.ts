@@ -1,4 +1,4 @@
-import { MirrorError } from "../../../base/errors.ts";
+import { listenFailure, MirrorError } from "../../../base/errors.ts";
 import { formatDuration } from "../../../base/units.ts";
 import { printResult } from "../../console/output.ts";
 import { command, type RunningSandbox } from "../../program/command.ts";
@@ -38,7 +38,9 @@ export const sandboxCommand = command({
       throw new MirrorError("usage", "--secret is empty", {
         hint: "Name a text of your choice, or leave it out: one is made up and printed.",
       });
-    const sandbox = await connectors[0].startSandbox(options);
+    const sandbox = await connectors[0].startSandbox(options).catch((cause: unknown) => {
+      throw isListenError(cause) ? listenFailure("127.0.0.1", options.port ?? 0, cause) : cause;
+    });
     try {
       const { url, token, companies, webhookSecrets } = sandbox;
       const document = { url, token, webhook_secret: webhookSecrets[0], companies };
@@ -53,6 +55,10 @@ export const sandboxCommand = command({
     return "complete";
   },
 });
+
+function isListenError(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error && error.syscall === "listen";
+}
 
 const dayMs = 86_400_000;
 
