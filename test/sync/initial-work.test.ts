@@ -245,6 +245,14 @@ test("of the lists by variant that an interrupted run left, one is continued whe
   expect(waiting(run)).toEqual(["counters page:credit-note:1 list left"]);
 });
 
+test("a list that an interrupted run did not come to is begun, whatever else of its resource waits", async () => {
+  const mirror = await openShop();
+  const run = runContextOf(mirror, {}, ["people"]);
+  run.queue.add(work({ target: "id:7" }));
+  mirror.apply(() => addInitialWork(run, { id: 1, swept: {} }));
+  expect(waiting(run)).toEqual(["people id:7 detail new", "people page::1 list sweep"]);
+});
+
 test("an interrupted run's open list is continued, page by page", async () => {
   const mirror = await openShop();
   const run = runContextOf(mirror, {}, ["people"]);
