@@ -1,4 +1,5 @@
 import { describe, test } from "vitest";
+import { answerTargets } from "./answers.ts";
 import { configTargets } from "./config.ts";
 import { exportTargets } from "./export.ts";
 import { growthTargets } from "./growth.ts";
@@ -38,4 +39,10 @@ describe("for any unknown fields, of whatever names and changing types", () => {
   // Fault: data | unknown fields with colliding, numeric, long and reserved names, and values of any type | records, in any order | each in its own column, the mirror whole, the report made (I2, I12)
   test("I12 each stands in its own column, the change log replays (I2), and the report is made", () =>
     growthTargets.columns.round());
+});
+
+describe("for any records and lists that are not what the service promises", () => {
+  // Fault: data | records with other types, nulls, nested lists, huge numbers, odd unicode, without an id, or no records; a list that is none | answers of a whole run | each record is a row or in quarantine with the reason, all others are right, the mirror agrees with itself (I12)
+  test("I12 a run ends, keeps each of them, mirrors all others, and is whole again when they are right", () =>
+    answerTargets.records.round());
 });

@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Meta } from "../../src/state/meta.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { openShop, tempFolder } from "../support/mirror.ts";
 import { person } from "../support/shop-records.ts";
-import { put, rows, stampOf, startMs } from "../support/store.ts";
+import { put, remove, rows, stampOf, startMs } from "../support/store.ts";
 
 describe("the sequence", () => {
   // Fault: process | a crash after numbers were given | the sequence in the file and in memory | it never goes back behind a number that was stored (I3)
@@ -22,6 +23,19 @@ describe("the sequence", () => {
     expect(next).toBeGreaterThan(stored);
     expect(next).toBeGreaterThan(dirtySeq);
     expect(put(again, "people", person(1, { name: "later" }))).toBe("updated");
+  });
+
+  test.each([
+    ["confirmed", (mirror: Mirror) => put(mirror, "people", person(1), { source: "detail" })],
+    ["deleted", (mirror: Mirror) => remove(mirror, "people", 1)],
+  ])("I3: never goes back behind the number of a record that was %s", async (_, step) => {
+    const path = join(tempFolder(), "shop.db");
+    const mirror = await openShop({ path });
+    put(mirror, "people", person(1));
+    step(mirror);
+    const last = mirror.sequence.next();
+    mirror.close();
+    expect((await openShop({ path })).sequence.next()).toBe(last);
   });
 
   test("is written with what a transaction stores, and by no other", async () => {

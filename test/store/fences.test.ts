@@ -5,7 +5,7 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import type { ReadStamp } from "../../src/store/apply/read-stamp.ts";
 import { openHasty, openShop } from "../support/mirror.ts";
 import { person } from "../support/shop-records.ts";
-import { liveRecords, preview, put, stampOf, remove, row, send } from "../support/store.ts";
+import { liveRecords, preview, put, putPreview, stampOf, remove, row, send } from "../support/store.ts";
 
 const nameOf = (mirror: Mirror, id: number) => row(mirror, "people", id)?.["name"];
 
@@ -38,6 +38,16 @@ describe("I3: a read applies only where it was sent after the last applied read 
     expect(put(mirror, "people", reordered, { stamp: later.receive() })).toBe("unchanged");
     later.end();
     expect(put(mirror, "people", person(1, "B"), { stamp: early.receive() })).toBe("stale");
+  });
+
+  test("a list that shows a preview unchanged holds back the lists sent before it", async () => {
+    const mirror = await openShop();
+    const shown = { id: 1, number: "A", total: 1 };
+    preview(mirror, "orders", shown);
+    const [early, later] = [send(mirror), send(mirror)];
+    expect(putPreview(mirror, "orders", shown, later.receive()).result).toBe("unchanged");
+    later.end();
+    expect(putPreview(mirror, "orders", { ...shown, total: 2 }, early.receive()).result).toBe("stale");
   });
 
   test("an overlapping answer that says what the mirror holds is no news, and its reason is answered", async () => {

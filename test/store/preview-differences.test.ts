@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { openHasty } from "../support/mirror.ts";
+import { manifestOf, openHasty, resourceOf } from "../support/mirror.ts";
 import { order } from "../support/shop-records.ts";
 import { put, putPreview, remove, row, rows, stampOf, written } from "../support/store.ts";
 
@@ -184,6 +184,24 @@ describe("a preview that a detail has answered", () => {
     expect(putPreview(mirror, "orders", listed(1, { ...held, ...shown })).read?.reason).toBe("changed");
   });
 });
+
+test.each(["5", "9007199254740993", "true"])(
+  "a preview that shows an integer as it is held: %s",
+  async (shown) => {
+    const orders = resourceOf("orders");
+    const field = { true: "paid" }[shown] ?? "colourId";
+    const fields = { ...orders.previewFields, [field]: orders.fields[field] } as typeof orders.fields;
+    const resources = manifestOf().resources.map((one) =>
+      one === orders ? { ...one, previewFields: fields } : one,
+    );
+    const mirror = await openHasty({ manifest: manifestOf(resources) });
+    const text = (value: string) =>
+      `{"id":1,"number":"A","total":1,"lines":[],"receipts":[],"${field}":${value}}`;
+    put(mirror, "orders", text(shown), { source: "detail" });
+    expect(putPreview(mirror, "orders", text(shown)).read).toBeNull();
+    expect(putPreview(mirror, "orders", text("0")).read?.listed.differing).toHaveLength(1);
+  },
+);
 
 test("a preview that is no object makes no row", async () => {
   const mirror = await openHasty();

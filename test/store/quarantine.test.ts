@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openShop } from "../support/mirror.ts";
 import { person } from "../support/shop-records.ts";
-import { put, rows } from "../support/store.ts";
+import { put, putAs, rows } from "../support/store.ts";
 
 const odd = (name: string) => ({ ...person(1, name), score: "many" });
 
@@ -12,4 +12,10 @@ test("I12 a record that stays odd is kept as it came last, once", async () => {
   expect(rows(mirror, "SELECT record_id, json FROM _quarantine")).toEqual([
     { record_id: 1, json: JSON.stringify(odd("second")) },
   ]);
+});
+
+test("an answer that is no JSON is no record, and is not kept as one", async () => {
+  const mirror = await openShop();
+  expect(() => putAs(mirror, "people", 1, '{"id":1,')).toThrow("not the JSON it should be");
+  expect(mirror.quarantine.all()).toEqual([]);
 });

@@ -49,6 +49,11 @@ describe("the pages of a list", () => {
     const larger = await aRun();
     queueOtherPages(answerTo(larger, first), { pages: 2, perPage: 9 });
     expect(payloads(larger)).toEqual([{ variant: "", page: 2 }]);
+    const parents = await aRun();
+    const payload = { parent: "people", parentId: "1" };
+    const answer = answerTo(parents, { ...payload, page: 1 });
+    queueOtherPages({ ...answer, resource: resourceOf("notes") }, { pages: 2, perPage: 1 });
+    expect(payloads(parents)).toEqual([{ ...payload, page: 2, perPage: 1 }]);
   });
 
   test("are read again from the first one, as the next attempt", async () => {

@@ -72,12 +72,12 @@ describe("the read of one record", () => {
 
 describe("the second read of an event's record", () => {
   const event = { kind: "detail", resource: "orders", target: "id:1", lane: "webhook" } as const;
-  const recheck = (run: RunContext, more: Partial<WorkItem> & { readonly reason: string }) => {
+  const recheck = (run: RunContext, more: Partial<WorkItem> & { readonly reason: string }, completed = 1) => {
     const item = leased(run, { ...event, ...more });
     const stamp = stampOf(run.mirror, { receivedAtMs: startMs + 5_000 });
     run.queue.done(item, stamp.sentSeq);
     run.queue.release(item);
-    queueRecheck({ run, resource: resourceOf("orders"), item, stamp });
+    queueRecheck({ run, resource: resourceOf("orders"), item, stamp }, completed);
     return rows(run.mirror, "SELECT kind, reason, due_ms AS due FROM _work");
   };
 
@@ -93,6 +93,14 @@ describe("the second read of an event's record", () => {
   test.each(["recheck", "second look", "route probe", "canary", "repair"])(
     "does not follow from a read that is no event's: %s",
     async (reason) => expect(recheck(await aRun(), { reason })).toEqual([]),
+  );
+
+  test.each(["new", "changed", "closed", "full", "absent", "no parent"])(
+    "follows from a list's reason only where that replaced an event's: %s",
+    async (reason) => {
+      expect(recheck(await aRun(), { reason }, 0)).toEqual([]);
+      expect(recheck(await aRun(), { reason }, 1)).toMatchObject([{ reason: "recheck" }]);
+    },
   );
 
   test("does not follow from reads of other lanes", async () => {

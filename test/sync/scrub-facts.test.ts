@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { date, orNull } from "../../src/connector/record-schema.ts";
+import { defineResource } from "../../src/connector/resource.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { scrubAgeMs } from "../../src/sync/context/limits.ts";
 import {
@@ -9,6 +11,7 @@ import {
   useScrubDay,
   type ScrubQuestion,
 } from "../../src/sync/plan/scrub-facts.ts";
+import type { ScrubPlan } from "../../src/sync/plan/scrub-plan.ts";
 import { openHasty, resourceOf, resources } from "../support/mirror.ts";
 import { order, person } from "../support/shop-records.ts";
 import { put, stampOf, startMs } from "../support/store.ts";
@@ -122,6 +125,37 @@ describe("what the scrub reads", () => {
   });
 });
 
+/** Four orders that were read a hundred days ago, without activity since, and one parent that was read among them. */
+async function aQuietShop(parentReadMs: number): Promise<Mirror> {
+  const mirror = await openHasty();
+  for (const id of [1, 2, 3, 4]) readOrder(mirror, id, 100 * dayMs - id * 1_000);
+  put(mirror, "people", person(1));
+  const at = stampOf(mirror, { receivedAtMs: parentReadMs });
+  await childPage(runContextOf(mirror, {}, ["people", "notes"]), 1, [], { at });
+  return mirror;
+}
+
+async function chosenOf(mirror: Mirror, plan: ScrubPlan, left: number): Promise<string[]> {
+  const today = { ...readScrubPlan(mirror.db, question), plan, left };
+  const chosen = readScrubChoice(mirror.db, today, startMs);
+  return chosen.map(({ source, id }) => `${source.listOf ?? source.table} ${id}`);
+}
+
+describe("what the scrub reads with time for more", () => {
+  test("is as much as is left of the day, also where what has activity is among the stalest", async () => {
+    const plan = { total: 5, nights: 1, stalest: 1, recent: 1, fills: true };
+    const mirror = await aQuietShop(startMs - 100 * dayMs + 1_500);
+    expect(await chosenOf(mirror, plan, 4)).toEqual(["notes 1", "orders 1", "orders 2", "orders 3"]);
+  });
+
+  test("are parents with activity before records with activity, each once, whenever they were read", async () => {
+    const plan = { total: 5, nights: 1, stalest: 0, recent: 5, fills: false };
+    const mirror = await aQuietShop(startMs - 2 * dayMs);
+    for (const id of [5, 6]) readOrder(mirror, id, (10 - id) * dayMs);
+    expect(await chosenOf(mirror, plan, 5)).toEqual(["notes 1", "orders 5", "orders 6"]);
+  });
+});
+
 const sourcesOf = (names: readonly string[], parentsPerRun: "auto" | "all" = "auto") =>
   scrubSources({ manifest, resources: names.map(resourceOf), parentsPerRun });
 
@@ -133,6 +167,17 @@ describe("what needs the scrub", () => {
     const inPart = { ...resourceOf("people"), fullWhen: ["score"] };
     const sources = scrubSources({ manifest, resources: [inPart], parentsPerRun: "auto" });
     expect(sources).toEqual([{ table: "people", listOf: null, date: null, referrers: [] }]);
+  });
+
+  test("are lists of parents with the first date that each parent has, and each record that refers to it", () => {
+    const [people, notes] = [resourceOf("people"), resourceOf("notes")];
+    const all = [
+      defineResource({ ...people, record: people.record.extend({ until: orNull(date()), since: date() }) }),
+      defineResource({ ...notes, record: notes.record.extend({ on: date() }) }),
+    ];
+    const sources = scrubSources({ manifest: all, resources: all, parentsPerRun: "auto" });
+    const referrers = [{ table: "notes", column: "person_id", date: "on" }];
+    expect(sources).toEqual([{ table: "people", listOf: "notes", date: "since", referrers }]);
   });
 
   test("are lists of parents, unless every run reads them, with all that refers to the parents", () => {

@@ -125,11 +125,9 @@ export class Previews {
 
 /** Integers read back from SQLite are bigints; 5 and 5n are the same cell. */
 function isSameCell(a: Cell, b: Cell): boolean {
-  if (a === b) return true;
-  if (typeof a === "string" || typeof b === "string" || a === null || b === null) return false;
-  return String(a) === String(b);
+  return (typeof a === "string") === (typeof b === "string") && String(a) === String(b);
 }
 
 function keyOf(cells: readonly Cell[]): string {
-  return hash("sha1", textOf(cells), "hex");
+  return hash("sha1", textOf(cells));
 }

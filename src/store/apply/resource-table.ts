@@ -178,7 +178,7 @@ export class ResourceTable implements DerivableRows {
     if (added.length === 0) return;
     const raw = quoted(rawTable(this.resource.name));
     const having = this.context.db.prepare(`SELECT id FROM ${raw} WHERE instr(json, ?) > 0`).pluck();
-    const keys = added.map(({ column }) => column.paths[0]?.at(-1) ?? "");
+    const keys = added.map(({ column }) => String(column.paths.flat().at(-1)));
     // A key of other letters may be escaped in more than one way: then every record is a candidate.
     const texts = keys.map((key) => (/^[A-Za-z0-9_]+$/.test(key) ? JSON.stringify(key) : '"'));
     const ids = new Set([...new Set(texts)].flatMap((text) => having.safeIntegers().all(text) as bigint[]));
@@ -204,7 +204,7 @@ export class ResourceTable implements DerivableRows {
     const { stamp, id, source, listed } = incoming;
     this.remember(stamp, id);
     if (source === "list") return "unchanged";
-    const row = listed && fence.source === "detail" ? (decoded ?? this.stored(id, fence))?.row : undefined;
+    const row = listed && (decoded ?? this.stored(id, fence))?.row;
     const covered = this.previews.coveredSha(listed, row ?? null);
     this.context.sequence.markStored();
     this.statements.touchFence.run(stamp.receivedSeq, stamp.receivedAtMs, covered, id);

@@ -31,7 +31,7 @@ export function completeEvents(answer: AnswerContext, outcome: EventOutcome): nu
   const at = isoTime(receivedAtMs);
   const events = run.inbox.complete(item.resource, item.target, sentSeq, { outcome, requestId, at });
   if (events.length > 0) run.afterCommit.push(() => logEvents(answer, outcome, events));
-  queueRecheck(answer);
+  queueRecheck(answer, events.length);
   return events.length;
 }
 

@@ -246,11 +246,18 @@ export function requireRunId(run: RunContext): number {
   return run.runId;
 }
 
-/** Resources of this run that are listed per record of `parent`, with the field that names the parent. */
-export function childrenOf(run: RunContext, parent: string): { resource: Resource; link: ParentLink }[] {
+/** A resource that is listed per record of parents: with the field that names the parent in question, and with all. */
+interface ChildResource {
+  readonly resource: Resource;
+  readonly link: ParentLink;
+  readonly links: readonly ParentLink[];
+}
+
+/** Resources of this run that are listed per record of `parent`. */
+export function childrenOf(run: RunContext, parent: string): ChildResource[] {
   return run.resources.flatMap((resource) => {
     const links = resource.list.kind === "parents" ? resource.list.parents : [];
     const link = links.find((candidate) => candidate.resource === parent);
-    return link ? [{ resource, link }] : [];
+    return link ? [{ resource, link, links }] : [];
   });
 }

@@ -16,7 +16,7 @@ export function refusesPageSize(error: InvalidError): boolean {
  * @returns null when the refusal has another reason
  */
 export function otherListForm(list: ListPlan, form: ListForm, error: InvalidError): ListForm | null {
-  if (list.kind !== "paged" && list.kind !== "parents") return null;
+  if (!("perPage" in list)) return null;
   const hasOrder = list.kind === "paged" && Object.keys(list.params).length > 0 && !form.unsorted;
   const isOrder = ["sortBy", "sortDirection"].some((param) => names(error, param));
   const isSize = refusesPageSize(error);

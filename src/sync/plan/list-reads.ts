@@ -91,7 +91,7 @@ export function queueOtherPages(
   { pages, perPage }: Pick<PageFacts, "pages" | "perPage">,
 ): void {
   const { list } = answer.resource;
-  const isSmaller = (list.kind === "paged" || list.kind === "parents") && perPage < list.perPage;
+  const isSmaller = "perPage" in list && perPage < list.perPage;
   queuePages(answer, downFrom(pages, 2), isSmaller ? { perPage } : {});
 }
 

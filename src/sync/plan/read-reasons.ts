@@ -127,23 +127,27 @@ export function withdrawScrub({ queue, mirror }: RunContext): number {
 /** Queues records that no parent's list can show, once the parents' own list is complete. */
 export function queueOrphans(answer: AnswerContext): void {
   const { run } = answer;
-  for (const { resource, link } of childrenOf(run, answer.resource.name)) {
-    const all = resource.list.kind === "parents" ? resource.list.parents : [];
-    const links = all.map((one) => ({ parent: one.resource, column: snakeCase(one.field) }));
+  for (const { resource, link, links } of childrenOf(run, answer.resource.name)) {
+    const parents = links.map((one) => ({ parent: one.resource, column: snakeCase(one.field) }));
     const column = snakeCase(link.field);
-    for (const id of run.mirror.records.liveWithoutParent(resource.name, column, links, mostOrphans))
+    for (const id of run.mirror.records.liveWithoutParent(resource.name, column, parents, mostOrphans))
       queueRecord(answer, "no parent", { resource: resource.name, id });
   }
 }
+
+/** Reasons of lists. In the lane of events they replaced an event's, which the read completes, or that of a recheck. */
+const listReasons = new Set(["new", "changed", "closed", "full", "absent", "no parent"]);
 
 /**
  * The record of an event once more, a minute after its read: the event may have been sent before its own
  * transaction was committed at the service.
  * Guard: a recheck and a route probe queue no recheck, and a record that is queued anyway gets none.
+ *
+ * @param completed how many events the read completed
  */
-export function queueRecheck({ run, item, stamp }: AnswerContext): void {
+export function queueRecheck({ run, item, stamp }: AnswerContext, completed: number): void {
   if (item.lane !== "webhook" || isRecheck(item.reason) || routeProbes.has(item.reason)) return;
-  if (isRepair(item.reason)) return;
+  if (isRepair(item.reason) || (completed === 0 && listReasons.has(item.reason))) return;
   run.queue.addIfAbsent({
     kind: item.kind,
     resource: item.resource,

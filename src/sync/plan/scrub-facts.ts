@@ -83,7 +83,7 @@ export function giveBackScrub(meta: Meta, requests: number): void {
 }
 
 function nameOf({ source, id }: ScrubCandidate): string {
-  return `${source.listOf ?? ""} ${source.table} ${id}`;
+  return `${source.listOf} ${source.table} ${id}`;
 }
 
 /** Where details and lists of parents are: records that lists show in full need no scrub. */
@@ -106,12 +106,12 @@ export function scrubSources({
 }
 
 function parentSource(tables: readonly TablePlan[], table: string, listOf: string): ScrubSource {
-  const own = tables.find((one) => one.table === table);
+  const dates = new Map(tables.map((one) => [one.table, dateOf(one)]));
   const referrers = tables.flatMap((other) => {
     const column = other.columns.find(({ references }) => references === table)?.name;
     return column === undefined ? [] : [{ table: other.table, column, date: dateOf(other) }];
   });
-  return { table, listOf, date: own ? dateOf(own) : null, referrers };
+  return { table, listOf, date: dates.get(table) ?? null, referrers };
 }
 
 /** The first date that each row has. */

@@ -1,6 +1,13 @@
 import { leftToRead, lostDeliveries, misjudgedEvents } from "./deliveries.ts";
 import { unequal } from "./equality.ts";
-import { falseTombstones, neverShown, rowsUnlikeJson, staleOverwrites, unreplayable } from "./history.ts";
+import {
+  changesUnlikeTheirRead,
+  falseTombstones,
+  neverShown,
+  rowsUnlikeJson,
+  staleOverwrites,
+  unreplayable,
+} from "./history.ts";
 import type { Check, MirrorContents } from "./mirror-contents.ts";
 import type { Observation } from "./observation.ts";
 import { doneWithoutData, unqueuedWork } from "./progress.ts";
@@ -10,6 +17,7 @@ const always: readonly Check[] = [
   unqueuedWork,
   doneWithoutData,
   unreplayable,
+  changesUnlikeTheirRead,
   staleOverwrites,
   neverShown,
   falseTombstones,

@@ -23,6 +23,7 @@ interface Change {
   readonly resource: TableName;
   readonly record_id: number;
   readonly op: string;
+  readonly cause: string;
   readonly request_id: string | null;
   readonly before: string | null;
   readonly after: string | null;
@@ -92,7 +93,7 @@ export class MirrorContents {
   get changes(): readonly Change[] {
     this.allChanges ??= this.db
       .prepare(
-        "SELECT resource, record_id, op, request_id, before, after FROM _changes WHERE op <> 'event' ORDER BY seq",
+        "SELECT resource, record_id, op, cause, request_id, before, after FROM _changes WHERE op <> 'event' ORDER BY seq",
       )
       .all() as Change[];
     return this.allChanges;

@@ -15,6 +15,8 @@ import type { SimulatedMachine } from "./simulated-machine.ts";
 
 const base = parseBaseUrl("https://simulated.example/v1");
 const never = new AbortController().signal;
+/** Where requests take long, the service takes long: one that was aborted does not reach it much later. */
+const longestWayMs = 300;
 const nothing = () => undefined;
 const noAnswer: Promise<never> = new Promise(() => undefined);
 
@@ -114,7 +116,10 @@ async function travel(
   const latencyMs = latencyOf(machine);
   if (latencyMs >= 2_000) machine.meet("slow request");
   const kind = whatGoesWrong(network, choice.below(1_000_000) / 1_000_000);
-  const thereMs = latencyMs * (choice.below(100) / 100);
+  const thereMs = Math.min(
+    latencyMs * (choice.below(100) / 100),
+    network.spreadMs > 0 ? longestWayMs : Infinity,
+  );
   await time.sleep(thereMs);
   if (kind === "lost") {
     machine.meet("request lost");

@@ -39,6 +39,8 @@ export class SimulatedMachine {
   wallOffsetMs = 0;
   bootedAtMs = -1_000_000;
   boots = 1;
+  /** Share of transactions that find the database held by another program. */
+  busy = 0;
   network: NetworkFaults = calmNetwork;
   deliveries: DeliveryFaults = calmDeliveries;
   choice: SeededChoice = seededChoice(seededRandom(0));

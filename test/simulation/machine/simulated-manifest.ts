@@ -5,15 +5,16 @@ import { tableNames } from "../service/service-types.ts";
 
 const names: ReadonlySet<string> = new Set(tableNames);
 const isMirrored = (name: string) => names.has(name);
+const isRuleMirrored = (rule: { readonly resource: string; readonly dependent: string }) =>
+  isMirrored(rule.resource) && isMirrored(rule.dependent);
 const { identity } = fintoro;
 
 /** The connector with the few resources that the simulated service has: to open a mirror of all of them takes long. */
 export const manifest: Manifest = {
   ...fintoro,
   resources: fintoro.resources.filter(({ name }) => isMirrored(name)).map(withMirroredParents),
-  cascades: fintoro.cascades.filter(
-    ({ resource, dependent }) => isMirrored(resource) && isMirrored(dependent),
-  ),
+  cascades: fintoro.cascades.filter(isRuleMirrored),
+  invalidationRules: fintoro.invalidationRules?.filter(isRuleMirrored),
   identity: {
     ...identity,
     businessIdIn: identity.businessIdIn.filter(isMirrored),

@@ -68,7 +68,7 @@ export class SimulatedProcess implements Sender {
     this.planEnding();
     watchCommits(this.file, {
       begin: (db) => this.beginTransaction(db),
-      written: () => this.reach("in a transaction"),
+      written: () => this.written(),
       committed: () => this.committed(),
     });
     const work = program().then(
@@ -162,6 +162,14 @@ export class SimulatedProcess implements Sender {
   private beginTransaction(db: Db): void {
     this.db = db;
     this.reach("before a transaction");
+  }
+
+  private written(): void {
+    const { busy, choice } = this.machine;
+    this.reach("in a transaction");
+    if (busy === 0 || this.isOpening || !choice.probability(busy)) return;
+    this.machine.meet("database busy");
+    throw Object.assign(new Error("database is locked"), { code: "SQLITE_BUSY" });
   }
 
   /** The log holds the transaction: where it was cut off while it was written is decided here, afterwards. */

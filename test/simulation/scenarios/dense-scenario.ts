@@ -81,6 +81,7 @@ function densePhase(choice: SeededChoice): Phase {
     ending: ending(choice, bursts),
     durationMs: choice.one([lastMs + 5_000, lastMs + 30_000, lastMs + recheckMs + 30_000]),
     changes: bursts.flatMap((atMs) => burst(choice, atMs)).toSorted((a, b) => a.atMs - b.atMs),
+    busy: choice.probability(0.2) ? choice.one([0.05, 0.3]) : 0,
     wallJumps: [],
     network: networkFaults(choice),
     deliveries: deliveryFaults(choice),

@@ -79,6 +79,8 @@ export interface Phase {
   /** How long `serve` works, or nothing does. */
   readonly durationMs: number;
   readonly changes: readonly PlannedChange[];
+  /** Share of transactions that find the database held by another program when they commit. @default 0 */
+  readonly busy?: number;
   readonly wallJumps: readonly { readonly atMs: number; readonly byMs: number }[];
   readonly network: NetworkFaults;
   readonly deliveries: DeliveryFaults;

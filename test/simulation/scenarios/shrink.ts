@@ -47,6 +47,7 @@ function* smallerPhases(phase: Phase): Generator<Phase> {
   if (ending.kind === "crash" && ending.power) yield { ...phase, ending: { ...ending, power: false } };
   if (network !== calmNetwork) yield { ...phase, network: calmNetwork };
   if (deliveries !== calmDeliveries) yield { ...phase, deliveries: calmDeliveries };
+  if (phase.busy) yield { ...phase, busy: 0 };
   if (wallJumps.length > 0) yield { ...phase, wallJumps: [] };
   for (let size = changes.length; size >= 1; size >>= 1)
     for (let from = 0; from < changes.length; from += size)

@@ -53,7 +53,7 @@ const edited: Readonly<Record<HotTable, Change>> = {
 export function makeHotChange(context: ChangeContext, table: HotTable): string | null {
   const kind = context.choice.below(10);
   if (kind === 0) return removals.spuriousEventOf(context, table);
-  if (kind === 1) return makeChange(context);
+  if (kind === 1) return context.choice.probability(0.3) ? edits.changeFormat(context) : makeChange(context);
   if (kind <= 3 && removals.isRestorable(table))
     return removals.restoreIn(context, table) ?? edited[table](context);
   return kind === 4 || kind === 5 ? removals.removeFrom(context, table) : edited[table](context);
