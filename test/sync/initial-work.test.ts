@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { listAgeMs } from "../../src/sync/context/limits.ts";
+import { listAgeMs, mostQuarantined } from "../../src/sync/context/limits.ts";
 import { addInitialWork, refreshLists } from "../../src/sync/plan/initial-work.ts";
 import { queueScrub } from "../../src/sync/plan/read-reasons.ts";
 import { useScrubDay } from "../../src/sync/plan/scrub-facts.ts";
@@ -211,6 +211,22 @@ test("dead letters and held rows of this run's resources are tried again, those 
   addWork(run);
   expect(run.queue.isReady("people", "id:1")).toBe(true);
   expect(run.queue.isReady("orders", "id:1")).toBe(false);
+});
+
+// Fault: service | a detail that cannot become a row, once | the records in quarantine at the start of a run | it is read again; what a list shows in full is judged with its list
+test("I11: details in quarantine are read again, a bounded number in each run", async () => {
+  const mirror = await openShop();
+  const run = runContextOf(mirror, {}, ["people", "orders"]);
+  const odd = (resource: string, id: number) =>
+    mirror.quarantine.add(stampOf(mirror), { resource, id, reason: "odd", json: "{}" });
+  odd("people", 1);
+  for (let id = 1; id <= mostQuarantined + 1; id++) odd("orders", id);
+  odd("notes", 1);
+  const added = addWork(run).filter((one) => one.endsWith("quarantined"));
+  expect(added).toHaveLength(mostQuarantined);
+  expect(added).toContain("orders id:1 detail quarantined");
+  expect(new Set(added.map((one) => one.split(" ", 1)[0]))).toEqual(new Set(["orders"]));
+  expect(addWork(run).filter((one) => one.endsWith("quarantined"))).toEqual(added);
 });
 
 test("a page left by a run that ended is dropped with its listing before the list begins again", async () => {

@@ -37,6 +37,9 @@ export const listAgeMs = 20 * 3_600_000;
 /** Records without a parent that a run checks at a time: as many as may be removed without permission. */
 export const mostOrphans = 20;
 
+/** Records in quarantine that a run reads again. */
+export const mostQuarantined = 100;
+
 /** The scrub leaves out what was read more recently than this; its day is as long. */
 export const scrubAgeMs = 20 * 3_600_000;
 

@@ -2,11 +2,11 @@ import { sweepKey, variantsOf, type BegunList } from "../../state/sweeps.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { RunContext } from "../context/run-context.ts";
 import { childList, queueSweep } from "./list-reads.ts";
-import { withdrawScrub } from "./read-reasons.ts";
+import { queueQuarantined, withdrawScrub } from "./read-reasons.ts";
 import { dueLists, planSweeps, type Unfinished } from "./sweep-plan.ts";
 
 /**
- * Queues what a run begins with: lists and parents' lists; dead letters are tried again. What a run that was killed
+ * Queues what a run begins with: lists and parents' lists; dead letters and quarantined details are tried again. What a run that was killed
  * left of its scrub is taken back: this run plans its own. Runs inside the transaction that writes the run's row.
  */
 export function addInitialWork(run: RunContext, unfinished: Unfinished | null): void {
@@ -14,6 +14,7 @@ export function addInitialWork(run: RunContext, unfinished: Unfinished | null): 
   withdrawScrub(run);
   queue.endQuick();
   queue.revive(run.names, run.share);
+  queueQuarantined(run);
   const openSweeps = openSweepsOf(run);
   const plan = planSweeps(resources, { unfinished, openSweeps, nowMs: run.startedAtMs });
   for (const { resource, variant } of plan.abandoned) {

@@ -3,7 +3,7 @@ import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { ScrubCandidate } from "../../state/scrub-candidates.ts";
 import { recordTarget, type NewWorkItem, type WorkItem } from "../../state/work-item.ts";
-import { mostOrphans } from "../context/limits.ts";
+import { mostOrphans, mostQuarantined } from "../context/limits.ts";
 import { childrenOf, type AnswerContext, type ReadContext, type RunContext } from "../context/run-context.ts";
 import { childList } from "./list-reads.ts";
 import { giveBackScrub } from "./scrub-facts.ts";
@@ -15,6 +15,7 @@ import { giveBackScrub } from "./scrub-facts.ts";
  * recheck              queueRecheck: an event's record, a minute after its read
  * sweep, parent        `list-reads.ts`: pages of lists and of parents' lists
  * quick                `quick-reads.ts`: pages of the lists of a quick run
+ * quarantined          queueQuarantined: what came last of it cannot become a row
  * scrub                queueScrub: what was read longest ago, where lists show not all
  * repair               `verify --repair`: something is wrong with the record, so it is read again, once per repair
  * repair               `verify/local/repair-locally.ts`: JSON that is lost or damaged
@@ -122,6 +123,30 @@ export function withdrawScrub({ queue, mirror }: RunContext): number {
   const left = queue.withdraw(scrubbed.lane, scrubbed.reason);
   giveBackScrub(mirror.meta, left);
   return left;
+}
+
+/**
+ * Details in quarantine once more: what came may have been a passing answer, and no list need show that the row is old.
+ * Guard: once per run, `mostQuarantined` of them. Records that a list shows in full are judged anew with their list.
+ */
+export function queueQuarantined({ mirror, queue, selected }: RunContext): void {
+  const kept = mirror.quarantine.all().flatMap(({ resource: name, recordId: id }) => {
+    const resource = selected.get(name);
+    return resource && id !== null && !isProvenByList(resource) ? [{ name, id }] : [];
+  });
+  for (const { name, id } of kept.slice(0, mostQuarantined))
+    queue.addIfAbsent({
+      kind: "detail",
+      resource: name,
+      target: recordTarget(id),
+      lane: "changed",
+      reason: "quarantined",
+      dirtySeq: mirror.sequence.next(),
+    });
+}
+
+function isProvenByList({ detail, gives, fullWhen, list }: Resource): boolean {
+  return detail === undefined || (gives === "full" && fullWhen === undefined && list.kind !== "parents");
 }
 
 /** Queues records that no parent's list can show, once the parents' own list is complete. */
