@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import { text } from "node:stream/consumers";
 import { knownFintoro } from "../connectors/fintoro/known.ts";
 import { systemClock } from "./base/clock.ts";
 import { systemRandom } from "./base/random.ts";
@@ -26,6 +27,7 @@ const invocation = createInvocation({
   stdout: process.stdout,
   stderr: process.stderr,
   signals: process,
+  readInput: () => text(process.stdin),
   endNow: (code) => process.exit(code),
   ask:
     process.stdin.isTTY && process.stderr.isTTY

@@ -5,9 +5,8 @@ import { assert } from "../base/errors.ts";
 import { logLevels } from "../base/logger.ts";
 import { didYouMean } from "../base/names.ts";
 import { transportDefaults } from "../connector/transport.ts";
-import { readBaseUrl, readHostName, readListen, readPublicUrl } from "./address.ts";
+import { readBaseUrl, readPublicUrl } from "./address.ts";
 import {
-  cronText,
   durationText,
   filledText,
   integerBetween,
@@ -15,10 +14,11 @@ import {
   oneOfWords,
   percentText,
   readableText,
+  section,
   sizeText,
-  timezoneText,
 } from "./config-values.ts";
 import { pathText } from "./config-problems.ts";
+import { schedule, serve } from "./serve-sections.ts";
 import type { ResolvedSecret, ResolvedSecrets } from "./secrets.ts";
 
 /** What the config must know of a connector; a Manifest is one. */
@@ -37,11 +37,6 @@ export interface ConfigPlace {
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
-
-/** A map of keys; a key that is not among them is refused. */
-function section<S extends z.core.$ZodShape>(keys: S) {
-  return z.strictObject(keys, { error: "must be a map of keys" });
-}
 
 /** The file as people write it; what it gives has camelCase names, numbers with units and absolute folders. */
 export function configSchema(known: KnownConnector, place: ConfigPlace) {
@@ -227,34 +222,6 @@ const http = section({
   maxResponseBytes: each.max_response,
   longestOutageMs: each.patience,
 }));
-
-/** Gives null. */
-const off = z.union([z.literal("off"), z.literal(false)]).transform(() => null);
-
-const schedule = section({
-  sync: off
-    .or(cronText(", or off"))
-    .prefault("15 2 * * *")
-    .describe("When a run starts: a cron pattern, or off."),
-  quick: off
-    .or(cronText(", or off"))
-    .prefault("off")
-    .describe("When a quick run starts, for companies without webhooks: a cron pattern, or off."),
-  publish: off
-    .or(z.literal("after_sync"))
-    .or(cronText(", after_sync, or off"))
-    .prefault("after_sync")
-    .describe("When the report file is written."),
-  timezone: timezoneText().default("Europe/Bratislava").describe("The patterns' time zone."),
-});
-
-const serve = section({
-  listen: readableText("an address", readListen).prefault("127.0.0.1:8787").describe("Address and port."),
-  hosts: z
-    .array(readableText("a host name", readHostName), { error: "must be a list" })
-    .default([])
-    .describe("Host names that the pages are asked for by, besides addresses, localhost and public_url's."),
-}).transform(({ listen, ...same }) => ({ ...listen, ...same }));
 
 function exportOf(place: ConfigPlace) {
   const s3 = "a place such as s3://bucket/prefix";

@@ -3,6 +3,11 @@ import { z } from "zod";
 import { didYouMean } from "../base/names.ts";
 import { formatDuration, formatSize, parseDurationMs, parseSizeBytes } from "../base/units.ts";
 
+/** A map of keys; a key that is not among them is refused. */
+export function section<S extends z.core.$ZodShape>(keys: S) {
+  return z.strictObject(keys, { error: "must be a map of keys" });
+}
+
 /** The value of a text, or what the text would have to be: `must` completes "it must …". */
 export type TextValue<T> = { readonly value: T } | { readonly must: string };
 

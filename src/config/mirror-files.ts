@@ -13,6 +13,8 @@ export interface MirrorFiles {
   readonly secrets: string;
   /** What the last `verify` found. */
   readonly verified: string;
+  /** How what follows runs went last: report and exports. */
+  readonly afterRun: string;
   /** What a `verify` that is not complete has compared. */
   readonly compared: string;
   /** PDFs and attachments. */
@@ -29,6 +31,7 @@ export function mirrorFiles({ dataDir }: Config, company: string): MirrorFiles {
     lock: named(".lock"),
     secrets: named(".secrets.json"),
     verified: named(".verified.json"),
+    afterRun: named(".after-run.json"),
     compared: named(".compared.jsonl"),
     folder: named(".files"),
   };

@@ -4,7 +4,6 @@ import { openMirror, type Mirror } from "../state/mirror.ts";
 import { UptimeLog } from "../state/uptime-log.ts";
 import { WorkQueue } from "../state/work-queue.ts";
 import type { WriterLock } from "../store/writer-lock.ts";
-import type { CompanyReport } from "../sync/context/run-report.ts";
 import { Tally } from "../sync/context/tally.ts";
 import { EventWorker } from "../sync/event-worker/event-worker.ts";
 import { CompanyIngest } from "../webhook/ingest/ingest.ts";
@@ -13,6 +12,7 @@ import { processCommands } from "./commands/command-loop.ts";
 import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
 import type { CompanyCounters } from "./counters.ts";
 import { runHeartbeat } from "./heartbeat.ts";
+import type { AfterRunQueue } from "./runs/after-run-queue.ts";
 import { performRun, type CompanyRun, type RunRequest } from "./runs/company-run.ts";
 import { progressView } from "./runs/run-progress.ts";
 import type { RunPlaces } from "./runs/run-places.ts";
@@ -20,21 +20,25 @@ import { RunQueue, type EndedRun, type Scrubbing } from "./runs/run-queue.ts";
 import { connectService, type ServiceConnection } from "./runs/service-connection.ts";
 import { createNotices, type Notices } from "./runs/store-notices.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
+import { republishAfterEvents } from "./scheduler/republish.ts";
 import { RunScheduler } from "./scheduler/run-scheduler.ts";
 
 /** How long requests in flight may take when the runtime ends. */
 export const graceMs = 20_000;
 
-/** What a runtime is opened with. */
-export interface RuntimeOptions {
-  readonly context: DaemonContext;
-  /** Shared by all companies. */
+/** What all companies share. */
+export interface SharedParts {
   readonly runPlaces: RunPlaces;
+  readonly afterRuns: Pick<AfterRunQueue, "add">;
+}
+
+/** What a runtime is opened with. */
+export interface RuntimeOptions extends SharedParts {
+  readonly context: DaemonContext;
   readonly settings: CompanySettings;
   readonly counters: CompanyCounters;
   /** Of the mirror. */
   readonly lock: WriterLock;
-  readonly afterRun: (report: CompanyReport) => Promise<void>;
   /** Ends the runtime: what is in flight may finish within `graceMs`. */
   readonly closed: AbortSignal;
   /** Ends it at once. */
@@ -71,7 +75,7 @@ export class CompanyRuntime {
   private readonly failure = Promise.withResolvers<never>();
 
   private constructor(options: RuntimeOptions, mirror: Mirror, notices: Notices) {
-    const { context, settings, counters, runPlaces, afterRun, signal } = options;
+    const { context, settings, counters, runPlaces, afterRuns, signal } = options;
     const { clock, random, log, onSecrets } = context;
     const { config, resources, company } = settings;
     const { sync, timezone } = config.schedule;
@@ -102,6 +106,7 @@ export class CompanyRuntime {
       counters.add(run);
       counters.countRun(ended);
     };
+    const afterRun = () => afterRuns.add(company.name, "all");
     const followed = { begin, perform: performRun, onEnd, afterRun };
     const runQueue = new RunQueue({ context, places: runPlaces, closed, ...followed });
     this.runQueue = runQueue;
@@ -162,9 +167,23 @@ export class CompanyRuntime {
     this.track(this.eventWorker.ended);
     this.track(scheduler.follow(reason));
     this.track(scheduler.followQuick(settings.config.schedule));
-    this.track(scheduler.followPublish(settings.config.schedule, () => context.publish(settings)));
+    const publish = () => this.options.afterRuns.add(settings.company.name, "report", this.closed);
+    this.track(scheduler.followPublish(settings.config.schedule, publish));
+    this.track(this.republish(publish));
     this.track(processCommands({ context, manifest, commands, runQueue, closed, replay, progressOf }));
     this.track(runHeartbeat({ context, mirror, uptime, closed, receives, service, onGap }));
+  }
+
+  /** Has the report written again after events. */
+  private async republish(publish: () => Promise<void>): Promise<void> {
+    const { mirror, runQueue, closed } = this;
+    const { context, settings } = this.options;
+    const { publish: when, publishEveryMs: everyMs } = settings.config.schedule;
+    if (when !== "after_sync" || everyMs === null) return;
+    const file = mirrorFiles(settings.config, settings.company.name).afterRun;
+    // A run that reads what lists show has the report written itself.
+    const isListing = () => runQueue.current !== null && runQueue.current.run.tally.scrubPlanned === null;
+    await republishAfterEvents({ context, db: mirror.db, file, everyMs, isListing, publish, closed });
   }
 
   private track(task: Promise<void>): void {

@@ -4,13 +4,11 @@ import { withChangedToken } from "../config/companies.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import { guarded } from "../store/database.ts";
-import type { CompanyReport } from "../sync/context/run-report.ts";
 import { lockHolder, takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
 import type { Ingest } from "../webhook/ingest/ingest.ts";
-import { CompanyRuntime, graceMs } from "./company-runtime.ts";
+import { CompanyRuntime, graceMs, type SharedParts } from "./company-runtime.ts";
 import { needsRestart, type CompanySettings, type DaemonContext } from "./daemon-context.ts";
 import { CompanyCounters } from "./counters.ts";
-import type { RunPlaces } from "./runs/run-places.ts";
 import { readCompanyStatus } from "./status-reader.ts";
 
 /** Pause before a lock held by another process is tried again, and a file that could not be opened. */
@@ -39,8 +37,8 @@ export class CompanySupervisor {
   readonly name: string;
   readonly counters = new CompanyCounters();
   private readonly context: DaemonContext;
-  private readonly runPlaces: RunPlaces;
-  private settings: CompanySettings;
+  private readonly shared: SharedParts;
+  private current: CompanySettings;
   private runtime: CompanyRuntime | null = null;
   /** How the company stands while there is no runtime. */
   private closedState: ServiceView;
@@ -51,13 +49,17 @@ export class CompanySupervisor {
   private restart = new AbortController();
   private ended: Promise<void> = Promise.resolve();
 
-  /** `runPlaces` is shared by all companies. */
-  constructor(context: DaemonContext, runPlaces: RunPlaces, settings: CompanySettings) {
+  constructor(context: DaemonContext, shared: SharedParts, settings: CompanySettings) {
     this.name = settings.company.name;
     this.context = context;
-    this.runPlaces = runPlaces;
-    this.settings = settings;
+    this.shared = shared;
+    this.current = settings;
     this.closedState = { state: "starting", message: null, sinceMs: context.clock.nowMs() };
+  }
+
+  /** As they are now. */
+  get settings(): CompanySettings {
+    return this.current;
   }
 
   get ingest(): Ingest | "unavailable" {
@@ -85,7 +87,7 @@ export class CompanySupervisor {
   /** Changes the settings; restarts the runtime if it was built from others. Running work ends where it can resume. */
   change(settings: CompanySettings): void {
     const restarts = needsRestart(this.settings, settings);
-    this.settings = settings;
+    this.current = settings;
     if (restarts) this.restart.abort();
   }
 
@@ -159,15 +161,13 @@ export class CompanySupervisor {
 
   /** Opens the runtime and runs it until it is stopped, restarted or broken. */
   private async runOnce(lock: WriterLock): Promise<void> {
-    const { context, runPlaces, settings, counters } = this;
+    const { context, shared, settings, counters } = this;
     const { clock, log } = context;
     this.restart = new AbortController();
     const closed = AbortSignal.any([this.stopped.signal, this.restart.signal]);
     const signal = this.aborted.signal;
-    // By the settings as they are when the run ends: a change of them alone restarts nothing.
-    const afterRun = (report: CompanyReport) => context.afterRun({ ...this.settings, report });
     try {
-      const options = { context, runPlaces, settings, counters, lock, afterRun, closed, signal };
+      const options = { context, ...shared, settings, counters, lock, closed, signal };
       const runtime = await CompanyRuntime.open(options);
       this.setRuntime(runtime, null);
       if (runtime.receives) log.info("the mirror is open: deliveries are received");

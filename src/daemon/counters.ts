@@ -22,6 +22,8 @@ export class CompanyCounters {
   readonly deliveries: Record<string, number> = {};
   /** The last run of this process; null: none yet. */
   lastRun: EndedRun | null = null;
+  /** What went wrong after the last run, where it is recorded nowhere. */
+  afterRunProblem: string | null = null;
   private totals: Totals = { rows: [], requests: {}, waitedMs: 0 };
 
   countDelivery(result: string): void {

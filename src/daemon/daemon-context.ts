@@ -1,8 +1,8 @@
 import type { CompanyConfig, Config } from "../config/config.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
-import type { CompanyReport } from "../sync/context/run-report.ts";
 import type { ConnectionCounts } from "../webhook/server/connections.ts";
+import type { AfterRunScope } from "./runs/after-run-queue.ts";
 import type { ProcessContext } from "./runs/process-context.ts";
 
 /** What every part of the daemon works with; below the daemon itself the log adds the company to each line. */
@@ -10,10 +10,11 @@ export interface DaemonContext extends ProcessContext {
   readonly manifest: Manifest;
   /** Resources that a config asks for. */
   readonly resourcesOf: (config: Config) => readonly Resource[];
-  /** Follows each run, whoever asked for it; a rejection is logged. */
-  readonly afterRun: (run: CompanySettings & { readonly report: CompanyReport }) => Promise<void>;
-  /** Publishes when `schedule.publish` has a pattern of its own; never rejects. */
-  readonly publish: (settings: CompanySettings) => Promise<void>;
+  /**
+   * Makes what follows runs, whoever asked for them. Gives what went wrong where it is recorded nowhere, otherwise
+   * null. A rejection is logged.
+   */
+  readonly afterRun: (settings: CompanySettings, scope: AfterRunScope) => Promise<string | null>;
   /** Of the server: every company's heartbeat writes them to its mirror, for `status`. */
   readonly connections: Readonly<ConnectionCounts>;
   /** Gets every webhook key as soon as it is known. */

@@ -1,3 +1,4 @@
+import { messageOf } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
@@ -5,6 +6,7 @@ import type { Ingest } from "../webhook/ingest/ingest.ts";
 import type { Companies } from "../webhook/server/receiver.ts";
 import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
 import { CompanySupervisor } from "./company-supervisor.ts";
+import { AfterRunQueue, type AfterRunScope } from "./runs/after-run-queue.ts";
 import { RunPlaces } from "./runs/run-places.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
 
@@ -21,6 +23,7 @@ export class Daemon implements Companies {
   readonly otherAnswers: Record<string, number> = {};
   private readonly context: DaemonContext;
   private readonly runPlaces = new RunPlaces();
+  private readonly afterRuns = new AfterRunQueue((name, scope) => this.performAfterRun(name, scope));
   private readonly supervisors = new Map<string, CompanySupervisor>();
   /** Ends of companies that are no longer in the config. */
   private readonly stopping = new Set<Promise<void>>();
@@ -53,6 +56,7 @@ export class Daemon implements Companies {
   /** Changes to this config: companies come and go, and those that stay restart where they must. */
   apply(config: Config): void {
     const { sync, timezone } = config.schedule;
+    this.afterRuns.limit = config.serve.afterRun;
     this.schedule = sync === null ? null : parseCronSchedule(sync, timezone);
     this.pageHosts = pageHostsOf(config);
     const resources = this.context.resourcesOf(config);
@@ -71,6 +75,7 @@ export class Daemon implements Companies {
    * `stopDeadlineMs` is left alone: the end of the process ends it, and what was committed is kept.
    */
   async stop(): Promise<void> {
+    this.stopping.add(this.afterRuns.stop());
     for (const supervisor of this.supervisors.values()) this.stopping.add(supervisor.stop());
     const deadline = Promise.withResolvers<void>();
     const timer = setTimeout(() => {
@@ -84,15 +89,29 @@ export class Daemon implements Companies {
   private add(settings: CompanySettings): void {
     const { name } = settings.company;
     const context = { ...this.context, log: companyLog(this.context.log, name) };
-    const supervisor = new CompanySupervisor(context, this.runPlaces, settings);
+    const { runPlaces, afterRuns } = this;
+    const supervisor = new CompanySupervisor(context, { runPlaces, afterRuns }, settings);
     this.supervisors.set(name, supervisor);
     if (this.started) supervisor.start();
+  }
+
+  /** Never rejects. */
+  private async performAfterRun(name: string, scope: AfterRunScope): Promise<void> {
+    const supervisor = this.supervisors.get(name);
+    if (!supervisor) return;
+    try {
+      supervisor.counters.afterRunProblem = await this.context.afterRun(supervisor.settings, scope);
+    } catch (error) {
+      supervisor.counters.afterRunProblem = messageOf(error);
+      this.context.log.error("what follows a run failed", { company: name, error: messageOf(error) });
+    }
   }
 
   private remove(supervisor: CompanySupervisor): void {
     const log = companyLog(this.context.log, supervisor.name);
     log.info("the company is no longer in the config: what is under way ends where it can be resumed");
     this.supervisors.delete(supervisor.name);
+    this.afterRuns.drop(supervisor.name);
     const ended = supervisor.stop();
     this.stopping.add(ended);
     void ended.finally(() => {

@@ -1,5 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
+import { mirrorFiles } from "../config/mirror-files.ts";
+import { readStepStatus, stepsOf } from "../status/after-run-record.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import { readLiveFacts } from "../status/live-facts.ts";
 import type { CompanyRuntime } from "./company-runtime.ts";
@@ -29,6 +31,8 @@ export function readCompanyStatus(sources: StatusSources): CompanyStatusView {
 /** @param readable the runtime; null: its mirror cannot be read, or there is none */
 function viewOf(sources: StatusSources, readable: CompanyRuntime | null): CompanyStatusView {
   const { settings, counters, closedState, runtime, clock } = sources;
+  const { config, company } = settings;
+  const nowMs = clock.nowMs();
   const names = settings.resources.map(({ name }) => name);
   const facts = readLiveFacts(readable?.mirror ?? null, names);
   const current = runtime?.runQueue.current ?? null;
@@ -49,7 +53,12 @@ function viewOf(sources: StatusSources, readable: CompanyRuntime | null): Compan
     budget: readable?.service.rateLimiter.view() ?? null,
     ...counters.with(counting),
     deliveries: { ...counters.deliveries },
-    nextRunMs: runtime?.schedule?.after(clock.nowMs()) ?? null,
+    afterRun: {
+      steps: readStepStatus(mirrorFiles(config, company.name).afterRun, stepsOf(config), nowMs),
+      problem: counters.afterRunProblem,
+      isReportScheduled: config.schedule.publish !== "after_sync",
+    },
+    nextRunMs: runtime?.schedule?.after(nowMs) ?? null,
   };
 }
 

@@ -3,6 +3,7 @@ import type { QueueCount } from "../state/work-queue.ts";
 import type { RunPlan } from "../sync/plan/run-plan.ts";
 import type { WorkerState } from "../sync/event-worker/worker-status.ts";
 import type { Proof } from "../verify/proof-file.ts";
+import type { StepStatus } from "./after-run-record.ts";
 import type { EventStatus } from "./event-status.ts";
 import type { Health } from "./mirror-health.ts";
 
@@ -25,6 +26,8 @@ export interface CompanyStatus {
   readonly freshness: Freshness;
   readonly health: Health | null;
   readonly events: EventStatus | null;
+  /** How report and exports went last. */
+  readonly after_run: readonly StepStatus[];
   /** What the last `verify` of this mirror found; null: none was made. */
   readonly verified: Proof | null;
 }
@@ -35,6 +38,15 @@ export interface Freshness {
   readonly oldest: string | null;
   /** Tables that are older than `--max-age` allows. */
   readonly stale: readonly { readonly name: string; readonly age: string }[];
+}
+
+/** How what follows runs went last. */
+interface AfterRunView {
+  readonly steps: readonly StepStatus[];
+  /** What went wrong and could not be recorded. */
+  readonly problem: string | null;
+  /** The report is made by a pattern of its own: its age says nothing. */
+  readonly isReportScheduled: boolean;
 }
 
 /** One company in the daemon: what /readyz, /metrics and the log show. Times are epoch milliseconds. */
@@ -76,6 +88,7 @@ export interface CompanyStatusView {
   readonly rows: readonly { readonly resource: string; readonly op: string; readonly count: number }[];
   /** Since the start: deliveries by their answer: `stored`, `known`, `400`, `401`, `413`, `503`. */
   readonly deliveries: Readonly<Record<string, number>>;
+  readonly afterRun: AfterRunView;
   /** The next run that the schedule asks for. */
   readonly nextRunMs: number | null;
 }

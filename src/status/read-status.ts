@@ -15,6 +15,7 @@ import { planRun, type RunPlan } from "../sync/plan/run-plan.ts";
 import { readScrubPlan, type ScrubQuestion } from "../sync/plan/scrub-facts.ts";
 import { listRequests } from "../sync/plan/sweep-plan.ts";
 import { readProof } from "../verify/proof-file.ts";
+import { readStepStatus } from "./after-run-record.ts";
 import type { CompanyStatus, Freshness } from "./company-status.ts";
 import { eventsOverdue, judgeEvents, readEventFacts, webhooksCover } from "./event-status.ts";
 import { readHealth, type Health } from "./mirror-health.ts";
@@ -29,6 +30,8 @@ export interface StatusQuestion {
   readonly resources: ReadonlySet<string>;
   /** What the config says of the scrub, and the length of the service's counting period. */
   readonly scrub: Pick<ScrubQuestion, "settings" | "parentsPerRun" | "windowMs">;
+  /** What the config asks for after runs. */
+  readonly steps: readonly string[];
   /** Tables read whole longer ago are stale; null: none is. */
   readonly maxAgeMs: number | null;
   readonly nowMs: number;
@@ -40,7 +43,8 @@ export interface StatusQuestion {
 export function readStatus(question: StatusQuestion): CompanyStatus {
   const { db, files, manifest, nowMs } = question;
   const budget = readBudget(question);
-  if (!db) return { ...noMirror, budget };
+  const after_run = readStepStatus(files.afterRun, question.steps, nowMs);
+  if (!db) return { ...noMirror, budget, after_run };
   const health = readHealth(db, manifest);
   const freshness = judgeFreshness(health, question);
   const writer = lockHolder(files.lock);
@@ -48,7 +52,15 @@ export function readStatus(question: StatusQuestion): CompanyStatus {
   const events = judgeEvents(readEventFacts(db), { written: writer !== null, wholeSinceMs, nowMs });
   const running = runUnderWay(health, writer);
   const plan = readPlan(db, question, health, budget);
-  const facts = { budget, plan, freshness, health, events, verified: readProof(files.verified, db) };
+  const facts = {
+    budget,
+    after_run,
+    plan,
+    freshness,
+    health,
+    events,
+    verified: readProof(files.verified, db),
+  };
   return { mirrored: true, writer: writer?.description ?? null, running, ...facts };
 }
 
@@ -139,11 +151,12 @@ function judgeFreshness(health: Health, question: StatusQuestion): Freshness {
 
 /** What the exit code of `status` says: `difference` when stale or missing, `partial` when not whole. Pure. */
 export function statusOutcome(status: CompanyStatus, nowMs: number): "complete" | "partial" | "difference" {
-  const { mirrored, freshness, health, events } = status;
+  const { mirrored, freshness, health, events, after_run: steps } = status;
   if (!mirrored || freshness.stale.length > 0) return "difference";
   if (!health || health.quarantine.length > 0 || health.setAside.length > 0) return "partial";
   if (health.resources.some(({ troubles }) => troubles.length > 0)) return "partial";
   if (events && eventsOverdue(events, nowMs)) return "partial";
+  if (steps.some(({ outcome }) => outcome === "failed")) return "partial";
   const last = health.runs.find((run) => run.outcome !== null);
   if (!last) return "complete";
   const report = { ...(last.report as CompanyReport), outcome: last.outcome as CompanyReport["outcome"] };

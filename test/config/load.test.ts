@@ -21,8 +21,14 @@ describe("a config", () => {
       scrub: { timeMs: null, cycleMs: 30 * 86_400_000, atMostMs: 4 * 3_600_000 },
       rateLimit: { reserveShare: 0.1, windowMs: 60_000 },
       http: { concurrency: 6, timeoutMs: 30_000, maxResponseBytes: 256_000_000, longestOutageMs: 900_000 },
-      schedule: { sync: "15 2 * * *", quick: null, publish: "after_sync", timezone: "Europe/Bratislava" },
-      serve: { host: "127.0.0.1", port: 8787, hosts: [] },
+      schedule: {
+        sync: "15 2 * * *",
+        quick: null,
+        publish: "after_sync",
+        publishEveryMs: 900_000,
+        timezone: "Europe/Bratislava",
+      },
+      serve: { host: "127.0.0.1", port: 8787, hosts: [], afterRun: 1 },
       exports: [],
       files: { pdf: false, attachments: false },
       log: { level: "info" },
@@ -42,7 +48,7 @@ describe("a config", () => {
       rateLimit: { reserveShare: 0.255, windowMs: 2000 },
       http: { concurrency: 2, timeoutMs: 1500, maxResponseBytes: 1_048_576 },
       schedule: { sync: null, quick: null, publish: "0 6 * * 1-5", timezone: "UTC" },
-      serve: { host: "::1", port: 0, hosts: ["mirror.example.com"] },
+      serve: { host: "::1", port: 0, hosts: ["mirror.example.com"], afterRun: 2 },
       exports: [
         {
           format: "csv",
@@ -111,7 +117,7 @@ scrub: { time: 10m, cycle: 7d, at_most: 2h }
 rate_limit: { reserve: 25.5%, window: 2s }
 http: { concurrency: 2, timeout: 1.5s, max_response: 1MiB }
 schedule: { sync: off, publish: "0 6 * * 1-5", timezone: UTC }
-serve: { listen: "[::1]:0", hosts: [Mirror.Example.com] }
+serve: { listen: "[::1]:0", hosts: [Mirror.Example.com], after_run: 2 }
 exports:
   - { format: csv, out: ./reports, after: sync, dialect: excel-sk, tables: [invoices], partition_by: year }
 files: { pdf: on, attachments: false }

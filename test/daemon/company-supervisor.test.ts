@@ -69,17 +69,17 @@ describe("a company that starts", () => {
 });
 
 describe("what follows a run", () => {
-  test("is called with its report; a failure of it is logged and harms nothing", async () => {
+  test("is asked for; a failure of it is logged and harms nothing", async () => {
     const company = await aCompany({ records: 3 });
     const story: string[] = [];
     const daemon = startDaemon(company, configOf(company), {
-      afterRun: async ({ company: { name }, report }) => {
-        story.push(`${name} ${report.outcome}`);
+      afterRun: async ({ company: { name } }, scope) => {
+        story.push(`${name} ${scope}`);
         throw new Error("no room for a report");
       },
     });
     await eventually(() => company.said.join("\n").includes("no room for a report"), "the failure logged");
-    expect(story).toEqual(["acme complete"]);
+    expect(story).toEqual(["acme all"]);
     expect(stateOf(daemon)).toMatchObject({
       open: true,
       runs: { complete: 1 },
@@ -147,7 +147,10 @@ describe("a change of the config", () => {
     const company = await leftInOrder();
     const followed: number[] = [];
     const daemon = startDaemon(company, configOf(company), {
-      afterRun: async ({ config }) => void followed.push(config.exports.length),
+      afterRun: async ({ config }) => {
+        followed.push(config.exports.length);
+        return null;
+      },
     });
     await untilWorking(daemon);
     daemon.apply(configOf(company, "exports: [{ format: csv, out: ./reports, after: sync }]\n"));

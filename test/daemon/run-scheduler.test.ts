@@ -121,7 +121,13 @@ describe("a run that is owed", () => {
     };
     const parts = { runQueue: Object.assign(runQueue, { run }) as unknown as RunSchedulerParts["runQueue"] };
     const { scheduler, pass, close } = await schedulerWith(["complete"], parts);
-    const config = { quick: "*/10 * * * *", sync: null, publish: null, timezone: "UTC" };
+    const config = {
+      quick: "*/10 * * * *",
+      sync: null,
+      publish: null,
+      publishEveryMs: null,
+      timezone: "UTC",
+    };
     void scheduler.followQuick(config);
     await pass(31 * 60_000, 10_000);
     expect(runQueue.asked.map(({ quick, full, scrub }) => [quick, full, scrub])).toEqual(

@@ -1,9 +1,20 @@
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
+import type { StepStatus } from "../../src/status/after-run-record.ts";
+import { runCommand } from "../support/cli.ts";
 import { aCompany, sync, type Company } from "../support/company.ts";
-import { eventually, inMirror, serve, wholeRuns, writeServeConfig } from "../support/serve.ts";
+import { look } from "../support/compare.ts";
+import {
+  deliver,
+  eventAbout,
+  eventually,
+  inMirror,
+  serve,
+  wholeRuns,
+  writeServeConfig,
+} from "../support/serve.ts";
 
 const reportOf = (company: Company) => path.join(company.folder, "acme.report.db");
 
@@ -48,6 +59,15 @@ test("a failure to publish is logged, and the daemon goes on", async () => {
   const daemon = await serve(company);
   await daemon.until("after-run did not succeed");
   expect((await fetch(`${daemon.url}/healthz`)).status).toBe(200);
+  await eventually(async () => (await readyOf(daemon.url)).reasons.length > 0, "a reason");
+  expect((await readyOf(daemon.url)).reasons).toContainEqual(
+    expect.stringMatching(/^not made after the last run: csv/),
+  );
+  const { code, after_run: steps } = await statusOf(company);
+  expect({ code, steps }).toMatchObject({ code: 3, steps: [{ outcome: "written" }, { outcome: "failed" }] });
+  expect(await (await fetch(`${daemon.url}/metrics`)).text()).toMatch(
+    /after_run_failed\{.*config\.yaml"\} 1/,
+  );
   expect((await daemon.end("SIGTERM")).code).toBe(0);
 });
 
@@ -70,6 +90,64 @@ test("the report is made when everything listed is in, while the scrub goes on",
   details.resolve(undefined);
   await eventually(() => wholeRuns(company) === 1, "the end of the scrub");
   expect(inMirror(company, "SELECT count(*) FROM _work")).toBe(0);
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+});
+
+interface Steps {
+  readonly after_run: readonly StepStatus[];
+}
+
+async function readyOf(
+  url: string,
+): Promise<Steps & { readonly ready: boolean; readonly reasons: readonly string[] }> {
+  const answer = await (await fetch(`${url}/readyz`)).json();
+  return (answer as { companies: { acme: Awaited<ReturnType<typeof readyOf>> } }).companies.acme;
+}
+
+async function statusOf(company: Company): Promise<Steps & { readonly code: number }> {
+  const { code, stdout } = await runCommand(["status", "--json"], { cwd: company.folder });
+  return { code, ...(JSON.parse(stdout) as { companies: { acme: Steps } }).companies.acme };
+}
+
+// Fault: files | SIGHUP with a config that is wrong, and a file that no longer names what follows runs | the config of a process of `serve` | report and exports are made by the config that is in force
+test("what follows a run uses the daemon's config, whatever stands in the file by then, and shows how it went", async () => {
+  const company = await aCompany({ records: 5 });
+  const exports = "exports: [{ format: csv, out: ./files, after: sync, tables: [invoices] }]";
+  writeServeConfig(company, `schedule: { sync: off, publish_every: 1s }\n${exports}`);
+  const listed = Promise.withResolvers<undefined>();
+  company.proxy.obstruct(() => listed.promise);
+  const daemon = await serve(company);
+  writeFileSync(path.join(company.folder, "config.yaml"), "companies: { acme: { token: 5 } }\nexports: 7\n");
+  daemon.child.kill("SIGHUP");
+  await daemon.until("the config is kept as it was");
+  listed.resolve(undefined);
+  const csv = path.join(company.folder, "files/acme/invoices.csv");
+  await eventually(() => existsSync(reportOf(company)) && existsSync(csv), "the report and the file");
+  const made = {
+    outcome: expect.stringMatching(/^(written|unchanged)$/),
+    error: null,
+    age_ms: expect.any(Number),
+    duration_ms: expect.any(Number),
+  };
+  const steps = [
+    { step: "report", ...made },
+    { step: `csv ${path.dirname(path.dirname(csv))}`, ...made },
+  ];
+  const areMade = async () => (await readyOf(daemon.url)).after_run.every(({ outcome }) => outcome !== null);
+  await eventually(async () => (await readyOf(daemon.url)).ready && (await areMade()), "a ready company");
+  expect(await readyOf(daemon.url)).toMatchObject({ ready: true, after_run: steps });
+  writeServeConfig(company, `schedule: { sync: off }\n${exports}`);
+  expect(await statusOf(company)).toMatchObject({ code: 0, after_run: steps });
+  const metrics = await (await fetch(`${daemon.url}/metrics`)).text();
+  expect(metrics).toMatch(/report_last_success_timestamp_seconds\{company="acme"\} 1\d{9}/);
+  expect(metrics).toMatch(/report_age_seconds\{company="acme"\} \d/);
+  // After an event the report is written again, without a run.
+  const id = Number(inMirror(company, "SELECT min(id) FROM clients"));
+  company.sandbox.control.update("clients", id, { name: "Premenovaná" });
+  expect(await deliver(daemon, eventAbout("clients.updated", "client", id))).toBe(204);
+  const names = () => look(reportOf(company), (db) => db.prepare("SELECT name FROM clients").pluck().all());
+  await eventually(() => names().includes("Premenovaná"), "the event in the report");
+  expect(wholeRuns(company)).toBe(1);
   expect((await daemon.end("SIGTERM")).code).toBe(0);
 });
 

@@ -26,7 +26,46 @@ describe("a company is ready", () => {
       whole_run_at: "2026-11-21T02:00:00.000Z",
       run: null,
       last_run: { outcome: "complete", finished_at: "2026-11-21T02:01:30.000Z" },
+      after_run: [],
       next_run_at: "2026-11-22T02:00:00.000Z",
+    });
+  });
+
+  test("not while a secret is missing, or what follows runs fails or is no longer made", () => {
+    const made = {
+      outcome: "written",
+      at: "2026-11-20T04:00:00.000Z",
+      duration_ms: 900,
+      error: null,
+      seq: 7,
+    } as const;
+    const steps = [
+      { step: "report", ...made, last_success_at: made.at, age_ms: 28 * hourMs },
+      {
+        step: "csv ./files",
+        ...made,
+        outcome: "failed",
+        error: "no room",
+        last_success_at: null,
+        age_ms: null,
+      },
+    ] as const;
+    const missingSecrets = [
+      "companies.acme.token: the file /run/token cannot be read (there is no such file)",
+    ];
+    expect(
+      readiness({
+        afterRun: { steps, problem: "it ended with a signal", isReportScheduled: false },
+        missingSecrets,
+      }),
+    ).toMatchObject({
+      ready: false,
+      reasons: [
+        `a secret is missing: ${missingSecrets[0]}`,
+        "what follows runs failed: it ended with a signal",
+        "not made after the last run: csv ./files: no room",
+        "last made longer than 26h 00m ago: report",
+      ],
     });
   });
 

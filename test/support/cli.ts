@@ -154,6 +154,7 @@ export function createTestInvocation(
     stdout,
     stderr,
     signals,
+    readInput: () => Promise.resolve(""),
     endNow: (code) => ended.push(code),
     clock: jumpingClock(),
     random: seededRandom(1),

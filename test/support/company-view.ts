@@ -30,6 +30,7 @@ export function companyView(facts: Partial<CompanyStatusView> = {}): CompanyStat
     waitedMs: 1_500,
     rows: [{ resource: "invoices", op: "updated", count: 4 }],
     deliveries: { stored: 7 },
+    afterRun: { steps: [], problem: null, isReportScheduled: false },
     nextRunMs: lookedAtMs + 18 * hourMs,
     ...facts,
   };

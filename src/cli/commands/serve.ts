@@ -1,11 +1,15 @@
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import { isLoopbackUrl, readListen, type ListenAddress } from "../../config/address.ts";
 import { chosenCompanies } from "../../config/companies.ts";
-import type { CompanyConfig, Config } from "../../config/config.ts";
+import type { Config } from "../../config/config.ts";
+import { formatEffectiveConfig } from "../../config/effective-config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
+import { mirrorFiles } from "../../config/mirror-files.ts";
+import type { DaemonContext } from "../../daemon/daemon-context.ts";
 import { Daemon } from "../../daemon/daemon.ts";
 import type { ConnectionCounts } from "../../webhook/server/connections.ts";
 import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
+import { readSteps } from "../../status/after-run-record.ts";
 import { createPages } from "../../status/render/pages.ts";
 import { startServer, type WebhookServer } from "../../webhook/server/server.ts";
 import { printResult } from "../console/output.ts";
@@ -24,7 +28,7 @@ export const serveCommand: CommandRun<"serve"> = async (context, { options, load
   const config = servedConfig(context, loaded);
   const address = parseListen(options.listen) ?? config.serve;
   const counts: ConnectionCounts = { dropped: 0 };
-  const daemon = createDaemon(context, config, loaded.path, counts);
+  const daemon = createDaemon(context, config, counts);
   const load = () => servedConfig(context, context.config());
   const stopReloading = context.onHangup(createReload(context, config, load, daemon));
   // The server answers before the mirrors are open: deliveries get 503 meanwhile, and are sent again.
@@ -62,17 +66,12 @@ function parseListen(given: string | undefined): ListenAddress | null {
   throw new MirrorError("usage", `--listen must ${reading.must}`);
 }
 
-function createDaemon(
-  context: CommandContext,
-  config: Config,
-  configPath: string,
-  connections: ConnectionCounts,
-): Daemon {
+function createDaemon(context: CommandContext, config: Config, connections: ConnectionCounts): Daemon {
   const { clock, random, log, version, connectors, keepSecret } = context;
   const { manifest } = connectors[0];
   const resourcesOf = (one: Config) => selectResources(manifest, one.resources, []);
   const parts = { manifest, resourcesOf, clock, random, log, version, onSecrets: keepSecret, connections };
-  return new Daemon({ ...parts, ...followUps(context, configPath) }, config);
+  return new Daemon({ ...parts, afterRun: createAfterRun(context) }, config);
 }
 
 function listen(
@@ -131,36 +130,29 @@ function changedFixedKeys(before: Config, after: Config): string[] {
   return [...(listens ? ["serve.listen"] : []), ...(before.dataDir === after.dataDir ? [] : ["data_dir"])];
 }
 
-interface Followed {
-  readonly config: Config;
-  readonly company: Pick<CompanyConfig, "name">;
+/**
+ * Makes what follows runs, in a process of its own: its memory and processor time are not the receiver's. The daemon's
+ * config goes to it through stdin, because the file may hold another one by now.
+ */
+function createAfterRun({ globals, env, log, signal, clock }: CommandContext): DaemonContext["afterRun"] {
+  return async ({ config, company }, scope) => {
+    const { name } = company;
+    const args = ["after-run", "--only", scope, "--log-format", globals.logFormat];
+    if (globals.quiet) args.push("--quiet");
+    const startedMs = clock.nowMs();
+    const input = formatEffectiveConfig(config, company);
+    const problem = await runOwn({ args, env, input, signal }).then(
+      (code) => (code === 0 ? null : `it ended with ${code === null ? "a signal" : `exit code ${code}`}`),
+      (error: unknown) => `it could not be started: ${messageOf(error)}`,
+    );
+    if (problem === null || signal.aborted) return null;
+    log.warn(`${name}: after-run did not succeed: ${problem}`);
+    return isRecorded(config, name, startedMs) ? null : problem;
+  };
 }
 
-/**
- * What the daemon does after each run and when a pattern in `schedule.publish` is due, in a process of its own: its
- * memory and processor time are not the receiver's. Guarantee: never rejects; failures are logged.
- */
-function followUps(
-  { globals, env, log, signal }: Pick<CommandContext, "env" | "globals" | "log" | "signal">,
-  configPath: string,
-) {
-  const perform = async (command: string, company: string) => {
-    const args = [command, "--company", company, "--config", configPath, "--log-format", globals.logFormat];
-    if (globals.quiet) args.push("--quiet");
-    try {
-      const code = await runOwn(args, env, signal);
-      if (code !== 0 && !signal.aborted)
-        log.warn(`${company}: ${command} did not succeed`, { exit_code: code });
-    } catch (error) {
-      log.error(`${company}: ${command} could not be started`, { error: messageOf(error) });
-    }
-  };
-  return {
-    afterRun: async ({ config, company }: Followed) => {
-      const publishes = config.schedule.publish === "after_sync";
-      if (publishes || config.exports.some(({ after }) => after === "sync"))
-        await perform("after-run", company.name);
-    },
-    publish: ({ company }: Followed) => perform("publish", company.name),
-  };
+/** Did the process itself record what failed? One that was killed, or found no room, did not. */
+function isRecorded(config: Config, company: string, startedMs: number): boolean {
+  const steps = readSteps(mirrorFiles(config, company).afterRun);
+  return Object.values(steps).some(({ outcome, at }) => outcome === "failed" && Date.parse(at) >= startedMs);
 }

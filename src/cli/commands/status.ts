@@ -1,6 +1,7 @@
 import { parentsPerRun } from "../../daemon/runs/company-run.ts";
 import { readStatus, statusOutcome, type StatusQuestion } from "../../status/read-status.ts";
 import type { CompanyStatus } from "../../status/company-status.ts";
+import { stepsOf } from "../../status/after-run-record.ts";
 import { statusLines } from "../../status/render/status-text.ts";
 import { printResult } from "../console/output.ts";
 import { companyScopes, readMirror, type CompanyScope } from "../mirror/company-scope.ts";
@@ -37,6 +38,7 @@ function companyStatus(
         parentsPerRun: parentsPerRun(manifest, config),
         windowMs: config.rateLimit.windowMs,
       },
+      steps: stepsOf(config),
       ...question,
       clock,
       log,

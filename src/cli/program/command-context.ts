@@ -19,7 +19,7 @@ export async function openContext(
   stop: AbortSignal,
 ): Promise<{ readonly context: CommandContext; readonly loaded: LoadedConfig | null }> {
   const { screen, log, output, colour } = console;
-  const { env, cwd, version, clock, random, signals, ask } = environment;
+  const { env, cwd, version, clock, random, signals, ask, readInput } = environment;
   const config = (secrets?: LoadOptions["secrets"]) => readConfig(environment, globals, console, secrets);
   const loaded = command.config === "none" ? null : config(command.config ?? "when_used");
   const [first, ...others] = environment.connectors;
@@ -28,6 +28,7 @@ export async function openContext(
   const values = { globals, connectors, env, cwd, version, output, log, clock, random, signal, config };
   const context: CommandContext = {
     ...values,
+    readInput,
     onHangup: (listener) => {
       signals.on("SIGHUP", listener);
       return () => void signals.off("SIGHUP", listener);

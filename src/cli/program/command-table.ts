@@ -122,9 +122,9 @@ const commandTable = {
     },
   },
   "after-run": {
-    summary:
-      "what follows a run: the report and the exports that the config asks for, where anything changed",
-    options: {},
+    summary: "what follows a run, for serve, which gives it the config on stdin: report and exports",
+    config: "none",
+    options: { only: choice("--only <what>", "the report alone", ["all", "report"], "all") },
   },
   "webhooks list": {
     summary: "the service's subscriptions: where events go, which, and how it went",

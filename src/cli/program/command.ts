@@ -20,6 +20,8 @@ export interface ProcessEnvironment {
   readonly stdout: DataStream;
   readonly stderr: OutputStream;
   readonly signals: SignalSource;
+  /** Reads stdin to its end. */
+  readonly readInput: () => Promise<string>;
   /** Ends the process without waiting for anything. */
   readonly endNow: (code: number) => void;
   /** Asks the person at the terminal; undefined without a terminal. */
@@ -35,7 +37,7 @@ export interface ProcessEnvironment {
 /** What a command works with. */
 export interface CommandContext extends Pick<
   ProcessEnvironment,
-  "env" | "cwd" | "version" | "clock" | "random"
+  "env" | "cwd" | "version" | "clock" | "random" | "readInput"
 > {
   readonly globals: Globals;
   readonly connectors: readonly [Connector, ...Connector[]];

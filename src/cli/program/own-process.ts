@@ -8,34 +8,43 @@ export function ownEntry(): string {
   return fileURLToPath(existsSync(source) ? source : new URL("./main.js", import.meta.url));
 }
 
+/** What a process of this program is started with. */
+export interface OwnProcess {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Its stdin: nobody else can read it. */
+  readonly input: string;
+  /** Ends it: SIGTERM, and SIGKILL where that does not help. */
+  readonly signal: AbortSignal;
+}
+
 /** What a child makes is complete or not there, so it may be ended in the middle. */
-const stopGraceMs = 15_000;
+const killAfterMs = 15_000;
 
 /**
- * Runs this program with other arguments in a process of its own; its stderr is ours. Sends SIGTERM when
- * `signal` aborts, and SIGKILL 15 s later. Resolves to the exit code, or null when a signal ended it; rejects when it cannot start.
+ * Runs this program with other arguments in a process of its own; its stderr is ours. Resolves to the exit code, or
+ * null when a signal ended it; rejects when it cannot start.
  */
-export function runOwn(
-  args: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-  signal: AbortSignal,
-): Promise<number | null> {
+export function runOwn({ args, env, input, signal }: OwnProcess): Promise<number | null> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [ownEntry(), ...args], {
       env,
-      stdio: ["ignore", "ignore", "inherit"],
+      stdio: ["pipe", "ignore", "inherit"],
     });
-    let kill: NodeJS.Timeout | undefined;
+    let killing: NodeJS.Timeout | undefined;
     const stop = () => {
       child.kill("SIGTERM");
-      kill = setTimeout(() => child.kill("SIGKILL"), stopGraceMs);
+      killing = setTimeout(() => child.kill("SIGKILL"), killAfterMs);
     };
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
     child.once("error", reject);
+    // It may end before it has read everything.
+    child.stdin.on("error", () => undefined);
+    child.stdin.end(input);
     child.once("close", (code) => {
+      clearTimeout(killing);
       signal.removeEventListener("abort", stop);
-      clearTimeout(kill);
       resolve(code);
     });
   });

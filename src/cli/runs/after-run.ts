@@ -1,22 +1,27 @@
 import type { ExportConfig } from "../../config/config.ts";
+import { exportStep } from "../../status/after-run-record.ts";
 import { failureOf } from "../console/failure-text.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
 import type { Outcome } from "../program/exit-code.ts";
 import { exportCompany } from "./export-company.ts";
 import { publishCompany } from "./publish-company.ts";
+import { recorded } from "./recorded-step.ts";
 
 /**
  * Makes what the config asks for after a run that brought something in (`isWorthPublishing`): the report, then the
- * exports.
+ * exports; or the report alone.
  * Guarantee: never rejects, because the run is committed whatever becomes of them; failures are logged.
  * Returns an outcome for each that failed.
  */
-export async function afterRun({ context, config, ...company }: CompanyScope): Promise<Outcome[]> {
+export async function afterRun(
+  { context, config, ...company }: CompanyScope,
+  only: "all" | "report" = "all",
+): Promise<Outcome[]> {
   const scope = { ...company, config, context: { ...context, showing: withoutLines } };
   const outcomes: (Outcome | null)[] = [];
-  if (config.schedule.publish === "after_sync") outcomes.push(await publishOne(scope));
+  if (only === "report" || config.schedule.publish === "after_sync") outcomes.push(await publishOne(scope));
   for (const wanted of config.exports)
-    if (wanted.after === "sync") outcomes.push(await exportOne(scope, wanted));
+    if (only === "all" && wanted.after === "sync") outcomes.push(await exportOne(scope, wanted));
   return outcomes.filter((one) => one !== null);
 }
 
@@ -45,7 +50,12 @@ async function exportOne(scope: CompanyScope, wanted: ExportConfig): Promise<Out
   const request = { ...wanted, tables: tables ?? [], partition, since: null, ifChanged: true };
   const where = out ?? to;
   try {
-    const { unchanged, files } = await exportCompany(scope, request);
+    const { unchanged, files } = await recorded(
+      scope,
+      exportStep(wanted),
+      () => exportCompany(scope, request),
+      (exported) => ({ unchanged: exported.unchanged, seq: null }),
+    );
     if (unchanged) log.debug(`${name}: nothing changed since the last export`, { format, where });
     else log.info(`${name}: exported`, { format, where, files: files.length });
     return null;

@@ -2,7 +2,9 @@ import { writeFileAtomically } from "../../base/atomic-file.ts";
 import { datasetteMetadata } from "../../report/datasette.ts";
 import type { PublishStep } from "../../report/publish-draft.ts";
 import { publishReport, type Published } from "../../report/publish-report.ts";
+import { reportStep } from "../../status/after-run-record.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
+import { recorded } from "./recorded-step.ts";
 import { warnIfIncomplete } from "./warn-incomplete.ts";
 
 /** What was published; `datasette` is the file with what Datasette shows about it, if that was asked for. */
@@ -22,7 +24,12 @@ export async function publishCompany(
   const onStep = (reached: PublishStep) => (step = reached);
   const line = () => (step ? [`${company}: publishing ${step.table}, ${step.rows} rows written`] : []);
   const parts = { manifest, clock, version, signal, company, mirror, report, timezone, force, onStep };
-  const published = await context.showing(line, () => publishReport(parts));
+  const published = await recorded(
+    scope,
+    reportStep,
+    () => context.showing(line, () => publishReport(parts)),
+    ({ outcome, seq }) => ({ unchanged: outcome === "unchanged", seq }),
+  );
   warnIfIncomplete(scope, published.completeness);
   if (!datasette) return { ...published, datasette: null };
   const file = published.file.replace(/\.db$/, ".metadata.json");

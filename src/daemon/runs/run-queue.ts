@@ -36,10 +36,10 @@ export interface RunQueueParts {
   /** Called when a run has ended, before the next one begins; `current` is null by then. */
   readonly onEnd: (run: CompanyRun, ended: EndedRun) => void;
   /**
-   * Makes what follows a run: before its scrub, and after its end if that brought in more. The next run waits for
-   * it. A rejection is logged.
+   * Asks for what follows a run: before its scrub, and after its end if that brought in more. Neither scrub nor the
+   * next run waits for it. A rejection is logged.
    */
-  readonly afterRun: (report: CompanyReport) => Promise<void>;
+  readonly afterRun: () => Promise<void>;
 }
 
 /** What a run does between its two phases, and what ends the second. */
@@ -76,7 +76,10 @@ export class RunQueue {
       this.scrubOwed();
       return null;
     });
-    this.last = ended.catch(() => null).then((report) => report && this.follow(report));
+    this.last = ended.then(
+      (report) => report && this.follow(report),
+      () => null,
+    );
     return ended;
   }
 
@@ -90,14 +93,12 @@ export class RunQueue {
     );
   }
 
-  /** Never rejects. */
-  private async follow(report: CompanyReport): Promise<void> {
+  private follow(report: CompanyReport): void {
     if (!isWorthPublishing(report)) return;
-    try {
-      await this.parts.afterRun(report);
-    } catch (error) {
-      this.parts.context.log.error("a step after the run failed", { error: messageOf(error) });
-    }
+    const { log } = this.parts.context;
+    this.parts
+      .afterRun()
+      .catch((error: unknown) => log.error("a step after the run failed", { error: messageOf(error) }));
   }
 
   /** Resolves when every requested run has ended. */
@@ -115,9 +116,9 @@ export class RunQueue {
     if (request.scrub) this.owed = null;
     const scrub = new AbortController();
     if (this.waiting > 0) scrub.abort();
-    const onListsRead = (report: CompanyReport) => this.follow(report);
+    const onListsRead = async (report: CompanyReport) => this.follow(report);
     const onListed = (report: CompanyReport) =>
-      place.beginScrub(() => this.follow(report), AbortSignal.any([closed, scrub.signal]));
+      place.beginScrub(async () => this.follow(report), AbortSignal.any([closed, scrub.signal]));
     try {
       const run = this.parts.begin(request, closed, { onListsRead, onListed, scrubClosed: scrub.signal });
       const mode = modeOf(request);

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import { workerStates } from "../../sync/event-worker/worker-status.ts";
 import type { CompanyStatusView } from "../company-status.ts";
+import { reportStep, type StepStatus } from "../after-run-record.ts";
 import { oldestWaitingMs } from "./readiness.ts";
 
 /** Counts by a label's value; null counts as 0. */
@@ -127,6 +128,23 @@ const families: Readonly<Record<string, readonly [help: string, read: Read]>> = 
   ],
   events_oldest_waiting_seconds: ["age of the oldest such event; 0 without one", whileOpen(oldestWaitingMs)],
   events_last_received_timestamp_seconds: ["when the last event came", ({ events }) => events.lastReceivedMs],
+  report_age_seconds: [
+    "age of the last report that was made or found current",
+    (view) => reportOf(view)?.age_ms,
+  ],
+  report_last_success_timestamp_seconds: [
+    "when the report was last made or found current; 0: never",
+    reportSuccessMs,
+  ],
+  after_run_last_success_timestamp_seconds: [
+    "when each thing that follows runs was last made or found current; 0: never",
+    (view) => bySteps(view, lastSuccessMs),
+  ],
+  after_run_duration_seconds: ["how long it took last", (view) => bySteps(view, (step) => step.duration_ms)],
+  after_run_failed: [
+    "1 if the last attempt to make it failed, otherwise 0",
+    (view) => bySteps(view, ({ outcome }) => Number(outcome === "failed")),
+  ],
   wal_bytes: [
     "size of the mirror's write-ahead log; it grows while a reader holds it back",
     ({ walBytes }) => walBytes,
@@ -147,6 +165,28 @@ function byKey(label: string, counts: Counts, usual: readonly string[] = []): Sa
 
 function serviceStates({ service }: CompanyStatusView): Sample[] {
   return byKey("state", { [service.state]: 1 }, workerStates);
+}
+
+function reportOf({ afterRun }: CompanyStatusView): StepStatus | undefined {
+  return afterRun.steps.find(({ step }) => step === reportStep);
+}
+
+/** 0: never. */
+function lastSuccessMs({ last_success_at: at }: StepStatus): number {
+  return at === null ? 0 : Date.parse(at);
+}
+
+function reportSuccessMs(view: CompanyStatusView): number | null {
+  const report = reportOf(view);
+  return report ? lastSuccessMs(report) : null;
+}
+
+function bySteps({ afterRun }: CompanyStatusView, read: (step: StepStatus) => number | null): Sample[] {
+  const known = afterRun.steps.flatMap((one) => {
+    const value = read(one);
+    return value === null ? [] : [[one.step, value] as const];
+  });
+  return byKey("step", Object.fromEntries(known));
 }
 
 function activeMs({ run }: CompanyStatusView, nowMs: number): number {

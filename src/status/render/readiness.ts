@@ -1,5 +1,6 @@
 import { elapsedSince, isoTime } from "../../base/clock.ts";
 import { formatDuration } from "../../base/units.ts";
+import { reportStep } from "../after-run-record.ts";
 import type { CompanyStatusView } from "../company-status.ts";
 
 /** What still counts as current; configured in `serve`. */
@@ -39,6 +40,7 @@ export function readinessOf(view: CompanyStatusView, nowMs: number, limits: Read
         ...serviceReasons(view, nowMs, limits),
         ...runReasons(view, nowMs, listReasons),
         ...eventReasons(view, nowMs, limits),
+        ...afterRunReasons(view, limits),
       ]
     : [`the mirror's file is not open${why}: deliveries are refused with 503`, ...view.missingSecrets];
   return {
@@ -55,6 +57,7 @@ export function readinessOf(view: CompanyStatusView, nowMs: number, limits: Read
     whole_run_at: isoOrNull(view.wholeRunMs),
     run: run && { mode: run.mode, started_at: isoTime(run.startedMs) },
     last_run: lastRun && { outcome: lastRun.outcome, finished_at: isoTime(lastRun.finishedMs) },
+    after_run: view.afterRun.steps,
     next_run_at: isoOrNull(view.nextRunMs),
   };
 }
@@ -97,6 +100,23 @@ function eventReasons(view: CompanyStatusView, nowMs: number, { outageLimitMs }:
   const waitedMs = oldestWaitingMs(view, nowMs);
   if (waitedMs <= outageLimitMs) return [];
   return [`${view.events.waiting} events wait, the oldest for ${formatDuration(waitedMs)}`];
+}
+
+/** A report that is made for nobody any more shows old facts as current ones. */
+function afterRunReasons({ afterRun }: CompanyStatusView, { freshForMs }: ReadyLimits): string[] {
+  const { steps, problem, isReportScheduled } = afterRun;
+  const failed = steps.flatMap(({ step, outcome, error }) =>
+    outcome === "failed" ? [`${step}: ${error}`] : [],
+  );
+  const aging = steps.filter(({ step }) => step !== reportStep || !isReportScheduled);
+  const old = aging.flatMap(({ step, age_ms: ageMs }) =>
+    ageMs !== null && ageMs > freshForMs ? [step] : [],
+  );
+  return [
+    ...(problem === null ? [] : [`what follows runs failed: ${problem}`]),
+    ...failed.map((each) => `not made after the last run: ${each}`),
+    ...(old.length > 0 ? [`last made longer than ${formatDuration(freshForMs)} ago: ${old.join(", ")}`] : []),
+  ];
 }
 
 function isoOrNull(ms: number | null): string | null {

@@ -7,6 +7,7 @@ import type { Proof } from "../../verify/proof-file.ts";
 import { nameOfTarget } from "../../state/work-item.ts";
 import type { Health, ResourceHealth } from "../mirror-health.ts";
 import { eventsOverdue, type EventStatus } from "../event-status.ts";
+import type { StepStatus } from "../after-run-record.ts";
 import type { CompanyStatus } from "../company-status.ts";
 
 /** The status of one company as lines for people. Pure. */
@@ -25,6 +26,7 @@ export function statusLines(company: string, status: CompanyStatus, nowMs: numbe
     ...(status.verified ? [verifiedLine(status.verified, nowMs)] : []),
     ...(status.events ? eventLines(status.events, nowMs) : []),
     ...runLines(health, status.running, nowMs),
+    ...status.after_run.map((step) => stepLine(step, nowMs)),
     ...status.freshness.stale.map(({ name, age }) => `  TOO OLD ${name}: ${age}`),
   ];
 }
@@ -120,6 +122,16 @@ function runLines({ runs }: Health, running: CompanyStatus["running"], nowMs: nu
     const took = finishedAt ? ` in ${formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))}` : "";
     return `  run ${id} (${mode}) ${ago(startedAt, nowMs)}: ${outcome ?? open}${took}`;
   });
+}
+
+function stepLine(
+  { step, outcome, at, duration_ms: tookMs, error, last_success_at: last }: StepStatus,
+  nowMs: number,
+) {
+  if (outcome === null) return `  ${step}: not made yet`;
+  const took = `${ago(at, nowMs)} in ${formatDuration(tookMs)}`;
+  if (outcome !== "failed") return `  ${step}: ${outcome} ${took}`;
+  return `  ! ${step}: failed ${took}, last made ${ago(last, nowMs)}: ${error}`;
 }
 
 /** What `status` prints of events; nothing where none was ever received and no receiver ever ran. Pure. */

@@ -1,0 +1,50 @@
+/** The sections of the config that are for `serve`: what it does when, and what it needs of the machine. */
+import { z } from "zod";
+import { readHostName, readListen } from "./address.ts";
+import {
+  cronText,
+  durationText,
+  integerBetween,
+  readableText,
+  section,
+  timezoneText,
+} from "./config-values.ts";
+
+const dayMs = 86_400_000;
+
+/** Gives null. */
+const off = z.union([z.literal("off"), z.literal(false)]).transform(() => null);
+
+/** When runs start and the report is written. */
+export const schedule = section({
+  sync: off
+    .or(cronText(", or off"))
+    .prefault("15 2 * * *")
+    .describe("When a run starts: a cron pattern, or off."),
+  quick: off
+    .or(cronText(", or off"))
+    .prefault("off")
+    .describe("When a quick run starts, for companies without webhooks: a cron pattern, or off."),
+  publish: off
+    .or(z.literal("after_sync"))
+    .or(cronText(", after_sync, or off"))
+    .prefault("after_sync")
+    .describe("When the report file is written."),
+  publish_every: off
+    .or(durationText(1_000, dayMs, ", or off"))
+    .prefault("15m")
+    .describe("How often events alone may have the report written again, where it is made after_sync."),
+  timezone: timezoneText().default("Europe/Bratislava").describe("The patterns' time zone."),
+}).transform(({ publish_every, ...same }) => ({ ...same, publishEveryMs: publish_every }));
+
+/** The receiver, and how much is done at a time. */
+export const serve = section({
+  listen: readableText("an address", readListen).prefault("127.0.0.1:8787").describe("Address and port."),
+  hosts: z
+    .array(readableText("a host name", readHostName), { error: "must be a list" })
+    .default([])
+    .describe("Host names that the pages are asked for by, besides addresses, localhost and public_url's."),
+  after_run: integerBetween(1, 64)
+    .default(1)
+    .describe("For how many companies at a time report and exports are made; each takes a process."),
+}).transform(({ listen, after_run, ...same }) => ({ ...listen, ...same, afterRun: after_run }));

@@ -1,0 +1,73 @@
+/** What is made: `all` that follows runs, or the `report` alone. */
+export type AfterRunScope = "all" | "report";
+
+interface WaitingJob {
+  scope: AfterRunScope;
+  readonly ended: PromiseWithResolvers<void>;
+}
+
+/** Makes it for a company, with the config as it is by then. Never rejects. */
+type PerformAfterRun = (company: string, scope: AfterRunScope) => Promise<void>;
+
+/**
+ * What follows runs, over all companies: so many at a time, in the order of their requests, one per company. A
+ * company that waits already is not queued again.
+ *
+ * Guarantee: no more than `limit` at a time, whatever runs end together.
+ * Source of truth: this process's memory; what was made is on disk.
+ * Worst outcome of a crash: what waits is forgotten, and the next run asks again.
+ */
+export class AfterRunQueue {
+  /** How many at a time. */
+  limit = 1;
+  private readonly perform: PerformAfterRun;
+  private readonly waiting = new Map<string, WaitingJob>();
+  private readonly running = new Map<string, Promise<void>>();
+
+  constructor(perform: PerformAfterRun) {
+    this.perform = perform;
+  }
+
+  /** Resolves when it was made, or is not made any more; with `signal` nobody waits for that any longer. */
+  async add(company: string, scope: AfterRunScope, signal?: AbortSignal): Promise<void> {
+    const job = this.waiting.get(company) ?? { scope, ended: Promise.withResolvers<void>() };
+    if (scope === "all") job.scope = scope;
+    this.waiting.set(company, job);
+    this.startNext();
+    const { promise } = job.ended;
+    if (!signal) return promise;
+    const given = Promise.withResolvers<void>();
+    const leave = () => given.resolve();
+    signal.addEventListener("abort", leave, { once: true });
+    if (signal.aborted) leave();
+    await Promise.race([promise, given.promise]);
+    signal.removeEventListener("abort", leave);
+  }
+
+  /** The company is gone: what waits for it is not made. */
+  drop(company: string): void {
+    this.waiting.get(company)?.ended.resolve();
+    this.waiting.delete(company);
+  }
+
+  /** Makes nothing more, and resolves when what is being made has ended. */
+  async stop(): Promise<void> {
+    this.limit = 0;
+    for (const company of this.waiting.keys()) this.drop(company);
+    await Promise.all(this.running.values());
+  }
+
+  private startNext(): void {
+    for (const [company, { scope, ended }] of this.waiting) {
+      if (this.running.size >= this.limit) return;
+      if (this.running.has(company)) continue;
+      this.waiting.delete(company);
+      const work = this.perform(company, scope).finally(() => {
+        this.running.delete(company);
+        ended.resolve();
+        this.startNext();
+      });
+      this.running.set(company, work);
+    }
+  }
+}

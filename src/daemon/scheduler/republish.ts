@@ -1,0 +1,60 @@
+import { elapsedSince } from "../../base/clock.ts";
+import { readSteps, reportStep, type StepRecord } from "../../status/after-run-record.ts";
+import { Changes } from "../../store/apply/change-reader.ts";
+import type { Db } from "../../store/database.ts";
+import { createErrorGuard } from "../../store/transient-errors.ts";
+import type { ProcessContext } from "../runs/process-context.ts";
+
+/** What republishing works with. */
+export interface RepublishParts {
+  readonly context: Pick<ProcessContext, "clock" | "log">;
+  /** The mirror. */
+  readonly db: Db;
+  /** Where attempts are recorded. */
+  readonly file: string;
+  readonly everyMs: number;
+  /** Does a run read what lists show? It publishes at its end. */
+  readonly isListing: () => boolean;
+  /** Never rejects. */
+  readonly publish: () => Promise<void>;
+  readonly closed: AbortSignal;
+}
+
+/** What decides whether the report is written again. */
+interface ReportState {
+  /** Null: it was never attempted. */
+  readonly last: StepRecord | null;
+  /** How far the change log is. */
+  readonly seq: number;
+  readonly everyMs: number;
+}
+
+/** Pure: did the mirror change since the report, and is the last attempt long enough ago? The first report is a run's. */
+export function isRepublishDue({ last, seq, everyMs }: ReportState, nowMs: number): boolean {
+  if (last === null || last.last_success_at === null || last.seq === seq) return false;
+  return elapsedSince(Date.parse(last.at), nowMs) >= everyMs;
+}
+
+const checkEveryMs = 15_000;
+
+/**
+ * Has the report written again after events, at most every `everyMs`, until `closed`.
+ *
+ * Guarantee: what changes while nothing else publishes is in the report soon after `everyMs`.
+ * Source of truth: the change log, and the record of the last report.
+ * Worst outcome of a crash: none; both are read again.
+ */
+export async function republishAfterEvents(parts: RepublishParts): Promise<void> {
+  const { context, db, file, everyMs, isListing, publish, closed } = parts;
+  const { clock, log } = context;
+  const guard = createErrorGuard(clock, log);
+  const changes = new Changes(db);
+  for (; !closed.aborted; await clock.sleep(Math.min(everyMs, checkEveryMs), closed)) {
+    let isDue = false;
+    guard(() => {
+      const last = readSteps(file)[reportStep] ?? null;
+      isDue = !isListing() && isRepublishDue({ last, seq: changes.lastSeq(), everyMs }, clock.nowMs());
+    });
+    if (isDue) await publish();
+  }
+}

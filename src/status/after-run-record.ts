@@ -1,0 +1,88 @@
+import { existsSync, readFileSync } from "node:fs";
+import { writeFileAtomically } from "../base/atomic-file.ts";
+import { elapsedSince, isoTime } from "../base/clock.ts";
+import type { Config, ExportConfig } from "../config/config.ts";
+
+/** The last time that one thing that follows runs was made. */
+export interface StepRecord {
+  readonly outcome: "written" | "unchanged" | "failed";
+  /** When it ended, ISO. */
+  readonly at: string;
+  readonly duration_ms: number;
+  /** Null: it did not fail. */
+  readonly error: string | null;
+  /** ISO; null: it never succeeded. */
+  readonly last_success_at: string | null;
+  /** How far the change log was that the last success shows; null: not known. */
+  readonly seq: number | null;
+}
+
+/** How one thing that follows runs stands; all is null where it was never made. */
+export type StepStatus = { readonly step: string; readonly age_ms: number | null } & (
+  StepRecord | { readonly [K in keyof StepRecord]: null }
+);
+
+/** What an attempt came to. */
+export type StepResult = Pick<StepRecord, "outcome" | "error" | "seq">;
+
+/** The step that writes the report. */
+export const reportStep = "report";
+
+/** The step of an export: its format and place. */
+export function exportStep({ format, out, to }: ExportConfig): string {
+  return `${format} ${to ?? out}`;
+}
+
+/** The steps that a config asks for. */
+export function stepsOf({ schedule, exports }: Config): string[] {
+  const follow = exports.filter(({ after }) => after === "sync");
+  return [...(schedule.publish === null ? [] : [reportStep]), ...follow.map(exportStep)];
+}
+
+/** What is recorded of the steps; empty where nothing is, or the file cannot be read. */
+export function readSteps(file: string): Readonly<Record<string, StepRecord>> {
+  try {
+    return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Record<string, StepRecord>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** How these steps stand. */
+export function readStepStatus(file: string, steps: readonly string[], nowMs: number): StepStatus[] {
+  const records = readSteps(file);
+  const none = { outcome: null, at: null, duration_ms: null, error: null, last_success_at: null, seq: null };
+  return steps.map((step) => {
+    const record = records[step] ?? none;
+    const { last_success_at: last } = record;
+    return { step, ...record, age_ms: last === null ? null : elapsedSince(Date.parse(last), nowMs) };
+  });
+}
+
+/**
+ * Records an attempt beside the mirror, because a daemon may hold the mirror itself.
+ *
+ * Guarantee: after a crash the file has the old record or the new one; a failure keeps the last success.
+ * Source of truth: the file.
+ * Worst outcome of a crash: the attempt is not recorded.
+ */
+export function recordStep(
+  file: string,
+  step: string,
+  { outcome, error, seq }: StepResult,
+  { startedMs, endedMs }: { readonly startedMs: number; readonly endedMs: number },
+): void {
+  const records = readSteps(file);
+  const before = records[step];
+  const at = isoTime(endedMs);
+  const succeeded = outcome !== "failed";
+  const record: StepRecord = {
+    outcome,
+    at,
+    duration_ms: Math.max(0, Math.round(endedMs - startedMs)),
+    error,
+    last_success_at: succeeded ? at : (before?.last_success_at ?? null),
+    seq: succeeded ? seq : (before?.seq ?? null),
+  };
+  writeFileAtomically(file, `${JSON.stringify({ ...records, [step]: record })}\n`, 0o600);
+}

@@ -1,0 +1,65 @@
+import { describe, expect, test } from "vitest";
+import { AfterRunQueue } from "../../src/daemon/runs/after-run-queue.ts";
+
+/** A queue whose work ends when the test says so. */
+function aQueue(limit = 1) {
+  const story: string[] = [];
+  const ends = new Map<string, () => void>();
+  let most = 0;
+  let running = 0;
+  const queue = new AfterRunQueue(async (company, scope) => {
+    story.push(`${company} ${scope}`);
+    most = Math.max(most, ++running);
+    await new Promise<void>((resolve) => ends.set(company, resolve));
+    running--;
+  });
+  queue.limit = limit;
+  const end = async (company: string) => {
+    ends.get(company)?.();
+    for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+  };
+  return { queue, story, end, most: () => most };
+}
+
+describe("what follows runs", () => {
+  // Fault: process | the runs of forty companies end together | the queue of what follows | one at a time, each company once
+  test("is made for one company at a time, whatever ends together, in the order of the requests", async () => {
+    const { queue, story, end, most } = aQueue();
+    const names = Array.from({ length: 40 }, (_, index) => `c${index}`);
+    const all = names.map((name) => queue.add(name, "all"));
+    for (const name of names) await end(name);
+    await Promise.all(all);
+    expect([most(), story]).toEqual([1, names.map((name) => `${name} all`)]);
+  });
+
+  test("is made for more at a time where the config says so, but never twice at once for a company", async () => {
+    const { queue, story, end, most } = aQueue(2);
+    for (const name of ["a", "a", "b", "c"]) void queue.add(name, "all");
+    expect([most(), story]).toEqual([2, ["a all", "b all"]]);
+    await end("a");
+    expect(story.slice(2)).toEqual(["a all"]);
+  });
+
+  test("a company that waits is asked for once, with all that was asked", async () => {
+    const { queue, story, end } = aQueue();
+    void queue.add("a", "all");
+    const waits = [queue.add("b", "report"), queue.add("b", "all"), queue.add("b", "report")];
+    await end("a");
+    await end("b");
+    await Promise.all(waits);
+    expect(story).toEqual(["a all", "b all"]);
+  });
+
+  test("nobody waits for it longer than his signal, and what is dropped or stopped is not made", async () => {
+    const { queue, story, end } = aQueue();
+    void queue.add("a", "all");
+    await queue.add("b", "all", AbortSignal.abort());
+    const dropped = queue.add("c", "all");
+    queue.drop("c");
+    await dropped;
+    const stopped = queue.stop();
+    await end("a");
+    await stopped;
+    expect(story).toEqual(["a all"]);
+  });
+});

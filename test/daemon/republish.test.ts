@@ -1,0 +1,38 @@
+import { describe, expect, test } from "vitest";
+import { isRepublishDue } from "../../src/daemon/scheduler/republish.ts";
+import type { StepRecord } from "../../src/status/after-run-record.ts";
+
+const at = "2026-11-21T08:00:00.000Z";
+const everyMs = 15 * 60_000;
+const laterMs = Date.parse(at) + everyMs;
+
+const made: StepRecord = {
+  outcome: "written",
+  at,
+  duration_ms: 900,
+  error: null,
+  last_success_at: at,
+  seq: 7,
+};
+
+describe("the report is written again after events", () => {
+  test("when something changed and the last attempt is long enough ago", () => {
+    expect(isRepublishDue({ last: made, seq: 8, everyMs }, laterMs)).toBe(true);
+    expect(isRepublishDue({ last: made, seq: 8, everyMs }, laterMs - 1)).toBe(false);
+    expect(isRepublishDue({ last: made, seq: 7, everyMs }, laterMs)).toBe(false);
+  });
+
+  test("also after a failure, and not before a run has made the first one", () => {
+    const failed: StepRecord = { ...made, outcome: "failed", error: "no room", seq: 7 };
+    expect(isRepublishDue({ last: failed, seq: 8, everyMs }, laterMs)).toBe(true);
+    expect(isRepublishDue({ last: null, seq: 8, everyMs }, laterMs)).toBe(false);
+    expect(isRepublishDue({ last: { ...failed, last_success_at: null }, seq: 8, everyMs }, laterMs)).toBe(
+      false,
+    );
+  });
+
+  // Fault: clock | the last report was made by a clock that was ahead | the record of the report | written again at once
+  test("and at once where the last one was made by a clock that was ahead", () => {
+    expect(isRepublishDue({ last: made, seq: 8, everyMs }, Date.parse(at) - 3_600_000)).toBe(true);
+  });
+});
