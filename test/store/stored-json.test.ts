@@ -16,24 +16,19 @@ describe("I12: the stored JSON of a record", () => {
     expect(liveRecords(mirror, "people").get("people:1")).toBe(text);
   });
 
-  test("fills new columns of older records, also where their keys are escaped", async () => {
-    const mirror = await openHasty();
-    putAs(
-      mirror,
-      "people",
-      1,
-      String.raw`{"id":1,"name":"n","aé":1,"éa":2}`.replaceAll("é", String.raw`\u00e9`),
-    );
-    const sql = "SELECT column_name FROM _schema_changes";
-    const columns = mirror.db.prepare(sql).pluck().all();
-    for (const column of columns) mirror.db.exec(`ALTER TABLE people DROP COLUMN ${String(column)}`);
-    mirror.db.exec("DELETE FROM _schema_changes");
-    const path = mirror.db.name;
-    mirror.close();
-    const again = await openHasty({ path });
-    for (const key of ["aé", "éa"]) put(again, "people", person(2, { [key]: 3 }));
-    expect(rows(again, `SELECT ${columns.join(", ")} FROM people WHERE id = 1`).map(Object.values)).toEqual([
-      [1, 2],
-    ]);
-  });
+  test.each(["aé", "éa"])(
+    "fills a new column of older records, also where its key is escaped: %s",
+    async (key) => {
+      const mirror = await openHasty();
+      const text = JSON.stringify(person(1, { [key]: 1 }));
+      putAs(mirror, "people", 1, text.replace("é", String.raw`\u00e9`));
+      const column = String(mirror.db.prepare("SELECT column_name FROM _schema_changes").pluck().get());
+      mirror.db.exec(`ALTER TABLE people DROP COLUMN ${column}; DELETE FROM _schema_changes`);
+      const path = mirror.db.name;
+      mirror.close();
+      const again = await openHasty({ path });
+      put(again, "people", person(2, { [key]: 3 }));
+      expect(rows(again, `SELECT ${column} AS it FROM people ORDER BY id`)).toEqual([{ it: 1 }, { it: 3 }]);
+    },
+  );
 });
