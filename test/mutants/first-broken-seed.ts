@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { scenarioFromSeed } from "../simulation/scenarios/scenario-from-seed.ts";
-import { removeSimulations, simulateScenario } from "../simulation/scenarios/simulate-scenario.ts";
+import { removeSimulations } from "../simulation/machine/simulation-folders.ts";
+import { simulateScenario } from "../simulation/scenarios/simulate-scenario.ts";
 
 /** Simulates the seeds from 1 to `--seeds N`, prints the first that breaks an invariant, and ends there. */
 const { values } = parseArgs({ options: { seeds: { type: "string", default: "200" } } });

@@ -6,8 +6,8 @@ import { profiles } from "./scenarios/scenario-from-seed.ts";
 import { simulate, type SimulationResult } from "./sync-simulation.ts";
 
 /**
- * `--seeds N --minutes M --from S` simulates many seeds; `--seed S` repeats one. Even seeds make dense scenarios and odd
- * ones wide scenarios, unless `--profile` says which. Exits 1 if an invariant breaks. With
+ * `--seeds N --minutes M --from S` simulates many seeds; `--seed S` repeats one. Even seeds make dense scenarios, others
+ * wide and unusual ones in turn, unless `--profile` says which. Exits 1 if an invariant breaks. With
  * `--http` each seed syncs all resources of the sandbox over HTTP; with `--events` it simulates `serve` and its
  * webhooks, in processes of their own.
  */

@@ -10,6 +10,7 @@ import {
 } from "./history.ts";
 import type { Check, MirrorContents } from "./mirror-contents.ts";
 import type { Observation } from "./observation.ts";
+import { keptEvents, lostFields } from "./odd-records.ts";
 import { doneWithoutData, unqueuedWork } from "./progress.ts";
 
 /** What must hold of a mirror that nobody writes at the moment, after a crash too. */
@@ -23,6 +24,8 @@ const always: readonly Check[] = [
   falseTombstones,
   lostDeliveries,
   misjudgedEvents,
+  keptEvents,
+  lostFields,
 ];
 
 /** Every broken invariant of a mirror between two processes; what only takes longer to see is left out. */

@@ -8,10 +8,10 @@ export type Content = ReadonlyMap<string, ReadonlySet<string>>;
 /** Own tables whose rows say when something was read, not what. */
 const journals = new Set(["_runs", "_meta", "_receiver", "_parents", "_inbox_ids", "_orders"]);
 
-/** What stands in a mirror; in the tables of records without the time of the last read. */
-export function contentOf({ db }: MirrorContents): Content {
+/** What stands in these tables of a mirror; in those of records without the time of the last read. */
+export function contentOf({ db }: MirrorContents, isWanted = isLasting): Content {
   const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all() as string[];
-  const kept = tables.filter((name) => !journals.has(name) && !name.startsWith("sqlite_"));
+  const kept = tables.filter((name) => isWanted(name) && !name.startsWith("sqlite_"));
   return new Map(
     kept.map((name) => {
       const columns = db.prepare(`SELECT name FROM pragma_table_info(?)`).pluck().all(name) as string[];
@@ -25,6 +25,10 @@ export function contentOf({ db }: MirrorContents): Content {
       return [name, new Set((rows as unknown[][]).map((row) => JSON.stringify(row)))];
     }),
   );
+}
+
+function isLasting(table: string): boolean {
+  return !journals.has(table);
 }
 
 /** I7: what a repeated delivery, page or run changed; and I10: what a refused token did. */

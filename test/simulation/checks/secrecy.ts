@@ -18,3 +18,15 @@ export function strayRequests(origin: string, requests: readonly SentRequest[]):
     .filter((request) => request.origin !== origin && request.authorization !== null)
     .map((request) => `I9 the token was sent to ${request.origin}`);
 }
+
+/** Notes requests that do not go through the transport, and answers none. Returns what ends that. */
+export function watchStrayRequests(seen: SentRequest[]): () => void {
+  const original = globalThis.fetch;
+  globalThis.fetch = (input, init) => {
+    const request = new Request(input, init);
+    const { origin } = new URL(request.url);
+    seen.push({ origin, authorization: request.headers.get("authorization") });
+    return Promise.reject(new Error("the simulation has no other network"));
+  };
+  return () => void (globalThis.fetch = original);
+}

@@ -31,9 +31,14 @@ export async function deliver(
   const late = goesWrong(deliveries.late);
   if (late) machine.meet("delivery late");
   await time.sleep(late ? choice.below(9_000) : choice.below(100));
+  if (goesWrong(deliveries.gathered ?? 0)) {
+    machine.meet("delivery gathered");
+    await machine.gather();
+  }
   const status = await arrive();
   machine.note(`delivery ${id.slice(0, 12)}: ${status ?? "no answer"}`);
   if (status === null) return "lost";
+  if (status === 400) machine.broken.push(`I12 delivery ${id}: signed, and answered 400`);
   if (!goesWrong(deliveries.answerLost)) return status;
   machine.meet("answer to a delivery lost");
   return "lost";

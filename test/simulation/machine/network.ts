@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import type { Pool } from "undici";
 import type { Clock } from "../../../src/base/clock.ts";
 import { Semaphore } from "../../../src/base/semaphore.ts";
@@ -11,6 +12,7 @@ import { createSafeText } from "../../../src/http/safe-text.ts";
 import { HttpCounters } from "../../../src/http/stats.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
 import type { ServiceReply } from "../service/service-types.ts";
+import { indiscretions } from "./indiscreet-answers.ts";
 import type { SimulatedMachine } from "./simulated-machine.ts";
 
 const base = parseBaseUrl("https://simulated.example/v1");
@@ -68,7 +70,10 @@ export function simulatedTransport(
         repeatable: true,
         once: true,
       });
-      if ("error" in outcome) throw outcome.error;
+      if ("error" in outcome) {
+        machine.showError(inspect(outcome.error, { depth: 8 }));
+        throw outcome.error;
+      }
       return { ...outcome, attempts: 1 };
     },
   };
@@ -103,12 +108,11 @@ function exchange(machine: SimulatedMachine, sender: Sender, request: Request): 
   });
 }
 
-async function travel(
-  machine: SimulatedMachine,
-  sender: Sender,
-  { path, headers, signal }: Request,
-): Promise<Reply> {
-  const { time, service, choice, network } = machine;
+async function travel(machine: SimulatedMachine, sender: Sender, request: Request): Promise<Reply> {
+  const { time, choice, network } = machine;
+  const { path, signal } = request;
+  const token = request.headers["authorization"]?.slice("Bearer ".length) ?? "";
+  const service = machine.tokens.serviceOf(token);
   if (!sender.passes("before a request")) return noAnswer;
   sender.sent();
   const pathname = path.slice(base.path.length);
@@ -126,14 +130,13 @@ async function travel(
     machine.note(`${route} is lost`);
     return noAnswer;
   }
-  const token = headers["authorization"]?.slice("Bearer ".length);
   const hitAtMs = time.passedMs;
-  const answer = service.begin(route, new URLSearchParams(search), { token: token ?? "" });
+  const answer = service.begin(route, new URLSearchParams(search), { token });
   sender.passes("request in flight");
   const early = choice.probability(0.5) ? answer() : null;
   await time.sleep(latencyMs - thereMs);
   if (!sender.isAlive) return noAnswer;
-  const reply = withFault(machine, kind, route, early ?? answer());
+  const reply = withFault(machine, kind, { ...request, route }, early ?? answer());
   machine.note(`GET ${pathname} ${reply === null ? "no answer" : reply.status}`);
   if (reply === null || signal.aborted) return noAnswer;
   if (reply.status === 429) sender.refused(hitAtMs, Number(reply.headers["Retry-After"]));
@@ -146,20 +149,24 @@ function latencyOf({ network: { slow, spreadMs }, choice }: SimulatedMachine): n
   return spreadMs > 0 ? 30 + spreadMs * (choice.below(1_000) / 1_000) ** 3 : 30 + choice.below(200);
 }
 
-type Wrong = "lost" | "answer lost" | "reset" | "odd" | null;
+type Wrong = "lost" | "answer lost" | "reset" | "odd" | "indiscreet" | null;
 
-function whatGoesWrong({ lost, answerLost, reset, odd }: SimulatedMachine["network"], at: number): Wrong {
+function whatGoesWrong(
+  { lost, answerLost, reset, odd, indiscreet = 0 }: SimulatedMachine["network"],
+  at: number,
+): Wrong {
   if (at < lost) return "lost";
   if (at < lost + answerLost) return "answer lost";
   if (at < lost + answerLost + reset) return "reset";
-  return at < lost + answerLost + reset + odd ? "odd" : null;
+  if (at < lost + answerLost + reset + odd) return "odd";
+  return at < lost + answerLost + reset + odd + indiscreet ? "indiscreet" : null;
 }
 
 /** What the process hears in place of the service's answer; null: nothing. */
 function withFault(
   machine: SimulatedMachine,
   kind: Wrong,
-  route: string,
+  request: Request & { readonly route: string },
   reply: ServiceReply,
 ): ServiceReply | null {
   const { network, choice } = machine;
@@ -176,6 +183,8 @@ function withFault(
     machine.meet(`odd answer: ${name}`);
     return change(reply);
   }
+  if (kind === "indiscreet") return indiscreetReply(machine, request, reply);
+  const { route } = request;
   const { brokenRoute } = network;
   if (brokenRoute !== null && route.startsWith(`/${brokenRoute}/`)) {
     machine.meet("route answers 404");
@@ -184,6 +193,18 @@ function withFault(
     return failing(404, "No query results for model.")(reply);
   }
   return reply;
+}
+
+/** The network's own errors may hold the request. */
+function indiscreetReply(machine: SimulatedMachine, request: Request, reply: ServiceReply): ServiceReply {
+  const { choice } = machine;
+  if (choice.probability(0.1)) {
+    machine.meet("indiscreet answer: error of the network");
+    throw Object.assign(networkError("EODD", `broken: ${JSON.stringify(request.headers)}`), { request });
+  }
+  const [name, change] = choice.one(indiscretions);
+  machine.meet(`indiscreet answer: ${name}`);
+  return change(reply, request, choice);
 }
 
 function failing(status: number, message: string, more: Readonly<Record<string, string>> = {}) {

@@ -9,6 +9,8 @@ import {
 } from "../scenarios/scenario.ts";
 import type { Refused } from "../checks/budget.ts";
 import type { SimulatedService } from "../service/simulated-service.ts";
+import { leaks, type SentRequest } from "../checks/secrecy.ts";
+import { CompanyTokens } from "./company-tokens.ts";
 import { KeptBudget } from "./kept-budget.ts";
 import type { SimulatedDisk } from "./simulated-disk.ts";
 import type { SimulatedTime } from "../../support/virtual/simulated-time.ts";
@@ -47,6 +49,11 @@ export class SimulatedMachine {
   /** Was the mirror ever opened to its end? Before, its tables need not be there. */
   hasMirror: boolean;
   readonly budget = new KeptBudget();
+  readonly tokens: CompanyTokens;
+  /** Requests that did not go the way of all others, to the service. */
+  readonly strayed: SentRequest[] = [];
+  /** Deliveries that wait for each other. */
+  private gathering: Promise<void> | null = null;
   /** Also lines of the log that only say how things go. @default false */
   isVerbose = false;
 
@@ -58,6 +65,7 @@ export class SimulatedMachine {
   }) {
     this.time = parts.time;
     this.service = parts.service;
+    this.tokens = new CompanyTokens(parts.service);
     this.disk = parts.disk;
     this.hasMirror = parts.hasMirror;
   }
@@ -71,6 +79,17 @@ export class SimulatedMachine {
   log(level: string, message: string, fields: object): void {
     if (level === "debug" && !this.isVerbose) return;
     this.note(`${level}: ${message} ${JSON.stringify(fields)}`);
+  }
+
+  /** An error as it is printed. */
+  showError(text: string): void {
+    this.broken.push(...leaks(this.tokens.secrets, new Map([[`an error: ${text.slice(0, 200)}`, text]])));
+  }
+
+  /** Resolves for all that wait at the same moment, within a few seconds. */
+  gather(): Promise<void> {
+    this.gathering ??= this.time.sleep(4_000).then(() => void (this.gathering = null));
+    return this.gathering;
   }
 
   meet(what: string, count = 1): void {

@@ -1,3 +1,4 @@
+import Database from "better-sqlite3";
 import type { Log } from "../../../src/base/logger.ts";
 import type { Db } from "../../../src/store/database.ts";
 import type { CrashPoint, Ending } from "../scenarios/scenario.ts";
@@ -5,9 +6,6 @@ import { unwatchCommits, watchCommits } from "./commit-points.ts";
 import type { Sender } from "./network.ts";
 import type { SimulatedMachine } from "./simulated-machine.ts";
 import { ProcessClock } from "./process-clock.ts";
-
-/** What the processes ask the service with. */
-export const companyToken = "token-of-acme";
 
 /** The process is dead: thrown where it stood, so that nothing after it happens. */
 class Crash extends Error {}
@@ -23,7 +21,7 @@ export type ProcessEnd =
  */
 export class SimulatedProcess implements Sender {
   readonly clock: ProcessClock;
-  readonly token = companyToken;
+  readonly token: string;
   readonly log: Log;
   /** Ends the program, requests in flight may finish. */
   readonly closed = new AbortController();
@@ -42,10 +40,13 @@ export class SimulatedProcess implements Sender {
   /** Answers 429 after which nothing was sent yet. */
   private readonly waiting: { nextSentAtMs: number | null }[] = [];
   private db: Db | null = null;
+  /** Code of SQLite's error with which the next transaction fails before it commits. */
+  private failure: string | null = null;
   private removeFiles: () => void = () => undefined;
 
-  constructor(machine: SimulatedMachine, ending: Ending) {
+  constructor(machine: SimulatedMachine, ending: Ending, token: string) {
     this.machine = machine;
+    this.token = token;
     this.ending = ending;
     this.clock = new ProcessClock(machine.time, machine);
     this.file = machine.disk.mirror;
@@ -99,6 +100,19 @@ export class SimulatedProcess implements Sender {
   passes(point: CrashPoint): boolean {
     if (this.isAlive && this.isEnd(point)) this.die(point);
     return this.isAlive;
+  }
+
+  /** The next transaction fails. */
+  failNextTransaction(code: string): void {
+    this.failure = code;
+  }
+
+  private throwFailure(): void {
+    const { failure } = this;
+    this.failure = null;
+    if (failure === null) return;
+    this.machine.meet(`transaction fails: ${failure}`);
+    throw new Database.SqliteError("simulated", failure);
   }
 
   sent(): void {
@@ -166,6 +180,7 @@ export class SimulatedProcess implements Sender {
 
   private written(): void {
     const { busy, choice } = this.machine;
+    this.throwFailure();
     this.reach("in a transaction");
     if (busy === 0 || this.isOpening || !choice.probability(busy)) return;
     this.machine.meet("database busy");

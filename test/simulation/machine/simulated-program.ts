@@ -1,37 +1,32 @@
+import { createHash } from "node:crypto";
 import { eitherSignal } from "../../../src/base/cancellation.ts";
 import { MirrorError } from "../../../src/base/errors.ts";
 import type { Random } from "../../../src/base/random.ts";
-import { loadConfig } from "../../../src/config/load.ts";
+import type { Config } from "../../../src/config/config.ts";
 import { performRun, usualRun, type RunRequest } from "../../../src/daemon/runs/company-run.ts";
 import { createNotices, type Notices } from "../../../src/daemon/runs/store-notices.ts";
 import { openBudgetFile } from "../../../src/rate-limit/budget-file.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
 import { createRateLimiter, limitRequests } from "../../../src/rate-limit/rate-limiter.ts";
+import { EventIds } from "../../../src/state/inbox/event-ids.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
-import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
 import { Tally } from "../../../src/sync/context/tally.ts";
 import { EventWorker } from "../../../src/sync/event-worker/event-worker.ts";
 import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
 import { Receiver } from "../../../src/webhook/server/receiver.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import type { Activity } from "../scenarios/scenario.ts";
+import { configWith } from "./simulated-config.ts";
+import { isFresh, summaryOf, type EndedRun } from "./ended-run.ts";
 import { simulatedTransport } from "./network.ts";
 import type { SimulatedMachine } from "./simulated-machine.ts";
 import { manifest } from "./simulated-manifest.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
+import { replayInbox, watchIngest } from "./watched-ingest.ts";
 
 /** What deliveries are signed with. */
 export const webhookSecret = "whsec_of_the_simulation_0123456789";
-
-const { config } = loadConfig({
-  env: {},
-  cwd: "/",
-  readFile: () =>
-    "base_url: https://simulated.example/v1\ndata_dir: .\ncompanies: { acme: { token: token-of-acme } }\n",
-  connectors: [manifest],
-});
-const [company] = config.companies;
 
 /** What a process does. */
 export interface ProgramOptions {
@@ -40,15 +35,13 @@ export interface ProgramOptions {
   readonly durationMs: number;
   readonly seed: number;
   readonly budgetFile: boolean;
+  /** Is the mirror given to the token's company, whatever it is? */
+  readonly acceptIdentity: boolean;
+  /** How many ids of events stand in memory before they are filed. @default as the product has it */
+  readonly mostUnfiled?: number | undefined;
 }
 
-/** A run that ended; `sinceMs`: when it began. */
-export interface EndedRun {
-  readonly report: CompanyReport;
-  readonly sinceMs: number;
-  readonly full: boolean;
-  readonly quick: boolean;
-}
+type ServeActivity = Extract<Activity, { kind: "serve" }>;
 
 /** What a run needs; with `queue` it is one beside an event worker. */
 interface RunParts {
@@ -68,12 +61,16 @@ export class SimulatedProgram {
   private readonly process: SimulatedProcess;
   private readonly options: ProgramOptions;
   private readonly random: Random;
+  private readonly config: Config;
   private receiver: Receiver | null = null;
+  /** As what the last delivery that was answered was counted. */
+  private lastCounted = "";
 
   constructor(machine: SimulatedMachine, process: SimulatedProcess, options: ProgramOptions) {
     this.machine = machine;
     this.process = process;
     this.options = options;
+    this.config = configWith(process.token);
     this.random = seededRandom(options.seed);
   }
 
@@ -90,7 +87,7 @@ export class SimulatedProgram {
     const { clock, log, interrupted, file } = this.process;
     const { activity } = this.options;
     const store = this.openBudget();
-    const { reserveShare, windowMs } = config.rateLimit;
+    const { reserveShare, windowMs } = this.config.rateLimit;
     const eventShare = activity.kind === "serve" ? reserveShare : 0;
     const limits = { reserveShare, eventShare, windowMs, permitMs: 60_000 };
     const rateLimiter = createRateLimiter({ store, clock, log, ...limits });
@@ -102,7 +99,7 @@ export class SimulatedProgram {
     this.machine.hasMirror = true;
     const parts = { mirror, notices, rateLimiter };
     if (activity.kind === "sync") await this.sync(parts, activity);
-    else if (activity.kind === "serve") await this.serve(parts, activity.runAtMs, activity.full);
+    else if (activity.kind === "serve") await this.serve(parts, activity);
     else await this.finalRuns(parts);
     store.close();
     mirror.close();
@@ -114,14 +111,17 @@ export class SimulatedProgram {
     if (!receiver || !process.isAlive) return Promise.resolve(null);
     const head = receiver.admit("acme", Object.entries(headers).flat());
     if ("status" in head) return Promise.resolve(head.status);
-    const eventId = headers["webhook-id"] ?? "";
-    const { arrivals, acknowledged, time } = this.machine;
+    const eventId = storedId(headers["webhook-id"] ?? "", body);
+    const { arrivals, acknowledged, time, broken } = this.machine;
     if (!arrivals.has(eventId)) arrivals.set(eventId, time.passedMs);
+    const isKnown = acknowledged.has(eventId);
     return new Promise((resolve) => {
       void process.death.then(() => resolve(null));
       receiver.deliver(head, body, ({ status }) => {
         if (!process.isAlive || (status === 204 && !process.passes("before the 204"))) return;
         if (status === 204) acknowledged.set(eventId, body);
+        if (status === 204 && isKnown && this.lastCounted === "stored")
+          broken.push(`I6 event ${eventId}: stored before, and answered as if it were new`);
         resolve(status);
         if (status === 204) process.passes("after the 204");
       });
@@ -168,24 +168,35 @@ export class SimulatedProgram {
     return mirror.db.prepare("SELECT 1 FROM _work").get() !== undefined;
   }
 
-  private async serve(parts: RunParts, runAtMs: number | null, full: boolean): Promise<void> {
+  private async serve(parts: RunParts, activity: ServeActivity): Promise<void> {
     const { clock, log, closed, interrupted, token } = this.process;
     const { mirror, rateLimiter } = parts;
     const { random } = this;
     const { resources } = manifest;
     const queue = new WorkQueue(mirror.db);
     const ingest = this.openIngest(mirror, queue);
+    const watched = { machine: this.machine, process: this.process, mirror };
+    const receiving = watchIngest(ingest, watched);
     const transport = simulatedTransport(this.machine, this.process, rateLimiter);
     const signals = { signal: interrupted.signal, closed: closed.signal, graceMs: 20_000 };
     const work = { mirror, queue, transport, clock, random, log, token };
-    const worker = new EventWorker(work, { resources, concurrency: config.http.concurrency, ...signals });
+    const worker = new EventWorker(work, {
+      resources,
+      concurrency: this.config.http.concurrency,
+      ...signals,
+    });
     const ending = eitherSignal(interrupted.signal, closed.signal);
-    const run = this.runBeside({ ...parts, queue }, { runAtMs, full, ending });
+    const run = this.runBeside({ ...parts, queue }, activity, ending);
     run.catch(() => closed.abort());
+    const replay = this.replayLater(() => replayInbox(ingest, watched, clock.nowMs()), activity, ending);
+    replay.catch(() => closed.abort());
     this.receiver = new Receiver({
       companies: {
-        find: (name) => (name === "acme" ? ingest : null),
-        countAnswer: (_name, result) => this.machine.meet(`delivery answered: ${result}`),
+        find: (name) => (name === "acme" ? receiving : null),
+        countAnswer: (_name, result) => {
+          this.lastCounted = result;
+          this.machine.meet(`delivery answered: ${result}`);
+        },
       },
       clock,
       log,
@@ -195,12 +206,15 @@ export class SimulatedProgram {
     closed.abort();
     await worker.ended;
     await run;
+    await replay;
   }
 
   private openIngest(mirror: Mirror, queue: WorkQueue): CompanyIngest {
     const selected = new Set(manifest.resources.map(({ name }) => name));
     const keyring = { accepted: () => [webhookSecret], refresh: () => false };
     const ingest = new CompanyIngest({ mirror, queue, selected, keyring });
+    const { mostUnfiled } = this.options;
+    if (mostUnfiled !== undefined) Object.assign(ingest, { ids: new EventIds(mirror.db, mostUnfiled) });
     const requeued = ingest.requeueLost(this.process.clock.nowMs());
     this.machine.meet("lost events queued at a start", requeued);
     return ingest;
@@ -208,16 +222,29 @@ export class SimulatedProgram {
 
   private async runBeside(
     parts: RunParts,
-    { runAtMs, full, ending }: { runAtMs: number | null; full: boolean; ending: AbortSignal },
+    { runAtMs, full }: ServeActivity,
+    ending: AbortSignal,
   ): Promise<void> {
     if (runAtMs === null) return;
     await this.process.clock.sleep(runAtMs, ending);
     if (!ending.aborted) await this.performRun(parts, { full });
   }
 
+  private async replayLater(
+    replay: () => void,
+    { replayAtMs }: ServeActivity,
+    ending: AbortSignal,
+  ): Promise<void> {
+    if (replayAtMs === undefined) return;
+    await this.process.clock.sleep(replayAtMs, ending);
+    if (!ending.aborted) replay();
+  }
+
   private async performRun({ notices, ...parts }: RunParts, asked: Partial<RunRequest>): Promise<void> {
-    const { machine, process } = this;
+    const { machine, process, config } = this;
     const { clock, log, closed, interrupted } = process;
+    const { acceptIdentity } = this.options;
+    const [company] = config.companies;
     if (!company) throw new Error("the config has no company");
     const limits = { closed: closed.signal, mostRequests: asked.mostRequests ?? Infinity };
     const sinceMs = machine.time.passedMs;
@@ -225,7 +252,13 @@ export class SimulatedProgram {
       context: { clock, random: this.random, log },
       config,
       company,
-      request: { ...usualRun, ...asked, resources: manifest.resources, closed: closed.signal },
+      request: {
+        ...usualRun,
+        ...asked,
+        acceptIdentity,
+        resources: manifest.resources,
+        closed: closed.signal,
+      },
       transport: simulatedTransport(machine, process, limitRequests(parts.rateLimiter, limits)),
       ...parts,
       tally: new Tally(),
@@ -241,16 +274,8 @@ export class SimulatedProgram {
   }
 }
 
-/** Has the run read everything itself? */
-export function isFresh(report: CompanyReport | undefined): boolean {
-  return report?.outcome === "complete" && !report.resumed && report.listed_at !== null;
-}
-
-function summaryOf({ outcome, resumed, requests, troubles, error }: CompanyReport): string {
-  const reasons = [
-    ...troubles.map(({ resource, message }) => `${resource}: ${message}`),
-    ...(error ? [error.message] : []),
-  ];
-  const how = `${outcome}${resumed ? ", resumed" : ""}, ${requests.total} requests`;
-  return [how, ...reasons].join("; ");
+/** Under which id an event is kept: its own; a body that is no JSON object has none. */
+function storedId(id: string, body: Buffer): string {
+  if (body.toString().startsWith("{")) return id;
+  return `unreadable:${createHash("sha256").update(body).digest("hex")}`;
 }

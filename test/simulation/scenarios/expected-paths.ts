@@ -1,4 +1,5 @@
-import { crashPoints } from "./scenario.ts";
+import { indiscretions } from "../machine/indiscreet-answers.ts";
+import { crashPoints, oddities, tokenKinds } from "./scenario.ts";
 
 /** With fewer seeds, what is rare need not be met. */
 const enoughSeeds = 1_000;
@@ -41,6 +42,17 @@ const expectedPaths: readonly string[] = [
   "service: lagging read",
   "service: stuck page",
   "service: request of others",
+  ...indiscretions.map(([name]) => `indiscreet answer: ${name}`),
+  "indiscreet answer: error of the network",
+  ...tokenKinds.map((kind) => `token: ${kind}`),
+  "token refused until a run overrides the check",
+  ...oddities.map((what) => `service: ${what}`),
+  "delivery gathered",
+  "deliveries in one transaction",
+  "delivery replayed",
+  "events replayed",
+  "transaction fails: SQLITE_FULL",
+  "transaction fails: SQLITE_TOOBIG",
   "run resumed",
   "tombstone",
   "provisional row left",

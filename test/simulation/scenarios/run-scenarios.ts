@@ -6,7 +6,8 @@ import { scenarioFromSeed, type Profile } from "./scenario-from-seed.ts";
 import type { Scenario } from "./scenario.ts";
 import type { SeedReport, SeedTask } from "./scenario-worker.ts";
 import { shrink } from "./shrink.ts";
-import { removeSimulations, simulateScenario, type SeedResult } from "./simulate-scenario.ts";
+import { removeSimulations } from "../machine/simulation-folders.ts";
+import { simulateScenario, type SeedResult } from "./simulate-scenario.ts";
 
 /** Which seeds, and for how long. */
 export interface SeedRange {
@@ -60,7 +61,7 @@ export async function runSeeds({
   for (const failure of failures.slice(0, mostPrinted)) await printFailure(failure.seed, profile);
   for (const { seed, broken } of failures.slice(mostPrinted)) print(`seed ${seed}: ${broken[0]}`);
   printMet(sum.met);
-  const missing = neverMet(sum.met, sum.count);
+  const missing = profile === undefined ? neverMet(sum.met, sum.count) : [];
   for (const what of missing) print(`never met: ${what}`);
   const rate = `${(sum.count / seconds()).toFixed(1)} a second on ${workers} cores`;
   print(`${sum.count} seeds from ${from}, ${sum.requests} requests, ${rate}: ${failures.length} broken`);

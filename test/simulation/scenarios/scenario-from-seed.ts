@@ -1,8 +1,9 @@
 import { denseScenario } from "./dense-scenario.ts";
+import { unusualScenario } from "./unusual-scenario.ts";
 import type { Scenario } from "./scenario.ts";
 import { wideScenario } from "./wide-scenario.ts";
 
-const makers = { wide: wideScenario, dense: denseScenario } as const;
+const makers = { wide: wideScenario, dense: denseScenario, unusual: unusualScenario } as const;
 
 /** Which kind of scenario a seed makes. */
 export type Profile = keyof typeof makers;
@@ -10,10 +11,12 @@ export type Profile = keyof typeof makers;
 /** The names of all of them. */
 export const profiles = Object.keys(makers) as readonly Profile[];
 
-/** The scenario of a seed: of this profile, else a wide one for an odd seed and a dense one for an even one. Pure. */
+const profileOfTurn = ["dense", "wide", "dense", "unusual"] as const;
+
+/** The scenario of a seed: of this profile, else a dense one for an even seed, a wide or an unusual one for others. Pure. */
 export function scenarioFromSeed(
   seed: number,
-  profile: Profile = seed % 2 === 0 ? "dense" : "wide",
+  profile: Profile = profileOfTurn[seed % profileOfTurn.length] ?? "wide",
 ): Scenario {
   return makers[profile](seed);
 }

@@ -1,5 +1,6 @@
 import { scenarioFromSeed, type Profile } from "./scenario-from-seed.ts";
-import { removeSimulations, simulateScenario, type SeedResult } from "./simulate-scenario.ts";
+import { removeSimulations } from "../machine/simulation-folders.ts";
+import { simulateScenario, type SeedResult } from "./simulate-scenario.ts";
 
 /** What came of some seeds, as one worker process sends it to the runner. */
 export interface SeedReport {

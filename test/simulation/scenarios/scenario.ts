@@ -35,7 +35,13 @@ export type Activity =
       readonly allowMassDelete: boolean;
     }
   /** `runAtMs`: when it makes a run beside its events; null: none. */
-  | { readonly kind: "serve"; readonly runAtMs: number | null; readonly full: boolean }
+  | {
+      readonly kind: "serve";
+      readonly runAtMs: number | null;
+      readonly full: boolean;
+      /** When it replays all stored events. @default never */
+      readonly replayAtMs?: number;
+    }
   /** Runs until all is read, and once more. */
   | { readonly kind: "final runs" }
   | { readonly kind: "down" };
@@ -52,6 +58,8 @@ export interface NetworkFaults {
   readonly spreadMs: number;
   /** The route of this resource answers 404 all the time; null: none does. */
   readonly brokenRoute: string | null;
+  /** Of answers that show the token, lead it elsewhere or lack a request id. @default 0 */
+  readonly indiscreet?: number;
 }
 
 /** Shares of deliveries that go wrong. */
@@ -61,6 +69,10 @@ export interface DeliveryFaults {
   readonly doubled: number;
   readonly late: number;
   readonly forged: number;
+  /** Of deliveries that wait for others, to arrive together with them. @default 0 */
+  readonly gathered?: number;
+  /** Of groups of deliveries whose transaction fails. @default 0 */
+  readonly unstorable?: number;
 }
 
 /** What people change, and when; `on`: a record of this table. */
@@ -68,6 +80,33 @@ export interface PlannedChange {
   readonly atMs: number;
   readonly seed: number;
   readonly on?: HotTable;
+}
+
+/**
+ * With which token a process asks: the company's own; one that replaces it; or one of another company, which has another
+ * name or the same.
+ */
+export const tokenKinds = ["own", "replaced", "foreign", "namesake"] as const;
+export type TokenKind = (typeof tokenKinds)[number];
+
+/** What the service sends or shows now and then that nobody expects. */
+export const oddities = [
+  "event of an unknown type",
+  "event without a route",
+  "unreadable event",
+  "long number",
+  "malformed record",
+  "record without an id",
+  "malformed record changed",
+  "company renamed",
+] as const;
+export type Oddity = (typeof oddities)[number];
+
+/** When the service is odd, and how. */
+export interface PlannedOddity {
+  readonly atMs: number;
+  readonly seed: number;
+  readonly what: Oddity;
 }
 
 /** One step of a scenario: one process, or none, and what happens meanwhile. Times count from its beginning. */
@@ -84,6 +123,10 @@ export interface Phase {
   readonly wallJumps: readonly { readonly atMs: number; readonly byMs: number }[];
   readonly network: NetworkFaults;
   readonly deliveries: DeliveryFaults;
+  /** @default "own" */
+  readonly token?: TokenKind;
+  /** @default none */
+  readonly oddities?: readonly PlannedOddity[];
 }
 
 /** Everything that a simulation of one seed does: made from the seed, and replayed without it. */
@@ -92,6 +135,8 @@ export interface Scenario {
   readonly service: Omit<ServiceOptions, "random" | "clock">;
   /** Is the budget in a file, as with `serve` and `sync`, or in memory? */
   readonly budgetFile: boolean;
+  /** How many ids of events stand in memory before they are filed. @default as the product has it */
+  readonly mostUnfiled?: number;
   /** Does the first process make the mirror's file? */
   readonly fresh: boolean;
   readonly phases: readonly Phase[];

@@ -48,6 +48,8 @@ function* smallerPhases(phase: Phase): Generator<Phase> {
   if (network !== calmNetwork) yield { ...phase, network: calmNetwork };
   if (deliveries !== calmDeliveries) yield { ...phase, deliveries: calmDeliveries };
   if (phase.busy) yield { ...phase, busy: 0 };
+  if (phase.oddities !== undefined && phase.oddities.length > 0) yield { ...phase, oddities: [] };
+  if (phase.token !== undefined && phase.token !== "own") yield { ...phase, token: "own" };
   if (wallJumps.length > 0) yield { ...phase, wallJumps: [] };
   for (let size = changes.length; size >= 1; size >>= 1)
     for (let from = 0; from < changes.length; from += size)

@@ -1,8 +1,5 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import path from "node:path";
-import type { Random } from "../../../src/base/random.ts";
-import { openMirror } from "../../../src/state/mirror.ts";
-import { memoryFolder } from "../../support/open-company.ts";
 import { look } from "../../support/compare.ts";
 import { seededChoice } from "../../support/scenario.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
@@ -10,19 +7,16 @@ import { brokenAtRest, brokenNow } from "../checks/all-checks.ts";
 import { impatient, overspent } from "../checks/budget.ts";
 import { MirrorContents } from "../checks/mirror-contents.ts";
 import { staleAfterRun } from "../checks/progress.ts";
-import { leaks } from "../checks/secrecy.ts";
+import { unkeptRecords } from "../checks/odd-records.ts";
+import { leaks, strayRequests, watchStrayRequests } from "../checks/secrecy.ts";
+import { emptyMirror, newFolder } from "../machine/simulation-folders.ts";
 import { SimulatedDisk } from "../machine/simulated-disk.ts";
 import { SimulatedMachine, type Met } from "../machine/simulated-machine.ts";
-import { manifest } from "../machine/simulated-manifest.ts";
 import { deliver } from "../machine/delivery-path.ts";
-import { companyToken, SimulatedProcess } from "../machine/simulated-process.ts";
-import {
-  SimulatedProgram,
-  webhookSecret,
-  isFresh,
-  type EndedRun,
-  type ProgramOptions,
-} from "../machine/simulated-program.ts";
+import { isFresh, isListed, type EndedRun } from "../machine/ended-run.ts";
+import { configWith } from "../machine/simulated-config.ts";
+import { SimulatedProcess } from "../machine/simulated-process.ts";
+import { SimulatedProgram, webhookSecret, type ProgramOptions } from "../machine/simulated-program.ts";
 import { SimulatedTime } from "../../support/virtual/simulated-time.ts";
 import { tableNames, type TableName } from "../service/service-types.ts";
 import { SimulatedService } from "../service/simulated-service.ts";
@@ -33,8 +27,12 @@ import {
   type Ending,
   type Phase,
   type PlannedChange,
+  type PlannedOddity,
+  type TokenKind,
   type Scenario,
 } from "./scenario.ts";
+import { reseedable, type Reseedable } from "./reseedable.ts";
+import { TokenWatch } from "./token-watch.ts";
 
 /** What came of a scenario. */
 export interface SeedResult {
@@ -60,11 +58,13 @@ export async function simulateScenario(scenario: Scenario, { isVerbose = false }
   const machine = new SimulatedMachine({ time, service, disk, hasMirror: !scenario.fresh });
   machine.isVerbose = isVerbose;
   const simulation = new Simulation(scenario, machine, people);
+  const unwatch = watchStrayRequests(machine.strayed);
   try {
     await simulation.run();
   } catch (error) {
     machine.broken.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
   } finally {
+    unwatch();
     disk.remove();
   }
   for (const [what, count] of service.pathsMet) machine.meet(`service: ${what}`, count);
@@ -98,6 +98,7 @@ class Simulation {
   private readonly machine: SimulatedMachine;
   private readonly people: Reseedable;
   private readonly sender: WebhookSender;
+  private readonly tokens: TokenWatch;
   private program: SimulatedProgram | null = null;
   /** Since a quick run. */
   private mayLackWork = false;
@@ -108,6 +109,7 @@ class Simulation {
     this.scenario = scenario;
     this.machine = machine;
     this.people = people;
+    this.tokens = new TokenWatch(machine, scenario);
     const { time, service } = machine;
     this.sender = new WebhookSender({
       clock: time,
@@ -135,12 +137,27 @@ class Simulation {
     machine.busy = phase.busy ?? 0;
     machine.deliveries = phase.deliveries;
     for (const change of phase.changes) this.planChange(change);
+    for (const odd of phase.oddities ?? []) this.planOdd(odd);
     for (const { atMs, byMs } of phase.wallJumps) time.after(atMs, () => this.jumpWall(byMs));
     const { activity } = phase;
     if (activity.kind === "down") return this.drive(time.sleep(phase.durationMs));
-    const { durationMs, seed, ending } = phase;
-    await this.runProcess({ activity, durationMs, seed }, ending);
-    await this.drive(time.sleep(machine.choice.below(20_000)));
+    const { durationMs, seed, ending, token = "own" } = phase;
+    await this.runProcess({ activity, durationMs, seed }, ending, token);
+    // What a service counts of another company's token says nothing of the next window.
+    const pauseMs = token === "foreign" || token === "namesake" ? 130_000 : 0;
+    await this.drive(time.sleep(pauseMs + machine.choice.below(20_000)));
+  }
+
+  private planOdd({ atMs, seed, what }: PlannedOddity): void {
+    const { machine, people } = this;
+    this.planned += 1;
+    machine.time.after(atMs, () => {
+      this.planned -= 1;
+      people.reseed(seed);
+      machine.note(`the service: ${machine.service.beOdd(what)}`);
+      const event = { id: `evt_${seed}`, type: "unreadable", occurredAt: "", resource: { type: "", id: 1 } };
+      if (what === "unreadable event") this.sender.send(event, Buffer.from(`no JSON ${seed}`));
+    });
   }
 
   private planChange({ atMs, seed, on }: PlannedChange): void {
@@ -161,13 +178,23 @@ class Simulation {
   }
 
   /** Runs one process, and checks the mirror after it. */
-  private async runProcess(options: Omit<ProgramOptions, "budgetFile">, ending: Ending): Promise<void> {
-    const { machine, scenario } = this;
+  private async runProcess(
+    options: Omit<ProgramOptions, "budgetFile" | "mostUnfiled" | "acceptIdentity">,
+    ending: Ending,
+    wanted: TokenKind = "own",
+  ): Promise<void> {
+    const { machine, scenario, tokens } = this;
     const { kind } = options.activity;
+    const { token, asking } = machine.hasMirror
+      ? lookAt(machine.disk.mirror, (db) => tokens.begin(wanted, kind === "serve" ? "serve" : "sync", db))
+      : tokens.begin("own", "sync", null);
     machine.note(`${kind} starts: ${JSON.stringify(options.activity)}, ${JSON.stringify(ending)}`);
     const hadMirror = machine.hasMirror;
-    const process = new SimulatedProcess(machine, ending);
-    const program = new SimulatedProgram(machine, process, { ...options, budgetFile: scenario.budgetFile });
+    const process = new SimulatedProcess(machine, ending, token);
+    const { budgetFile, mostUnfiled } = scenario;
+    const acceptIdentity = tokens.isForced && token === machine.tokens.own;
+    const more = { budgetFile, mostUnfiled, acceptIdentity };
+    const program = new SimulatedProgram(machine, process, { ...options, ...more });
     this.program = program;
     if (options.activity.kind === "sync" && options.activity.mode === "quick") this.mayLackWork = true;
     try {
@@ -176,6 +203,8 @@ class Simulation {
       if (machine.hasMirror && !hadMirror && lookAt(machine.disk.mirror, (db) => db.isEmpty))
         machine.hasMirror = false;
       this.check(program.runs);
+      if (machine.hasMirror)
+        machine.broken.push(...lookAt(machine.disk.mirror, (db) => tokens.end(asking, db, program.runs)));
       const isBusy = machine.busy > 0 && end.how === "failed" && end.error.includes("the database is busy");
       if (end.how === "failed" && !isBusy) machine.broken.push(`${kind} failed: ${end.error}`);
     } finally {
@@ -197,6 +226,10 @@ class Simulation {
       ...runs.flatMap(({ report, sinceMs, full }) =>
         isFresh(report) ? staleAfterRun(db, machine, sinceMs, full ? tableNames : listedInFull) : [],
       ),
+      ...runs.flatMap(({ report, sinceMs }) =>
+        isListed(report) ? unkeptRecords(db, machine, report, sinceMs) : [],
+      ),
+      ...this.leaks(),
     ]);
     // A quick run proves no deletion: a row whose detail it found missing waits for the next list.
     if (runs.some(({ report, quick }) => !quick && isFresh(report))) this.mayLackWork = false;
@@ -222,53 +255,27 @@ class Simulation {
       const activity = { kind: "serve", runAtMs: null, full: false } as const;
       await this.runProcess({ activity, durationMs: 4 * 3_600_000, seed: 1 }, ending);
     }
+    this.tokens.overrideIdentity();
     while (this.sender.pending > 0) await this.drive(time.sleep(1_000_000));
     await this.runProcess({ activity: { kind: "final runs" }, durationMs: 0, seed: 2 }, ending);
     if (machine.broken.length > 0) return;
     const { disk, broken } = machine;
     broken.push(...lookAt(disk.mirror, (db) => brokenAtRest(db, machine)), ...budgetMistakes(machine));
-    const places = new Map<string, string | Buffer>([["the log", machine.story.join("\n")]]);
+    broken.push(...this.leaks(), ...strayRequests("https://simulated.example", machine.strayed));
+  }
+
+  /** I9: secrets in the log, in the files, and in what a program prints of its config. */
+  private leaks(): string[] {
+    const { disk, story, tokens } = this.machine;
+    const places = new Map<string, string | Buffer>([
+      ["the log", story.join("\n")],
+      ["the config as JSON", JSON.stringify(configWith(tokens.own))],
+    ]);
     for (const file of disk.files()) places.set(path.basename(file), readFileSync(file));
-    broken.push(...leaks([companyToken, webhookSecret], places));
+    return leaks([...tokens.secrets, webhookSecret], places);
   }
 
   private drive<T>(task: Promise<T>): Promise<T> {
     return this.machine.time.until(task, mostSteps);
   }
-}
-
-type Reseedable = Random & { reseed(seed: number): void };
-
-/** A random source that begins anew at `reseed`, so that a change is the same whatever went before. */
-function reseedable(seed: number): Reseedable {
-  let current = seededRandom(seed);
-  return {
-    next: () => current.next(),
-    uuid: () => current.uuid(),
-    reseed: (next) => void (current = seededRandom(next)),
-  };
-}
-
-let folders: string | null = null;
-let made = 0;
-
-function newFolder(): string {
-  folders ??= mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-simulation-"));
-  return path.join(folders, String(++made));
-}
-
-/** An empty mirror, made once and copied. */
-async function emptyMirror(): Promise<string> {
-  folders ??= mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-simulation-"));
-  const file = path.join(folders, "empty.db");
-  if (existsSync(file)) return file;
-  mkdirSync(folders, { recursive: true });
-  (await openMirror(file, manifest)).close();
-  return file;
-}
-
-/** Removes what all simulations of this process left. */
-export function removeSimulations(): void {
-  if (folders !== null) rmSync(folders, { recursive: true, force: true });
-  folders = null;
 }

@@ -32,6 +32,7 @@ export function emptyState({
     businessId: `b-${key}`,
     amountsAsText,
     hasUnknownField: false,
+    hasLongNumbers: false,
     clients: new Map(),
     units: new Map(),
     price_list_items: new Map(),

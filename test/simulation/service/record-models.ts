@@ -65,6 +65,8 @@ export interface CompanyState {
   amountsAsText: boolean;
   /** Do invoices and clients show a field that no connector knows? */
   hasUnknownField: boolean;
+  /** Do clients show a number of 19 digits in a field that no connector knows? */
+  hasLongNumbers: boolean;
   readonly clients: Map<number, ClientModel>;
   readonly units: Map<number, UnitModel>;
   readonly price_list_items: Map<number, PriceListItemModel>;

@@ -15,7 +15,8 @@ export const views: Readonly<Record<TableName, View>> = {
     if (!client) return null;
     const { name, city } = client;
     const more = state.hasUnknownField ? { loyalty: { level: id % 3 } } : {};
-    return full({ id, name, type: "company", city, updatedAt: iso(client.updatedAtMs), ...more });
+    const odd = state.hasLongNumbers ? { registry: longNumber } : {};
+    return full({ id, name, type: "company", city, updatedAt: iso(client.updatedAtMs), ...more, ...odd });
   },
   business_cases: businessCase,
   price_list_items: priceListItem,
@@ -30,8 +31,12 @@ export const views: Readonly<Record<TableName, View>> = {
   },
 };
 
+/** More digits than a number of JavaScript holds. */
+const longNumber = "1234567890123456789#";
+
+/** PHP writes long numbers as they are. */
 function full(record: object, keys: Shown["keys"] = {}): Shown {
-  const text = JSON.stringify(record);
+  const text = JSON.stringify(record).replace(/"(\d+)#"/, "$1");
   return { detail: text, listed: text, keys };
 }
 

@@ -38,6 +38,8 @@ const eventNames: Readonly<Record<ModelTable, readonly [event: string, resourceT
 export class SimulatedCompany {
   readonly state: CompanyState;
   readonly log = new VersionLog();
+  /** What lists show besides, and cannot become rows. */
+  readonly malformed = new VersionLog();
   private readonly parts: CompanyParts;
   private readonly nextIds = new Map<string, number>();
   private readonly touched = new Set<TableName>();
@@ -74,6 +76,12 @@ export class SimulatedCompany {
     const delayMs = this.mode === "lagging" ? random.next() * lagMs : 0;
     this.lastVisibleMs = Math.max(this.lastVisibleMs, clock.monotonicMs() + delayMs);
     this.publishTouched(this.lastVisibleMs);
+  }
+
+  /** Shows a record that cannot become a row; null: no more. */
+  writeMalformed(table: TableName, id: number, text: string | null): void {
+    const fromMs = Math.max(this.lastVisibleMs, this.parts.clock.monotonicMs());
+    this.malformed.write(table, id, text === null ? null : { detail: text, listed: text, keys: {} }, fromMs);
   }
 
   /** What was changed until now was there at the start. */

@@ -1,5 +1,7 @@
 import { startLimiter, type Limiter } from "../../support/simulated-budget.ts";
 import { seededChoice, type SeededChoice } from "../../support/scenario.ts";
+import type { Oddity } from "../scenarios/scenario.ts";
+import { makeOdd } from "./changes/odd-changes.ts";
 import type { ChangeContext, HotTable } from "./changes/change-context.ts";
 import { emptyState, usualService } from "./empty-company.ts";
 import {
@@ -87,12 +89,20 @@ export class SimulatedService {
     return on === null ? makeChange(context) : makeHotChange(context, on);
   }
 
+  /** Shows or sends what nobody expects; returns what, for the trace. */
+  beOdd(what: Oddity): string {
+    this.meet(what);
+    return makeOdd(this.changeContext(false), what);
+  }
+
   /**
    * From now on nobody changes anything, no read lags behind, and lists answer as they should. Each resource has a record:
    * where none is left, no read can prove that a 404 is of the record and not of its route (I5).
    */
   rest(): void {
+    const { malformed } = this.company;
     this.company.stopLag();
+    for (const id of malformed.ids("clients")) this.company.writeMalformed("clients", id, null);
     addWhereNoneIs(this.changeContext(false));
     this.isResting = true;
   }
@@ -185,14 +195,17 @@ export class SimulatedService {
     if (listed) {
       const rows = log.live(listed, asOfMs);
       const isWhole = listed === "units" || listed === "clients";
-      return this.asReply(isWhole ? wholeList(rows) : recordPage(listed, rows, query, this.rules(query)));
+      const odd = this.company.malformed.live(listed, asOfMs);
+      return this.asReply(
+        isWhole ? wholeList([...rows, ...odd]) : recordPage(listed, rows, query, this.rules(query)),
+      );
     }
     const at = route.lastIndexOf("/");
     const table = details[route.slice(0, at)];
     const id = Number(route.slice(at + 1));
     if (!table || !Number.isSafeInteger(id))
       return failure(404, `The route ${route.slice(1)} could not be found.`);
-    const shown = log.at(table, id, asOfMs);
+    const shown = log.at(table, id, asOfMs) ?? this.company.malformed.at(table, id, asOfMs);
     return shown ? { status: 200, body: shown.detail } : this.asReply(missing);
   }
 

@@ -31,11 +31,10 @@ export class WebhookSender {
     this.parts = parts;
   }
 
-  /** Starts the delivery of an event; the first attempt leaves within half a second. */
-  send(event: ServiceEvent): void {
+  /** Starts the delivery of an event; the first attempt leaves within half a second. Its body may be no JSON. */
+  send(event: ServiceEvent, body = Buffer.from(JSON.stringify(event))): void {
     const { clock, random } = this.parts;
     const firstAtMs = clock.monotonicMs();
-    const body = Buffer.from(JSON.stringify(event));
     const delivery: SimulatedDelivery = { event, body, firstAtMs, attempts: 0, state: "pending" };
     this.deliveries.push(delivery);
     this.pendingCount += 1;

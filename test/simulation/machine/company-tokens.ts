@@ -1,0 +1,44 @@
+import type { SimulatedService } from "../service/simulated-service.ts";
+
+/** The tokens that processes ask with, and the services of the companies that these belong to. */
+export class CompanyTokens {
+  /** Of the company that is mirrored. */
+  own: string;
+  private readonly company: SimulatedService;
+  private readonly services = new Map<string, SimulatedService>();
+
+  constructor(company: SimulatedService) {
+    this.company = company;
+    this.own = this.add(company);
+  }
+
+  /** The company replaces its token: the one before is refused from now on. */
+  replace(): void {
+    this.own = this.add(this.company);
+    this.company.acceptTokens(this.own);
+  }
+
+  /** A token of another company. */
+  add(service: SimulatedService): string {
+    const token = `${17 + this.services.size}|Qv${this.services.size}kXz2pLm9TwRb4Hn6Jd8Fs3Gy5`;
+    this.services.set(token, service);
+    return token;
+  }
+
+  /** Throws for a token that was never given. */
+  serviceOf(token: string): SimulatedService {
+    const service = this.services.get(token);
+    if (!service) throw new Error("a request without a token of the simulation");
+    return service;
+  }
+
+  /** Services of other companies. */
+  get foreign(): SimulatedService[] {
+    return [...this.services.values()].filter((one) => one !== this.company);
+  }
+
+  /** What must stand nowhere: of each token the beginning of its secret part, so that half a token is found, too. */
+  get secrets(): string[] {
+    return [...this.services.keys()].map((token) => token.slice(token.indexOf("|") + 1).slice(0, 8));
+  }
+}

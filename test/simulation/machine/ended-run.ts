@@ -1,0 +1,30 @@
+import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
+
+/** A run that ended; `sinceMs`: when it began. */
+export interface EndedRun {
+  readonly report: CompanyReport;
+  readonly sinceMs: number;
+  readonly full: boolean;
+  readonly quick: boolean;
+}
+
+/** Has the run read everything itself? */
+export function isFresh(report: CompanyReport | undefined): boolean {
+  return report?.outcome === "complete" && !report.resumed && report.listed_at !== null;
+}
+
+/** Has it read all lists itself, and left nothing behind but records that cannot become rows? */
+export function isListed({ outcome, resumed, listed_at: listedAt, troubles }: CompanyReport): boolean {
+  const isWhole = outcome === "complete" || outcome === "partial";
+  return isWhole && !resumed && listedAt !== null && troubles.every(({ kind }) => kind === "quarantined");
+}
+
+/** For the story. */
+export function summaryOf({ outcome, resumed, requests, troubles, error }: CompanyReport): string {
+  const reasons = [
+    ...troubles.map(({ resource, message }) => `${resource}: ${message}`),
+    ...(error ? [error.message] : []),
+  ];
+  const how = `${outcome}${resumed ? ", resumed" : ""}, ${requests.total} requests`;
+  return [how, ...reasons].join("; ");
+}

@@ -1,0 +1,30 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import path from "node:path";
+import { openMirror } from "../../../src/state/mirror.ts";
+import { memoryFolder } from "../../support/open-company.ts";
+import { manifest } from "./simulated-manifest.ts";
+
+let folders: string | null = null;
+let made = 0;
+
+/** A name for the folder of one simulation. */
+export function newFolder(): string {
+  folders ??= mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-simulation-"));
+  return path.join(folders, String(++made));
+}
+
+/** An empty mirror, made once and copied. */
+export async function emptyMirror(): Promise<string> {
+  folders ??= mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-simulation-"));
+  const file = path.join(folders, "empty.db");
+  if (existsSync(file)) return file;
+  mkdirSync(folders, { recursive: true });
+  (await openMirror(file, manifest)).close();
+  return file;
+}
+
+/** Removes what all simulations of this process left. */
+export function removeSimulations(): void {
+  if (folders !== null) rmSync(folders, { recursive: true, force: true });
+  folders = null;
+}

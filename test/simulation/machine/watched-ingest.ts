@@ -1,0 +1,61 @@
+import type { Mirror } from "../../../src/state/mirror.ts";
+import type { CompanyIngest, Ingest } from "../../../src/webhook/ingest/ingest.ts";
+import type { SimulatedMachine } from "./simulated-machine.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+
+/** What a watched ingest works with. */
+export interface WatchedParts {
+  readonly machine: SimulatedMachine;
+  readonly process: SimulatedProcess;
+  readonly mirror: Mirror;
+}
+
+/** A full disk fails for all deliveries of a group, a value that is too big for one of them. */
+const failures = ["SQLITE_FULL", "SQLITE_TOOBIG"] as const;
+
+/** The ingest, whose transactions fail now and then, and to which events that it holds must be nothing new (I7). */
+export function watchIngest(ingest: CompanyIngest, parts: WatchedParts): Ingest {
+  const { machine, process } = parts;
+  const { choice, acknowledged } = machine;
+  return {
+    keyring: ingest.keyring,
+    store: (deliveries, receivedAtMs) => {
+      const { unstorable = 0 } = machine.deliveries;
+      if (unstorable > 0 && choice.probability(unstorable)) process.failNextTransaction(choice.one(failures));
+      if (deliveries.length > 1) machine.meet("deliveries in one transaction");
+      if (!deliveries.every(({ eventId }) => acknowledged.has(eventId)))
+        return ingest.store(deliveries, receivedAtMs);
+      machine.meet("delivery replayed");
+      return changingNothing(parts, "a delivery that was stored before", () =>
+        ingest.store(deliveries, receivedAtMs),
+      );
+    },
+  };
+}
+
+/** Replays all events of the inbox: what leads to reads is queued, and nothing is stored or logged (I7). */
+export function replayInbox(ingest: CompanyIngest, parts: WatchedParts, nowMs: number): void {
+  const { machine, mirror } = parts;
+  const ids = mirror.db.prepare("SELECT event_id FROM _inbox").pluck().all() as string[];
+  const { queued } = changingNothing(parts, "a replay", () => ingest.replay(ids, nowMs), "");
+  machine.meet("events replayed", ids.length);
+  machine.note(`${ids.length} events are replayed, ${queued} of them are to be read`);
+}
+
+const queueSql = ", (SELECT group_concat(resource || target || kind || state || dirty_seq) FROM _work)";
+
+function changingNothing<T>(
+  { machine, mirror }: WatchedParts,
+  what: string,
+  step: () => T,
+  besides = queueSql,
+): T {
+  const rows = mirror.db.prepare(
+    `SELECT (SELECT count(*) FROM _inbox), (SELECT count(*) FROM _change_log)${besides}`,
+  );
+  const before = JSON.stringify(rows.raw().get());
+  const result = step();
+  const after = JSON.stringify(rows.raw().get());
+  if (after !== before) machine.broken.push(`I7 ${what} left ${after} in place of ${before}`);
+  return result;
+}
