@@ -37,6 +37,8 @@ export interface Attempt {
 export interface CrashResult {
   /** Of the point where the process died; null: it ended before. */
   readonly point: string | null;
+  /** How many points it came to. */
+  readonly reached: number;
   readonly broken: readonly string[];
 }
 
@@ -74,11 +76,12 @@ function undisturbed(scenario: CrashScenario, more: Readonly<Record<string, stri
 export function crashAt(scenario: CrashScenario, number: number): Promise<CrashResult> {
   return withAttempt(scenario, number, async (attempt) => {
     const { code, stderr } = await scenario.run(attempt);
-    const point = code === null ? (pointsIn(attempt)[number - 1] ?? null) : null;
+    const points = pointsIn(attempt);
+    const point = code === null ? (points[number - 1] ?? null) : null;
     const odd = code === null || code === 0 ? [] : [`ended with ${code} before it could die: ${stderr}`];
     const crashed = await named("after the crash", () => scenario.afterCrash(attempt));
     const finished = await named("in the end", () => scenario.finish(attempt));
-    return { point, broken: [...odd, ...crashed, ...finished] };
+    return { point, reached: points.length, broken: [...odd, ...crashed, ...finished] };
   });
 }
 
