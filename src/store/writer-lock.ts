@@ -1,6 +1,7 @@
 import Database from "better-sqlite3";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { MirrorError } from "../base/errors.ts";
+import { databaseError } from "./database.ts";
 
 /**
  * The lock of the one process that writes a mirror.
@@ -50,6 +51,8 @@ export function takeWriterLock(path: string, command: string, guarded = "the mir
         cause: error,
       });
     }
+    const known = databaseError(path, error);
+    if (known instanceof MirrorError && known.retryable) throw known;
     throw new MirrorError("database", `the lock file cannot be used: ${path}`, {
       hint: "Check that the folder exists, and the owner and mode of the file and its folder.",
       cause: error,

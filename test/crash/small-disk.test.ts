@@ -1,0 +1,114 @@
+import { cpSync, readFileSync, rmSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { runProgram } from "../support/cli.ts";
+import { aCompany } from "../support/company.ts";
+import { endOf, startSync, writeConfig } from "../support/crash.ts";
+import { count, expectEqual, expectReplayable } from "../support/equal.ts";
+import { namedFiles } from "../support/export-crash.ts";
+import { localDamage } from "../support/local-check.ts";
+import { eventually } from "../support/serve.ts";
+import { aSmallDisk, canMount } from "../support/small-disk.ts";
+import { filesBelow } from "./points/crash-scenario.ts";
+import { changeMirror, clientsFolder } from "./points/publish-scenario.ts";
+import { companyIn } from "./points/sync-scenario.ts";
+
+const kilobytes = 1_024;
+
+describe.runIf(canMount())("a file system without space (ENOSPC)", () => {
+  // Fault: disk | no space is left on the file system in the middle of a sync | a small tmpfs that holds the mirror | exit 10 with the file and what to do; what is committed is sound; with space again the next run completes it
+  test.each([64])(
+    "sync ends with 10 with %i KB left, and the next run goes on",
+    async (left) => {
+      const disk = aSmallDisk(16_384 * kilobytes);
+      const company = companyIn(await aCompany({ records: 2 }), disk.folder);
+      writeConfig(company);
+      const held = Promise.withResolvers<void>();
+      const reached = Promise.withResolvers<void>();
+      const remove = company.proxy.obstruct(async ({ path: asked }, passOn) => {
+        if (asked !== "/suppliers") return undefined;
+        reached.resolve();
+        await held.promise;
+        return passOn();
+      });
+      const ended = endOf(startSync(company));
+      await reached.promise;
+      await eventually(() => count(company.file, "SELECT count(*) FROM clients") > 0, "a first list");
+      disk.fill(left * kilobytes);
+      held.resolve();
+      const { code, stderr } = await ended;
+      remove();
+      expect({ code, stderr }).toMatchObject({ code: 10 });
+      expect(stderr).toMatch(/disk is full/);
+      disk.clear();
+      expect(await localDamage(company)).toEqual([]);
+      expect((await endOf(startSync(company))).code).toBe(0);
+      expectEqual(company);
+      expectReplayable(company);
+    },
+    60_000,
+  );
+
+  // Fault: disk | no space is left on the file system in the middle of a publish | a small tmpfs that holds the report | a failure with the file; the report before stays; the next publish leaves no other file
+  test.each([0, 200])(
+    "publish fails with %i KB left, and the report before stays",
+    async (left) => {
+      const disk = aSmallDisk(8_192 * kilobytes);
+      cpSync(await aMirror(), disk.folder, { recursive: true });
+      const publish = () => runProgram(["publish", "--force"], { cwd: disk.folder });
+      expect((await publish()).code).toBe(0);
+      const report = path.join(disk.folder, "acme.report.db");
+      const before = readFileSync(report);
+      const names = filesBelow(disk.folder);
+      await change(disk.folder);
+      disk.fill(left * kilobytes);
+      const { code, stderr } = await publish();
+      expect({ code, stderr }).toMatchObject({ code: 10 });
+      expect(stderr).toMatch(/the disk (?:is full|gave an input\/output error): /);
+      expect(readFileSync(report).equals(before)).toBe(true);
+      disk.clear();
+      expect((await publish()).code).toBe(0);
+      expect(count(report, "SELECT count(*) FROM clients WHERE name = 'changed'")).toBe(4_000);
+      expect(filesBelow(disk.folder)).toEqual(names);
+    },
+    60_000,
+  );
+
+  // Fault: disk | no space is left on the file system in the middle of an export | a small tmpfs that holds the files | a failure with the file; the files before stay; the next export leaves no other file
+  test.each([
+    ["csv", 0],
+    ["parquet", 16],
+  ])(
+    "export of %s fails with %i KB left, and the files before stay",
+    async (format, left) => {
+      const disk = aSmallDisk(8_192 * kilobytes);
+      const cwd = await aMirror();
+      const out = path.join(disk.folder, "out");
+      const args = ["export", "clients", "--format", format, "--out", out];
+      const run = () => runProgram(args, { cwd });
+      expect((await run()).code).toBe(0);
+      const names = filesBelow(disk.folder);
+      await change(cwd);
+      disk.fill(left * kilobytes);
+      const { code, stderr } = await run();
+      expect({ code, stderr }).toMatchObject({ code: 10 });
+      expect(stderr).toMatch(/the disk is full/);
+      disk.clear();
+      expect(namedFiles(out)?.wrong).toEqual([]);
+      expect((await run()).code).toBe(0);
+      expect(namedFiles(out)?.wrong).toEqual([]);
+      expect(filesBelow(disk.folder)).toEqual(names);
+    },
+    60_000,
+  );
+});
+
+async function aMirror(): Promise<string> {
+  const folder = await clientsFolder(4_000);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function change(folder: string): Promise<void> {
+  await changeMirror(folder, ({ db }) => db.exec("UPDATE clients SET name = 'changed'"));
+}
