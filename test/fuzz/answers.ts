@@ -66,7 +66,7 @@ class OddRecord {
     this.alterations = alterations;
     const text = this.textOf(record.json);
     const id = nativeIdOf(text);
-    const isUsable = id !== null && /^\d{1,19}$/.test(id) && BigInt(id) < 2n ** 63n;
+    const isUsable = id !== null && /^-?\d{1,19}$/.test(id) && BigInt(id) >= 0n && BigInt(id) < 2n ** 63n;
     this.shownId = isUsable ? String(BigInt(id)) : null;
   }
 
