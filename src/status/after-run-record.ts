@@ -25,6 +25,12 @@ export type StepStatus = { readonly step: string; readonly age_ms: number | null
 /** What an attempt came to. */
 export type StepResult = Pick<StepRecord, "outcome" | "error" | "seq">;
 
+/** When an attempt began and ended, epoch milliseconds. */
+export interface StepTimes {
+  readonly startedMs: number;
+  readonly endedMs: number;
+}
+
 /** The step that writes the report. */
 export const reportStep = "report";
 
@@ -37,6 +43,12 @@ export function exportStep({ format, out, to }: ExportConfig): string {
 export function stepsOf({ schedule, exports }: Config): string[] {
   const follow = exports.filter(({ after }) => after === "sync");
   return [...(schedule.publish === null ? [] : [reportStep]), ...follow.map(exportStep)];
+}
+
+/** Those of them that each run is followed by: a report with a pattern of its own is not. */
+export function stepsAfterRun(config: Config): string[] {
+  const isScheduled = config.schedule.publish !== "after_sync";
+  return stepsOf(config).filter((step) => step !== reportStep || !isScheduled);
 }
 
 /** What is recorded of the steps; empty where nothing is, or the file cannot be read. */
@@ -70,7 +82,7 @@ export function recordStep(
   file: string,
   step: string,
   { outcome, error, seq }: StepResult,
-  { startedMs, endedMs }: { readonly startedMs: number; readonly endedMs: number },
+  { startedMs, endedMs }: StepTimes,
 ): void {
   const records = readSteps(file);
   const before = records[step];

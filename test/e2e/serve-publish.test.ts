@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
@@ -148,6 +149,31 @@ test("what follows a run uses the daemon's config, whatever stands in the file b
   const names = () => look(reportOf(company), (db) => db.prepare("SELECT name FROM clients").pluck().all());
   await eventually(() => names().includes("Premenovaná"), "the event in the report");
   expect(wholeRuns(company)).toBe(1);
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+});
+
+/** Processes that this one has started, and their command lines. */
+function childrenOf(parent: number | undefined): { readonly pid: number; readonly args: string }[] {
+  const lines = execFileSync("ps", ["-A", "-o", "ppid=,pid=,args="], { encoding: "utf8" }).split("\n");
+  const fields = lines.map((line) => line.trim().split(/\s+/));
+  const own = fields.filter(([ppid]) => Number(ppid) === parent);
+  return own.map(([, pid, ...args]) => ({ pid: Number(pid), args: args.join(" ") }));
+}
+
+// Fault: process | the process that makes the report is killed | under a process of `serve` | recorded as failed, shown, and made again
+test("a process that is killed while it makes the report is a failure like others, and tried again", async () => {
+  const company = await aCompany({ records: 5 });
+  writeServeConfig(company, "schedule: { sync: off, publish_every: 1s }");
+  const daemon = await serve(company);
+  const children = () => childrenOf(daemon.child.pid);
+  await eventually(() => children().length > 0, "a process of its own");
+  const [child] = children();
+  expect(child?.args).toContain("after-run");
+  expect(child?.args).not.toContain(company.sandbox.token);
+  if (child) process.kill(child.pid, "SIGKILL");
+  await daemon.until("it ended with a signal");
+  await eventually(() => existsSync(reportOf(company)), "the report");
+  await eventually(async () => (await readyOf(daemon.url)).ready, "a ready company");
   expect((await daemon.end("SIGTERM")).code).toBe(0);
 });
 

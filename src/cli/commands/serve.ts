@@ -9,7 +9,13 @@ import type { DaemonContext } from "../../daemon/daemon-context.ts";
 import { Daemon } from "../../daemon/daemon.ts";
 import type { ConnectionCounts } from "../../webhook/server/connections.ts";
 import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
-import { readSteps } from "../../status/after-run-record.ts";
+import {
+  readSteps,
+  recordStep,
+  reportStep,
+  stepsAfterRun,
+  type StepTimes,
+} from "../../status/after-run-record.ts";
 import { createPages } from "../../status/render/pages.ts";
 import { startServer, type WebhookServer } from "../../webhook/server/server.ts";
 import { printResult } from "../console/output.ts";
@@ -137,6 +143,8 @@ function changedFixedKeys(before: Config, after: Config): string[] {
 function createAfterRun({ globals, env, log, signal, clock }: CommandContext): DaemonContext["afterRun"] {
   return async ({ config, company }, scope) => {
     const { name } = company;
+    const steps = scope === "report" ? [reportStep] : stepsAfterRun(config);
+    if (steps.length === 0) return null;
     const args = ["after-run", "--only", scope, "--log-format", globals.logFormat];
     if (globals.quiet) args.push("--quiet");
     const startedMs = clock.nowMs();
@@ -147,12 +155,27 @@ function createAfterRun({ globals, env, log, signal, clock }: CommandContext): D
     );
     if (problem === null || signal.aborted) return null;
     log.warn(`${name}: after-run did not succeed: ${problem}`);
-    return isRecorded(config, name, startedMs) ? null : problem;
+    return recordProblem(mirrorFiles(config, name).afterRun, steps, problem, {
+      startedMs,
+      endedMs: clock.nowMs(),
+    });
   };
 }
 
-/** Did the process itself record what failed? One that was killed, or found no room, did not. */
-function isRecorded(config: Config, company: string, startedMs: number): boolean {
-  const steps = readSteps(mirrorFiles(config, company).afterRun);
-  return Object.values(steps).some(({ outcome, at }) => outcome === "failed" && Date.parse(at) >= startedMs);
+/** Records what a process that was killed could not record itself. Gives the problem where there is no room for it. */
+function recordProblem(
+  file: string,
+  steps: readonly string[],
+  problem: string,
+  times: StepTimes,
+): string | null {
+  try {
+    const records = readSteps(file);
+    const isRecorded = (step: string) => Date.parse(records[step]?.at ?? "") >= times.startedMs;
+    const result = { outcome: "failed", error: problem, seq: null } as const;
+    for (const step of steps) if (!isRecorded(step)) recordStep(file, step, result, times);
+    return null;
+  } catch {
+    return problem;
+  }
 }

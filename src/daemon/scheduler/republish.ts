@@ -29,9 +29,12 @@ interface ReportState {
   readonly everyMs: number;
 }
 
-/** Pure: did the mirror change since the report, and is the last attempt long enough ago? The first report is a run's. */
+/**
+ * Pure: did the mirror change since the report, or was none made, and is the last attempt long enough ago? The first
+ * attempt is a run's.
+ */
 export function isRepublishDue({ last, seq, everyMs }: ReportState, nowMs: number): boolean {
-  if (last === null || last.last_success_at === null || last.seq === seq) return false;
+  if (last === null || (last.outcome !== "failed" && last.seq === seq)) return false;
   return elapsedSince(Date.parse(last.at), nowMs) >= everyMs;
 }
 
