@@ -11,6 +11,7 @@ import {
 import type { Check, MirrorContents } from "./mirror-contents.ts";
 import type { Observation } from "./observation.ts";
 import { keptEvents, lostFields } from "./odd-records.ts";
+import { overlappingChanges } from "./overlap.ts";
 import { doneWithoutData, unqueuedWork } from "./progress.ts";
 
 /** What must hold of a mirror that nobody writes at the moment, after a crash too. */
@@ -20,6 +21,7 @@ const always: readonly Check[] = [
   unreplayable,
   changesUnlikeTheirRead,
   staleOverwrites,
+  overlappingChanges,
   neverShown,
   falseTombstones,
   lostDeliveries,

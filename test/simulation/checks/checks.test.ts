@@ -8,7 +8,7 @@ import { SimulatedService } from "../service/simulated-service.ts";
 import { brokenAtRest, brokenNow } from "./all-checks.ts";
 import { impatient, overspent, type ClockLosses } from "./budget.ts";
 import { MirrorContents } from "./mirror-contents.ts";
-import type { Observation } from "./observation.ts";
+import type { Observation, SeenRead } from "./observation.ts";
 import { staleAfterRun } from "./progress.ts";
 import { changedContent, contentOf, foreignRecords } from "./replay.ts";
 import { leaks, strayRequests } from "./secrecy.ts";
@@ -94,6 +94,11 @@ describe("the checks of a simulation", () => {
       "UPDATE _change_log SET before = (SELECT after FROM _changes c WHERE c.seq = _change_log.seq) WHERE op = 'update'",
     ],
     ["I2", "where it cannot be", "UPDATE _change_log SET op = 'insert' WHERE op = 'update'"],
+    [
+      "I2",
+      "which did not show this",
+      `UPDATE _reads SET request_id = (SELECT min(request_id) FROM _reads) WHERE cause = 'webhook'`,
+    ],
     ["I2", "not what the change log gives", `DELETE FROM _change_log WHERE resource = 'units'`],
     ["I2", "in the change log only", "DELETE FROM units"],
     ["I2", "deleted, and the change log does not say so", `UPDATE units SET _deleted_at = 'x' WHERE id = 1`],
@@ -125,6 +130,23 @@ describe("the checks of a simulation", () => {
   ])("%s: name what is wrong: %s", (invariant, what, change) => {
     const lines = found(tampered(change));
     expect(lines.filter((line) => line.startsWith(`${invariant} `) && line.includes(what))).not.toEqual([]);
+  });
+
+  test("I3: name a change by a read that overlapped with another one of its record", () => {
+    const mirror = tampered("");
+    const change = mirror.changes.find(({ resource, op }) => resource === "clients" && op === "update");
+    const { record_id: id, request_id: requestId } = change ?? {};
+    if (id === undefined || !requestId) throw new Error("the seed changes no client");
+    const at = (other: string, sentAtMs: number, receivedAtMs: number) => {
+      const shown = new Set([`clients ${id}`]);
+      return { requestId: other, process: synced, sentAtMs, receivedAtMs, isMissing: false, shown };
+    };
+    const foundWith = (...reads: readonly SeenRead[]) => found(mirror, { ...synced.seen, reads });
+    expect(foundWith(at(requestId, 10, 50), at("another", 20, 30))).toEqual([
+      "I3 clients: changed by " + requestId + ", which was sent before another came",
+    ]);
+    expect(foundWith(at(requestId, 10, 50), at("another", 0, 9))).toEqual([]);
+    expect(foundWith(at(requestId, 10, 50), at("another", 20, 60))).toEqual([]);
   });
 
   test("I4: name an event that is done although its record is as it was before", () => {

@@ -1,5 +1,17 @@
 import type { Witness } from "../service/service-truth.ts";
 
+/** A read of whole records, as a process sent and received it. */
+export interface SeenRead {
+  readonly requestId: string;
+  /** Of each process another one. */
+  readonly process: object;
+  readonly sentAtMs: number;
+  readonly receivedAtMs: number;
+  readonly isMissing: boolean;
+  /** Tables and ids of the records that it was about. */
+  readonly shown: ReadonlySet<string>;
+}
+
 /** What was seen of a simulation from outside the mirror. Times are those of the service's monotonic clock. */
 export interface Observation {
   readonly service: Witness;
@@ -9,4 +21,6 @@ export interface Observation {
   readonly acknowledged: ReadonlyMap<string, string | Buffer>;
   /** When a route that answers 404 to all requests last denied a record, by its table and id. */
   readonly deniedAtMs: ReadonlyMap<string, number>;
+  /** Answers as they came and could be applied at once, in that order. */
+  readonly reads: readonly SeenRead[];
 }

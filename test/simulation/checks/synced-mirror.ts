@@ -80,7 +80,12 @@ export async function syncedMirror(seed: number, changes: number): Promise<Synce
   const image = mirror.db.serialize();
   mirror.close();
   rmSync(folder, { recursive: true, force: true });
-  return { image, service, clock, seen: { service, arrivals, acknowledged, deniedAtMs: new Map() } };
+  return {
+    image,
+    service,
+    clock,
+    seen: { service, arrivals, acknowledged, deniedAtMs: new Map(), reads: [] },
+  };
 }
 
 function deliveryOf(event: ServiceEvent) {

@@ -13,6 +13,7 @@ import { HttpCounters } from "../../../src/http/stats.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
 import type { ServiceReply } from "../service/service-types.ts";
 import { indiscretions } from "./indiscreet-answers.ts";
+import { seenRead } from "./seen-read.ts";
 import type { SimulatedMachine } from "./simulated-machine.ts";
 
 const base = parseBaseUrl("https://simulated.example/v1");
@@ -115,6 +116,7 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   const service = machine.tokens.serviceOf(token);
   if (!sender.passes("before a request")) return noAnswer;
   sender.sent();
+  const sentAtMs = time.passedMs;
   const pathname = path.slice(base.path.length);
   const [route = "", search = ""] = pathname.split("?", 2);
   const latencyMs = latencyOf(machine);
@@ -141,7 +143,23 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   if (reply === null || signal.aborted) return noAnswer;
   if (reply.status === 429) sender.refused(hitAtMs, Number(reply.headers["Retry-After"]));
   if (!sender.passes("answer not applied")) return noAnswer;
+  if (machine.busy === 0 && kind === null) noteRead(machine, { route, reply, sentAtMs, sender });
   return replyOf(reply);
+}
+
+function noteRead(
+  { reads, time }: SimulatedMachine,
+  answer: {
+    readonly route: string;
+    readonly reply: ServiceReply;
+    readonly sentAtMs: number;
+    readonly sender: Sender;
+  },
+): void {
+  const { route, reply, sentAtMs, sender } = answer;
+  const times = { process: sender, sentAtMs, receivedAtMs: time.passedMs };
+  const read = seenRead(route, reply, { ...times, isMissing: reply.status === 404 });
+  if (read) reads.push(read);
 }
 
 function latencyOf({ network: { slow, spreadMs }, choice }: SimulatedMachine): number {
@@ -185,7 +203,8 @@ function withFault(
   }
   if (kind === "indiscreet") return indiscreetReply(machine, request, reply);
   const { route } = request;
-  const { brokenRoute } = network;
+  const { brokenRoute, proxy = 0 } = network;
+  if (proxy > 0 && choice.probability(proxy)) return proxyReply(machine, route, reply);
   if (brokenRoute !== null && route.startsWith(`/${brokenRoute}/`)) {
     machine.meet("route answers 404");
     const [, table = "", id = ""] = route.split("/");
@@ -193,6 +212,17 @@ function withFault(
     return failing(404, "No query results for model.")(reply);
   }
   return reply;
+}
+
+/** What a proxy in front of the service answers on some routes. */
+function proxyReply(machine: SimulatedMachine, route: string, reply: ServiceReply): ServiceReply {
+  if (/\/\d+$/.test(route)) {
+    machine.meet("404 page");
+    return { status: 404, headers: { "Content-Type": "text/html" }, body: "<h1>Not found</h1>" };
+  }
+  if (route !== "/units" || reply.status !== 200) return reply;
+  machine.meet("empty list");
+  return { ...reply, body: '{"data":[]}' };
 }
 
 /** The network's own errors may hold the request. */

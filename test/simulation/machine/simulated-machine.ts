@@ -8,6 +8,7 @@ import {
   type NetworkFaults,
 } from "../scenarios/scenario.ts";
 import type { Refused } from "../checks/budget.ts";
+import type { SeenRead } from "../checks/observation.ts";
 import type { SimulatedService } from "../service/simulated-service.ts";
 import { leaks, type SentRequest } from "../checks/secrecy.ts";
 import { CompanyTokens } from "./company-tokens.ts";
@@ -33,6 +34,8 @@ export class SimulatedMachine {
   readonly acknowledged = new Map<string, Buffer>();
   /** When a broken route last denied a record, by its table and id. */
   readonly deniedAtMs = new Map<string, number>();
+  /** Answers as the processes received them, while nothing else held the database. */
+  readonly reads: SeenRead[] = [];
   /** Answers 429 as the processes received them. */
   readonly refused: Refused[] = [];
   /** When the monotonic clock began anew, and when the wall clock was set. */

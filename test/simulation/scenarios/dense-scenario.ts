@@ -26,7 +26,13 @@ const recheckMs = minuteMs;
 export function denseScenario(seed: number): Scenario {
   const choice = seededChoice(seededRandom(seed));
   const first = choice.probability(0.8) ? firstSync(choice) : densePhase(choice);
-  const more = Array.from({ length: 2 + choice.below(3) }, () => densePhase(choice));
+  const isRead = first.network === calmNetwork;
+  const more = Array.from({ length: 2 + choice.below(3) }, () => {
+    const phase = densePhase(choice);
+    // A list that is empty says something only where there are records.
+    const proxy = isRead && choice.probability(0.25) ? choice.one([0.1, 0.5]) : 0;
+    return { ...phase, network: { ...phase.network, proxy } };
+  });
   return {
     seed,
     service: serviceOptions(choice),

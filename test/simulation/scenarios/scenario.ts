@@ -56,6 +56,8 @@ export interface NetworkFaults {
   readonly slow: number;
   /** Requests take up to this long, most of them far less, ms. 0: a few tenths of a second. */
   readonly spreadMs: number;
+  /** Of answers on routes of records that are a proxy's 404 page, and of lists of units that are empty. @default 0 */
+  readonly proxy?: number;
   /** The route of this resource answers 404 all the time; null: none does. */
   readonly brokenRoute: string | null;
   /** Of answers that show the token, lead it elsewhere or lack a request id. @default 0 */

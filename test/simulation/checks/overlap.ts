@@ -1,0 +1,30 @@
+import type { Check } from "./mirror-contents.ts";
+import type { SeenRead } from "./observation.ts";
+
+/**
+ * I3: no read changes a record that was sent before another read of it, by the same process, came with the record and was
+ * applied. Nobody knows which of the two is newer: the record is read once more.
+ */
+export const overlappingChanges: Check = (mirror, { reads }) => {
+  const byRequest = new Map(reads.map((read) => [read.requestId, read]));
+  return mirror.changes.flatMap(({ resource, record_id: id, request_id: requestId, cause }) => {
+    const read = requestId === null || cause === "schema" ? undefined : byRequest.get(requestId);
+    if (!read) return [];
+    const others = reads.filter((other) => other !== read && isOf(other, `${resource} ${id}`));
+    const earlier = others.find(
+      (other) => !other.isMissing && isDuring(other, read) && !others.some((one) => isDuring(one, other)),
+    );
+    return earlier && isOf(read, `${resource} ${id}`)
+      ? [`I3 ${resource} ${id}: changed by ${requestId}, which was sent before ${earlier.requestId} came`]
+      : [];
+  });
+};
+
+function isOf({ shown }: SeenRead, key: string): boolean {
+  return shown.has(key);
+}
+
+/** Did the other read come while this one was under way, to the same process? */
+function isDuring(other: SeenRead, { process, sentAtMs, receivedAtMs }: SeenRead): boolean {
+  return other.process === process && other.receivedAtMs > sentAtMs && other.receivedAtMs < receivedAtMs;
+}
