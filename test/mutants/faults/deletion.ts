@@ -37,6 +37,7 @@ export const deletionFaults: readonly PlantedFault[] = [
     replace: "",
     why: "a run removes any number of records without leave",
     tests: ["test/sync/deletion-proof.test.ts"],
+    outsideSimulation: "no simulated company loses more than twenty records of a resource in a run",
   },
   {
     id: "moved-list-is-whole",
@@ -127,6 +128,7 @@ export const deletionFaults: readonly PlantedFault[] = [
     replace: "",
     why: "a list that lost half of its records is believed",
     tests: ["test/sync/deletion-proof.test.ts"],
+    outsideSimulation: "no simulated company loses more than twenty records of a resource in a run",
   },
   {
     id: "rotation-forgets-salt-and-business-id",

@@ -21,6 +21,7 @@ export const progressFaults: readonly PlantedFault[] = [
       "await applyWhenFree(run, () => {\n      run.queue.done(item, stamp.sentSeq);\n      apply(from, from + recordsAtOnce);\n    });",
     why: "a long answer is done with its first part: a crash before the last part loses the rest of the page",
     tests: ["test/sync/listing.test.ts", "test/sync/apply-together.test.ts"],
+    outsideSimulation: "no simulated list has the thousand records of one part",
   },
   {
     id: "apply-without-transaction",
@@ -121,6 +122,7 @@ export const progressFaults: readonly PlantedFault[] = [
     replace: '  if (!isGone) return "written";\n  if',
     why: "rows that are derived again change without a row in the change log",
     tests: ["test/store/growth.test.ts"],
+    outsideSimulation: "all simulated processes have the same columns and decoding",
   },
   {
     id: "changes-not-linked",
