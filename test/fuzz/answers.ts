@@ -136,8 +136,8 @@ function assertKept(db: Db, one: OddRecord): void {
   assert.ok(one.texts.has(json), `${name}: other JSON`);
   const expected = Object.entries(expectedRow(one.table, one.whole).cells);
   const untouched = Object.fromEntries(expected.filter(([column]) => !one.touches(column)));
-  const wrong = rowDifferences(cells, untouched).filter(
-    (what) => (/^(?:no column )?(\S+)/.exec(what)?.[1] ?? "") in untouched,
+  const wrong = rowDifferences(cells, untouched).filter((what) =>
+    Object.hasOwn(untouched, /^(?:no column )?(\S+)/.exec(what)?.[1] ?? ""),
   );
   assert.deepEqual([...wrong, ...emptied(json, cells)], [], name);
 }

@@ -59,12 +59,12 @@ export function rowDifferences(row: Row, cells: Cells): string[] {
   const wrong: string[] = [];
   for (const name of new Set([...Object.keys(cells), ...Object.keys(row)])) {
     if (name.startsWith("_")) continue;
-    if (!(name in row)) {
-      if (cells[name] !== null || !hasPrefix(row, name)) wrong.push(`no column ${name}`);
-    } else if ((cells[name] ?? null) !== (row[name] ?? null)) {
-      wrong.push(
-        `${name} is ${JSON.stringify(row[name])}, the service has ${JSON.stringify(cells[name] ?? null)}`,
-      );
+    // A field may be called `constructor`.
+    const expected = Object.hasOwn(cells, name) ? (cells[name] ?? null) : null;
+    if (!Object.hasOwn(row, name)) {
+      if (expected !== null || !hasPrefix(row, name)) wrong.push(`no column ${name}`);
+    } else if (expected !== (row[name] ?? null)) {
+      wrong.push(`${name} is ${JSON.stringify(row[name])}, the service has ${JSON.stringify(expected)}`);
     }
   }
   return wrong;
