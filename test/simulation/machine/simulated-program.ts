@@ -156,16 +156,7 @@ export class SimulatedProgram {
       }
       if (!isFresh(this.runs.at(-1)?.report)) machine.broken.push("I11 no run at rest is complete and fresh");
     }
-    for (let tries = 0; tries < 3 && this.isAnythingLeft(parts); tries++) {
-      await this.performRun(parts, { allowMassDelete: true });
-      await process.clock.sleep(120_000);
-    }
     if (changes.get() !== known) machine.broken.push("I7 a run at rest found something new after a full one");
-  }
-
-  /** A list that is read while a recheck is under way asks once more, and leaves a recheck of its own. */
-  private isAnythingLeft({ mirror }: RunParts): boolean {
-    return mirror.db.prepare("SELECT 1 FROM _work").get() !== undefined;
   }
 
   private async serve(parts: RunParts, activity: ServeActivity): Promise<void> {
