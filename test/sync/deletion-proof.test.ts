@@ -150,6 +150,12 @@ describe("I5: of the only record that the mirror holds, a 404 on a route that no
     async (reason) => expect(await verdict({ reason })).toBe("deleted"),
   );
 
+  test.each(["people.updated", "overlapped"])("of a record that it never had, after %s", async (reason) => {
+    const run = await withPeople(0);
+    const { kind } = deletionVerdict(asking(run, "people", 7, { kind: "detail", reason }), error);
+    expect(kind).toBe(reason === "overlapped" ? "probe" : "deleted");
+  });
+
   test("proves nothing of a record that the mirror never had, where it owns one that the mirror has", async () => {
     const run = runContextOf(await openShop());
     const updated = { kind: "detail", reason: "orders.updated" } as const;

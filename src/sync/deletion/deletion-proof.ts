@@ -61,7 +61,9 @@ export function deletionVerdict(
   const id = recordOf(item);
   const { records } = run.mirror;
   const candidates = run.probeCandidates.get(name) ?? run.queue.routeProbes(records, name, id);
-  const isSuspected = asksForDeletion(item) || run.probeCandidates.has(name) || !isHeld(run, resource, id);
+  // Reads overlapped: one of them showed the record.
+  const isUnknown = item.reason !== "overlapped" && !isHeld(run, resource, id);
+  const isSuspected = asksForDeletion(item) || run.probeCandidates.has(name) || isUnknown;
   return judgeDeletion(
     error.serviceMessage,
     { routeProven: run.provenRoutes.has(name), candidates, isSuspected },
