@@ -79,8 +79,7 @@ export function staleAfterRun(
   tables: readonly TableName[],
 ): string[] {
   const { log } = seen.service.company;
-  const sql = "SELECT resource || ' ' || target FROM _work WHERE lane = ? AND reason <> 'recheck'";
-  const asked = new Set(mirror.db.prepare(sql).pluck().all(laneRank("webhook")));
+  const asked = askedByEvents(mirror);
   return tables.flatMap((table) => {
     const held = mirror.records(table);
     const ids = new Set([...held.keys(), ...log.ids(table)]);
@@ -92,6 +91,15 @@ export function staleAfterRun(
           `I1 ${table} ${id}: ${held.has(id) ? "as it was before the run" : "not here"}, and the run ended well`,
       );
   });
+}
+
+/** Records that the event worker still has to read: those in its lane, and the payments that come with an invoice. */
+function askedByEvents({ db }: MirrorContents): ReadonlySet<unknown> {
+  const sql = `WITH asked AS (SELECT resource, target FROM _work WHERE lane = ? AND reason <> 'recheck')
+    SELECT resource || ' ' || target FROM asked
+    UNION SELECT 'document_payments id:' || p.id FROM document_payments p
+      JOIN asked a ON a.resource = 'invoices' AND a.target = 'id:' || p.document_id`;
+  return new Set(db.prepare(sql).pluck().all(laneRank("webhook")));
 }
 
 /** Is what the mirror shows of a record a state that a read from this moment on could show? */
