@@ -137,7 +137,7 @@ describe("inbox", () => {
 
 describe("replay", () => {
   test("evaluates an event again, without a second row; `sync` reads its record", async () => {
-    const setup = await openWebhookSetup({ files: { hook: "whsec_hook\n" } });
+    const setup = await openWebhookSetup({ files: { hook: "whsec_hook_0123456789\n" } });
     const sync = () =>
       runCommand(["sync", "clients", "--json"], { cwd: setup.cwd, env: { TOKEN: setup.sandbox.token } });
     expect((await sync()).code).toBe(0);
