@@ -1,11 +1,16 @@
 import type { SimulatedService } from "../service/simulated-service.ts";
 
-/** A 429 as one process received it, and when that process sent requests afterwards; times of one clock. */
-export interface Refused {
+/** A 429 as the service sent it. */
+export interface RefusedAnswer {
   /** When the service refused the request: `retryAfterS` counts from then. */
   readonly refusedAtMs: number;
-  readonly receivedAtMs: number;
+  readonly windowEndsAtMs: number;
   readonly retryAfterS: number | null;
+}
+
+/** A 429 as one process received it, and when that process sent requests afterwards; times of one clock. */
+export interface Refused extends RefusedAnswer {
+  readonly receivedAtMs: number;
   /** When the same process sent its next request. */
   readonly nextSentAtMs: number | null;
 }
@@ -41,15 +46,17 @@ export function overspent(
 }
 
 /**
- * I8: after a 429 nothing is sent before the time that it asked for. One that was under way until this time was over asks
+ * I8: after a 429 nothing is sent before the time that it asked for, nor before its window ends: the service may ask for up
+ * to a second too little. One that was under way until this time was over asks
  * for nothing any more: the window that refused has ended.
  */
 export function impatient(refused: readonly Refused[]): string[] {
-  return refused.flatMap(({ refusedAtMs, receivedAtMs, retryAfterS, nextSentAtMs }) => {
+  return refused.flatMap(({ refusedAtMs, windowEndsAtMs, receivedAtMs, retryAfterS, nextSentAtMs }) => {
     if (nextSentAtMs === null) return [];
     const waitedMs = nextSentAtMs - receivedAtMs;
     const least = Math.max(1, retryAfterS ?? 1) * 1000;
-    return waitedMs >= least || receivedAtMs >= refusedAtMs + least
+    const isOver = waitedMs >= least && nextSentAtMs >= windowEndsAtMs;
+    return isOver || receivedAtMs >= refusedAtMs + least
       ? []
       : [`I8 sent again ${waitedMs} ms after a 429 that asked for ${retryAfterS} s`];
   });

@@ -226,7 +226,7 @@ describe("the checks of a simulation", () => {
     expect(ask(0, 3, rebooted([]))).toHaveLength(1);
     expect(ask(0, 3, rebooted([4_999, 65_000]))).toHaveLength(1);
     expect(ask(0, 3, rebooted([64_999]))).toEqual([]);
-    const refused = { refusedAtMs: 900, receivedAtMs: 1_000, retryAfterS: 3 };
+    const refused = { refusedAtMs: 900, windowEndsAtMs: 4_000, receivedAtMs: 1_000, retryAfterS: 3 };
     expect(
       impatient([
         { ...refused, nextSentAtMs: 4_000 },
@@ -234,6 +234,7 @@ describe("the checks of a simulation", () => {
       ]),
     ).toEqual([]);
     expect(impatient([{ ...refused, nextSentAtMs: 3_999 }])).toHaveLength(1);
+    expect(impatient([{ ...refused, windowEndsAtMs: 4_500, nextSentAtMs: 4_499 }])).toHaveLength(1);
     expect(impatient([{ ...refused, receivedAtMs: 3_899, nextSentAtMs: 4_000 }])).toHaveLength(1);
     expect(impatient([{ ...refused, receivedAtMs: 3_900, nextSentAtMs: 4_000 }])).toEqual([]);
   });

@@ -11,6 +11,7 @@ import type { HttpTransport } from "../../../src/http/http-transport.ts";
 import { createSafeText } from "../../../src/http/safe-text.ts";
 import { HttpCounters } from "../../../src/http/stats.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
+import type { RefusedAnswer } from "../checks/budget.ts";
 import type { ServiceReply } from "../service/service-types.ts";
 import { indiscretions } from "./indiscreet-answers.ts";
 import { seenRead } from "./seen-read.ts";
@@ -30,7 +31,9 @@ export interface Sender {
   readonly isAlive: boolean;
   /** Called before each request. */
   sent(): void;
-  refused(refusedAtMs: number, retryAfterS: number): void;
+  refused(answer: RefusedAnswer): void;
+  /** Does it send nothing but reads of a run, which leave others their share? */
+  readonly leavesReserve: boolean;
   /** The process comes to a point where it may crash. Returns whether it goes on. */
   passes(point: "before a request" | "request in flight" | "answer not applied"): boolean;
 }
@@ -117,6 +120,8 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   if (!sender.passes("before a request")) return noAnswer;
   sender.sent();
   const sentAtMs = time.passedMs;
+  const isOwn = service === machine.service;
+  const watched = isOwn ? machine.budgetWatch.sent(sentAtMs) : null;
   const pathname = path.slice(base.path.length);
   const [route = "", search = ""] = pathname.split("?", 2);
   const latencyMs = latencyOf(machine);
@@ -134,14 +139,20 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   }
   const hitAtMs = time.passedMs;
   const answer = service.begin(route, new URLSearchParams(search), { token });
+  const { openedAt = 0, endsAt = 0, others = 0 } = service.limiter.windows.at(-1) ?? {};
+  if (watched) machine.budgetWatch.counted(watched, service, sender.leavesReserve);
   sender.passes("request in flight");
   const early = choice.probability(0.5) ? answer() : null;
   await time.sleep(latencyMs - thereMs);
   if (!sender.isAlive) return noAnswer;
+  if (watched && kind !== "answer lost") machine.budgetWatch.ended(watched);
   const reply = withFault(machine, kind, { ...request, route }, early ?? answer());
   machine.note(`GET ${pathname} ${reply === null ? "no answer" : reply.status}`);
   if (reply === null || signal.aborted) return noAnswer;
-  if (reply.status === 429) sender.refused(hitAtMs, Number(reply.headers["Retry-After"]));
+  if (watched && reply.headers["X-RateLimit-Remaining"] !== undefined)
+    machine.budgetWatch.showed(openedAt, others);
+  const retryAfterS = Number(reply.headers["Retry-After"]);
+  if (reply.status === 429) sender.refused({ refusedAtMs: hitAtMs, windowEndsAtMs: endsAt, retryAfterS });
   if (!sender.passes("answer not applied")) return noAnswer;
   if (machine.busy === 0 && kind === null) noteRead(machine, { route, reply, sentAtMs, sender });
   return replyOf(reply);

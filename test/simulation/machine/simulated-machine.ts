@@ -11,6 +11,7 @@ import type { Refused } from "../checks/budget.ts";
 import type { SeenRead } from "../checks/observation.ts";
 import type { SimulatedService } from "../service/simulated-service.ts";
 import { leaks, type SentRequest } from "../checks/secrecy.ts";
+import { BudgetWatch } from "./budget-watch.ts";
 import { CompanyTokens } from "./company-tokens.ts";
 import { KeptBudget } from "./kept-budget.ts";
 import type { SimulatedDisk } from "./simulated-disk.ts";
@@ -52,6 +53,7 @@ export class SimulatedMachine {
   /** Was the mirror ever opened to its end? Before, its tables need not be there. */
   hasMirror: boolean;
   readonly budget = new KeptBudget();
+  readonly budgetWatch = new BudgetWatch(this.broken);
   readonly tokens: CompanyTokens;
   /** Requests that did not go the way of all others, to the service. */
   readonly strayed: SentRequest[] = [];

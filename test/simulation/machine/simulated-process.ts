@@ -1,6 +1,7 @@
 import Database from "better-sqlite3";
 import type { Log } from "../../../src/base/logger.ts";
 import type { Db } from "../../../src/store/database.ts";
+import type { RefusedAnswer } from "../checks/budget.ts";
 import type { CrashPoint, Ending } from "../scenarios/scenario.ts";
 import { unwatchCommits, watchCommits } from "./commit-points.ts";
 import type { Sender } from "./network.ts";
@@ -22,6 +23,7 @@ export type ProcessEnd =
 export class SimulatedProcess implements Sender {
   readonly clock: ProcessClock;
   readonly token: string;
+  readonly leavesReserve: boolean;
   readonly log: Log;
   /** Ends the program, requests in flight may finish. */
   readonly closed = new AbortController();
@@ -44,9 +46,15 @@ export class SimulatedProcess implements Sender {
   private failure: string | null = null;
   private removeFiles: () => void = () => undefined;
 
-  constructor(machine: SimulatedMachine, ending: Ending, token: string) {
+  constructor(
+    machine: SimulatedMachine,
+    ending: Ending,
+    { token, leavesReserve }: { readonly token: string; readonly leavesReserve: boolean },
+  ) {
     this.machine = machine;
     this.token = token;
+    this.leavesReserve = leavesReserve;
+    machine.budgetWatch.begin();
     this.ending = ending;
     this.clock = new ProcessClock(machine.time, machine);
     this.file = machine.disk.mirror;
@@ -120,9 +128,8 @@ export class SimulatedProcess implements Sender {
     for (const one of this.waiting.splice(0)) one.nextSentAtMs = passedMs;
   }
 
-  refused(refusedAtMs: number, retryAfterS: number): void {
-    const receivedAtMs = this.machine.time.passedMs;
-    const one = { refusedAtMs, receivedAtMs, retryAfterS, nextSentAtMs: null };
+  refused(answer: RefusedAnswer): void {
+    const one = { ...answer, receivedAtMs: this.machine.time.passedMs, nextSentAtMs: null };
     this.waiting.push(one);
     this.machine.refused.push(one);
   }

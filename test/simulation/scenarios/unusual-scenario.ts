@@ -23,7 +23,17 @@ export function unusualScenario(seed: number): Scenario {
   const phases = base.phases.map((phase) => unusualPhase(choice, phase));
   const at = 1 + choice.below(phases.length);
   const withTokens = choice.probability(0.7) ? phases.toSpliced(at, 0, ...tokenPhases(choice)) : phases;
-  return { ...base, fresh: false, mostUnfiled: choice.one([1, 3, 8]), phases: withTokens };
+  const service = choice.probability(0.5) ? { ...base.service, ...smallBudget(choice) } : base.service;
+  return { ...base, service, fresh: false, mostUnfiled: choice.one([1, 3, 8]), phases: withTokens };
+}
+
+/** The windows are used up, by the mirror alone or together with others. */
+function smallBudget(choice: SeededChoice) {
+  return {
+    limit: choice.one([20, 30]),
+    othersPerSecond: choice.one([0, 0, 0.25]),
+    size: 6 + choice.below(6),
+  };
 }
 
 function unusualPhase(choice: SeededChoice, phase: Phase): Phase {
@@ -32,7 +42,11 @@ function unusualPhase(choice: SeededChoice, phase: Phase): Phase {
   return {
     ...phase,
     activity: withReplay(choice, activity, busyMs),
-    network: { ...network, indiscreet: choice.one([0, 0.02, 0.1]) },
+    network: {
+      ...network,
+      indiscreet: choice.one([0, 0.02, 0.1]),
+      answerLost: choice.one([network.answerLost, network.answerLost, 0.2]),
+    },
     deliveries: {
       ...deliveries,
       doubled: choice.one([deliveries.doubled, 0.4]),
