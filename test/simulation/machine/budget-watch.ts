@@ -7,7 +7,7 @@ const longestWindowMs = 130_000;
 /** So long a process waits for the answer of the request that opens a window. */
 const openerTimeoutMs = 10_000;
 /** Fewer requests of others may be own ones that are under way. */
-const fewestOfOthers = 10;
+const fewestOfOthers = 8;
 
 /** One request, from when it is sent. */
 export interface WatchedRequest {

@@ -31,7 +31,7 @@ export function unusualScenario(seed: number): Scenario {
 function smallBudget(choice: SeededChoice) {
   return {
     limit: choice.one([20, 30]),
-    othersPerSecond: choice.one([0, 0, 0.25]),
+    othersPerSecond: choice.one([0, 0, 0.4]),
     size: 6 + choice.below(6),
   };
 }
