@@ -52,11 +52,12 @@ export class Quarantine extends Repository {
     if (this.resources.has(resource)) this.remove(resource, String(id));
   }
 
-  /** Ids of records that are kept since before `at` (ISO). */
-  idsBefore(resource: string, at: string): RecordId[] {
+  /** Ids of records that are kept since before `at`, or since a time after `now`: the clock was set back. ISO. */
+  idsBefore(resource: string, at: string, now = at): RecordId[] {
     if (!this.resources.has(resource)) return [];
-    const sql = "SELECT record_id FROM _quarantine WHERE resource = ? AND at < ? AND record_id IS NOT NULL";
-    return this.selectIds(sql, resource, at);
+    const sql =
+      "SELECT record_id FROM _quarantine WHERE resource = ? AND (at < ? OR at > ?) AND record_id IS NOT NULL";
+    return this.selectIds(sql, resource, at, now);
   }
 
   /** Removes records without an id, except those with a key in `keep`. */

@@ -175,7 +175,7 @@ function completeSweep(answer: AnswerContext, listing: Listing, seen: ReadonlySe
   if (variant !== "") return;
   // A quarantined record without a row cannot be checked: it is deleted when the complete list does not show it.
   const { quarantine, records } = run.mirror;
-  for (const id of quarantine.idsBefore(name, startedAt)) {
+  for (const id of quarantine.idsBefore(name, startedAt, isoTime(run.clock.nowMs()))) {
     if (!seen.has(id) && !records.isLive(name, id)) quarantine.release(name, id);
   }
 }
