@@ -22,8 +22,8 @@ export interface PlantedFault {
 
 /** Why the simulation cannot find some faults. */
 export const outside = {
-  network: "the simulated network stands in for connections, redirects and compressed bodies",
-  echo: "no simulated answer shows the token",
+  network: "the simulated network stands in for connections and compressed bodies",
+  earlier: "only a mirror of an earlier version has rows with such a field and without its column",
   disk: "a rename is not simulated",
   report: "no report, export or config is made",
 } as const;

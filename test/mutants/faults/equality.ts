@@ -74,6 +74,7 @@ export const equalityFaults: readonly PlantedFault[] = [
     replace: "if (ids.size < 0) for (const id of ids) this.derive(canonicalId(id), cause);",
     why: "a new column is empty for records that had the field before",
     tests: ["test/store/growth.test.ts"],
+    outsideSimulation: outside.earlier,
   },
   {
     id: "malformed-record-dropped",

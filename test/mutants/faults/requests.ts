@@ -66,7 +66,6 @@ export const requestFaults: readonly PlantedFault[] = [
     replace: "void fetch(target, { headers: (arguments[1] as Call).headers }).catch(() => safeText);",
     why: "a redirect carries the token to another origin",
     tests: ["test/http/base-url.test.ts", "test/http/secrecy.test.ts"],
-    outsideSimulation: outside.network,
   },
   {
     id: "redactor-changes-nothing",
@@ -76,7 +75,6 @@ export const requestFaults: readonly PlantedFault[] = [
     replace: "return (text) => (pattern.source === redacted ? redacted : text);",
     why: "the token stands in logs and errors where the service echoes it",
     tests: ["test/base/secret.test.ts"],
-    outsideSimulation: outside.echo,
   },
   {
     id: "secret-in-json",
@@ -86,7 +84,6 @@ export const requestFaults: readonly PlantedFault[] = [
     replace: "toJSON(): string {\n    return String(this.#text);",
     why: "whatever prints its options prints the token",
     tests: ["test/base/secret.test.ts"],
-    outsideSimulation: "its parts take the token as a text",
   },
   {
     id: "cut-before-redacted",
@@ -96,7 +93,6 @@ export const requestFaults: readonly PlantedFault[] = [
     replace: "terminalText(redacted(text.slice(0, maxLength)).replace",
     why: "a secret at the edge of a shortened text is cut, not found, and half of it printed",
     tests: ["test/http/secrecy.test.ts"],
-    outsideSimulation: outside.echo,
   },
   {
     id: "error-keeps-the-request",
@@ -106,7 +102,6 @@ export const requestFaults: readonly PlantedFault[] = [
     replace: "const cause = error instanceof Error ? error : Object.assign(new Error(why), { code });",
     why: "the library's error is kept as the cause, and may hold the request with its token",
     tests: ["test/http/network-errors.test.ts", "test/http/secrecy.test.ts"],
-    outsideSimulation: outside.network,
   },
   {
     id: "http-to-any-host",
@@ -153,7 +148,6 @@ export const requestFaults: readonly PlantedFault[] = [
     replace: "createRedactor([...secrets, ...parts.slice(0, 0)])",
     why: "a service that echoes the part of the token behind the bar gives it away",
     tests: ["test/http/secrecy.test.ts"],
-    outsideSimulation: outside.echo,
   },
   {
     id: "token-in-the-mirror",
