@@ -142,9 +142,11 @@ function assertKept(db: Db, one: OddRecord): void {
   assert.deepEqual([...wrong, ...emptied(json, cells)], [], name);
 }
 
-/** Columns that are empty although the record has a plain value for them: nobody sees that it was lost. */
+/** Columns, but the mirror's own, that are empty although the record has a plain value for them: it was lost. */
 function emptied(json: string, cells: Readonly<Record<string, unknown>>): string[] {
-  const values = Object.entries(JSON.parse(json) as Dict).filter(([, value]) => value !== null);
+  const values = Object.entries(JSON.parse(json) as Dict).filter(
+    ([key, value]) => value !== null && !key.startsWith("_"),
+  );
   const plain = values.filter(([, value]) => typeof value !== "object");
   return plain.flatMap(([key]) => (cells[snake(key)] === null ? [`${key} has no value in its column`] : []));
 }
@@ -197,7 +199,10 @@ function oddRecords(truth: Truth, { odd }: Input): Map<string, OddRecord> {
   const found = Object.entries(odd).flatMap(([table, { at, alterations }]) => {
     const records = [...(truth.get(table)?.values() ?? [])];
     const record = records[at % Math.max(1, records.length)];
-    return record ? [[table, new OddRecord(table, record, alterations)] as const] : [];
+    const one = record && new OddRecord(table, record, alterations);
+    // It takes no other record's place: then that one is not right either.
+    const isTaken = one && one.shownId !== one.id && truth.get(table)?.has(one.shownId ?? "");
+    return one && !isTaken ? [[table, one] as const] : [];
   });
   return new Map(found);
 }
