@@ -26,6 +26,8 @@ function keepCompiledCode() {
   }
 }
 
+// Node would open its inspector; src/main.ts says the same to those who start it without this file.
+process.on("SIGUSR1", () => undefined);
 keepCompiledCode();
 const built = join(__dirname, "..", "dist", "main.js");
 const source = join(__dirname, "..", "src", "main.ts");

@@ -40,6 +40,9 @@ const invocation = createInvocation({
   connectors: [fintoro],
 });
 
+// Node would open its inspector, through which another user can read every secret.
+process.on("SIGUSR1", () => undefined);
+
 const failHard = async (error: unknown) => process.exit(await invocation.fail(error));
 process.on("uncaughtException", (error) => void failHard(error));
 process.on("unhandledRejection", (error) => void failHard(error));

@@ -1,7 +1,16 @@
 import { once } from "node:events";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
-import { binFile, endOf, firstLine, jsonLines, runProgram, startProgram } from "../support/cli.ts";
+import {
+  binFile,
+  endOf,
+  firstLine,
+  jsonLines,
+  mainFile,
+  runProgram,
+  startProgram,
+  temporaryFolder,
+} from "../support/cli.ts";
 
 describe("the program", () => {
   test("without a command, or with a wrong or unknown one, exits 2 with JSON on stderr and no stack", async () => {
@@ -67,6 +76,26 @@ describe("bin", () => {
     const { code, stdout, stderr } = await runProgram(["--version"], { file: binFile });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+const serveConfig = "companies: { acme: { token: nobodys-token } }\nserve: { listen: '127.0.0.1:0' }\n";
+
+describe("serve", () => {
+  // Fault: secrets | SIGUSR1, which has Node open its inspector | a serving process | no inspector, it goes on
+  test.each([binFile, mainFile])("opens no inspector on SIGUSR1, started by %s", async (file) => {
+    const cwd = temporaryFolder({
+      "config.yaml": `base_url: http://127.0.0.1:9\n${serveConfig}`,
+    });
+    const child = startProgram(["serve", "--json"], { cwd, file });
+    const ended = endOf(child);
+    const { url } = JSON.parse(await firstLine(child)) as Ready;
+    child.kill("SIGUSR1");
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    child.kill("SIGTERM");
+    const { code, stderr } = await ended;
+    expect(code).toBe(0);
+    expect(stderr).not.toMatch(/debugger|inspector|ws:/i);
   });
 });
 

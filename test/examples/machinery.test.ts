@@ -7,13 +7,14 @@ import { at, documentsOf, example, examples, unitOf } from "../support/examples.
 
 /** `serve` drains for at most this long. */
 const drainS = 25;
-const program = "/opt/fintoro-mirror/node_modules/.bin/node /opt/fintoro-mirror/bin/fintoro-mirror.js";
+const main = "/opt/fintoro-mirror/bin/fintoro-mirror.js";
+const program = `/usr/bin/node --disable-sigusr1 ${main}`;
 /** Of systemd; not every machine has it. */
 const verifier = "systemd-analyze";
 const services = [...examples.keys()].filter((file) => file.endsWith(".service"));
 
 function withProgramsOfThisMachine(unit: string): string {
-  const programs = /\/opt\/fintoro-mirror\/node_modules\/\.bin\/node|\/usr\/bin\/ssh/g;
+  const programs = /\/usr\/bin\/(node|ssh)\b/g;
   return unit.replaceAll(programs, process.execPath);
 }
 
@@ -45,6 +46,22 @@ describe("the units", () => {
       // the engine compiles as it runs
       expect(service?.has("MemoryDenyWriteExecute")).toBe(false);
     }
+  });
+
+  test("run on the machine's own Node, which is checked first, without an inspector and without cores", () => {
+    for (const file of ["systemd/fintoro-mirror.service", "systemd/fintoro-mirror-sync.service"]) {
+      const service = unitOf(file).get("Service");
+      expect(service?.get("ExecStartPre"), file).toEqual([`/usr/bin/node ${main} --version`]);
+      expect(service?.get("LimitCORE"), file).toEqual(["0"]);
+      expect(service?.get("UMask"), file).toEqual(["0077"]);
+    }
+    const lines = example("crontab").matchAll(/^\d.*$/gm);
+    for (const [line] of lines)
+      expect(line).toMatch(
+        / {2}\$NODE \$MIRROR --version > \/dev\/null && \$NODE --disable-sigusr1 \$MIRROR /,
+      );
+    expect(example("crontab")).toContain("\nNODE=/usr/bin/node\n");
+    for (const [file, text] of examples) expect(text, file).not.toContain("node_modules/.bin");
   });
 
   test("are valid units where systemd is installed", () => {
@@ -140,6 +157,8 @@ describe("Compose", () => {
     expect(at(mirror, "build", "dockerfile")).toBe("examples/docker/Dockerfile");
     for (const part of ["bin", "dist", "node_modules", "package.json"])
       expect(dockerfile).toContain(`COPY --from=build /app/${part} ./`);
+    expect(dockerfile).toMatch(/^ENV .*NODE_OPTIONS=--disable-sigusr1 /m);
+    expect(at(mirror, "ulimits", "core")).toBe(0);
     expect(dockerfile).toContain("/healthz");
     expect(dockerfile).not.toContain("/readyz')");
   });

@@ -87,6 +87,7 @@ export function jsonLines(text: string): Record<string, unknown>[] {
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
+export const mainFile = path.join(root, "src/main.ts");
 export const binFile = path.join(root, "bin/fintoro-mirror.js");
 
 /** A command that does `act`. */
