@@ -3,7 +3,14 @@ import { assert, MirrorError } from "../base/errors.ts";
 import { companyNameProblems, pathText, problemsOf, type Problem } from "./config-problems.ts";
 import { configSchema, type KnownConnector } from "./config-schema.ts";
 import type { Config } from "./config.ts";
-import { isOfWebhook, readFailure, resolveSecrets, shortestSecret, type ResolvedSecrets } from "./secrets.ts";
+import {
+  isOfWebhook,
+  readFailure,
+  resolveSecrets,
+  shortestSecret,
+  tooShort,
+  type ResolvedSecrets,
+} from "./secrets.ts";
 import { problemLine, readYaml, type LocatedProblem, type YamlFile } from "./yaml.ts";
 
 /** Where the config is, and what it may refer to. */
@@ -92,12 +99,11 @@ function missingSecrets(secrets: ResolvedSecrets): Problem[] {
   );
 }
 
-/** A short secret can be guessed, and what looks like it would be cut out of every line of the log. */
+/** Those that stand in the config itself: any other concerns its company alone. */
 function shortSecrets(secrets: ResolvedSecrets): Problem[] {
   return [...secrets.values()].flatMap(({ path: place, secret, missing }) => {
     if (missing || !isOfWebhook(place) || secret.reveal().length >= shortestSecret) return [];
-    const message = `${pathText(place)} has fewer than ${shortestSecret} characters: it can be guessed`;
-    return [{ path: place, at: "value" as const, message }];
+    return [{ path: place, at: "value" as const, message: `${pathText(place)} ${tooShort}` }];
   });
 }
 

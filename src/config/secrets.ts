@@ -7,6 +7,9 @@ import type { Path } from "./yaml.ts";
 /** Characters of a webhook secret; those of the service have more. */
 export const shortestSecret = 16;
 
+/** What is wrong with a shorter one: what looks like it would also be cut out of every line of the log. */
+export const tooShort = `has fewer than ${shortestSecret} characters: it can be guessed`;
+
 /** Where a secret is from. */
 export type SecretPlace =
   | { readonly kind: "environment"; readonly name: string }
@@ -60,7 +63,11 @@ function secretPaths(raw: unknown): Path[] {
 function resolved(where: Path, text: string, source: SecretSource): ResolvedSecret {
   const place = placeOf(text, source);
   try {
-    return { path: where, place, secret: Secret.of(readSecret(text, place, source)), missing: null };
+    const found = readSecret(text, place, source);
+    // One that stands in the config itself is a mistake in the config.
+    if (isOfWebhook(where) && place.kind !== "config" && found.length < shortestSecret)
+      throw new Error(`${placeText(place)} ${tooShort}`);
+    return { path: where, place, secret: Secret.of(found), missing: null };
   } catch (error) {
     // Webhook secrets are the ones that the program itself gets and stores.
     const remedy = place.kind === "file" && isOfWebhook(where) ? "; `webhooks create` writes it" : "";
@@ -94,13 +101,11 @@ export function rereadSecret(place: SecretPlace, readFile: SecretSource["readFil
 
 /** The text of a secret that a header can carry. Throws an Error that says why there is none. */
 function readSecret(text: string, place: SecretPlace, { env, readFile }: SecretSource): string {
+  const source = placeText(place);
   let found: string | undefined = text;
-  let source = "it";
   if (place.kind === "environment") {
-    source = `the environment variable ${place.name}`;
     found = Object.hasOwn(env, place.name) ? env[place.name] : undefined;
   } else if (place.kind === "file") {
-    source = `the file ${place.path}`;
     found = readText(place.path, readFile);
   } else if (text.includes("${")) throw new Error("write ${env:NAME} or ${file:/path} as the whole value");
   if (found === undefined) throw new Error(`${source} is not set`);
@@ -108,6 +113,11 @@ function readSecret(text: string, place: SecretPlace, { env, readFile }: SecretS
   if (/^[\x21-\x7e]+$/.test(found)) return found;
   const odd = "a space, a line break or a character outside ASCII";
   throw new Error(`holds ${odd}, which no secret of the service has`);
+}
+
+function placeText(place: SecretPlace): string {
+  if (place.kind === "environment") return `the environment variable ${place.name}`;
+  return place.kind === "file" ? `the file ${place.path}` : "it";
 }
 
 function readText(file: string, readFile: SecretSource["readFile"]): string {

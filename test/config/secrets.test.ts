@@ -106,15 +106,21 @@ describe("a webhook secret", () => {
     ]);
   });
 
-  // Fault: secrets | a webhook secret of fewer than 16 characters | config file, environment, secret file | refused with its line and column, not shown
-  test.each([
-    ["whsec_012345678", {}],
-    ["${env:HOOK}", { env: { HOOK: "whsec_012345678" } }],
-    ["${file:hook}", { files: { "/home/me/hook": "whsec_012345678\n" } }],
-  ])("that is short (%s) is refused where it stands, and not shown", (text, surroundings) => {
-    expect(complaints(withSecrets(text), surroundings)).toEqual([
+  test("that stands in the config and is short is refused where it stands, and not shown", () => {
+    expect(complaints(withSecrets("whsec_012345678"))).toEqual([
       "config.yaml:1:53: companies.acme.webhook.secrets[0] has fewer than 16 characters: it can be guessed",
     ]);
+  });
+
+  // Fault: secrets | a webhook secret of fewer than 16 characters | environment, secret file | it concerns its company alone: a warning with line and column, not shown
+  test.each([
+    ["${env:HOOK}", { env: { T: "t", HOOK: "whsec_012345678" } }],
+    ["${file:hook}", { env: { T: "t" }, files: { "/home/me/hook": "whsec_012345678\n" } }],
+  ])("that is short (%s) is not known, with a warning where it stands", (text, surroundings) => {
+    const { config, warnings } = load(withSecrets(text), surroundings);
+    expect(config.companies[0]?.webhook.secrets[0]?.problem).toContain("has fewer than 16 characters");
+    expect(warnings.join("\n")).toMatch(/config\.yaml:1:53: .*secrets\[0\]: the .* has fewer than 16/);
+    expect(warnings.join("\n")).not.toContain("whsec_012345678");
   });
 
   test("whose file is not there yet has its place all the same, for who may do without it", () => {

@@ -1,7 +1,7 @@
 import { draftOf } from "../../base/atomic-file.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Secret } from "../../base/secret.ts";
-import type { SecretPlace } from "../../config/secrets.ts";
+import { shortestSecret, tooShort, type SecretPlace } from "../../config/secrets.ts";
 import {
   isAccepted,
   keyFilesOnDisk,
@@ -56,7 +56,7 @@ const refreshEveryMs = 1_000;
  */
 export function createKeyring(parts: KeyringParts): ConfiguredKeyring {
   const { clock, files = keyFilesOnDisk, onSecrets = () => undefined } = parts;
-  const watched = watchedFiles(parts, files);
+  const { watched, short } = watchedFiles(parts, files);
   const fixed = configKeys(parts, null);
   let readAtMs = Number.NEGATIVE_INFINITY;
   let current = acceptedAt(0, []);
@@ -84,7 +84,9 @@ export function createKeyring(parts: KeyringParts): ConfiguredKeyring {
     missing: () =>
       parts.secrets.flatMap(({ problem }, index) => {
         const place = parts.places[index];
-        const found = watched.some(({ path, keys }) => keys().length > 0 && path === pathOf(place));
+        const file = pathOf(place);
+        if (file !== null && short.has(file)) return [`the file ${file} ${tooShort}`];
+        const found = watched.some(({ path, keys }) => keys().length > 0 && path === file);
         return problem === null || found ? [] : [problem];
       }),
   };
@@ -121,14 +123,23 @@ function configKeys({ secrets, places }: KeyringParts, file: string | null): Ret
 type ParseKeys = (text: string) => readonly RetiredKey[] | null;
 
 function watchedFiles(parts: KeyringParts, files: KeyFiles) {
+  /** Files that hold a key that is too short: it says nothing. */
+  const short = new Set<string>();
+  const usableKey = (path: string) => (text: string) => {
+    const key = parseKeyFile(text);
+    const isShort = key !== null && key.length < shortestSecret;
+    if (isShort) short.add(path);
+    else short.delete(path);
+    return keysOf(isShort ? null : key);
+  };
   const paths = new Set(parts.places.flatMap((place) => (place.kind === "file" ? [place.path] : [])));
   const configured = [...paths].flatMap((path) => [
     // A key that was received and is not in its file yet is in use already. The draft is read before the file, so
     // that a key moved between both reads is seen by one of them.
     watch(files, draftOf(path), (text) => keysOf(parseDraft(text))),
-    watch(files, path, (text) => keysOf(parseKeyFile(text)), configKeys(parts, path)),
+    watch(files, path, usableKey(path), configKeys(parts, path)),
   ]);
-  return [...configured, watch(files, parts.file, parseRetiredKeys)];
+  return { watched: [...configured, watch(files, parts.file, parseRetiredKeys)], short };
 }
 
 /** `lasting`: keys known before the first read. They, and those read later, stay when the file is removed. */
