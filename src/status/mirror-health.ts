@@ -13,6 +13,7 @@ import { logBytes } from "../store/write-ahead-log.ts";
 import { expectedRecords, sweptAt } from "../state/sweeps.ts";
 import { WorkQueue, type DeadLetter, type QueueCount } from "../state/work-queue.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
+import { lastFailedStart, type FailedStart } from "../sync/run/run-outcome.ts";
 import { scrubSources } from "../sync/plan/scrub-facts.ts";
 import type { Trouble } from "../sync/context/tally.ts";
 
@@ -41,6 +42,8 @@ export interface ResourceHealth {
 export interface Health {
   readonly resources: readonly ResourceHealth[];
   readonly runs: readonly RunRow[];
+  /** The run after the last of them, where it failed before it began to write. */
+  readonly failed_start: FailedStart | null;
   readonly queue: readonly QueueCount[];
   readonly quarantine: readonly Quarantined[];
   /** Reads that the last run set aside; the next run asks again. */
@@ -79,6 +82,7 @@ export function readHealth(db: Db, manifest: Manifest): Health {
         parents_never_read: countNeverListed(db, resource),
       })),
       runs: rows.slice(0, 10),
+      failed_start: lastFailedStart(meta, rows[0]?.startedAt ?? null),
       queue: queue.counts(),
       quarantine: new Quarantine(db).all(),
       setAside: queue.deadLetters(),

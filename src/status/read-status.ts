@@ -152,8 +152,10 @@ function judgeFreshness(health: Health, question: StatusQuestion): Freshness {
 /** What the exit code of `status` says: `difference` when stale or missing, `partial` when not whole. Pure. */
 export function statusOutcome(status: CompanyStatus, nowMs: number): "complete" | "partial" | "difference" {
   const { mirrored, freshness, health, events, after_run: steps } = status;
-  if (!mirrored || freshness.stale.length > 0) return "difference";
-  if (!health || health.quarantine.length > 0 || health.setAside.length > 0) return "partial";
+  if (!mirrored || !health || freshness.stale.length > 0) return "difference";
+  if (health.resources.every(({ sweptAt }) => sweptAt === null)) return "difference";
+  if (health.failed_start !== null || health.quarantine.length > 0 || health.setAside.length > 0)
+    return "partial";
   if (health.resources.some(({ troubles }) => troubles.length > 0)) return "partial";
   if (events && eventsOverdue(events, nowMs)) return "partial";
   if (steps.some(({ outcome }) => outcome === "failed")) return "partial";

@@ -148,6 +148,30 @@ describe("status", () => {
     expect(stdout).toContain(`TOO OLD clients: unknown: read at ${nextYear}, by a clock that was ahead`);
   });
 
+  test("of a mirror of which nothing was ever read exits 1", async () => {
+    const company = await aCompany();
+    company.proxy.obstruct(() => ({ status: 401, headers: {}, body: Buffer.from('{"message":"No."}') }));
+    expect((await sync(company)).outcome).toBe("unauthenticated");
+    const { code, stdout } = await status(company);
+    expect(code).toBe(1);
+    expect(stdout).toContain("not everything was read whole yet");
+  });
+
+  // Fault: secrets | the token is revoked between two nightly runs | the service | status says that a run could not begin, and exits 3, until one begins
+  test("names a run that could not begin because the token was refused, until another one begins", async () => {
+    const company = await mirrored();
+    company.proxy.obstruct(() => ({ status: 401, headers: {}, body: Buffer.from('{"message":"No."}') }));
+    expect((await sync(company)).outcome).toBe("unauthenticated");
+    const { code, stdout } = await status(company);
+    expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringContaining("! a run ") });
+    expect(stdout).toMatch(/! a run .* ago could not begin: unauthenticated: GET \/whoami/);
+    company.recover();
+    await sync(company);
+    const later = await status(company);
+    expect(later.code).toBe(0);
+    expect(later.stdout).not.toContain("could not begin");
+  });
+
   test("where there is no mirror yet exits 1, with events null", async () => {
     const company = await aCompany();
     const { code, stdout } = await status(company, "--json");

@@ -115,13 +115,22 @@ function setAsideLine({ resource, target, attempts, reason }: Health["setAside"]
   return `${resource}: ${nameOfTarget(target)} is set aside${asked} until the next run: ${reason}`;
 }
 
-function runLines({ runs }: Health, running: CompanyStatus["running"], nowMs: number): string[] {
-  return runs.slice(0, 3).map(({ id, mode, startedAt, finishedAt, outcome }, index) => {
+function runLines(
+  { runs, failed_start: failed }: Health,
+  running: CompanyStatus["running"],
+  nowMs: number,
+): string[] {
+  const lines = runs.slice(0, 3).map(({ id, mode, startedAt, finishedAt, outcome }, index) => {
     const mayRun = running === "unknown" && index === 0;
     const open = running === id ? "running" : mayRun ? "running, or cut off" : "cut off";
     const took = finishedAt ? ` in ${formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))}` : "";
     return `  run ${id} (${mode}) ${ago(startedAt, nowMs)}: ${outcome ?? open}${took}`;
   });
+  if (failed === null) return lines;
+  return [
+    `  ! a run ${ago(failed.at, nowMs)} could not begin: ${failed.outcome}: ${failed.message}`,
+    ...lines,
+  ];
 }
 
 function stepLine(

@@ -1,5 +1,6 @@
 import { isoTime } from "../../base/clock.ts";
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
+import type { Meta } from "../../state/meta.ts";
 import { nameOfTarget } from "../../state/work-item.ts";
 import { retryWhileBusy } from "../../store/transient-errors.ts";
 import { requestIdOf } from "../apply/handle-failure.ts";
@@ -48,6 +49,23 @@ export function errorOf(error: unknown): RunError {
   };
 }
 
+/** Where the last run is stored in `_meta` that failed before it could write its row. */
+const failedStartKey = "failed_start";
+
+/** A run that failed before it began to write: the service refused the token, or was away. */
+export interface FailedStart {
+  readonly outcome: string;
+  /** When it ended, ISO. */
+  readonly at: string;
+  readonly message: string;
+}
+
+/** The last such run; null: a run that began to write ended since, or there was none. */
+export function lastFailedStart(meta: Meta, lastStartedAt: string | null): FailedStart | null {
+  const failure = meta.get(failedStartKey) as FailedStart | null;
+  return failure && failure.at > (lastStartedAt ?? "") ? failure : null;
+}
+
 /** How far a run has come. */
 export interface RunState {
   readonly startedAtMs: number;
@@ -70,9 +88,15 @@ export async function finishRun(parts: RunParts, state: RunState, ending: Ending
   const canWrite = ending.outcome !== "database";
   const scrubbed = canWrite && scrub ? await retryWhileBusy(mirror.db, () => scrub.end(), wait) : null;
   const report = reportOf(parts, state, { ...ending, scrub: scrubbed });
-  const { finished_at: finishedAt, outcome } = report;
+  const { finished_at: finishedAt, outcome, error } = report;
   const store = () => mirror.apply(() => run?.runs.finish(requireRunId(run), finishedAt, outcome, report));
-  if (run && canWrite) await retryWhileBusy(mirror.db, store, wait);
+  const note = () => {
+    const failure: FailedStart = { outcome, at: finishedAt, message: error?.message ?? "" };
+    mirror.apply(() => mirror.meta.set(failedStartKey, failure));
+  };
+  // A mirror of another company is not touched (I10).
+  const isNoted = outcome === "failed" || outcome === "unauthenticated";
+  if (canWrite && (run || isNoted)) await retryWhileBusy(mirror.db, run ? store : note, wait);
   return report;
 }
 
