@@ -7,6 +7,7 @@ import { didYouMean } from "../base/names.ts";
 import { transportDefaults } from "../connector/transport.ts";
 import { readBaseUrl, readPublicUrl } from "./address.ts";
 import {
+  cronText,
   durationText,
   filledText,
   integerBetween,
@@ -18,7 +19,7 @@ import {
   sizeText,
 } from "./config-values.ts";
 import { pathText } from "./config-problems.ts";
-import { schedule, serve } from "./serve-sections.ts";
+import { off, schedule, serve } from "./serve-sections.ts";
 import type { ResolvedSecret, ResolvedSecrets } from "./secrets.ts";
 
 /** What the config must know of a connector; a Manifest is one. */
@@ -61,6 +62,7 @@ export function configSchema(known: KnownConnector, place: ConfigPlace) {
       .array(exportOf(place), { error: "must be a list" })
       .default([])
       .describe("Files made by itself."),
+    backup: backup(place).prefault({}).describe("Copies of mirrors, made by `serve`."),
     files: files.prefault({}).describe("Whether PDFs and attachments are fetched."),
     log: section({ level: oneOfWords(logLevels).default("info").describe("The least that is logged.") })
       .prefault({})
@@ -251,6 +253,21 @@ function exportOf(place: ConfigPlace) {
     tables: tables ?? null,
     partitionBy: partition_by ?? null,
   }));
+}
+
+function backup({ folder: start }: ConfigPlace) {
+  const to = readableText("a folder, or a place such as s3://bucket/prefix", (text) => {
+    if (text === "" || /^s3:\/\/(?!.)/.test(text)) return null;
+    return { value: text.startsWith("s3://") ? text : path.resolve(start, text) };
+  });
+  return section({
+    to: to.optional().describe("Where to: a folder, relative to this file, or s3://bucket/prefix."),
+    schedule: off
+      .or(cronText(", or off"))
+      .prefault("45 4 * * *")
+      .describe("When `serve` makes a backup of each company, if it knows where to: a cron pattern, or off."),
+    keep: integerBetween(1, 10_000).default(14).describe("How many of a company's backups stay."),
+  }).transform(({ to: place, ...same }) => ({ to: place ?? null, ...same }));
 }
 
 const files = section({

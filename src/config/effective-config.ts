@@ -3,14 +3,15 @@ import { Secret } from "../base/secret.ts";
 import type { CompanyConfig, Config } from "./config.ts";
 
 /**
- * Writes a config as a process has it in memory, with one company, its token and no webhook secret. Only for a pipe to
+ * Writes a config as a process has it in memory, with one company, its token and where its
+ * webhook secrets are. Only for a pipe to
  * a child process: nobody else can read that (I9).
  */
 export function formatEffectiveConfig(config: Config, company: CompanyConfig): string {
   const { name, token, tokenPlace, webhook } = company;
   const known = token.known ? { text: token.reveal() } : { problem: token.problem };
-  const { publicUrl } = webhook;
-  const one = { name, token: known, tokenPlace, webhook: { secrets: [], places: [], publicUrl } };
+  const { publicUrl, places } = webhook;
+  const one = { name, token: known, tokenPlace, webhook: { secrets: [], places, publicUrl } };
   return JSON.stringify({ ...config, companies: [one] });
 }
 

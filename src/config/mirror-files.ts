@@ -17,6 +17,11 @@ export interface MirrorFiles {
   readonly afterRun: string;
   /** What a `verify` that is not complete has compared. */
   readonly compared: string;
+  /** Locked by the one process that makes a backup. */
+  readonly backupLock: string;
+  /** Folders of what `backup` and `restore` work on before it is where it belongs. */
+  readonly backupStaging: string;
+  readonly restoreStaging: string;
   /** PDFs and attachments. */
   readonly folder: string;
 }
@@ -33,6 +38,9 @@ export function mirrorFiles({ dataDir }: Config, company: string): MirrorFiles {
     verified: named(".verified.json"),
     afterRun: named(".after-run.json"),
     compared: named(".compared.jsonl"),
+    backupLock: named(".backup.lock"),
+    backupStaging: path.join(dataDir, `.${company}.backup`),
+    restoreStaging: path.join(dataDir, `.${company}.restore`),
     folder: named(".files"),
   };
 }

@@ -13,7 +13,7 @@ import {
 const dayMs = 86_400_000;
 
 /** Gives null. */
-const off = z.union([z.literal("off"), z.literal(false)]).transform(() => null);
+export const off = z.union([z.literal("off"), z.literal(false)]).transform(() => null);
 
 /** When runs start and the report is written. */
 export const schedule = section({

@@ -4,6 +4,7 @@ import { openMirror, type Mirror } from "../state/mirror.ts";
 import { UptimeLog } from "../state/uptime-log.ts";
 import { WorkQueue } from "../state/work-queue.ts";
 import type { WriterLock } from "../store/writer-lock.ts";
+import { backupStep, readSteps } from "../status/after-run-record.ts";
 import { Tally } from "../sync/context/tally.ts";
 import { EventWorker } from "../sync/event-worker/event-worker.ts";
 import { CompanyIngest } from "../webhook/ingest/ingest.ts";
@@ -170,6 +171,7 @@ export class CompanyRuntime {
     const publish = () => this.options.afterRuns.add(settings.company.name, "report", this.closed);
     this.track(scheduler.followPublish(settings.config.schedule, publish));
     this.track(this.republish(publish));
+    this.track(scheduler.followBackup(settings.config, () => this.backUp()));
     this.track(processCommands({ context, manifest, commands, runQueue, closed, replay, progressOf }));
     this.track(runHeartbeat({ context, mirror, uptime, closed, receives, service, onGap }));
   }
@@ -184,6 +186,16 @@ export class CompanyRuntime {
     // A run that reads what lists show has the report written itself.
     const isListing = () => runQueue.current !== null && runQueue.current.run.tally.scrubPlanned === null;
     await republishAfterEvents({ context, db: mirror.db, file, everyMs, isListing, publish, closed });
+  }
+
+  /** Has a backup made by another process. False: it did not succeed. */
+  private async backUp(): Promise<boolean> {
+    const { afterRuns, settings, context } = this.options;
+    const startedMs = context.clock.nowMs();
+    await afterRuns.add(settings.company.name, "backup", this.closed);
+    const { afterRun } = mirrorFiles(settings.config, settings.company.name);
+    const last = readSteps(afterRun)[backupStep]?.last_success_at ?? null;
+    return last !== null && Date.parse(last) >= startedMs;
   }
 
   private track(task: Promise<void>): void {

@@ -1,3 +1,5 @@
+import { isoTime } from "../base/clock.ts";
+import { inTransaction, type Db } from "../store/database.ts";
 import { Repository } from "../store/repository.ts";
 
 /** Small facts about the mirror itself by key, as JSON, in table `_meta`. */
@@ -13,4 +15,66 @@ export class Meta extends Repository {
       "INSERT INTO _meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
     this.execute(sql, key, JSON.stringify(value));
   }
+}
+
+/** Where the mirror notes that it was restored from a backup. */
+const restoredKey = "restored";
+
+/** SQL: id of the last run that the backup knows; 0 where the mirror was never restored. */
+export const lastBeforeRestore = `coalesce((SELECT value ->> 'last_run' FROM _meta WHERE key = '${restoredKey}'), 0)`;
+
+/** How far the lost mirror can have been ahead of the backup: its changes keep their numbers to themselves. */
+const skippedSeqs = 1_000_000_000;
+
+/** A mirror that was restored from a backup. Times are ISO. */
+export interface Restored {
+  readonly at: string;
+  /** When the backup was taken: what the service changed later may be unknown. */
+  readonly taken_at: string;
+  /** The last run that the backup knows: no later one continues it. */
+  readonly last_run: number;
+  /** The change log goes on here, so that nobody who follows it meets a number twice. */
+  readonly first_seq: number;
+}
+
+/** How this mirror was restored last; null: it never was. */
+export function readRestored(db: Db): Restored | null {
+  return new Meta(db).get(restoredKey) as Restored | null;
+}
+
+/** A page is read in the company of those before it: runs begin their lists again, and parents' lists begin again here. */
+const forgetting = [
+  "DELETE FROM _listings",
+  "DELETE FROM _listing_pages",
+  "DELETE FROM _orders",
+  "DELETE FROM _work WHERE kind = 'list'",
+  `UPDATE OR IGNORE _work SET
+      target = 'child:' || (payload ->> 'parent') || ':' || (payload ->> 'parentId') || ':1',
+      payload = json_object('parent', payload ->> 'parent', 'parentId', payload ->> 'parentId', 'page', 1)
+    WHERE kind = 'child' AND payload ->> 'page' > 1`,
+  "DELETE FROM _work WHERE kind = 'child' AND payload ->> 'page' > 1",
+];
+
+/**
+ * Makes a copy of a mirror ready to go on: open runs are ended, open lists and their pages forgotten, and commands of
+ * processes that are gone dropped. The queue's records stay: they are still to be read.
+ */
+export function markRestored(
+  db: Db,
+  { nowMs, takenAt }: { readonly nowMs: number; readonly takenAt: string },
+): Restored {
+  const highest = (sql: string) => Number(db.prepare(sql).pluck().get() ?? 0);
+  const restored: Restored = {
+    at: isoTime(nowMs),
+    taken_at: takenAt,
+    last_run: highest("SELECT max(id) FROM _runs"),
+    first_seq: highest("SELECT max(seq) FROM _change_log") + skippedSeqs,
+  };
+  const endRuns = "UPDATE _runs SET finished_at = ?, outcome = 'interrupted' WHERE finished_at IS NULL";
+  inTransaction(db, () => {
+    db.prepare(endRuns).run(restored.at);
+    for (const sql of forgetting) db.exec(sql);
+    new Meta(db).set(restoredKey, restored);
+  });
+  return restored;
 }

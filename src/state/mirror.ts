@@ -19,7 +19,7 @@ import { layOutTables } from "../store/tables/table-layout.ts";
 import { planTable } from "../store/tables/table-plan.ts";
 import { restoreUnknownColumns } from "../store/tables/unknown-columns.ts";
 import { deriveAgain } from "./derive-again.ts";
-import { Meta } from "./meta.ts";
+import { Meta, readRestored } from "./meta.ts";
 import type { WriterLock } from "../store/writer-lock.ts";
 import { Quarantine } from "../store/apply/quarantine.ts";
 import { Sequence } from "./sequence.ts";
@@ -57,7 +57,7 @@ export class Mirror implements TableContext {
     this.differences = new PreviewDifferences(db);
     this.records = new Records(db);
     this.derivations = new Derivations(db);
-    this.log = new ChangeLog(db);
+    this.log = new ChangeLog(db, readRestored(db)?.first_seq);
     for (const resource of manifest.resources) this.openTable(resource);
     createViews(db, [...this.tables.keys()]);
   }

@@ -1,4 +1,5 @@
 import { Repository } from "../store/repository.ts";
+import { lastBeforeRestore } from "./meta.ts";
 
 /** A `quick` run proves nothing: it counts in no question about what was read whole. */
 export type RunMode = "incremental" | "full" | "quick";
@@ -59,9 +60,9 @@ export class Runs extends Repository {
     return this.selectColumn<string>(sql, key)[0] ?? null;
   }
 
-  /** The last run that read lists whole, or was to; null: there was none. */
+  /** The last run that read lists whole, or was to, since the mirror was restored from a backup; null: there was none. */
   last(): RunRow | null {
-    return this.latest(1, "WHERE mode IN ('incremental', 'full')")[0] ?? null;
+    return this.latest(1, `WHERE mode IN ('incremental', 'full') AND id > ${lastBeforeRestore}`)[0] ?? null;
   }
 
   /** When the first of the runs began that this one continues, ISO. */
@@ -97,10 +98,11 @@ export class Runs extends Repository {
     return this.selectAll<EndedRun>(sql)[0] ?? null;
   }
 
-  /** Runs that read everything listed, the latest first; a report is parsed when it is reached. */
+  /** Runs since a restore that read everything listed, the latest first; a report is parsed when it is reached. */
   *successes(most: number): Generator<Pick<RunRow, "startedAt" | "report">> {
     const sql = `SELECT started_at AS startedAt, report FROM _runs
-      WHERE mode <> 'quick' AND (outcome IN ('complete', 'partial') OR report ->> 'listed_at' IS NOT NULL) ORDER BY id DESC LIMIT ?`;
+      WHERE mode <> 'quick' AND id > ${lastBeforeRestore}
+        AND (outcome IN ('complete', 'partial') OR report ->> 'listed_at' IS NOT NULL) ORDER BY id DESC LIMIT ?`;
     for (const { startedAt, report } of this.statement(sql).iterate(most) as Iterable<StoredRun>)
       yield { startedAt, report: JSON.parse(report) as unknown };
   }

@@ -34,15 +34,22 @@ export interface StepTimes {
 /** The step that writes the report. */
 export const reportStep = "report";
 
+/** The step that makes a backup. It follows a schedule of its own. */
+export const backupStep = "backup";
+
 /** The step of an export: its format and place. */
 export function exportStep({ format, out, to }: ExportConfig): string {
   return `${format} ${to ?? out}`;
 }
 
 /** The steps that a config asks for. */
-export function stepsOf({ schedule, exports }: Config): string[] {
+export function stepsOf({ schedule, exports, backup }: Config): string[] {
   const follow = exports.filter(({ after }) => after === "sync");
-  return [...(schedule.publish === null ? [] : [reportStep]), ...follow.map(exportStep)];
+  return [
+    ...(schedule.publish === null ? [] : [reportStep]),
+    ...follow.map(exportStep),
+    ...(backup.to === null ? [] : [backupStep]),
+  ];
 }
 
 /** Those of them that each run is followed by: a report with a pattern of its own is not. */
@@ -60,11 +67,12 @@ export function readSteps(file: string): Readonly<Record<string, StepRecord>> {
   }
 }
 
-/** How these steps stand. */
+/** How these steps stand, and backups that nobody scheduled. */
 export function readStepStatus(file: string, steps: readonly string[], nowMs: number): StepStatus[] {
   const records = readSteps(file);
+  const shown = new Set([...steps, ...Object.keys(records).filter((step) => step === backupStep)]);
   const none = { outcome: null, at: null, duration_ms: null, error: null, last_success_at: null, seq: null };
-  return steps.map((step) => {
+  return [...shown].map((step) => {
     const record = records[step] ?? none;
     const { last_success_at: last } = record;
     return { step, ...record, age_ms: last === null ? null : elapsedSince(Date.parse(last), nowMs) };

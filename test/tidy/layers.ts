@@ -10,7 +10,7 @@ export const layers: readonly (readonly string[])[] = [
   ["state", "http", "log"],
   ["extract", "report", "export"],
   ["sync", "webhook"],
-  ["verify"],
+  ["verify", "backup"],
   ["status"],
   ["daemon"],
   ["cli"],

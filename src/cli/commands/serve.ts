@@ -58,7 +58,7 @@ export const serveCommand: CommandRun<"serve"> = async (context, { options, load
 /** The config of the companies that are served. Throws MirrorError `config` for what only a daemon cannot use. */
 function servedConfig(context: CommandContext, { config }: LoadedConfig): Config {
   const { sync, quick, publish, timezone } = config.schedule;
-  for (const pattern of [sync, quick, publish])
+  for (const pattern of [sync, quick, publish, config.backup.schedule])
     if (pattern !== null && pattern !== "after_sync") parseCronSchedule(pattern, timezone);
   if (selectResources(context.connectors[0].manifest, config.resources, []).length === 0)
     throw new MirrorError("config", "no resource is left to mirror: see include and exclude");

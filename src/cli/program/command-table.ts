@@ -121,10 +121,31 @@ const commandTable = {
       nested: flag("--nested", "parquet: items as a column of lists in place of tables of their own"),
     },
   },
+  backup: {
+    summary: "copy mirror, webhook keys and documents to a folder or object store, also beside serve",
+    options: {
+      to: text("--to <place>", "a folder or s3://BUCKET/PREFIX (default: the config's backup.to)"),
+      keep: wholeNumber(
+        "--keep <n>",
+        "remove all but the last so many of a company's backups (default with --to: none)",
+        1,
+        10_000,
+      ),
+    },
+  },
+  restore: {
+    summary: "put a backup where the mirror belongs; never over another company's",
+    options: {
+      from: text("--from <place>", "a folder or s3://BUCKET/PREFIX (default: the config's backup.to)"),
+      at: text("--at <backup>", "this one, by its name (default: the last one)"),
+    },
+  },
   "after-run": {
     summary: "what follows a run, for serve, which gives it the config on stdin: report and exports",
     config: "none",
-    options: { only: choice("--only <what>", "the report alone", ["all", "report"], "all") },
+    options: {
+      only: choice("--only <what>", "the report or a backup alone", ["all", "report", "backup"], "all"),
+    },
   },
   "webhooks list": {
     summary: "the service's subscriptions: where events go, which, and how it went",

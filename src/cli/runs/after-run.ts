@@ -5,21 +5,24 @@ import type { CompanyScope } from "../mirror/company-scope.ts";
 import type { Outcome } from "../program/exit-code.ts";
 import { exportCompany } from "./export-company.ts";
 import { publishCompany } from "./publish-company.ts";
+import { addressOfBackups, backupCompany } from "./backup-company.ts";
 import { recorded } from "./recorded-step.ts";
 
 /**
  * Makes what the config asks for after a run that brought something in (`isWorthPublishing`): the report, then the
- * exports; or the report alone.
+ * exports; or the report alone, or a backup.
  * Guarantee: never rejects, because the run is committed whatever becomes of them; failures are logged.
  * Returns an outcome for each that failed.
  */
 export async function afterRun(
   { context, config, ...company }: CompanyScope,
-  only: "all" | "report" = "all",
+  only: "all" | "report" | "backup" = "all",
 ): Promise<Outcome[]> {
   const scope = { ...company, config, context: { ...context, showing: withoutLines } };
   const outcomes: (Outcome | null)[] = [];
-  if (only === "report" || config.schedule.publish === "after_sync") outcomes.push(await publishOne(scope));
+  if (only === "backup") outcomes.push(await backupOne(scope));
+  else if (only === "report" || config.schedule.publish === "after_sync")
+    outcomes.push(await publishOne(scope));
   for (const wanted of config.exports)
     if (only === "all" && wanted.after === "sync") outcomes.push(await exportOne(scope, wanted));
   return outcomes.filter((one) => one !== null);
@@ -40,6 +43,19 @@ async function publishOne(scope: CompanyScope): Promise<Outcome | null> {
     return null;
   } catch (error) {
     return failureOf(error).kind === "locked" ? null : logFailure(scope, "the report was not written", error);
+  }
+}
+
+async function backupOne(scope: CompanyScope): Promise<Outcome | null> {
+  const { log } = scope.context;
+  const { keep } = scope.config.backup;
+  try {
+    const to = addressOfBackups(scope, undefined);
+    const { id, bytes, removed } = await backupCompany(scope, { to, keep });
+    log.info(`${scope.company.name}: backup written`, { to, id, bytes, removed: removed.length });
+    return null;
+  } catch (error) {
+    return failureOf(error).kind === "locked" ? null : logFailure(scope, "the backup failed", error);
   }
 }
 

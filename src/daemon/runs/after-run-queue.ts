@@ -1,7 +1,8 @@
-/** What is made: `all` that follows runs, or the `report` alone. */
-export type AfterRunScope = "all" | "report";
+/** What is made: `all` that follows runs, the `report` alone, or a `backup`, which a job of its own makes. */
+export type AfterRunScope = "all" | "report" | "backup";
 
 interface WaitingJob {
+  readonly company: string;
   scope: AfterRunScope;
   readonly ended: PromiseWithResolvers<void>;
 }
@@ -10,8 +11,8 @@ interface WaitingJob {
 type PerformAfterRun = (company: string, scope: AfterRunScope) => Promise<void>;
 
 /**
- * What follows runs, over all companies: so many at a time, in the order of their requests, one per company. A
- * company that waits already is not queued again.
+ * What follows runs, over all companies: so many at a time, in the order of their requests, one per company. What
+ * waits already is not queued again.
  *
  * Guarantee: no more than `limit` at a time, whatever runs end together.
  * Source of truth: this process's memory; what was made is on disk.
@@ -30,9 +31,10 @@ export class AfterRunQueue {
 
   /** Resolves when it was made, or is not made any more; with `signal` nobody waits for that any longer. */
   async add(company: string, scope: AfterRunScope, signal?: AbortSignal): Promise<void> {
-    const job = this.waiting.get(company) ?? { scope, ended: Promise.withResolvers<void>() };
+    const key = scope === "backup" ? `${company} ${scope}` : company;
+    const job = this.waiting.get(key) ?? { company, scope, ended: Promise.withResolvers<void>() };
     if (scope === "all") job.scope = scope;
-    this.waiting.set(company, job);
+    this.waiting.set(key, job);
     this.startNext();
     const { promise } = job.ended;
     if (!signal) return promise;
@@ -46,22 +48,25 @@ export class AfterRunQueue {
 
   /** The company is gone: what waits for it is not made. */
   drop(company: string): void {
-    this.waiting.get(company)?.ended.resolve();
-    this.waiting.delete(company);
+    for (const [key, job] of this.waiting) {
+      if (job.company !== company) continue;
+      job.ended.resolve();
+      this.waiting.delete(key);
+    }
   }
 
   /** Makes nothing more, and resolves when what is being made has ended. */
   async stop(): Promise<void> {
     this.limit = 0;
-    for (const company of this.waiting.keys()) this.drop(company);
+    for (const { company } of this.waiting.values()) this.drop(company);
     await Promise.all(this.running.values());
   }
 
   private startNext(): void {
-    for (const [company, { scope, ended }] of this.waiting) {
+    for (const [key, { company, scope, ended }] of this.waiting) {
       if (this.running.size >= this.limit) return;
       if (this.running.has(company)) continue;
-      this.waiting.delete(company);
+      this.waiting.delete(key);
       const work = this.perform(company, scope).finally(() => {
         this.running.delete(company);
         ended.resolve();

@@ -1,5 +1,5 @@
 import { backoffMs } from "../../base/retry.ts";
-import type { ScheduleConfig } from "../../config/config.ts";
+import type { Config, ScheduleConfig } from "../../config/config.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import type { Span } from "../../state/uptime-log.ts";
@@ -47,7 +47,7 @@ export function reasonForRun({ receives, spans, seesFromMs }: RunHistory, nowMs:
 }
 
 /** Where the last slot of a schedule is stored in `_meta`. */
-const slotKeys = { runs: "schedule", publish: "publish_schedule" } as const;
+const slotKeys = { runs: "schedule", publish: "publish_schedule", backup: "backup_schedule" } as const;
 type SlotKey = (typeof slotKeys)[keyof typeof slotKeys];
 
 const serviceCheckMs = 200;
@@ -109,6 +109,26 @@ export class RunScheduler {
     const { publish: pattern, timezone } = config;
     if (pattern === null || pattern === "after_sync") return;
     await this.onSchedule(parseCronSchedule(pattern, timezone), slotKeys.publish, publish);
+  }
+
+  /**
+   * Makes backups by `backup.schedule`, until `closed`. One that fails is tried again until the next slot. A mirror
+   * that was not read whole since it was begun or restored takes the place of no earlier backup.
+   *
+   * @param make gives whether it succeeded; never rejects
+   */
+  async followBackup({ backup, schedule }: Config, make: () => Promise<boolean>): Promise<void> {
+    if (backup.to === null || backup.schedule === null) return;
+    const { clock } = this.parts.context;
+    const { closed } = this.parts;
+    const slots = parseCronSchedule(backup.schedule, schedule.timezone);
+    await this.onSchedule(slots, slotKeys.backup, async (slotMs) => {
+      const endMs = slots.after(slotMs) ?? Infinity;
+      for (let failures = 1; this.lastRun() !== null && !(await make()); failures++) {
+        await clock.sleep(backoffMs(failures, failedRunBackoff), closed);
+        if (closed.aborted || clock.nowMs() >= endMs) return;
+      }
+    });
   }
 
   /** Runs until a run is complete whose lists were all begun after the moment. */

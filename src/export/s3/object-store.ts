@@ -5,7 +5,7 @@ import type { S3Access } from "./target.ts";
 /** For one request with a part of any size. */
 const requestTimeoutMs = 300_000;
 
-/** The S3 operations of an upload. All reject with a MirrorError: `network`, `forbidden` or `unavailable`. */
+/** The S3 operations of uploads and backups. All reject with a MirrorError: `network`, `forbidden` or `unavailable`. */
 export type ObjectStore = ReturnType<typeof connectStore>;
 
 /**
@@ -17,6 +17,16 @@ export function connectStore(access: S3Access) {
   return {
     /** Null: there is no such object. */
     read: (key: string) => guardedRequest(key, () => s3.getObject(key)),
+    /** The bytes from `from` up to before `to`. */
+    readPart: async (key: string, from: number, to: number) => {
+      const part = async () => (await s3.getObjectRaw(key, false, from, to)).arrayBuffer();
+      return new Uint8Array(await guardedRequest(key, part));
+    },
+    /** Every key that begins so. */
+    list: async (prefix: string) => {
+      const objects = await guardedRequest(prefix, () => s3.listObjects("/", prefix));
+      return (objects ?? []).map(({ Key }) => Key);
+    },
     put: (key: string, body: Uint8Array, type: string) =>
       guardedRequest(key, () => s3.putObject(key, body, type)),
     remove: (key: string) => guardedRequest(key, () => s3.deleteObject(key)),

@@ -27,7 +27,7 @@ export interface Uploaded {
 }
 
 /** Larger files are sent in parts of this size, of which one is in memory. S3 wants 5 MB at least. */
-const partBytes = 8_000_000;
+export const partBytes = 8_000_000;
 
 /**
  * Uploads the files of one run.
@@ -71,10 +71,16 @@ export async function uploadExport(
 
 const interrupted = "the upload was interrupted; the object store keeps the earlier manifest";
 
-const types = { csv: "text/csv", jsonl: "application/x-ndjson", parquet: "application/vnd.apache.parquet" };
+const types = new Map([
+  [".csv", "text/csv"],
+  [".json", "application/json"],
+  [".jsonl", "application/x-ndjson"],
+  [".parquet", "application/vnd.apache.parquet"],
+]);
 
-async function uploadFile(parts: UploadParts, key: string, file: string): Promise<void> {
-  const type = types[path.extname(file).slice(1) as keyof typeof types];
+/** Sends a file of any size under this key. */
+export async function uploadFile(parts: UploadParts, key: string, file: string): Promise<void> {
+  const type = types.get(path.extname(file)) ?? "application/octet-stream";
   const handle = await open(file);
   try {
     const { size } = await handle.stat();
@@ -108,7 +114,10 @@ async function uploadInParts(parts: UploadParts, key: string, type: string, file
 const retryDelaysMs = [500, 2_000, 8_000];
 
 /** Repeats a request that failed with a retryable error. */
-async function withRetries<T>({ clock, signal }: UploadParts, request: () => Promise<T>): Promise<T> {
+export async function withRetries<T>(
+  { clock, signal }: Pick<UploadParts, "clock" | "signal">,
+  request: () => Promise<T>,
+): Promise<T> {
   for (const delayMs of retryDelaysMs) {
     try {
       return await request();

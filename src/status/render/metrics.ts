@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import { workerStates } from "../../sync/event-worker/worker-status.ts";
 import type { CompanyStatusView } from "../company-status.ts";
-import { reportStep, type StepStatus } from "../after-run-record.ts";
+import { backupStep, reportStep, type StepStatus } from "../after-run-record.ts";
 import { oldestWaitingMs } from "./readiness.ts";
 
 /** Counts by a label's value; null counts as 0. */
@@ -130,11 +130,16 @@ const families: Readonly<Record<string, readonly [help: string, read: Read]>> = 
   events_last_received_timestamp_seconds: ["when the last event came", ({ events }) => events.lastReceivedMs],
   report_age_seconds: [
     "age of the last report that was made or found current",
-    (view) => reportOf(view)?.age_ms,
+    (view) => stepOf(view, reportStep)?.age_ms,
   ],
   report_last_success_timestamp_seconds: [
     "when the report was last made or found current; 0: never",
-    reportSuccessMs,
+    (view) => successMs(view, reportStep),
+  ],
+  backup_age_seconds: ["age of the last backup that succeeded", (view) => stepOf(view, backupStep)?.age_ms],
+  backup_last_success_timestamp_seconds: [
+    "when a backup last succeeded; 0: never",
+    (view) => successMs(view, backupStep),
   ],
   after_run_last_success_timestamp_seconds: [
     "when each thing that follows runs was last made or found current; 0: never",
@@ -167,8 +172,8 @@ function serviceStates({ service }: CompanyStatusView): Sample[] {
   return byKey("state", { [service.state]: 1 }, workerStates);
 }
 
-function reportOf({ afterRun }: CompanyStatusView): StepStatus | undefined {
-  return afterRun.steps.find(({ step }) => step === reportStep);
+function stepOf({ afterRun }: CompanyStatusView, name: string): StepStatus | undefined {
+  return afterRun.steps.find(({ step }) => step === name);
 }
 
 /** 0: never. */
@@ -176,9 +181,9 @@ function lastSuccessMs({ last_success_at: at }: StepStatus): number {
   return at === null ? 0 : Date.parse(at);
 }
 
-function reportSuccessMs(view: CompanyStatusView): number | null {
-  const report = reportOf(view);
-  return report ? lastSuccessMs(report) : null;
+function successMs(view: CompanyStatusView, name: string): number | null {
+  const step = stepOf(view, name);
+  return step ? lastSuccessMs(step) : null;
 }
 
 function bySteps({ afterRun }: CompanyStatusView, read: (step: StepStatus) => number | null): Sample[] {

@@ -1,6 +1,6 @@
 import { elapsedSince, isoTime } from "../../base/clock.ts";
 import { formatDuration } from "../../base/units.ts";
-import { reportStep } from "../after-run-record.ts";
+import { backupStep, reportStep } from "../after-run-record.ts";
 import type { CompanyStatusView } from "../company-status.ts";
 
 /** What still counts as current; configured in `serve`. */
@@ -108,7 +108,9 @@ function afterRunReasons({ afterRun }: CompanyStatusView, { freshForMs }: ReadyL
   const failed = steps.flatMap(({ step, outcome, error }) =>
     outcome === "failed" ? [`${step}: ${error}`] : [],
   );
-  const aging = steps.filter(({ step }) => step !== reportStep || !isReportScheduled);
+  const aging = steps.filter(
+    ({ step }) => step !== backupStep && (step !== reportStep || !isReportScheduled),
+  );
   const old = aging.flatMap(({ step, age_ms: ageMs }) =>
     ageMs !== null && ageMs > freshForMs ? [step] : [],
   );

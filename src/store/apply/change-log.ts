@@ -31,6 +31,13 @@ export interface NewChange {
 export class ChangeLog extends Repository {
   private stamp: ReadStamp | null = null;
   private readId: number | bigint = 0;
+  private readonly firstSeq: number;
+
+  /** `firstSeq`: no change gets a lower `seq` any more; 0: they go on where they are. */
+  constructor(db: Db, firstSeq = 0) {
+    super(db);
+    this.firstSeq = firstSeq;
+  }
 
   /** Call at the start of each transaction: a rollback removes the row of `_reads` that was in use. */
   begin(): void {
@@ -51,8 +58,15 @@ export class ChangeLog extends Repository {
 
   private insert({ stamp, resource, id, op, before }: NewChange): number {
     if (this.stamp !== stamp) this.insertRead(stamp);
-    const sql = "INSERT INTO _change_log (resource, record_id, op, read, before) VALUES (?, ?, ?, ?, ?)";
-    return Number(this.execute(sql, resource, id, op, this.readId, before).lastInsertRowid);
+    const sql =
+      "INSERT INTO _change_log (seq, resource, record_id, op, read, before) VALUES (?, ?, ?, ?, ?, ?)";
+    const seq = this.firstSeq === 0 ? null : this.nextSeq();
+    return Number(this.execute(sql, seq, resource, id, op, this.readId, before).lastInsertRowid);
+  }
+
+  private nextSeq(): number {
+    const sql = "SELECT max(coalesce(max(seq), 0) + 1, ?) FROM _change_log";
+    return this.selectColumn<number>(sql, this.firstSeq)[0] ?? this.firstSeq;
   }
 
   private insertRead(stamp: ReadStamp): void {

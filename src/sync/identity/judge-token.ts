@@ -78,6 +78,20 @@ async function proveCompany(
   return refused(`the token is new, the name "${pinned.name}" the same, but ${why}`);
 }
 
+/**
+ * Is a copy of a mirror of the same company as the mirror that is there? One that no run has read belongs to nobody.
+ * Two that were begun apart need a record that both show with the same stable value: names prove nothing.
+ */
+export function isSameCompany(mirror: JudgedMirror, copy: JudgedMirror): boolean {
+  const [pinned, copied] = [mirror, copy].map(({ db }) => pinnedIdentity(new Meta(db)));
+  if (!pinned) return true;
+  if (!copied || pinned.salt === copied.salt) return copied !== null;
+  const records = new Records(mirror.db);
+  return proofsOf(copy).some(
+    ({ resource, id, field, value }) => records.texts(resource.name, id, [snakeCase(field)])[0] === value,
+  );
+}
+
 /** A record of the mirror, and the value by which the service must show it. */
 interface Proof {
   readonly resource: Resource;

@@ -1,5 +1,6 @@
+import { isoTime } from "../../base/clock.ts";
 import type { Resource } from "../../connector/resource.ts";
-import { Meta } from "../../state/meta.ts";
+import { Meta, readRestored } from "../../state/meta.ts";
 import { ScrubCandidates, type ScrubCandidate, type ScrubSource } from "../../state/scrub-candidates.ts";
 import type { Db } from "../../store/database.ts";
 import { planTable, type TablePlan } from "../../store/tables/table-plan.ts";
@@ -60,7 +61,9 @@ export function readScrubChoice(db: Db, today: ScrubToday, nowMs: number): Scrub
   const { plan, left, sources } = today;
   if (left === 0) return [];
   const candidates = new ScrubCandidates(db);
-  const untilMs = nowMs - scrubAgeMs;
+  // What webhooks said between a backup and its restore is not known: all that was read before may have changed.
+  const restoredMs = Date.parse(readRestored(db)?.at ?? isoTime(0));
+  const untilMs = Math.max(nowMs - scrubAgeMs, Math.min(restoredMs, nowMs));
   const times = { untilMs, nowMs, sinceMs: nowMs - recentActivityMs };
   // Those with recent activity may be among the stalest, too.
   const most = left + plan.stalest;

@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto";
+import { MirrorError } from "../../base/errors.ts";
+
+/** One file of a backup. */
+export interface BackupFile {
+  /** Relative to the manifest, with slashes. */
+  readonly file: string;
+  readonly size_bytes: number;
+  readonly sha256: string;
+}
+
+/** `manifest.json` of a backup: everything that it holds besides. */
+export interface BackupManifest {
+  readonly format: 1;
+  readonly company: string;
+  /** Of the mirror, as the service calls the company; null: no run has read it yet. */
+  readonly identity: { readonly name: string; readonly business_id: string | null } | null;
+  /** The moment that the mirror's copy shows, ISO. */
+  readonly taken_at: string;
+  /** Of this program. */
+  readonly version: string;
+  /** How far the change log is. */
+  readonly seq: number;
+  /** Rows of each table of the mirror. */
+  readonly rows: Readonly<Record<string, number>>;
+  readonly files: readonly BackupFile[];
+}
+
+/** Names within a backup. */
+export const manifestName = "manifest.json";
+export const mirrorName = "mirror.db";
+/** Webhook keys that were replaced and are still accepted. */
+export const retiredKeysName = "keys/retired.json";
+/** The key file of the config's webhook secret at this place of its list. */
+export const keyName = (index: number) => `keys/webhook-${index}`;
+/** What PDFs and attachments begin with. */
+export const documentsPrefix = "files/";
+
+/** Writes the moment as the name of a backup: `2026-11-22T20-52-47-123Z`. */
+export function idOfBackup(takenAt: string): string {
+  return takenAt.replaceAll(/[:.]/g, "-");
+}
+
+/** Is it the name of a backup? Other files and folders are never touched. */
+export function isBackupId(name: string): boolean {
+  return /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z$/.test(name);
+}
+
+/** Throws MirrorError `database` for what is no manifest of a version that this program knows. */
+export function parseBackupManifest(text: string, address: string): BackupManifest {
+  const manifest = parsed(text);
+  const { format, files } = manifest ?? {};
+  const isKnown = format === 1 && Array.isArray(files) && files.every(({ file }) => isWithin(String(file)));
+  if (isKnown) return manifest as BackupManifest;
+  throw new MirrorError("database", `the manifest of the backup cannot be used: ${address}`, {
+    hint: "It is damaged, or a newer version wrote it. `restore --at` takes an older backup.",
+  });
+}
+
+function parsed(text: string): Partial<BackupManifest> | null {
+  try {
+    return JSON.parse(text) as Partial<BackupManifest> | null;
+  } catch {
+    return null;
+  }
+}
+
+/** A manifest from elsewhere names no file outside of its folder. */
+function isWithin(file: string): boolean {
+  return !file.startsWith("/") && !file.includes("\\") && !file.split("/").includes("..");
+}
+
+/** Gives size and hash of what passes through. */
+export async function* hashing(
+  source: AsyncIterable<Uint8Array>,
+  onEnd: (facts: Pick<BackupFile, "size_bytes" | "sha256">) => void,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash("sha256");
+  let size_bytes = 0;
+  for await (const part of source) {
+    hash.update(part);
+    size_bytes += part.length;
+    yield part;
+  }
+  onEnd({ size_bytes, sha256: hash.digest("hex") });
+}
+
+/** Reads everything. */
+export async function hashOf(
+  source: AsyncIterable<Uint8Array>,
+): Promise<Pick<BackupFile, "size_bytes" | "sha256">> {
+  let facts = { size_bytes: 0, sha256: "" };
+  for await (const _ of hashing(source, (found) => (facts = found)));
+  return facts;
+}
+
+/** Throws MirrorError `database` where a file of a backup is not what the manifest says. */
+export function assertSameFile(
+  expected: BackupFile,
+  found: Pick<BackupFile, "size_bytes" | "sha256">,
+  address: string,
+): void {
+  if (found.sha256 === expected.sha256 && found.size_bytes === expected.size_bytes) return;
+  throw new MirrorError("database", `the backup is damaged: ${expected.file} of ${address}`, {
+    hint: "It has other bytes than its manifest says. `restore --at` takes an older backup; check the disk.",
+  });
+}

@@ -1,0 +1,154 @@
+import { createReadStream, createWriteStream, existsSync, writeFileSync } from "node:fs";
+import { mkdir, readdir, rm } from "node:fs/promises";
+import path from "node:path";
+import { pipeline } from "node:stream/promises";
+import { throwIfAborted } from "../base/cancellation.ts";
+import { isoTime, type Clock } from "../base/clock.ts";
+import { MirrorError } from "../base/errors.ts";
+import type { MirrorFiles } from "../config/mirror-files.ts";
+import type { SecretPlace } from "../config/secrets.ts";
+import { takeWriterLock } from "../store/writer-lock.ts";
+import {
+  assertSameFile,
+  documentsPrefix,
+  hashing,
+  hashOf,
+  idOfBackup,
+  keyName,
+  manifestName,
+  mirrorName,
+  retiredKeysName,
+  type BackupFile,
+  type BackupManifest,
+} from "./content/backup-manifest.ts";
+import { copyMirror } from "./content/copy-mirror.ts";
+import type { BackupPlace } from "./places/backup-place.ts";
+
+/** What a backup works with. */
+export interface BackupParts {
+  readonly company: string;
+  readonly files: MirrorFiles;
+  /** Where the config's webhook secrets are from, in its order. */
+  readonly keyPlaces: readonly SecretPlace[];
+  readonly place: BackupPlace;
+  /** How many of the company's backups stay; null: all. */
+  readonly keep: number | null;
+  readonly clock: Clock;
+  /** Of this program. */
+  readonly version: string;
+  readonly signal: AbortSignal;
+}
+
+/** What a backup did. */
+export interface BackupResult {
+  readonly id: string;
+  readonly manifest: BackupManifest;
+  /** All its files together. */
+  readonly bytes: number;
+  /** Names of earlier backups that were removed. */
+  readonly removed: readonly string[];
+}
+
+/**
+ * Makes a backup of one company beside its writer: mirror, webhook keys, PDFs and attachments. The token is not in it.
+ *
+ * Guarantee: under its final name a backup is whole, checked and on the disk. Earlier ones are removed after that.
+ * Source of truth: the mirror; documents that its copy names were there before it.
+ * Worst outcome of a crash: an unfinished backup, under another name, until the next one.
+ *
+ * @throws MirrorError `locked` where another process makes one, `database`, `stopped`, and those of the object store
+ */
+export async function makeBackup(parts: BackupParts): Promise<BackupResult> {
+  const { company, files, place, keep } = parts;
+  if (!existsSync(files.mirror))
+    throw new MirrorError("database", `there is no mirror of ${company} to back up: ${files.mirror}`, {
+      hint: "Run `fintoro-mirror sync` first.",
+    });
+  const lock = takeWriterLock(files.backupLock, "backup", `the backup of ${company}`);
+  try {
+    const takenAt = isoTime(parts.clock.nowMs());
+    const id = idOfBackup(takenAt);
+    const folder = await place.prepare(company, id);
+    try {
+      const manifest = await fillFolder(parts, folder, takenAt);
+      await place.commit(company, id, folder, manifest);
+      const bytes = manifest.files.reduce((sum, { size_bytes: size }) => sum + size, 0);
+      // One that nothing was read into yet stands for no earlier one.
+      const removed = manifest.identity === null ? [] : await removeOld(parts, keep);
+      return { id, manifest, bytes, removed };
+    } catch (error) {
+      await place.discard(folder);
+      throw error;
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+/** Writes all files of a backup, the manifest last. */
+async function fillFolder(parts: BackupParts, folder: string, takenAt: string): Promise<BackupManifest> {
+  const { company, files, version, signal } = parts;
+  const mirror = path.join(folder, mirrorName);
+  const facts = await copyMirror(files.mirror, mirror, signal);
+  const copied: BackupFile[] = [{ file: mirrorName, ...(await hashOf(createReadStream(mirror))) }];
+  for (const [file, source] of [...keyFiles(parts), ...(await documentFiles(files.folder))]) {
+    throwIfAborted(signal, "the backup was interrupted; earlier ones are kept");
+    const each = await copyFile(folder, file, source);
+    if (each) copied.push(each);
+  }
+  const manifest: BackupManifest = {
+    format: 1,
+    company,
+    taken_at: takenAt,
+    version,
+    ...facts,
+    files: copied,
+  };
+  const text = `${JSON.stringify(manifest, null, 2)}\n`;
+  writeFileSync(path.join(folder, manifestName), text, { mode: 0o600, flag: "wx" });
+  return manifest;
+}
+
+/** Files by their names in the backup. */
+type Sources = readonly (readonly [file: string, source: string])[];
+
+function keyFiles({ files, keyPlaces }: BackupParts): Sources {
+  const configured = keyPlaces.flatMap((from, index) =>
+    from.kind === "file" ? [[keyName(index), from.path] as const] : [],
+  );
+  return [[retiredKeysName, files.secrets], ...configured];
+}
+
+async function documentFiles(folder: string): Promise<Sources> {
+  if (!existsSync(folder)) return [];
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries.flatMap((entry) => {
+    const source = path.join(entry.parentPath, entry.name);
+    const name = path.relative(folder, source).split(path.sep).join("/");
+    return entry.isFile() ? [[documentsPrefix + name, source] as const] : [];
+  });
+}
+
+/** Null: the file is not there, or not any more. */
+async function copyFile(folder: string, file: string, source: string): Promise<BackupFile | null> {
+  const target = path.join(folder, file);
+  await mkdir(path.dirname(target), { recursive: true, mode: 0o700 });
+  let facts = { size_bytes: 0, sha256: "" };
+  const bytes = hashing(createReadStream(source), (found) => (facts = found));
+  try {
+    await pipeline(bytes, createWriteStream(target, { mode: 0o600 }));
+  } catch (error) {
+    if (existsSync(source)) throw error;
+    await rm(target, { force: true });
+    return null;
+  }
+  assertSameFile({ file, ...facts }, await hashOf(createReadStream(target)), folder);
+  return { file, ...facts };
+}
+
+async function removeOld({ company, place }: BackupParts, keep: number | null): Promise<readonly string[]> {
+  if (keep === null) return [];
+  const old = (await place.list(company)).slice(0, -keep);
+  for (const id of old) await place.remove(company, id);
+  return old;
+}

@@ -1,0 +1,194 @@
+import { createReadStream, createWriteStream, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import { pipeline } from "node:stream/promises";
+import { replaceFile, writeFileAtomically } from "../base/atomic-file.ts";
+import { throwIfAborted } from "../base/cancellation.ts";
+import type { Clock } from "../base/clock.ts";
+import { MirrorError } from "../base/errors.ts";
+import type { MirrorFiles } from "../config/mirror-files.ts";
+import type { SecretPlace } from "../config/secrets.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
+import { markRestored } from "../state/meta.ts";
+import { guarded, hasTable, openDatabase, type Db } from "../store/database.ts";
+import { assertReadable, migrate } from "../store/migrations/migrate.ts";
+import { takeWriterLock } from "../store/writer-lock.ts";
+import { isSameCompany } from "../sync/identity/judge-token.ts";
+import {
+  assertSameFile,
+  documentsPrefix,
+  hashing,
+  hashOf,
+  keyName,
+  mirrorName,
+  parseBackupManifest,
+  retiredKeysName,
+  type BackupManifest,
+} from "./content/backup-manifest.ts";
+import { assertSameMirror, assertSound, readMirrorFacts } from "./content/copy-mirror.ts";
+import type { BackupPlace } from "./places/backup-place.ts";
+
+/** What a restore works with. */
+export interface RestoreParts {
+  readonly company: string;
+  readonly files: MirrorFiles;
+  /** Where the config's webhook secrets are from, in its order. */
+  readonly keyPlaces: readonly SecretPlace[];
+  readonly manifest: Manifest;
+  readonly place: BackupPlace;
+  /** May the only company of the place have another name? */
+  readonly anyName: boolean;
+  /** Of the backup; null: the last one. */
+  readonly id: string | null;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** What a restore did. */
+export interface RestoreResult {
+  readonly id: string;
+  readonly backup: BackupManifest;
+  /** Was there a mirror before? */
+  readonly replaced: boolean;
+}
+
+/**
+ * Puts a backup where a company's mirror belongs. The next run of the restored mirror continues none and lists
+ * everything. What is there already of webhook keys stays, and so do newer documents and the request budget.
+ *
+ * Guarantee: everything is checked before anything is touched; then the mirror is replaced by one rename, last. One of
+ * another company is never replaced (I10).
+ * Source of truth: the backup.
+ * Worst outcome of a crash: the earlier mirror, or none, beside documents and keys of the backup; restore it again.
+ *
+ * @throws MirrorError `locked` while a process writes the mirror, `identity`, `not_found` without a backup, `database`
+ */
+export async function restoreBackup(parts: RestoreParts): Promise<RestoreResult> {
+  const { files } = parts;
+  const { folder, id } = await findBackup(parts);
+  const address = `${parts.place.address} ${folder}/${id}`;
+  const backup = parseBackupManifest(await parts.place.readManifest(folder, id), address);
+  guarded(files.mirror, () => mkdirSync(path.dirname(files.mirror), { recursive: true, mode: 0o700 }));
+  const lock = takeWriterLock(files.lock, "restore");
+  try {
+    rmSync(files.restoreStaging, { recursive: true, force: true });
+    await fetchFiles(parts, folder, id, backup);
+    prepareMirror(parts, backup, address);
+    const replaced = existsSync(files.mirror);
+    for (const { file } of backup.files) putFile(parts, file);
+    // What the last `verify` found was about another state of the mirror.
+    for (const each of [files.verified, files.compared]) rmSync(each, { force: true });
+    replaceFile(path.join(files.restoreStaging, mirrorName), files.mirror);
+    return { id, backup, replaced };
+  } finally {
+    rmSync(files.restoreStaging, { recursive: true, force: true });
+    lock.release();
+  }
+}
+
+/** The backup, and the name that its company had. A place with one company may be restored under another name. */
+async function findBackup({
+  company,
+  place,
+  anyName,
+  id,
+}: RestoreParts): Promise<{ readonly folder: string; readonly id: string }> {
+  const companies = await place.companies();
+  const only = anyName && companies.length === 1 ? companies[0] : undefined;
+  const folder = companies.includes(company) ? company : (only ?? company);
+  const ids = await place.list(folder);
+  const found = id === null ? ids.at(-1) : ids.find((each) => each === id);
+  if (found !== undefined) return { folder, id: found };
+  const which = id === null || ids.length === 0 ? "" : ` of ${id}`;
+  throw new MirrorError("not_found", `there is no backup${which} of ${company} in ${place.address}`, {
+    hint: ids.length > 0 ? `There are: ${ids.join(", ")}` : "It holds one folder for each company.",
+  });
+}
+
+async function fetchFiles(
+  { place, files, signal }: RestoreParts,
+  folder: string,
+  id: string,
+  backup: BackupManifest,
+): Promise<void> {
+  for (const each of backup.files) {
+    throwIfAborted(signal, "the restore was interrupted: nothing was touched");
+    const target = path.join(files.restoreStaging, each.file);
+    await mkdir(path.dirname(target), { recursive: true, mode: 0o700 });
+    let found = { size_bytes: 0, sha256: "" };
+    const bytes = hashing(place.read(folder, id, each), (facts) => (found = facts));
+    await pipeline(bytes, createWriteStream(target, { mode: 0o600 }));
+    assertSameFile(each, found, place.address);
+    assertSameFile(each, await hashOf(createReadStream(target)), files.restoreStaging);
+  }
+}
+
+/** Checks the staged mirror, and makes it ready; then makes sure that the one there may be replaced. */
+function prepareMirror(
+  { files, manifest, company, clock }: RestoreParts,
+  backup: BackupManifest,
+  address: string,
+): void {
+  const db = openDatabase(path.join(files.restoreStaging, mirrorName));
+  try {
+    assertReadable(db);
+    assertSound(db);
+    assertSameMirror(backup, readMirrorFacts(db), address);
+    freePlace(files.mirror, (there) => {
+      if (isSameCompany({ db: there, manifest }, { db, manifest })) return;
+      const { name = "?" } = backup.identity ?? {};
+      const what = `the backup is of another company ("${name}") than the mirror of ${company}`;
+      throw new MirrorError("identity", what, {
+        hint: "Nothing was touched. If it is right all the same, move the mirror's file away and restore again.",
+      });
+    });
+    guarded(db.name, () => migrate(db));
+    markRestored(db, { nowMs: clock.nowMs(), takenAt: backup.taken_at });
+    db.pragma("journal_mode = DELETE");
+  } finally {
+    db.close();
+  }
+}
+
+/**
+ * Ends the write-ahead log of the mirror that is there, whoever left it: beside another file it would damage that. The
+ * mirror itself stays as it was. `check` looks at it first.
+ */
+function freePlace(mirror: string, check: (db: Db) => void): void {
+  if (!existsSync(mirror)) {
+    for (const ending of ["-wal", "-shm", "-journal"]) rmSync(mirror + ending, { force: true });
+    return;
+  }
+  const db = openDatabase(mirror);
+  try {
+    if (hasTable(db, "_meta")) check(db);
+    // Only the last connection can change the mode: no other one may go on with the log.
+    guarded(mirror, () => db.pragma("journal_mode = DELETE"));
+  } catch (error) {
+    const isBad = error instanceof MirrorError && error.kind === "database" && !error.retryable;
+    throw isBad ? new MirrorError("database", error.message, { hint: moveAway, cause: error }) : error;
+  } finally {
+    db.close();
+  }
+}
+
+const moveAway =
+  "Nobody can tell whose mirror it is. Move it away, with the -wal and -shm beside it, and restore again.";
+
+/** Puts a staged document or key where it belongs, unless there is one. The mirror is put last. */
+function putFile({ files, keyPlaces }: RestoreParts, file: string): void {
+  const staged = path.join(files.restoreStaging, file);
+  if (file.startsWith(documentsPrefix)) {
+    const target = path.join(files.folder, file.slice(documentsPrefix.length));
+    if (existsSync(target)) return;
+    mkdirSync(path.dirname(target), { recursive: true, mode: 0o700 });
+    return replaceFile(staged, target);
+  }
+  const index = keyPlaces.findIndex((_, position) => keyName(position) === file);
+  const place = keyPlaces[index];
+  const target = file === retiredKeysName ? files.secrets : place?.kind === "file" ? place.path : null;
+  if (target === null || existsSync(target)) return;
+  // It may be on another file system.
+  mkdirSync(path.dirname(target), { recursive: true, mode: 0o700 });
+  writeFileAtomically(target, readFileSync(staged), 0o600);
+}

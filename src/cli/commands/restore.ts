@@ -1,0 +1,32 @@
+import { restoreBackup } from "../../backup/restore-backup.ts";
+import { chosenCompanies } from "../../config/companies.ts";
+import type { CommandRun } from "../program/command-table.ts";
+import { addressOfBackups, openBackupPlace } from "../runs/backup-company.ts";
+import { forEachCompany } from "../runs/each-company.ts";
+
+/** Puts a backup of each company where its mirror belongs. */
+export const restoreCommand: CommandRun<"restore"> = (context, { options, loaded: { config } }) => {
+  const anyName = chosenCompanies(config, context.globals.company).length === 1;
+  return forEachCompany(context, config, async (scope) => {
+    const { manifest, company, files } = scope;
+    const { clock, signal } = context;
+    const from = addressOfBackups(scope, options.from);
+    const place = openBackupPlace(scope, from);
+    const asked = {
+      company: company.name,
+      keyPlaces: company.webhook.places,
+      id: options.at ?? null,
+      anyName,
+    };
+    const { id, backup, replaced } = await restoreBackup({ ...asked, manifest, files, place, clock, signal });
+    const { taken_at, seq } = backup;
+    const what = `restored from backup ${id} in ${from}${replaced ? ", over the mirror that was there" : ""}`;
+    return {
+      document: { outcome: "restored", from, id, taken_at, seq, replaced },
+      lines: [
+        `${company.name}: ${what}`,
+        "  The next run lists everything; serve makes it at once. `fintoro-mirror sync --full` also reads every detail.",
+      ],
+    };
+  });
+};

@@ -1,0 +1,98 @@
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { endOf } from "../support/cli.ts";
+import { aCompany, type Company } from "../support/company.ts";
+import { expectEqual, expectReplayable } from "../support/equal.ts";
+import {
+  deliver,
+  eventAbout,
+  eventually,
+  inMirror,
+  secret,
+  serve,
+  startIn,
+  wholeRuns,
+  writeServeConfig,
+} from "../support/serve.ts";
+
+/** Runs the program, which must succeed. */
+async function succeed(company: Company, ...args: string[]): Promise<void> {
+  const { code, stderr } = await endOf(startIn(company, args));
+  expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
+}
+
+const backupsIn = (folder: string) => (existsSync(folder) ? readdirSync(folder).toSorted() : []);
+
+/** The config takes the webhook secret from a file, as `webhooks create` leaves it. */
+function writeKeyConfig(company: Company, more = ""): string {
+  const key = path.join(company.folder, "acme.webhook-secret");
+  writeFileSync(key, `${secret}\n`, { mode: 0o600 });
+  writeServeConfig(company, more, [
+    { name: "acme", token: company.sandbox.token, secrets: [`\${file:${key}}`] },
+  ]);
+  return key;
+}
+
+function lose(company: Company): void {
+  for (const name of readdirSync(company.folder))
+    if (name.startsWith("acme.")) rmSync(path.join(company.folder, name), { recursive: true });
+}
+
+// Fault: disk | mirror, keys and documents are lost | the data folder, after a backup beside `serve` | restored from the backup, the next run reads what was lost; the mirror equals the service
+test("a restored mirror is equal to the service after one run, whatever changed since its backup", async () => {
+  const company = await aCompany({ records: 30 });
+  const key = writeKeyConfig(company);
+  const backups = path.join(company.folder, "backups");
+  const document = path.join(company.folder, "acme.files/invoices/1.pdf");
+  mkdirSync(path.dirname(document), { recursive: true });
+  writeFileSync(document, "%PDF");
+  let daemon = await serve(company);
+  await eventually(() => wholeRuns(company) === 1, "a run");
+  const { control } = company.sandbox;
+  const created = Number(control.create("clients", { name: "Before the backup" }).id);
+  expect(await deliver(daemon, eventAbout("clients.created", "client", created))).toBe(204);
+  await succeed(company, "backup", "--to", backups);
+  const [id = ""] = backupsIn(path.join(backups, "acme"));
+  const folder = path.join(backups, "acme", id);
+  const manifest = JSON.parse(readFileSync(path.join(folder, "manifest.json"), "utf8")) as {
+    readonly files: readonly { readonly file: string; readonly sha256: string }[];
+  };
+  expect(manifest.files.map(({ file }) => file)).toEqual([
+    "mirror.db",
+    "keys/webhook-0",
+    "files/invoices/1.pdf",
+  ]);
+  for (const { file, sha256 } of manifest.files) {
+    const bytes = readFileSync(path.join(folder, file));
+    expect([file, createHash("sha256").update(bytes).digest("hex")]).toEqual([file, sha256]);
+    expect(statSync(path.join(folder, file)).mode & 0o777).toBe(0o600);
+  }
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+
+  // What only the lost mirror knew: an event that the service will not send again.
+  const late = Number(control.create("clients", { name: "After the backup" }).id);
+  expect(await deliver(daemon, eventAbout("clients.created", "client", late))).toBe(204);
+  const lateRow = () => inMirror(company, "SELECT count(*) FROM clients WHERE id = ?", late);
+  await eventually(() => lateRow() === 1, "the record of the late event");
+  const lastSeq = Number(inMirror(company, "SELECT max(seq) FROM _change_log"));
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+  control.remove("clients", created);
+  lose(company);
+
+  await succeed(company, "restore", "--from", backups);
+  expect([readFileSync(key, "utf8"), readFileSync(document, "utf8")]).toEqual([`${secret}\n`, "%PDF"]);
+  expect([lateRow(), wholeRuns(company)]).toEqual([0, 1]);
+  expect(statSync(company.file).mode & 0o777).toBe(0o600);
+  daemon = await serve(company);
+  await eventually(() => wholeRuns(company) === 2, "the run after the restore");
+  expect(daemon.heard("a run is due")).toBe(true);
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+  expect(lateRow()).toBe(1);
+  expect(Number(inMirror(company, "SELECT max(seq) FROM _change_log"))).toBeGreaterThan(lastSeq);
+  expectEqual(company);
+  expectReplayable(company);
+  await succeed(company, "verify", "--all");
+  await succeed(company, "verify", "--local");
+}, 60_000);
