@@ -42,6 +42,8 @@ const invocation = createInvocation({
 
 // Node would open its inspector, through which another user can read every secret.
 process.on("SIGUSR1", () => undefined);
+// What is made holds accounting data: files get the mode 0600. What is there keeps its mode.
+process.umask(0o077);
 
 const failHard = async (error: unknown) => process.exit(await invocation.fail(error));
 process.on("uncaughtException", (error) => void failHard(error));

@@ -1,4 +1,14 @@
-import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
 
 /** Where the new text of a file is written first. */
@@ -12,11 +22,18 @@ export function draftOf(file: string): string {
  * Guarantee: after a crash the file holds the old text or the new one, never a part. When the function returns,
  * the new one is on the disk. Source of truth: the file. Worst outcome of a crash: `draftOf(file)` is left over.
  *
- * @param mode of a new draft, `0o666` less the umask when not given
+ * @param mode of a new file; one that is replaced keeps its own
  */
-export function writeFileAtomically(file: string, text: string | Uint8Array, mode = 0o666): void {
-  writeFileSync(draftOf(file), text, { mode });
-  replaceFile(draftOf(file), file);
+export function writeFileAtomically(file: string, text: string | Uint8Array, mode = 0o600): void {
+  const draft = draftOf(file);
+  writeFileSync(draft, text, { mode });
+  keepMode(draft, file, mode);
+  replaceFile(draft, file);
+}
+
+/** Gives a finished file the mode of the one that it is about to replace, which somebody may have chosen. */
+export function keepMode(finished: string, file: string, otherwise = statSync(finished).mode): void {
+  chmodSync(finished, (statSync(file, { throwIfNoEntry: false })?.mode ?? otherwise) & 0o777);
 }
 
 /** Moves a finished file over another one on the same file system, safe against a power cut at any time. */
@@ -33,5 +50,28 @@ export function syncToDisk(place: string): void {
     fsyncSync(fd);
   } finally {
     closeSync(fd);
+  }
+}
+
+/**
+ * Makes a folder, and those above it that are missing, with this mode whatever the umask. One by one: the way of the
+ * library (`recursive`) never returns below /proc. Throws what `mkdir` throws, ENOTDIR where a file is in the way.
+ */
+export function makeFolders(folder: string, mode = 0o700): void {
+  const missing: string[] = [];
+  let present = path.resolve(folder);
+  for (; !existsSync(present); present = path.dirname(present)) missing.unshift(present);
+  if (!statSync(present).isDirectory())
+    throw Object.assign(new Error(`a file is where a folder belongs: ${present}`), { code: "ENOTDIR" });
+  for (const one of missing) makeFolder(one, mode);
+}
+
+function makeFolder(folder: string, mode: number): void {
+  try {
+    mkdirSync(folder);
+    chmodSync(folder, mode);
+  } catch (error) {
+    // Another process made it meanwhile.
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw error;
   }
 }

@@ -9,6 +9,7 @@ import { readBaseUrl, readPublicUrl } from "./address.ts";
 import {
   cronText,
   durationText,
+  fileModeText,
   filledText,
   integerBetween,
   onOrOff,
@@ -64,6 +65,7 @@ export function configSchema(known: KnownConnector, place: ConfigPlace) {
       .describe("Files made by itself."),
     backup: backup(place).prefault({}).describe("Copies of mirrors, made by `serve`."),
     files: files.prefault({}).describe("Whether PDFs and attachments are fetched."),
+    report: report(place).prefault({}).describe("The published database."),
     log: section({ level: oneOfWords(logLevels).default("info").describe("The least that is logged.") })
       .prefault({})
       .describe("What is logged."),
@@ -274,6 +276,17 @@ const files = section({
   pdf: onOrOff().prefault("off").describe("The documents' PDFs."),
   attachments: onOrOff().prefault("off").describe("The attachments of CRM events."),
 });
+
+function report(place: ConfigPlace) {
+  return section({
+    out: folder(place)
+      .optional()
+      .describe("A folder for reports alone, for readers under another user; by default data_dir."),
+    mode: fileModeText()
+      .optional()
+      .describe('Who may read it, as "0640": for its group too. By default its owner, or as set by hand.'),
+  }).transform(({ out, mode }) => ({ out: out ?? null, mode: mode ?? null }));
+}
 
 /** The config's JSON Schema, draft 7: the one that editors read. */
 export function configJsonSchema(known: KnownConnector): Record<string, unknown> {

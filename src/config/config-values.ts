@@ -68,6 +68,13 @@ export function onOrOff() {
   return either.transform((word) => word === true || word === "on");
 }
 
+/** The mode of a file that is written by its owner alone; gives a number. */
+export function fileModeText() {
+  return readableText('a mode in quotes such as "0640"', (text) =>
+    /^0?[46][04]{2}$/.test(text) ? { value: Number.parseInt(text, 8) } : null,
+  );
+}
+
 /** Any text but an empty one. */
 export function filledText(phrase: string) {
   return readableText(phrase, (text) => (text === "" ? null : { value: text }));

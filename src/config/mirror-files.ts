@@ -27,11 +27,11 @@ export interface MirrorFiles {
 }
 
 /** The paths of one company's files, absolute. */
-export function mirrorFiles({ dataDir }: Config, company: string): MirrorFiles {
+export function mirrorFiles({ dataDir, report }: Config, company: string): MirrorFiles {
   const named = (ending: string) => path.join(dataDir, `${company}${ending}`);
   return {
     mirror: named(".db"),
-    report: named(".report.db"),
+    report: path.join(report.out ?? dataDir, `${company}.report.db`),
     budget: named(".budget.db"),
     lock: named(".lock"),
     secrets: named(".secrets.json"),

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { makeFolders } from "../base/atomic-file.ts";
 import { hintOf, messageOf, MirrorError } from "../base/errors.ts";
 import { withChangedToken } from "../config/companies.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
@@ -152,7 +152,7 @@ export class CompanySupervisor {
   private tryLock(): WriterLock {
     const { config } = this.settings;
     const files = mirrorFiles(config, this.name);
-    guarded(config.dataDir, () => mkdirSync(config.dataDir, { recursive: true }));
+    guarded(config.dataDir, () => makeFolders(config.dataDir));
     // Reading the holder first: taking a lock that is held would block all companies for a while.
     const holder = lockHolder(files.lock);
     if (holder) throw new MirrorError("locked", `the mirror is being written by ${holder.description}`);

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, renameSync } from "node:fs";
+import { readFileSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
+import { makeFolders } from "../base/atomic-file.ts";
 import type { Clock } from "../base/clock.ts";
 import { messageOf, MirrorError } from "../base/errors.ts";
 import { silentLog, type Log } from "../base/logger.ts";
@@ -81,7 +82,7 @@ const busyTimeoutMs = 5_000;
 type OpenFile = ReturnType<typeof openDatabase>;
 
 function openDatabase(path: string) {
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolders(dirname(path));
   const db = new Database(path, { timeout: busyTimeoutMs });
   try {
     db.pragma("journal_mode = WAL");

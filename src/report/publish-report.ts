@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { chmodSync, existsSync, statSync } from "node:fs";
 import { isoTime, localDate, type Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
@@ -21,7 +21,14 @@ import {
   type LastReport,
   type Origin,
 } from "./report-facts.ts";
-import { copyReport, findReport, nextOf, removeNext, replaceReport } from "./report-file.ts";
+import {
+  copyReport,
+  findReport,
+  makeReportFolder,
+  nextOf,
+  removeNext,
+  replaceReport,
+} from "./report-file.ts";
 import { layoutOf } from "./report-layout.ts";
 import { updateReport } from "./update-report.ts";
 
@@ -37,6 +44,8 @@ export interface PublishParts {
   readonly mirror: string;
   /** The report's file. */
   readonly report: string;
+  /** Of the report's file; null: as the last one. @default null */
+  readonly mode?: number | null;
   /** IANA time zone of the report's date. */
   readonly timezone: string;
   /** Of this program. */
@@ -72,14 +81,16 @@ export interface Published {
  * @throws MirrorError `locked`, `stopped` or `database`
  */
 export async function publishReport(parts: PublishParts): Promise<Published> {
-  const { report } = parts;
+  const { report, mode = null } = parts;
   if (!existsSync(parts.mirror)) throw noMirror(parts);
+  guarded(report, () => makeReportFolder(report, mode));
   const lock = takeWriterLock(`${report}.lock`, "publish", `the report ${report}`);
   try {
     const last = findReport(report) ? readLastReport(report) : null;
     removeNext(report);
     const { way, origin, completeness } = await writeNext(parts, last);
-    if (way !== null) replaceReport(report);
+    if (way !== null) replaceReport(report, mode);
+    else if (mode !== null) chmodSync(report, mode);
     const { seq, reportDate } = origin;
     const outcome = way === null ? "unchanged" : "written";
     return { outcome, way, file: report, bytes: statSync(report).size, seq, reportDate, completeness };

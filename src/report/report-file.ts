@@ -9,7 +9,8 @@ import {
   rmSync,
   statSync,
 } from "node:fs";
-import { replaceFile } from "../base/atomic-file.ts";
+import path from "node:path";
+import { keepMode, makeFolders, replaceFile } from "../base/atomic-file.ts";
 import { MirrorError } from "../base/errors.ts";
 
 /** Where the next report is written. */
@@ -41,11 +42,18 @@ export function findReport(report: string): boolean {
 
 const besideEndings = ["-journal", "-wal", "-shm"];
 
+/** Makes the folder of the report where it is missing: who may read the report may enter it. */
+export function makeReportFolder(report: string, mode: number | null): void {
+  const readers = (mode ?? ownerOnly) & 0o044;
+  makeFolders(path.dirname(report), 0o700 | readers | (readers >> 2));
+}
+
 /** Removes what a killed publish left. */
 export function removeNext(report: string): void {
   for (const ending of ["", ...besideEndings]) rmSync(nextOf(report) + ending, { force: true });
 }
 
+const ownerOnly = 0o600;
 const ownerWrites = 0o200;
 
 /** Copies the report to `nextOf` it; shares its blocks where the file system can. */
@@ -56,16 +64,17 @@ export function copyReport(report: string): void {
 }
 
 /**
- * Puts the next report in place, with the mode of the earlier one. Removes a journal that a foreign writer left
+ * Puts the next report in place. Its mode is `mode`; null: that of the earlier one, or for its owner only. Removes a journal that a foreign writer left
  * beside the earlier report, because SQLite would apply it to the new one.
  *
  * Guarantee: the report's name always leads to a complete file, the earlier or the new one (`replaceFile`).
  * Source of truth: the mirror.
  * Worst outcome of a crash: the next report's file is left over until the next publish.
  */
-export function replaceReport(report: string): void {
+export function replaceReport(report: string, mode: number | null): void {
   const next = nextOf(report);
-  if (existsSync(report)) chmodSync(next, statSync(report).mode);
+  if (mode === null) keepMode(next, report, ownerOnly);
+  else chmodSync(next, mode);
   for (const ending of besideEndings) rmSync(report + ending, { force: true });
   replaceFile(next, report);
 }

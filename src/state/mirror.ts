@@ -1,5 +1,5 @@
-import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeFolders } from "../base/atomic-file.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
@@ -134,7 +134,7 @@ export async function openMirror(
   notices: StoreNotices = {},
   { clock = systemClock, log = silentLog, signal, lock }: OpenOptions = {},
 ): Promise<Mirror> {
-  guarded(path, () => mkdirSync(dirname(path), { recursive: true }));
+  guarded(path, () => makeFolders(dirname(path)));
   const db = openDatabase(path);
   if (lock) guardWrites(db, () => assertHeld(lock, path));
   try {

@@ -104,5 +104,5 @@ export function recordStep(
     last_success_at: succeeded ? at : (before?.last_success_at ?? null),
     seq: succeeded ? seq : (before?.seq ?? null),
   };
-  writeFileAtomically(file, `${JSON.stringify({ ...records, [step]: record })}\n`, 0o600);
+  writeFileAtomically(file, `${JSON.stringify({ ...records, [step]: record })}\n`);
 }

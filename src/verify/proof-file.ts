@@ -45,7 +45,7 @@ export function writeProof(file: string, db: Db, report: VerifyReport): void {
   const counts = { differences: differenceCount(report), uncompared: uncompared.length };
   const details = { records_compared, details_compared, details_total, resumed_since };
   const proof: Proof = { at, by, match, ...counts, ...details };
-  writeFileAtomically(file, `${JSON.stringify({ mirror: nameOfMirror(db), ...proof })}\n`, 0o600);
+  writeFileAtomically(file, `${JSON.stringify({ mirror: nameOfMirror(db), ...proof })}\n`);
 }
 
 /** What the last `verify` of this mirror found; null: none did, or the file is of another mirror. */

@@ -9,8 +9,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { expect, test } from "vitest";
-import { draftOf, replaceFile, writeFileAtomically } from "../../src/base/atomic-file.ts";
+import { describe, expect, test } from "vitest";
+import { draftOf, makeFolders, replaceFile, writeFileAtomically } from "../../src/base/atomic-file.ts";
 import { recordDiskOrder } from "../support/disk-order.ts";
 
 const folder = () => mkdtempSync(path.join(tmpdir(), "atomic-file-"));
@@ -45,4 +45,33 @@ test("syncs the file before the rename and the folder after it", async () => {
     `sync ${path.basename(path.dirname(file))}`,
   ]);
   expect(readFileSync(file, "utf8")).toBe("new");
+});
+
+test("a file that is replaced keeps the mode that somebody gave it", () => {
+  const file = path.join(folder(), "state.json");
+  writeFileAtomically(file, "old");
+  chmodSync(file, 0o640);
+  writeFileAtomically(file, "new");
+  expect(statSync(file).mode & 0o777).toBe(0o640);
+});
+
+const modesOf = (...places: string[]) => places.map((place) => statSync(place).mode & 0o777);
+
+describe("folders", () => {
+  test("are made one by one for their owner alone; those that are there stay as they are", () => {
+    const top = folder();
+    chmodSync(top, 0o755);
+    makeFolders(path.join(top, "a/b"));
+    makeFolders(path.join(top, "a/b"), 0o755);
+    expect(modesOf(top, path.join(top, "a"), path.join(top, "a/b"))).toEqual([0o755, 0o700, 0o700]);
+  });
+
+  // Fault: files | a folder below /proc, or below a file | making the folders | refused at once
+  test("that cannot be made are refused at once", () => {
+    const file = path.join(folder(), "file");
+    writeFileSync(file, "");
+    expect(() => makeFolders("/proc/mirror/data")).toThrow(/ENOENT/);
+    expect(() => makeFolders(file)).toThrow(file);
+    expect(() => makeFolders(path.join(file, "data"))).toThrow(file);
+  });
 });

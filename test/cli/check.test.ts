@@ -41,12 +41,16 @@ describe("check", () => {
   test("passes against a service that answers, one line for each thing looked at", async () => {
     const { code, stdout } = await runCommand(["check"], { cwd: folderFor(await runningSandbox()) });
     expect(code).toBe(0);
-    const names = stdout.split("\n").flatMap((line) => /^ok {4}((?:acme )?\w+):/.exec(line)?.[1] ?? []);
+    const names = stdout
+      .split("\n")
+      .flatMap((line) => /^(?:ok {4}|warn {2}(?=node:))((?:acme )?\w+):/.exec(line)?.[1] ?? []);
     expect(names).toEqual([
       "config",
+      "node",
       "base_url",
       "data_dir",
       "disk",
+      "modes",
       "acme token",
       "acme identity",
       "acme clock",

@@ -1,6 +1,8 @@
+import { chmodSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { checkDataDir, judgeFreeSpace, nearestFolder } from "../../src/cli/checks/data-folder.ts";
+import { checkModes } from "../../src/cli/checks/file-modes.ts";
 import { checkBaseUrl, judgeClock } from "../../src/cli/checks/token.ts";
 import { checkWebhook } from "../../src/cli/checks/webhook-endpoint.ts";
 import { temporaryFolder } from "../support/cli.ts";
@@ -54,6 +56,39 @@ describe("the data folder", () => {
     [99_999_999, "fail"],
   ])("with %i bytes free is %s", (free, status) => {
     expect(judgeFreeSpace(free).status).toBe(status);
+  });
+});
+
+function modesIn(folder: string, more = "") {
+  return checkModes(load(`data_dir: ${folder}\ncompanies: { acme: { token: t-of-acme } }\n${more}`).config);
+}
+
+describe("modes", () => {
+  test("of what other users can read are worth a look", () => {
+    const folder = temporaryFolder({ "acme.db": "", "config.yaml": "" });
+    chmodSync(`${folder}/acme.db`, 0o600);
+    expect(modesIn(folder).status).toBe("ok");
+    chmodSync(`${folder}/acme.db`, 0o640);
+    const detail = `other users have rights on ${folder}/acme.db (0640)`;
+    expect(modesIn(folder)).toMatchObject({ status: "warn", detail });
+    chmodSync(folder, 0o755);
+    const both = `other users have rights on ${folder} (0755), and 1 more`;
+    expect(modesIn(folder)).toMatchObject({ status: "warn", detail: both });
+    const out = path.join(folder, "out");
+    mkdirSync(path.join(out, "acme"), { recursive: true });
+    expect(modesIn(temporaryFolder(), `exports: [{ format: csv, out: ${out} }]`).detail).toContain(out);
+  });
+
+  test("of a report are those of the config, in a folder of its own", () => {
+    const folder = temporaryFolder({ "acme.report.db": "" });
+    chmodSync(folder, 0o750);
+    chmodSync(`${folder}/acme.report.db`, 0o640);
+    const report = (mode: string) =>
+      modesIn(temporaryFolder(), `report: { out: ${folder}, mode: "${mode}" }`);
+    expect(report("0640").status).toBe("ok");
+    expect(report("0600")).toMatchObject({ status: "warn", detail: expect.stringContaining(folder) });
+    const hint = "set report.out to a folder of its own";
+    expect(modesIn(temporaryFolder(), 'report: { mode: "0640" }')).toMatchObject({ status: "warn", hint });
   });
 });
 

@@ -32,6 +32,7 @@ describe("a config", () => {
       serve: { host: "127.0.0.1", port: 8787, hosts: [], afterRun: 1 },
       exports: [],
       files: { pdf: false, attachments: false },
+      report: { out: null, mode: null },
       log: { level: "info" },
     });
   });
@@ -63,6 +64,7 @@ describe("a config", () => {
         },
       ],
       files: { pdf: true, attachments: false },
+      report: { out: "/srv/reports", mode: 0o640 },
       log: { level: "debug" },
     });
     expect(config.companies[0]?.webhook.publicUrl).toBe("https://hooks.example.com/webhooks/acme");
@@ -122,6 +124,7 @@ serve: { listen: "[::1]:0", hosts: [Mirror.Example.com], after_run: 2 }
 exports:
   - { format: csv, out: ./reports, after: sync, dialect: excel-sk, tables: [invoices], partition_by: year }
 files: { pdf: on, attachments: false }
+report: { out: /srv/reports, mode: "0640" }
 log: { level: debug }
 `;
 

@@ -52,6 +52,8 @@ describe("a value of the wrong kind is reported with what it must be", () => {
       'http.timeout must be a duration from 100ms to 30m 00s such as "30s" or "5m" (it is 30)',
     ],
     ["http: { timeout: 2h }", "4:18", "http.timeout must be a duration from 100ms to 30m 00s"],
+    ["report: { mode: 0640 }", "4:17", 'report.mode must be a mode in quotes such as "0640" (it is 640)'],
+    ['report: { mode: "0666" }', "4:17", 'report.mode must be a mode in quotes such as "0640"'],
     ["http: { concurrency: 0 }", "4:22", "http.concurrency must be a whole number from 1 to 32 (it is 0)"],
     ["http: { concurrency: 1.5 }", "4:22", "http.concurrency must be a whole number"],
     [

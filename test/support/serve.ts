@@ -31,7 +31,8 @@ export function writeServeConfig(
     ({ name, token, secrets = [secret] }) =>
       `  ${name}: { token: ${token}, webhook: { secrets: ${JSON.stringify(secrets)} } }`,
   );
-  const lines = [`base_url: ${company.proxy.baseUrl}`, `data_dir: .`, "companies:", ...entries];
+  const lines = [`base_url: ${company.proxy.baseUrl}`, "companies:", ...entries];
+  if (!more.includes("data_dir:")) lines.push("data_dir: .");
   lines.push(withoutReport(more));
   writeFileSync(path.join(company.folder, "config.yaml"), lines.join("\n"));
 }

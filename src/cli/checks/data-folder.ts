@@ -47,7 +47,11 @@ export function checkLock({ files }: CompanyScope): CheckResult {
   try {
     const holder = lockHolder(files.lock)?.description;
     if (holder === undefined) return ok("lock", "nobody is writing the mirror");
-    return warn("lock", `being written by ${holder}`, "a second `sync` beside it ends with exit code 11");
+    return warn(
+      "lock",
+      `being written by ${holder}`,
+      "`sync` beside `serve` has the daemon make the run; beside another `sync` it ends with exit code 11",
+    );
   } catch (error) {
     return failFrom("lock", error);
   }

@@ -1,8 +1,10 @@
+import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
 import { shortPath } from "../../config/load.ts";
-import { failFrom, ok, type CheckResult } from "../checks/check-result.ts";
+import { failFrom, ok, warn, type CheckResult } from "../checks/check-result.ts";
 import { checkDataDir, checkDisk, checkLock } from "../checks/data-folder.ts";
+import { checkModes } from "../checks/file-modes.ts";
 import { checkBaseUrl, checkToken } from "../checks/token.ts";
 import { checkWebhook } from "../checks/webhook-endpoint.ts";
 import { companyScopes } from "../mirror/company-scope.ts";
@@ -31,21 +33,32 @@ async function* checkAll(context: CommandContext): AsyncGenerator<CompanyResult>
   const { config, results } = checkConfig(context);
   for (const result of results) yield { company, ...result };
   if (config === null) return;
+  yield { company, ...checkNode(process.execPath) };
   yield { company, ...checkBaseUrl(config.baseUrl, context.connectors[0].manifest.baseUrl) };
   yield { company, ...checkDataDir(config.dataDir) };
   yield { company, ...checkDisk(config.dataDir) };
+  yield { company, ...checkModes(config) };
   for (const scope of companyScopes(context, config)) {
     const found = [...(await checkToken(scope)), checkLock(scope), await checkWebhook(scope)];
     for (const result of found) yield { company: scope.company.name, ...result };
   }
 }
 
+/** Warns about a Node that a package's install script brought: it is for trying and testing. */
+function checkNode(execPath: string): CheckResult {
+  const detail = `${process.versions.node} (${execPath})`;
+  if (!execPath.includes(`${path.sep}node_modules${path.sep}`)) return ok("node", detail);
+  const hint =
+    "fine for trying and testing; in production use a Node 22.19 or newer of the machine: this one came by an install script, without an integrity hash";
+  return warn("node", detail, hint);
+}
+
 function checkConfig(context: CommandContext): { config: Config | null; results: CheckResult[] } {
   try {
-    const { config, path } = context.config();
+    const { config, path: file } = context.config();
     const count = config.companies.length;
     const companies = count === 1 ? "1 company" : `${count} companies`;
-    return { config, results: [ok("config", `${shortPath(path, context.cwd)}, ${companies}`)] };
+    return { config, results: [ok("config", `${shortPath(file, context.cwd)}, ${companies}`)] };
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;
     const failed = failFrom("config", error);

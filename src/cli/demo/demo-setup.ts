@@ -1,7 +1,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import path from "node:path";
+import { makeFolders } from "../../base/atomic-file.ts";
 import { isoTime } from "../../base/clock.ts";
 import { MirrorError, messageOf } from "../../base/errors.ts";
 import { openDatabase, type Db } from "../../store/database.ts";
@@ -232,7 +233,7 @@ function isFree(port: number): Promise<boolean> {
 
 /** Also marks the folder as one that a demo may empty. */
 function emptyFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true });
+  makeFolders(folder);
   const files = readdirSync(folder);
   if (files.length > 0 && !files.includes(marker))
     throw new MirrorError("usage", `${folder} holds other files`, {

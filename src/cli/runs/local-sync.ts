@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { makeFolders } from "../../base/atomic-file.ts";
 import { eitherSignal } from "../../base/cancellation.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { withChangedToken } from "../../config/companies.ts";
@@ -7,6 +7,7 @@ import { progressView } from "../../daemon/runs/run-progress.ts";
 import { connectService } from "../../daemon/runs/service-connection.ts";
 import { createNotices } from "../../daemon/runs/store-notices.ts";
 import { openMirror } from "../../state/mirror.ts";
+import { guarded } from "../../store/database.ts";
 import { createLogWatch } from "../../store/write-ahead-log.ts";
 import { lockHolder, takeWriterLock, type WriterLock } from "../../store/writer-lock.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
@@ -32,7 +33,7 @@ const mostAgain = 10;
 
 async function lockOrFollow(run: CompanyRun): Promise<CompanyReport> {
   const { context, config, files } = run.scope;
-  mkdirSync(config.dataDir, { recursive: true });
+  guarded(config.dataDir, () => makeFolders(config.dataDir));
   for (let tries = 1; ; tries++) {
     const lock = tryLock(files.lock, tries);
     if (lock) return performWithToken(run, lock).finally(() => lock.release());

@@ -20,10 +20,12 @@ export async function publishCompany(
   const { clock, version, signal } = context;
   const { mirror, report } = files;
   const { timezone } = config.schedule;
+  const { mode } = config.report;
   let step: PublishStep | null = null;
   const onStep = (reached: PublishStep) => (step = reached);
   const line = () => (step ? [`${company}: publishing ${step.table}, ${step.rows} rows written`] : []);
-  const parts = { manifest, clock, version, signal, company, mirror, report, timezone, force, onStep };
+  const places = { mirror, report, mode };
+  const parts = { manifest, clock, version, signal, company, ...places, timezone, force, onStep };
   const published = await recorded(
     scope,
     reportStep,
@@ -34,6 +36,6 @@ export async function publishCompany(
   if (!datasette) return { ...published, datasette: null };
   const file = published.file.replace(/\.db$/, ".metadata.json");
   const metadata = datasetteMetadata(manifest, published.file, company);
-  writeFileAtomically(file, `${JSON.stringify(metadata, null, 2)}\n`);
+  writeFileAtomically(file, `${JSON.stringify(metadata, null, 2)}\n`, mode ?? undefined);
   return { ...published, datasette: file };
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { mkdir, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { dirname } from "node:path";
+import { makeFolders } from "../../base/atomic-file.ts";
 import { MirrorError } from "../../base/errors.ts";
 
 const knownErrors: readonly (readonly [RegExp, string, string])[] = [
@@ -46,7 +47,7 @@ export interface WrittenFile {
  */
 export function writeNewFile(path: string, content: AsyncIterable<Uint8Array>): Promise<WrittenFile> {
   return guardedFile(path, async () => {
-    await mkdir(dirname(path), { recursive: true });
+    makeFolders(dirname(path));
     const handle = await open(path, "w");
     const hash = createHash("sha256");
     let bytes = 0;

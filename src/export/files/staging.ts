@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { mkdir, readFile, rename, rm, rmdir } from "node:fs/promises";
+import { readFile, rename, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
-import { syncToDisk, writeFileAtomically } from "../../base/atomic-file.ts";
+import { keepMode, makeFolders, syncToDisk, writeFileAtomically } from "../../base/atomic-file.ts";
 import { takeWriterLock, type WriterLock } from "../../store/writer-lock.ts";
 import { guardedFile } from "./guarded-file.ts";
 
@@ -44,7 +44,7 @@ export class Staging {
   static open(out: string, company: string): Promise<Staging> {
     return guardedFile(out, async () => {
       const folder = path.join(out, `.${company}.export`);
-      await mkdir(folder, { recursive: true });
+      makeFolders(folder);
       const staging = new Staging(out, folder);
       await staging.#finishRecorded();
       await rm(staging.#files, { recursive: true, force: true });
@@ -81,15 +81,20 @@ export class Staging {
     if (text === null) return;
     const { files, manifest, remove } = JSON.parse(text) as CommitRecord;
     const folders = new Set(files.map((file) => path.dirname(path.join(this.#out, file))));
-    for (const folder of folders) await mkdir(folder, { recursive: true });
+    for (const folder of folders) makeFolders(folder);
     for (const file of files)
-      if (existsSync(this.placeOf(file))) await rename(this.placeOf(file), path.join(this.#out, file));
+      if (existsSync(this.placeOf(file))) await this.#move(this.placeOf(file), path.join(this.#out, file));
     for (const folder of folders) syncToDisk(folder);
     const place = path.join(this.#out, manifest.path);
-    await mkdir(path.dirname(place), { recursive: true });
+    makeFolders(path.dirname(place));
     writeFileAtomically(place, manifest.text);
     for (const file of remove) await this.#remove(file);
     await rm(this.#record, { force: true });
+  }
+
+  async #move(finished: string, file: string): Promise<void> {
+    keepMode(finished, file);
+    await rename(finished, file);
   }
 
   /** Removes a file and the folders that are empty then. */

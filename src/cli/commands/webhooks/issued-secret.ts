@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { makeFolders } from "../../../base/atomic-file.ts";
 import { isoTime } from "../../../base/clock.ts";
 import type { CompanyConfig } from "../../../config/config.ts";
 import type { SecretPlace } from "../../../config/secrets.ts";
@@ -91,7 +91,7 @@ function remember(
   context.keepSecret(old);
   const nowMs = context.clock.nowMs();
   const untilMs = keepMs === null ? null : nowMs + keepMs;
-  mkdirSync(config.dataDir, { recursive: true });
+  makeFolders(config.dataDir);
   retireKeys(files.secrets, old, { nowMs, untilMs });
   return untilMs === null ? null : isoTime(untilMs);
 }
