@@ -34,7 +34,7 @@ function viewOf(sources: StatusSources, readable: CompanyRuntime | null): Compan
   const { config, company } = settings;
   const nowMs = clock.nowMs();
   const names = settings.resources.map(({ name }) => name);
-  const facts = readLiveFacts(readable?.mirror ?? null, names);
+  const facts = readLiveFacts(readable?.mirror ?? null, names, nowMs);
   const current = runtime?.runQueue.current ?? null;
   const counting = runtime
     ? [{ tally: runtime.eventWorker.tally, transport: runtime.service.transport }]

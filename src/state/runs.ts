@@ -25,6 +25,8 @@ export interface RunRow {
 export type EndedRun = Pick<RunRow, "id" | "mode" | "startedAt"> & {
   readonly finishedAt: string;
   readonly outcome: string;
+  /** What it could not do. */
+  readonly troubles: unknown;
 };
 
 /**
@@ -92,10 +94,11 @@ export class Runs extends Repository {
     const listed = "CASE json_array_length(report, '$.troubles') WHEN 0 THEN 'complete' ELSE 'partial' END";
     const sql = `SELECT id, mode, started_at AS startedAt,
         CASE WHEN report ->> 'listed_at' IS NULL THEN outcome ELSE ${listed} END AS outcome,
-        coalesce(finished_at, report ->> 'listed_at') AS finishedAt FROM _runs
+        coalesce(finished_at, report ->> 'listed_at') AS finishedAt, report -> '$.troubles' AS troubles FROM _runs
       WHERE mode <> 'quick' AND (outcome IS NOT NULL OR report ->> 'listed_at' IS NOT NULL)
       ORDER BY id DESC LIMIT 1`;
-    return this.selectAll<EndedRun>(sql)[0] ?? null;
+    const [last] = this.selectAll<EndedRun & { readonly troubles: string | null }>(sql);
+    return last ? { ...last, troubles: JSON.parse(last.troubles ?? "[]") as unknown } : null;
   }
 
   /** Runs since a restore that read everything listed, the latest first; a report is parsed when it is reached. */

@@ -1,6 +1,7 @@
 import type { BudgetView } from "../rate-limit/permit.ts";
 import type { QueueCount } from "../state/work-queue.ts";
 import type { RunPlan } from "../sync/plan/run-plan.ts";
+import type { Trouble } from "../sync/context/tally.ts";
 import type { WorkerState } from "../sync/event-worker/worker-status.ts";
 import type { Proof } from "../verify/proof-file.ts";
 import type { StepStatus } from "./after-run-record.ts";
@@ -49,6 +50,16 @@ interface AfterRunView {
   readonly isReportScheduled: boolean;
 }
 
+/** What keeps a mirror that is current from being whole. */
+interface Wholeness {
+  /** What the last run that ended could not do. */
+  readonly troubles: readonly Trouble[];
+  /** Records that cannot become a row. */
+  readonly quarantined: number;
+  /** All attempts for an event may have failed, and no run that reads everything began since. */
+  readonly mayHaveLostEvents: boolean;
+}
+
 /** One company in the daemon: what /readyz, /metrics and the log show. Times are epoch milliseconds. */
 export interface CompanyStatusView {
   readonly company: string;
@@ -76,6 +87,7 @@ export interface CompanyStatusView {
     readonly oldestWaitingMs: number | null;
     readonly lastReceivedMs: number | null;
   };
+  readonly wholeness: Wholeness;
   /** Size of the write-ahead log, bytes; null while the mirror is not open. */
   readonly walBytes: number | null;
   readonly queue: readonly QueueCount[];

@@ -3,29 +3,42 @@ import { InboxView } from "../state/inbox/inbox-view.ts";
 import type { Mirror } from "../state/mirror.ts";
 import { Runs } from "../state/runs.ts";
 import { sweptAt } from "../state/sweeps.ts";
+import { UptimeLog } from "../state/uptime-log.ts";
 import type { Db } from "../store/database.ts";
 import { logBytes } from "../store/write-ahead-log.ts";
+import { Quarantine } from "../store/apply/quarantine.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
+import type { Trouble } from "../sync/context/tally.ts";
+import { mayHaveLost } from "../webhook/delivery-gap/delivery-gap.ts";
 import type { CompanyStatusView } from "./company-status.ts";
 
 /** The part of the daemon's view that is read from the mirror's file. */
-export type LiveFacts = Pick<CompanyStatusView, "lastRun" | "wholeRunMs" | "sweptMs" | "events" | "walBytes">;
+export type LiveFacts = Pick<
+  CompanyStatusView,
+  "lastRun" | "wholeRunMs" | "sweptMs" | "events" | "wholeness" | "walBytes"
+>;
 
 /**
  * Reads the facts of a mirror; while it is closed (null) nothing is known.
  *
  * @param names resources that the config asks for
  */
-export function readLiveFacts(mirror: Mirror | null, names: readonly string[]): LiveFacts {
+export function readLiveFacts(
+  mirror: Pick<Mirror, "db" | "manifest"> | null,
+  names: readonly string[],
+  nowMs: number,
+): LiveFacts {
   if (!mirror) {
     const sweptMs = Object.fromEntries(names.map((name) => [name, null]));
     const events = { waiting: 0, oldestWaitingMs: null, lastReceivedMs: null };
-    return { lastRun: null, wholeRunMs: null, sweptMs, events, walBytes: null };
+    const wholeness = { troubles: [], quarantined: 0, mayHaveLostEvents: false };
+    return { lastRun: null, wholeRunMs: null, sweptMs, events, wholeness, walBytes: null };
   }
   const { db, manifest } = mirror;
   const inbox = new InboxView(db);
   const runs = new Runs(db);
   const last = runs.lastEnded();
+  const whole = lastWholeRun(db, names);
   const sweptMs = (name: string) => epochMs(sweptAt(manifest, resourceNamed(manifest, name), runs));
   return {
     lastRun: last && {
@@ -33,15 +46,28 @@ export function readLiveFacts(mirror: Mirror | null, names: readonly string[]): 
       startedMs: Date.parse(last.startedAt),
       finishedMs: Date.parse(last.finishedAt),
     },
-    wholeRunMs: lastWholeRun(db, names)?.startedMs ?? null,
+    wholeRunMs: whole?.startedMs ?? null,
     sweptMs: Object.fromEntries(names.map((name) => [name, sweptMs(name)])),
     events: {
       waiting: inbox.waiting(),
       oldestWaitingMs: epochMs(inbox.oldestWaiting()),
       lastReceivedMs: epochMs(inbox.lastReceived()),
     },
+    wholeness: {
+      troubles: (last?.troubles ?? []) as readonly Trouble[],
+      quarantined: new Quarantine(db).count(),
+      mayHaveLostEvents: whole !== null && isGapLost(db, whole, nowMs),
+    },
     walBytes: logBytes(db.name),
   };
+}
+
+/** Without a span nobody ever received deliveries, and none are missed. */
+function isGapLost(db: Db, { seesFromMs }: WholeRun, nowMs: number): boolean {
+  const spans = new UptimeLog(db).spans();
+  return (
+    spans.length > 0 && mayHaveLost({ spans, sinceMs: Math.max(seesFromMs, spans[0]?.startedMs ?? 0), nowMs })
+  );
 }
 
 function epochMs(iso: string | null): number | null {

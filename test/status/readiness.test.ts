@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { readinessOf, defaultReadyLimits } from "../../src/status/render/readiness.ts";
+import { defaultReadyLimits } from "../../src/status/conditions.ts";
+import { readinessOf } from "../../src/status/render/readiness.ts";
 import type { CompanyStatusView } from "../../src/status/company-status.ts";
 import { lookedAtMs, service, companyView, waitingEvents } from "../support/company-view.ts";
 

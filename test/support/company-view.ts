@@ -23,6 +23,7 @@ export function companyView(facts: Partial<CompanyStatusView> = {}): CompanyStat
     runs: { complete: 3 },
     sweptMs: { invoices: lookedAtMs - 6 * hourMs, clients: lookedAtMs - 6 * hourMs },
     events: { waiting: 0, oldestWaitingMs: null, lastReceivedMs: lookedAtMs - minuteMs },
+    wholeness: { troubles: [], quarantined: 0, mayHaveLostEvents: false },
     walBytes: 4_152,
     queue: [],
     budget: { limit: 120, granted: 120, remaining: 63, waitMs: 0 },

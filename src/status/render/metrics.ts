@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import { workerStates } from "../../sync/event-worker/worker-status.ts";
 import type { CompanyStatusView } from "../company-status.ts";
 import { backupStep, reportStep, type StepStatus } from "../after-run-record.ts";
-import { oldestWaitingMs } from "./readiness.ts";
+import { oldestWaitingMs } from "../conditions.ts";
 
 /** Counts by a label's value; null counts as 0. */
 type Counts = Readonly<Record<string, number | null>>;

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
 import type { Page } from "../../webhook/server/response.ts";
-import { readinessOf, defaultReadyLimits, type ReadyLimits } from "./readiness.ts";
+import { defaultReadyLimits, type ReadyLimits } from "../conditions.ts";
+import { readinessOfAll } from "./readiness.ts";
 import { createMetrics, type ReceiverCounts, type Strays } from "./metrics.ts";
 import type { CompanyStatusView } from "../company-status.ts";
 
@@ -48,19 +48,9 @@ const index = `fintoro-mirror
 POST /webhooks/NAME    deliveries for the company NAME
 `;
 
-/** Not ready without companies, or when their status cannot be read. */
 function readyPage(views: Views, nowMs: number, limits: ReadyLimits): Page {
-  try {
-    const companies = views().map((view) => [view.company, readinessOf(view, nowMs, limits)] as const);
-    const ready = companies.length > 0 && companies.every(([, one]) => one.ready);
-    return readiness(ready, { companies: Object.fromEntries(companies) });
-  } catch (error) {
-    return readiness(false, { error: messageOf(error) });
-  }
-}
-
-function readiness(ready: boolean, facts: object): Page {
-  return page(ready ? 200 : 503, json, `${JSON.stringify({ ready, ...facts }, null, 2)}\n`);
+  const facts = readinessOfAll(views, nowMs, limits);
+  return page(facts.ready ? 200 : 503, json, `${JSON.stringify(facts, null, 2)}\n`);
 }
 
 /** No cache keeps a page, and it loads nothing. */

@@ -68,6 +68,10 @@ export class Quarantine extends Repository {
     for (const key of keys) if (!keep.has(key)) this.remove(resource, key);
   }
 
+  count(): number {
+    return this.selectColumn<number>("SELECT count(*) FROM _quarantine")[0] ?? 0;
+  }
+
   /** Everything that is kept, by resource. */
   all(): Quarantined[] {
     const sql = "SELECT resource, record_id AS recordId, reason, at FROM _quarantine ORDER BY resource, key";

@@ -1,0 +1,189 @@
+import { elapsedSince } from "../base/clock.ts";
+import { formatDuration } from "../base/units.ts";
+import { backupStep, reportStep } from "./after-run-record.ts";
+import type { CompanyStatusView } from "./company-status.ts";
+
+/** What still counts as current; configured in `serve`. */
+export interface ReadyLimits {
+  /** A list that was read whole longer ago is stale. */
+  readonly freshForMs: number;
+  /** How long an event may wait for its read, and the service may be away. */
+  readonly outageLimitMs: number;
+}
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+/** A day and two hours, as `status --max-age 26h`. */
+export const defaultReadyLimits: ReadyLimits = { freshForMs: 26 * hourMs, outageLimitMs: hourMs / 4 };
+
+/** What a condition is about. */
+type ConditionKind = "failed" | "stale" | "partial" | "refused" | "held" | "disk_low" | "gap";
+
+/** Something that is wrong with a company's mirror, or about which nothing can be said now. */
+export interface Condition {
+  readonly kind: ConditionKind;
+  /** What it is about, one of a few words: an incident has one kind and one subject. */
+  readonly subject: string;
+  readonly message: string;
+  /** False: an open incident stays as it is, none begins. */
+  readonly raises: boolean;
+  /** /readyz names it, and is 503 because of it. */
+  readonly blocks: boolean;
+}
+
+/** A mirror that another process writes for a moment, or that is being opened, is no incident. */
+const openingMs = 2 * minuteMs;
+/** What only the mirror's file shows. */
+const shownByFile = [
+  ["stale", "lists"],
+  ["stale", "events"],
+  ["partial", "records"],
+  ["held", "deletions"],
+  ["gap", "events"],
+] as const;
+
+/**
+ * Everything that is wrong with one company: those that block come first, in the order in which /readyz names them.
+ * Pure. It does not say whether deliveries may be sent here: they may as long as the process answers. A service that
+ * is away is wrong only after a while; a refused token is so at once, since somebody must act.
+ */
+export function conditionsOf(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Condition[] {
+  if (!view.open) return whileClosed(view, nowMs);
+  return [
+    ...view.missingSecrets.map((problem) => wrong("failed", "secrets", `a secret is missing: ${problem}`)),
+    ...serviceConditions(view, nowMs, limits),
+    ...runConditions(view, nowMs, limits),
+    ...eventConditions(view, nowMs, limits),
+    ...afterRunConditions(view, limits),
+    ...wholenessConditions(view),
+  ];
+}
+
+function wrong(kind: ConditionKind, subject: string, message: string, raises = true): Condition {
+  return { kind, subject, message, raises, blocks: true };
+}
+
+function whileClosed({ service, missingSecrets }: CompanyStatusView, nowMs: number): Condition[] {
+  const why = service.message === null ? "" : ` (${service.message})`;
+  const message = `the mirror's file is not open${why}: deliveries are refused with 503`;
+  const isIncident = service.message !== null && nowMs - service.sinceMs > openingMs;
+  return [
+    wrong("failed", "reading", message, isIncident),
+    ...missingSecrets.map((problem) => wrong("failed", "secrets", problem)),
+    ...shownByFile.map(([kind, subject]) => ({ ...wrong(kind, subject, message, false), blocks: false })),
+  ];
+}
+
+const impediments: Partial<Record<CompanyStatusView["service"]["state"], string>> = {
+  unauthenticated: "the service does not take the token",
+  identity: "the token is another company's",
+  database: "the mirror's file cannot be written",
+};
+
+function serviceConditions({ service }: CompanyStatusView, nowMs: number, limits: ReadyLimits): Condition[] {
+  const { state, sinceMs } = service;
+  const impediment = impediments[state];
+  if (impediment !== undefined) return [wrong("failed", "reading", impediment)];
+  const lastedMs = nowMs - sinceMs;
+  if (state === "working" || lastedMs <= limits.outageLimitMs) return [];
+  return [wrong("failed", "reading", `the service has not been reached for ${formatDuration(lastedMs)}`)];
+}
+
+/** Outcomes of runs that somebody ended, or a limit: the next run goes on. */
+const endedEarly: ReadonlySet<string> = new Set(["interrupted", "stopped"]);
+
+/**
+ * A list is complete before the details of its records are: only a complete run shows that all is there. A run that
+ * was cut off left something unread, until another one ends; one under way is about to.
+ */
+function runConditions(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Condition[] {
+  const { wholeRunMs, run, lastRun } = view;
+  const isCutOff = lastRun !== null && lastRun.outcome !== "complete" && lastRun.outcome !== "partial";
+  const text = `the last run did not finish: ${lastRun?.outcome ?? ""}`;
+  const raises = isCutOff && run === null && !endedEarly.has(lastRun.outcome);
+  const cutOff = isCutOff ? [{ ...wrong("failed", "reading", text, raises), blocks: run === null }] : [];
+  if (wholeRunMs !== null) return [...cutOff, ...listConditions(view, nowMs, limits)];
+  const since = run ? `: the first run has lasted for ${formatDuration(nowMs - run.startedMs)}` : "";
+  const unread = wrong("stale", "lists", `not everything was read yet${since}`, false);
+  return [unread, ...cutOff.map((one) => ({ ...one, blocks: false }))];
+}
+
+/** The resources whose lists are not current. */
+export function staleLists(view: CompanyStatusView, nowMs: number, { freshForMs }: ReadyLimits) {
+  const swept = view.open ? Object.entries(view.sweptMs) : [];
+  const isStale = (ms: number) => elapsedSince(ms, nowMs) > freshForMs;
+  return {
+    never: swept.flatMap(([name, ms]) => (ms === null ? [name] : [])),
+    stale: swept.flatMap(([name, ms]) => (ms !== null && isStale(ms) ? [name] : [])),
+  };
+}
+
+function listConditions(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Condition[] {
+  const { never, stale } = staleLists(view, nowMs, limits);
+  const age = formatDuration(limits.freshForMs);
+  const old = `read whole longer than ${age} ago, or by a clock that was ahead: ${stale.join(", ")}`;
+  return [
+    ...(never.length > 0 ? [wrong("stale", "lists", `never read whole: ${never.join(", ")}`, false)] : []),
+    ...(stale.length > 0 ? [wrong("stale", "lists", old)] : []),
+  ];
+}
+
+/** How long the oldest waiting event has waited, ms; 0 without one, or when the clock was set back. */
+export function oldestWaitingMs({ events }: CompanyStatusView, nowMs: number): number {
+  return Math.max(0, nowMs - (events.oldestWaitingMs ?? nowMs));
+}
+
+function eventConditions(
+  view: CompanyStatusView,
+  nowMs: number,
+  { outageLimitMs }: ReadyLimits,
+): Condition[] {
+  const waitedMs = oldestWaitingMs(view, nowMs);
+  if (waitedMs <= outageLimitMs) return [];
+  const text = `${view.events.waiting} events wait, the oldest for ${formatDuration(waitedMs)}`;
+  return [wrong("stale", "events", text)];
+}
+
+/** A report that is made for nobody any more shows old facts as current ones. */
+function afterRunConditions({ afterRun }: CompanyStatusView, { freshForMs }: ReadyLimits): Condition[] {
+  const { steps, problem, isReportScheduled } = afterRun;
+  const failed = steps.flatMap(({ step, outcome, error }) =>
+    outcome === "failed" ? [`not made after the last run: ${step}: ${error}`] : [],
+  );
+  const causes = [...(problem === null ? [] : [`what follows runs failed: ${problem}`]), ...failed];
+  const aging = steps.filter(
+    ({ step }) => step !== backupStep && (step !== reportStep || !isReportScheduled),
+  );
+  const old = aging.flatMap(({ step, age_ms: ageMs }) =>
+    ageMs !== null && ageMs > freshForMs ? [step] : [],
+  );
+  const text = `last made longer than ${formatDuration(freshForMs)} ago: ${old.join(", ")}`;
+  return [
+    ...causes.map((cause) => wrong("failed", "after_run", cause)),
+    ...(old.length > 0 ? [wrong("stale", "after_run", text)] : []),
+  ];
+}
+
+const mostNamed = 5;
+
+/** What is not whole, although it is current: it does not keep the mirror from being read. */
+function wholenessConditions({ wholeness, queue, run }: CompanyStatusView): Condition[] {
+  const { troubles, quarantined, mayHaveLostEvents } = wholeness;
+  const held = troubles.filter(({ kind }) => kind === "held");
+  const others = troubles.filter(({ kind }) => !["held", "quarantined", "dead"].includes(kind));
+  const setAside = queue.reduce((sum, { state, count }) => sum + (state === "dead" ? count : 0), 0);
+  const partial = [
+    ...others.slice(0, mostNamed).map(({ resource, message }) => `${resource}: ${message}`),
+    ...(setAside > 0 ? [`set aside: ${setAside} reads`] : []),
+    ...(quarantined > 0 ? [`in quarantine: ${quarantined} records`] : []),
+  ];
+  const lost = "events may have been lost while no deliveries were received, and no run has read all since";
+  const all = [
+    ...partial.map((text) => wrong("partial", "records", text)),
+    ...held.map(({ resource, message }) => wrong("held", "deletions", `${resource}: ${message}`)),
+    ...(mayHaveLostEvents ? [wrong("gap", "events", lost)] : []),
+    // It asks again for what was set aside or held, and may find the same.
+    ...(run ? [wrong("partial", "records", "", false), wrong("held", "deletions", "", false)] : []),
+  ];
+  return all.map((one) => ({ ...one, blocks: false }));
+}
