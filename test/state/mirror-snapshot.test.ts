@@ -4,6 +4,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { ReportView } from "../../src/connector/report-view.ts";
 import { openSnapshot, type Snapshot } from "../../src/state/mirror-snapshot.ts";
 import { manifestOf, openShop, resources, tempFolder } from "../support/mirror.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { assertReadable } from "../../src/store/migrations/migrate.ts";
 import { errorOf, put, remove } from "../support/store.ts";
 
 const view: ReportView = {
@@ -136,5 +138,9 @@ describe("a snapshot", () => {
     const mirror = await openShop();
     mirror.db.exec("INSERT INTO _migrations (name, timestamp) VALUES ('9999-future', 'now')");
     expect(errorOf(() => snap(mirror.db.name)).message).toContain("newer version");
+    const report = openDatabase(":memory:");
+    report.prepare("ATTACH ? AS mirror").run(mirror.db.name);
+    expect(errorOf(() => assertReadable(report, "mirror")).message).toContain(mirror.db.name);
+    report.close();
   });
 });
