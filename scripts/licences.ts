@@ -1,7 +1,15 @@
 import { spawnSync } from "node:child_process";
 
 /** Names each library that comes with the package under a licence that is not in this list. Usage: `node scripts/licences.ts`. */
-const accepted = ["MIT", "ISC", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "0BSD", "BlueOak-1.0.0"];
+const accepted = new Set([
+  "MIT",
+  "ISC",
+  "Apache-2.0",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "0BSD",
+  "BlueOak-1.0.0",
+]);
 
 interface Library {
   readonly name: string;
@@ -11,7 +19,7 @@ interface Library {
 
 const { stdout } = spawnSync("npm", ["query", ".prod"], { encoding: "utf8", maxBuffer: 64_000_000 });
 const libraries = JSON.parse(stdout) as Library[];
-const refused = libraries.filter(({ license }) => !accepted.includes(String(license)));
+const refused = libraries.filter(({ license }) => !accepted.has(String(license)));
 for (const { name, version, license } of refused)
   process.stderr.write(
     `${name} ${version} has the licence ${JSON.stringify(license)}, which nobody accepted yet\n`,
