@@ -150,7 +150,7 @@ export class CompanyRuntime {
 
   private startTasks(): void {
     const { mirror, runQueue, uptime, scheduler, closed } = this;
-    const { context, settings } = this.options;
+    const { context, settings, lock } = this.options;
     const { clock, log, manifest } = context;
     const commands = new DaemonCommands(mirror.db);
     const dropped = commands.dropStale(isAlive, clock.nowMs());
@@ -173,7 +173,7 @@ export class CompanyRuntime {
     this.track(this.republish(publish));
     this.track(scheduler.followBackup(settings.config, () => this.backUp()));
     this.track(processCommands({ context, manifest, commands, runQueue, closed, replay, progressOf }));
-    this.track(runHeartbeat({ context, mirror, uptime, closed, receives, service, onGap }));
+    this.track(runHeartbeat({ context, mirror, lock, uptime, closed, receives, service, onGap }));
   }
 
   /** Has the report written again after events. */

@@ -180,7 +180,8 @@ export class CompanySupervisor {
     } catch (error) {
       log.error(messageOf(error), hintOf(error));
       this.setRuntime(null, messageOf(error));
-      await clock.sleep(openRetryMs, closed);
+      // Where the lock was lost, it is taken again at once.
+      if (lock.isHeld()) await clock.sleep(openRetryMs, closed);
     }
   }
 

@@ -4,6 +4,7 @@ import { heartbeatMs, type UptimeLog } from "../state/uptime-log.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
 import { createLogWatch } from "../store/write-ahead-log.ts";
+import { assertHeld, type WriterLock } from "../store/writer-lock.ts";
 import type { DaemonContext } from "./daemon-context.ts";
 
 /** What the heartbeat works with. */
@@ -12,6 +13,8 @@ export interface HeartbeatParts {
   readonly uptime: UptimeLog;
   readonly context: Pick<DaemonContext, "clock" | "log" | "connections">;
   readonly closed: AbortSignal;
+  /** Of the mirror: a daemon without work would not notice that it was replaced. */
+  readonly lock: WriterLock;
   /** Can deliveries be verified? Otherwise being up means nothing. */
   readonly receives: () => boolean;
   readonly service: () => CompanyStatusView["service"];
@@ -24,7 +27,8 @@ const checkEveryMs = 1_000;
 /**
  * Writes heartbeats and the state of the service to the mirror, for processes that only read the file.
  *
- * Guarantee: ends with `closed`; a database that fails for up to a minute ends nothing.
+ * Guarantee: ends with `closed`; a database that fails for up to a minute ends nothing. Rejects within two seconds where
+ * the lock file was removed or replaced.
  * Source of truth: the uptime log, and `service` and `dropped_connections` in `_meta`.
  * Worst outcome of a crash: the last heartbeat is up to 15 s old.
  */
@@ -38,6 +42,7 @@ export async function runHeartbeat(parts: HeartbeatParts): Promise<void> {
   const noteDropped = createDropNote(parts);
   while (!closed.aborted) {
     const succeeded = guard(() => {
+      assertHeld(parts.lock);
       const service = parts.service();
       const { state, message, sinceMs } = service;
       if (state !== written?.state || message !== written.message)

@@ -1,7 +1,6 @@
 import { dirname } from "node:path";
 import { makeFolders } from "../base/atomic-file.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
-import { MirrorError } from "../base/errors.ts";
 import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import { ChangeLog, createViews } from "../store/apply/change-log.ts";
@@ -20,7 +19,7 @@ import { planTable } from "../store/tables/table-plan.ts";
 import { restoreUnknownColumns } from "../store/tables/unknown-columns.ts";
 import { deriveAgain } from "./derive-again.ts";
 import { Meta, readRestored } from "./meta.ts";
-import type { WriterLock } from "../store/writer-lock.ts";
+import { assertHeld, type WriterLock } from "../store/writer-lock.ts";
 import { Quarantine } from "../store/apply/quarantine.ts";
 import { Sequence } from "./sequence.ts";
 
@@ -136,7 +135,7 @@ export async function openMirror(
 ): Promise<Mirror> {
   guarded(path, () => makeFolders(dirname(path)));
   const db = openDatabase(path);
-  if (lock) guardWrites(db, () => assertHeld(lock, path));
+  if (lock) guardWrites(db, () => assertHeld(lock));
   try {
     const wait = { clock, log, signal: signal ?? new AbortController().signal };
     await retryWhileBusy(db, () => migrate(db), wait);
@@ -152,16 +151,4 @@ export async function openMirror(
     db.close();
     throw error;
   }
-}
-
-function assertHeld(lock: WriterLock, path: string): void {
-  if (lock.isHeld()) return;
-  throw new MirrorError(
-    "locked",
-    `another process may write the mirror, because its lock file was replaced: ${path}`,
-    {
-      hint: "Nothing was written since. Run it again, and remove no lock file: it locks nothing once its process has ended.",
-      retryable: true,
-    },
-  );
 }

@@ -14,6 +14,7 @@ import { databaseError } from "./database.ts";
 export interface WriterLock {
   /** Is the locked file still there? Where it was removed or replaced, another process can lock the new one. */
   isHeld(): boolean;
+  readonly path: string;
   release(): void;
 }
 
@@ -37,6 +38,7 @@ export function takeWriterLock(path: string, command: string, guarded = "the mir
     const isHeld = () => fileAt(path) === file;
     return {
       isHeld,
+      path,
       release: () => {
         if (isHeld()) rmSync(note, { force: true });
         db?.close();
@@ -58,6 +60,16 @@ export function takeWriterLock(path: string, command: string, guarded = "the mir
       cause: error,
     });
   }
+}
+
+/** Throws MirrorError `locked` where the locked file was removed or replaced: another process may write the mirror. */
+export function assertHeld(lock: WriterLock): void {
+  if (lock.isHeld()) return;
+  const message = `another process may write the mirror, because its lock file was removed or replaced: ${lock.path}`;
+  throw new MirrorError("locked", message, {
+    hint: "Nothing was written since. Run it again, and remove no lock file: it locks nothing once its process has ended.",
+    retryable: true,
+  });
 }
 
 /** Identifies the file behind a name. To open and close it would end this process's lock on it. */
