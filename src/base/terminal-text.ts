@@ -11,6 +11,22 @@ export function terminalText(text: string, maxLength = Infinity): string {
   return safe.length <= maxLength ? safe : `${safe.slice(0, maxLength - 1).toWellFormed()}…`;
 }
 
+/** A value from outside within a line: safe to print, and at most 200 characters. */
+export function shortText(value: string): string {
+  return terminalText(value, 200);
+}
+
+/** JSON with unsafe characters as escapes. The value stays the same: JSON has them in texts only. */
+export function safeJson(json: string): string {
+  return json.replace(unsafeInText, (character) => {
+    const hex = (character.codePointAt(0) ?? 0).toString(16);
+    return `\\u${hex.padStart(4, "0")}`;
+  });
+}
+
+/** JSON itself has line breaks and spaces between values, and no other control character below U+0020. */
+const unsafeInText = /[\p{Zl}\p{Zp}\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
 function escape(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   const hex = code.toString(16);

@@ -1,3 +1,4 @@
+import { shortText } from "../../base/terminal-text.ts";
 import { isLoopbackUrl } from "../../config/address.ts";
 import type { Transport } from "../../connector/transport.ts";
 import { connectService } from "../../daemon/runs/service-connection.ts";
@@ -31,7 +32,7 @@ export async function checkToken(scope: CompanyScope): Promise<readonly CheckRes
 function checkName(name: string | null): CheckResult {
   if (name === null)
     return fail("token", "the service does not say whose token it is", "check base_url", "protocol");
-  return ok("token", `reads "${name}"; reading is all a mirror needs`);
+  return ok("token", `reads "${shortText(name)}"; reading is all a mirror needs`);
 }
 
 /** Compares the token's company with the one that an existing mirror is pinned to. */
@@ -41,7 +42,10 @@ async function checkMirror(scope: CompanyScope, transport: Transport, name: stri
     if (verdict === null) return ok("identity", "no mirror yet: the first sync pins the company");
     if (verdict.kind === "refused") return failFrom("identity", verdict.error);
     if ("why" in verdict) return ok("identity", verdict.why);
-    return ok("identity", verdict.kind === "same" ? `the mirror is of "${name}"` : "nothing pinned yet");
+    return ok(
+      "identity",
+      verdict.kind === "same" ? `the mirror is of "${shortText(name)}"` : "nothing pinned yet",
+    );
   } catch (error) {
     return failFrom("identity", error);
   }

@@ -22,14 +22,14 @@ export const changesCommand: CommandRun<"changes"> = async (context, { options, 
         // A JSON document is always finished.
         if (signal.aborted && !globals.json) return;
         for (const change of some) {
-          await output.line(`${globals.json && seq !== since ? "," : ""}${changeLine(change)}`);
+          await output.jsonText(`${globals.json && seq !== since ? "," : ""}${changeLine(change)}`);
           seq = change.seq;
         }
       }
     };
-    if (globals.json) await output.line('{"changes":[');
+    if (globals.json) await output.jsonText('{"changes":[');
     await printNew();
-    if (globals.json) await output.line(`],"next_since":${seq}}`);
+    if (globals.json) await output.jsonText(`],"next_since":${seq}}`);
     if (!follow) return;
     while (!signal.aborted) {
       await clock.sleep(followEveryMs, signal);

@@ -5,7 +5,7 @@ import { renderTableDocs, tableDocs } from "../mirror/table-docs.ts";
 export const schemaCommand: CommandRun<"schema"> = async ({ connectors, output, globals }, { options }) => {
   const { manifest } = connectors[0];
   if (!options.tables)
-    await output.line(JSON.stringify(configJsonSchema(manifest), null, globals.json ? 0 : 2));
+    await output.jsonText(JSON.stringify(configJsonSchema(manifest), null, globals.json ? 0 : 2));
   else if (globals.json) await output.json({ tables: tableDocs(manifest) });
   else await output.line(renderTableDocs(tableDocs(manifest)));
   return "complete";

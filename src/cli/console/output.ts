@@ -1,12 +1,16 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { MirrorError } from "../../base/errors.ts";
+import { safeJson, terminalText } from "../../base/terminal-text.ts";
 
 /** The part of `process.stdout` that is used. */
 export interface DataStream {
   write(text: string, done: (error?: Error | null) => void): boolean;
   on(event: "error", listener: (error: NodeJS.ErrnoException) => void): unknown;
 }
+
+/** Characters; a longer line hides what follows it. */
+const longestLine = 4_000;
 
 /** What `createOutput` gives. */
 export type Output = ReturnType<typeof createOutput>;
@@ -22,10 +26,10 @@ export function createOutput(stream: DataStream) {
   };
   stream.on("error", fail);
   /**
-   * Writes a line. Resolves when the system has taken it, so that a slow reader slows the writer down.
+   * Writes a text and a line break. Resolves when the system has taken it, so that a slow reader slows the writer down.
    * @throws MirrorError `stopped` when stdout cannot be written
    */
-  const line = async (text: string): Promise<void> => {
+  const write = async (text: string): Promise<void> => {
     if (closed.signal.aborted) return;
     used = true;
     await new Promise<void>((resolve) => {
@@ -37,9 +41,18 @@ export function createOutput(stream: DataStream) {
     if (broken) throw new MirrorError("stopped", `stdout cannot be written: ${broken.message}`);
   };
   return {
-    line,
+    /** Writes a line for people, or several: what comes from data cannot move the cursor or colour the screen. */
+    line: (text: string) =>
+      write(
+        text
+          .split("\n")
+          .map((one) => terminalText(one, longestLine))
+          .join("\n"),
+      ),
+    /** Writes a line of JSON, or a part of a document. */
+    jsonText: (text: string) => write(safeJson(text)),
     /** Writes the one document of `--json` as one line. Record ids beyond 2^53 are written as numbers. */
-    json: (value: unknown) => line(JSON.stringify(value, exactNumbers)),
+    json: (value: unknown) => write(safeJson(JSON.stringify(value, exactNumbers))),
     /** True once something was written. */
     get used() {
       return used;

@@ -1,3 +1,4 @@
+import { shortText } from "../../../base/terminal-text.ts";
 import { InboxView, type InboxRow } from "../../../state/inbox/inbox-view.ts";
 import { printResult } from "../../console/output.ts";
 import { readExisting, soleScope } from "../../mirror/company-scope.ts";
@@ -44,9 +45,9 @@ function viewOf(row: InboxRow) {
 }
 
 function lineOf(row: InboxRow): string {
-  const what = [row.type ?? "-", row.resourceId === null ? "" : String(row.resourceId)].join(" ").trimEnd();
+  const what = [shortText(row.type ?? "-"), row.resourceId ?? ""].join(" ").trimEnd();
   const request = row.requestId === null ? "" : `  ${row.requestId}`;
-  return `${row.receivedAt}  ${what}  ${outcomeText(row)}  ${row.eventId}${request}`;
+  return `${row.receivedAt}  ${what}  ${outcomeText(row)}  ${shortText(row.eventId)}${request}`;
 }
 
 function outcomeText({ state, outcome, problem, work }: InboxRow): string {

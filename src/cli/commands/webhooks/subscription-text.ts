@@ -1,4 +1,5 @@
 import { someOf } from "../../../base/names.ts";
+import { shortText } from "../../../base/terminal-text.ts";
 import { deliversHere, missingEvents } from "../../../webhook/subscriptions/event-choice.ts";
 import type { Subscription } from "../../../webhook/subscriptions/subscription-client.ts";
 import type { CompanyScope } from "../../mirror/company-scope.ts";
@@ -24,9 +25,9 @@ export function viewOfSubscription(one: Subscription, { company, manifest }: Com
 
 /** A subscription in three lines for people. */
 export function subscriptionLines(company: string, view: SubscriptionView): string[] {
-  const name = view.name === null ? "" : ` "${view.name}"`;
+  const name = view.name === null ? "" : ` "${shortText(view.name)}"`;
   const whose = view.here ? "this config's receiver" : "not this config's receiver";
-  const reason = view.disabled_reason === null ? "" : ` (${view.disabled_reason})`;
+  const reason = view.disabled_reason === null ? "" : ` (${shortText(view.disabled_reason)})`;
   return [
     `${company}: subscription ${view.id}${name}, ${view.active ? "active" : "off"}${reason}`,
     `  ${view.url} (${whose})`,

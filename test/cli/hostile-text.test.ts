@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { createOutput, printResult } from "../../src/cli/console/output.ts";
+import { subscriptionLines } from "../../src/cli/commands/webhooks/subscription-text.ts";
+
+/** Turns the terminal red, clears it, and turns the direction of what follows. */
+const hostile = "Acme\u001b[31m\u001b[2J\u009b1A\u202egpj.exe";
+const unsafe = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2028]/;
+
+function recorded() {
+  const written: string[] = [];
+  const write = (text: string, done: () => void) => {
+    written.push(text);
+    done();
+    return true;
+  };
+  return { output: createOutput({ write, on: () => undefined }), written };
+}
+
+// Fault: webhook | a name with control characters and turns of direction | data that a command prints | escapes, on the terminal and in JSON
+test("nothing that a command prints can move the cursor, colour the screen or turn a line's direction", async () => {
+  const { output, written } = recorded();
+  await printResult({ globals: { json: false }, output }, {}, [`company ${hostile}`, "below\nit"]);
+  await printResult({ globals: { json: true }, output }, { name: hostile }, []);
+  await output.jsonText(JSON.stringify({ name: hostile }));
+  expect(written.filter((text) => unsafe.test(text))).toEqual([]);
+  expect(written[0]).toBe(String.raw`company Acme\x1b[31m\x1b[2J\x9b1A\u202egpj.exe` + "\n");
+  expect(written[1]).toBe("below\nit\n");
+  for (const text of written.slice(2)) expect(JSON.parse(text)).toEqual({ name: hostile });
+});
+
+test("a long value from outside does not hide what follows it", () => {
+  const view = {
+    id: 1,
+    here: true,
+    active: false,
+    url: "https://example.com",
+    events: [],
+    missing_events: [],
+  };
+  const never = { last_success_at: null, last_failure_at: null };
+  const names = { name: "n".repeat(5_000), disabled_reason: `bad\nacme: all is well ${"r".repeat(5_000)}` };
+  const lines = subscriptionLines("acme", { ...view, ...never, ...names });
+  expect(lines[0]).toContain(String.raw`off (bad\x0aacme`);
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(600);
+});
