@@ -4,7 +4,7 @@ import { subscriptionLines } from "../../src/cli/commands/webhooks/subscription-
 
 /** Turns the terminal red, clears it, and turns the direction of what follows. */
 const hostile = "Acme\u001b[31m\u001b[2J\u009b1A\u202egpj.exe";
-const unsafe = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2028]/;
+const unsafe = /[^\P{Cc}\n]|[\u202a-\u202e\u2028]/u;
 
 function recorded() {
   const written: string[] = [];
