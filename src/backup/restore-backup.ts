@@ -159,16 +159,17 @@ function freePlace(mirror: string, check: (db: Db) => void): void {
     for (const ending of ["-wal", "-shm", "-journal"]) rmSync(mirror + ending, { force: true });
     return;
   }
-  const db = openDatabase(mirror);
+  let db: Db | null = null;
   try {
-    if (hasTable(db, "_meta")) check(db);
+    const there = (db = openDatabase(mirror));
+    if (hasTable(there, "_meta")) check(there);
     // Only the last connection can change the mode: no other one may go on with the log.
-    guarded(mirror, () => db.pragma("journal_mode = DELETE"));
+    guarded(mirror, () => there.pragma("journal_mode = DELETE"));
   } catch (error) {
     const isBad = error instanceof MirrorError && error.kind === "database" && !error.retryable;
     throw isBad ? new MirrorError("database", error.message, { hint: moveAway, cause: error }) : error;
   } finally {
-    db.close();
+    db?.close();
   }
 }
 

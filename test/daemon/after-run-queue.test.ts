@@ -50,6 +50,15 @@ describe("what follows runs", () => {
     expect(story).toEqual(["a all", "b all"]);
   });
 
+  test("a backup is a job of its own, after what waits, and never beside it", async () => {
+    const { queue, story, end, most } = aQueue(2);
+    void queue.add("a", "all");
+    const waits = [queue.add("a", "backup"), queue.add("a", "report"), queue.add("a", "backup")];
+    for (let turn = 0; turn < 3; turn++) await end("a");
+    await Promise.all(waits);
+    expect([most(), story]).toEqual([1, ["a all", "a backup", "a report"]]);
+  });
+
   test("nobody waits for it longer than his signal, and what is dropped or stopped is not made", async () => {
     const { queue, story, end } = aQueue();
     void queue.add("a", "all");

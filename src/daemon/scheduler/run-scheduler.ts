@@ -125,8 +125,9 @@ export class RunScheduler {
     await this.onSchedule(slots, slotKeys.backup, async (slotMs) => {
       const endMs = slots.after(slotMs) ?? Infinity;
       for (let failures = 1; this.lastRun() !== null && !(await make()); failures++) {
-        await clock.sleep(backoffMs(failures, failedRunBackoff), closed);
-        if (closed.aborted || clock.nowMs() >= endMs) return;
+        const leftMs = endMs - clock.nowMs();
+        if (closed.aborted || leftMs <= 0) return;
+        await clock.sleep(Math.min(leftMs, backoffMs(failures, failedRunBackoff)), closed);
       }
     });
   }

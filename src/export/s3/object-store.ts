@@ -22,10 +22,17 @@ export function connectStore(access: S3Access) {
       const part = async () => (await s3.getObjectRaw(key, false, from, to)).arrayBuffer();
       return new Uint8Array(await guardedRequest(key, part));
     },
-    /** Every key that begins so. */
+    /** Every key that begins so. The library's own list asks for `/bucket/`, which not every server takes. */
     list: async (prefix: string) => {
-      const objects = await guardedRequest(prefix, () => s3.listObjects("/", prefix));
-      return (objects ?? []).map(({ Key }) => Key);
+      const keys: string[] = [];
+      for (let token: string | undefined = ""; token !== undefined;) {
+        const query = { "list-type": "2", prefix, ...(token !== "" && { "continuation-token": token }) };
+        const page = async () => (await s3.getObjectRaw("", true, 0, undefined, query)).text();
+        const text = await guardedRequest(prefix, page);
+        keys.push(...textsIn(text, "Key"));
+        [token] = textsIn(text, "NextContinuationToken");
+      }
+      return keys;
     },
     put: (key: string, body: Uint8Array, type: string) =>
       guardedRequest(key, () => s3.putObject(key, body, type)),
@@ -43,6 +50,19 @@ export function connectStore(access: S3Access) {
       };
     },
   };
+}
+
+const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+
+/** The texts of these elements of an answer in XML. */
+function textsIn(xml: string, element: string): string[] {
+  const found = xml.matchAll(new RegExp(`<${element}>([^<]*)</${element}>`, "g"));
+  return [...found].map(([, text = ""]) =>
+    text.replaceAll(/&(?:#(\d+)|#x([0-9a-f]+)|(\w+));/gi, (whole, decimal, hex, name) => {
+      if (name) return entities[String(name)] ?? whole;
+      return String.fromCodePoint(decimal ? Number(decimal) : Number.parseInt(String(hex), 16));
+    }),
+  );
 }
 
 const fetchWithoutRedirects: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "error" });

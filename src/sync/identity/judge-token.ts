@@ -80,12 +80,14 @@ async function proveCompany(
 
 /**
  * Is a copy of a mirror of the same company as the mirror that is there? One that no run has read belongs to nobody.
- * Two that were begun apart need a record that both show with the same stable value: names prove nothing.
+ * Two that were begun apart, or of a new token and name, need a record that both show with the same stable value: names prove nothing.
  */
 export function isSameCompany(mirror: JudgedMirror, copy: JudgedMirror): boolean {
   const [pinned, copied] = [mirror, copy].map(({ db }) => pinnedIdentity(new Meta(db)));
   if (!pinned) return true;
-  if (!copied || pinned.salt === copied.salt) return copied !== null;
+  if (!copied) return false;
+  const isSameName = pinned.name === copied.name || pinned.fingerprint === copied.fingerprint;
+  if (pinned.salt === copied.salt && isSameName) return true;
   const records = new Records(mirror.db);
   return proofsOf(copy).some(
     ({ resource, id, field, value }) => records.texts(resource.name, id, [snakeCase(field)])[0] === value,

@@ -1,0 +1,257 @@
+import { hash } from "node:crypto";
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import path from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { copyMirror } from "../../src/backup/content/copy-mirror.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { takeWriterLock } from "../../src/store/writer-lock.ts";
+import { runCommand } from "../support/cli.ts";
+import { aCompany, sync, type Company } from "../support/company.ts";
+import { expectEqual, look } from "../support/equal.ts";
+import { openHasty, tempFolder } from "../support/mirror.ts";
+import { startS3 } from "../support/s3-server.ts";
+import { writeServeConfig } from "../support/serve.ts";
+import { put } from "../support/store.ts";
+
+/** A company with a mirror, and the folder or bucket of its backups. */
+async function aMirrored(): Promise<Company & { readonly backups: string }> {
+  const company = await aCompany({ companies: 2, records: 5 });
+  await sync(company);
+  writeServeConfig(company);
+  return { ...company, backups: path.join(company.folder, "backups") };
+}
+
+async function run(company: Company, args: readonly string[], env = {}) {
+  const config = path.join(company.folder, "config.yaml");
+  return runCommand([...args, "--config", config], { cwd: company.folder, env });
+}
+
+async function backUp(company: Company & { readonly backups: string }): Promise<string> {
+  const { code, stdout, stderr } = await run(company, ["backup", "--to", company.backups, "--json"]);
+  expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
+  return (JSON.parse(stdout) as { companies: { acme: { id: string } } }).companies.acme.id;
+}
+
+const restore = (company: Company & { readonly backups: string }, ...more: string[]) =>
+  run(company, ["restore", "--from", company.backups, ...more]);
+
+/** Every file of a data folder with its content, without backups and locks. */
+function contentOf({ folder }: Company): Map<string, string> {
+  const names = readdirSync(folder).filter((name) => /^\.?acme/.test(name) && !name.includes(".lock"));
+  return new Map(names.map((name) => [name, hash("sha256", readFileSync(path.join(folder, name)))]));
+}
+
+const idsIn = (company: Company & { readonly backups: string }) =>
+  readdirSync(path.join(company.backups, "acme")).toSorted();
+
+describe("a backup", () => {
+  // Fault: disk | another connection commits while pages are copied | the mirror, during its copy | the copy shows one commit, and is not begun again
+  test("shows one commit, however often others commit meanwhile", async () => {
+    const mirror = await openHasty();
+    const { db } = mirror;
+    const name = "x".repeat(2_000);
+    for (let id = 1; id <= 6_000; id++)
+      put(mirror, "people", { id, name: `${id}${name}`, email: null, score: 0 });
+    const target = path.join(tempFolder(), "copy.db");
+    let commits = 0;
+    const writer = setInterval(() => {
+      for (let each = 0; each < 5; each++)
+        put(mirror, "people", { id: 10_000 + commits++, name: "late", email: null, score: 0 });
+    }, 1);
+    const facts = await copyMirror(db.name, target, new AbortController().signal).finally(() =>
+      clearInterval(writer),
+    );
+    expect(commits).toBeGreaterThan(0);
+    expect(facts.rows["people"]).toBe(6_000);
+    expect(look(target, (copy) => copy.prepare("SELECT count(*) FROM people").pluck().get())).toBe(6_000);
+    expect(existsSync(`${target}-wal`)).toBe(false);
+  });
+
+  test("leaves so many as are to be kept, and touches nothing else in their folder", async () => {
+    const company = await aMirrored();
+    const ids = [await backUp(company), await backUp(company)];
+    const own = path.join(company.backups, "acme");
+    for (const name of ["2026-01-01", ".unfinished-2026-11-22T03-45-00-123Z"])
+      mkdirSync(path.join(own, name));
+    writeFileSync(path.join(own, "notes.txt"), "mine");
+    const { code, stdout } = await run(company, ["backup", "--to", company.backups, "--keep", "2"]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("1 older removed")]);
+    expect(idsIn(company)).toEqual(["2026-01-01", ids[1], expect.stringMatching(/^2.*Z$/), "notes.txt"]);
+  });
+
+  // Fault: disk | the place of backups is a file | `backup --to` | exit 10 with the cause, shown by `status`
+  test("that fails says so, and is shown by status until the next one", async () => {
+    const company = await aMirrored();
+    writeFileSync(company.backups, "");
+    expect((await run(company, ["backup", "--to", company.backups])).code).toBe(10);
+    const failed = await run(company, ["status"]);
+    expect([failed.code, failed.stdout]).toEqual([3, expect.stringContaining("! backup: failed")]);
+    rmSync(company.backups);
+    await backUp(company);
+    const mended = await run(company, ["status"]);
+    expect([mended.code, mended.stdout]).toEqual([0, expect.stringContaining("backup: written")]);
+    expect((await run(company, ["backup"])).code).toBe(2);
+  });
+});
+
+describe("a restore", () => {
+  test("over the same company's mirror brings back the backup, and the next run begins anew", async () => {
+    const company = await aMirrored();
+    const { control } = company.sandbox;
+    control.create("clients", { name: "Nová" });
+    // Cut off in the middle of its lists.
+    expect((await sync(company, { mostRequests: 3 })).outcome).toBe("stopped");
+    expect(look(company.file, (db) => db.prepare("SELECT count(*) FROM _work").pluck().get())).not.toBe(0);
+    await backUp(company);
+    await sync(company);
+    const lastSeq = look(company.file, (db) =>
+      Number(db.prepare("SELECT max(seq) FROM _change_log").pluck().get()),
+    );
+    expect(await restore(company)).toMatchObject({ code: 0, stderr: expect.not.stringContaining("error") });
+    const before = company.proxy.asked.length;
+    expect(await sync(company)).toMatchObject({ outcome: "complete", resumed: false });
+    const lists = new Set(company.proxy.asked.slice(before).map((asked) => asked.path.split("?")[0]));
+    expect([...lists]).toEqual(expect.arrayContaining(["/clients", "/invoices", "/units"]));
+    expectEqual(company);
+    const seqs = look(company.file, (db) => db.prepare("SELECT max(seq) FROM _change_log").pluck().get());
+    expect(Number(seqs)).toBeGreaterThan(lastSeq);
+    expect((await run(company, ["verify", "--local"])).code).toBe(0);
+  });
+
+  // Fault: identity | the backup of another company | `restore` over a filled mirror | exit 4, and nothing is touched (I10)
+  test("over another company's mirror exits with 4 and touches nothing", async () => {
+    const company = await aMirrored();
+    await backUp(company);
+    rmSync(company.file);
+    await sync(company, { token: company.sandbox.companies[1]?.token ?? "" });
+    const before = contentOf(company);
+    const { code, stderr } = await restore(company);
+    expect([code, stderr]).toEqual([4, expect.stringContaining("another company")]);
+    expect(contentOf(company)).toEqual(before);
+  });
+
+  test("knows its company by a record, where the mirror there was begun anew", async () => {
+    const company = await aMirrored();
+    await backUp(company);
+    rmSync(company.file);
+    await sync(company);
+    expect((await restore(company)).code).toBe(0);
+  });
+
+  // Fault: process | another process holds the writer lock | `restore` | exit 11, and nothing is touched
+  test("while a process writes the mirror exits with 11", async () => {
+    const company = await aMirrored();
+    await backUp(company);
+    const before = contentOf(company);
+    const lock = takeWriterLock(path.join(company.folder, "acme.lock"), "sync");
+    onTestFinished(() => lock.release());
+    expect((await restore(company)).code).toBe(11);
+    expect(contentOf(company)).toEqual(before);
+  });
+
+  // Fault: disk | bytes of the backup are changed, cut off or appended | each file of the backup | exit 10; nothing is touched, and an earlier backup can be restored
+  test.each(["changed", "longer", "no manifest"])(
+    "from a damaged backup touches nothing: %s",
+    async (how) => {
+      const company = await aMirrored();
+      const [first, last] = [await backUp(company), await backUp(company)];
+      const mirror = path.join(company.backups, "acme", last, "mirror.db");
+      if (how === "changed") writeFileSync(mirror, readFileSync(mirror).fill("x", 9_000, 9_010));
+      else if (how === "longer") appendFileSync(mirror, "x");
+      else writeFileSync(path.join(company.backups, "acme", last, "manifest.json"), "{}");
+      const before = contentOf(company);
+      expect((await restore(company)).code).toBe(10);
+      expect(contentOf(company)).toEqual(before);
+      expect((await restore(company, "--at", first)).code).toBe(0);
+    },
+  );
+
+  // Fault: files | the mirror is removed, its write-ahead log is left | `restore` into the data folder | the log does not become the restored mirror's
+  test("where a write-ahead log was left without its mirror does not apply that", async () => {
+    const company = await aMirrored();
+    const wal = `${company.file}-wal`;
+    const db = openDatabase(company.file);
+    db.exec("UPDATE clients SET name = 'lost'");
+    copyFileSync(wal, `${wal}.kept`);
+    db.exec("UPDATE clients SET name = 'kept'");
+    db.close();
+    await backUp(company);
+    rmSync(company.file);
+    copyFileSync(`${wal}.kept`, wal);
+    expect((await restore(company)).code).toBe(0);
+    const names = look(company.file, (mirror) =>
+      mirror.prepare("SELECT DISTINCT name FROM clients").pluck().all(),
+    );
+    expect(names).toEqual(["kept"]);
+  });
+
+  test("a mirror that nobody can read has to be moved away", async () => {
+    const company = await aMirrored();
+    await backUp(company);
+    writeFileSync(company.file, "no database, whatever it was before it was overwritten".repeat(100));
+    const refused = await restore(company);
+    expect([refused.code, refused.stderr]).toEqual([10, expect.stringContaining("Move it away")]);
+    rmSync(company.file);
+    expect((await restore(company)).code).toBe(0);
+  });
+
+  test("takes the place's only company for one that got another name, and says where there is none", async () => {
+    const company = await aMirrored();
+    await backUp(company);
+    writeServeConfig(company, "", [{ name: "renamed", token: company.sandbox.token }]);
+    expect((await restore(company)).code).toBe(0);
+    expect(existsSync(path.join(company.folder, "renamed.db"))).toBe(true);
+    const none = await restore(company, "--at", "2026-01-01T00-00-00-000Z");
+    expect([none.code, none.stderr]).toEqual([
+      1,
+      expect.stringContaining("there is no backup of 2026-01-01T"),
+    ]);
+  });
+});
+
+// Fault: files | an object of the backup is lost or changed, or was never finished | the object store | not listed without its manifest; refused where it was changed
+test("a bucket holds backups as a folder does", async () => {
+  const bucket = tempFolder();
+  const server = await startS3(bucket, "lake");
+  onTestFinished(() => server.close());
+  const keys = { AWS_ACCESS_KEY_ID: "S3RVER", AWS_SECRET_ACCESS_KEY: "S3RVER" };
+  const env = { ...keys, AWS_ENDPOINT_URL: server.url };
+  const company = await aMirrored();
+  const to = "s3://lake/some/prefix";
+  const backUpThere = async () => {
+    const { code, stdout, stderr } = await run(company, ["backup", "--to", to, "--keep", "2", "--json"], env);
+    expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
+    return (JSON.parse(stdout) as { companies: { acme: { id: string; removed: string[] } } }).companies.acme;
+  };
+  const [first, second, third] = [await backUpThere(), await backUpThere(), await backUpThere()];
+  expect(third.removed).toEqual([first.id]);
+  const store = (id: string, file: string) =>
+    path.join(bucket, "lake/some/prefix/acme", id, `${file}._S3rver_object`);
+  expect([first.id, second.id, third.id].map((id) => existsSync(store(id, "mirror.db")))).toEqual([
+    false,
+    true,
+    true,
+  ]);
+  rmSync(company.file);
+  expect((await run(company, ["restore", "--from", to], env)).code).toBe(0);
+  expect((await sync(company)).outcome).toBe("complete");
+  expectEqual(company);
+
+  const stored = store(third.id, "mirror.db");
+  writeFileSync(stored, readFileSync(stored).fill("x", 9_000, 9_010));
+  expect((await run(company, ["restore", "--from", to], env)).code).toBe(10);
+  rmSync(store(third.id, "manifest.json"));
+  const { code, stdout } = await run(company, ["restore", "--from", to], env);
+  expect([code, stdout]).toEqual([0, expect.stringContaining(second.id)]);
+  expect(existsSync(path.join(company.folder, ".acme.backup"))).toBe(false);
+  expect(existsSync(path.join(company.folder, ".acme.restore"))).toBe(false);
+});

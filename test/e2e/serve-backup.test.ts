@@ -1,0 +1,34 @@
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { aCompany } from "../support/company.ts";
+import { eventually, serve, wholeRuns, writeServeConfig } from "../support/serve.ts";
+
+// Fault: disk | the place of scheduled backups is a file | a process of `serve` | shown by /readyz and metrics, and made again when the place is there
+test("serve makes backups by their schedule, keeps the last ones, and says how it went", async () => {
+  const company = await aCompany({ records: 5 });
+  const backups = path.join(company.folder, "backups");
+  writeFileSync(backups, "");
+  const more = 'backup: { to: ./backups, schedule: "* * * * * *", keep: 1 }\nschedule: { publish: off }';
+  writeServeConfig(company, more);
+  const daemon = await serve(company);
+  await eventually(() => wholeRuns(company) === 1, "a run");
+  const ready = async () => ((await (await fetch(`${daemon.url}/readyz`)).json()) as Ready).companies.acme;
+  const metrics = async () => (await fetch(`${daemon.url}/metrics`)).text();
+  await eventually(async () => (await ready()).reasons.some((why) => why.includes("backup")), "a reason");
+  expect(await metrics()).toMatch(/after_run_failed\{.*step="backup"\} 1/);
+
+  rmSync(backups);
+  const names = () => (existsSync(backups) ? readdirSync(path.join(backups, "acme")) : []);
+  const finished = () => names().filter((name) => !name.startsWith("."));
+  await eventually(() => finished().length === 1, "a backup");
+  const [first] = finished();
+  await eventually(() => finished().length === 1 && finished()[0] !== first, "the next one, in its place");
+  await eventually(async () => !(await ready()).reasons.some((why) => why.includes("backup")), "no reason");
+  expect(await metrics()).toMatch(/backup_last_success_timestamp_seconds\{company="acme"\} [1-9]/);
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+}, 60_000);
+
+interface Ready {
+  readonly companies: { readonly acme: { readonly reasons: readonly string[] } };
+}
