@@ -36,6 +36,9 @@ describe("the units", () => {
     expect(Number.parseInt(service?.get("TimeoutStopSec")?.[0] ?? "", 10)).toBeGreaterThan(drainS);
     expect(service?.get("ExecReload")).toEqual(["/bin/kill -HUP $MAINPID"]);
     expect(service?.get("RestartPreventExitStatus")).toEqual(["2"]);
+    expect(service?.get("Type")).toEqual(["notify"]);
+    expect(service?.get("NotifyAccess")).toEqual(["all"]);
+    expect(service?.get("WatchdogSec")).toEqual(["120"]);
   });
 
   test("write nowhere but to the data folder of the config", () => {
@@ -89,7 +92,7 @@ describe("YAML", () => {
 });
 
 describe("the cluster", () => {
-  const [deployment, service, ingress] = documentsOf("kubernetes/serve.yaml");
+  const [deployment, service, policy, ingress] = documentsOf("kubernetes/serve.yaml");
   const [cronJob] = documentsOf("kubernetes/cronjob.yaml");
   const [secret, config, claim] = documentsOf("kubernetes/common.yaml");
   const pods = [
@@ -132,6 +135,17 @@ describe("the cluster", () => {
     ]);
     const mounts = at(pod, "containers", 0, "volumeMounts") as { name: string }[];
     expect(mounts.map(({ name }) => name)).toEqual(["data", "config", "secrets", "tmp"]);
+  });
+
+  test("lets nothing in but the receiver's port, and nothing out but names and HTTPS to the world outside", () => {
+    expect(at(policy, "kind")).toBe("NetworkPolicy");
+    expect(at(policy, "spec", "podSelector")).toEqual(at(deployment, "spec", "selector"));
+    expect(at(policy, "spec", "policyTypes")).toEqual(["Ingress", "Egress"]);
+    const port = at(deployment, "spec", "template", "spec", "containers", 0, "ports", 0, "containerPort");
+    expect(at(policy, "spec", "ingress", 0, "ports")).toEqual([{ protocol: "TCP", port }]);
+    const out = at(policy, "spec", "egress") as { ports: { port: number }[] }[];
+    expect(out.flatMap(({ ports }) => ports.map((one) => one.port))).toEqual([53, 53, 443]);
+    expect(at(policy, "spec", "egress", 1, "to", 0, "ipBlock", "except")).toContain("169.254.0.0/16");
   });
 
   test("has every secret that the config names", () => {

@@ -24,6 +24,7 @@ import { selectResources } from "../mirror/selected-resources.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { runOwn } from "../program/own-process.ts";
+import { createSystemd } from "../program/systemd.ts";
 
 /** For responses on their way when a signal comes. */
 const answerGraceMs = 3_000;
@@ -39,15 +40,18 @@ export const serveCommand: CommandRun<"serve"> = async (context, { options, load
   const stopReloading = context.onHangup(createReload(context, config, load, daemon));
   // The server answers before the mirrors are open: deliveries get 503 meanwhile, and are sent again.
   const server = await listen(context, daemon, address, counts);
+  const systemd = createSystemd(context);
   daemon.start();
   try {
     const url = urlOf(address.host, server.port);
     const companies = config.companies.map(({ name }) => name);
     const line = `listening on ${url} for ${companies.join(", ")}`;
     await printResult(context, { url, pid: process.pid, companies }, [line]);
+    systemd.ready(context.signal);
     while (!context.signal.aborted) await context.clock.sleep(dayMs, context.signal);
   } finally {
     stopReloading();
+    systemd.stopping();
     await server.close(answerGraceMs);
     await daemon.stop();
   }

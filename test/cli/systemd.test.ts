@@ -1,0 +1,52 @@
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test, vi } from "vitest";
+import { createSystemd } from "../../src/cli/program/systemd.ts";
+import { temporaryFolder } from "../support/cli.ts";
+import { recordingLog } from "../support/http-client.ts";
+import { VirtualClock } from "../support/virtual/virtual-clock.ts";
+
+/** A folder with a `systemd-notify` that writes down what it is given. */
+function notifier() {
+  const folder = temporaryFolder();
+  const file = path.join(folder, "given");
+  const program = path.join(folder, "systemd-notify");
+  writeFileSync(program, `#!/bin/sh\necho "$*" >> ${file}\n`);
+  chmodSync(program, 0o755);
+  const given = () =>
+    existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean).toSorted() : [];
+  return { env: { PATH: `${folder}:/usr/bin:/bin`, NOTIFY_SOCKET: "/run/none" }, given };
+}
+
+test("systemd hears that the daemon is ready, that it is alive in time, and that it stops", async () => {
+  const { env, given } = notifier();
+  const clock = new VirtualClock(0);
+  const stop = new AbortController();
+  const log = recordingLog();
+  const systemd = createSystemd({ env: { ...env, WATCHDOG_USEC: "120000000" }, clock, log });
+  systemd.ready(stop.signal);
+  await clock.until(79_000);
+  stop.abort();
+  systemd.stopping();
+  const alive = ["WATCHDOG=1", "WATCHDOG=1"];
+  await vi.waitFor(
+    () => expect(given()).toEqual(["READY=1 STATUS=receiving", "STOPPING=1", ...alive]),
+    5_000,
+  );
+  expect(log.lines).toEqual([]);
+});
+
+test("a daemon that nobody started this way tells nobody, and one whose words do not arrive says so once", async () => {
+  const { env, given } = notifier();
+  const log = recordingLog();
+  const parts = { clock: new VirtualClock(0), log };
+  createSystemd({ ...parts, env: { PATH: env.PATH } }).stopping();
+  const systemd = createSystemd({ ...parts, env: { ...env, PATH: "/nowhere" } });
+  systemd.stopping();
+  await vi.waitFor(() => expect(log.lines).toHaveLength(1), 5_000);
+  systemd.stopping();
+  const ends = createSystemd({ ...parts, env });
+  ends.stopping();
+  await vi.waitFor(() => expect(given()).toEqual(["STOPPING=1"]), 5_000);
+  expect(log.lines).toEqual([{ level: "warn", message: expect.stringContaining("systemd was not told") }]);
+});
