@@ -20,7 +20,7 @@ import {
   sizeText,
 } from "./config-values.ts";
 import { pathText } from "./config-problems.ts";
-import { off, schedule, serve } from "./serve-sections.ts";
+import { off, retention, schedule, serve } from "./serve-sections.ts";
 import type { ResolvedSecret, ResolvedSecrets } from "./secrets.ts";
 
 /** What the config must know of a connector; a Manifest is one. */
@@ -66,6 +66,7 @@ export function configSchema(known: KnownConnector, place: ConfigPlace) {
     backup: backup(place).prefault({}).describe("Copies of mirrors, made by `serve`."),
     files: files.prefault({}).describe("Whether PDFs and attachments are fetched."),
     report: report(place).prefault({}).describe("The published database."),
+    retention: retention.prefault({}).describe("How long what only looks back is kept."),
     log: section({ level: oneOfWords(logLevels).default("info").describe("The least that is logged.") })
       .prefault({})
       .describe("What is logged."),

@@ -48,3 +48,24 @@ export const serve = section({
     .default(1)
     .describe("For how many companies at a time report and exports are made; each takes a process."),
 }).transform(({ listen, after_run, ...same }) => ({ ...listen, ...same, afterRun: after_run }));
+
+const keptFor = durationText(1_000, 36_500 * dayMs, ", or keep");
+/** Gives null. */
+const keep = z.literal("keep").transform(() => null);
+
+/** How long `prune` leaves what only looks back; null: for ever. */
+export const retention = section({
+  runs: keep.or(keptFor).prefault("400d").describe("Runs and their reports; the last ones always stay."),
+  inbox_bodies: keep
+    .or(keptFor)
+    .prefault("400d")
+    .describe("Bodies of events that were dealt with; their ids always stay."),
+  changes: keep
+    .or(keptFor)
+    .prefault("keep")
+    .describe("The change log. Who reads it must have read on by then: keep, or a duration."),
+}).transform((each) => ({
+  runsMs: each.runs,
+  inboxBodiesMs: each.inbox_bodies,
+  changesMs: each.changes,
+}));

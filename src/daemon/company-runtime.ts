@@ -21,6 +21,7 @@ import { RunQueue, type EndedRun, type Scrubbing } from "./runs/run-queue.ts";
 import { connectService, type ServiceConnection } from "./runs/service-connection.ts";
 import { createNotices, type Notices } from "./runs/store-notices.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
+import { Pruner } from "./scheduler/pruner.ts";
 import { republishAfterEvents } from "./scheduler/republish.ts";
 import { RunScheduler } from "./scheduler/run-scheduler.ts";
 
@@ -164,6 +165,11 @@ export class CompanyRuntime {
     };
     const receives = () => this.receives;
     const service = () => this.eventWorker.state();
+    const isListing = () => this.isListing();
+    const { retention } = settings.config;
+    const pruner = new Pruner({ context, db: mirror.db, retention, isListing, closed });
+    const prune = () => pruner.prune();
+    this.track(pruner.follow());
     const onGap = () => this.track(this.recoverFromGap());
     this.track(this.eventWorker.ended);
     this.track(scheduler.follow(reason));
@@ -172,19 +178,20 @@ export class CompanyRuntime {
     this.track(scheduler.followPublish(settings.config.schedule, publish));
     this.track(this.republish(publish));
     this.track(scheduler.followBackup(settings.config, () => this.backUp()));
-    this.track(processCommands({ context, manifest, commands, runQueue, closed, replay, progressOf }));
     this.track(runHeartbeat({ context, mirror, lock, uptime, closed, receives, service, onGap }));
+    const performed = { replay, prune, progressOf };
+    this.track(processCommands({ context, manifest, commands, runQueue, closed, ...performed }));
   }
 
   /** Has the report written again after events. */
   private async republish(publish: () => Promise<void>): Promise<void> {
-    const { mirror, runQueue, closed } = this;
+    const { mirror, closed } = this;
     const { context, settings } = this.options;
     const { publish: when, publishEveryMs: everyMs } = settings.config.schedule;
     if (when !== "after_sync" || everyMs === null) return;
     const file = mirrorFiles(settings.config, settings.company.name).afterRun;
-    // A run that reads what lists show has the report written itself.
-    const isListing = () => runQueue.current !== null && runQueue.current.run.tally.scrubPlanned === null;
+    // Such a run has the report written itself.
+    const isListing = () => this.isListing();
     await republishAfterEvents({ context, db: mirror.db, file, everyMs, isListing, publish, closed });
   }
 
@@ -196,6 +203,12 @@ export class CompanyRuntime {
     const { afterRun } = mirrorFiles(settings.config, settings.company.name);
     const last = readSteps(afterRun)[backupStep]?.last_success_at ?? null;
     return last !== null && Date.parse(last) >= startedMs;
+  }
+
+  /** Does a run read what lists show? */
+  private isListing(): boolean {
+    const { current } = this.runQueue;
+    return current !== null && current.run.tally.scrubPlanned === null;
   }
 
   private track(task: Promise<void>): void {

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { isoTime } from "../base/clock.ts";
 import type { CompletenessByName } from "../state/mirror-snapshot.ts";
+import { Changes } from "../store/apply/change-reader.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import {
   keptFiles,
@@ -44,7 +45,8 @@ export async function exportTables(parts: ExportParts, request: ExportRequest): 
   const pool = await SnapshotPool.open(parts);
   try {
     const tables = chosenTables(pool.snapshot.tables, request);
-    const { seq, completeness } = pool.snapshot;
+    const { db, seq, completeness } = pool.snapshot;
+    if (request.since !== null) new Changes(db).assertHeldAfter(request.since);
     const current = request.ifChanged ? await findCurrent(request, seq, tables) : null;
     if (current) return { ...current, completeness };
     const staging = await Staging.open(request.out, request.company);

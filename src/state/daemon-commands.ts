@@ -2,8 +2,8 @@ import { isoTime } from "../base/clock.ts";
 import { guarded, hasTable, inTransaction, type Db } from "../store/database.ts";
 import { Repository } from "../store/repository.ts";
 
-/** A run, or stored events to be evaluated again. */
-export type DaemonCommandKind = "sync" | "replay";
+/** A run, stored events to be evaluated again, or the removal of what is old. */
+export type DaemonCommandKind = "sync" | "replay" | "prune";
 
 /** What another process asks of the daemon, which writes the mirror. */
 export interface DaemonCommand {
@@ -30,7 +30,7 @@ const keptMs = 7 * 86_400_000;
  *
  * Guarantee: a command is begun once by each writer.
  * Source of truth: table `_orders`.
- * Worst outcome of a crash: the next writer begins a command again (both kinds may be done twice), or drops it
+ * Worst outcome of a crash: the next writer begins a command again (each kind may be done twice), or drops it
  * because its asker has ended.
  */
 export class DaemonCommands extends Repository {

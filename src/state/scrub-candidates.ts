@@ -95,9 +95,9 @@ export class ScrubCandidates extends Repository {
   }
 
   /** The number of the first at or after this moment, by bisection: times have no index, and the tables grow for years. */
-  private firstSince({ last, next }: typeof changes, since: string): number {
-    const [most] = this.selectColumn<number | null>(last);
-    let [low, high] = [1, (most ?? 0) + 1];
+  private firstSince({ first, last, next }: typeof changes, since: string): number {
+    const [least, most] = [first, last].map((sql) => this.selectColumn<number | null>(sql)[0]);
+    let [low, high] = [least ?? 1, (most ?? 0) + 1];
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
       const [at] = this.selectColumn<string>(next, middle);
@@ -108,12 +108,14 @@ export class ScrubCandidates extends Repository {
   }
 }
 
-/** What is numbered in the order of its times: the last number, and the time of the next at or after a number. */
+/** What is numbered in the order of its times: the first and the last number, and the time of the next at or after a number. */
 const changes = {
+  first: "SELECT min(seq) FROM _change_log",
   last: "SELECT max(seq) FROM _change_log",
   next: "SELECT r.at FROM _change_log l JOIN _reads r ON r.id = l.read WHERE l.seq >= ? ORDER BY l.seq LIMIT 1",
 };
 const events = {
+  first: "SELECT min(seq) FROM _inbox",
   last: "SELECT max(seq) FROM _inbox",
   next: "SELECT received_at FROM _inbox WHERE seq >= ? ORDER BY seq LIMIT 1",
 };

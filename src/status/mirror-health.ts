@@ -7,9 +7,9 @@ import { Parents } from "../state/parents.ts";
 import { Quarantine, type Quarantined } from "../store/apply/quarantine.ts";
 import { unknownColumns } from "../store/tables/unknown-columns.ts";
 import { Records } from "../store/tables/stored-records.ts";
+import { Sizes, type MirrorSizes } from "../state/retention/sizes.ts";
 import { Runs, type RunRow } from "../state/runs.ts";
 import type { Db } from "../store/database.ts";
-import { logBytes } from "../store/write-ahead-log.ts";
 import { expectedRecords, sweptAt } from "../state/sweeps.ts";
 import { WorkQueue, type DeadLetter, type QueueCount } from "../state/work-queue.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
@@ -56,6 +56,7 @@ export interface Health {
   readonly uncomparedFields: readonly string[];
   /** Size of the write-ahead log, bytes. */
   readonly wal_bytes: number;
+  readonly sizes: MirrorSizes;
 }
 
 /** How many runs are searched for the last one that read a resource. */
@@ -71,6 +72,7 @@ export function readHealth(db: Db, manifest: Manifest): Health {
     const records = new Records(db);
     const queue = new WorkQueue(db);
     const meta = new Meta(db);
+    const sizes = new Sizes(db).read();
     return {
       resources: manifest.resources.map((resource) => ({
         name: resource.name,
@@ -90,7 +92,8 @@ export function readHealth(db: Db, manifest: Manifest): Health {
       missingFields: last?.missing_fields ?? [],
       unkeptFields: last?.unkept_fields ?? [],
       uncomparedFields: last?.uncompared_fields ?? [],
-      wal_bytes: logBytes(db.name),
+      wal_bytes: sizes.wal_bytes,
+      sizes,
     };
   })();
 }

@@ -30,6 +30,8 @@ export function openDatabase(path: string, { readonly = false } = {}): Db {
 }
 
 function setUpWriter(db: Db): void {
+  // Before the first page is written: a file without it gives space back only when all of it is written anew.
+  db.pragma("auto_vacuum = INCREMENTAL");
   db.pragma("journal_mode = WAL");
   db.pragma("synchronous = FULL");
   db.pragma("foreign_keys = OFF");

@@ -33,6 +33,7 @@ describe("a config", () => {
       exports: [],
       files: { pdf: false, attachments: false },
       report: { out: null, mode: null },
+      retention: { runsMs: 34_560_000_000, inboxBodiesMs: 34_560_000_000, changesMs: null },
       log: { level: "info" },
     });
   });

@@ -46,6 +46,7 @@ async function startLoop(parts: Partial<CommandLoopParts> = {}) {
     context: { clock, log: recordingLog().log },
     closed: close.signal,
     replay: () => ({ queued: 1 }),
+    prune: () => Promise.reject(new Error("none is asked for")),
     progressOf: () => null,
     ...parts,
   });

@@ -48,12 +48,18 @@ describe("a replay by the daemon", () => {
     const sizes: number[] = [];
     const daemon = answering((command) => {
       sizes.push(idsIn(command).length);
-      commands.finish(command.id, "done", { queued: 1, unread: 2, missing: idsIn(command).slice(0, 1) }, 0);
+      commands.finish(
+        command.id,
+        "done",
+        { queued: 1, unread: 2, missing: idsIn(command).slice(0, 1), pruned: ["evt_old"] },
+        0,
+      );
     });
     expect(await replayRemotely(parts(daemon), many)).toEqual({
       queued: 3,
       unread: 6,
       missing: ["evt_0", "evt_1000", "evt_2000"],
+      pruned: ["evt_old", "evt_old", "evt_old"],
     });
     expect(sizes).toEqual([1000, 1000, 500]);
     expect(commands.open()).toEqual([]);
@@ -65,7 +71,7 @@ describe("a replay by the daemon", () => {
         parts(() => undefined),
         [],
       ),
-    ).toEqual({ queued: 0, unread: 0, missing: [] });
+    ).toEqual({ queued: 0, unread: 0, missing: [], pruned: [] });
   });
 
   test("that the daemon cannot do says why", async () => {

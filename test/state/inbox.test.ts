@@ -101,7 +101,12 @@ describe("a replay evaluates stored events again", () => {
     const sentSeq = mirror.sequence.next();
     for (const target of ["id:1", "id:2"])
       new Inbox(mirror.db).complete("people", target, sentSeq, completion);
-    expect(ingest.replay([...ids, "unknown"], nowMs)).toEqual({ queued: 3, unread: 0, missing: ["unknown"] });
+    expect(ingest.replay([...ids, "unknown"], nowMs)).toEqual({
+      queued: 3,
+      unread: 0,
+      missing: ["unknown"],
+      pruned: [],
+    });
     expect(counted(mirror, "_inbox")).toBe(3);
     expect(
       rows(mirror, "SELECT target, kind, lane, dirty_seq > ? AS newer FROM _work ORDER BY id", sentSeq),
@@ -118,7 +123,7 @@ describe("a replay evaluates stored events again", () => {
     const texts = [about(1, "foreign-bills.paid", "foreignBill"), eventText({ type: "new" }), "not json"];
     const ids = take(shop, nowMs, ...texts);
     const before = written(shop.mirror);
-    expect(shop.ingest.replay(ids, nowMs)).toEqual({ queued: 0, unread: 3, missing: [] });
+    expect(shop.ingest.replay(ids, nowMs)).toEqual({ queued: 0, unread: 3, missing: [], pruned: [] });
     expect(written(shop.mirror)).toBe(before);
     expect(allChanges(shop.mirror)).toHaveLength(1);
   });
@@ -130,7 +135,7 @@ describe("a replay evaluates stored events again", () => {
     const ids = take(before, nowMs, about(1), about(2, "foreign-bills.paid", "foreignBill"), "not json");
     before.mirror.close();
     const after = await openIngest({ path });
-    expect(after.ingest.replay(ids, nowMs)).toEqual({ queued: 1, unread: 2, missing: [] });
+    expect(after.ingest.replay(ids, nowMs)).toEqual({ queued: 1, unread: 2, missing: [], pruned: [] });
     expect(new InboxView(after.mirror.db).counts()).toEqual({ waiting: 1, kept: 1, unreadable: 1 });
     expect(allChanges(after.mirror)).toMatchObject([{ op: "event", resource: "foreign_bills" }]);
   });

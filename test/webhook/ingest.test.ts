@@ -145,7 +145,12 @@ describe("I7: a duplicate changes nothing", () => {
     take(shop, kept, "not json");
     const ids = inbox(shop).map(({ eventId }) => eventId);
     const before = [inbox(shop), allChanges(shop.mirror)];
-    expect(shop.ingest.replay(ids, nowMs + 60_000)).toEqual({ queued: 0, unread: 2, missing: [] });
+    expect(shop.ingest.replay(ids, nowMs + 60_000)).toEqual({
+      queued: 0,
+      unread: 2,
+      missing: [],
+      pruned: [],
+    });
     expect([inbox(shop), allChanges(shop.mirror)]).toEqual(before);
   });
 

@@ -13,6 +13,7 @@ export const commands: readonly Command[] = [
   lazy("status", async () => (await import("./status.ts")).statusCommand),
   lazy("verify", async () => (await import("./verify.ts")).verifyCommand),
   lazy("changes", async () => (await import("./changes.ts")).changesCommand),
+  lazy("prune", async () => (await import("./upkeep/prune.ts")).pruneCommand),
   lazy("publish", async () => (await import("./publish-command.ts")).publishCommand),
   lazy("export", async () => (await import("./export.ts")).exportCommand),
   lazy("backup", async () => (await import("./backup.ts")).backupCommand),

@@ -96,6 +96,16 @@ const commandTable = {
       resource: text("--resource <table>", "only this table"),
     },
   },
+  prune: {
+    summary: "remove old runs, event bodies and changes, as `retention` says, and give the space back",
+    options: {
+      dryRun: flag("--dry-run", "show what would go; nothing is written"),
+      vacuum: flag(
+        "--vacuum",
+        "write the whole file anew, once: files of older versions give no space back otherwise",
+      ),
+    },
+  },
   publish: {
     summary: "write the report file: a database for Datasette, Metabase, DuckDB, Excel and their like",
     options: {
@@ -189,6 +199,7 @@ const commandTable = {
   },
   "webhooks inbox": {
     summary: "deliveries that were received and what became of them, the newest last",
+    args: [{ name: "[id...]", doc: "only these events, with their bodies" }],
     options: {
       since: text("--since <duration|time>", "received since: 2h, 3d, 2026-11-21, 2026-11-21T08:00Z"),
       state,

@@ -8,6 +8,7 @@ import {
   type DaemonCommandKind,
   type DaemonCommands,
 } from "../../state/daemon-commands.ts";
+import type { PruneReport } from "../../state/retention/prune-mirror.ts";
 import { createErrorGuard } from "../../store/transient-errors.ts";
 import { notBegun, type RunRequest } from "../runs/company-run.ts";
 import type { ProcessContext } from "../runs/process-context.ts";
@@ -23,6 +24,7 @@ export interface CommandLoopParts {
   readonly closed: AbortSignal;
   /** Replays these events; gives the answer to the command. */
   readonly replay: (eventIds: readonly string[]) => unknown;
+  readonly prune: () => Promise<PruneReport>;
   /** Progress of the run that does this request; null: it has not begun. */
   readonly progressOf: (request: RunRequest) => ProgressView | null;
 }
@@ -31,7 +33,7 @@ const checkEveryMs = 1_000;
 const afterFailureMs = 10_000;
 
 /**
- * Does what other processes ask for: one replay at a time, and beside it one sync at a time.
+ * Does what other processes ask for: one replay at a time, and beside it one sync and one prune at a time.
  *
  * Guarantee: ends with `closed`, and never because of a command.
  * Source of truth: table `_orders`.
@@ -39,7 +41,11 @@ const afterFailureMs = 10_000;
  * writer of the mirror does it.
  */
 export async function processCommands(parts: CommandLoopParts): Promise<void> {
-  await Promise.all([processKind(parts, "replay", doReplay), processKind(parts, "sync", doSync)]);
+  await Promise.all([
+    processKind(parts, "replay", doReplay),
+    processKind(parts, "sync", doSync),
+    processKind(parts, "prune", doPrune),
+  ]);
 }
 
 /** `perform` never rejects. */
@@ -68,6 +74,16 @@ async function doReplay(parts: CommandLoopParts, { id, options }: DaemonCommand)
     return await answer(parts, id, "done", parts.replay(ids));
   } catch (error) {
     return answer(parts, id, "failed", { error: messageOf(error) });
+  }
+}
+
+/** One that `closed` cuts off is left to the next writer. */
+async function doPrune(parts: CommandLoopParts, { id }: DaemonCommand): Promise<void> {
+  try {
+    const report = await parts.prune();
+    if (report.finished) await answer(parts, id, "done", report);
+  } catch (error) {
+    await answer(parts, id, "failed", { error: messageOf(error) });
   }
 }
 

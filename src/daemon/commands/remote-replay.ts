@@ -16,12 +16,16 @@ const eventsPerCommand = 1_000;
  * @throws MirrorError `locked` if it does not answer in time or ends before; what it has not begun is withdrawn
  */
 export async function replayRemotely(parts: RemoteReplay, ids: readonly string[]): Promise<ReplayResult> {
-  const sum = { queued: 0, unread: 0, missing: [] as string[] };
+  const sum = { queued: 0, unread: 0, missing: [] as string[], pruned: [] as string[] };
   for (let from = 0; from < ids.length; from += eventsPerCommand) {
-    const { queued, unread, missing } = await answerTo(parts, ids.slice(from, from + eventsPerCommand));
+    const { queued, unread, missing, pruned } = await answerTo(
+      parts,
+      ids.slice(from, from + eventsPerCommand),
+    );
     sum.queued += queued;
     sum.unread += unread;
     sum.missing.push(...missing);
+    sum.pruned.push(...pruned);
   }
   return sum;
 }

@@ -1,4 +1,5 @@
 import { canonicalId, type RecordId } from "../../base/ids.ts";
+import { changesBegin } from "../retention/logged-changes.ts";
 import { Repository } from "../../store/repository.ts";
 import type { LastChange } from "./last-changes.ts";
 
@@ -10,7 +11,7 @@ export interface BrokenChange extends LastChange {
   readonly next: number | null;
   /** The record's next change. */
   readonly following: number | null;
-  /** The record has no earlier one. */
+  /** The record never had an earlier one. */
   readonly isFirst: boolean;
 }
 
@@ -23,10 +24,12 @@ interface SelectedChange extends Pick<BrokenChange, "resource" | "op"> {
 }
 
 /**
- * The change log by itself: are the changes of each record a chain that begins with an insert? Changes between the
- * last one and the row are the record's own affair.
+ * The change log by itself: are the changes of each record a chain that begins with an insert, where no prune has
+ * removed its beginning? Changes between the last one and the row are the record's own affair.
  */
 export class ChangeLogCheck extends Repository {
+  private readonly isWhole = changesBegin(this.db) === 1;
+
   /** The first of them, by resource and record. Sorts the log, without the JSON. */
   broken(most: number): BrokenChange[] {
     const sql = `SELECT seq, resource, record_id AS recordId, op, next_seq AS next, following, earlier IS NULL AS isFirst
@@ -34,15 +37,15 @@ export class ChangeLogCheck extends Repository {
           lag(seq) OVER changes AS earlier FROM _change_log WHERE op <> 'event'
           WINDOW changes AS (PARTITION BY resource, record_id ORDER BY seq))
       WHERE (op <> 'delete' AND next_seq IS NOT following) OR op NOT IN ('insert', 'update', 'delete')
-        OR (op = 'update' AND earlier IS NULL) LIMIT ?`;
-    const rows = this.statement(sql).safeIntegers().all(most) as SelectedChange[];
+        OR (op = 'update' AND earlier IS NULL AND ?) LIMIT ?`;
+    const rows = this.statement(sql).safeIntegers().all(Number(this.isWhole), most) as SelectedChange[];
     return rows.map(({ seq, recordId, next, following, isFirst, ...row }) => ({
       ...row,
       seq: Number(seq),
       recordId: canonicalId(recordId),
       next: next === null ? null : Number(next),
       following: following === null ? null : Number(following),
-      isFirst: isFirst === 1n,
+      isFirst: isFirst === 1n && this.isWhole,
     }));
   }
 

@@ -1,5 +1,6 @@
 import { canonicalId, type RecordId } from "../../base/ids.ts";
 import type { Db } from "../../store/database.ts";
+import { changesBegin } from "../retention/logged-changes.ts";
 import { Repository } from "../../store/repository.ts";
 import { quoted } from "../../store/sql-text.ts";
 import { fenceTable, rawTable } from "../../store/tables/table-layout.ts";
@@ -15,6 +16,9 @@ export interface LastChange {
  * log of any length costs no memory. Safe on a connection that only reads.
  */
 export class LastChanges extends Repository {
+  /** The first change that a prune has left. */
+  readonly begin = changesBegin(this.db);
+
   constructor(db: Db) {
     super(db);
     db.exec(`DROP TABLE IF EXISTS temp._last_changes;

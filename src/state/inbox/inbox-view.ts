@@ -1,7 +1,7 @@
 import { canonicalId } from "../../base/ids.ts";
 import { hasTable } from "../../store/database.ts";
 import { Repository } from "../../store/repository.ts";
-import type { Delivery, EventEvaluation, EventOutcome, InboxState } from "./inbox.ts";
+import type { Delivery, EventEvaluation, EventOutcome, InboxState, StoredEvent } from "./inbox.ts";
 
 /** A stored event, and the state of its read while it waits for one. Times are ISO. */
 export interface InboxRow
@@ -13,6 +13,8 @@ export interface InboxRow
   readonly requestId: string | null;
   /** The queued item of a waiting event; `dead` is a dead letter. */
   readonly work: InboxWork | null;
+  /** Where it was asked for. A number: it was pruned, and had so many bytes. */
+  readonly body?: StoredEvent["body"];
 }
 
 interface InboxWork {
@@ -27,10 +29,13 @@ export interface InboxFilter {
   readonly resource?: string;
   /** ISO, received at or after. */
   readonly since?: string;
+  /** Only these, by their numbers. */
+  readonly seqs?: readonly number[];
   readonly most: number;
 }
 
-type SelectedRow = Omit<InboxRow, "resourceId" | "work"> & {
+type SelectedRow = Omit<InboxRow, "resourceId" | "work" | "body"> & {
+  readonly body: string | Buffer | bigint | null;
   readonly resourceId: bigint | null;
   readonly workState: InboxWork["state"] | null;
   readonly workError: string | null;
@@ -46,17 +51,19 @@ export class InboxView extends Repository {
     if (!this.isPresent) return [];
     const sql = `SELECT i.event_id AS eventId, i.type, i.resource_type AS resourceType, i.resource_id AS resourceId,
         i.occurred_at AS occurredAt, i.received_at AS receivedAt, i.state, i.resource, i.target,
-        i.settled_at AS doneAt, i.outcome, i.request_id AS requestId, i.problem,
+        i.settled_at AS doneAt, i.outcome, i.request_id AS requestId, i.problem, iif(@seqs IS NULL, NULL, i.body) AS body,
         w.state AS workState, w.error AS workError, w.attempts AS workAttempts
       FROM _inbox i LEFT JOIN _work w ON i.state = 'waiting' AND w.resource = i.resource AND w.target = i.target
       WHERE (@state IS NULL OR i.state = @state) AND (@resource IS NULL OR i.resource = @resource)
-        AND i.received_at >= @since
+        AND i.received_at >= @since ${filter.seqs ? "AND i.seq IN (SELECT value FROM json_each(@seqs))" : ""}
       ORDER BY i.rowid DESC LIMIT @most`;
     const { state = null, resource = null, since = "", most } = filter;
+    const seqs = filter.seqs ? JSON.stringify(filter.seqs) : null;
     const select = this.statement(sql).safeIntegers();
-    const rows = select.all({ state, resource, since, most }) as SelectedRow[];
-    return rows.map(({ workState, workError, workAttempts, resourceId, ...row }) => ({
+    const rows = select.all({ state, resource, since, most, seqs }) as SelectedRow[];
+    return rows.map(({ workState, workError, workAttempts, resourceId, body, ...row }) => ({
       ...row,
+      ...(body === null ? {} : { body: typeof body === "bigint" ? Number(body) : body }),
       resourceId: resourceId === null ? null : canonicalId(resourceId),
       work: workState && { state: workState, error: workError, attempts: Number(workAttempts) },
     }));

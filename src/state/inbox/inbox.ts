@@ -49,7 +49,9 @@ export interface CompletedEvent {
 }
 
 /** An event as the inbox keeps it. */
-export interface StoredEvent extends Pick<Delivery, "eventId" | "body"> {
+export interface StoredEvent extends Pick<Delivery, "eventId"> {
+  /** A number: it was pruned, and had so many bytes. */
+  readonly body: Delivery["body"] | number;
   readonly state: InboxState;
 }
 

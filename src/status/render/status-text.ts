@@ -1,6 +1,7 @@
-import { formatDuration } from "../../base/units.ts";
+import { formatDuration, formatSize } from "../../base/units.ts";
 import type { BudgetView } from "../../rate-limit/permit.ts";
 import { earliest } from "../../state/sweeps.ts";
+import type { MirrorSizes } from "../../state/retention/sizes.ts";
 import { longLogBytes, longLogText } from "../../store/write-ahead-log.ts";
 import { scrubText } from "../../sync/plan/run-plan.ts";
 import type { Proof } from "../../verify/proof-file.ts";
@@ -22,6 +23,7 @@ export function statusLines(company: string, status: CompanyStatus, nowMs: numbe
     ...(budget ? [budgetLine(budget)] : []),
     ...(plan ? [`  a run: ${plan.lists.requests} requests for lists; scrub: ${scrubText(plan.scrub)}`] : []),
     ...(health.wal_bytes >= longLogBytes ? [`  ! ${longLogText(health.wal_bytes)}`] : []),
+    ...sizeLines(health.sizes),
     ...troubleLines(health),
     ...(status.verified ? [verifiedLine(status.verified, nowMs)] : []),
     ...(status.events ? eventLines(status.events, nowMs) : []),
@@ -55,6 +57,19 @@ function resourceLine(resource: ResourceHealth, nowMs: number): string {
   const stalest = earliest([detail, parent].filter((at) => at !== null));
   if (stalest === null) return line;
   return `${line}; stalest ${detail === stalest ? "detail" : "parent's list"}: ${ago(stalest, nowMs)}`;
+}
+
+/** Free space that a file of an older version cannot give back is worth a line from here on. */
+const muchFreeBytes = 10_000_000;
+
+function sizeLines({ inbox, change_log: log, runs, ...sizes }: MirrorSizes): string[] {
+  const { database_bytes: all, free_bytes: free, wal_bytes: wal, shrinks } = sizes;
+  const parts = [
+    `${formatSize(all)} (${formatSize(free)} of it free), write-ahead log ${formatSize(wal)}`,
+    `of these about ${formatSize(log.bytes)} of changes, ${formatSize(inbox.bytes)} of events, ${formatSize(runs.bytes)} of runs`,
+  ];
+  const hint = "  its free space is used again, but not given back: run `fintoro-mirror prune --vacuum` once";
+  return [`  size: ${parts.join("; ")}`, ...(!shrinks && free >= muchFreeBytes ? [hint] : [])];
 }
 
 function queueLines({ queue }: Health, writer: string | null): string[] {

@@ -1,4 +1,5 @@
 import { canonicalId, type RecordId } from "../../base/ids.ts";
+import { MirrorError } from "../../base/errors.ts";
 import type { Cause } from "./read-stamp.ts";
 import { Repository } from "../repository.ts";
 
@@ -22,6 +23,24 @@ export class Changes extends Repository {
     return this.selectColumn<number | null>("SELECT max(seq) FROM _change_log")[0] ?? 0;
   }
 
+  /** The number of the first change that is there; 1 for none. */
+  firstSeq(): number {
+    return this.selectColumn<number | null>("SELECT min(seq) FROM _change_log")[0] ?? 1;
+  }
+
+  /** Throws MirrorError `not_found` where changes after `seq` were removed: what is left would hide them. */
+  assertHeldAfter(seq: number): void {
+    const first = this.firstSeq();
+    if (seq >= first - 1) return;
+    throw new MirrorError(
+      "not_found",
+      `the changes from seq ${seq + 1} to ${first - 1} were removed: the change log begins at seq ${first}`,
+      {
+        hint: `Take all of it anew (\`export\` without --since, or the report) and go on from the next_since of its manifest; --since ${first - 1} gives what is left.`,
+      },
+    );
+  }
+
   /** How many changes of each kind come after `seq`, in the order of their first. */
   countsAfter(seq: number): { resource: string; op: string; count: number }[] {
     const sql = `SELECT resource, op, count(*) AS count FROM _change_log WHERE seq > ?
@@ -36,8 +55,16 @@ export class Changes extends Repository {
     return this.selectAll(sql, at, cause);
   }
 
-  /** The next `most` changes after `seq`, of one resource or of all: a log of any length in bounded memory. */
+  /**
+   * The next `most` changes after `seq`, of one resource or of all: a log of any length in bounded memory.
+   * Throws MirrorError `not_found` where some of them were removed.
+   */
   after(seq: number, resource: string | null, most = 200): Change[] {
+    return this.db.transaction(() => this.readAfter(seq, resource, most))();
+  }
+
+  private readAfter(seq: number, resource: string | null, most: number): Change[] {
+    this.assertHeldAfter(seq);
     const sql = `SELECT seq, resource, record_id AS recordId, op, at, cause, request_id AS requestId, before, after
       FROM _changes WHERE seq > ? AND (? IS NULL OR resource = ?) ORDER BY seq LIMIT ?`;
     const rows = this.statement(sql).safeIntegers().all(seq, resource, resource, most);

@@ -24,6 +24,8 @@ export interface RecordFacts {
   readonly held: HeldRecord;
   /** By the change log; null: it names no change. */
   readonly last: LastChange | null;
+  /** The first change that a prune has left. */
+  readonly logBegin: number;
   /** Has the JSON the SHA-1 of the fence? */
   readonly isShaRight: boolean;
   /** Is it known that the JSON cannot become rows? */
@@ -129,6 +131,8 @@ function fenceJudgement(facts: RecordFacts, right: Fence): RecordJudgement {
 function logJudgement(facts: RecordFacts, gone: number): RecordJudgement {
   const { held, last } = facts;
   const lastChange = held.fence?.last_change ?? null;
+  // A prune has removed its changes.
+  if (!last && lastChange !== null && lastChange < facts.logBegin) return sound;
   const isLinked = !last || lastChange === last.seq;
   const link: RepairStep[] = last && !isLinked ? [{ kind: "last change", seq: last.seq }] : [];
   const isGoneByLog = !last || last.op === "delete";

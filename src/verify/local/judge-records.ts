@@ -66,6 +66,7 @@ export class RecordJudge {
         hasPreviews: resource.gives === "preview" || resource.fullWhen !== undefined,
         held,
         last: last.get(id) ?? null,
+        logBegin: this.last.begin,
         isShaRight: isShaRight(table, id, held),
         isQuarantined: quarantined.has(id),
         jsonBefore: () => this.jsonBefore(last.get(id)),

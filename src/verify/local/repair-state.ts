@@ -87,6 +87,8 @@ function repairInbox({ mirror, queue, clock, selected }: RepairParts): void {
 
 /** Evaluates events again, some at a time, and queues their reads. */
 function replayAll(find: () => string[], ingest: CompanyIngest, nowMs: number): void {
-  for (let found = find(); found.length > 0; found = find())
-    if (ingest.replay(found, nowMs).missing.length > 0) return;
+  for (let found = find(); found.length > 0; found = find()) {
+    const { missing, pruned } = ingest.replay(found, nowMs);
+    if (missing.length + pruned.length > 0) return;
+  }
 }

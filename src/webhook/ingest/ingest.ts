@@ -26,6 +26,8 @@ export interface ReplayResult {
   readonly unread: number;
   /** Ids without an event. */
   readonly missing: readonly string[];
+  /** Ids of events whose body was pruned. */
+  readonly pruned: readonly string[];
 }
 
 /** What an ingest works with. */
@@ -88,16 +90,19 @@ export class CompanyIngest {
    */
   replay(eventIds: readonly string[], nowMs: number): ReplayResult {
     const missing: string[] = [];
+    const pruned: string[] = [];
     let queued = 0;
     for (let from = 0; from < eventIds.length; from += replayedAtOnce)
       this.inTransaction(nowMs, (followUps) => {
         for (const eventId of eventIds.slice(from, from + replayedAtOnce)) {
           const state = this.replayOne(eventId, followUps);
           if (state === null) missing.push(eventId);
+          if (state === "pruned") pruned.push(eventId);
           if (state === "waiting") queued++;
         }
       });
-    return { queued, unread: eventIds.length - queued - missing.length, missing };
+    const unread = eventIds.length - queued - missing.length - pruned.length;
+    return { queued, unread, missing, pruned };
   }
 
   /** Replays events that wait for a read which is not in the queue any more. Gives how many are queued again. */
@@ -130,10 +135,11 @@ export class CompanyIngest {
   }
 
   /** Gives the event's state; null: there is no such event. */
-  private replayOne(eventId: string, followUps: FollowUps): InboxState | null {
+  private replayOne(eventId: string, followUps: FollowUps): InboxState | "pruned" | null {
     const seq = this.ids.find(eventId);
     const stored = seq === null ? null : this.inbox.find(seq);
     if (seq === null || !stored) return null;
+    if (typeof stored.body === "number") return "pruned";
     const delivery = readStored(stored.eventId, stored.body);
     const evaluation = this.evaluate(delivery);
     const { state } = evaluation;

@@ -1,4 +1,7 @@
 import { shortText } from "../../../base/terminal-text.ts";
+import { MirrorError } from "../../../base/errors.ts";
+import { EventIds } from "../../../state/inbox/event-ids.ts";
+import type { Db } from "../../../store/database.ts";
 import { InboxView, type InboxRow } from "../../../state/inbox/inbox-view.ts";
 import { printResult } from "../../console/output.ts";
 import { readExisting, soleScope } from "../../mirror/company-scope.ts";
@@ -9,25 +12,39 @@ import { readSince } from "./since.ts";
 /** Prints the newest stored events. */
 export const inboxCommand: CommandRun<"webhooks inbox"> = async (
   context,
-  { options, loaded: { config } },
+  { args, options, loaded: { config } },
 ) => {
   const scope = soleScope(context, config);
   const { since, resource, state, limit = usualInboxCount } = options;
   if (resource !== undefined) selectResources(scope.manifest, config.resources, [resource]);
   const from = since === undefined ? undefined : readSince(since, context.clock.nowMs());
   await readExisting(scope, async (db) => {
-    const found = new InboxView(db).list({ most: limit + 1, since: from, state, resource });
+    const chosen = args.length > 0 ? { seqs: numbersOf(db, args) } : {};
+    const found = new InboxView(db).list({ most: limit + 1, since: from, state, resource, ...chosen });
     const rows = found.slice(0, limit).toReversed();
     if (found.length > limit)
       context.log.info(`there are more than these ${limit}: --limit, --since, --state and --resource choose`);
     const document = { company: scope.company.name, deliveries: rows.map(viewOf) };
-    await printResult(context, document, rows.map(lineOf));
+    await printResult(context, document, rows.flatMap(linesOf));
   });
   return "complete";
 };
 
+/** Throws MirrorError `not_found` for an id of which no event is stored. */
+function numbersOf(db: Db, eventIds: readonly string[]): number[] {
+  const ids = new EventIds(db);
+  return eventIds.map((eventId) => {
+    const seq = ids.find(eventId);
+    if (seq !== null) return seq;
+    throw new MirrorError("not_found", `no such event: ${eventId}`, {
+      hint: "`webhooks inbox` shows the ids",
+    });
+  });
+}
+
 function viewOf(row: InboxRow) {
   return {
+    ...bodyOf(row),
     event_id: row.eventId,
     type: row.type,
     resource: row.resource,
@@ -42,6 +59,19 @@ function viewOf(row: InboxRow) {
     problem: row.problem,
     work: row.work,
   };
+}
+
+function bodyOf({ body }: InboxRow) {
+  if (body === undefined) return {};
+  if (typeof body === "number") return { body: null, pruned_bytes: body };
+  return typeof body === "string" ? { body } : { body_base64: body.toString("base64") };
+}
+
+function linesOf(row: InboxRow): string[] {
+  const { body } = row;
+  if (body === undefined) return [lineOf(row)];
+  const pruned = `the body was pruned (retention.inbox_bodies); it had ${String(body)} bytes`;
+  return [lineOf(row), `  ${typeof body === "number" ? pruned : body.toString()}`];
 }
 
 function lineOf(row: InboxRow): string {

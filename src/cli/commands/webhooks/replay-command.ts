@@ -21,17 +21,25 @@ export const replayCommand: CommandRun<"webhooks replay"> = async (context, { ar
   const scope = soleScope(context, loaded.config);
   const ids = await chosenEvents(scope, args, options);
   const beside = isDaemonThere(scope);
-  const { queued, unread, missing } = await (beside ? byDaemon : byOurselves)(scope, ids);
+  const { queued, unread, missing, pruned } = await (beside ? byDaemon : byOurselves)(scope, ids);
   const replayed = queued + unread;
   const then = beside ? "the daemon reads them now" : "`sync` reads them";
   const next = queued > 0 ? then : "there is nothing to read";
   if (missing.length > 0)
     context.log.error(`no such event: ${missing.join(", ")}`, { hint: "`webhooks inbox` shows the ids" });
+  if (pruned.length > 0)
+    context.log.error(`the bodies of ${pruned.length} events were pruned: ${few(pruned)}`, {
+      hint: "They cannot be evaluated again (`retention.inbox_bodies`); `sync` finds what they were about.",
+    });
   const company = scope.company.name;
   const line = `${company}: replayed ${replayed} (${queued} to read, ${unread} without anything to read); ${next}`;
-  await printResult(context, { company, replayed, queued, unread, missing, next }, [line]);
-  return missing.length > 0 ? "failed" : "complete";
+  await printResult(context, { company, replayed, queued, unread, missing, pruned, next }, [line]);
+  return missing.length + pruned.length > 0 ? "failed" : "complete";
 };
+
+function few(ids: readonly string[]): string {
+  return ids.length > 10 ? `${ids.slice(0, 10).join(", ")}, …` : ids.join(", ");
+}
 
 /** Ids in the order of receipt; ids of the command line as they are, known or not. */
 async function chosenEvents(

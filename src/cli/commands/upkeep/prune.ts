@@ -1,0 +1,110 @@
+import { MirrorError } from "../../../base/errors.ts";
+import { formatCount, formatSize } from "../../../base/units.ts";
+import { askDaemon } from "../../../daemon/commands/ask-daemon.ts";
+import { createNotices } from "../../../daemon/runs/store-notices.ts";
+import { DaemonCommands } from "../../../state/daemon-commands.ts";
+import { openMirror } from "../../../state/mirror.ts";
+import { pruneMirror, vacuumWhole, type PruneReport } from "../../../state/retention/prune-mirror.ts";
+import { openDatabase } from "../../../store/database.ts";
+import { takeWriterLock } from "../../../store/writer-lock.ts";
+import { readExisting, type CompanyScope } from "../../mirror/company-scope.ts";
+import type { CommandRun } from "../../program/command-table.ts";
+import { forEachCompany } from "../../runs/each-company.ts";
+import { isDaemonThere } from "../../runs/remote-sync.ts";
+
+/** Prunes the mirror of each company: the daemon that holds it does it, else this process. */
+export const pruneCommand: CommandRun<"prune"> = (context, { options, loaded: { config } }) =>
+  forEachCompany(context, config, async (scope) => {
+    const { dryRun, vacuum } = options;
+    if (dryRun && vacuum) throw new MirrorError("usage", "--dry-run and --vacuum exclude each other");
+    const report = dryRun ? await tryOut(scope) : await prune(scope, vacuum);
+    const outcome = report.finished ? "complete" : "interrupted";
+    return { document: report, lines: linesOf(scope.company.name, report), outcome };
+  });
+
+function tryOut(scope: CompanyScope): Promise<PruneReport> {
+  const { retention } = scope.config;
+  const { clock, signal } = scope.context;
+  return readExisting(scope, (db) => pruneMirror({ db, retention, clock, signal, dryRun: true }));
+}
+
+async function prune(scope: CompanyScope, vacuum: boolean): Promise<PruneReport> {
+  // There must be a mirror: opening one for writing would make it.
+  await readExisting(scope, () => null);
+  // With --vacuum the lock decides: only a process that is alone may write the file anew.
+  return isDaemonThere(scope) && !vacuum ? byDaemon(scope) : byThisProcess(scope, vacuum);
+}
+
+/** Throws MirrorError `locked` where the daemon ends first, `database` where it cannot do it. */
+async function byDaemon(scope: CompanyScope): Promise<PruneReport> {
+  const { clock, signal, log } = scope.context;
+  log.info(`${scope.company.name}: the daemon holds the mirror and prunes it, by the config that it has`);
+  const db = openDatabase(scope.files.mirror);
+  try {
+    const asked = { commands: new DaemonCommands(db), clock, signal, isOver: () => false };
+    const isDaemonRunning = () => isDaemonThere(scope);
+    const { ended, report } = await askDaemon("prune", {}, { ...asked, isDaemonThere: isDaemonRunning });
+    if (ended === "done") return report as PruneReport;
+    if (ended === "interrupted") throw new MirrorError("stopped", "no longer followed; the daemon goes on");
+    const { error = "it ended before it answered" } = (report ?? {}) as { readonly error?: string };
+    const kind = ended === "failed" ? "database" : "locked";
+    throw new MirrorError(kind, `the daemon could not prune: ${error}`, {
+      hint: "Nothing but what is old was removed: run it again.",
+      retryable: true,
+    });
+  } finally {
+    db.close();
+  }
+}
+
+/** Throws MirrorError `locked` while another process writes the mirror. */
+async function byThisProcess(scope: CompanyScope, vacuum: boolean): Promise<PruneReport> {
+  const { context, manifest, config, files } = scope;
+  const lock = takeWriterLock(files.lock, "prune");
+  try {
+    const mirror = await openMirror(files.mirror, manifest, createNotices(context.log).store, {
+      ...context,
+      lock,
+    });
+    try {
+      const { db } = mirror;
+      const report = await pruneMirror({ ...context, db, retention: config.retention });
+      if (!vacuum || !report.finished) return report;
+      vacuumWhole(db);
+      return {
+        ...report,
+        released_bytes: report.released_bytes + report.free_bytes,
+        free_bytes: 0,
+        shrinks: true,
+      };
+    } finally {
+      mirror.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+function linesOf(company: string, report: PruneReport): string[] {
+  const { dry_run, finished, runs, inbox_bodies, changes, released_bytes, free_bytes, shrinks } = report;
+  const parts = [
+    counted("run", runs),
+    counted("event body", inbox_bodies),
+    `${counted("change", changes)}, the log begins at seq ${changes.first_seq}`,
+  ];
+  const space = dry_run ? "" : `; gave back ${formatSize(released_bytes)}`;
+  const cut = finished ? "" : " (interrupted: run it again)";
+  return [
+    `${company}: ${dry_run ? "would remove" : "removed"} ${parts.join("; ")}${space}${cut}`,
+    ...(shrinks || free_bytes === 0
+      ? []
+      : [
+          `  ${formatSize(free_bytes)} are free within the file and are used again; \`prune --vacuum\` gives them back`,
+        ]),
+  ];
+}
+
+function counted(what: string, { rows, bytes }: { readonly rows: number; readonly bytes: number }): string {
+  const many = what.endsWith("y") ? `${what.slice(0, -1)}ies` : `${what}s`;
+  return `${formatCount(rows)} ${rows === 1 ? what : many} (${formatSize(bytes)})`;
+}

@@ -1,0 +1,88 @@
+import { elapsedSince } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import { pruneMirror, type PruneParts, type PruneReport } from "../../state/retention/prune-mirror.ts";
+import { Runs } from "../../state/runs.ts";
+import { createErrorGuard } from "../../store/transient-errors.ts";
+import type { ProcessContext } from "../runs/process-context.ts";
+
+/** What pruning in the daemon works with. */
+export interface PrunerParts extends Pick<PruneParts, "db" | "retention"> {
+  readonly context: Pick<ProcessContext, "clock" | "log">;
+  /** Does a run read what lists show? A prune waits until that is over. */
+  readonly isListing: () => boolean;
+  readonly closed: AbortSignal;
+}
+
+/** Epoch milliseconds. */
+interface PruneTimes {
+  /** The last prune, or this process's start. */
+  readonly lastMs: number;
+  /** The end of the last run that read all lists; null: there was none. */
+  readonly runEndedMs: number | null;
+}
+
+const checkEveryMs = 60_000;
+const leastBetweenMs = 3_600_000;
+const mostBetweenMs = 24 * 3_600_000;
+
+/** Pure: is a prune due? It follows a run, not more than once an hour; without runs it is made once a day. */
+export function isPruneDue({ lastMs, runEndedMs }: PruneTimes, nowMs: number): boolean {
+  const elapsedMs = elapsedSince(lastMs, nowMs);
+  if (elapsedMs >= mostBetweenMs) return true;
+  return elapsedMs >= leastBetweenMs && runEndedMs !== null && runEndedMs > lastMs;
+}
+
+/**
+ * Prunes one company's mirror in the daemon: by itself, and when another process asks. One prune at a time.
+ *
+ * Guarantee: a prune that fails stops nothing else.
+ * Source of truth: the mirror; when the last prune was is in this process's memory, because one that finds nothing old
+ * writes nothing.
+ * Worst outcome of a crash: the rest is removed by the next prune.
+ */
+export class Pruner {
+  private readonly parts: PrunerParts;
+  private last: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: PrunerParts) {
+    this.parts = parts;
+  }
+
+  /** Removes what is old now. Throws MirrorError `database`. */
+  prune(): Promise<PruneReport> {
+    const { db, retention, context, closed } = this.parts;
+    const { clock, log } = context;
+    const pruned = this.last.then(async () => {
+      const report = await pruneMirror({ db, retention, clock, signal: closed });
+      const { runs, inbox_bodies: bodies, changes, released_bytes: released } = report;
+      const counts = { runs: runs.rows, inbox_bodies: bodies.rows, changes: changes.rows, released };
+      if (Object.values(counts).some((count) => count > 0))
+        log.info("pruned what is older than the config keeps", counts);
+      return report;
+    });
+    this.last = pruned.catch(() => null);
+    return pruned;
+  }
+
+  /** Prunes after runs, until `closed`. */
+  async follow(): Promise<void> {
+    const { db, context, isListing, closed } = this.parts;
+    const { clock, log } = context;
+    const runs = new Runs(db);
+    const guard = createErrorGuard(clock, log);
+    let lastMs = clock.nowMs();
+    for (; !closed.aborted; await clock.sleep(checkEveryMs, closed)) {
+      let isDue = false;
+      guard(() => {
+        const ended = runs.lastEnded()?.finishedAt;
+        const runEndedMs = ended === undefined ? null : Date.parse(ended);
+        isDue = !isListing() && isPruneDue({ lastMs, runEndedMs }, clock.nowMs());
+      });
+      if (!isDue) continue;
+      lastMs = clock.nowMs();
+      await this.prune().catch((error: unknown) =>
+        log.warn("the mirror could not be pruned; it is tried again", { error: messageOf(error) }),
+      );
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import { isoTime, type Clock } from "../../base/clock.ts";
+import type { Config } from "../../config/config.ts";
+import { guarded, inTransaction, type Db } from "../../store/database.ts";
+import { Changes } from "../../store/apply/change-reader.ts";
+import { EndedRuns } from "./ended-runs.ts";
+import { InboxBodies } from "./inbox-bodies.ts";
+import { LoggedChanges } from "./logged-changes.ts";
+import type { AgeLimit, Removable } from "./old-rows.ts";
+import { unusedBytes, shrinks } from "./sizes.ts";
+
+/** What a prune works with. */
+export interface PruneParts {
+  /** The mirror; on a dry run any connection to it, otherwise the one of the writer. */
+  readonly db: Db;
+  /** How long what is kept; null: for ever. */
+  readonly retention: Config["retention"];
+  readonly clock: Clock;
+  /** Ends it between two transactions. */
+  readonly signal: AbortSignal;
+  /** Finds what would go, and writes nothing. @default false */
+  readonly dryRun?: boolean;
+}
+
+/** How many rows went, and about how many bytes. */
+interface Removed {
+  rows: number;
+  bytes: number;
+}
+
+/** What `prune --json` prints for a company. */
+export interface PruneReport {
+  readonly dry_run: boolean;
+  /** False: it was ended early; the next one goes on. */
+  readonly finished: boolean;
+  readonly runs: Removed;
+  readonly inbox_bodies: Removed;
+  /** `first_seq`: where the change log begins now. */
+  readonly changes: Removed & { readonly first_seq: number };
+  /** Given back to the file system, and free within the file afterwards. */
+  readonly released_bytes: number;
+  readonly free_bytes: number;
+  /** Gives the file free space back by itself? */
+  readonly shrinks: boolean;
+}
+
+/** Between two transactions, so that deliveries and reads take their turn. */
+const pauseMs = 20;
+/** About a megabyte. */
+const pagesAtOnce = 256;
+
+/**
+ * Removes what the config keeps no longer, and gives the space back, in small transactions with pauses between.
+ *
+ * Guarantee: event ids, tombstones, rows, and whatever else is still read stay; each transaction leaves a whole mirror.
+ * Source of truth: the mirror.
+ * Worst outcome of a crash: the rest is removed by the next prune.
+ */
+export async function pruneMirror(parts: PruneParts): Promise<PruneReport> {
+  const { db, retention, clock, signal, dryRun = false } = parts;
+  const nowMs = clock.nowMs();
+  const limit = (keptMs: number): AgeLimit => ({ until: isoTime(nowMs - keptMs), now: isoTime(nowMs) });
+  const remove = (keptMs: number | null, open: (db: Db, age: AgeLimit) => Removable) =>
+    keptMs === null ? nothing() : removeAll(parts, open(db, limit(keptMs)));
+  const runs = await remove(retention.runsMs, (...found) => new EndedRuns(...found));
+  const inbox_bodies = await remove(retention.inboxBodiesMs, (...found) => new InboxBodies(...found));
+  const changes = await remove(retention.changesMs, (...found) => new LoggedChanges(...found));
+  const released_bytes = dryRun ? 0 : await giveBack(parts);
+  return {
+    dry_run: dryRun,
+    finished: !signal.aborted,
+    runs,
+    inbox_bodies,
+    changes: { ...changes, first_seq: new Changes(db).firstSeq() + (dryRun ? changes.rows : 0) },
+    released_bytes,
+    free_bytes: unusedBytes(db),
+    shrinks: shrinks(db),
+  };
+}
+
+function nothing(): Removed {
+  return { rows: 0, bytes: 0 };
+}
+
+async function removeAll(parts: PruneParts, removable: Removable): Promise<Removed> {
+  const { db, clock, signal, dryRun = false } = parts;
+  const total = nothing();
+  for (let from: number | null = removable.start(); from !== null && !signal.aborted;) {
+    const { rows, bytes, next, remove } = removable.find(from);
+    if (rows > 0 && !dryRun) inTransaction(db, remove);
+    total.rows += rows;
+    total.bytes += bytes;
+    from = next;
+    if (from !== null) await clock.sleep(pauseMs, signal);
+  }
+  return total;
+}
+
+/** Gives free pages at once back to the file system, some at a time. Returns how many bytes. */
+async function giveBack({ db, clock, signal }: PruneParts): Promise<number> {
+  const before = unusedBytes(db);
+  if (!shrinks(db)) return 0;
+  while (unusedBytes(db) > 0 && !signal.aborted) {
+    inTransaction(db, () => db.pragma(`incremental_vacuum(${pagesAtOnce})`));
+    await clock.sleep(pauseMs, signal);
+  }
+  return before - unusedBytes(db);
+}
+
+/**
+ * Writes the whole file anew, so that from now on it can give space back in pieces. Nothing else can write meanwhile.
+ * It takes twice the file's size on disk. Throws MirrorError `locked` where another process may write.
+ */
+export function vacuumWhole(db: Db): void {
+  inTransaction(db, () => undefined);
+  guarded(db.name, () => {
+    db.pragma("temp_store = FILE");
+    db.pragma("auto_vacuum = INCREMENTAL");
+    db.exec("VACUUM");
+    db.pragma("wal_checkpoint(TRUNCATE)");
+  });
+}

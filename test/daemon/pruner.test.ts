@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest";
+import { isPruneDue, Pruner } from "../../src/daemon/scheduler/pruner.ts";
+import { Runs } from "../../src/state/runs.ts";
+import { openHasty } from "../support/mirror.ts";
+import { changeDaily, daysAgo, loggedChanges, pruneMs } from "../support/prune.ts";
+import { WoundClock } from "../support/sandbox.ts";
+import { recordingLog } from "../support/terminal.ts";
+
+const hourMs = 3_600_000;
+
+const due = (runEndedMs: number | null, nowMs: number) => isPruneDue({ lastMs: 0, runEndedMs }, nowMs);
+
+test("a prune follows a run, at most one an hour; without runs it is made once a day", () => {
+  expect(due(1, hourMs - 1)).toBe(false);
+  expect(due(1, hourMs)).toBe(true);
+  expect(due(-1, hourMs)).toBe(false);
+  expect(due(null, 24 * hourMs - 1)).toBe(false);
+  expect(due(null, 24 * hourMs)).toBe(true);
+  // Set back, nobody knows how long ago the last one was.
+  expect(due(null, -hourMs)).toBe(true);
+});
+
+/** A pruner over a mirror with 30 days of changes, of which 3 are kept; `tick` lets a minute pass. */
+async function startPruner(isListing = () => false) {
+  const mirror = await openHasty();
+  changeDaily(mirror, 30);
+  const clock = new WoundClock(pruneMs);
+  const close = new AbortController();
+  const { log, lines } = recordingLog();
+  const retention = { runsMs: null, inboxBodiesMs: null, changesMs: 74 * hourMs };
+  const context = { clock, log };
+  const pruner = new Pruner({ context, db: mirror.db, retention, isListing, closed: close.signal });
+  const ended = pruner.follow();
+  const tick = async (minutes: number) => {
+    for (let at = 0; at < minutes; at++) {
+      clock.wind(60_000);
+      for (let i = 0; i < 20; i++) await Promise.resolve();
+    }
+  };
+  const endRun = () => {
+    const runs = new Runs(mirror.db);
+    const id = runs.begin("incremental", daysAgo(0), null, {});
+    runs.finish(id, new Date(clock.nowMs()).toISOString(), "complete", { resources: {} });
+  };
+  return { mirror, pruner, close, ended, tick, endRun, lines };
+}
+
+describe("in the daemon", () => {
+  test("it is made after a run, not while one reads what lists show, and ends with the runtime", async () => {
+    let isListing = true;
+    const { mirror, close, ended, tick, endRun, lines } = await startPruner(() => isListing);
+    await tick(90);
+    expect(loggedChanges(mirror)).toHaveLength(90);
+    endRun();
+    await tick(2);
+    expect(loggedChanges(mirror)).toHaveLength(90);
+    isListing = false;
+    await tick(2);
+    expect(loggedChanges(mirror)).toHaveLength(9);
+    expect(JSON.stringify(lines)).toContain("pruned what is older than the config keeps");
+    close.abort();
+    await ended;
+  });
+
+  test("one that is asked for waits for the one under way; one that fails stops nothing", async () => {
+    const { mirror, pruner, close, ended, tick, lines } = await startPruner();
+    const [first, second] = [pruner.prune(), pruner.prune()];
+    await tick(3);
+    expect((await first).changes.rows + (await second).changes.rows).toBe(81);
+    mirror.db.exec("ALTER TABLE _runs RENAME TO _elsewhere");
+    mirror.db.exec("ALTER TABLE _reads RENAME TO _away");
+    await expect(pruner.prune()).rejects.toThrow("_reads");
+    mirror.db.exec("ALTER TABLE _elsewhere RENAME TO _runs");
+    await tick(25 * 60);
+    expect(JSON.stringify(lines)).toContain("could not be pruned");
+    mirror.db.exec("ALTER TABLE _away RENAME TO _reads");
+    close.abort();
+    await ended;
+  });
+});

@@ -1,0 +1,233 @@
+import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
+import { cpSync, statSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { openDatabase } from "../../src/store/database.ts";
+import { Changes } from "../../src/store/apply/change-reader.ts";
+import { openMirror } from "../../src/state/mirror.ts";
+import { vacuumWhole } from "../../src/state/retention/prune-mirror.ts";
+import { Sizes } from "../../src/state/retention/sizes.ts";
+import { aFullShop, check, named, repair } from "../support/local-check.ts";
+import { manifestOf, openHasty, openShop, tempFolder } from "../support/mirror.ts";
+import { publish, reading, rowsOf } from "../support/published.ts";
+import {
+  changeDaily,
+  dayMs,
+  loggedChanges,
+  prune,
+  pruneMs,
+  replayOver,
+  stoppedClock,
+  makeRuns,
+  answersOf,
+} from "../support/prune.ts";
+import { dump } from "../support/compare.ts";
+import { errorOf, liveRecords, put, remove, rows, stampOf, written } from "../support/store.ts";
+import { about, deliveryOf, openIngest } from "../support/webhook.ts";
+
+const changesFor = (days: number) => ({ changesMs: days * dayMs });
+const all = { runsMs: 1_000, inboxBodiesMs: 1_000, changesMs: 1_000 };
+
+describe("the change log", () => {
+  test("I2: what is left is its end, unchanged, and gives the live rows after what was removed", async () => {
+    const mirror = await openHasty();
+    changeDaily(mirror, 100);
+    const before = loggedChanges(mirror);
+    const report = await prune(mirror, changesFor(30));
+    const left = loggedChanges(mirror);
+    expect(report.changes).toMatchObject({ rows: 70 * 3, first_seq: 70 * 3 + 1 });
+    expect(report.changes.bytes).toBeGreaterThan(60_000);
+    expect(left).toEqual(before.filter(({ seq }) => seq > 70 * 3));
+    expect(replayOver(before, left)).toEqual(liveRecords(mirror, "people"));
+    expect(rows(mirror, "SELECT count(*) AS count FROM _reads")).toEqual([{ count: left.length }]);
+    expect(named(await check(mirror))).toEqual([]);
+    changeDaily(mirror, 1, 7);
+    expect(replayOver(before, loggedChanges(mirror))).toEqual(liveRecords(mirror, "people"));
+    expect(named(await check(mirror))).toEqual([]);
+  });
+
+  test("its last change stays whatever its age, and no seq is given twice", async () => {
+    const mirror = await openHasty();
+    changeDaily(mirror, 4, 1);
+    const { changes } = await prune(mirror, all);
+    expect(changes).toMatchObject({ rows: 3, first_seq: 4 });
+    put(mirror, "people", { id: 99, name: "new" });
+    expect(loggedChanges(mirror).map(({ seq }) => seq)).toEqual([4, 5]);
+  });
+
+  test("who asks for what was removed is told what is there, and how to go on", async () => {
+    const mirror = await openHasty();
+    changeDaily(mirror, 4, 1);
+    await prune(mirror, changesFor(2));
+    const reader = new Changes(mirror.db);
+    for (const since of [0, 1]) {
+      const { kind, message, hint } = errorOf(() => reader.after(since, "people"));
+      expect({ kind, message }).toEqual({
+        kind: "not_found",
+        message: `the changes from seq ${since + 1} to 2 were removed: the change log begins at seq 3`,
+      });
+      expect(hint).toContain("--since 2 gives what is left");
+    }
+    expect(reader.after(2, null)).toHaveLength(2);
+    expect(reader.after(4, null)).toEqual([]);
+  });
+
+  test("deletions of the last day stay: the event worker counts them (I5)", async () => {
+    const mirror = await openHasty();
+    changeDaily(mirror, 10, 1);
+    const stamp = stampOf(mirror, { receivedAtMs: pruneMs - 3_600_000, cause: "webhook" });
+    remove(mirror, "people", 2, stamp);
+    put(
+      mirror,
+      "people",
+      { id: 9, name: "later" },
+      { stamp: stampOf(mirror, { receivedAtMs: pruneMs - 2_000 }) },
+    );
+    await prune(mirror, all);
+    expect(loggedChanges(mirror).map(({ op }) => op)).toEqual(["delete", "insert"]);
+  });
+
+  test("a mirror of every kind of record stays sound by itself, and damage is still found and repaired", async () => {
+    const mirror = await aFullShop();
+    expect(named(await check(mirror))).toEqual([]);
+    const live = dump(mirror.db.name, ["_runs", "_change_log", "_reads", "_meta", "_changes"]);
+    await prune(mirror, all, { clock: stoppedClock(undefined, Date.now() + 900 * dayMs) });
+    expect(loggedChanges(mirror)).toHaveLength(1);
+    expect(named(await check(mirror))).toEqual([]);
+    expect(dump(mirror.db.name, ["_runs", "_change_log", "_reads", "_meta", "_changes"])).toEqual(live);
+    put(mirror, "people", { id: 1, name: "once" });
+    put(mirror, "people", { id: 1, name: "twice" });
+    mirror.db.exec("DELETE FROM _change_log WHERE seq = (SELECT max(seq) FROM _change_log)");
+    mirror.db.exec("UPDATE people SET name = 'wrong' WHERE id = 2");
+    expect(named(await check(mirror))).toEqual(expect.arrayContaining(["people different 2 name"]));
+    await repair(mirror);
+    expect(named(await check(mirror))).toEqual([]);
+  });
+
+  test("a report of before is made anew, not brought up to date over the gap", async () => {
+    const mirror = await openHasty({ manifest: fintoro });
+    put(mirror, "units", { id: 1, name: "one" });
+    put(mirror, "units", { id: 1, name: "two" });
+    await publish(mirror);
+    for (const id of [1, 2]) put(mirror, "units", { id, name: "three" });
+    await prune(mirror, all, { clock: stoppedClock(undefined, Date.now() + 900 * dayMs) });
+    expect(new Changes(mirror.db).firstSeq()).toBe(4);
+    const again = await publish(mirror, { way: "changes" });
+    expect(again).toMatchObject({ outcome: "written", way: "anew" });
+    expect(rowsOf(reading(again.file), "SELECT id, name FROM units")).toEqual([
+      { id: 1, name: "three" },
+      { id: 2, name: "three" },
+    ]);
+  });
+});
+
+describe("the inbox", () => {
+  test("I7: a pruned event is still known; waiting ones keep their body; a replay says what was pruned", async () => {
+    const { mirror, ingest } = await openIngest();
+    const texts = [about(1), about(2, "unheard.of", "x"), about(3)];
+    const store = (text: string, atMs: number) => ingest.store([deliveryOf(text)], atMs)[0];
+    const [first, , third] = texts.map(
+      (text, day) => store(text, pruneMs - (30 - day) * dayMs)?.eventId ?? "",
+    );
+    mirror.db.exec("UPDATE _inbox SET state = 'done' WHERE seq = 1");
+    store(about(4), pruneMs - 1_000);
+    const { inbox_bodies } = await prune(mirror, { inboxBodiesMs: dayMs });
+    expect(inbox_bodies).toEqual({ rows: 2, bytes: (texts[0]?.length ?? 0) + (texts[1]?.length ?? 0) });
+    expect(rows(mirror, "SELECT seq, typeof(body) AS body FROM _inbox")).toMatchObject([
+      { body: "integer" },
+      { body: "integer" },
+      { body: "text" },
+      { body: "text" },
+    ]);
+    for (const text of texts) expect(store(text, pruneMs)?.outcome).toBe("duplicate");
+    const replayed = ingest.replay([first ?? "", third ?? "", "unknown"], pruneMs);
+    expect(replayed).toEqual({ queued: 1, unread: 0, missing: ["unknown"], pruned: [first] });
+    mirror.db.exec("UPDATE _inbox SET state = 'done' WHERE seq = 3");
+    expect((await prune(mirror, { inboxBodiesMs: dayMs })).inbox_bodies.rows).toBe(1);
+    const before = written(mirror);
+    expect((await prune(mirror, { inboxBodiesMs: dayMs })).inbox_bodies.rows).toBe(0);
+    expect(written(mirror)).toBe(before);
+    expect(named(await check(mirror))).toEqual([]);
+  });
+});
+
+describe("a prune", () => {
+  test("leaves a sound mirror at each of its pauses, and another one finishes it", async () => {
+    const mirror = await openShop();
+    mirror.db.pragma("synchronous = OFF");
+    changeDaily(mirror, 150, 7);
+    makeRuns(mirror, 9);
+    const before = loggedChanges(mirror);
+    const live = liveRecords(mirror, "people");
+    const folder = tempFolder();
+    const copies: string[] = [];
+    const copy = () => {
+      const file = path.join(folder, `${copies.length}.db`);
+      for (const end of ["", "-wal"]) cpSync(`${mirror.db.name}${end}`, `${file}${end}`);
+      copies.push(file);
+    };
+    await prune(mirror, all, { clock: stoppedClock(copy) });
+    expect(copies.length).toBeGreaterThan(8);
+    const whole = dump(mirror.db.name, []);
+    for (const file of copies) {
+      const found = await openMirror(file, manifestOf());
+      expect(named(await check(found))).toEqual([]);
+      expect(replayOver(before, loggedChanges(found))).toEqual(live);
+      expect(answersOf(found.db)).toEqual(answersOf(mirror.db));
+      await prune(found, all);
+      expect(dump(file, [])).toEqual(whole);
+      found.close();
+    }
+  });
+
+  test("without anything old, and a dry one, write nothing; the dry one says what would go", async () => {
+    const mirror = await openHasty();
+    changeDaily(mirror, 100, 5);
+    makeRuns(mirror, 3);
+    const before = written(mirror);
+    await prune(mirror, { runsMs: 9_000 * dayMs, inboxBodiesMs: dayMs, changesMs: 9_000 * dayMs });
+    const reader = openDatabase(mirror.db.name, { readonly: true });
+    const dry = await prune({ db: reader }, all, { dryRun: true });
+    reader.close();
+    expect(written(mirror)).toBe(before);
+    const { dry_run, ...wet } = await prune(mirror, all);
+    expect([dry.dry_run, dry_run]).toEqual([true, false]);
+    expect([dry.runs, dry.changes, dry.inbox_bodies]).toEqual([wet.runs, wet.changes, wet.inbox_bodies]);
+  });
+
+  test("gives space back in pieces; a file of an older version once it was written anew", async () => {
+    const file = path.join(tempFolder(), "old.db");
+    const old = openDatabase(file);
+    old.pragma("journal_mode = DELETE");
+    old.pragma("auto_vacuum = NONE");
+    old.exec("VACUUM");
+    old.close();
+    const mirror = await openShop({ path: file });
+    mirror.db.pragma("synchronous = OFF");
+    changeDaily(mirror, 400, 7);
+    expect(new Sizes(mirror.db).read()).toMatchObject({ shrinks: false });
+    const report = await prune(mirror, changesFor(200));
+    expect(report).toMatchObject({ shrinks: false, released_bytes: 0 });
+    expect(report.free_bytes).toBeGreaterThan(1_000_000);
+    vacuumWhole(mirror.db);
+    expect(new Sizes(mirror.db).read()).toMatchObject({ shrinks: true, free_bytes: 0, wal_bytes: 0 });
+    const { size } = statSync(file);
+    const sleeps: number[] = [];
+    const next = await prune(mirror, changesFor(3), { clock: stoppedClock(() => sleeps.push(1)) });
+    expect(next).toMatchObject({ shrinks: true, free_bytes: 0 });
+    expect(next.released_bytes).toBeGreaterThan(1_000_000);
+    mirror.db.pragma("wal_checkpoint(PASSIVE)");
+    expect(statSync(file).size).toBeLessThanOrEqual(size - next.released_bytes);
+    expect(sleeps.length).toBeGreaterThanOrEqual(7);
+    expect(named(await check(mirror))).toEqual([]);
+  });
+
+  test("is cut off between two transactions", async () => {
+    const mirror = await openHasty();
+    changeDaily(mirror, 150, 7);
+    const stop = new AbortController();
+    const clock = stoppedClock(() => stop.abort());
+    const report = await prune(mirror, all, { clock, signal: stop.signal });
+    expect(report).toMatchObject({ finished: false, changes: { rows: 200, first_seq: 201 } });
+  });
+});
