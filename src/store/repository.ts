@@ -1,18 +1,20 @@
 import type { RunResult } from "better-sqlite3";
 import { canonicalId, type RecordId } from "../base/ids.ts";
 import type { Db, Statement } from "./database.ts";
+import { keptStatements, type KeptStatements } from "./kept-statements.ts";
 
 /**
- * Base of the classes that hold the SQL on own tables. A statement is prepared at its first use and kept by its text:
- * preparing costs more than most of them take to run. Give a text to one of these methods only, because the mode
- * that it sets stays with the statement.
+ * Base of the classes that hold the SQL on own tables. A statement is prepared at its first use and kept by its text
+ * for all objects of the class on this connection. Give a text to one of these methods only, because the mode that it
+ * sets stays with the statement.
  */
 export abstract class Repository {
   protected readonly db: Db;
-  private readonly bySql = new Map<string, Statement>();
+  private readonly bySql: KeptStatements;
 
   constructor(db: Db) {
     this.db = db;
+    this.bySql = keptStatements(db, new.target);
   }
 
   /** The prepared statement of a text. */

@@ -8,7 +8,7 @@ import { quoted } from "../sql-text.ts";
 import { OddValue, toRow, type Cell, type UnknownKey } from "../tables/row-decoder.ts";
 import { dataColumns, rawTable } from "../tables/table-layout.ts";
 import { planTable, type NewColumn, type TablePlan } from "../tables/table-plan.ts";
-import { prepareStatements, type TableStatements } from "../tables/table-statements.ts";
+import { TableStatements } from "../tables/table-statements.ts";
 import { addUnknownColumns } from "../tables/unknown-columns.ts";
 import {
   assertOnlyIdMissing,
@@ -61,7 +61,7 @@ export class ResourceTable implements DerivableRows {
     this.resource = resource;
     this.plan = plan;
     this.previews = new Previews(context, resource, plan);
-    this.statements = prepareStatements(context.db, plan);
+    this.statements = new TableStatements(context.db, plan);
   }
 
   /** Applies a full record where it differs from the mirror and was sent after the last applied read came. */
@@ -168,7 +168,7 @@ export class ResourceTable implements DerivableRows {
     const added = addUnknownColumns(db, this.plan, unknown, this.formatTime(stamp.receivedAtMs));
     if (added.length === 0) return [];
     growth.columns.push(...added);
-    this.statements = prepareStatements(db, this.plan);
+    this.statements = new TableStatements(db, this.plan);
     return added;
   }
 
