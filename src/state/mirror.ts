@@ -15,8 +15,7 @@ import { migrate } from "../store/migrations/migrate.ts";
 import { Derivations, derivationVersion } from "../store/tables/derivations.ts";
 import { Records } from "../store/tables/stored-records.ts";
 import { layOutTables } from "../store/tables/table-layout.ts";
-import { planTable } from "../store/tables/table-plan.ts";
-import { restoreUnknownColumns } from "../store/tables/unknown-columns.ts";
+import { planWithUnknown } from "../store/tables/unknown-columns.ts";
 import { deriveAgain } from "./derive-again.ts";
 import { Meta, readRestored } from "./meta.ts";
 import { assertHeld, type WriterLock } from "../store/writer-lock.ts";
@@ -57,8 +56,11 @@ export class Mirror implements TableContext {
     this.records = new Records(db);
     this.derivations = new Derivations(db);
     this.log = new ChangeLog(db, readRestored(db)?.first_seq);
-    for (const resource of manifest.resources) this.openTable(resource);
-    createViews(db, [...this.tables.keys()]);
+    // One transaction: a new mirror waits for the disk once, and not for each of its tables.
+    inTransaction(db, () => {
+      for (const resource of manifest.resources) this.openTable(resource);
+      createViews(db, [...this.tables.keys()]);
+    });
   }
 
   /** The rows of a resource of the manifest. */
@@ -101,8 +103,7 @@ export class Mirror implements TableContext {
   }
 
   private openTable(resource: Resource): void {
-    const plan = planTable(resource);
-    restoreUnknownColumns(this.db, plan);
+    const plan = planWithUnknown(this.db, resource);
     inTransaction(this.db, () => {
       const isChanged = layOutTables(this.db, plan);
       this.derivations.begin(resource.name, derivationVersion(resource), isChanged);

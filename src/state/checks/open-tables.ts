@@ -7,8 +7,7 @@ import { ResourceTable } from "../../store/apply/resource-table.ts";
 import type { TableContext } from "../../store/apply/table-context.ts";
 import { namesWhatIsAbsent, type Db } from "../../store/database.ts";
 import { Derivations, derivationVersion } from "../../store/tables/derivations.ts";
-import { planTable } from "../../store/tables/table-plan.ts";
-import { restoreUnknownColumns } from "../../store/tables/unknown-columns.ts";
+import { planWithUnknown } from "../../store/tables/unknown-columns.ts";
 
 /** A resource whose rows cannot be compared with their JSON, and why. */
 interface UnreadableTable {
@@ -38,14 +37,12 @@ export function openTables(db: Db, manifest: Manifest): OpenTables {
   const tables: ResourceTable[] = [];
   const unreadable: UnreadableTable[] = [];
   for (const resource of manifest.resources) {
-    const plan = planTable(resource);
-    restoreUnknownColumns(db, plan);
     try {
-      const table = new ResourceTable(context, resource, plan);
+      const table = new ResourceTable(context, resource, planWithUnknown(db, resource));
+      table.statements.assertComplete();
       if (derivations.isCurrent(resource.name, derivationVersion(resource))) tables.push(table);
       else unreadable.push({ resource: resource.name, why: otherVersion });
     } catch (error) {
-      // Its statements name each table and column.
       if (!namesWhatIsAbsent(error)) throw error;
       unreadable.push({ resource: resource.name, why: error.message });
     }

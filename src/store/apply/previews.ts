@@ -11,7 +11,7 @@ import {
   type Row,
   type UnknownKey,
 } from "../tables/row-decoder.ts";
-import { planRow, type RowPlan, type TablePlan } from "../tables/table-plan.ts";
+import { knownRow, type RowPlan, type TablePlan } from "../tables/table-plan.ts";
 import { isKnown } from "../tables/unknown-columns.ts";
 import { textOf, type DecodedRecord } from "./merge-rules.ts";
 import type { ListedAs, PreviewResult } from "./read-stamp.ts";
@@ -37,7 +37,7 @@ export class Previews {
     this.context = context;
     this.resource = resource.name;
     this.plan = plan;
-    this.previewPlan = planRow(resource.previewFields ?? resource.fields);
+    this.previewPlan = knownRow(resource.previewFields ?? resource.fields);
   }
 
   /** Parses a preview; null: its values are odd. Keys that have no place in the record's table are reported. */

@@ -7,9 +7,9 @@ import { parseLossless } from "../../json/lossless.ts";
 import { quoted } from "../sql-text.ts";
 import { OddValue, toRow, type Cell, type UnknownKey } from "../tables/row-decoder.ts";
 import { dataColumns, rawTable } from "../tables/table-layout.ts";
-import { planTable, type NewColumn, type TablePlan } from "../tables/table-plan.ts";
+import { knownPlan, type NewColumn, type TablePlan } from "../tables/table-plan.ts";
 import { TableStatements } from "../tables/table-statements.ts";
-import { addUnknownColumns } from "../tables/unknown-columns.ts";
+import { addUnknownColumns, unsharedPlan } from "../tables/unknown-columns.ts";
 import {
   assertOnlyIdMissing,
   dataCells,
@@ -50,13 +50,13 @@ type Incoming = IncomingPreview &
  */
 export class ResourceTable implements DerivableRows {
   readonly resource: Resource;
-  readonly plan: TablePlan;
-  readonly previews: Previews;
   readonly context: TableContext;
+  plan: TablePlan;
+  previews: Previews;
   statements: TableStatements;
   private at = { ms: Number.NaN, text: "" };
 
-  constructor(context: TableContext, resource: Resource, plan: TablePlan = planTable(resource)) {
+  constructor(context: TableContext, resource: Resource, plan: TablePlan = knownPlan(resource)) {
     this.context = context;
     this.resource = resource;
     this.plan = plan;
@@ -165,9 +165,12 @@ export class ResourceTable implements DerivableRows {
   addColumns(unknown: readonly UnknownKey[], stamp: ReadStamp): NewColumn[] {
     const { db, growth } = this.context;
     growth.tables.add(this.resource.name);
-    const added = addUnknownColumns(db, this.plan, unknown, this.formatTime(stamp.receivedAtMs));
+    const { plan, keys } = unsharedPlan(this.resource, this.plan, unknown);
+    const added = addUnknownColumns(db, plan, keys, this.formatTime(stamp.receivedAtMs));
     if (added.length === 0) return [];
     growth.columns.push(...added);
+    this.plan = plan;
+    this.previews = new Previews(this.context, this.resource, plan);
     this.statements = new TableStatements(db, this.plan);
     return added;
   }

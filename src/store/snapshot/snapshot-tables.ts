@@ -2,14 +2,14 @@ import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { ReportType, ReportView } from "../../connector/report-view.ts";
 import type { Resource } from "../../connector/resource.ts";
 import {
-  planTable,
+  knownPlan,
   type Column,
   type ColumnScalar,
   type RowPlan,
   type TablePlan,
 } from "../tables/table-plan.ts";
 import { quoted } from "../sql-text.ts";
-import { restoreUnknownColumns } from "../tables/unknown-columns.ts";
+import { planWithUnknown } from "../tables/unknown-columns.ts";
 import type { Db } from "../database.ts";
 
 /** A column of a snapshot. */
@@ -56,7 +56,7 @@ export const reportTypes: Readonly<Record<ColumnScalar, ReportType>> = {
 /** The tables of a snapshot as the connector declares them, without columns of unknown fields. */
 export function tablesOfManifest(manifest: Manifest): SnapshotTable[] {
   const tables = manifest.resources.flatMap((resource) =>
-    describeTables(resource, planTable(resource), ({ scalar }) => reportTypes[scalar]),
+    describeTables(resource, knownPlan(resource), ({ scalar }) => reportTypes[scalar]),
   );
   return [...tables, ...(manifest.views ?? []).map(viewTable)];
 }
@@ -65,11 +65,9 @@ export function tablesOfManifest(manifest: Manifest): SnapshotTable[] {
 export function snapshotTables(db: Db, schema: string, manifest: Manifest): SnapshotTable[] {
   const typeIn: TypeOf = ({ name, scalar }, table) =>
     scalar === "any" ? typeByContent(db, schema, table, name) : reportTypes[scalar];
-  const tables = manifest.resources.flatMap((resource) => {
-    const plan = planTable(resource);
-    restoreUnknownColumns(db, plan);
-    return describeTables(resource, plan, typeIn);
-  });
+  const tables = manifest.resources.flatMap((resource) =>
+    describeTables(resource, planWithUnknown(db, resource), typeIn),
+  );
   return [...tables, ...(manifest.views ?? []).map(viewTable), deletedRecords, about];
 }
 

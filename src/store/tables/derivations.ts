@@ -49,6 +49,14 @@ export class Derivations extends Repository {
 
 /** Identifies what rows follow from besides their JSON; columns of unknown fields are no part of it. Pure. */
 export function derivationVersion(resource: Resource): string {
+  let version = versions.get(resource);
+  if (version === undefined) versions.set(resource, (version = computeVersion(resource)));
+  return version;
+}
+
+const versions = new WeakMap<Resource, string>();
+
+function computeVersion(resource: Resource): string {
   const plan = planTable(resource);
   const children = plan.children.map((child) => [child.field, child.table, child.parentKey, factsOf(child)]);
   const preview = resource.previewFields && factsOf(planRow(resource.previewFields));

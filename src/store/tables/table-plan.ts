@@ -89,6 +89,24 @@ export function planTable(resource: Resource): TablePlan {
   return { ...planRow(resource.fields), table: resource.name, children, owned, indexes: indexesOf(resource) };
 }
 
+const knownPlans = new WeakMap<Resource, TablePlan>();
+
+/** The same for all mirrors of a process, to be read only: a plan that gets columns of its own is made anew. */
+export function knownPlan(resource: Resource): TablePlan {
+  let plan = knownPlans.get(resource);
+  if (!plan) knownPlans.set(resource, (plan = planTable(resource)));
+  return plan;
+}
+
+const knownRows = new WeakMap<Fields, RowPlan>();
+
+/** As `knownPlan`, of the fields that previews show. */
+export function knownRow(fields: Fields): RowPlan {
+  let plan = knownRows.get(fields);
+  if (!plan) knownRows.set(fields, (plan = planRow(fields)));
+  return plan;
+}
+
 function indexesOf({ list, lookedUpBy }: Resource): string[][] {
   const columns = lookedUpBy ? [[...lookedUpBy]] : [];
   if (list.kind === "parents") columns.push(...list.parents.map(({ field }) => [snakeCase(field)]));

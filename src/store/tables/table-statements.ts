@@ -46,6 +46,11 @@ export class TableStatements extends LazyStatements {
     this.children = plan.children.map((child) => new ChildStatements(db, child));
   }
 
+  /** Throws where a table or column of the plan is not there. */
+  assertComplete(): void {
+    void [this.upsertRow, this.selectRaw, this.selectFence, ...this.children.map(({ select }) => select)];
+  }
+
   /** Parameters: id, the data columns, `_deleted_at`, `_synced_at`, `_detail_at`. */
   get upsertRow(): Statement {
     const columns = () => ["id", ...this.names(), "_deleted_at", "_synced_at", "_detail_at"];

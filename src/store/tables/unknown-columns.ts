@@ -1,8 +1,11 @@
 import { snakeCase } from "../../base/names.ts";
+import type { Resource } from "../../connector/resource.ts";
 import type { Db } from "../database.ts";
 import type { UnknownKey } from "./row-decoder.ts";
 import {
   keyNode,
+  knownPlan,
+  planTable,
   type Column,
   type KeyNode,
   type NewColumn,
@@ -45,15 +48,35 @@ export function unknownColumns(db: Db): string[] {
   return db.prepare(sql).pluck().all() as string[];
 }
 
-/** Adds to a fresh plan the columns that earlier runs added, except what the connector knows by now. */
-export function restoreUnknownColumns(db: Db, plan: TablePlan): void {
+/** The plan of a resource with the columns that earlier runs added, except what the connector knows by now. */
+export function planWithUnknown(db: Db, resource: Resource): TablePlan {
   const sql = `SELECT table_name AS "table", column_name AS name, path FROM _schema_changes WHERE what = 'added'`;
+  let plan = knownPlan(resource);
   for (const { table, name, path } of db.prepare(sql).all() as Record<"table" | "name" | "path", string>[]) {
-    const rows = plan.table === table ? plan : plan.children.find((child) => child.table === table);
     const keys = JSON.parse(path) as string[];
-    if (!rows || isKnown(rows.root, keys) || rows.columns.some((column) => column.name === name)) continue;
-    adopt(rows, keys, name);
+    const known = rowsOf(plan, table);
+    if (!known || isKnown(known.root, keys) || known.columns.some((column) => column.name === name)) continue;
+    if (plan === knownPlan(resource)) plan = planTable(resource);
+    adopt(rowsOf(plan, table) ?? plan, keys, name);
   }
+  return plan;
+}
+
+/** A plan that may get columns, and the keys in it: a new one in place of one that all mirrors share. */
+export function unsharedPlan(
+  resource: Resource,
+  plan: TablePlan,
+  keys: readonly UnknownKey[],
+): { readonly plan: TablePlan; readonly keys: readonly UnknownKey[] } {
+  if (plan !== knownPlan(resource)) return { plan, keys };
+  const own = planTable(resource);
+  const tables = new Map<RowPlan, string>(plan.children.map((child) => [child, child.table]));
+  const ownRows = (rows: RowPlan) => rowsOf(own, tables.get(rows) ?? own.table) ?? own;
+  return { plan: own, keys: keys.map(({ plan: rows, path }) => ({ plan: ownRows(rows), path })) };
+}
+
+function rowsOf(plan: TablePlan, table: string): RowPlan | undefined {
+  return plan.table === table ? plan : plan.children.find((child) => child.table === table);
 }
 
 function adopt(rows: RowPlan, path: readonly string[], name: string): Column {

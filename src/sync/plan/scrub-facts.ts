@@ -3,7 +3,7 @@ import type { Resource } from "../../connector/resource.ts";
 import { Meta, readRestored } from "../../state/meta.ts";
 import { ScrubCandidates, type ScrubCandidate, type ScrubSource } from "../../state/scrub-candidates.ts";
 import type { Db } from "../../store/database.ts";
-import { planTable, type TablePlan } from "../../store/tables/table-plan.ts";
+import { knownPlan, type TablePlan } from "../../store/tables/table-plan.ts";
 import { recentActivityMs, scrubAgeMs } from "../context/limits.ts";
 import {
   chooseScrub,
@@ -98,12 +98,12 @@ export function scrubSources({
   return resources.flatMap((resource) => {
     const { name, list, gives, fullWhen } = resource;
     if (list.kind === "parents" && parentsPerRun === "auto") {
-      const tables = manifest.map((one) => planTable(one));
+      const tables = manifest.map((one) => knownPlan(one));
       return list.parents.map((parent) => parentSource(tables, parent.resource, name));
     }
     const isShownInPart = gives === "preview" || fullWhen !== undefined;
     return isShownInPart
-      ? [{ table: name, listOf: null, date: dateOf(planTable(resource)), referrers: [] }]
+      ? [{ table: name, listOf: null, date: dateOf(knownPlan(resource)), referrers: [] }]
       : [];
   });
 }
