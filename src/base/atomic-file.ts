@@ -58,12 +58,19 @@ export function syncToDisk(place: string): void {
  * library (`recursive`) never returns below /proc. Throws what `mkdir` throws, ENOTDIR where a file is in the way.
  */
 export function makeFolders(folder: string, mode = 0o700): void {
-  const missing: string[] = [];
-  let present = path.resolve(folder);
-  for (; !existsSync(present); present = path.dirname(present)) missing.unshift(present);
+  const present = nearestPresent(folder);
   if (!statSync(present).isDirectory())
     throw Object.assign(new Error(`a file is where a folder belongs: ${present}`), { code: "ENOTDIR" });
-  for (const one of missing) makeFolder(one, mode);
+  const names = path.relative(present, path.resolve(folder)).split(path.sep);
+  for (const [index, name] of names.entries())
+    if (name !== "") makeFolder(path.join(present, ...names.slice(0, index + 1)), mode);
+}
+
+/** The path itself, or the nearest above it that exists. */
+export function nearestPresent(place: string): string {
+  let present = path.resolve(place);
+  while (!existsSync(present) && path.dirname(present) !== present) present = path.dirname(present);
+  return present;
 }
 
 function makeFolder(folder: string, mode: number): void {

@@ -20,6 +20,8 @@ export interface LoadOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly readFile: (path: string) => string;
+  /** The file that stands at the path of a folder, or above it; null: none. @default none is looked for */
+  readonly fileAt?: (folder: string) => string | null;
   readonly connectors: readonly [KnownConnector, ...KnownConnector[]];
   /**
    * `required`: a missing variable or file is a warning, because it concerns its company alone; it is an error where
@@ -71,7 +73,7 @@ function readText(file: string, shownPath: string, options: LoadOptions): string
 
 function check(
   yaml: YamlFile,
-  { env, readFile, connectors, secrets: needed = "required" }: LoadOptions,
+  { env, readFile, fileAt = () => null, connectors, secrets: needed = "required" }: LoadOptions,
   { file, shownPath }: { readonly file: string; readonly shownPath: string },
 ): Omit<LoadedConfig, "path"> {
   const raw = withoutEmptySections(yaml.value);
@@ -89,8 +91,18 @@ function check(
   refuse(located([...problems, ...refused], yaml), shownPath);
   assert(result.success, "a config without problems is complete");
   const config: Config = deepFreeze(result.data);
+  refuse(located(takenFolders(config, fileAt), yaml), shownPath);
   const warnings = located([...missing, ...warningsOf(config, secrets, known)], yaml);
   return { config, warnings: warnings.map((warning) => problemLine(shownPath, warning)) };
+}
+
+function takenFolders({ dataDir, report }: Config, fileAt: (folder: string) => string | null): Problem[] {
+  const folders = [["data_dir", dataDir] as const, ["report.out", report.out] as const];
+  return folders.flatMap(([key, folder]) => {
+    const file = folder === null ? null : fileAt(folder);
+    const message = `${key} needs a folder, and ${file} is a file`;
+    return file === null ? [] : [{ path: key.split("."), at: "value" as const, message }];
+  });
 }
 
 function missingSecrets(secrets: ResolvedSecrets): Problem[] {

@@ -1,7 +1,8 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { checkDataDir, judgeFreeSpace, nearestFolder } from "../../src/cli/checks/data-folder.ts";
+import { checkDataDir, judgeFreeSpace } from "../../src/cli/checks/data-folder.ts";
+import { nearestPresent } from "../../src/base/atomic-file.ts";
 import { checkModes } from "../../src/cli/checks/file-modes.ts";
 import { checkBaseUrl, judgeClock } from "../../src/cli/checks/token.ts";
 import { checkWebhook } from "../../src/cli/checks/webhook-endpoint.ts";
@@ -33,7 +34,7 @@ describe("the data folder", () => {
     const folder = temporaryFolder();
     expect(checkDataDir(folder)).toMatchObject({ status: "ok", detail: folder });
     const deep = path.join(folder, "a/b/c");
-    expect(nearestFolder(deep)).toBe(folder);
+    expect(nearestPresent(deep)).toBe(folder);
     expect(checkDataDir(deep)).toMatchObject({ status: "ok", detail: `${deep} (will be made)` });
   });
 

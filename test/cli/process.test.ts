@@ -12,6 +12,16 @@ import {
   temporaryFolder,
 } from "../support/cli.ts";
 
+const serveConfig = "companies: { acme: { token: nobodys-token } }\nserve: { listen: '127.0.0.1:0' }\n";
+
+/** Beside a file `data`: how the program ends, and why. */
+async function endIn(dataDir: string, ...args: string[]) {
+  const files = { data: "", "config.yaml": `data_dir: ${dataDir}\n${serveConfig}` };
+  const { code, stderr } = await runProgram(args, { cwd: temporaryFolder(files) });
+  const failure = jsonLines(stderr).find(({ level }) => level === "error");
+  return { code, msg: failure?.["msg"] };
+}
+
 describe("the program", () => {
   test("without a command, or with a wrong or unknown one, exits 2 with JSON on stderr and no stack", async () => {
     for (const args of [
@@ -38,6 +48,17 @@ describe("the program", () => {
     expect(jsonLines(tables.stdout)).toMatchObject([
       { tables: expect.arrayContaining([expect.objectContaining({ table: "invoices" })]) },
     ]);
+  });
+
+  // Fault: files | data_dir is a file, or below /proc | the real program's config | exit 2 with line and column; ended at once with a sentence
+  test("with a data_dir that is a file, or that cannot be made, ends at once with a sentence", async () => {
+    const asFile = {
+      code: 2,
+      msg: expect.stringMatching(/config\.yaml:1:11: data_dir needs .*data is a file/),
+    };
+    for (const name of ["sync", "serve", "status"]) expect(await endIn("./data", name)).toEqual(asFile);
+    const missing = { code: 10, msg: expect.stringContaining("/proc/mirror/data") };
+    expect(await endIn("/proc/mirror/data", "sync")).toEqual(missing);
   });
 
   test("is quiet when the reader of its output leaves", async () => {
@@ -78,8 +99,6 @@ describe("bin", () => {
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 });
-
-const serveConfig = "companies: { acme: { token: nobodys-token } }\nserve: { listen: '127.0.0.1:0' }\n";
 
 describe("serve", () => {
   // Fault: secrets | SIGUSR1, which has Node open its inspector | a serving process | no inspector, it goes on

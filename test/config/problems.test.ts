@@ -44,6 +44,24 @@ describe("a key that is not known", () => {
   });
 });
 
+const fileAt = (folder: string) => (folder.startsWith("/srv/file") ? "/srv/file" : null);
+
+describe("a file in the place of a folder is named with the key's place", () => {
+  // Fault: files | a file stands where `data_dir` or `report.out` should be | the file system under the config | refused with line and column, exit 2
+  test.each([
+    ["data_dir: /srv/file", "4:11", "data_dir needs a folder, and /srv/file is a file"],
+    ["data_dir: /srv/file/deep", "4:11", "data_dir needs a folder, and /srv/file is a file"],
+    ["report: { out: /srv/file }", "4:16", "report.out needs a folder, and /srv/file is a file"],
+  ])("%s", (line, position, message) => {
+    expect(complaints(minimal(`${line}\n`), { fileAt })).toEqual([`config.yaml:${position}: ${message}`]);
+  });
+
+  test("where the key is left out, too", () => {
+    const [only] = complaints(minimal(), { fileAt: (folder) => folder });
+    expect(only).toMatch(/^config\.yaml:1:1: data_dir needs a folder, and \/home\/me\/data is a file$/);
+  });
+});
+
 describe("a value of the wrong kind is reported with what it must be", () => {
   test.each([
     [

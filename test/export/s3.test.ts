@@ -152,6 +152,8 @@ test("the address is Amazon's for the region, or the endpoint with the bucket in
   expect(readAccess(keys, readTarget("s3://my.lake")).endpoint).toBe(
     "https://s3.us-east-1.amazonaws.com/my.lake",
   );
+  for (const url of ["http://s3.example.com", "http://10.0.0.1:9000", "ftp://127.0.0.1"])
+    expect(() => readAccess({ ...keys, AWS_ENDPOINT_URL: url }, target)).toThrow("AWS_ENDPOINT_URL must");
   expect(readAccess({ ...keys, AWS_ENDPOINT_URL: "http://127.0.0.1:9000/" }, target).endpoint).toBe(
     "http://127.0.0.1:9000/lake",
   );

@@ -1,19 +1,14 @@
-import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
-import path from "node:path";
+import { accessSync, constants, statfsSync, statSync } from "node:fs";
+import { nearestPresent } from "../../base/atomic-file.ts";
 import { messageOf } from "../../base/errors.ts";
 import { formatSize } from "../../base/units.ts";
 import { lockHolder } from "../../store/writer-lock.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
 import { fail, failFrom, ok, warn, type CheckResult } from "./check-result.ts";
 
-/** The data folder, or the nearest existing folder above it, in which it will be created. */
-export function nearestFolder(folder: string): string {
-  return existsSync(folder) || path.dirname(folder) === folder ? folder : nearestFolder(path.dirname(folder));
-}
-
 /** Checks that the data folder is there and can be written, or can be created. */
 export function checkDataDir(dataDir: string): CheckResult {
-  const present = nearestFolder(dataDir);
+  const present = nearestPresent(dataDir);
   if (!statSync(present).isDirectory())
     return fail("data_dir", `${present} is a file, not a folder`, "move it away, or set data_dir");
   try {
@@ -38,7 +33,7 @@ export function judgeFreeSpace(freeBytes: number): CheckResult {
 
 /** Checks the free space of the data folder's disk. */
 export function checkDisk(dataDir: string): CheckResult {
-  const { bavail, bsize } = statfsSync(nearestFolder(dataDir));
+  const { bavail, bsize } = statfsSync(nearestPresent(dataDir));
   return judgeFreeSpace(bavail * bsize);
 }
 

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
+import { nearestPresent } from "../../base/atomic-file.ts";
 import { secretTexts } from "../../config/companies.ts";
 import { loadConfig, type LoadedConfig, type LoadOptions } from "../../config/load.ts";
 import { withLines, withProgress } from "../../log/progress.ts";
@@ -43,6 +44,11 @@ export async function openContext(
 
 const readFile = (file: string) => readFileSync(file, "utf8");
 
+function fileAt(folder: string): string | null {
+  const present = nearestPresent(folder);
+  return statSync(present).isDirectory() ? null : present;
+}
+
 function readConfig(
   { env, cwd, connectors }: ProcessEnvironment,
   globals: Globals,
@@ -50,7 +56,7 @@ function readConfig(
   secrets: LoadOptions["secrets"] = "required",
 ): LoadedConfig {
   const path = globals.config === undefined ? {} : { path: globals.config };
-  const loaded = loadConfig({ ...path, env, cwd, readFile, connectors, secrets });
+  const loaded = loadConfig({ ...path, env, cwd, readFile, fileAt, connectors, secrets });
   redaction.add(secretTexts(loaded.config));
   if (levelOf(globals) === null) log.setLevel(loaded.config.log.level);
   for (const warning of loaded.warnings) log.warn(warning);

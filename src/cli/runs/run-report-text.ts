@@ -4,13 +4,18 @@ import type { CompanyReport, ScrubReport } from "../../sync/context/run-report.t
 import { printResult } from "../console/output.ts";
 import type { CommandContext } from "../program/command.ts";
 
-/** Prints the reports by company, and logs everything that is incomplete, whatever stdout is used for. */
+/**
+ * Prints the reports by company, and logs everything that is incomplete, whatever stdout is used for. A quiet command
+ * prints those only that are not complete: cron mails whatever is printed.
+ */
 export async function printReports(
   context: CommandContext,
   reports: ReadonlyMap<string, CompanyReport>,
 ): Promise<void> {
   for (const [company, report] of reports) logTroubles(context.log, company, report);
-  const lines = [...reports].flatMap(([company, report]) => reportLines(company, report));
+  const { quiet } = context.globals;
+  const shown = [...reports].filter(([, { outcome }]) => !quiet || outcome !== "complete");
+  const lines = shown.flatMap(([company, report]) => reportLines(company, report));
   await printResult(context, { companies: Object.fromEntries(reports) }, lines);
 }
 

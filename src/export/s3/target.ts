@@ -1,4 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
+import { isLoopbackUrl } from "../../config/address.ts";
 
 /** A place for exports in an object store. */
 export interface S3Target {
@@ -55,8 +56,12 @@ function needed(env: Env, name: string): string {
 }
 
 function webAddress(text: string): string {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/+$/, "");
-  throw new MirrorError("usage", `AWS_ENDPOINT_URL must be a web address (it is "${text}")`);
+  const isWeb = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+  if (!isWeb) throw new MirrorError("usage", `AWS_ENDPOINT_URL must be a web address (it is "${text}")`);
+  if (new URL(text).protocol === "https:" || isLoopbackUrl(text)) return text.replace(/\/+$/, "");
+  throw new MirrorError("usage", `AWS_ENDPOINT_URL must use https:// beyond this machine (it is "${text}")`, {
+    hint: "Without it everybody on the way reads the exports.",
+  });
 }
 
 /** Amazon's certificate does not cover bucket names with a dot; such a bucket stands in the path. */

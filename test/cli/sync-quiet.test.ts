@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { runCommand, temporaryFolder } from "../support/cli.ts";
+import { aCompany } from "../support/company.ts";
+
+const config = (url: string) =>
+  `base_url: ${url}\ndata_dir: .\ncompanies: { acme: { token: "\${env:TOKEN}" } }\nhttp: { patience: 100ms, timeout: 1s }\n`;
+
+test("a quiet sync that succeeds prints nothing, for cron mails what is printed; one that does not says why", async () => {
+  const { proxy, sandbox } = await aCompany({ records: 3 });
+  const cwd = temporaryFolder({ "config.yaml": config(proxy.baseUrl) });
+  const env = { TOKEN: sandbox.token };
+  const args = ["sync", "--quiet"];
+  expect(await runCommand(args, { cwd, env })).toEqual({ code: 0, stdout: "", stderr: "" });
+  const limited = await runCommand(["--quiet", "sync", "--full", "--max-requests", "1"], { cwd, env });
+  expect(limited.code).toBe(5);
+  expect(limited.stdout).toMatch(/^acme: stopped/);
+});
