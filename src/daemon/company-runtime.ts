@@ -1,5 +1,6 @@
 import { mirrorFiles } from "../config/mirror-files.ts";
 import { DaemonCommands, isAlive } from "../state/daemon-commands.ts";
+import { InboxView } from "../state/inbox/inbox-view.ts";
 import { openMirror, type Mirror } from "../state/mirror.ts";
 import { UptimeLog } from "../state/uptime-log.ts";
 import { WorkQueue } from "../state/work-queue.ts";
@@ -8,6 +9,7 @@ import { backupStep, readSteps } from "../status/after-run-record.ts";
 import { Tally } from "../sync/context/tally.ts";
 import { EventWorker } from "../sync/event-worker/event-worker.ts";
 import { CompanyIngest } from "../webhook/ingest/ingest.ts";
+import type { RefusalWatch } from "../webhook/delivery-gap/refusal-watch.ts";
 import { createKeyring, type ConfiguredKeyring } from "../webhook/keys/keyring.ts";
 import { processCommands } from "./commands/command-loop.ts";
 import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
@@ -39,6 +41,7 @@ export interface RuntimeOptions extends SharedParts {
   readonly context: DaemonContext;
   readonly settings: CompanySettings;
   readonly counters: CompanyCounters;
+  readonly refusals: RefusalWatch;
   /** Of the mirror. */
   readonly lock: WriterLock;
   /** Ends the runtime: what is in flight may finish within `graceMs`. */
@@ -72,6 +75,7 @@ export class CompanyRuntime {
   private readonly uptime: UptimeLog;
   private readonly scheduler: RunScheduler;
   private readonly notices: Notices;
+  private problem: string | null = null;
   private readonly tasks: Promise<void>[] = [];
   /** Rejects with the first task that fails. */
   private readonly failure = Promise.withResolvers<never>();
@@ -144,6 +148,11 @@ export class CompanyRuntime {
     }
   }
 
+  /** Why the mirror cannot be written; null: it can. */
+  get writeProblem(): string | null {
+    return this.problem;
+  }
+
   /** Can deliveries of this company be verified? */
   get receives(): boolean {
     return this.keyring.accepted().length > 0;
@@ -163,14 +172,19 @@ export class CompanyRuntime {
       const { current } = runQueue;
       return current?.request === request ? progressView(current.run) : null;
     };
-    const receives = () => this.receives;
+    const { refusals } = this.options;
+    refusals.acceptedAt(Date.parse(new InboxView(mirror.db).lastReceived() ?? ""));
+    const keys = () => this.keyring.accepted();
+    const skewMs = () => this.service.skew.skewMs();
     const service = () => this.eventWorker.state();
     const isListing = () => this.isListing();
     const { retention } = settings.config;
     const pruner = new Pruner({ context, db: mirror.db, retention, isListing, closed });
     const prune = () => pruner.prune();
     this.track(pruner.follow());
-    const onGap = () => this.track(this.recoverFromGap());
+    const onGap = (why: string) => this.track(this.recoverFromGap(why));
+    const onWriteProblem = (problem: string | null) => (this.problem = problem);
+    const watched = { refusals, keys, skewMs, service, onGap, onWriteProblem };
     this.track(this.eventWorker.ended);
     this.track(scheduler.follow(reason));
     this.track(scheduler.followQuick(settings.config.schedule));
@@ -178,7 +192,7 @@ export class CompanyRuntime {
     this.track(scheduler.followPublish(settings.config.schedule, publish));
     this.track(this.republish(publish));
     this.track(scheduler.followBackup(settings.config, () => this.backUp()));
-    this.track(runHeartbeat({ context, mirror, lock, uptime, closed, receives, service, onGap }));
+    this.track(runHeartbeat({ context, mirror, lock, uptime, closed, ...watched }));
     const performed = { replay, prune, progressOf };
     this.track(processCommands({ context, manifest, commands, runQueue, closed, ...performed }));
   }
@@ -216,13 +230,11 @@ export class CompanyRuntime {
     task.catch(this.failure.reject);
   }
 
-  /** The process was not running for a while: events may have been lost. */
-  private async recoverFromGap(): Promise<void> {
+  /** Deliveries were not received for a while: events may have been lost. */
+  private async recoverFromGap(why: string): Promise<void> {
     const { log, clock } = this.options.context;
     const reason = this.scheduler.reasonNow(this.receives, this.uptime.spans());
-    log.warn(
-      "no heartbeat for a while: the machine slept, or its clock was set; deliveries may have been missed",
-    );
+    log.warn(why);
     if (reason !== null) await this.scheduler.runUntilWhole(clock.nowMs(), reason);
   }
 

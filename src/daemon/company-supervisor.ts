@@ -5,6 +5,7 @@ import { mirrorFiles } from "../config/mirror-files.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import { guarded } from "../store/database.ts";
 import { lockHolder, takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
+import { RefusalWatch, type Refusal } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { Ingest } from "../webhook/ingest/ingest.ts";
 import { CompanyRuntime, graceMs, type SharedParts } from "./company-runtime.ts";
 import { needsRestart, type CompanySettings, type DaemonContext } from "./daemon-context.ts";
@@ -36,6 +37,7 @@ type ServiceView = CompanyStatusView["service"];
 export class CompanySupervisor {
   readonly name: string;
   readonly counters = new CompanyCounters();
+  private readonly refusals: RefusalWatch;
   private readonly context: DaemonContext;
   private readonly shared: SharedParts;
   private current: CompanySettings;
@@ -54,6 +56,7 @@ export class CompanySupervisor {
     this.context = context;
     this.shared = shared;
     this.current = settings;
+    this.refusals = new RefusalWatch(context.clock);
     this.closedState = { state: "starting", message: null, sinceMs: context.clock.nowMs() };
   }
 
@@ -71,13 +74,22 @@ export class CompanySupervisor {
     void this.followSecrets();
   }
 
+  /** Counts a delivery's answer; `refusal`: it was refused. */
+  countDelivery(result: string, refusal?: Refusal): void {
+    this.counters.countDelivery(result);
+    if (refusal) this.refusals.refused(refusal);
+    else this.refusals.accepted();
+  }
+
   /** Reading blocks the only thread there is: where it takes long, the last view is given again for a while. */
   view(): CompanyStatusView {
-    const { context, settings, counters, closedState, runtime } = this;
+    const { context, settings, counters, refusals, closedState, runtime } = this;
     const { clock } = context;
     const startedMs = clock.monotonicMs();
     if (this.slowView && startedMs < this.slowView.untilMs) return this.slowView.view;
-    const view = readCompanyStatus({ clock, settings, counters, closedState, runtime });
+    const { connections, strayRefusals } = context;
+    const receiver = { refusals, strayRefusals, dropped: connections.dropped };
+    const view = readCompanyStatus({ clock, settings, counters, receiver, closedState, runtime });
     const endedMs = clock.monotonicMs();
     const tookMs = endedMs - startedMs;
     this.slowView = tookMs > slowReadMs ? { view, untilMs: endedMs + tookMs * slowReadFactor } : null;
@@ -161,13 +173,13 @@ export class CompanySupervisor {
 
   /** Opens the runtime and runs it until it is stopped, restarted or broken. */
   private async runOnce(lock: WriterLock): Promise<void> {
-    const { context, shared, settings, counters } = this;
+    const { context, shared, settings, counters, refusals } = this;
     const { clock, log } = context;
     this.restart = new AbortController();
     const closed = AbortSignal.any([this.stopped.signal, this.restart.signal]);
     const signal = this.aborted.signal;
     try {
-      const options = { context, ...shared, settings, counters, lock, closed, signal };
+      const options = { context, ...shared, settings, counters, refusals, lock, closed, signal };
       const runtime = await CompanyRuntime.open(options);
       this.setRuntime(runtime, null);
       if (runtime.receives) log.info("the mirror is open: deliveries are received");

@@ -1,6 +1,7 @@
 import type { CompanyConfig, Config } from "../config/config.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
+import type { RefusalCounts } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { ConnectionCounts } from "../webhook/server/connections.ts";
 import type { AfterRunScope } from "./runs/after-run-queue.ts";
 import type { ProcessContext } from "./runs/process-context.ts";
@@ -17,6 +18,8 @@ export interface DaemonContext extends ProcessContext {
   readonly afterRun: (settings: CompanySettings, scope: AfterRunScope) => Promise<string | null>;
   /** Of the server: every company's heartbeat writes them to its mirror, for `status`. */
   readonly connections: Readonly<ConnectionCounts>;
+  /** Since the start: refused deliveries for no company of the config, by reason. */
+  readonly strayRefusals: RefusalCounts;
   /** Gets every webhook key as soon as it is known. */
   readonly onSecrets: (secrets: readonly string[]) => void;
 }

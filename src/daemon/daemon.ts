@@ -2,6 +2,8 @@ import { messageOf } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
+import type { Refusal } from "../webhook/delivery-gap/refusal-watch.ts";
+import type { RefusalReason } from "../webhook/ingest/delivery.ts";
 import type { Ingest } from "../webhook/ingest/ingest.ts";
 import type { Companies } from "../webhook/server/receiver.ts";
 import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
@@ -21,6 +23,8 @@ export class Daemon implements Companies {
   pageHosts: readonly string[] = [];
   /** Answers to requests that are for no company, by result. */
   readonly otherAnswers: Record<string, number> = {};
+  /** Refused deliveries for no company, by reason. */
+  readonly strayRefusals: Partial<Record<RefusalReason, number>> = {};
   private readonly context: DaemonContext;
   private readonly runPlaces = new RunPlaces();
   private readonly afterRuns = new AfterRunQueue((name, scope) => this.performAfterRun(name, scope));
@@ -30,8 +34,8 @@ export class Daemon implements Companies {
   private started = false;
 
   /** Nothing begins before `start`: until then every company is unavailable. */
-  constructor(context: DaemonContext, config: Config) {
-    this.context = context;
+  constructor(context: Omit<DaemonContext, "strayRefusals">, config: Config) {
+    this.context = { ...context, strayRefusals: this.strayRefusals };
     this.apply(config);
   }
 
@@ -44,9 +48,14 @@ export class Daemon implements Companies {
     return this.supervisors.get(company)?.ingest ?? null;
   }
 
-  countAnswer(company: string, result: string): void {
-    if (company === "") this.otherAnswers[result] = (this.otherAnswers[result] ?? 0) + 1;
-    else this.supervisors.get(company)?.counters.countDelivery(result);
+  countAnswer(company: string, result: string, refusal?: Refusal): void {
+    if (company !== "") {
+      this.supervisors.get(company)?.countDelivery(result, refusal);
+      return;
+    }
+    const { strayRefusals } = this;
+    this.otherAnswers[result] = (this.otherAnswers[result] ?? 0) + 1;
+    if (refusal) strayRefusals[refusal.reason] = (strayRefusals[refusal.reason] ?? 0) + 1;
   }
 
   views(): CompanyStatusView[] {

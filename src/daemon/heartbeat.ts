@@ -1,45 +1,56 @@
 import { isoTime } from "../base/clock.ts";
 import type { Mirror } from "../state/mirror.ts";
 import { heartbeatMs, type UptimeLog } from "../state/uptime-log.ts";
+import { noteOf, receiverNoteKey, type ReceiverNote } from "../status/receiver-note.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
 import { createLogWatch } from "../store/write-ahead-log.ts";
 import { assertHeld, type WriterLock } from "../store/writer-lock.ts";
+import type { RefusalWatch } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { DaemonContext } from "./daemon-context.ts";
 
 /** What the heartbeat works with. */
 export interface HeartbeatParts {
   readonly mirror: Mirror;
   readonly uptime: UptimeLog;
-  readonly context: Pick<DaemonContext, "clock" | "log" | "connections">;
+  readonly context: Pick<DaemonContext, "clock" | "log" | "connections" | "strayRefusals">;
   readonly closed: AbortSignal;
   /** Of the mirror: a daemon without work would not notice that it was replaced. */
   readonly lock: WriterLock;
-  /** Can deliveries be verified? Otherwise being up means nothing. */
-  readonly receives: () => boolean;
+  readonly refusals: RefusalWatch;
+  /** The accepted webhook keys; without one, being up means nothing. */
+  readonly keys: () => readonly string[];
+  /** By how much this clock is ahead of the service's, milliseconds; null: not known. */
+  readonly skewMs: () => number | null;
   readonly service: () => CompanyStatusView["service"];
-  /** Called after a time without heartbeats while this process was alive. */
-  readonly onGap: () => void;
+  /** Called after a time in which deliveries may have been lost while this process was alive. */
+  readonly onGap: (why: string) => void;
+  /** Gets why the mirror cannot be written; null: it can. */
+  readonly onWriteProblem: (problem: string | null) => void;
 }
 
 const checkEveryMs = 1_000;
+const slept =
+  "no heartbeat for a while: the machine slept, or its clock was set; deliveries may have been missed";
+const wasRefusing = "deliveries are no longer refused: those refused before may be lost";
 
 /**
- * Writes heartbeats and the state of the service to the mirror, for processes that only read the file.
+ * Writes heartbeats, the state of the service and what the receiver refuses to the mirror, for processes that only read
+ * the file. A time in which the service's deliveries are refused is no time of receiving.
  *
  * Guarantee: ends with `closed`; a database that fails for up to a minute ends nothing. Rejects within two seconds where
  * the lock file was removed or replaced.
- * Source of truth: the uptime log, and `service` and `dropped_connections` in `_meta`.
+ * Source of truth: the uptime log, and `service` and `receiver` in `_meta`.
  * Worst outcome of a crash: the last heartbeat is up to 15 s old.
  */
 export async function runHeartbeat(parts: HeartbeatParts): Promise<void> {
-  const { mirror, uptime, closed } = parts;
+  const { mirror, closed } = parts;
   const { clock, log } = parts.context;
-  const guard = createErrorGuard(clock, log);
+  const guard = createErrorGuard(clock, log, parts.onWriteProblem);
   const watchLog = createLogWatch(mirror.db.name, log);
-  let beatMs: number | null = null;
+  const beat = createBeat(parts);
+  const noteReceiver = createReceiverNote(parts);
   let written: CompanyStatusView["service"] | null = null;
-  const noteDropped = createDropNote(parts);
   while (!closed.aborted) {
     const succeeded = guard(() => {
       assertHeld(parts.lock);
@@ -49,28 +60,63 @@ export async function runHeartbeat(parts: HeartbeatParts): Promise<void> {
         mirror.apply(() => mirror.meta.set("service", { state, message, since: isoTime(sinceMs) }));
       written = service;
       watchLog();
-      noteDropped();
-      const nowMs = clock.nowMs();
-      if (!parts.receives()) return;
-      if (beatMs !== null && nowMs >= beatMs && nowMs - beatMs < heartbeatMs) return;
-      if (uptime.beat(nowMs)) parts.onGap();
-      beatMs = nowMs;
+      parts.refusals.observe(parts.skewMs(), parts.keys());
+      noteReceiver();
+      beat();
     });
     await clock.sleep(succeeded ? checkEveryMs : heartbeatMs, closed);
   }
 }
 
-/** Writes the count of dropped connections where it changed: clients that open many cause no more writes than a heartbeat. */
-function createDropNote({ mirror, context }: HeartbeatParts): () => void {
-  const { clock, connections } = context;
-  let written: number | null = null;
+/** Renews the time of receiving, and ends it where deliveries are refused. */
+function createBeat({ context, uptime, refusals, keys, onGap }: HeartbeatParts): () => void {
+  const { clock, log } = context;
+  let beatMs: number | null = null;
+  let isRefusing = false;
+  return () => {
+    if (keys().length === 0) return;
+    const refusing = refusals.refusing();
+    if (refusing) {
+      if (isRefusing) return;
+      const { reason, sinceMs } = refusing;
+      log.warn("the service's deliveries are refused", { reason, since: isoTime(sinceMs) });
+      uptime.refuse(sinceMs);
+      isRefusing = true;
+      return;
+    }
+    const nowMs = clock.nowMs();
+    if (!isRefusing && beatMs !== null && nowMs >= beatMs && nowMs - beatMs < heartbeatMs) return;
+    if (uptime.beat(nowMs)) onGap(slept);
+    if (isRefusing) onGap(wasRefusing);
+    isRefusing = false;
+    beatMs = nowMs;
+  };
+}
+
+/** A measured clock moves by itself a little. */
+const sameSkewS = 2;
+
+/**
+ * Writes what the receiver counts where it changed: clients that are refused cause no more writes than a heartbeat.
+ * The beginning and end of a time of refusals are written at once.
+ */
+function createReceiverNote({ mirror, context, refusals, skewMs }: HeartbeatParts): () => void {
+  const { clock, connections, strayRefusals } = context;
+  let written = mirror.meta.get(receiverNoteKey) as ReceiverNote | null;
   let notBeforeMs = Number.NEGATIVE_INFINITY;
   return () => {
     const { dropped } = connections;
+    const facts = { refusals, strayRefusals, dropped, skewMs: skewMs() };
     const nowMs = clock.monotonicMs();
-    if (dropped === written || nowMs < notBeforeMs) return;
-    mirror.apply(() => mirror.meta.set("dropped_connections", dropped));
-    if (dropped > 0) notBeforeMs = nowMs + heartbeatMs;
-    written = dropped;
+    let note = noteOf(facts);
+    const before = written?.clock_skew_seconds ?? null;
+    const skew = note.clock_skew_seconds;
+    if (before !== null && skew !== null && Math.abs(skew - before) < sameSkewS)
+      note = { ...note, clock_skew_seconds: before };
+    const isTurn = (note.refusing === null) !== ((written?.refusing ?? null) === null);
+    if ((!isTurn && nowMs < notBeforeMs) || JSON.stringify(note) === JSON.stringify(written)) return;
+    mirror.apply(() => mirror.meta.set(receiverNoteKey, note));
+    notBeforeMs = nowMs + heartbeatMs;
+    written = note;
   };
 }

@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import { readStepStatus, stepsOf } from "../status/after-run-record.ts";
+import { noteOf, type ReceiverFacts } from "../status/receiver-note.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import { readLiveFacts } from "../status/live-facts.ts";
 import type { CompanyRuntime } from "./company-runtime.ts";
@@ -13,6 +14,7 @@ export interface StatusSources {
   readonly clock: Clock;
   readonly settings: CompanySettings;
   readonly counters: CompanyCounters;
+  readonly receiver: Omit<ReceiverFacts, "skewMs">;
   /** How the company stands without a runtime. */
   readonly closedState: CompanyStatusView["service"];
   readonly runtime: CompanyRuntime | null;
@@ -53,6 +55,8 @@ function viewOf(sources: StatusSources, readable: CompanyRuntime | null): Compan
     budget: readable?.service.rateLimiter.view() ?? null,
     ...counters.with(counting),
     deliveries: { ...counters.deliveries },
+    receiver: noteOf({ ...sources.receiver, skewMs: runtime?.service.skew.skewMs() ?? null }),
+    writeProblem: runtime?.writeProblem ?? null,
     afterRun: {
       steps: readStepStatus(mirrorFiles(config, company.name).afterRun, stepsOf(config), nowMs),
       problem: counters.afterRunProblem,

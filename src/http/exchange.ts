@@ -7,6 +7,7 @@ import type { Release, Semaphore } from "../base/semaphore.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
 import type { Permit, RateLimiter } from "../rate-limit/permit.ts";
 import type { BaseUrl } from "./base-url.ts";
+import type { ClockSkew } from "./clock-skew.ts";
 import type { AnswerHead } from "./error-answer.ts";
 import { answerHeaders, budgetHeaders, type AnswerHeaders } from "./headers.ts";
 import { networkErrorOf, timeoutError, type BrokenRequest } from "./network-errors.ts";
@@ -23,6 +24,7 @@ export interface Wire {
   readonly connections: Semaphore;
   readonly clock: Clock;
   readonly counters: HttpCounters;
+  readonly skew: ClockSkew | null;
   readonly safeText: SafeText;
   /** For one exchange, head and body together. */
   readonly timeoutMs: number;
@@ -86,7 +88,8 @@ async function waitForConnection(wire: Wire, { lane, signal }: Call, permit: Per
 
 async function headOf(wire: Wire, call: Call, permit: Permit, deadline: Deadline): Promise<Head> {
   const { where } = call;
-  const { counters, safeText } = wire;
+  const { counters, safeText, clock } = wire;
+  const sentMs = clock.monotonicMs();
   const answer = await sendOnce(wire, call, deadline.signal).catch((error: unknown) => {
     permit.lost(deadline.signal.aborted);
     counters.unanswered++;
@@ -94,7 +97,8 @@ async function headOf(wire: Wire, call: Call, permit: Permit, deadline: Deadline
   });
   const { statusCode: status, body } = answer;
   const headers = answerHeaders(answer.headers);
-  permit.answered(status, budgetHeaders(headers, wire.clock.nowMs()));
+  wire.skew?.sample(headers["date"], sentMs, clock.monotonicMs());
+  permit.answered(status, budgetHeaders(headers, clock.nowMs()));
   counters.byStatus[status] = (counters.byStatus[status] ?? 0) + 1;
   if (status === 429) counters.rateLimited++;
   const idHeader = headers["x-request-id"];

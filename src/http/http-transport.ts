@@ -17,6 +17,7 @@ import type { RateLimiter } from "../rate-limit/permit.ts";
 import { attempt, type Failure } from "./attempt.ts";
 import { parseBaseUrl, targetOf } from "./base-url.ts";
 import type { Call, Wire } from "./exchange.ts";
+import type { ClockSkew } from "./clock-skew.ts";
 import { requestHeaders, type Identity } from "./headers.ts";
 import { createSafeText } from "./safe-text.ts";
 import { HttpCounters, type HttpStats } from "./stats.ts";
@@ -38,6 +39,8 @@ export interface HttpOptions extends Identity {
   readonly attempts?: number;
   /** Pauses between them. @default 500 ms to 30 s */
   readonly backoff?: Omit<Backoff, "random">;
+  /** Gets the time of every answer. */
+  readonly skew?: ClockSkew;
   /** Texts besides the token that no message may show. */
   readonly secrets?: readonly string[];
 }
@@ -96,6 +99,7 @@ function wireFor(settings: Settings): Wire {
     caps: { bytes: maxResponseBytes, wireBytes: settings.maxWireBytes ?? maxResponseBytes },
     connections: new Semaphore(concurrency),
     counters: new HttpCounters(),
+    skew: settings.skew ?? null,
     safeText: createSafeText([settings.token, ...settings.secrets]),
   };
 }

@@ -8,7 +8,7 @@ export interface Span {
   readonly seenMs: number;
 }
 
-/** How a span ended: `drained`, or null while it goes on and after a kill. */
+/** How a span ended: `drained`, `refused` (deliveries were refused from then on), or null while it goes on and after a kill. */
 export interface EndedSpan extends Span {
   readonly ended: string | null;
 }
@@ -53,15 +53,24 @@ export class UptimeLog extends Repository {
       this.begin(nowMs);
       return !isFirst;
     }
-    this.update("UPDATE _receiver SET seen_ms = ? WHERE id = ?", nowMs);
+    this.update("UPDATE _receiver SET seen_ms = ? WHERE id = ?", nowMs, this.id);
     this.seenMs = nowMs;
     return false;
+  }
+
+  /** Deliveries have been refused since this moment: what was noted after it is taken back. */
+  refuse(sinceMs: number): void {
+    const sql = `UPDATE _receiver SET seen_ms = max(started_ms, min(seen_ms, ?)), ended = 'refused'
+      WHERE seen_ms >= ? OR id = ?`;
+    this.update(sql, sinceMs, sinceMs, this.id);
+    this.id = null;
   }
 
   /** No more deliveries are accepted. */
   end(nowMs: number): void {
     if (this.id === null) return;
-    this.update("UPDATE _receiver SET seen_ms = max(seen_ms, ?), ended = 'drained' WHERE id = ?", nowMs);
+    const sql = "UPDATE _receiver SET seen_ms = max(seen_ms, ?), ended = 'drained' WHERE id = ?";
+    this.update(sql, nowMs, this.id);
     this.id = null;
   }
 
@@ -74,7 +83,7 @@ export class UptimeLog extends Repository {
     this.seenMs = nowMs;
   }
 
-  private update(sql: string, nowMs: number): void {
-    inTransaction(this.db, () => this.execute(sql, nowMs, this.id));
+  private update(sql: string, ...values: readonly unknown[]): void {
+    inTransaction(this.db, () => this.execute(sql, ...values));
   }
 }

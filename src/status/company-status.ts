@@ -6,6 +6,7 @@ import type { WorkerState } from "../sync/event-worker/worker-status.ts";
 import type { Proof } from "../verify/proof-file.ts";
 import type { StepStatus } from "./after-run-record.ts";
 import type { EventStatus } from "./event-status.ts";
+import type { ReceiverNote } from "./receiver-note.ts";
 import type { Health } from "./mirror-health.ts";
 
 /*
@@ -100,6 +101,10 @@ export interface CompanyStatusView {
   readonly rows: readonly { readonly resource: string; readonly op: string; readonly count: number }[];
   /** Since the start: deliveries by their answer: `stored`, `known`, `400`, `401`, `413`, `503`. */
   readonly deliveries: Readonly<Record<string, number>>;
+  /** What the receiver refused, and by how much this clock differs. */
+  readonly receiver: ReceiverNote;
+  /** Why the mirror cannot be written; null: it can. */
+  readonly writeProblem: string | null;
   readonly afterRun: AfterRunView;
   /** The next run that the schedule asks for. */
   readonly nextRunMs: number | null;

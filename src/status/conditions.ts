@@ -1,6 +1,7 @@
 import { elapsedSince } from "../base/clock.ts";
 import { formatDuration } from "../base/units.ts";
 import { backupStep, reportStep } from "./after-run-record.ts";
+import { refusingText } from "./receiver-note.ts";
 import type { CompanyStatusView } from "./company-status.ts";
 
 /** What still counts as current; configured in `serve`. */
@@ -51,6 +52,7 @@ export function conditionsOf(view: CompanyStatusView, nowMs: number, limits: Rea
   if (!view.open) return whileClosed(view, nowMs);
   return [
     ...view.missingSecrets.map((problem) => wrong("failed", "secrets", `a secret is missing: ${problem}`)),
+    ...receiverConditions(view),
     ...serviceConditions(view, nowMs, limits),
     ...runConditions(view, nowMs, limits),
     ...eventConditions(view, nowMs, limits),
@@ -71,6 +73,14 @@ function whileClosed({ service, missingSecrets }: CompanyStatusView, nowMs: numb
     wrong("failed", "reading", message, isIncident),
     ...missingSecrets.map((problem) => wrong("failed", "secrets", problem)),
     ...shownByFile.map(([kind, subject]) => ({ ...wrong(kind, subject, message, false), blocks: false })),
+  ];
+}
+
+function receiverConditions({ writeProblem, receiver: { refusing } }: CompanyStatusView): Condition[] {
+  const text = `the mirror cannot be written: ${writeProblem ?? ""}`;
+  return [
+    ...(writeProblem === null ? [] : [wrong("failed", "writing", text)]),
+    ...(refusing === null ? [] : [wrong("refused", "deliveries", refusingText(refusing))]),
   ];
 }
 

@@ -6,9 +6,10 @@ import { Meta } from "../state/meta.ts";
 import { heartbeatMs, UptimeLog, type EndedSpan } from "../state/uptime-log.ts";
 import { hasTable, type Db } from "../store/database.ts";
 import { mayHaveLost } from "../webhook/delivery-gap/delivery-gap.ts";
+import { emptyReceiverNote, receiverNoteKey, type ReceiverNote } from "./receiver-note.ts";
 
 /** What a mirror's file says of events. */
-export interface EventFacts {
+export interface EventFacts extends ReceiverNote {
   readonly counts: Partial<Record<InboxState, number>>;
   /** When the oldest event that waits for its read was received, ISO; null: none waits. */
   readonly waitingSince: string | null;
@@ -20,8 +21,6 @@ export interface EventFacts {
   /** When `serve` received deliveries, the oldest first. */
   readonly spans: readonly EndedSpan[];
   readonly service: ServiceNote | null;
-  /** Connections that the daemon dropped since its start, as of its last heartbeat. */
-  readonly dropped_connections: number;
   /** Commands of other processes that the daemon has not finished. */
   readonly orders: readonly Pick<DaemonCommand, "kind" | "askedAt" | "pid" | "state">[];
 }
@@ -39,8 +38,8 @@ interface Gap {
   readonly from: string;
   /** null: until now. */
   readonly to: string | null;
-  /** `killed`: counted from the last heartbeat. */
-  readonly cause: "stopped" | "killed";
+  /** `killed`: counted from the last heartbeat; `refused`: the receiver refused every delivery. */
+  readonly cause: "stopped" | "killed" | "refused";
 }
 
 /** What `status` says of the events of one company. */
@@ -84,7 +83,8 @@ export function readEventFacts(db: Db): EventFacts {
       unknownTypes: inbox.unknownTypes(),
       spans: hasTable(db, "_receiver") ? new UptimeLog(db).latest(mostSpans) : [],
       service: serviceNote(meta.get("service")),
-      dropped_connections: Number(meta.get("dropped_connections") ?? 0),
+      ...emptyReceiverNote,
+      ...(meta.get(receiverNoteKey) as ReceiverNote | null),
       orders: commands.map(({ kind, askedAt, pid, state }) => ({ kind, askedAt, pid, state })),
     };
   })();
@@ -101,8 +101,10 @@ function serviceNote(value: unknown): ServiceNote | null {
 export function judgeEvents({ spans, ...facts }: EventFacts, around: EventSurroundings): EventStatus {
   const { written, wholeSinceMs, nowMs } = around;
   const last = spans.at(-1);
-  const listening = written && last?.ended === null && nowMs - last.seenMs < heartbeatLostMs;
-  const gaps = gapsBetween(spans, listening);
+  const isFresh = last?.ended === null && nowMs - last.seenMs < heartbeatLostMs;
+  const isReceiving = written && isFresh;
+  const listening = isReceiving || (written && last?.ended === "refused");
+  const gaps = gapsBetween(spans, isReceiving);
   const lost = wholeSinceMs === null || mayHaveLost({ spans, sinceMs: wholeSinceMs, nowMs });
   return {
     ...facts,
@@ -113,18 +115,23 @@ export function judgeEvents({ spans, ...facts }: EventFacts, around: EventSurrou
   };
 }
 
-function gapsBetween(spans: readonly EndedSpan[], listening: boolean): Gap[] {
+function gapsBetween(spans: readonly EndedSpan[], isReceiving: boolean): Gap[] {
   const gaps = spans.map(({ seenMs, ended }, index): Gap => {
     const next = spans[index + 1];
-    const cause = ended === null ? "killed" : "stopped";
+    const cause = ended === null ? "killed" : ended === "refused" ? "refused" : "stopped";
     return { from: isoTime(seenMs), to: next ? isoTime(next.startedMs) : null, cause };
   });
-  return listening ? gaps.slice(0, -1) : gaps;
+  return isReceiving ? gaps.slice(0, -1) : gaps;
 }
 
 /** Does an event wait longer than it may? Without a daemon the next run reads what waits. Pure. */
 export function eventsOverdue({ listening, waitingSince }: EventStatus, nowMs: number): boolean {
   return listening && waitingSince !== null && nowMs - Date.parse(waitingSince) > overdueMs;
+}
+
+/** Does a daemon refuse every delivery? Pure. */
+export function deliveriesRefused({ listening, refusing }: EventStatus): boolean {
+  return listening && refusing !== null;
 }
 
 /** Without an event for this long, nobody knows whether the service still sends any. */

@@ -17,7 +17,13 @@ import { listRequests } from "../sync/plan/sweep-plan.ts";
 import { readProof } from "../verify/proof-file.ts";
 import { readStepStatus } from "./after-run-record.ts";
 import type { CompanyStatus, Freshness } from "./company-status.ts";
-import { eventsOverdue, judgeEvents, readEventFacts, webhooksCover } from "./event-status.ts";
+import {
+  deliveriesRefused,
+  eventsOverdue,
+  judgeEvents,
+  readEventFacts,
+  webhooksCover,
+} from "./event-status.ts";
 import { readHealth, type Health } from "./mirror-health.ts";
 
 /** Which company's status is read, and from what. */
@@ -157,7 +163,7 @@ export function statusOutcome(status: CompanyStatus, nowMs: number): "complete" 
   if (health.failed_start !== null || health.quarantine.length > 0 || health.setAside.length > 0)
     return "partial";
   if (health.resources.some(({ troubles }) => troubles.length > 0)) return "partial";
-  if (events && eventsOverdue(events, nowMs)) return "partial";
+  if (events && (eventsOverdue(events, nowMs) || deliveriesRefused(events))) return "partial";
   if (steps.some(({ outcome }) => outcome === "failed")) return "partial";
   const last = health.runs.find((run) => run.outcome !== null);
   if (!last) return "complete";

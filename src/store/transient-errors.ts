@@ -9,19 +9,26 @@ const maxFailingMs = 60_000;
 /**
  * Guards the steps of a loop against a database that is busy or full for a moment. The guard gives false when the
  * step failed so: the loop waits before it goes on. Throws what is no database error, and what lasts over 60 s.
+ * `onChange` gets why steps fail, and null when one succeeds.
  */
-export function createErrorGuard(clock: Clock, log: Log): (step: () => void) => boolean {
+export function createErrorGuard(
+  clock: Clock,
+  log: Log,
+  onChange: (problem: string | null) => void = () => undefined,
+): (step: () => void) => boolean {
   let failingSinceMs: number | null = null;
   return (step) => {
     try {
       step();
       failingSinceMs = null;
+      onChange(null);
       return true;
     } catch (thrown) {
       const error = databaseError("the mirror", thrown);
       if (!(error instanceof MirrorError) || error.kind !== "database") throw error;
       if (failingSinceMs === null) log.warn(messageOf(error), { hint: error.hint });
       failingSinceMs ??= clock.monotonicMs();
+      onChange(messageOf(error));
       if (clock.monotonicMs() - failingSinceMs > maxFailingMs) throw error;
       return false;
     }

@@ -10,8 +10,6 @@ import { temporaryFolder } from "../support/cli.ts";
 import { load } from "../support/config.ts";
 
 describe("the clock", () => {
-  const there = "Sat, 21 Nov 2026 12:00:00 GMT";
-  const noon = Date.parse(there);
   // Fault: clock | this machine's clock differs from the service's by up to a day | the `Date` header that `check` reads | a warning above a minute, a failure from five minutes on
   test.each([
     [0, "ok", "0 s behind the service"],
@@ -20,12 +18,11 @@ describe("the clock", () => {
     [300_000, "fail", "300 s ahead of the service"],
     [-86_400_000, "fail", "86400 s behind the service"],
   ])("%i ms off is %s", (offMs, status, detail) => {
-    expect(judgeClock(there, noon + offMs)).toMatchObject({ status, detail });
+    expect(judgeClock(offMs)).toMatchObject({ status, detail });
   });
 
   test("cannot be judged by a service that does not send its own", () => {
-    expect(judgeClock(undefined, noon).status).toBe("warn");
-    expect(judgeClock("noon", noon).status).toBe("warn");
+    expect(judgeClock(null).status).toBe("warn");
   });
 });
 

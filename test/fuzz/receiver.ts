@@ -49,6 +49,7 @@ async function openReceiver(atEnd: AtEnd): Promise<OpenReceiver> {
   let commits = 0;
   const counting: Ingest = {
     keyring: ingest.keyring,
+    has: (eventId) => ingest.has(eventId),
     store: (deliveries, receivedAtMs) => {
       const results = ingest.store(deliveries, receivedAtMs);
       commits += results.length;

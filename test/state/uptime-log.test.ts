@@ -46,3 +46,22 @@ test("spans of long ago are removed", async () => {
   log.beat(t0);
   expect(log.spans()).toEqual([{ startedMs: t0, seenMs: t0 }]);
 });
+
+// Fault: webhook | every delivery is refused from some moment on, over a restart | the uptime log | what was noted since then is taken back; the time counts as a gap
+test("a time in which deliveries are refused is taken back, over a restart too, and the next one is a span of its own", async () => {
+  const { db } = await openShop();
+  const before = new UptimeLog(db);
+  before.beat(t0);
+  const log = new UptimeLog(db);
+  log.beat(t0 + heartbeatMs);
+  log.beat(t0 + 2 * heartbeatMs);
+  log.refuse(t0 + heartbeatMs + 5);
+  expect(log.beat(t0 + 4 * heartbeatMs)).toBe(false);
+  log.refuse(t0 + 3 * heartbeatMs);
+  const spans = "SELECT started_ms - ? AS from_ms, seen_ms - ? AS to_ms, ended FROM _receiver";
+  expect(db.prepare(spans).all(t0, t0)).toEqual([
+    { from_ms: 0, to_ms: 0, ended: null },
+    { from_ms: heartbeatMs, to_ms: heartbeatMs + 5, ended: "refused" },
+    { from_ms: 4 * heartbeatMs, to_ms: 4 * heartbeatMs, ended: "refused" },
+  ]);
+});

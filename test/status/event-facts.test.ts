@@ -5,6 +5,7 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { DaemonCommands } from "../../src/state/daemon-commands.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { readEventFacts, webhooksCover } from "../../src/status/event-status.ts";
+import { emptyReceiverNote, receiverNoteKey } from "../../src/status/receiver-note.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { openShop, tempFolder } from "../support/mirror.ts";
 import { rows, startMs } from "../support/store.ts";
@@ -54,7 +55,8 @@ describe("the facts of events", () => {
       .run();
     const service = { state: "unauthenticated", message: "Unauthenticated.", since: at(0) };
     new Meta(mirror.db).set("service", service);
-    new Meta(mirror.db).set("dropped_connections", 3);
+    const receiver = { ...emptyReceiverNote, refused: { bad_signature: 4 }, dropped_connections: 3 };
+    new Meta(mirror.db).set(receiverNoteKey, receiver);
     new DaemonCommands(mirror.db).add("sync", { full: true }, { atMs: startMs, pid: 12 });
     const reader = openDatabase(path, { readonly: true });
     const events = readEventFacts(reader);
@@ -73,7 +75,7 @@ describe("the facts of events", () => {
         { startedMs: 30, seenMs: 40, ended: null },
       ],
       service,
-      dropped_connections: 3,
+      ...receiver,
       orders: [{ kind: "sync", askedAt: at(0), pid: 12, state: "waiting" }],
     });
   });
@@ -88,7 +90,7 @@ describe("the facts of events", () => {
       unknownTypes: [],
       spans: [],
       service: null,
-      dropped_connections: 0,
+      ...emptyReceiverNote,
       orders: [],
     };
     expect(readEventFacts(mirror.db)).toEqual(nothing);

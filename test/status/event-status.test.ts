@@ -7,6 +7,7 @@ import {
   type EventStatus,
   type EventSurroundings,
 } from "../../src/status/event-status.ts";
+import { emptyReceiverNote } from "../../src/status/receiver-note.ts";
 import type { EndedSpan } from "../../src/state/uptime-log.ts";
 
 const nowMs = Date.UTC(2026, 10, 21, 8);
@@ -26,7 +27,7 @@ const quiet: EventFacts = {
   unknownTypes: [],
   spans: [span(3 * hourMs, 4_000)],
   service: { state: "working", message: null, since: ago(3 * hourMs) },
-  dropped_connections: 0,
+  ...emptyReceiverNote,
   orders: [],
 };
 

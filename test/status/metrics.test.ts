@@ -5,7 +5,7 @@ import type { CompanyStatusView } from "../../src/status/company-status.ts";
 import { lookedAtMs, service, companyView, waitingEvents } from "../support/company-view.ts";
 
 const metrics = createMetrics("1.2.3");
-const counts = { strays: {}, droppedConnections: 0 };
+const counts = { strays: {}, strayRefusals: {}, droppedConnections: 0 };
 
 async function scraped(...views: readonly CompanyStatusView[]): Promise<string[]> {
   return (await metrics.render(views, lookedAtMs)).split("\n");
@@ -36,7 +36,7 @@ describe("metrics", () => {
     const own = (await scraped(companyView())).filter((line) => line.includes(" fintoro_mirror_"));
     const kinds = own.flatMap((line) => /^# TYPE (\S+) (\S+)$/.exec(line)?.slice(1, 3).join(" ") ?? []);
     const helps = own.flatMap((line) => /^# HELP ([a-z_]+) .{11,}$/.exec(line)?.[1] ?? []);
-    expect(helps).toHaveLength(32);
+    expect(helps).toHaveLength(35);
     expect(kinds.toSorted()).toEqual(
       helps.map((name) => `${name} ${name.endsWith("_total") ? "counter" : "gauge"}`).toSorted(),
     );

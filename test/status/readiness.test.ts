@@ -20,6 +20,9 @@ describe("a company is ready", () => {
       service: "working",
       service_message: null,
       service_since: "2026-11-21T00:00:00.000Z",
+      refused: {},
+      refusing: null,
+      clock_skew_seconds: null,
       stale: [],
       events_waiting: 0,
       oldest_event_at: null,
@@ -29,6 +32,24 @@ describe("a company is ready", () => {
       last_run: { outcome: "complete", finished_at: "2026-11-21T02:01:30.000Z" },
       after_run: [],
       next_run_at: "2026-11-22T02:00:00.000Z",
+    });
+  });
+
+  test("not while deliveries are refused, or the mirror cannot be written", () => {
+    const refusing = {
+      since: "2026-11-21T07:00:00.000Z",
+      last: "2026-11-21T07:30:00.000Z",
+      reason: "bad_signature",
+      counts: { bad_signature: 4, missing_header: 1 },
+      hint: "compare the webhook secret",
+    } as const;
+    const receiver = { ...companyView().receiver, refusing };
+    expect(readiness({ receiver, writeProblem: "the disk is full" })).toMatchObject({
+      ready: false,
+      reasons: [
+        "the mirror cannot be written: the disk is full",
+        "5 deliveries were refused since 2026-11-21T07:00:00.000Z and none was accepted: 4 bad_signature, 1 missing_header; compare the webhook secret",
+      ],
     });
   });
 

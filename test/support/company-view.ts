@@ -1,3 +1,4 @@
+import { emptyReceiverNote } from "../../src/status/receiver-note.ts";
 import type { CompanyStatusView } from "../../src/status/company-status.ts";
 
 /** 2026-11-21T08:00:00Z, the time of the request. */
@@ -31,6 +32,8 @@ export function companyView(facts: Partial<CompanyStatusView> = {}): CompanyStat
     waitedMs: 1_500,
     rows: [{ resource: "invoices", op: "updated", count: 4 }],
     deliveries: { stored: 7 },
+    receiver: emptyReceiverNote,
+    writeProblem: null,
     afterRun: { steps: [], problem: null, isReportScheduled: false },
     nextRunMs: lookedAtMs + 18 * hourMs,
     ...facts,

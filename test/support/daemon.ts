@@ -35,7 +35,7 @@ export function configOf(company: Company, more = "", companies?: readonly Serve
 
 /** A daemon in this process, without its receiver; stopped with the test. */
 export function startDaemon(company: Company, config: Config, parts: Partial<DaemonContext> = {}): Daemon {
-  const context: DaemonContext = {
+  const context: Omit<DaemonContext, "strayRefusals"> = {
     manifest,
     resourcesOf: (one) => selectResources(manifest, one.resources, []),
     clock: systemClock,

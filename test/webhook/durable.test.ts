@@ -145,9 +145,9 @@ describe("a database that fails costs a 503, and the service sends the event aga
   // Fault: webhook | an unforeseen error while an event is stored | the receiver's store function | 503, and the server goes on
   test("an error that is no database's is a 503 as well, and the server goes on", async () => {
     const receiver = await aReceiver();
-    receiver.put({ keyring: keyringOf(secret), store: take });
+    receiver.put({ keyring: keyringOf(secret), has: () => false, store: take });
     expect((await receiver.deliver()).status).toBe(503);
-    receiver.put({ keyring: { accepted: unwell, refresh: () => false }, store: take });
+    receiver.put({ keyring: { accepted: unwell, refresh: () => false }, has: () => false, store: take });
     expect((await receiver.deliver()).status).toBe(503);
     receiver.put(receiver.ingest);
     expect((await receiver.deliver()).status).toBe(204);

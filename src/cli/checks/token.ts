@@ -2,6 +2,7 @@ import { shortText } from "../../base/terminal-text.ts";
 import { isLoopbackUrl } from "../../config/address.ts";
 import type { Transport } from "../../connector/transport.ts";
 import { connectService } from "../../daemon/runs/service-connection.ts";
+import { skewText } from "../../http/clock-skew.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
 import { askWhoami, judgeOwnToken } from "../mirror/whoami.ts";
 import { fail, failFrom, ok, warn, type CheckResult } from "./check-result.ts";
@@ -15,11 +16,11 @@ export async function checkToken(scope: CompanyScope): Promise<readonly CheckRes
   const { context, manifest, config, company } = scope;
   const budget = checkDataDir(config.dataDir).status === "ok" ? "file" : "memory";
   try {
-    const { transport, close } = connectService(context, config, company, { attempts: 2, budget });
+    const { transport, skew, close } = connectService(context, config, company, { attempts: 2, budget });
     try {
-      const { answer, name } = await askWhoami(transport, manifest, context.signal);
-      const skew = judgeClock(answer.headers["date"], context.clock.nowMs());
-      return [checkName(name), await checkMirror(scope, transport, name ?? ""), skew];
+      const { name } = await askWhoami(transport, manifest, context.signal);
+      const identity = await checkMirror(scope, transport, name ?? "");
+      return [checkName(name), identity, judgeClock(skew.skewMs())];
     } finally {
       await close();
     }
@@ -55,16 +56,13 @@ const skewWarnMs = 60_000;
 /** The receiver refuses deliveries that seem older than this. */
 const skewFailMs = 300_000;
 
-/** Compares the service's `Date` header with this machine's clock. */
-export function judgeClock(date: string | undefined, nowMs: number): CheckResult {
-  const there = Date.parse(date ?? "");
-  if (Number.isNaN(there))
+/** Judges by how much this machine's clock differs from the service's, as answers show it. */
+export function judgeClock(skewMs: number | null): CheckResult {
+  if (skewMs === null)
     return warn("clock", "the service does not send its time", "make sure this machine's is right");
-  const skewMs = nowMs - there;
-  const seconds = Math.round(Math.abs(skewMs) / 1000);
   const hint =
     "set this machine's clock (chrony, ntpd, systemd-timesyncd): webhook deliveries are judged by it";
-  const detail = `${seconds} s ${skewMs > 0 ? "ahead of" : "behind"} the service`;
+  const detail = skewText(skewMs);
   if (Math.abs(skewMs) >= skewFailMs) return fail("clock", detail, hint);
   return Math.abs(skewMs) >= skewWarnMs ? warn("clock", detail, hint) : ok("clock", detail);
 }

@@ -97,6 +97,7 @@ function listen(
   const pages = createPages(() => daemon.views(), clock, {
     version,
     strays: () => daemon.otherAnswers,
+    strayRefusals: daemon.strayRefusals,
     droppedConnections: () => counts.dropped,
     limits: () => ({ freshForMs: freshForMs(daemon.schedule, clock.nowMs()) }),
   });

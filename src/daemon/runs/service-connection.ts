@@ -6,6 +6,7 @@ import { createRateLimiter, limitRequests, type RequestLimits } from "../../rate
 import type { RateLimiter } from "../../rate-limit/permit.ts";
 import { openBudgetFile } from "../../rate-limit/budget-file.ts";
 import { createMemoryRateLimitStore } from "../../rate-limit/state-store.ts";
+import { ClockSkew } from "../../http/clock-skew.ts";
 import { createHttpTransport, type HttpTransport } from "../../http/http-transport.ts";
 import { HttpCounters } from "../../http/stats.ts";
 import type { ProcessContext } from "./process-context.ts";
@@ -14,6 +15,8 @@ import type { ProcessContext } from "./process-context.ts";
 export interface ServiceConnection {
   readonly transport: HttpTransport;
   readonly rateLimiter: RateLimiter;
+  /** Of all answers on this connection. */
+  readonly skew: ClockSkew;
   /** Another transport on the same budget, with limits of its own; the caller closes it. */
   readonly limited: (limits: RequestLimits) => HttpTransport;
   readonly close: () => Promise<void>;
@@ -60,12 +63,14 @@ export function connectService(
   const identity = { token, userAgent: `fintoro-mirror/${version}` };
   const http = { ...own, ...identity, baseUrl, language, secrets: secretTexts(config), clock, random, log };
   const rateLimiter = limitRequests(shared, limits);
+  const skew = new ClockSkew(clock);
   const open = (limiter: RateLimiter) =>
-    known ? createHttpTransport({ ...http, rateLimiter: limiter }) : transportWithoutToken(company);
+    known ? createHttpTransport({ ...http, skew, rateLimiter: limiter }) : transportWithoutToken(company);
   const transport = open(rateLimiter);
   return {
     transport,
     rateLimiter,
+    skew,
     limited: (more) => open(limitRequests(shared, more)),
     close: async () => {
       await transport.close();

@@ -1,5 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import { workerStates } from "../../sync/event-worker/worker-status.ts";
+import type { RefusalCounts } from "../../webhook/delivery-gap/refusal-watch.ts";
+import { refusalReasons } from "../../webhook/ingest/delivery.ts";
 import type { CompanyStatusView } from "../company-status.ts";
 import { backupStep, reportStep, type StepStatus } from "../after-run-record.ts";
 import { oldestWaitingMs } from "../conditions.ts";
@@ -13,6 +15,7 @@ export type Strays = Readonly<Record<string, number>>;
 /** What the receiver counts for no company. */
 export interface ReceiverCounts {
   readonly strays: Strays;
+  readonly strayRefusals: RefusalCounts;
   readonly droppedConnections: number;
 }
 
@@ -40,6 +43,7 @@ export function createMetrics(version: string) {
       const companies = new Registry();
       for (const [name, [help, read]] of Object.entries(families)) {
         const samples = views.flatMap((view) => samplesOf(view, read(view, nowMs) ?? []));
+        if (name === refusedName) samples.push(...strayRefusals(counts.strayRefusals));
         addMetric(companies, name, help, samples);
       }
       // A subscription with a mistake in its path shows here: its deliveries get 404.
@@ -52,7 +56,7 @@ export function createMetrics(version: string) {
 }
 
 const droppedHelp = "connections closed since too many were open, or the client did not read its response";
-const nothing: ReceiverCounts = { strays: {}, droppedConnections: 0 };
+const nothing: ReceiverCounts = { strays: {}, strayRefusals: {}, droppedConnections: 0 };
 const strayHelp = "requests for no company and no page, by the status of the answer";
 
 /** The library writes "Nan" for a value it has not measured yet; strict readers accept "NaN" only. */
@@ -74,6 +78,14 @@ function addMetric(registry: Registry, name: string, help: string, samples: read
     : new Gauge({ ...options, help });
   const perUnit = name.includes("_seconds") ? 1000 : 1;
   for (const { labels, value } of samples) metric.inc(labels, value / perUnit);
+}
+
+const refusedName = "refused_deliveries_total";
+const usualReasons = refusalReasons.filter((reason) => reason !== "unknown_company");
+
+function strayRefusals(counts: RefusalCounts): Sample[] {
+  const samples = byKey("reason", counts, ["unknown_company"]);
+  return samples.map(({ labels, value }) => ({ labels: { company: "", ...labels }, value }));
 }
 
 /** What /metrics shows of a company, by name: the help text, and the value. Alerts depend on names and labels. */
@@ -121,6 +133,18 @@ const families: Readonly<Record<string, readonly [help: string, read: Read]>> = 
   deliveries_total: [
     "deliveries by what they were answered",
     ({ deliveries }) => byKey("result", deliveries, ["stored", "known", "400", "401", "413", "503"]),
+  ],
+  [refusedName]: [
+    "deliveries that were refused, by reason; without a company: for none of the config",
+    ({ receiver }) => byKey("reason", receiver.refused, usualReasons),
+  ],
+  deliveries_refused: [
+    "1 while every delivery of the service is refused, otherwise 0",
+    ({ receiver }) => Number(receiver.refusing !== null),
+  ],
+  clock_skew_seconds: [
+    "by how much this machine's clock is ahead of the service's; below 0: behind",
+    ({ receiver: { clock_skew_seconds: skew } }) => skew && skew * 1000,
   ],
   events_waiting: [
     "events whose record was not read since they came",

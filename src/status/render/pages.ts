@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Page } from "../../webhook/server/response.ts";
+import type { RefusalCounts } from "../../webhook/delivery-gap/refusal-watch.ts";
 import { defaultReadyLimits, type ReadyLimits } from "../conditions.ts";
 import { readinessOfAll } from "./readiness.ts";
 import { createMetrics, type ReceiverCounts, type Strays } from "./metrics.ts";
@@ -10,6 +11,8 @@ export interface PagesOptions {
   /** Of this program. */
   readonly version: string;
   readonly strays?: () => Strays;
+  /** Since the start: refused deliveries for no company of the config, by reason. */
+  readonly strayRefusals?: RefusalCounts;
   /** Since the start. */
   readonly droppedConnections?: () => number;
   /** Called for each request: the schedule may change, and its intervals are not equal. */
@@ -27,14 +30,18 @@ export function createPages(views: Views, clock: Clock, options: PagesOptions): 
   return {
     "/": () => page(200, text, index),
     "/healthz": () => page(200, json, JSON.stringify({ status: "ok", version: options.version })),
-    "/readyz": () => readyPage(views, clock.nowMs(), { ...defaultReadyLimits, ...options.limits?.() }),
+    "/readyz": () => readyPage(views, clock.nowMs(), options),
     "/metrics": async () =>
       page(200, metrics.type, await metrics.render(views(), clock.nowMs(), receiverCounts(options))),
   };
 }
 
-function receiverCounts({ strays, droppedConnections }: PagesOptions): ReceiverCounts {
-  return { strays: strays?.() ?? {}, droppedConnections: droppedConnections?.() ?? 0 };
+function receiverCounts({ strays, strayRefusals, droppedConnections }: PagesOptions): ReceiverCounts {
+  return {
+    strays: strays?.() ?? {},
+    strayRefusals: strayRefusals ?? {},
+    droppedConnections: droppedConnections?.() ?? 0,
+  };
 }
 
 const text = "text/plain; charset=utf-8";
@@ -48,8 +55,9 @@ const index = `fintoro-mirror
 POST /webhooks/NAME    deliveries for the company NAME
 `;
 
-function readyPage(views: Views, nowMs: number, limits: ReadyLimits): Page {
-  const facts = readinessOfAll(views, nowMs, limits);
+function readyPage(views: Views, nowMs: number, options: PagesOptions): Page {
+  const limits = { ...defaultReadyLimits, ...options.limits?.() };
+  const facts = { ...readinessOfAll(views, nowMs, limits), refused_elsewhere: options.strayRefusals ?? {} };
   return page(facts.ready ? 200 : 503, json, `${JSON.stringify(facts, null, 2)}\n`);
 }
 

@@ -20,7 +20,8 @@ export function readinessOfAll(
 
 /** What /readyz answers for one company: is its mirror current? Times are ISO. Pure. */
 export function readinessOf(view: CompanyStatusView, nowMs: number, limits: ReadyLimits) {
-  const { open, service, events, run, lastRun } = view;
+  const { open, service, events, run, lastRun, receiver } = view;
+  const { refused, refusing, clock_skew_seconds: skew } = receiver;
   const { never, stale } = staleLists(view, nowMs, limits);
   const reasons = conditionsOf(view, nowMs, limits).flatMap(({ blocks, message }) =>
     blocks ? [message] : [],
@@ -32,6 +33,9 @@ export function readinessOf(view: CompanyStatusView, nowMs: number, limits: Read
     service: service.state,
     service_message: service.message,
     service_since: isoTime(service.sinceMs),
+    refused,
+    refusing,
+    clock_skew_seconds: skew,
     stale: [...never, ...stale],
     events_waiting: events.waiting,
     oldest_event_at: isoOrNull(events.oldestWaitingMs),

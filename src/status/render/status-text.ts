@@ -1,4 +1,5 @@
 import { formatDuration, formatSize } from "../../base/units.ts";
+import { skewText } from "../../http/clock-skew.ts";
 import type { BudgetView } from "../../rate-limit/permit.ts";
 import { earliest } from "../../state/sweeps.ts";
 import type { MirrorSizes } from "../../state/retention/sizes.ts";
@@ -7,7 +8,8 @@ import { scrubText } from "../../sync/plan/run-plan.ts";
 import type { Proof } from "../../verify/proof-file.ts";
 import { nameOfTarget } from "../../state/work-item.ts";
 import type { Health, ResourceHealth } from "../mirror-health.ts";
-import { eventsOverdue, type EventStatus } from "../event-status.ts";
+import { refusingText } from "../receiver-note.ts";
+import { deliveriesRefused, eventsOverdue, type EventStatus } from "../event-status.ts";
 import type { StepStatus } from "../after-run-record.ts";
 import type { CompanyStatus } from "../company-status.ts";
 
@@ -169,11 +171,28 @@ export function eventLines(events: EventStatus, nowMs: number): string[] {
     ...waitingLines(events, nowMs),
     ...oddLines(events),
     ...receiverLines(events, nowMs),
+    ...refusedLines(events),
     ...serviceLines(events, nowMs),
     ...droppedLines(events),
     ...commands,
   ];
 }
+
+function refusedLines(events: EventStatus): string[] {
+  const { listening, refused, refused_elsewhere: elsewhere, refusing, clock_skew_seconds: skew } = events;
+  if (!listening) return [];
+  const counts = [...Object.entries(refused), ...Object.entries(elsewhere)];
+  const list = counts.map(([reason, count]) => `${count} ${reason}`).join(", ");
+  const mark = skew !== null && Math.abs(skew) >= skewWarnS ? "! " : "";
+  return [
+    ...(refusing === null ? [] : [`  ! ${refusingText(refusing)}`]),
+    ...(counts.length > 0 ? [`  deliveries refused since the start: ${list}`] : []),
+    ...(skew === null ? [] : [`  ${mark}clock: ${skewText(skew * 1000)}`]),
+  ];
+}
+
+/** As `check` warns. */
+const skewWarnS = 60;
 
 function droppedLines({ dropped_connections: count, listening }: EventStatus): string[] {
   if (count === 0 || !listening) return [];
@@ -205,15 +224,22 @@ function receiverLines(events: EventStatus, nowMs: number): string[] {
   const { listening, listeningSince, gaps, mayBeLost } = events;
   if (listeningSince === null) return ["  receiver: none has run yet"];
   const open = gaps.find(({ to }) => to === null);
-  const state = listening
-    ? `listening for ${span(listeningSince, nowMs)}`
-    : `none is listening${open ? `, for ${span(open.from, nowMs)}: ${causes[open.cause]}` : ""}`;
+  const refused = deliveriesRefused(events);
+  const state = refused
+    ? "listening, but every delivery is refused"
+    : listening
+      ? `listening for ${span(listeningSince, nowMs)}`
+      : `none is listening${open ? `, for ${span(open.from, nowMs)}: ${causes[open.cause]}` : ""}`;
   const remedy = listening ? "serve starts a run by itself" : "`fintoro-mirror sync` finds what is missing";
   const loss = `events may have been lost while no receiver was listening, and no complete run began since; ${remedy}`;
   return [`  receiver: ${state}${pastGaps(events)}`, ...(mayBeLost ? [`  ! ${loss}`] : [])];
 }
 
-const causes = { stopped: "serve was stopped", killed: "serve was killed" };
+const causes = {
+  stopped: "serve was stopped",
+  killed: "serve was killed",
+  refused: "serve refused every delivery, and was stopped",
+};
 
 function pastGaps({ gaps }: EventStatus): string {
   const lengths = gaps.flatMap(({ from, to }) => (to === null ? [] : [Date.parse(to) - Date.parse(from)]));

@@ -5,10 +5,33 @@ import { integerOf, isObject, type JsonObject, type JsonValue } from "../../json
 import { parseLossless } from "../../json/lossless.ts";
 import type { Delivery } from "../../state/inbox/inbox.ts";
 
+/** Why deliveries are refused: names in metrics, /readyz and `status --json`. */
+export const refusalReasons = [
+  "bad_signature",
+  "stale_timestamp",
+  "missing_header",
+  "repeated_header",
+  "missing_id",
+  "wrong_id",
+  "unknown_company",
+  "wrong_method",
+  "too_large",
+  "slow_body",
+  "sender_gone",
+  "too_busy",
+  "not_open",
+  "not_stored",
+] as const;
+
+/** One of them. */
+export type RefusalReason = (typeof refusalReasons)[number];
+
 /** What a delivery is answered; `why` is a text of this program and repeats no part of the request. */
 export interface Answer {
   readonly status: number;
   readonly why: string;
+  /** Null: it is accepted, or the request is no delivery. */
+  readonly reason: RefusalReason | null;
 }
 
 /** The three headers of a delivery, each sent exactly once. */
@@ -29,12 +52,14 @@ export function readHead(rawHeaders: readonly string[]): DeliveryHead | Answer {
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = deliveryHeader(rawHeaders[i] ?? "");
     if (name === null) continue;
-    if (found.has(name)) return { status: 400, why: `more than one ${name} header` };
+    if (found.has(name))
+      return { status: 400, why: `more than one ${name} header`, reason: "repeated_header" };
     found.set(name, rawHeaders[i + 1] ?? "");
   }
   const [id = "", timestamp = "", signature = ""] = headerNames.map((name) => found.get(name));
   const missing = headerNames.find((name) => !found.get(name));
-  return missing ? { status: 400, why: `no ${missing} header` } : { id, timestamp, signature };
+  if (!missing) return { id, timestamp, signature };
+  return { status: 400, why: `no ${missing} header`, reason: "missing_header" };
 }
 
 /** Null: another header. Most are recognized by their length alone. */
@@ -75,8 +100,10 @@ export function readDelivery(body: Buffer, headerId: string): Delivery | Answer 
   const event = text === null ? null : objectIn(text);
   if (event === null) return deliveryOf(unreadableId(body), null, text ?? body);
   const { id } = event;
-  if (typeof id !== "string" || id === "") return { status: 400, why: "the event has no id" };
-  if (!isSameId(id, headerId)) return { status: 400, why: "webhook-id is not the event's id" };
+  if (typeof id !== "string" || id === "")
+    return { status: 400, why: "the event has no id", reason: "missing_id" };
+  if (!isSameId(id, headerId))
+    return { status: 400, why: "webhook-id is not the event's id", reason: "wrong_id" };
   return deliveryOf(id, event, text ?? body);
 }
 

@@ -40,7 +40,7 @@ export interface IngestParts {
 }
 
 /** What the receiver needs of a company. */
-export type Ingest = Pick<CompanyIngest, "keyring" | "store">;
+export type Ingest = Pick<CompanyIngest, "keyring" | "store" | "has">;
 
 /** Events of one transaction of a replay. */
 const replayedAtOnce = 500;
@@ -69,6 +69,11 @@ export class CompanyIngest {
     this.ids = new EventIds(db);
     this.evaluate = createEventEvaluator(manifest, parts.selected);
     this.retryWhileBusy = createBusyRetry(db);
+  }
+
+  /** Was this event stored? */
+  has(eventId: string): boolean {
+    return this.ids.has(eventId);
   }
 
   /** Stores deliveries in one transaction. Throws a MirrorError of kind `database`. */

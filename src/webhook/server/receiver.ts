@@ -1,8 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
+import type { Refusal } from "../delivery-gap/refusal-watch.ts";
 import { isSigned, isTimely, readDelivery, readHead } from "../ingest/delivery.ts";
-import type { Answer, DeliveryHead } from "../ingest/delivery.ts";
+import type { Answer, DeliveryHead, RefusalReason } from "../ingest/delivery.ts";
 import type { Delivery } from "../../state/inbox/inbox.ts";
 import { GroupCommit } from "../ingest/group-commit.ts";
 import type { Ingest, StoreResult } from "../ingest/ingest.ts";
@@ -12,8 +13,11 @@ import { createRefusalLog, logStored, type RefusalLog } from "./delivery-log.ts"
 export interface Companies {
   /** `unavailable`: the company's mirror cannot be written now. Null: there is no such company. */
   find(name: string): Ingest | "unavailable" | null;
-  /** Counts an answer: `stored`, `known` (a duplicate) or an HTTP status. `name` is "" where no company was meant. */
-  countAnswer(name: string, result: string): void;
+  /**
+   * Counts an answer: `stored`, `known` (a duplicate) or an HTTP status. `name` is "" where no company was meant;
+   * `refusal` is given for a delivery that was refused.
+   */
+  countAnswer(name: string, result: string, refusal?: Refusal): void;
 }
 
 /** What the receiver works with. */
@@ -32,6 +36,15 @@ export interface Admission {
 
 const groupLimits = { maxItems: 2_000, maxBytes: 16_000_000 };
 /** What a stored delivery is counted as; metrics and readers of `status --json` know these words. */
+const unknownCompany: Answer = { status: 404, why: "no such address", reason: "unknown_company" };
+const stale: Answer = {
+  status: 401,
+  why: "webhook-timestamp is not within 300 seconds of now",
+  reason: "stale_timestamp",
+};
+const notOpen: Answer = unavailable("the mirror is not open", "not_open");
+const tooManyWaiting: Answer = unavailable("too many deliveries are waiting", "too_busy");
+const notStored: Answer = unavailable("the event cannot be stored now", "not_stored");
 const countedAs = { stored: "stored", duplicate: "known" } as const;
 
 /**
@@ -59,43 +72,59 @@ export class Receiver {
   /** Checks all that can be checked before a byte of the body is read. */
   admit(company: string, rawHeaders: readonly string[]): Admission | Answer {
     const ingest = this.options.companies.find(company);
-    if (ingest === null) return this.refuse("", 404, "no such address");
-    if (ingest === "unavailable")
-      return this.refuse(company, 503, "the mirror is not open; send the delivery again");
+    if (ingest === null) return this.refuse("", unknownCompany);
+    if (ingest === "unavailable") return this.refuse(company, notOpen);
     const head = readHead(rawHeaders);
-    if ("status" in head) return this.refuse(company, head.status, head.why);
-    if (!isTimely(head.timestamp, this.options.clock.nowMs()))
-      return this.refuse(company, 401, "webhook-timestamp is not within 300 seconds of now");
+    if ("status" in head) return this.refuse(company, head);
     return { company, ingest, head };
   }
 
   /** Verifies and stores a delivery. Answers later, after the commit; for each company in the order of arrival. */
   deliver({ company, ingest, head }: Admission, body: Buffer, respond: (answer: Answer) => void): void {
     let delivery: Delivery | Answer;
+    const isStale = !isTimely(head.timestamp, this.options.clock.nowMs());
     try {
       delivery = verified(ingest, body, head);
+      if (isStale) return respond(this.refuseStale(company, ingest, head, delivery));
     } catch (error) {
       return respond(this.failed(company, error));
     }
-    if ("status" in delivery) return respond(this.refuse(company, delivery.status, delivery.why));
+    if ("status" in delivery) return respond(this.refuse(company, delivery));
     const added = this.groupOf(company, ingest).add(delivery, body.length, (result, error) =>
       respond(result ? this.accepted(company, result) : this.failed(company, error)),
     );
-    if (!added)
-      respond(this.refuse(company, 503, "too many deliveries are waiting; send the delivery again"));
+    if (!added) respond(this.refuse(company, tooManyWaiting));
   }
 
-  /** Counts and logs a refusal. */
-  refuse(company: string, status: number, why: string): Answer {
-    this.options.companies.countAnswer(company, String(status));
-    const fields = company === "" ? { status, why } : { company, status, why };
+  /** Counts and logs a refusal; `facts`: what it says of the company's health. */
+  refuse(company: string, answer: Answer, facts: Omit<Refusal, "reason"> = {}): Answer {
+    const { status, why, reason } = answer;
+    const refusal = reason === null ? undefined : { reason, ...facts };
+    this.options.companies.countAnswer(company, String(status), refusal);
+    const fields = { ...(company !== "" && { company }), status, why };
     this.logRefusal(`${company} ${status} ${why}`, "a delivery was refused", fields);
-    return { status, why };
+    return answer;
+  }
+
+  /**
+   * The body is read although the answer is known: a signed event that is not stored is one that the service sends,
+   * and says that this clock may be wrong. One that is stored is an old copy.
+   */
+  private refuseStale(
+    company: string,
+    ingest: Ingest,
+    { timestamp }: DeliveryHead,
+    delivery: Delivery | Answer,
+  ): Answer {
+    const isSent = !("status" in delivery);
+    const isCopy = isSent && ingest.has(delivery.eventId);
+    const offsetMs = this.options.clock.nowMs() - Number(timestamp) * 1000;
+    return this.refuse(company, stale, { isGenuine: isSent && !isCopy, isCopy, offsetMs });
   }
 
   private accepted(company: string, { outcome }: StoreResult): Answer {
     this.options.companies.countAnswer(company, countedAs[outcome]);
-    return { status: 204, why: "" };
+    return { status: 204, why: "", reason: null };
   }
 
   private failed(company: string, error: unknown): Answer {
@@ -104,7 +133,7 @@ export class Receiver {
       error: messageOf(error),
       ...hintOf(error),
     });
-    return this.refuse(company, 503, "the event cannot be stored now; send the delivery again");
+    return this.refuse(company, notStored, { isGenuine: true });
   }
 
   private groupOf(company: string, ingest: Ingest): GroupCommit<Delivery, StoreResult> {
@@ -123,11 +152,15 @@ export class Receiver {
   }
 }
 
+function unavailable(why: string, reason: RefusalReason): Answer {
+  return { status: 503, why: `${why}; send the delivery again`, reason };
+}
+
 /** A key that fails may just have been replaced: the key files are read again before the delivery is refused. */
 function verified({ keyring }: Ingest, body: Buffer, { id, signature }: DeliveryHead): Delivery | Answer {
   const matches = () => isSigned(body, signature, keyring.accepted());
   if (matches() || (keyring.refresh() && matches())) return readDelivery(body, id);
-  return { status: 401, why: "webhook-signature does not match" };
+  return { status: 401, why: "webhook-signature does not match", reason: "bad_signature" };
 }
 
 /** A database that is busy or full fails for every delivery alike. */

@@ -44,6 +44,7 @@ const defaultLimits = { ...bodyLimits, ...connectionLimits };
 export type ServerLimits = Readonly<typeof defaultLimits>;
 
 const wrongHost = "this page is not shown under that host name: see serve.hosts in the config";
+const noPost: Answer = { status: 405, why: "deliveries take POST", reason: "wrong_method" };
 const deliveryPath = /^\/webhooks\/([^/?#%]+)$/;
 
 /**
@@ -86,7 +87,7 @@ class RequestHandler {
     this.limits = limits;
     this.receiver = new Receiver(options);
     this.readBody = createBodyReader(limits);
-    const refused = (status: number, why: string) => void this.receiver.refuse("", status, why);
+    const refused = (status: number, why: string) => void this.refuseRequest(status, why);
     const { clock, log, counts = { dropped: 0 } } = options;
     this.connections = new Connections(server, { limits, counts, clock, log, refused });
   }
@@ -98,7 +99,7 @@ class RequestHandler {
     const company = deliveryPath.exec(url)?.[1];
     if (company === undefined) return this.showPage(response, url);
     if (method !== "POST" && receiver.knows(company))
-      return this.refuse(response, receiver.refuse(company, 405, "deliveries take POST"), { allow: "POST" });
+      return this.refuse(response, receiver.refuse(company, noPost), { allow: "POST" });
     const admission = receiver.admit(company, rawHeaders);
     if ("status" in admission) this.refuse(response, admission);
     else this.receive(response, admission, expectsContinue);
@@ -106,8 +107,13 @@ class RequestHandler {
 
   /** An `Expect` header that is not about the body. */
   refuseExpectation(response: ServerResponse): void {
-    const answer = this.receiver.refuse("", 417, "this Expect header is not supported");
+    const answer = this.refuseRequest(417, "this Expect header is not supported");
     this.refuse(response, answer, { close: true });
+  }
+
+  /** A request that is no delivery. */
+  private refuseRequest(status: number, why: string): Answer {
+    return this.receiver.refuse("", { status, why, reason: null });
   }
 
   private showPage(response: ServerResponse, url: string): void {
@@ -115,13 +121,13 @@ class RequestHandler {
     const { pages } = this.options;
     const [path = ""] = url.split("?", 1);
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-    if (!page) return this.refuse(response, this.receiver.refuse("", 404, "no such address"));
+    if (!page) return this.refuse(response, this.refuseRequest(404, "no such address"));
     if (method !== "GET" && method !== "HEAD") {
-      const answer = this.receiver.refuse("", 405, "this page takes GET and HEAD");
+      const answer = this.refuseRequest(405, "this page takes GET and HEAD");
       return this.refuse(response, answer, { allow: "GET, HEAD" });
     }
     if (!isPageHost(response.req.headers.host, this.options.pageHosts?.() ?? []))
-      return this.refuse(response, this.receiver.refuse("", 421, wrongHost));
+      return this.refuse(response, this.refuseRequest(421, wrongHost));
     this.connections.track(response);
     void this.renderShared(page).then((made) => respondPage(response, made, !this.server.listening));
   }
@@ -148,13 +154,13 @@ class RequestHandler {
       return;
     }
     const reasons = {
-      large: [413, `the body is longer than ${this.limits.bodyBytes} bytes`],
-      slow: [408, "the body took too long"],
-      full: [503, "too many deliveries are being received; send the delivery again"],
-      gone: [499, "the sender closed the connection"],
+      large: [413, `the body is longer than ${this.limits.bodyBytes} bytes`, "too_large"],
+      slow: [408, "the body took too long", "slow_body"],
+      full: [503, "too many deliveries are being received; send the delivery again", "too_busy"],
+      gone: [499, "the sender closed the connection", "sender_gone"],
     } as const;
-    const [status, why] = reasons[result];
-    const answer = this.receiver.refuse(admission.company, status, why);
+    const [status, why, reason] = reasons[result];
+    const answer = this.receiver.refuse(admission.company, { status, why, reason });
     if (result !== "gone") this.refuse(response, answer, { close: true });
   }
 

@@ -54,6 +54,7 @@ export function simulatedTransport(
     connections: new Semaphore(concurrency),
     clock: sender.clock,
     counters,
+    skew: null,
     safeText: createSafeText([sender.token]),
     timeoutMs,
     caps: { bytes: maxResponseBytes, wireBytes: maxResponseBytes },

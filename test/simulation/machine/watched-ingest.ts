@@ -19,6 +19,7 @@ export function watchIngest(ingest: CompanyIngest, parts: WatchedParts): Ingest 
   const { choice, acknowledged } = machine;
   return {
     keyring: ingest.keyring,
+    has: (eventId) => ingest.has(eventId),
     store: (deliveries, receivedAtMs) => {
       const { unstorable = 0 } = machine.deliveries;
       if (unstorable > 0 && choice.probability(unstorable)) process.failNextTransaction(choice.one(failures));

@@ -1,0 +1,95 @@
+import { isoTime } from "../base/clock.ts";
+import { skewText } from "../http/clock-skew.ts";
+import type { RefusalCounts, Refusing, RefusalWatch } from "../webhook/delivery-gap/refusal-watch.ts";
+import type { RefusalReason } from "../webhook/ingest/delivery.ts";
+
+/** Where the daemon writes the note in `_meta`. */
+export const receiverNoteKey = "receiver";
+
+/** What the receiver counts, as the daemon wrote it last: valid only while it runs. */
+export interface ReceiverNote {
+  /** Since the start: deliveries that were refused, by reason. */
+  readonly refused: RefusalCounts;
+  /** Since the start: those for no company of the config. */
+  readonly refused_elsewhere: RefusalCounts;
+  /** Null: as far as known, the service's deliveries arrive. */
+  readonly refusing: RefusingNote | null;
+  /** Above 0 where this machine's clock is ahead of the service's. Null: not known. */
+  readonly clock_skew_seconds: number | null;
+  /** Since the start: connections that the daemon dropped. */
+  readonly dropped_connections: number;
+}
+
+/** A time in which every delivery of the service was refused. */
+export interface RefusingNote {
+  /** ISO. */
+  readonly since: string;
+  readonly last: string;
+  /** The most frequent reason. */
+  readonly reason: RefusalReason;
+  /** Refusals in this time, by reason. */
+  readonly counts: RefusalCounts;
+  /** What is probably the cause, and what to do. */
+  readonly hint: string;
+}
+
+/** What a note is made of. */
+export interface ReceiverFacts {
+  readonly refusals: Pick<RefusalWatch, "counts" | "refusing">;
+  readonly strayRefusals: RefusalCounts;
+  readonly skewMs: number | null;
+  readonly dropped: number;
+}
+
+/** A mirror without a daemon's note. */
+export const emptyReceiverNote: ReceiverNote = {
+  refused: {},
+  refused_elsewhere: {},
+  refusing: null,
+  clock_skew_seconds: null,
+  dropped_connections: 0,
+};
+
+/** The note as things stand. */
+export function noteOf({ refusals, strayRefusals, skewMs, dropped }: ReceiverFacts): ReceiverNote {
+  return {
+    refused: { ...refusals.counts },
+    refused_elsewhere: { ...strayRefusals },
+    refusing: refusingNote(refusals.refusing(), skewMs),
+    clock_skew_seconds: skewMs === null ? null : Math.round(skewMs / 1000),
+    dropped_connections: dropped,
+  };
+}
+
+function refusingNote(refusing: Refusing | null, skewMs: number | null): RefusingNote | null {
+  if (refusing === null) return null;
+  const { sinceMs, lastMs, reason, counts, blamesClock } = refusing;
+  const hint = blamesClock && skewMs !== null ? clockHint(skewMs) : hintOfReason(reason);
+  return { since: isoTime(sinceMs), last: isoTime(lastMs), reason, counts, hint };
+}
+
+function clockHint(skewMs: number): string {
+  return `the probable cause is this machine's clock, ${skewText(skewMs)}: set it (chrony, ntpd, systemd-timesyncd)`;
+}
+
+function hintOfReason(reason: RefusalReason): string {
+  const hints: Partial<Record<RefusalReason, string>> = {
+    bad_signature: "compare the webhook secret with the subscription's, or rotate it with `webhooks rotate`",
+    stale_timestamp:
+      "compare this machine's clock with the service's (`check`); a proxy may hold deliveries back",
+    not_stored: "the mirror cannot be written: look for a full disk, or a program that holds it",
+    too_busy: "more deliveries come than can be stored: look for a slow disk",
+  };
+  return (
+    hints[reason] ?? "a proxy in between may change headers or bodies: compare with what the service sends"
+  );
+}
+
+/** `5 deliveries were refused and none was accepted since …: 5 bad_signature; compare …`. */
+export function refusingText({ since, counts, hint }: RefusingNote): string {
+  const byCount = Object.entries(counts).toSorted(([, a], [, b]) => b - a);
+  const total = byCount.reduce((sum, [, count]) => sum + count, 0);
+  const deliveries = total === 1 ? "1 delivery was" : `${total} deliveries were`;
+  const list = byCount.map(([reason, count]) => `${count} ${reason}`).join(", ");
+  return `${deliveries} refused since ${since} and none was accepted: ${list}; ${hint}`;
+}

@@ -1,0 +1,147 @@
+import { elapsedSince, type Clock } from "../../base/clock.ts";
+import type { RefusalReason } from "../ingest/delivery.ts";
+
+/** One delivery that was refused, and what it says of the company's health. */
+export interface Refusal {
+  readonly reason: RefusalReason;
+  /** The service sent it: it is signed and not stored yet. Anybody can send others. @default false */
+  readonly isGenuine?: boolean;
+  /** It is signed and stored already: nothing is lost. @default false */
+  readonly isCopy?: boolean;
+  /** By how much this clock is ahead of its `webhook-timestamp`. */
+  readonly offsetMs?: number;
+}
+
+/** How many deliveries were refused, by reason. */
+export type RefusalCounts = Readonly<Partial<Record<RefusalReason, number>>>;
+
+/** Refusals without an accepted delivery between them. */
+export interface Streak {
+  /** Of the first and last, epoch milliseconds. */
+  readonly sinceMs: number;
+  readonly lastMs: number;
+  /** Of the first and last, on the clock that is never set. */
+  readonly beganMs: number;
+  readonly endedMs: number;
+  readonly genuine: number;
+  readonly counts: RefusalCounts;
+  /** By how much this clock was ahead of the last `webhook-timestamp` that was stale; null: none was. */
+  readonly offsetMs: number | null;
+}
+
+/** Refusals that mean that the service's deliveries do not arrive. */
+export interface Refusing extends Pick<Streak, "sinceMs" | "lastMs" | "counts"> {
+  /** The most frequent one. */
+  readonly reason: RefusalReason;
+  /** This machine's clock is the probable cause. */
+  readonly blamesClock: boolean;
+}
+
+/** So many attempts of one delivery are made within two minutes (interface document). */
+const mostRefusals = 3;
+/** An accepted delivery proves for so long that the service's arrive; a genuine one may be refused for so long. */
+const proofMs = 600_000;
+/** Every attempt for a delivery is made within this (interface document). */
+const longestRetriesMs = 4 * 3_600_000;
+
+/** Those that say nothing of the service's deliveries: a wrong request, or a body that does not come. */
+const meaningless: ReadonlySet<RefusalReason> = new Set<RefusalReason>([
+  "unknown_company",
+  "wrong_method",
+  "too_large",
+  "slow_body",
+  "sender_gone",
+  "not_open",
+]);
+
+/**
+ * Pure: do the service's deliveries not arrive? Anybody can send a wrong signature: while the service's arrive, that says
+ * nothing. `acceptedMs`: when one was accepted last, null: never. Times are of the clock that is never set.
+ */
+function isRefusing(streak: Streak | null, acceptedMs: number | null, nowMs: number): boolean {
+  if (streak === null || nowMs - streak.endedMs > longestRetriesMs) return false;
+  const { genuine, counts, beganMs } = streak;
+  if (counts.not_stored !== undefined) return true;
+  if (genuine >= mostRefusals || (genuine > 0 && nowMs - beganMs >= proofMs)) return true;
+  const isProved = acceptedMs !== null && nowMs - acceptedMs < proofMs;
+  return !isProved && Object.values(counts).reduce((sum, count) => sum + count, 0) >= mostRefusals;
+}
+
+const skewBlamedMs = 240_000;
+const skewFixedMs = 60_000;
+
+/** Pure: does the clock, as measured, explain why deliveries seem so old? */
+function explains(skewMs: number | null, offsetMs: number | null): boolean {
+  if (offsetMs === null || skewMs === null) return false;
+  return Math.abs(skewMs) >= skewBlamedMs && Math.sign(offsetMs) === Math.sign(skewMs);
+}
+
+/**
+ * Watches the refused deliveries of one company. Nothing is written for any of them, and memory does not grow with
+ * them.
+ */
+export class RefusalWatch {
+  /** Since the start. */
+  readonly counts: Partial<Record<RefusalReason, number>> = {};
+  private readonly clock: Clock;
+  private streak: Streak | null = null;
+  private acceptedMs: number | null = null;
+  private blamesClock = false;
+  private keys: readonly string[] | null = null;
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  /** A delivery was accepted at this time, epoch milliseconds; by this or an earlier process. */
+  acceptedAt(atMs: number): void {
+    const agoMs = elapsedSince(atMs, this.clock.nowMs());
+    if (agoMs === Infinity) return;
+    this.acceptedMs = Math.max(this.acceptedMs ?? -Infinity, this.clock.monotonicMs() - agoMs);
+  }
+
+  /** A delivery was accepted. */
+  accepted(): void {
+    this.acceptedMs = this.clock.monotonicMs();
+    this.streak = null;
+  }
+
+  refused({ reason, isGenuine = false, isCopy = false, offsetMs }: Refusal): void {
+    this.counts[reason] = (this.counts[reason] ?? 0) + 1;
+    if (isCopy || meaningless.has(reason)) return;
+    const atMs = this.clock.nowMs();
+    const nowMs = this.clock.monotonicMs();
+    const { sinceMs = atMs, beganMs = nowMs, genuine = 0, counts = {} } = this.streak ?? {};
+    this.streak = {
+      sinceMs,
+      lastMs: atMs,
+      beganMs,
+      endedMs: nowMs,
+      genuine: genuine + Number(isGenuine),
+      counts: { ...counts, [reason]: (counts[reason] ?? 0) + 1 },
+      offsetMs: offsetMs ?? this.streak?.offsetMs ?? null,
+    };
+  }
+
+  /**
+   * Takes over the clock's skew (null: not known) and the accepted keys. Where the clock was to blame and is right
+   * again, or keys changed, earlier refusals say nothing any more.
+   */
+  observe(skewMs: number | null, keys: readonly string[]): void {
+    const isFixed = this.blamesClock && skewMs !== null && Math.abs(skewMs) < skewFixedMs;
+    if (isFixed || (this.keys !== null && this.keys !== keys)) this.streak = null;
+    const { offsetMs = null } = this.streak ?? {};
+    this.blamesClock = this.streak !== null && (this.blamesClock || explains(skewMs, offsetMs));
+    this.keys = keys;
+  }
+
+  /** Null: as far as known, the service's deliveries arrive. */
+  refusing(): Refusing | null {
+    const { streak } = this;
+    if (streak === null || !isRefusing(streak, this.acceptedMs, this.clock.monotonicMs())) return null;
+    const { sinceMs, lastMs, counts } = streak;
+    const [most] = Object.entries(counts).toSorted(([, a], [, b]) => b - a);
+    const reason = (most?.[0] ?? "bad_signature") as RefusalReason;
+    return { sinceMs, lastMs, counts, reason, blamesClock: this.blamesClock };
+  }
+}
