@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { workerStates } from "../../src/sync/event-worker/worker-status.ts";
+import { backupStep, reportStep } from "../../src/status/after-run-record.ts";
 import { createMetrics } from "../../src/status/render/metrics.ts";
-import { at, documentsOf } from "../support/examples.ts";
+import { at, documentsOf, example } from "../support/examples.ts";
 import { lookedAtMs, companyView } from "../support/company-view.ts";
 
 interface Rule {
@@ -12,7 +13,11 @@ interface Rule {
 }
 
 const rules = at(documentsOf("prometheus/alerts.yaml")[0], "groups", 0, "rules") as Rule[];
+const madeAt = new Date(lookedAtMs - 3_600_000).toISOString();
+const done = { at: madeAt, duration_ms: 900, seq: 1, error: null, last_success_at: madeAt, age_ms: 3_600_000 };
+const steps = [reportStep, backupStep].map((step) => ({ step, outcome: "made" as const, ...done }));
 const view = companyView({
+  afterRun: { steps, problem: null, isReportScheduled: true },
   queue: [{ resource: "invoices", kind: "detail", state: "dead", count: 1 }],
   run: { mode: "full", startedMs: lookedAtMs },
 });
@@ -20,7 +25,7 @@ const samples = (await createMetrics("1.2.3").render([view], lookedAtMs)).split(
 
 /** The labels of every sample of a metric. */
 function labelsOf(metric: string): Map<string, string>[] {
-  const lines = samples.filter((line) => line.startsWith(`${metric}{`));
+  const lines = samples.filter((line) => line.startsWith(`${metric}{`) || line.startsWith(`${metric} `));
   return lines.map(
     (line) => new Map([...line.matchAll(/(\w+)="([^"]*)"/g)].map(([, key = "", value = ""]) => [key, value])),
   );
@@ -61,5 +66,28 @@ describe("an alert", () => {
     for (const sign of ["database_open", "last_success", 'result="401"', "oldest_waiting", 'state="dead"'])
       expect(all).toContain(sign);
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+  });
+});
+
+interface Panel {
+  readonly title: string;
+  readonly datasource: object;
+  readonly targets: readonly { readonly expr: string; readonly legendFormat: string }[];
+}
+
+describe("the dashboard", () => {
+  const dashboard = JSON.parse(example("grafana/dashboard.json")) as { panels: Panel[] };
+  const targets = dashboard.panels.flatMap(({ title, targets: all }) =>
+    all.map((one) => [title, one] as const),
+  );
+
+  test.each(targets)("%s: draws what /metrics tells, and names it with labels it has", (_, target) => {
+    const [metric = "", ...others] = [...target.expr.matchAll(/\bfintoro_mirror_\w+/g)].map(([name]) => name);
+    expect(others).toEqual([]);
+    expect(labelsOf(metric), metric).not.toEqual([]);
+    const kept = /by \(([^)]+)\)/.exec(target.expr)?.[1]?.split(", ");
+    const there = kept ?? [...(labelsOf(metric)[0]?.keys() ?? [])];
+    for (const [, label] of target.legendFormat.matchAll(/\{\{(\w+)\}\}/g)) expect(there).toContain(label);
+    for (const label of kept ?? []) expect([...(labelsOf(metric)[0]?.keys() ?? [])]).toContain(label);
   });
 });
