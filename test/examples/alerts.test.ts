@@ -14,8 +14,15 @@ interface Rule {
 
 const rules = at(documentsOf("prometheus/alerts.yaml")[0], "groups", 0, "rules") as Rule[];
 const madeAt = new Date(lookedAtMs - 3_600_000).toISOString();
-const done = { at: madeAt, duration_ms: 900, seq: 1, error: null, last_success_at: madeAt, age_ms: 3_600_000 };
-const steps = [reportStep, backupStep].map((step) => ({ step, outcome: "made" as const, ...done }));
+const done = {
+  at: madeAt,
+  duration_ms: 900,
+  seq: 1,
+  error: null,
+  last_success_at: madeAt,
+  age_ms: 3_600_000,
+};
+const steps = [reportStep, backupStep].map((step) => ({ step, outcome: "written" as const, ...done }));
 const view = companyView({
   afterRun: { steps, problem: null, isReportScheduled: true },
   queue: [{ resource: "invoices", kind: "detail", state: "dead", count: 1 }],
