@@ -26,7 +26,7 @@ import {
   type BackupManifest,
 } from "./content/backup-manifest.ts";
 import { assertSameMirror, assertSound, readMirrorFacts } from "./content/copy-mirror.ts";
-import type { BackupPlace } from "./places/backup-place.ts";
+import type { BackupSource } from "./places/backup-place.ts";
 
 /** What a restore works with. */
 export interface RestoreParts {
@@ -35,7 +35,7 @@ export interface RestoreParts {
   /** Where the config's webhook secrets are from, in its order. */
   readonly keyPlaces: readonly SecretPlace[];
   readonly manifest: Manifest;
-  readonly place: BackupPlace;
+  readonly place: BackupSource;
   /** May the only company of the place have another name? */
   readonly anyName: boolean;
   /** Of the backup; null: the last one. */

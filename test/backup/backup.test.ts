@@ -218,6 +218,20 @@ describe("a restore", () => {
   });
 });
 
+test("a copy that another program made is restored like a backup", async () => {
+  const company = await aMirrored();
+  const copy = path.join(company.folder, "copy.db");
+  const db = openDatabase(company.file);
+  db.prepare("VACUUM INTO ?").run(copy);
+  db.close();
+  rmSync(company.file);
+  expect((await run(company, ["restore", "--from", copy])).code).toBe(0);
+  expect(await sync(company)).toMatchObject({ outcome: "complete", resumed: false });
+  expectEqual(company);
+  writeFileSync(`${copy}-wal`, "x");
+  expect((await run(company, ["restore", "--from", copy])).code).toBe(10);
+});
+
 // Fault: files | an object of the backup is lost or changed, or was never finished | the object store | not listed without its manifest; refused where it was changed
 test("a bucket holds backups as a folder does", async () => {
   const bucket = tempFolder();

@@ -1,13 +1,20 @@
 import type { BackupFile, BackupManifest } from "../content/backup-manifest.ts";
 
-/** Where backups are stored: a folder, or a prefix in an object store. */
-export interface BackupPlace {
+/** Where backups are read from. */
+export interface BackupSource {
   /** As people write it. */
   readonly address: string;
   /** Companies that may have a backup. */
   companies(): Promise<string[]>;
   /** Names of a company's finished backups, the oldest first. */
   list(company: string): Promise<string[]>;
+  /** The text of the manifest. */
+  readManifest(company: string, id: string): Promise<string>;
+  read(company: string, id: string, file: BackupFile): AsyncIterable<Uint8Array>;
+}
+
+/** Where backups are stored: a folder, or a prefix in an object store. */
+export interface BackupPlace extends BackupSource {
   /** An empty folder for the files of a new backup. What earlier ones left unfinished is removed. */
   prepare(company: string, id: string): Promise<string>;
   /**
@@ -17,9 +24,6 @@ export interface BackupPlace {
   commit(company: string, id: string, folder: string, manifest: BackupManifest): Promise<void>;
   /** Removes what `prepare` made of a backup that was not committed. */
   discard(folder: string): Promise<void>;
-  /** The text of the manifest. */
-  readManifest(company: string, id: string): Promise<string>;
-  read(company: string, id: string, file: BackupFile): AsyncIterable<Uint8Array>;
   /** At no moment a part of it is left under its name. */
   remove(company: string, id: string): Promise<void>;
 }

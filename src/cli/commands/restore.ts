@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { filePlace } from "../../backup/places/file-place.ts";
 import { restoreBackup } from "../../backup/restore-backup.ts";
 import { chosenCompanies } from "../../config/companies.ts";
 import type { CommandRun } from "../program/command-table.ts";
@@ -11,7 +13,8 @@ export const restoreCommand: CommandRun<"restore"> = (context, { options, loaded
     const { manifest, company, files } = scope;
     const { clock, signal } = context;
     const from = addressOfBackups(scope, options.from);
-    const place = openBackupPlace(scope, from);
+    const isFile = statSync(from, { throwIfNoEntry: false })?.isFile() ?? false;
+    const place = isFile ? filePlace(from) : openBackupPlace(scope, from);
     const asked = {
       company: company.name,
       keyPlaces: company.webhook.places,

@@ -146,7 +146,10 @@ const commandTable = {
   restore: {
     summary: "put a backup where the mirror belongs; never over another company's",
     options: {
-      from: text("--from <place>", "a folder or s3://BUCKET/PREFIX (default: the config's backup.to)"),
+      from: text(
+        "--from <place>",
+        "a folder, s3://BUCKET/PREFIX, or the copy of one mirror (default: the config's backup.to)",
+      ),
       at: text("--at <backup>", "this one, by its name (default: the last one)"),
     },
   },
