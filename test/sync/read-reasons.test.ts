@@ -90,21 +90,18 @@ describe("the second read of an event's record", () => {
     expect(run.queue.lease(startMs + 65_000, ["orders"])).toMatchObject({ lane: "webhook", target: "id:1" });
   });
 
-  test.each(["recheck", "second look", "route probe", "canary", "repair"])(
-    "does not follow from a read that is no event's: %s",
-    async (reason) => expect(recheck(await aRun(), { reason })).toEqual([]),
-  );
+  test.each([
+    ...["recheck", "second look", "route probe", "canary", "repair"],
+    ...["new", "changed", "closed", "full", "absent", "no parent"],
+  ])("follows from a read for another reason only where that completed an event: %s", async (reason) => {
+    expect(recheck(await aRun(), { reason }, 0)).toEqual([]);
+    expect(recheck(await aRun(), { reason }, 1)).toMatchObject([{ reason: "recheck" }]);
+  });
 
-  test.each(["new", "changed", "closed", "full", "absent", "no parent"])(
-    "follows from a list's reason only where that replaced an event's: %s",
-    async (reason) => {
-      expect(recheck(await aRun(), { reason }, 0)).toEqual([]);
-      expect(recheck(await aRun(), { reason }, 1)).toMatchObject([{ reason: "recheck" }]);
-    },
-  );
-
-  test("does not follow from reads of other lanes", async () => {
-    expect(recheck(await aRun(), { reason: "changed", lane: "changed" })).toEqual([]);
+  test("follows from reads of other lanes only where these completed an event, so that a run revived it", async () => {
+    const lane = "changed";
+    expect(recheck(await aRun(), { reason: "orders.updated", lane }, 0)).toEqual([]);
+    expect(recheck(await aRun(), { reason: "orders.updated", lane }, 1)).toMatchObject([{ reason: "recheck" }]);
   });
 
   test("is known by its reason, also in mirrors of older versions", () => {

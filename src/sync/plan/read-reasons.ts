@@ -166,13 +166,14 @@ const listReasons = new Set(["new", "changed", "closed", "full", "absent", "no p
 /**
  * The record of an event once more, a minute after its read: the event may have been sent before its own
  * transaction was committed at the service.
- * Guard: a recheck and a route probe queue no recheck, and a record that is queued anyway gets none.
+ * Guard: a recheck that completes no event queues none, and a record that is queued anyway gets none.
  *
  * @param completed how many events the read completed
  */
 export function queueRecheck({ run, item, stamp }: AnswerContext, completed: number): void {
-  if (item.lane !== "webhook" || isRecheck(item.reason) || routeProbes.has(item.reason)) return;
-  if (isRepair(item.reason) || (completed === 0 && listReasons.has(item.reason))) return;
+  const { lane, reason } = item;
+  const isOther = isRecheck(reason) || isRepair(reason) || routeProbes.has(reason) || listReasons.has(reason);
+  if (completed === 0 && (lane !== "webhook" || isOther)) return;
   run.queue.addIfAbsent({
     kind: item.kind,
     resource: item.resource,
