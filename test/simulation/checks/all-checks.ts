@@ -6,24 +6,30 @@ import {
   neverShown,
   rowsUnlikeJson,
   staleOverwrites,
+  unaskedDeletions,
   unreplayable,
 } from "./history.ts";
 import type { Check, MirrorContents } from "./mirror-contents.ts";
 import type { Observation } from "./observation.ts";
 import { keptEvents, lostFields } from "./odd-records.ts";
 import { overlappingChanges } from "./overlap.ts";
+import { doneByNothing, readTooSeldom, waitingWithoutRead } from "./event-reads.ts";
 import { doneWithoutData, unqueuedWork } from "./progress.ts";
 
 /** What must hold of a mirror that nobody writes at the moment, after a crash too. */
 const always: readonly Check[] = [
   unqueuedWork,
   doneWithoutData,
+  waitingWithoutRead,
+  doneByNothing,
+  readTooSeldom,
   unreplayable,
   changesUnlikeTheirRead,
   staleOverwrites,
   overlappingChanges,
   neverShown,
   falseTombstones,
+  unaskedDeletions,
   lostDeliveries,
   misjudgedEvents,
   keptEvents,

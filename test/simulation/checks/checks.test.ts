@@ -8,7 +8,7 @@ import { SimulatedService } from "../service/simulated-service.ts";
 import { brokenAtRest, brokenNow } from "./all-checks.ts";
 import { impatient, overspent, type ClockLosses } from "./budget.ts";
 import { MirrorContents } from "./mirror-contents.ts";
-import type { Observation, SeenRead } from "./observation.ts";
+import type { AskedRecord, Observation, SeenRead } from "./observation.ts";
 import { staleAfterRun } from "./progress.ts";
 import { changedContent, contentOf, foreignRecords } from "./replay.ts";
 import { leaks, strayRequests } from "./secrecy.ts";
@@ -112,6 +112,12 @@ describe("the checks of a simulation", () => {
       "left in the queue",
       `INSERT INTO _work (resource, target, kind, lane, due_ms, reason, dirty_seq) VALUES ('units', 'page:1', 'list', 1, 0, 'sweep', 1)`,
     ],
+    [
+      "I5",
+      "which is not its own route",
+      "UPDATE _reads SET request_id = (SELECT min(request_id) FROM _reads)",
+    ],
+    ["I4", "done by an answer that was not used", "UPDATE _inbox SET outcome = 'stale' WHERE state = 'done'"],
     ["I5", "never gone at the service", "UPDATE company SET _deleted_at = 'x'"],
     ["I6", "answered 2xx, and not kept", "DELETE FROM _inbox WHERE seq = (SELECT max(seq) FROM _inbox)"],
     ["I7", "stored twice", "UPDATE _inbox SET event_id = (SELECT max(event_id) FROM _inbox)"],
@@ -149,6 +155,61 @@ describe("the checks of a simulation", () => {
     expect(foundWith(at(requestId, 10, 50), at("another", 20, 60))).toEqual([]);
   });
 
+  test("I3: name a change by a read that overlapped with one that found its record gone", () => {
+    const mirror = tampered("");
+    const change = mirror.changes.find(({ resource, op }) => resource === "clients" && op === "update");
+    const gone = mirror.events.find(({ outcome }) => outcome === "deleted");
+    const { record_id: id, request_id: requestId } = change ?? {};
+    if (id === undefined || !requestId || !gone?.request_id) throw new Error("the seed deletes no record");
+    const shown = new Set([`clients ${id}`]);
+    const one = { requestId, process: synced, sentAtMs: 10, receivedAtMs: 50, isMissing: false, shown };
+    const other = { ...one, requestId: gone.request_id, sentAtMs: 20, receivedAtMs: 30, isMissing: true };
+    const absent = tampered("UPDATE _inbox SET outcome = 'absent' WHERE outcome = 'deleted'");
+    const seen = { ...synced.seen, reads: [one, other] };
+    expect(found(absent, seen)).toEqual([expect.stringMatching(/^I3 clients/)]);
+    expect(found(mirror, seen)).toEqual([]);
+  });
+
+  test("I4: name an event that waits for a read that was given up before it came", () => {
+    const waiting = (state: string, dueMs: number) =>
+      tampered(`UPDATE _inbox SET state = 'waiting', request_id = NULL WHERE event_id = (SELECT max(event_id) FROM _inbox WHERE state = 'done');
+      INSERT INTO _work (resource, target, kind, lane, due_ms, state, reason, dirty_seq)
+      SELECT resource, target, 'detail', 0, ${dueMs}, '${state}', 'recheck', dirty_seq FROM _inbox WHERE state = 'waiting'`);
+    const { seen } = synced;
+    const [event] = waiting("ready", 0).events.filter(({ state }) => state === "waiting");
+    if (!event) throw new Error("the seed has no event");
+    const key = `${event.resource} ${event.target.slice("id:".length)}`;
+    const arrivedMs = seen.arrivals.get(event.event_id) ?? Number.NaN;
+    const readAt = (sentAtMs: number) => ({
+      ...seen,
+      asked: new Map([[key, [{ sentAtMs, requestId: null }]]]),
+    });
+    const [early, late] = [readAt(arrivedMs - 1), readAt(arrivedMs + 1)];
+    expect(brokenNow(waiting("dead", 0), early)).toEqual([
+      expect.stringContaining("is set aside, and was not read since"),
+    ]);
+    expect(brokenNow(waiting("ready", 1), early)).toEqual([
+      expect.stringContaining("is not due, and was not read since"),
+    ]);
+    expect(brokenNow(waiting("ready", 0), early)).toEqual([]);
+    expect(brokenNow(waiting("dead", 0), late)).toEqual([]);
+  });
+
+  test("I4: name an event whose record was read once only, and soon after it", () => {
+    const mirror = tampered("");
+    const event = mirror.events.findLast(({ state }) => state === "done");
+    if (!event) throw new Error("the seed has no event");
+    const { seen } = synced;
+    const arrivedMs = seen.arrivals.get(event.event_id) ?? Number.NaN;
+    const key = `${event.resource} ${event.target.slice("id:".length)}`;
+    const first = { sentAtMs: arrivedMs + 500, requestId: event.request_id };
+    const foundWith = (...reads: readonly AskedRecord[]) =>
+      brokenNow(mirror, { ...seen, asked: new Map([[key, reads]]) });
+    expect(foundWith(first).join()).toContain("was read 500 ms after it, and is not read again");
+    expect(foundWith(first, { sentAtMs: arrivedMs + 60_000, requestId: null })).toEqual([]);
+    expect(foundWith({ ...first, sentAtMs: arrivedMs + 60_000 })).toEqual([]);
+  });
+
   test("I4: name an event that is done although its record is as it was before", () => {
     const lines = found(tampered(putBack));
     expect(lines.join("\n")).toMatch(/I4 invoices: .* is done, and the row is as it was before the event/);
@@ -180,13 +241,11 @@ describe("the checks of a simulation", () => {
   test("I1: name a record that a run left as it was, or did not find", () => {
     const { seen, clock } = synced;
     const sinceMs = clock.monotonicMs();
-    expect(staleAfterRun(tampered(""), seen, sinceMs, tableNames)).toEqual([]);
-    expect(staleAfterRun(tampered(putBack), seen, sinceMs, tableNames).join()).toContain(
-      "as it was before the run",
-    );
-    expect(staleAfterRun(tampered("DELETE FROM units"), seen, sinceMs, ["units"]).join()).toContain(
-      "not here",
-    );
+    const found = (change: Parameters<typeof tampered>[0], tables = tableNames) =>
+      staleAfterRun(tampered(change), seen, { sinceMs, tables, isBesideWorker: false }).join();
+    expect(found("")).toBe("");
+    expect(found(putBack)).toContain("as it was before the run");
+    expect(found("DELETE FROM units")).toContain("not here");
   });
 
   test("say nothing of what is only not read yet", () => {

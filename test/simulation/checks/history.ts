@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Exchange, TableName } from "../service/service-types.ts";
-import { wasGoneAfter, type Witness } from "../service/service-truth.ts";
+import { isText, wasGoneAfter, type Witness } from "../service/service-truth.ts";
 import { rowMistakes } from "./expected-rows.ts";
-import type { Check, MirrorContents } from "./mirror-contents.ts";
+import { lastDeletions, wasDeniedAlone } from "./broken-route.ts";
+import type { Check } from "./mirror-contents.ts";
 import { tableNames } from "../service/service-types.ts";
 
 /** I2: the change log from 0 gives the live records, a row a change, and none for what changed nothing. */
@@ -14,7 +16,7 @@ export const unreplayable: Check = (mirror) => {
     if ((live.get(key) ?? null) !== before) odd.push(`${name} over something else`);
     if ((op === "insert") !== !live.has(key)) odd.push(`${name} where it cannot be`);
     if ((op === "delete") !== (after === null)) odd.push(`${name} that leaves ${after ?? "nothing"}`);
-    if (before === after) odd.push(`${name} that changes nothing`);
+    if (saysTheSame(before, after)) odd.push(`${name} that changes nothing`);
     if (after === null) live.delete(key);
     else live.set(key, after);
   }
@@ -27,6 +29,17 @@ export const unreplayable: Check = (mirror) => {
   return [...odd, ...[...live.keys()].map((key) => `I2 ${key}: in the change log only`)];
 };
 
+/** Are two records equal but for the order of their keys? */
+function saysTheSame(one: string | null, other: string | null): boolean {
+  if (one === other) return true;
+  return (
+    one?.length === other?.length &&
+    one !== null &&
+    other !== null &&
+    isDeepStrictEqual(JSON.parse(one), JSON.parse(other))
+  );
+}
+
 /** I2: each live row and its parts are what its JSON says. */
 export const rowsUnlikeJson: Check = (mirror) =>
   tableNames.flatMap((table) => {
@@ -35,6 +48,9 @@ export const rowsUnlikeJson: Check = (mirror) =>
     );
     return rowMistakes(mirror.db, table, new Map(live)).map((what) => `I2 ${what}`);
   });
+
+/** Their lists show less than their own routes. */
+const previewed: ReadonlySet<TableName> = new Set<TableName>(["invoices", "price_list_items"]);
 
 /** I3: the changes of a record follow from reads in the order in which these reached the service. */
 export const staleOverwrites: Check = (mirror, { service }) => {
@@ -46,7 +62,7 @@ export const staleOverwrites: Check = (mirror, { service }) => {
     const read = byRequest.get(requestId);
     if (!read) return [`I3 ${key}: changed by ${requestId}, which nobody answered`];
     const earlier = last.get(key);
-    const isDetail = after !== null && isDetailOf(service, resource, id, after);
+    const isDetail = after !== null && previewed.has(resource) && isDetailOf(service, resource, id, after);
     last.set(key, { read, isDetail });
     if (earlier?.isDetail && after !== null && !isDetail) return [`I3 ${key}: a preview replaced its detail`];
     if (!earlier || earlier.read.hitAtMs <= read.hitAtMs) return [];
@@ -77,7 +93,7 @@ function isDetailOf({ company }: Witness, table: TableName, id: number, text: st
 export const neverShown: Check = (mirror, { service }) =>
   [...mirror.everyRecord()].flatMap(({ table, id, json }) => {
     const history = service.company.log.history(table, id);
-    const isKnown = history.some(({ shown }) => shown && (shown.detail === json || shown.listed === json));
+    const isKnown = history.some(({ shown }) => shown && isText(shown, json));
     return isKnown ? [] : [`I12 ${table} ${id}: the service never showed ${json}`];
   });
 
@@ -86,16 +102,33 @@ export const neverShown: Check = (mirror, { service }) =>
  * only record here is believed where something else says that it is gone: nothing is left to test the route with. Its
  * payments go with it.
  */
-export const falseTombstones: Check = (mirror, { service, deniedAtMs }) =>
-  [...mirror.everyRecord()]
-    .filter(({ table }) => {
-      const owner = table === "document_payments" ? "invoices" : table;
-      const isDenied = [...deniedAtMs.keys()].some((key) => key.startsWith(`${owner} `));
-      return !isDenied || hasLive(mirror, owner);
-    })
-    .filter(({ table, id, isDeleted, json }) => isDeleted && !wasGoneAfter(service, table, id, json ?? ""))
+export const falseTombstones: Check = (mirror, seen) => {
+  const deletions = lastDeletions(mirror);
+  return [...mirror.everyRecord()]
+    .filter(
+      ({ table, id, isDeleted, json }) => isDeleted && !wasGoneAfter(seen.service, table, id, json ?? ""),
+    )
+    .filter(({ table, id }) => !wasDeniedAlone(mirror, seen, deletions.get(`${table} ${id}`) ?? null))
     .map(({ table, id }) => `I5 ${table} ${id}: deleted here, and never gone at the service`);
+};
 
-function hasLive(mirror: MirrorContents, table: TableName): boolean {
-  return [...mirror.records(table).values()].some(({ isDeleted }) => !isDeleted);
+/**
+ * I5: a record is deleted by the answer of its own route; a payment also by its invoice's, and what has no route by its list.
+ */
+export const unaskedDeletions: Check = (mirror, { service }) => {
+  const byRequest = new Map(service.exchanges.map((one) => [one.requestId, one]));
+  return mirror.changes.flatMap(({ resource, record_id: id, op, request_id: requestId, before }) => {
+    const read = requestId === null ? undefined : byRequest.get(requestId);
+    if (op !== "delete" || !read) return [];
+    const isOwned = resource === "document_payments" && read.route === `/invoices/${ownerOf(before ?? "")}`;
+    const asked = resource === "units" ? "/units" : `/${resource.replaceAll("_", "-")}/${id}`;
+    return isOwned || read.route === asked
+      ? []
+      : [`I5 ${resource} ${id}: deleted by ${read.route}, which is not its own route`];
+  });
+};
+
+/** The invoice of a payment. */
+function ownerOf(json: string): string | undefined {
+  return /"documentType":"invoice","documentId":(\d+)/.exec(json)?.[1];
 }

@@ -30,7 +30,10 @@ export function beforeToken(mirror: MirrorContents, kind: "sync" | "serve"): Mir
   };
 }
 
-/** I10: what a token of another company did: it is refused with exit code 4, and nothing is written. */
+/**
+ * I10: what a token of another company did: it is refused with exit code 4, and nothing is written. A run that is stopped
+ * before the service answered knows of no company yet.
+ */
 export function foreignTokenMistakes(
   mirror: MirrorContents,
   before: MirrorBefore,
@@ -38,7 +41,10 @@ export function foreignTokenMistakes(
   outcomes: readonly Parameters<typeof codeOfEnding>[0][],
 ): string[] {
   const after = contentOf(mirror, kind === "sync" ? isAny : isOfRecords);
-  const codes = outcomes.map((outcome) => codeOfEnding(outcome, null)).filter((code) => code !== 4);
+  const codes = outcomes
+    .filter((outcome) => outcome !== "stopped")
+    .map((outcome) => codeOfEnding(outcome, null))
+    .filter((code) => code !== 4);
   return [
     ...codes.map((code) => `I10 a token of another company: exit code ${code}`),
     ...changedContent(before.content, after).map((what) => `I10 a token of another company: ${what}`),

@@ -37,6 +37,9 @@ interface StoredEvent {
   readonly resource: TableName;
   readonly target: string;
   readonly body: string | Buffer;
+  /** What the read that completed it found, and the id of its request. */
+  readonly outcome: string | null;
+  readonly request_id: string | null;
 }
 
 const recordsSql = tableNames
@@ -102,7 +105,9 @@ export class MirrorContents {
   /** In the order of arrival. */
   get events(): readonly StoredEvent[] {
     this.allEvents ??= this.db
-      .prepare("SELECT event_id, type, state, resource, target, body FROM _inbox ORDER BY seq")
+      .prepare(
+        "SELECT event_id, type, state, resource, target, body, outcome, request_id FROM _inbox ORDER BY seq",
+      )
       .all() as StoredEvent[];
     return this.allEvents;
   }

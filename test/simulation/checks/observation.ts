@@ -12,6 +12,12 @@ export interface SeenRead {
   readonly shown: ReadonlySet<string>;
 }
 
+/** A request for one record; `requestId`: of its answer, once it came. */
+export interface AskedRecord {
+  readonly sentAtMs: number;
+  readonly requestId: string | null;
+}
+
 /** What was seen of a simulation from outside the mirror. Times are those of the service's monotonic clock. */
 export interface Observation {
   readonly service: Witness;
@@ -21,6 +27,8 @@ export interface Observation {
   readonly acknowledged: ReadonlyMap<string, string | Buffer>;
   /** When a route that answers 404 to all requests last denied a record, by its table and id. */
   readonly deniedAtMs: ReadonlyMap<string, number>;
+  /** Requests for each record, by its table and id, in the order in which they were sent. */
+  readonly asked: ReadonlyMap<string, readonly AskedRecord[]>;
   /** Answers as they came and could be applied at once, in that order. */
   readonly reads: readonly SeenRead[];
 }

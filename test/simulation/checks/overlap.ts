@@ -2,17 +2,21 @@ import type { Check } from "./mirror-contents.ts";
 import type { SeenRead } from "./observation.ts";
 
 /**
- * I3: no read changes a record that was sent before another read of it, by the same process, came with the record and was
- * applied. Nobody knows which of the two is newer: the record is read once more.
+ * I3: no read changes a record that was sent before another read of it, by the same process, came with the record, or
+ * completed an event because the record is gone. Nobody knows which of the two is newer: the record is read once more.
  */
 export const overlappingChanges: Check = (mirror, { reads }) => {
   const byRequest = new Map(reads.map((read) => [read.requestId, read]));
+  const foundGone = new Set(mirror.events.flatMap((one) => (one.outcome === "absent" ? one.request_id : [])));
   return mirror.changes.flatMap(({ resource, record_id: id, request_id: requestId, cause }) => {
     const read = requestId === null || cause === "schema" ? undefined : byRequest.get(requestId);
     if (!read) return [];
     const others = reads.filter((other) => other !== read && isOf(other, `${resource} ${id}`));
     const earlier = others.find(
-      (other) => !other.isMissing && isDuring(other, read) && !others.some((one) => isDuring(one, other)),
+      (other) =>
+        (!other.isMissing || foundGone.has(other.requestId)) &&
+        isDuring(other, read) &&
+        !others.some((one) => isDuring(one, other)),
     );
     return earlier && isOf(read, `${resource} ${id}`)
       ? [`I3 ${resource} ${id}: changed by ${requestId}, which was sent before ${earlier.requestId} came`]

@@ -1,5 +1,7 @@
 import { laneRank } from "../../../src/base/lane.ts";
+import { isText } from "../service/service-truth.ts";
 import type { TableName, Version } from "../service/service-types.ts";
+import { lastDeletions, wasDeniedAlone } from "./broken-route.ts";
 import type { Check, MirrorContents } from "./mirror-contents.ts";
 import type { Observation } from "./observation.ts";
 
@@ -31,66 +33,90 @@ function disagreement({ json, kind, gone, isDeleted, isProvisional }: Held): str
   return isOdd ? "provisional or not, it says the contrary" : null;
 }
 
+interface DoneEvent {
+  readonly what: string;
+  readonly table: TableName;
+  readonly id: number;
+  readonly arrivedMs: number;
+  readonly requestId: string | null;
+}
+
 /**
  * I1 and I4: the record of an event that is done shows a state that reads could show after the event arrived: the read
- * that completed it was sent after the event, and its data is here. A mirror that does not hold the record
- * believes a broken one that answers as for a missing record, until a list shows the record: nothing here is lost by it.
+ * that completed it was sent after the event, and its data is here. A mirror that holds no other record to test the
+ * route with believes a broken one, until a list shows the record.
  */
 export const doneWithoutData: Check = (mirror, seen) => {
-  const latest = new Map<string, { what: string; table: TableName; id: number; arrivedMs: number }>();
-  for (const { event_id: eventId, type, state, resource: table, target } of mirror.events) {
+  const latest = new Map<string, DoneEvent>();
+  for (const {
+    event_id: eventId,
+    type,
+    state,
+    resource: table,
+    target,
+    request_id: requestId,
+  } of mirror.events) {
     const arrivedMs = seen.arrivals.get(eventId);
     if (state !== "done" || arrivedMs === undefined) continue;
     const key = `${table} ${target}`;
     if (arrivedMs < (latest.get(key)?.arrivedMs ?? -Infinity)) continue;
-    latest.set(key, { what: `${type} ${eventId}`, table, id: Number(target.slice("id:".length)), arrivedMs });
+    const id = Number(target.slice("id:".length));
+    latest.set(key, { what: `${type} ${eventId}`, table, id, arrivedMs, requestId });
   }
+  const deletions = lastDeletions(mirror);
   return [...latest.values()]
-    .filter(({ table, id, arrivedMs }) => !isDeniedUnproven(mirror, seen, { table, id }, arrivedMs))
     .filter(({ table, id, arrivedMs }) => !isOfAfter(mirror, seen, { table, id }, arrivedMs))
+    .filter(({ table, id, requestId }) => {
+      const here = mirror.records(table).get(id);
+      if (here?.isDeleted === false) return true;
+      const deniedBy = here ? (deletions.get(`${table} ${id}`) ?? null) : requestId;
+      return !wasDeniedAlone(mirror, seen, deniedBy);
+    })
     .map(
       ({ what, table, id }) =>
         `I4 ${table} ${id}: ${what} is done, and the row is as it was before the event`,
     );
 };
 
-/** Was the record not here, and did a broken route deny it? */
-function isDeniedUnproven(
-  mirror: MirrorContents,
-  { deniedAtMs }: Observation,
-  { table, id }: { readonly table: TableName; readonly id: number },
-  arrivedMs: number,
-): boolean {
-  const deniedMs = deniedAtMs.get(`${table} ${id}`) ?? -Infinity;
-  return deniedMs >= arrivedMs && mirror.records(table).get(id)?.isDeleted !== false;
-}
-
 /**
- * I1: after a run that ended well, no record is as it was before the run began, or missing where it was there all the
+ * I1: after a run that ended well, no record is as it was before the run began, or missing where lists showed it all the
  * time. Beside an event worker, what an event asked for is the worker's to read.
- *
- * @param sinceMs when the run, or the first of the runs that it resumed, began
- * @param tables those that the run read whole; previews count as reads
  */
 export function staleAfterRun(
   mirror: MirrorContents,
   seen: Observation,
-  sinceMs: number,
-  tables: readonly TableName[],
+  { sinceMs, tables, isBesideWorker }: ReadRun,
 ): string[] {
   const { log } = seen.service.company;
-  const asked = askedByEvents(mirror);
+  const asked = isBesideWorker ? askedByEvents(mirror) : new Set();
   return tables.flatMap((table) => {
     const held = mirror.records(table);
     const ids = new Set([...held.keys(), ...log.ids(table)]);
     return [...ids]
       .filter((id) => !asked.has(`${table} id:${id}`))
+      .filter((id) => held.has(id) || !isUnlistedSince(log.history(table, id), sinceMs))
       .filter((id) => !isOfAfter(mirror, seen, { table, id }, sinceMs))
       .map(
         (id) =>
           `I1 ${table} ${id}: ${held.has(id) ? "as it was before the run" : "not here"}, and the run ended well`,
       );
   });
+}
+
+/** A run that ended well. */
+interface ReadRun {
+  /** When it, or the first of the runs that it resumed, began. */
+  readonly sinceMs: number;
+  /** Those that it read whole; previews count as reads. */
+  readonly tables: readonly TableName[];
+  readonly isBesideWorker: boolean;
+}
+
+/** Was there a time from this moment on when the record was there, and no list showed it? */
+function isUnlistedSince(history: readonly Version[], sinceMs: number): boolean {
+  return history.some(
+    ({ shown }, i) => shown?.listed === null && (history[i + 1]?.fromMs ?? Infinity) > sinceMs,
+  );
 }
 
 /** Records that the event worker still has to read: those in its lane, and the payments that come with an invoice. */
@@ -122,6 +148,6 @@ function isShownSince(history: readonly Version[], text: string | null, sinceMs:
   if (text === null && (history[0]?.fromMs ?? Infinity) > sinceMs) return true;
   return history.some(({ shown }, i) => {
     if (untilMs(i) <= sinceMs) return false;
-    return shown === null ? text === null : shown.detail === text || shown.listed === text;
+    return shown === null ? text === null : isText(shown, text);
   });
 }

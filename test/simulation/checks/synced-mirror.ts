@@ -84,7 +84,7 @@ export async function syncedMirror(seed: number, changes: number): Promise<Synce
     image,
     service,
     clock,
-    seen: { service, arrivals, acknowledged, deniedAtMs: new Map(), reads: [] },
+    seen: { service, arrivals, acknowledged, deniedAtMs: new Map(), asked: new Map(), reads: [] },
   };
 }
 

@@ -6,6 +6,7 @@ export interface EndedRun {
   readonly sinceMs: number;
   readonly full: boolean;
   readonly quick: boolean;
+  readonly isBesideWorker: boolean;
 }
 
 /** Has the run read everything itself? */

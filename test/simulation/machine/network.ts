@@ -125,12 +125,13 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   const watched = isOwn ? machine.budgetWatch.sent(sentAtMs) : null;
   const pathname = path.slice(base.path.length);
   const [route = "", search = ""] = pathname.split("?", 2);
+  const asked = isOwn ? noteAsked(machine, route) : null;
   const latencyMs = latencyOf(machine);
   if (latencyMs >= 2_000) machine.meet("slow request");
   const kind = whatGoesWrong(network, choice.below(1_000_000) / 1_000_000);
   const thereMs = Math.min(
     latencyMs * (choice.below(100) / 100),
-    network.spreadMs > 0 ? longestWayMs : Infinity,
+    network.spreadMs > 0 || (network.evenMs ?? 0) > 0 ? longestWayMs : Infinity,
   );
   await time.sleep(thereMs);
   if (kind === "lost") {
@@ -150,6 +151,7 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   const reply = withFault(machine, kind, { ...request, route }, early ?? answer());
   machine.note(`GET ${pathname} ${reply === null ? "no answer" : reply.status}`);
   if (reply === null || signal.aborted) return noAnswer;
+  if (asked) asked.requestId = reply.headers["X-Request-Id"] ?? null;
   if (watched && reply.headers["X-RateLimit-Remaining"] !== undefined)
     machine.budgetWatch.showed(openedAt, others);
   const retryAfterS = Number(reply.headers["Retry-After"]);
@@ -157,6 +159,16 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   if (!sender.passes("answer not applied")) return noAnswer;
   if (machine.busy === 0 && kind === null) noteRead(machine, { route, reply, sentAtMs, sender });
   return replyOf(reply);
+}
+
+/** A request for one record is sent. */
+function noteAsked({ asked, time }: SimulatedMachine, route: string): { requestId: string | null } | null {
+  const [, table = "", id = ""] = /^\/([a-z-]+)\/(\d+)$/.exec(route) ?? [];
+  if (id === "") return null;
+  const key = `${table.replaceAll("-", "_")} ${id}`;
+  const one = { sentAtMs: time.passedMs, requestId: null };
+  asked.set(key, [...(asked.get(key) ?? []), one]);
+  return one;
 }
 
 function noteRead(
@@ -174,8 +186,9 @@ function noteRead(
   if (read) reads.push(read);
 }
 
-function latencyOf({ network: { slow, spreadMs }, choice }: SimulatedMachine): number {
+function latencyOf({ network: { slow, spreadMs, evenMs = 0 }, choice }: SimulatedMachine): number {
   if (slow > 0 && choice.probability(slow)) return 2_000 + choice.below(40_000);
+  if (evenMs > 0) return 30 + choice.below(evenMs);
   return spreadMs > 0 ? 30 + spreadMs * (choice.below(1_000) / 1_000) ** 3 : 30 + choice.below(200);
 }
 
@@ -215,15 +228,18 @@ function withFault(
   }
   if (kind === "indiscreet") return indiscreetReply(machine, request, reply);
   const { route } = request;
-  const { brokenRoute, proxy = 0 } = network;
+  const { brokenRoute, breaksAfterMs = 0, proxy = 0 } = network;
   if (proxy > 0 && choice.probability(proxy)) return proxyReply(machine, route, reply);
-  if (brokenRoute !== null && route.startsWith(`/${brokenRoute}/`)) {
-    machine.meet("route answers 404");
-    const [, table = "", id = ""] = route.split("/");
-    machine.deniedAtMs.set(`${table.replaceAll("-", "_")} ${id}`, machine.time.passedMs);
-    return failing(404, "No query results for model.")(reply);
+  if (brokenRoute === null || !route.startsWith(`/${brokenRoute}/`)) return reply;
+  const { passedMs } = machine.time;
+  if (passedMs - (machine.workedAtMs.get(brokenRoute) ?? -Infinity) < breaksAfterMs) {
+    if (reply.status === 200) machine.workedAtMs.set(brokenRoute, passedMs);
+    return reply;
   }
-  return reply;
+  machine.meet(breaksAfterMs > 0 ? "route stops to work" : "route answers 404");
+  const [, table = "", id = ""] = route.split("/");
+  machine.deniedAtMs.set(`${table.replaceAll("-", "_")} ${id}`, passedMs);
+  return failing(404, "No query results for model.")(reply);
 }
 
 /** What a proxy in front of the service answers on some routes. */

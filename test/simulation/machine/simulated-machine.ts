@@ -8,7 +8,7 @@ import {
   type NetworkFaults,
 } from "../scenarios/scenario.ts";
 import type { Refused } from "../checks/budget.ts";
-import type { SeenRead } from "../checks/observation.ts";
+import type { AskedRecord, SeenRead } from "../checks/observation.ts";
 import type { SimulatedService } from "../service/simulated-service.ts";
 import { leaks, type SentRequest } from "../checks/secrecy.ts";
 import { BudgetWatch } from "./budget-watch.ts";
@@ -35,6 +35,10 @@ export class SimulatedMachine {
   readonly acknowledged = new Map<string, Buffer>();
   /** When a broken route last denied a record, by its table and id. */
   readonly deniedAtMs = new Map<string, number>();
+  /** When a route that is going to break last showed a record, by its name. */
+  readonly workedAtMs = new Map<string, number>();
+  /** Requests for each record, by its table and id, as they were sent. */
+  readonly asked = new Map<string, readonly AskedRecord[]>();
   /** Answers as the processes received them, while nothing else held the database. */
   readonly reads: SeenRead[] = [];
   /** Answers 429 as the processes received them. */

@@ -257,7 +257,14 @@ export class SimulatedProgram {
       startedMs: clock.monotonicMs(),
       signal: interrupted.signal,
     });
-    this.runs.push({ report, sinceMs, full: asked.full === true, quick: asked.quick === true });
+    const isBesideWorker = parts.queue !== undefined;
+    this.runs.push({
+      report,
+      sinceMs,
+      full: asked.full === true,
+      quick: asked.quick === true,
+      isBesideWorker,
+    });
     if (report.resumed) machine.meet("run resumed");
     if (report.troubles.some(({ message }) => message.includes("proves nothing")))
       machine.meet("deletion unproven");

@@ -57,6 +57,7 @@ function serviceOptions(choice: SeededChoice): Scenario["service"] {
     deletion: choice.one(["hard", "soft"]),
     refusal: choice.one([404, 422]),
     amountsAsText: choice.probability(0.1),
+    reordersKeys: choice.probability(0.3),
     stuckPages: choice.one([0, 0, 0, 0.1]),
     silentShare: choice.one([0, 0, 0.3]),
   };
@@ -78,6 +79,7 @@ function firstSync(choice: SeededChoice): Phase {
 
 function densePhase(choice: SeededChoice): Phase {
   const activity = busyActivity(choice);
+  if (activity.kind === "serve" && choice.probability(0.1)) return breakingPhase(choice, activity);
   const runAtMs = activity.kind === "serve" ? (activity.runAtMs ?? 0) : 0;
   const bursts = burstTimes(choice, runAtMs);
   const lastMs = Math.max(...bursts);
@@ -87,10 +89,34 @@ function densePhase(choice: SeededChoice): Phase {
     ending: ending(choice, bursts),
     durationMs: choice.one([lastMs + 5_000, lastMs + 30_000, lastMs + recheckMs + 30_000]),
     changes: bursts.flatMap((atMs) => burst(choice, atMs)).toSorted((a, b) => a.atMs - b.atMs),
-    busy: choice.probability(0.2) ? choice.one([0.05, 0.3]) : 0,
+    ...(choice.probability(0.2) && busyDatabase(choice, runAtMs)),
     wallJumps: [],
     network: networkFaults(choice),
     deliveries: deliveryFaults(choice),
+    looksAtMs: bursts.flatMap((atMs) => [atMs + choice.below(12_000), atMs + choice.below(40_000)]),
+  };
+}
+
+/** Transactions fail, also those that add a column. */
+function busyDatabase(choice: SeededChoice, runAtMs: number): Pick<Phase, "busy" | "oddities"> {
+  const busy = choice.one([0.05, 0.3]);
+  return { busy, oddities: [{ atMs: runAtMs, seed: choice.below(2 ** 31), what: "long number" }] };
+}
+
+/** Everything is read, and nothing for a while; then a route stops to work, and its records are said to have changed. */
+function breakingPhase(choice: SeededChoice, activity: Activity): Phase {
+  const on = choice.one(["invoices", "clients", "business_cases", "price_list_items"] as const);
+  const lateMs = 14 * minuteMs;
+  return {
+    seed: choice.below(2 ** 31),
+    activity,
+    ending: { kind: "by itself" },
+    durationMs: lateMs + 2 * minuteMs,
+    changes: [...burst(choice, 5_000), ...burst(choice, lateMs, on)].toSorted((a, b) => a.atMs - b.atMs),
+    wallJumps: [],
+    network: { ...calmNetwork, brokenRoute: on.replaceAll("_", "-"), breaksAfterMs: 11 * minuteMs },
+    deliveries: calmDeliveries,
+    looksAtMs: [lateMs + minuteMs],
   };
 }
 
@@ -123,8 +149,7 @@ function burstTimes(choice: SeededChoice, runAtMs: number): number[] {
 }
 
 /** Some changes that follow each other closely, all about one table. */
-function burst(choice: SeededChoice, atMs: number): PlannedChange[] {
-  const on = choice.one(hotTables);
+function burst(choice: SeededChoice, atMs: number, on = choice.one(hotTables)): PlannedChange[] {
   const withinMs = choice.one([100, 2_000, 10_000]);
   return Array.from({ length: 2 + choice.below(5) }, () => ({
     atMs: atMs + choice.below(withinMs),
@@ -146,6 +171,7 @@ function ending(choice: SeededChoice, bursts: readonly number[]): Ending {
 
 function networkFaults(choice: SeededChoice): NetworkFaults {
   const spreadMs = choice.one([0, 4_000, 12_000, 25_000]);
+  const evenMs = choice.probability(0.4) ? choice.one([3_000, 10_000]) : 0;
   const rarely = (share: number) => (choice.probability(0.3) ? share : 0);
   return {
     lost: rarely(0.02),
@@ -154,6 +180,7 @@ function networkFaults(choice: SeededChoice): NetworkFaults {
     odd: rarely(choice.one([0.05, 0.2])),
     slow: rarely(0.05),
     spreadMs,
+    evenMs,
     brokenRoute: choice.probability(0.15)
       ? choice.one(["invoices", "clients", "business-cases", "price-list-items"])
       : null,

@@ -56,10 +56,14 @@ export interface NetworkFaults {
   readonly slow: number;
   /** Requests take up to this long, most of them far less, ms. 0: a few tenths of a second. */
   readonly spreadMs: number;
+  /** Requests take up to this long, any time as likely as another, ms. @default 0: as `spreadMs` says */
+  readonly evenMs?: number;
   /** Of answers on routes of records that are a proxy's 404 page, and of lists of units that are empty. @default 0 */
   readonly proxy?: number;
   /** The route of this resource answers 404 all the time; null: none does. */
   readonly brokenRoute: string | null;
+  /** How long the broken route must have shown nothing before it breaks, ms. @default 0 */
+  readonly breaksAfterMs?: number;
   /** Of answers that show the token, lead it elsewhere or lack a request id. @default 0 */
   readonly indiscreet?: number;
 }
@@ -129,6 +133,8 @@ export interface Phase {
   readonly token?: TokenKind;
   /** @default none */
   readonly oddities?: readonly PlannedOddity[];
+  /** When the mirror is judged beside the process. @default never */
+  readonly looksAtMs?: readonly number[];
 }
 
 /** Everything that a simulation of one seed does: made from the seed, and replayed without it. */

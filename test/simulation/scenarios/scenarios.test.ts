@@ -44,10 +44,10 @@ const judgedWrongly = [
 ];
 /** Dense seeds that found something. */
 const denseFound = [
-  // A list that showed a record came during a read of it; that a broken route denied the record next was believed.
-  50_622,
-  // The simulation was wrong: a run ended while the event worker was about to read the payments' invoice.
-  50_724,
+  // A run revived a read that had been given up, the read answered an event, and the record was not read again.
+  44,
+  // The simulation was wrong: no list showed a CRM event any more that the mirror had never read.
+  81,
 ];
 const firstSeeds = Array.from({ length: 12 }, (_, i) => i + 1);
 const seeds = [...firstSeeds, ...mended, ...judgedWrongly];

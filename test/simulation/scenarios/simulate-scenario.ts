@@ -139,6 +139,7 @@ class Simulation {
     for (const change of phase.changes) this.planChange(change);
     for (const odd of phase.oddities ?? []) this.planOdd(odd);
     for (const { atMs, byMs } of phase.wallJumps) time.after(atMs, () => this.jumpWall(byMs));
+    for (const atMs of phase.looksAtMs ?? []) time.after(atMs, () => this.lookBeside());
     const { activity } = phase;
     if (activity.kind === "down") return this.drive(time.sleep(phase.durationMs));
     const { durationMs, seed, ending, token = "own" } = phase;
@@ -223,8 +224,10 @@ class Simulation {
     for (const what of lookAt(machine.disk.mirror, (db) => db.paths())) machine.meet(what);
     const found = lookAt(machine.disk.mirror, (db) => [
       ...brokenNow(db, machine),
-      ...runs.flatMap(({ report, sinceMs, full }) =>
-        isFresh(report) ? staleAfterRun(db, machine, sinceMs, full ? tableNames : listedInFull) : [],
+      ...runs.flatMap((run) =>
+        isFresh(run.report)
+          ? staleAfterRun(db, machine, { ...run, tables: run.full ? tableNames : listedInFull })
+          : [],
       ),
       ...runs.flatMap(({ report, sinceMs }) =>
         isListed(report) ? unkeptRecords(db, machine, report, sinceMs) : [],
@@ -233,9 +236,22 @@ class Simulation {
     ]);
     // A quick run proves no deletion: a row whose detail it found missing waits for the next list.
     if (runs.some(({ report, quick }) => !quick && isFresh(report))) this.mayLackWork = false;
-    const isAllowed = (what: string) =>
-      this.mayLackWork && what.endsWith("nothing is queued to read its detail");
-    machine.broken.push(...found.filter((what) => !isAllowed(what)));
+    machine.broken.push(...found.filter((what) => !this.isAllowed(what)));
+  }
+
+  private isAllowed(what: string): boolean {
+    return this.mayLackWork && what.endsWith("nothing is queued to read its detail");
+  }
+
+  /** What must hold after each transaction of a process. */
+  private lookBeside(): void {
+    const { machine, program } = this;
+    if (!program || !machine.hasMirror || machine.broken.length > 0) return;
+    machine.meet("judged beside a process");
+    const found = lookAt(machine.disk.mirror, (db) => (db.isEmpty ? [] : brokenNow(db, machine)));
+    machine.broken.push(
+      ...found.filter((what) => !this.isAllowed(what)).map((what) => `${what} (beside a process)`),
+    );
   }
 
   /** No change, no fault; then everything must become equal. */

@@ -15,6 +15,7 @@ export const usualService = {
   deletion: "hard",
   refusal: 422,
   amountsAsText: false,
+  reordersKeys: false,
   stuckPages: 0,
   silentShare: 0,
   name: "Acme",
@@ -26,11 +27,13 @@ export function emptyState({
   name,
   key,
   amountsAsText,
-}: Pick<Required<ServiceOptions>, "name" | "key" | "amountsAsText">): CompanyState {
+  reordersKeys,
+}: Pick<Required<ServiceOptions>, "name" | "key" | "amountsAsText" | "reordersKeys">): CompanyState {
   return {
     name,
     businessId: `b-${key}`,
     amountsAsText,
+    reordersKeys,
     hasUnknownField: false,
     hasLongNumbers: false,
     clients: new Map(),

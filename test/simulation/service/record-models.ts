@@ -63,6 +63,8 @@ export interface CompanyState {
   /** The business id on its documents. */
   readonly businessId: string;
   amountsAsText: boolean;
+  /** Do lists of full records write their keys in another order? */
+  readonly reordersKeys: boolean;
   /** Do invoices and clients show a field that no connector knows? */
   hasUnknownField: boolean;
   /** Do clients show a number of 19 digits in a field that no connector knows? */

@@ -16,7 +16,8 @@ export const views: Readonly<Record<TableName, View>> = {
     const { name, city } = client;
     const more = state.hasUnknownField ? { loyalty: { level: id % 3 } } : {};
     const odd = state.hasLongNumbers ? { registry: longNumber } : {};
-    return full({ id, name, type: "company", city, updatedAt: iso(client.updatedAtMs), ...more, ...odd });
+    const record = { id, name, type: "company", city, updatedAt: iso(client.updatedAtMs), ...more, ...odd };
+    return asListed(state, record);
   },
   business_cases: businessCase,
   price_list_items: priceListItem,
@@ -36,8 +37,18 @@ const longNumber = "1234567890123456789#";
 
 /** PHP writes long numbers as they are. */
 function full(record: object, keys: Shown["keys"] = {}): Shown {
-  const text = JSON.stringify(record).replace(/"(\d+)#"/, "$1");
+  const text = textOf(record);
   return { detail: text, listed: text, keys };
+}
+
+/** A full record that its list may write in another order. */
+function asListed({ reordersKeys }: CompanyState, record: object, keys: Shown["keys"] = {}): Shown {
+  const listed = reordersKeys ? Object.fromEntries(Object.entries(record).toReversed()) : record;
+  return { detail: textOf(record), listed: textOf(listed), reordered: textOf(listed), keys };
+}
+
+function textOf(record: object): string {
+  return JSON.stringify(record).replace(/"(\d+)#"/, "$1");
 }
 
 function iso(epochMs: number): string {
@@ -65,7 +76,7 @@ function businessCase(state: CompanyState, id: number): Shown | null {
     boardPosition: id,
     updatedAt,
   };
-  return full(record, { updatedAt });
+  return asListed(state, record, { updatedAt });
 }
 
 function priceListItem(state: CompanyState, id: number): Shown | null {
@@ -154,7 +165,7 @@ function paymentOf(state: CompanyState, { id, invoiceId, cents, paymentDate }: P
 function activityShown(state: CompanyState, activity: ActivityModel): Shown {
   const { id, parent, updatedAtMs } = activity;
   const isListed = state[parent.table].has(parent.id);
-  const text = JSON.stringify({
+  const shown = asListed(state, {
     id,
     type: activity.invoiceId === null ? "note" : "document_linked",
     metadata: metadataOf(state, activity),
@@ -164,7 +175,11 @@ function activityShown(state: CompanyState, activity: ActivityModel): Shown {
     supplierId: null,
     updatedAt: iso(updatedAtMs),
   });
-  return { detail: text, listed: isListed ? text : null, keys: { parent: `${parent.table} ${parent.id}` } };
+  return {
+    ...shown,
+    listed: isListed ? shown.listed : null,
+    keys: { parent: `${parent.table} ${parent.id}` },
+  };
 }
 
 /** PHP writes an empty map as a list. */

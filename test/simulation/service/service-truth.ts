@@ -41,6 +41,6 @@ function wasShownAbsent(
 }
 
 /** Whether a text is what a version shows, in its list or on its own route. */
-function isText({ detail, listed }: Shown, text: string): boolean {
-  return detail === text || listed === text;
+export function isText({ detail, listed, reordered }: Shown, text: string | null): boolean {
+  return text !== null && (detail === text || listed === text || reordered === text);
 }

@@ -55,6 +55,8 @@ export interface ServiceOptions {
   readonly refusal?: 404 | 422;
   /** Are amounts written as text? @default false */
   readonly amountsAsText?: boolean;
+  /** Do lists of full records write their keys in another order than the records' own routes? @default false */
+  readonly reordersKeys?: boolean;
   /** Share of list answers after the first page that show the first page again. @default 0 */
   readonly stuckPages?: number;
   /** Share of changes without an event. @default 0 */
@@ -109,6 +111,8 @@ export interface Shown {
   readonly detail: string;
   /** As its list writes it; null: no list shows it. */
   readonly listed: string | null;
+  /** As its list would write it, where that is the whole record in another order. */
+  readonly reordered?: string;
   /** What lists sort and filter by. */
   readonly keys: Readonly<Record<string, string | number>>;
 }

@@ -1,0 +1,33 @@
+import type { TableName } from "../service/service-types.ts";
+import type { MirrorContents } from "./mirror-contents.ts";
+import type { Observation } from "./observation.ts";
+
+/** The request after which each record was deleted last, by its table and id. */
+export function lastDeletions({ changes }: MirrorContents): ReadonlyMap<string, string | null> {
+  const deletions = changes.filter(({ op }) => op === "delete");
+  return new Map(deletions.map((one) => [`${one.resource} ${one.record_id}`, one.request_id]));
+}
+
+/**
+ * Did this request ask a broken route for a record while the mirror held no other one to test the route with? Such a 404 is
+ * believed where something else says that the record is gone.
+ */
+export function wasDeniedAlone(
+  mirror: MirrorContents,
+  { service, deniedAtMs }: Observation,
+  requestId: string | null,
+): boolean {
+  const exchanges = new Map(service.exchanges.map((one) => [one.requestId, one]));
+  const asked = requestId === null ? undefined : exchanges.get(requestId);
+  const [, route = "", id = ""] = asked?.route.split("/") ?? [];
+  const table = route.replaceAll("-", "_") as TableName;
+  if (!asked || !deniedAtMs.has(`${table} ${id}`)) return false;
+  const live = new Set<number>();
+  for (const { resource, record_id: other, op, request_id: by } of mirror.changes) {
+    const read = by === null ? undefined : exchanges.get(by);
+    if (resource !== table || other === Number(id) || !read || read.hitAtMs > asked.hitAtMs) continue;
+    if (op === "delete") live.delete(other);
+    else live.add(other);
+  }
+  return live.size === 0;
+}

@@ -1,0 +1,53 @@
+import type { Check, MirrorContents } from "./mirror-contents.ts";
+
+/** The first read of an event's record may be too early only so long after the event. */
+const earlyMs = 30_000;
+
+/**
+ * I4: an event waits for another attempt, or for the next run, only after a read of its record that was sent after it
+ * arrived.
+ */
+export const waitingWithoutRead: Check = (mirror, { arrivals, asked }) => {
+  const sql = `SELECT resource || ' ' || target, state FROM _work WHERE state = 'dead' OR (state = 'ready' AND due_ms > 0)`;
+  const postponed = new Map(mirror.db.prepare(sql).raw().all() as [string, string][]);
+  return mirror.events.flatMap(({ event_id: id, type, state, resource, target }) => {
+    const how = state === "waiting" ? postponed.get(`${resource} ${target}`) : undefined;
+    const arrivedMs = arrivals.get(id);
+    if (how === undefined || arrivedMs === undefined) return [];
+    const lastMs = asked.get(recordOf(resource, target))?.at(-1)?.sentAtMs ?? -Infinity;
+    return lastMs >= arrivedMs
+      ? []
+      : [
+          `I4 ${type} ${id}: its record is ${how === "dead" ? "set aside" : "not due"}, and was not read since`,
+        ];
+  });
+};
+
+/** I4: no event is done by an answer that was thrown away because another read of its record overlapped with it. */
+export const doneByNothing: Check = ({ events }) =>
+  events
+    .filter(({ outcome }) => outcome === "stale")
+    .map(({ event_id: id, type }) => `I4 ${type} ${id}: done by an answer that was not used`);
+
+/** I4: a record that was read soon after its event is read once more: the event may come before its change. */
+export const readTooSeldom: Check = (mirror, { arrivals, asked }) => {
+  const work = queued(mirror);
+  return mirror.events.flatMap(({ event_id: id, type, state, resource, target, request_id: requestId }) => {
+    const arrivedMs = arrivals.get(id);
+    if (state !== "done" || arrivedMs === undefined || work.has(`${resource} ${target}`)) return [];
+    const reads = asked.get(recordOf(resource, target)) ?? [];
+    const last = reads.at(-1);
+    if (!last || last.requestId !== requestId || last.sentAtMs - arrivedMs > earlyMs) return [];
+    return [
+      `I4 ${type} ${id}: its record was read ${Math.round(last.sentAtMs - arrivedMs)} ms after it, and is not read again`,
+    ];
+  });
+};
+
+function recordOf(resource: string, target: string): string {
+  return `${resource} ${target.slice("id:".length)}`;
+}
+
+function queued({ db }: MirrorContents): ReadonlySet<unknown> {
+  return new Set(db.prepare("SELECT resource || ' ' || target FROM _work").pluck().all());
+}
