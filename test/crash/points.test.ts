@@ -37,6 +37,12 @@ describe("kill -9 at a point of the process, and another start: all is as withou
   // Fault: files | SIGKILL before a write, fsync, rename or removal of an export | the staged and the moved files | each file is the old or the new one, whole; the next export leaves no other file
   test("an export", () => expectSound("export-csv", [0.4, 0.66, 0.9]), 60_000);
 
+  // Fault: files | SIGKILL before a statement, fsync or rename of a backup | the new backup and the one it replaces | what has the name of a backup is whole; the next backup leaves nothing else
+  test("a backup", () => expectSound("backup", [0.95]), 60_000);
+
+  // Fault: files | SIGKILL before a statement, fsync or rename of a restore | the mirror, staged and in its place | it is the earlier one or the backup, whole (I10); the next restore completes it
+  test("a restore", () => expectSound("restore", [0.97]), 60_000);
+
   // Fault: disk | SIGKILL before a statement of the migration of an earlier version's mirror | the mirror's own tables | the mirror is migrated as a whole or not at all, and the next run ends equal to the service
   test("a migration", () => expectSound("migration", [0.1, 0.6]), 60_000);
 });

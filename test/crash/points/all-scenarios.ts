@@ -1,3 +1,4 @@
+import { backupScenario } from "./backup-scenario.ts";
 import type { CrashScenario } from "./crash-scenario.ts";
 import { deliveryScenario } from "./delivery-scenario.ts";
 import { exportScenario } from "./export-scenario.ts";
@@ -14,5 +15,7 @@ export const scenarios: Readonly<Record<string, () => Promise<CrashScenario>>> =
   "publish-changes": () => publishScenario("changes"),
   "export-csv": () => exportScenario("csv"),
   "export-parquet": () => exportScenario("parquet"),
+  backup: () => backupScenario("backup"),
+  restore: () => backupScenario("restore"),
   migration: migrationScenario,
 };
