@@ -89,8 +89,8 @@ export interface CompanyStatusView {
     readonly lastReceivedMs: number | null;
   };
   readonly wholeness: Wholeness;
-  /** Size of the write-ahead log, bytes; null while the mirror is not open. */
-  readonly walBytes: number | null;
+  /** Sizes of the mirror and its write-ahead log, and what is free beside them; null while the mirror is not open. */
+  readonly fileBytes: { readonly database: number; readonly wal: number; readonly diskFree: number } | null;
   readonly queue: readonly QueueCount[];
   readonly budget: BudgetView | null;
   /** Since the start: answers by status, `none` for attempts without one. */

@@ -1,3 +1,5 @@
+import { statfsSync, statSync } from "node:fs";
+import path from "node:path";
 import { resourceNamed } from "../connector/connector-manifest.ts";
 import { InboxView } from "../state/inbox/inbox-view.ts";
 import type { Mirror } from "../state/mirror.ts";
@@ -15,7 +17,7 @@ import type { CompanyStatusView } from "./company-status.ts";
 /** The part of the daemon's view that is read from the mirror's file. */
 export type LiveFacts = Pick<
   CompanyStatusView,
-  "lastRun" | "wholeRunMs" | "sweptMs" | "events" | "wholeness" | "walBytes"
+  "lastRun" | "wholeRunMs" | "sweptMs" | "events" | "wholeness" | "fileBytes"
 >;
 
 /**
@@ -32,7 +34,7 @@ export function readLiveFacts(
     const sweptMs = Object.fromEntries(names.map((name) => [name, null]));
     const events = { waiting: 0, oldestWaitingMs: null, lastReceivedMs: null };
     const wholeness = { troubles: [], quarantined: 0, mayHaveLostEvents: false };
-    return { lastRun: null, wholeRunMs: null, sweptMs, events, wholeness, walBytes: null };
+    return { lastRun: null, wholeRunMs: null, sweptMs, events, wholeness, fileBytes: null };
   }
   const { db, manifest } = mirror;
   const inbox = new InboxView(db);
@@ -58,8 +60,13 @@ export function readLiveFacts(
       quarantined: new Quarantine(db).count(),
       mayHaveLostEvents: whole !== null && isGapLost(db, whole, nowMs),
     },
-    walBytes: logBytes(db.name),
+    fileBytes: fileBytesOf(db.name),
   };
+}
+
+function fileBytesOf(database: string): NonNullable<LiveFacts["fileBytes"]> {
+  const { bavail, bsize } = statfsSync(path.dirname(database));
+  return { database: statSync(database).size, wal: logBytes(database), diskFree: bavail * bsize };
 }
 
 /** Without a span nobody ever received deliveries, and none are missed. */

@@ -23,7 +23,9 @@ const done = {
   age_ms: 3_600_000,
 };
 const steps = [reportStep, backupStep].map((step) => ({ step, outcome: "written" as const, ...done }));
+const { receiver } = companyView();
 const view = companyView({
+  receiver: { ...receiver, clock_skew_seconds: 3 },
   afterRun: { steps, problem: null, isReportScheduled: true },
   queue: [{ resource: "invoices", kind: "detail", state: "dead", count: 1 }],
   run: { mode: "full", startedMs: lookedAtMs },

@@ -176,7 +176,12 @@ const families: Readonly<Record<string, readonly [help: string, read: Read]>> = 
   ],
   wal_bytes: [
     "size of the mirror's write-ahead log; it grows while a reader holds it back",
-    ({ walBytes }) => walBytes,
+    ({ fileBytes }) => fileBytes?.wal,
+  ],
+  database_bytes: ["size of the mirror's file, free pages included", ({ fileBytes }) => fileBytes?.database],
+  disk_free_bytes: [
+    "what is free on the file system of the mirror, for this user",
+    ({ fileBytes }) => fileBytes?.diskFree,
   ],
   queue_rows: ["what is still to be read, by kind; dead: given up", queueRows],
 };
