@@ -1,3 +1,4 @@
+import Database from "better-sqlite3";
 import { mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
@@ -14,10 +15,12 @@ import { emptyKeyring } from "../../../src/webhook/keys/keyring.ts";
 import { defaultRun, loggingTo, memoryFolder } from "../../support/open-company.ts";
 import { limiterKinds, type LimiterKind } from "../../support/simulated-budget.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
+import type { Db } from "../../support/compare.ts";
 import { firstDayMs } from "../../support/virtual/stub-service.ts";
 import { VirtualClock } from "../../support/virtual/virtual-clock.ts";
 import { tableNames, type ServiceEvent } from "../service/service-types.ts";
 import { SimulatedService } from "../service/simulated-service.ts";
+import { MirrorContents } from "./mirror-contents.ts";
 import type { Observation } from "./observation.ts";
 
 const names: ReadonlySet<string> = new Set(tableNames);
@@ -86,6 +89,14 @@ export async function syncedMirror(seed: number, changes: number): Promise<Synce
     clock,
     seen: { service, arrivals, acknowledged, deniedAtMs: new Map(), asked: new Map(), reads: [] },
   };
+}
+
+/** The mirror with the change of a careless or broken program. */
+export function tamperedWith(synced: SyncedMirror, change: string | ((db: Db) => void)): MirrorContents {
+  const db = new Database(synced.image);
+  if (typeof change === "string") db.exec(change);
+  else change(db);
+  return new MirrorContents(db);
 }
 
 function deliveryOf(event: ServiceEvent) {

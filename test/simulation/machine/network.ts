@@ -14,7 +14,7 @@ import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
 import type { RefusedAnswer } from "../checks/budget.ts";
 import type { ServiceReply } from "../service/service-types.ts";
 import { indiscretions } from "./indiscreet-answers.ts";
-import { seenRead } from "./seen-read.ts";
+import { noteAsked, noteRead } from "./seen-read.ts";
 import type { SimulatedMachine } from "./simulated-machine.ts";
 
 const base = parseBaseUrl("https://simulated.example/v1");
@@ -159,31 +159,6 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   if (!sender.passes("answer not applied")) return noAnswer;
   if (machine.busy === 0 && kind === null) noteRead(machine, { route, reply, sentAtMs, sender });
   return replyOf(reply);
-}
-
-/** A request for one record is sent. */
-function noteAsked({ asked, time }: SimulatedMachine, route: string): { requestId: string | null } | null {
-  const [, table = "", id = ""] = /^\/([a-z-]+)\/(\d+)$/.exec(route) ?? [];
-  if (id === "") return null;
-  const key = `${table.replaceAll("-", "_")} ${id}`;
-  const one = { sentAtMs: time.passedMs, requestId: null };
-  asked.set(key, [...(asked.get(key) ?? []), one]);
-  return one;
-}
-
-function noteRead(
-  { reads, time }: SimulatedMachine,
-  answer: {
-    readonly route: string;
-    readonly reply: ServiceReply;
-    readonly sentAtMs: number;
-    readonly sender: Sender;
-  },
-): void {
-  const { route, reply, sentAtMs, sender } = answer;
-  const times = { process: sender, sentAtMs, receivedAtMs: time.passedMs };
-  const read = seenRead(route, reply, { ...times, isMissing: reply.status === 404 });
-  if (read) reads.push(read);
 }
 
 function latencyOf({ network: { slow, spreadMs, evenMs = 0 }, choice }: SimulatedMachine): number {
