@@ -1,4 +1,4 @@
-import type { Pool } from "undici";
+import type { Dispatcher } from "undici";
 import { ended } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
@@ -18,7 +18,7 @@ import type { HttpCounters } from "./stats.ts";
 /** What all exchanges of a transport share. */
 export interface Wire {
   readonly base: BaseUrl;
-  readonly pool: Pool;
+  readonly pool: Dispatcher;
   readonly rateLimiter: RateLimiter;
   /** One place for each exchange in progress, head and body. */
   readonly connections: Semaphore;
@@ -110,11 +110,11 @@ async function headOf(wire: Wire, call: Call, permit: Permit, deadline: Deadline
   return { where, status, headers, requestId, read, discard: () => discardBody(body) };
 }
 
-async function sendOnce({ pool, counters }: Wire, call: Call, signal: AbortSignal) {
+async function sendOnce({ pool, base, counters }: Wire, call: Call, signal: AbortSignal) {
   const { method, target: path, headers, body } = call;
   call.onSent?.();
   counters.requests++;
-  return pool.request({ method, path, headers, body, signal });
+  return pool.request({ origin: base.origin, method, path, headers, body, signal });
 }
 
 function errorOfExchange(

@@ -1,4 +1,4 @@
-import { Pool } from "undici";
+import type { Dispatcher } from "undici";
 import { eitherSignal, throwIfAborted } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/logger.ts";
@@ -20,6 +20,7 @@ import type { Call, Wire } from "./exchange.ts";
 import type { ClockSkew } from "./clock-skew.ts";
 import { requestHeaders, type Identity } from "./headers.ts";
 import { createSafeText } from "./safe-text.ts";
+import { openPool } from "./pool.ts";
 import { HttpCounters, type HttpStats } from "./stats.ts";
 
 /** Settings of a transport. */
@@ -81,15 +82,7 @@ type Settings = HttpOptions & Required<Pick<HttpOptions, keyof typeof defaults>>
 function wireFor(settings: Settings): Wire {
   const { rateLimiter, clock, timeoutMs, concurrency, maxResponseBytes } = settings;
   const base = parseBaseUrl(settings.baseUrl);
-  const pool = new Pool(base.origin, {
-    connections: concurrency,
-    pipelining: 1,
-    allowH2: false,
-    connect: { timeout: timeoutMs },
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    keepAliveTimeout: 10_000,
-  });
+  const pool: Dispatcher = openPool(base.origin, { timeoutMs, concurrency });
   return {
     base,
     pool,

@@ -53,7 +53,7 @@ export function networkErrorOf(error: unknown, request: BrokenRequest, safeText:
     return new MirrorError("usage", `${where}: the request cannot be sent: ${why}`, { cause });
   return new NetworkError(`${where}: ${why}`, {
     requestId,
-    hint: "check the network, the proxy and base_url; the next run goes on where this one stopped",
+    hint: "check the network, HTTPS_PROXY where it is set, and base_url; the next run goes on where this one stopped",
     cause,
   });
 }

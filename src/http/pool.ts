@@ -1,0 +1,48 @@
+import { EnvHttpProxyAgent, Pool, type Dispatcher } from "undici";
+import { MirrorError } from "../base/errors.ts";
+import { isLoopbackUrl } from "../config/address.ts";
+
+/**
+ * Opens the connections to the service's origin. They lead through the proxy of `HTTPS_PROXY`, unless `NO_PROXY` names
+ * the host (both may be in lower case): by a tunnel, so that the proxy sees host and port and nothing else (I9). Nothing
+ * for this machine goes through a proxy. Throws MirrorError `config` where the variable is no proxy's address.
+ */
+export function openPool(
+  origin: string,
+  { timeoutMs, concurrency }: { readonly timeoutMs: number; readonly concurrency: number },
+): Dispatcher {
+  const limits = {
+    connections: concurrency,
+    pipelining: 1,
+    allowH2: false,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: 10_000,
+  };
+  const direct = { ...limits, connect: { timeout: timeoutMs } };
+  const httpsProxy = proxyOf(process.env);
+  if (httpsProxy === null || isLoopbackUrl(origin)) return new Pool(origin, direct);
+  const clientFactory = (proxy: URL, options: object) => {
+    // A proxy that accepts a connection and is silent then must not keep it for ever.
+    return new Pool(proxy, { ...options, headersTimeout: timeoutMs, connections: concurrency });
+  };
+  return new EnvHttpProxyAgent({
+    ...direct,
+    connectTimeout: timeoutMs,
+    clientFactory,
+    httpProxy: "",
+    httpsProxy,
+  });
+}
+
+/** Null: no proxy is asked for. */
+function proxyOf(env: Readonly<Record<string, string | undefined>>): string | null {
+  const text = env["https_proxy"] ?? env["HTTPS_PROXY"] ?? "";
+  if (text === "") return null;
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  // It may hold a password, so it is not repeated.
+  throw new MirrorError(
+    "config",
+    "HTTPS_PROXY must be a proxy's address such as http://proxy.example.com:3128",
+  );
+}

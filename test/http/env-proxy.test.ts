@@ -1,0 +1,173 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer as createHttpServer, type IncomingMessage } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
+import { connect, type AddressInfo, type Server, type Socket } from "node:net";
+import path from "node:path";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { temporaryFolder } from "../support/cli.ts";
+import { get, httpFor, testToken } from "../support/http-client.ts";
+import { rejectionOf } from "../support/store.ts";
+
+/** Resolves nowhere: only a proxy can reach it. */
+const host = "service.test.invalid";
+
+async function listening(server: Server): Promise<number> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+interface SeenProxy {
+  readonly port: number;
+  /** Of each CONNECT. */
+  readonly asked: { readonly target: string | undefined; readonly authorization: string | undefined }[];
+  /** Everything that clients sent, heads included. */
+  bytes(): string;
+}
+
+/** A proxy that leads every tunnel to a port of this machine; `answer` in place of 200 opens none. */
+async function startConnectProxy(toPort: number, answer?: string | null): Promise<SeenProxy> {
+  const asked: SeenProxy["asked"] = [];
+  const chunks: Buffer[] = [];
+  const sockets = new Set<Socket>();
+  const server = createHttpServer((_, response) => response.writeHead(500).end());
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("data", (chunk: Buffer) => chunks.push(chunk)).on("error", () => undefined);
+  });
+  server.on("connect", (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    asked.push({ target: request.url, authorization: request.headers["proxy-authorization"] });
+    if (answer === null) return;
+    if (answer !== undefined) {
+      socket.end(`HTTP/1.1 ${answer}\r\n\r\n`);
+      return;
+    }
+    const upstream = connect(toPort, "127.0.0.1", () => {
+      socket.write("HTTP/1.1 200 OK\r\n\r\n");
+      upstream.write(head);
+      socket.on("data", (chunk: Buffer) => chunks.push(chunk));
+      socket.pipe(upstream).pipe(socket);
+    });
+    sockets.add(upstream);
+    upstream.on("error", () => socket.destroy());
+  });
+  const port = await listening(server);
+  onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
+  return { port, asked, bytes: () => Buffer.concat(chunks).toString("latin1") };
+}
+
+/** Makes the certificate; not every machine has it. */
+const generator = "openssl";
+const hasGenerator = spawnSync(generator, ["version"]).status === 0;
+
+/** The service behind TLS, trusted by this process until the test ends. */
+async function startTlsService() {
+  const folder = temporaryFolder();
+  const [key, cert] = [path.join(folder, "key.pem"), path.join(folder, "cert.pem")];
+  const subject = ["-subj", `/CN=${host}`, "-addext", `subjectAltName=DNS:${host}`];
+  const kind = ["-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
+  execFileSync(generator, ["req", ...kind, ...subject, "-keyout", key, "-out", cert], { stdio: "ignore" });
+  const before = getCACertificates("default");
+  setDefaultCACertificates([...before, readFileSync(cert, "utf8")]);
+  onTestFinished(() => setDefaultCACertificates(before));
+  const requests: IncomingMessage[] = [];
+  const server = createHttpsServer(
+    { key: readFileSync(key), cert: readFileSync(cert) },
+    (request, response) => {
+      requests.push(request);
+      response.setHeader("content-type", "application/json").end('{"data":[]}');
+    },
+  );
+  return { port: await listening(server), requests };
+}
+
+function transportTo(baseUrl: string, timeoutMs = 5_000) {
+  const transport = httpFor(baseUrl, { attempts: 1, timeoutMs });
+  onTestFinished(() => transport.close());
+  return transport;
+}
+
+function proxyVariables(variables: Readonly<Record<string, string>>): void {
+  const none = { HTTP_PROXY: "", http_proxy: undefined, https_proxy: undefined, no_proxy: undefined };
+  for (const [name, value] of Object.entries({ ...none, HTTPS_PROXY: "", NO_PROXY: "", ...variables }))
+    vi.stubEnv(name, value);
+}
+
+afterEach(() => void vi.unstubAllEnvs());
+
+describe("HTTPS_PROXY", () => {
+  test.runIf(hasGenerator)(
+    "I9: leads through the proxy, who learns host and port, and never the token",
+    async () => {
+      const service = await startTlsService();
+      const proxy = await startConnectProxy(service.port);
+      proxyVariables({ HTTPS_PROXY: `http://me:pass@127.0.0.1:${proxy.port}` });
+      const transport = transportTo(`https://${host}/api`);
+      expect((await transport.send(get("/whoami"))).status).toBe(200);
+      for (let sent = 0; sent < 20; sent++) expect((await transport.send(get("/clients"))).status).toBe(200);
+      const authorization = `Basic ${Buffer.from("me:pass").toString("base64")}`;
+      expect(new Set(proxy.asked.map((one) => JSON.stringify(one)))).toEqual(
+        new Set([JSON.stringify({ target: `${host}:443`, authorization })]),
+      );
+      // Tunnels are kept: at most one for each place of the transport.
+      expect(proxy.asked.length).toBeLessThanOrEqual(6);
+      for (const { headers } of service.requests) {
+        expect(headers.authorization).toBe(`Bearer ${testToken}`);
+        expect(headers["proxy-authorization"]).toBeUndefined();
+      }
+      expect(proxy.bytes()).toContain(host);
+      expect(proxy.bytes()).not.toContain(testToken);
+    },
+  );
+
+  test("does not lead where NO_PROXY names the host, nor to this machine", async () => {
+    const proxy = await startConnectProxy(9);
+    const address = `http://127.0.0.1:${proxy.port}`;
+    proxyVariables({
+      HTTPS_PROXY: address,
+      HTTP_PROXY: address,
+      NO_PROXY: "other.example.com,.test.invalid",
+    });
+    expect(await rejectionOf(transportTo(`https://${host}/api`).send(get("/whoami")))).toMatchObject({
+      kind: "network",
+      message: expect.stringContaining("host name"),
+    });
+    const [direct] = [
+      createHttpServer((_, response) => response.setHeader("content-type", "application/json").end("{}")),
+    ];
+    const port = await listening(direct);
+    expect((await transportTo(`http://127.0.0.1:${port}/api`).send(get("/whoami"))).status).toBe(200);
+    expect(proxy.asked).toEqual([]);
+  });
+
+  // Fault: network | a proxy that refuses the tunnel, or is silent after the request for it | the proxy of HTTPS_PROXY | an error of the network within the deadline, its hint names the variable
+  test("of a proxy that refuses or is silent is an error of the network, with the variable in its hint", async () => {
+    const refusing = await startConnectProxy(9, "407 Proxy Authentication Required");
+    proxyVariables({ https_proxy: `http://127.0.0.1:${refusing.port}` });
+    const transport = transportTo(`https://${host}/api`);
+    expect(await rejectionOf(transport.send(get("/whoami")))).toMatchObject({
+      kind: "network",
+      retryable: true,
+      message: expect.stringContaining("407"),
+      hint: expect.stringContaining("HTTPS_PROXY"),
+    });
+    expect(refusing.bytes()).not.toContain(testToken);
+    const silent = await startConnectProxy(9, null);
+    proxyVariables({ HTTPS_PROXY: `http://127.0.0.1:${silent.port}` });
+    const waiting = transportTo(`https://${host}/api`, 200).send(get("/whoami"));
+    expect(await rejectionOf(waiting)).toMatchObject({ kind: "network", retryable: true });
+  });
+
+  test("that is no address of a proxy is refused without repeating it", () => {
+    for (const text of ["proxy:3128", "socks5://me:pass@127.0.0.1:1", "nonsense"]) {
+      proxyVariables({ HTTPS_PROXY: text });
+      expect(() => httpFor(`https://${host}/api`)).toThrow(
+        /^HTTPS_PROXY must be a proxy's address such as http/,
+      );
+    }
+  });
+});
