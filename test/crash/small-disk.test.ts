@@ -7,13 +7,18 @@ import { endOf, startSync, writeConfig } from "../support/crash.ts";
 import { count, expectEqual, expectReplayable } from "../support/equal.ts";
 import { namedFiles } from "../support/export-crash.ts";
 import { localDamage } from "../support/local-check.ts";
-import { eventually } from "../support/serve.ts";
+import { deliver, eventAbout, eventually, serve, writeServeConfig } from "../support/serve.ts";
 import { aSmallDisk, canMount } from "../support/small-disk.ts";
 import { filesBelow } from "./points/crash-scenario.ts";
 import { changeMirror, clientsFolder } from "./points/publish-scenario.ts";
 import { companyIn } from "./points/sync-scenario.ts";
 
 const kilobytes = 1_024;
+
+/** About nothing that is read; 100 kB. */
+function longEvent() {
+  return { ...eventAbout("odd.one", "odd", 1), padding: "x".repeat(100_000) };
+}
 
 describe.runIf(canMount())("a file system without space (ENOSPC)", () => {
   // Fault: disk | no space is left on the file system in the middle of a sync | a small tmpfs that holds the mirror | exit 10 with the file and what to do; what is committed is sound; with space again the next run completes it
@@ -48,6 +53,28 @@ describe.runIf(canMount())("a file system without space (ENOSPC)", () => {
     },
     60_000,
   );
+
+  // Fault: disk | no space is left on the file system while deliveries come | a small tmpfs that holds the mirror of a process of `serve` | 503 to the delivery, and from then on `/readyz` 503 with the reason; with space again both end
+  test("serve says that it is not ready as soon as a delivery cannot be stored, until one can", async () => {
+    const disk = aSmallDisk(16_384 * kilobytes);
+    const company = companyIn(await aCompany({ records: 2 }), disk.folder);
+    writeServeConfig(company);
+    const daemon = await serve(company);
+    const isReady = async () => (await fetch(`${daemon.url}/readyz`)).status === 200;
+    await eventually(isReady, "ready");
+    disk.fill(0);
+    // What the log of the database has room for is stored.
+    await eventually(async () => (await deliver(daemon, longEvent())) === 503, "a delivery that is refused");
+    const answer = await fetch(`${daemon.url}/readyz`);
+    expect({ status: answer.status, body: await answer.text() }).toMatchObject({
+      status: 503,
+      body: expect.stringMatching(/not_stored; the mirror cannot be written: look for a full disk/),
+    });
+    disk.clear();
+    await eventually(async () => (await deliver(daemon, longEvent())) === 204, "a delivery that is stored");
+    await eventually(isReady, "ready again");
+    expect((await daemon.end("SIGTERM")).code).toBe(0);
+  }, 60_000);
 
   // Fault: disk | no space is left on the file system in the middle of a publish | a small tmpfs that holds the report | a failure with the file; the report before stays; the next publish leaves no other file
   test.each([0, 200])(

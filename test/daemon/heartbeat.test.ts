@@ -1,0 +1,85 @@
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { Clock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/logger.ts";
+import { runHeartbeat } from "../../src/daemon/heartbeat.ts";
+import { reasonForRun } from "../../src/daemon/scheduler/run-scheduler.ts";
+import { UptimeLog } from "../../src/state/uptime-log.ts";
+import { takeWriterLock } from "../../src/store/writer-lock.ts";
+import { RefusalWatch, type Refusal } from "../../src/webhook/delivery-gap/refusal-watch.ts";
+import { openShop, tempFolder } from "../support/mirror.ts";
+
+const hourMs = 3_600_000;
+const t0 = Date.UTC(2026, 10, 21);
+
+/** A heartbeat whose waits take no time; `step` is called in each of them, with the time since the start. */
+async function beating(endMs: number, step: (ms: number, watch: RefusalWatch) => void) {
+  const mirror = await openShop();
+  mirror.db.pragma("synchronous = OFF");
+  const lock = takeWriterLock(path.join(tempFolder(), "shop.lock"), "serve");
+  onTestFinished(() => lock.release());
+  const closing = new AbortController();
+  let ms = 0;
+  const clock: Clock = {
+    nowMs: () => t0 + ms,
+    monotonicMs: () => ms,
+    sleep: async (forMs) => {
+      ms += forMs;
+      step(ms, watch);
+      if (ms >= endMs) closing.abort();
+    },
+  };
+  const watch = new RefusalWatch(clock);
+  const uptime = new UptimeLog(mirror.db);
+  const gaps: string[] = [];
+  const keys = ["some-key"];
+  await runHeartbeat({
+    mirror,
+    lock,
+    uptime,
+    context: { clock, log: silentLog, connections: { dropped: 0 }, strayRefusals: {} },
+    closed: closing.signal,
+    refusals: watch,
+    keys: () => keys,
+    skewMs: () => null,
+    service: () => ({ state: "working", message: null, sinceMs: t0 }),
+    onGap: (why) => gaps.push(why),
+    onWriteProblem: () => undefined,
+  });
+  const writes = Number(mirror.db.prepare("SELECT total_changes()").pluck().get());
+  return { spans: uptime.spans(), gaps, writes };
+}
+
+const forged: Refusal = { reason: "bad_signature" };
+
+function lost(spans: Awaited<ReturnType<typeof beating>>["spans"], nowMs: number): boolean {
+  return reasonForRun({ receives: true, spans, seesFromMs: t0 + 1 }, nowMs) !== null;
+}
+
+// Fault: webhook | every delivery is refused for four hours | the daemon's heartbeat | that time is a delivery gap: a run is due when one is accepted
+test("hours in which every delivery is refused are a gap, which ends with the first one that is accepted", async () => {
+  const refusedMs = hourMs + 7_000;
+  const { spans, gaps } = await beating(5.1 * hourMs, (ms, watch) => {
+    if (ms >= refusedMs && ms < 5 * hourMs && ms % 100_000 === 7_000) watch.refused(forged);
+    if (ms === 5 * hourMs) watch.accepted();
+  });
+  expect(spans).toEqual([
+    { startedMs: t0, seenMs: t0 + refusedMs },
+    { startedMs: t0 + 5 * hourMs, seenMs: expect.any(Number) },
+  ]);
+  expect(gaps).toEqual([expect.stringContaining("no longer refused")]);
+  expect(lost(spans, t0 + 5.1 * hourMs)).toBe(true);
+});
+
+function flood(ms: number, watch: RefusalWatch): void {
+  if (ms % (9 * 60_000) === 1_000) watch.accepted();
+  for (let i = 0; i < 1_000; i++) watch.refused(forged);
+}
+
+// Fault: webhook | a client sends a thousand wrong signatures a second, while deliveries arrive | the daemon's heartbeat | no gap, and no write more than every 15 s
+test("a flood of wrong signatures beside accepted deliveries makes no gap, and hardly a write", async () => {
+  const quiet = await beating(hourMs, () => undefined);
+  const { spans, gaps, writes } = await beating(hourMs, flood);
+  expect([spans.length, gaps, lost(spans, t0 + hourMs)]).toEqual([1, [], false]);
+  expect(writes - quiet.writes).toBeLessThanOrEqual(hourMs / 15_000 + 1);
+});
