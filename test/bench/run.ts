@@ -1,3 +1,4 @@
+import { benchDisk } from "./disk.ts";
 import { benchEvents } from "./events.ts";
 import { benchExport } from "./export.ts";
 import { benchJson } from "./json.ts";
@@ -26,6 +27,7 @@ const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   budget: benchBudget,
   memory: benchMemory,
   plan: () => benchPlan(args.includes("--large")),
+  disk: benchDisk,
   publish: benchPublish,
   export: benchExport,
   startup: benchStartup,

@@ -3,6 +3,7 @@ import type { CrashScenario } from "./crash-scenario.ts";
 import { deliveryScenario } from "./delivery-scenario.ts";
 import { exportScenario } from "./export-scenario.ts";
 import { migrationScenario } from "./migration-scenario.ts";
+import { pruneScenario } from "./prune-scenario.ts";
 import { publishScenario } from "./publish-scenario.ts";
 import { syncScenario } from "./sync-scenario.ts";
 
@@ -18,4 +19,5 @@ export const scenarios: Readonly<Record<string, () => Promise<CrashScenario>>> =
   backup: () => backupScenario("backup"),
   restore: () => backupScenario("restore"),
   migration: migrationScenario,
+  prune: pruneScenario,
 };
