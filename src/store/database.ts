@@ -31,7 +31,8 @@ export function openDatabase(path: string, { readonly = false } = {}): Db {
 
 function setUpWriter(db: Db): void {
   // Before the first page is written: a file without it gives space back only when all of it is written anew.
-  db.pragma("auto_vacuum = INCREMENTAL");
+  // Where it is set already, to set it again would write a page at each opening.
+  if (db.pragma("page_count", { simple: true }) === 0) db.pragma("auto_vacuum = INCREMENTAL");
   db.pragma("journal_mode = WAL");
   db.pragma("synchronous = FULL");
   db.pragma("foreign_keys = OFF");
