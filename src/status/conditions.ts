@@ -65,13 +65,15 @@ function wrong(kind: ConditionKind, subject: string, message: string, raises = t
   return { kind, subject, message, raises, blocks: true };
 }
 
-function whileClosed({ service, missingSecrets }: CompanyStatusView, nowMs: number): Condition[] {
+function whileClosed(view: CompanyStatusView, nowMs: number): Condition[] {
+  const { service, missingSecrets } = view;
   const why = service.message === null ? "" : ` (${service.message})`;
   const message = `the mirror's file is not open${why}: deliveries are refused with 503`;
   const isIncident = service.message !== null && nowMs - service.sinceMs > openingMs;
   return [
     wrong("failed", "reading", message, isIncident),
     ...missingSecrets.map((problem) => wrong("failed", "secrets", problem)),
+    ...receiverConditions(view),
     ...shownByFile.map(([kind, subject]) => ({ ...wrong(kind, subject, message, false), blocks: false })),
   ];
 }
