@@ -36,7 +36,7 @@ test("systemd hears that the daemon is ready, that it is alive in time, and that
   expect(log.lines).toEqual([]);
 });
 
-test("a daemon that nobody started this way tells nobody, and one whose words do not arrive says so once", async () => {
+test("a daemon that nobody started this way reports nothing, and one whose reports do not arrive logs that once", async () => {
   const { env, given } = notifier();
   const log = recordingLog();
   const parts = { clock: new VirtualClock(0), log };
@@ -48,5 +48,5 @@ test("a daemon that nobody started this way tells nobody, and one whose words do
   const ends = createSystemd({ ...parts, env });
   ends.stopping();
   await vi.waitFor(() => expect(given()).toEqual(["STOPPING=1"]), 5_000);
-  expect(log.lines).toEqual([{ level: "warn", message: expect.stringContaining("systemd was not told") }]);
+  expect(log.lines).toEqual([{ level: "warn", message: expect.stringContaining("systemd-notify failed") }]);
 });

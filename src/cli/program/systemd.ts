@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/logger.ts";
 
-/** What `serve` tells the program that started it. */
+/** What `serve` reports to the program that started it. */
 export interface ServiceManager {
   /** The receiver answers. From now on the watchdog hears of it until `signal` aborts. */
   ready(signal: AbortSignal): void;
@@ -11,7 +11,7 @@ export interface ServiceManager {
 
 /** What a ServiceManager works with. */
 export interface SystemdParts {
-  /** NOTIFY_SOCKET and WATCHDOG_USEC are systemd's; without the first, nothing is told. */
+  /** NOTIFY_SOCKET and WATCHDOG_USEC are systemd's; without the first, nothing is sent. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly log: Log;
@@ -20,7 +20,7 @@ export interface SystemdParts {
 const programTimeoutMs = 5_000;
 
 /**
- * Tells systemd (`Type=notify`, `WatchdogSec`) that the daemon is ready, alive and stopping. Node has no Unix datagrams,
+ * Reports to systemd (`Type=notify`, `WatchdogSec`) that the daemon is ready, alive and stopping. Node has no Unix datagrams,
  * so systemd's own program sends them: the unit needs `NotifyAccess=all`. A process that stands still sends none, and
  * is restarted.
  */
@@ -29,7 +29,7 @@ export function createSystemd({ env, clock, log }: SystemdParts): ServiceManager
   const send = (...states: readonly string[]) => {
     if (!env["NOTIFY_SOCKET"]) return;
     execFile("systemd-notify", states, { env: { ...env }, timeout: programTimeoutMs }, (error) => {
-      if (error && !hasFailed) log.warn(`systemd was not told: ${error.message.trim()}`);
+      if (error && !hasFailed) log.warn(`systemd-notify failed: ${error.message.trim()}`);
       hasFailed = error !== null;
     });
   };
