@@ -1,9 +1,10 @@
 import { createReadStream, createWriteStream, existsSync, writeFileSync } from "node:fs";
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { throwIfAborted } from "../base/cancellation.ts";
 import { isoTime, type Clock } from "../base/clock.ts";
+import { makeFolders } from "../base/atomic-file.ts";
 import { MirrorError } from "../base/errors.ts";
 import type { MirrorFiles } from "../config/mirror-files.ts";
 import type { SecretPlace } from "../config/secrets.ts";
@@ -132,7 +133,7 @@ async function documentFiles(folder: string): Promise<Sources> {
 /** Null: the file is not there, or not any more. */
 async function copyFile(folder: string, file: string, source: string): Promise<BackupFile | null> {
   const target = path.join(folder, file);
-  await mkdir(path.dirname(target), { recursive: true, mode: 0o700 });
+  makeFolders(path.dirname(target));
   let facts = { size_bytes: 0, sha256: "" };
   const bytes = hashing(createReadStream(source), (found) => (facts = found));
   try {

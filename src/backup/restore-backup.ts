@@ -1,8 +1,7 @@
-import { createReadStream, createWriteStream, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { createReadStream, createWriteStream, existsSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
-import { replaceFile, writeFileAtomically } from "../base/atomic-file.ts";
+import { makeFolders, replaceFile, writeFileAtomically } from "../base/atomic-file.ts";
 import { throwIfAborted } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
@@ -68,7 +67,7 @@ export async function restoreBackup(parts: RestoreParts): Promise<RestoreResult>
   const { folder, id } = await findBackup(parts);
   const address = `${parts.place.address} ${folder}/${id}`;
   const backup = parseBackupManifest(await parts.place.readManifest(folder, id), address);
-  guarded(files.mirror, () => mkdirSync(path.dirname(files.mirror), { recursive: true, mode: 0o700 }));
+  guarded(files.mirror, () => makeFolders(path.dirname(files.mirror)));
   const lock = takeWriterLock(files.lock, "restore");
   try {
     rmSync(files.restoreStaging, { recursive: true, force: true });
@@ -114,7 +113,7 @@ async function fetchFiles(
   for (const each of backup.files) {
     throwIfAborted(signal, "the restore was interrupted: nothing was touched");
     const target = path.join(files.restoreStaging, each.file);
-    await mkdir(path.dirname(target), { recursive: true, mode: 0o700 });
+    makeFolders(path.dirname(target));
     let found = { size_bytes: 0, sha256: "" };
     const bytes = hashing(place.read(folder, id, each), (facts) => (found = facts));
     await pipeline(bytes, createWriteStream(target, { mode: 0o600 }));
@@ -182,7 +181,7 @@ function putFile({ files, keyPlaces }: RestoreParts, file: string): void {
   if (file.startsWith(documentsPrefix)) {
     const target = path.join(files.folder, file.slice(documentsPrefix.length));
     if (existsSync(target)) return;
-    mkdirSync(path.dirname(target), { recursive: true, mode: 0o700 });
+    makeFolders(path.dirname(target));
     return replaceFile(staged, target);
   }
   const index = keyPlaces.findIndex((_, position) => keyName(position) === file);
@@ -190,6 +189,6 @@ function putFile({ files, keyPlaces }: RestoreParts, file: string): void {
   const target = file === retiredKeysName ? files.secrets : place?.kind === "file" ? place.path : null;
   if (target === null || existsSync(target)) return;
   // It may be on another file system.
-  mkdirSync(path.dirname(target), { recursive: true, mode: 0o700 });
+  makeFolders(path.dirname(target));
   writeFileAtomically(target, readFileSync(staged), 0o600);
 }

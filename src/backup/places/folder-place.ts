@@ -1,7 +1,7 @@
 import { createReadStream, existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
+import { readdir, readFile, rename, rm } from "node:fs/promises";
 import path from "node:path";
-import { syncToDisk } from "../../base/atomic-file.ts";
+import { makeFolders, syncToDisk } from "../../base/atomic-file.ts";
 import {
   assertSameFile,
   hashOf,
@@ -32,7 +32,7 @@ export function folderPlace(folder: string): BackupPlace {
     prepare: async (company, id) => {
       const left = await foldersIn(ofCompany(company), (name) => name.startsWith(unfinishedPrefix));
       for (const name of left) await rm(placeOf(company, name), { recursive: true });
-      await mkdir(unfinished(company, id), { recursive: true, mode: 0o700 });
+      makeFolders(unfinished(company, id));
       return unfinished(company, id);
     },
     commit: async (company, id, draft, manifest) => {

@@ -1,6 +1,7 @@
-import { mkdir, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
+import { makeFolders } from "../../base/atomic-file.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { partBytes, uploadFile, withRetries } from "../../export/s3/upload.ts";
 import type { ObjectStore } from "../../export/s3/object-store.ts";
@@ -74,7 +75,7 @@ export function s3Place({ address, store, prefix, staging, ...parts }: S3PlacePa
       const left = new Set(present.filter((name) => isBackupId(name) && !finished.has(name)));
       for (const id of left) await remove(company, id);
       await rm(staging, { recursive: true, force: true });
-      await mkdir(staging, { recursive: true, mode: 0o700 });
+      makeFolders(staging);
       return staging;
     },
     commit: async (company, id, folder, { files }) => {
