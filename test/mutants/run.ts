@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { findBySimulation } from "./find-by-simulation.ts";
+import { breaksAnyway, findBySimulation, type BrokenSeed } from "./find-by-simulation.ts";
 import { failsAnyway, findByTests } from "./find-by-tests.ts";
 import type { PlantedFault } from "./planted-fault.ts";
 import { plantedFaults } from "./planted-faults.ts";
@@ -57,14 +57,25 @@ async function findIn(project: ProjectCopy, fault: PlantedFault): Promise<Found>
   const limitMs = Number(values.minutes) * 60_000;
   const failed = withTests ? await findByTests(project.folder, fault, limitMs) : undefined;
   const limits = { seeds: Number(values.seeds), timeoutMs: limitMs };
-  const bySimulation = isSimulated ? await findBySimulation(project.folder, limits) : undefined;
+  const broken = isSimulated ? await findBySimulation(project.folder, limits) : undefined;
   remove();
+  const bySimulation = broken && ((await isBrokenSeedSound(project, broken)) ? broken.what : null);
   if (!failed) return { fault, byTests: failed, bySimulation };
   const { file, name } = failed;
-  if (!failing.has(file)) failing.set(file, await failsAnyway(project.folder, file));
-  const isSound = failing.get(file) === false;
-  if (!isSound) process.stderr.write(`${file} fails without the fault, too\n`);
+  const isSound = await showsFault(file, () => failsAnyway(project.folder, file));
   return { fault, byTests: isSound ? `${file} > ${name}` : null, bySimulation };
+}
+
+function isBrokenSeedSound({ folder }: ProjectCopy, { seed }: BrokenSeed): Promise<boolean> {
+  return showsFault(`seed ${seed ?? 1}`, () => breaksAnyway(folder, seed));
+}
+
+/** Does it show the fault: does it not fail without it? Asked once. */
+async function showsFault(what: string, failsWithout: () => Promise<boolean>): Promise<boolean> {
+  if (!failing.has(what)) failing.set(what, await failsWithout());
+  const isSound = failing.get(what) === false;
+  if (!isSound) process.stderr.write(`${what} fails without the fault, too\n`);
+  return isSound;
 }
 
 function lineOf({ fault, byTests, bySimulation }: Found): string {
@@ -80,7 +91,10 @@ function textOf(found: string | null | undefined): string {
 function summary(): boolean {
   const [tests, simulation] = [countOf("byTests"), countOf("bySimulation")];
   process.stdout.write(`unit tests found ${tests.found} of ${tests.asked}\n`);
-  process.stdout.write(`the simulation found ${simulation.found} of ${simulation.asked}\n`);
+  const declared = withSimulation ? results.filter(({ fault }) => fault.outsideSimulation).length : 0;
+  process.stdout.write(
+    `the simulation found ${simulation.found} of ${simulation.asked}; ${declared} are declared to be outside it\n`,
+  );
   return tests.found >= 0.9 * tests.asked && simulation.found === simulation.asked;
 }
 

@@ -1,3 +1,4 @@
+import { unlikeItsInvoice, unlikeLists } from "./after-usual-run.ts";
 import { leftToRead, lostDeliveries, misjudgedEvents } from "./deliveries.ts";
 import { unequal } from "./equality.ts";
 import {
@@ -12,13 +13,14 @@ import {
 import type { Check, MirrorContents } from "./mirror-contents.ts";
 import type { Observation } from "./observation.ts";
 import { keptEvents, lostFields } from "./odd-records.ts";
-import { overlappingChanges } from "./overlap.ts";
+import { overlappedUnread, overlappingChanges } from "./overlap.ts";
 import { doneByNothing, readTooSeldom, waitingWithoutRead } from "./event-reads.ts";
-import { doneWithoutData, unqueuedWork } from "./progress.ts";
+import { doneWithoutData, unqueuedWork, unreadReferences } from "./progress.ts";
 
 /** What must hold of a mirror that nobody writes at the moment, after a crash too. */
 const always: readonly Check[] = [
   unqueuedWork,
+  unreadReferences,
   doneWithoutData,
   waitingWithoutRead,
   doneByNothing,
@@ -27,6 +29,7 @@ const always: readonly Check[] = [
   changesUnlikeTheirRead,
   staleOverwrites,
   overlappingChanges,
+  overlappedUnread,
   neverShown,
   falseTombstones,
   unaskedDeletions,
@@ -39,6 +42,11 @@ const always: readonly Check[] = [
 /** Every broken invariant of a mirror between two processes; what only takes longer to see is left out. */
 export function brokenNow(mirror: MirrorContents, seen: Observation): string[] {
   return always.flatMap((check) => check(mirror, seen));
+}
+
+/** What a usual run at rest left unequal. */
+export function brokenAfterUsualRun(mirror: MirrorContents, seen: Observation): string[] {
+  return [unlikeLists, unlikeItsInvoice].flatMap((check) => check(mirror, seen));
 }
 
 /** Every broken invariant once nothing changes, all events are in, and everything was read. */

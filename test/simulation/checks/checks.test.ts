@@ -84,6 +84,7 @@ describe("the checks of a simulation", () => {
       `UPDATE invoices SET _detail_at = NULL; UPDATE _fence_invoices SET source = 'preview'`,
     ],
     ["I1", "waits, and nothing is queued", "UPDATE _inbox SET state = 'waiting' WHERE state = 'done'"],
+    ["I1", "its client was deleted", "UPDATE _fence_clients SET gone = 1, received_seq = 1000000000"],
     ["I2", "over something else", "DELETE FROM _change_log WHERE op = 'update'"],
     [
       "I2",

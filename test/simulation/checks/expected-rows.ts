@@ -1,7 +1,7 @@
 import type { Db } from "../../support/compare.ts";
 import { rowDifferences } from "../../support/compare.ts";
 import { expectedRow, type Cells, type Dict, type ExpectedRow } from "../../support/truth.ts";
-import type { TableName } from "../service/service-types.ts";
+import type { Shown, TableName } from "../service/service-types.ts";
 
 type Row = Record<string, string | number | null>;
 
@@ -56,6 +56,29 @@ export function rowMistakes(db: Db, table: TableName, records: ReadonlyMap<numbe
   });
   const own = partTables.filter(({ owner }) => owner === table);
   return [...wrong, ...own.flatMap((one) => partMistakes(db, one, parts.get(one.table) ?? new Map()))];
+}
+
+/** Where live rows are not what lists show of the given records, in the columns that are judged. */
+export function shownMistakes(
+  db: Db,
+  table: TableName,
+  records: ReadonlyMap<number, Shown>,
+  isJudged: (column: string) => boolean,
+): string[] {
+  const rows = db.prepare(`SELECT * FROM "${table}" WHERE _deleted_at IS NULL`).all() as Row[];
+  const byId = new Map(rows.map((row) => [Number(row["id"]), row]));
+  return [...records].flatMap(([id, { detail, listed }]) => {
+    if (listed === null) return [];
+    const row = byId.get(id);
+    if (!row) return [`${table} ${id}: missing`];
+    const { cells } = rowOf(table, listed);
+    const isShown = (name: string) => Object.hasOwn(cells, name) || cells[name.replace(/_id$/, "")] === null;
+    const only = <T>(values: Readonly<Record<string, T>>) =>
+      Object.fromEntries(
+        Object.entries(values).filter(([name]) => isJudged(name) && (detail === listed || isShown(name))),
+      );
+    return rowDifferences(only(row), only(rowOf(table, detail).cells)).map((one) => `${table} ${id}: ${one}`);
+  });
 }
 
 /** Where a table of parts holds others than those of the records, of deleted records too. */

@@ -1,4 +1,6 @@
+import type { TableName } from "../service/service-types.ts";
 import type { Check } from "./mirror-contents.ts";
+import { queuedTargets } from "./progress.ts";
 import type { SeenRead } from "./observation.ts";
 
 /**
@@ -21,6 +23,41 @@ export const overlappingChanges: Check = (mirror, { reads }) => {
     return earlier && isOf(read, `${resource} ${id}`)
       ? [`I3 ${resource} ${id}: changed by ${requestId}, which was sent before ${earlier.requestId} came`]
       : [];
+  });
+};
+
+/**
+ * I3: a record that a list shows otherwise than it is here, because another read of it came meanwhile, is read once more:
+ * nobody knows which of the two is newer.
+ */
+export const overlappedUnread: Check = (mirror, { service, reads }) => {
+  const work = queuedTargets(mirror);
+  const byRequest = new Map(service.exchanges.map((one) => [one.requestId, one]));
+  return reads.flatMap((list, at) => {
+    const answer = byRequest.get(list.requestId);
+    const others = reads.filter((other) => other !== list && isDuring(other, list) && !other.isMissing);
+    // The process lived on, so that it has applied the list.
+    const isApplied = reads.some(
+      (one, i) => i > at && one.process === list.process && one.sentAtMs > list.receivedAtMs,
+    );
+    if (!answer || list.isMissing || !isApplied || others.length === 0) return [];
+    return [...list.shown]
+      .filter((key) => {
+        const [table, id] = key.split(" ") as [TableName, string];
+        if (answer.route.endsWith(`/${id}`) || !others.some((other) => isOf(other, key))) return false;
+        const held = mirror.records(table).get(Number(id));
+        const shown = service.company.log.at(table, Number(id), answer.asOfMs);
+        if (!held || held.isDeleted || held.json === shown?.listed || work.has(`${table} id:${id}`))
+          return false;
+        const route = `/${table.replaceAll("_", "-")}`;
+        return !service.exchanges.some(
+          (one) =>
+            one.hitAtMs >= list.receivedAtMs &&
+            (one.route === route || one.route === `${route}/${id}`) &&
+            (one.status === 200 || one.status === 404),
+        );
+      })
+      .map((key) => `I3 ${key}: ${list.requestId} overlapped with another read, and nothing is queued`);
   });
 };
 

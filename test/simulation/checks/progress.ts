@@ -7,8 +7,7 @@ import type { Observation } from "./observation.ts";
 
 /** I1: whatever is left to read of what is here, is in the queue; and a row, its JSON and its last read agree. */
 export const unqueuedWork: Check = (mirror) => {
-  const sql = "SELECT resource || ' ' || target FROM _work";
-  const work = new Set(mirror.db.prepare(sql).pluck().all() as string[]);
+  const work = queuedTargets(mirror);
   const records = [...mirror.everyRecord()].flatMap((record) => {
     const wrong = disagreement(record);
     if (wrong !== null) return [`I1 ${record.table} ${record.id}: ${wrong}`];
@@ -20,6 +19,25 @@ export const unqueuedWork: Check = (mirror) => {
     .filter(({ state, resource, target }) => state === "waiting" && !work.has(`${resource} ${target}`))
     .map(({ event_id: id, type }) => `I1 ${type} ${id}: waits, and nothing is queued`);
   return [...records, ...events];
+};
+
+/** What is queued to be read: tables and targets. */
+export function queuedTargets({ db }: MirrorContents): ReadonlySet<string> {
+  return new Set(db.prepare("SELECT resource || ' ' || target FROM _work").pluck().all() as string[]);
+}
+
+/**
+ * I1: whatever referred to a deleted record was read after the deletion, or is queued. Deleting it commits together with
+ * what follows from it.
+ */
+export const unreadReferences: Check = (mirror) => {
+  const work = queuedTargets(mirror);
+  const sql = `SELECT one.id FROM business_cases one JOIN _fence_business_cases read ON read.id = one.id
+    JOIN _fence_clients gone ON gone.id = one.client_id AND gone.gone = 1
+    WHERE one._deleted_at IS NULL AND read.received_seq < gone.received_seq`;
+  return (mirror.db.prepare(sql).pluck().all() as number[])
+    .filter((id) => !work.has(`business_cases id:${id}`))
+    .map((id) => `I1 business_cases ${id}: its client was deleted after it was read, and nothing is queued`);
 };
 
 type Held = ReturnType<MirrorContents["everyRecord"]> extends Generator<infer T> ? T : never;

@@ -1,3 +1,4 @@
+import type { BudgetView } from "../../../src/rate-limit/permit.ts";
 import type { SimulatedService } from "../service/simulated-service.ts";
 
 /** As the config of the simulated programs has it. */
@@ -8,11 +9,15 @@ const longestWindowMs = 130_000;
 const openerTimeoutMs = 10_000;
 /** Fewer requests of others may be own ones that are under way. */
 const fewestOfOthers = 8;
+/** A process that saw others leaves them their share for at least this long. */
+const rememberedMs = 300_000;
 
 /** One request, from when it is sent. */
 export interface WatchedRequest {
   /** What answers had shown of the window when it was sent. */
   readonly known: KnownWindow | null;
+  /** Had answers of the last minutes shown others? */
+  readonly sawOthers: boolean;
 }
 
 interface KnownWindow {
@@ -27,6 +32,7 @@ export class BudgetWatch {
   private readonly broken: string[];
   private known: KnownWindow | null = null;
   private lastSentAtMs = -Infinity;
+  private othersSeenAtMs = -Infinity;
   private opener: { readonly request: WatchedRequest; readonly untilMs: number } | null = null;
 
   constructor(broken: string[]) {
@@ -37,11 +43,13 @@ export class BudgetWatch {
   begin(): void {
     this.known = null;
     this.opener = null;
+    this.othersSeenAtMs = -Infinity;
   }
 
   /** One request alone goes into a window of which nothing is known. */
   sent(nowMs: number): WatchedRequest {
-    const request = { known: this.known };
+    const sawOthers = nowMs - this.othersSeenAtMs < rememberedMs;
+    const request = { known: this.known, sawOthers };
     if (this.opener && nowMs < this.opener.untilMs)
       this.broken.push("I8 more than one request into a window of which nothing is known");
     if (nowMs - this.lastSentAtMs > longestWindowMs)
@@ -51,10 +59,14 @@ export class BudgetWatch {
   }
 
   /** The service has counted it; `leavesReserve`: it is not for an event, and must leave others their share. */
-  counted({ known }: WatchedRequest, { limiter, options }: SimulatedService, leavesReserve: boolean): void {
+  counted(
+    { known, sawOthers }: WatchedRequest,
+    { limiter, options }: SimulatedService,
+    leavesReserve: boolean,
+  ): void {
     const window = limiter.windows.at(-1);
     if (!leavesReserve || !window || known?.openedAt !== window.openedAt) return;
-    if (known.last - known.first < fewestOfOthers) return;
+    if (!sawOthers) return;
     const { limit } = options;
     const reserve = Math.min(Math.ceil(limit * reserveShare), Math.floor(limit / 2));
     const left = limit - window.own - window.others + (window.others - known.last);
@@ -67,10 +79,19 @@ export class BudgetWatch {
   }
 
   /** An answer showed what is left of this window, in which others had sent so many requests. */
-  showed(openedAt: number, others: number): void {
+  showed(openedAt: number, others: number, nowMs: number): void {
     const { known } = this;
     if (known && known.openedAt > openedAt) return;
-    if (known?.openedAt !== openedAt) this.known = { openedAt, first: others, last: others };
-    else this.known = { ...known, last: Math.max(known.last, others) };
+    const first = known?.openedAt === openedAt ? known.first : others;
+    const last = known?.openedAt === openedAt ? Math.max(known.last, others) : others;
+    this.known = { openedAt, first, last };
+    if (last - first >= fewestOfOthers) this.othersSeenAtMs = nowMs;
+  }
+
+  /** What a process that ends says of its budget: the limit is the service's own, once an answer stated it. */
+  judge({ limit, granted }: BudgetView, { options }: SimulatedService): void {
+    if (this.known === null) return;
+    if (limit !== options.limit) this.broken.push(`I8 the service grants ${options.limit}, and not ${limit}`);
+    if (granted > options.limit) this.broken.push(`I8 ${granted} planned for a window of ${options.limit}`);
   }
 }

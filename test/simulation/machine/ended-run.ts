@@ -14,6 +14,17 @@ export function isFresh(report: CompanyReport | undefined): boolean {
   return report?.outcome === "complete" && !report.resumed && report.listed_at !== null;
 }
 
+/**
+ * Has it kept nothing but payments that nobody can prove to be deleted? No list shows payments: one that is there may become known
+ * only with the next full run, and without one their route cannot be proven.
+ */
+export function lacksPaymentProof(report: CompanyReport | undefined): boolean {
+  if (report?.outcome !== "partial" || report.resumed || report.listed_at === null) return false;
+  return report.troubles.every(
+    ({ resource, message }) => resource === "document_payments" && message.includes("proves nothing"),
+  );
+}
+
 /** Has it read all lists itself, and left nothing behind but records that cannot become rows? */
 export function isListed({ outcome, resumed, listed_at: listedAt, troubles }: CompanyReport): boolean {
   const isWhole = outcome === "complete" || outcome === "partial";

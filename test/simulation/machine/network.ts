@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import type { Pool } from "undici";
+import type { Lane } from "../../../src/base/lane.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import { Semaphore } from "../../../src/base/semaphore.ts";
 import { transportDefaults } from "../../../src/connector/transport.ts";
@@ -14,13 +15,12 @@ import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
 import type { RefusedAnswer } from "../checks/budget.ts";
 import type { ServiceReply } from "../service/service-types.ts";
 import { indiscretions } from "./indiscreet-answers.ts";
+import { latencyOf, wayThereMs } from "./request-times.ts";
 import { noteAsked, noteRead } from "./seen-read.ts";
 import type { SimulatedMachine } from "./simulated-machine.ts";
 
 const base = parseBaseUrl("https://simulated.example/v1");
 const never = new AbortController().signal;
-/** Where requests take long, the service takes long: one that was aborted does not reach it much later. */
-const longestWayMs = 300;
 const nothing = () => undefined;
 const noAnswer: Promise<never> = new Promise(() => undefined);
 
@@ -32,8 +32,6 @@ export interface Sender {
   /** Called before each request. */
   sent(): void;
   refused(answer: RefusedAnswer): void;
-  /** Does it send nothing but reads of a run, which leave others their share? */
-  readonly leavesReserve: boolean;
   /** The process comes to a point where it may crash. Returns whether it goes on. */
   passes(point: "before a request" | "request in flight" | "answer not applied"): boolean;
 }
@@ -46,10 +44,8 @@ export function simulatedTransport(
 ): HttpTransport {
   const counters = new HttpCounters();
   const { concurrency, timeoutMs, maxResponseBytes } = transportDefaults;
-  const wire: Wire = {
+  const wire: Omit<Wire, "pool"> = {
     base,
-    // Only `request` is used of it.
-    pool: { request: (options: Request) => exchange(machine, sender, options) } as unknown as Pool,
     rateLimiter,
     connections: new Semaphore(concurrency),
     clock: sender.clock,
@@ -64,17 +60,23 @@ export function simulatedTransport(
     stats: () => structuredClone(counters),
     close: async () => undefined,
     send: async (request) => {
-      const outcome = await attempt(wire, {
-        ...request,
-        where: `${request.method} ${request.path}`,
-        target: targetOf(base, request),
-        headers: requestHeaders(identity, request),
-        body: null,
-        lane: request.lane ?? "list",
-        signal: request.signal ?? never,
-        repeatable: true,
-        once: true,
-      });
+      const { lane = "list" } = request;
+      // Only `request` is used of it.
+      const pool = { request: (options: Request) => exchange(machine, sender, { ...options, lane }) };
+      const outcome = await attempt(
+        { ...wire, pool: pool as unknown as Pool },
+        {
+          ...request,
+          where: `${request.method} ${request.path}`,
+          target: targetOf(base, request),
+          headers: requestHeaders(identity, request),
+          body: null,
+          lane,
+          signal: request.signal ?? never,
+          repeatable: true,
+          once: true,
+        },
+      );
       if ("error" in outcome) {
         machine.showError(inspect(outcome.error, { depth: 8 }));
         throw outcome.error;
@@ -85,6 +87,7 @@ export function simulatedTransport(
 }
 
 interface Request {
+  readonly lane: Lane;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
@@ -129,10 +132,7 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   const latencyMs = latencyOf(machine);
   if (latencyMs >= 2_000) machine.meet("slow request");
   const kind = whatGoesWrong(network, choice.below(1_000_000) / 1_000_000);
-  const thereMs = Math.min(
-    latencyMs * (choice.below(100) / 100),
-    network.spreadMs > 0 || (network.evenMs ?? 0) > 0 ? longestWayMs : Infinity,
-  );
+  const thereMs = wayThereMs(machine, latencyMs);
   await time.sleep(thereMs);
   if (kind === "lost") {
     machine.meet("request lost");
@@ -142,7 +142,7 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   const hitAtMs = time.passedMs;
   const answer = service.begin(route, new URLSearchParams(search), { token });
   const { openedAt = 0, endsAt = 0, others = 0 } = service.limiter.windows.at(-1) ?? {};
-  if (watched) machine.budgetWatch.counted(watched, service, sender.leavesReserve);
+  if (watched) machine.budgetWatch.counted(watched, service, request.lane !== "webhook");
   sender.passes("request in flight");
   const early = choice.probability(0.5) ? answer() : null;
   await time.sleep(latencyMs - thereMs);
@@ -153,18 +153,12 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   if (reply === null || signal.aborted) return noAnswer;
   if (asked) asked.requestId = reply.headers["X-Request-Id"] ?? null;
   if (watched && reply.headers["X-RateLimit-Remaining"] !== undefined)
-    machine.budgetWatch.showed(openedAt, others);
+    machine.budgetWatch.showed(openedAt, others, time.passedMs);
   const retryAfterS = Number(reply.headers["Retry-After"]);
   if (reply.status === 429) sender.refused({ refusedAtMs: hitAtMs, windowEndsAtMs: endsAt, retryAfterS });
   if (!sender.passes("answer not applied")) return noAnswer;
   if (machine.busy === 0 && kind === null) noteRead(machine, { route, reply, sentAtMs, sender });
   return replyOf(reply);
-}
-
-function latencyOf({ network: { slow, spreadMs, evenMs = 0 }, choice }: SimulatedMachine): number {
-  if (slow > 0 && choice.probability(slow)) return 2_000 + choice.below(40_000);
-  if (evenMs > 0) return 30 + choice.below(evenMs);
-  return spreadMs > 0 ? 30 + spreadMs * (choice.below(1_000) / 1_000) ** 3 : 30 + choice.below(200);
 }
 
 type Wrong = "lost" | "answer lost" | "reset" | "odd" | "indiscreet" | null;

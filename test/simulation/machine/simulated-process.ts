@@ -23,7 +23,6 @@ export type ProcessEnd =
 export class SimulatedProcess implements Sender {
   readonly clock: ProcessClock;
   readonly token: string;
-  readonly leavesReserve: boolean;
   readonly log: Log;
   /** Ends the program, requests in flight may finish. */
   readonly closed = new AbortController();
@@ -46,14 +45,9 @@ export class SimulatedProcess implements Sender {
   private failure: string | null = null;
   private removeFiles: () => void = () => undefined;
 
-  constructor(
-    machine: SimulatedMachine,
-    ending: Ending,
-    { token, leavesReserve }: { readonly token: string; readonly leavesReserve: boolean },
-  ) {
+  constructor(machine: SimulatedMachine, ending: Ending, { token }: { readonly token: string }) {
     this.machine = machine;
     this.token = token;
-    this.leavesReserve = leavesReserve;
     machine.budgetWatch.begin();
     this.ending = ending;
     this.clock = new ProcessClock(machine.time, machine);

@@ -16,9 +16,11 @@ import { EventWorker } from "../../../src/sync/event-worker/event-worker.ts";
 import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
 import { Receiver } from "../../../src/webhook/server/receiver.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
+import { brokenAfterUsualRun } from "../checks/all-checks.ts";
+import { MirrorContents } from "../checks/mirror-contents.ts";
 import type { Activity } from "../scenarios/scenario.ts";
 import { configWith } from "./simulated-config.ts";
-import { isFresh, summaryOf, type EndedRun } from "./ended-run.ts";
+import { isFresh, lacksPaymentProof, summaryOf, type EndedRun } from "./ended-run.ts";
 import { simulatedTransport } from "./network.ts";
 import type { SimulatedMachine } from "./simulated-machine.ts";
 import { manifest } from "./simulated-manifest.ts";
@@ -101,6 +103,7 @@ export class SimulatedProgram {
     if (activity.kind === "sync") await this.sync(parts, activity);
     else if (activity.kind === "serve") await this.serve(parts, activity);
     else await this.finalRuns(parts);
+    this.machine.budgetWatch.judge(rateLimiter.view(), this.machine.service);
     store.close();
     mirror.close();
   }
@@ -154,7 +157,11 @@ export class SimulatedProgram {
         await process.clock.sleep(120_000);
         if (isFresh(this.runs.at(-1)?.report)) break;
       }
-      if (!isFresh(this.runs.at(-1)?.report)) machine.broken.push("I11 no run at rest is complete and fresh");
+      const report = this.runs.at(-1)?.report;
+      const isRead = isFresh(report) || (!full && lacksPaymentProof(report));
+      if (!isRead) machine.broken.push("I11 no run at rest is complete and fresh");
+      else if (!full)
+        machine.broken.push(...brokenAfterUsualRun(new MirrorContents(parts.mirror.db), machine));
     }
     if (changes.get() !== known) machine.broken.push("I7 a run at rest found something new after a full one");
   }

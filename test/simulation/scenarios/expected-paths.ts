@@ -15,6 +15,7 @@ const expectedPaths: readonly string[] = [
   "answer lost",
   "connection reset",
   "slow request",
+  "request counted after it was given up",
   "odd answer: 500",
   "odd answer: 503",
   "odd answer: 503 with Retry-After",

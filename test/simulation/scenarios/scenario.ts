@@ -54,6 +54,8 @@ export interface NetworkFaults {
   /** Of answers that are errors or no answers of the interface. */
   readonly odd: number;
   readonly slow: number;
+  /** Of requests that the service counts long after they were given up. @default 0 */
+  readonly stray?: number;
   /** Requests take up to this long, most of them far less, ms. 0: a few tenths of a second. */
   readonly spreadMs: number;
   /** Requests take up to this long, any time as likely as another, ms. @default 0: as `spreadMs` says */

@@ -191,7 +191,7 @@ class Simulation {
       : tokens.begin("own", "sync", null);
     machine.note(`${kind} starts: ${JSON.stringify(options.activity)}, ${JSON.stringify(ending)}`);
     const hadMirror = machine.hasMirror;
-    const process = new SimulatedProcess(machine, ending, { token, leavesReserve: kind === "sync" });
+    const process = new SimulatedProcess(machine, ending, { token });
     const { budgetFile, mostUnfiled } = scenario;
     const acceptIdentity = tokens.isForced && token === machine.tokens.own;
     const more = { budgetFile, mostUnfiled, acceptIdentity };

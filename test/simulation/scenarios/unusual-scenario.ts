@@ -1,5 +1,6 @@
 import { seededChoice, type SeededChoice } from "../../support/scenario.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
+import { hotTables } from "../service/changes/change-context.ts";
 import { denseScenario } from "./dense-scenario.ts";
 import {
   calmDeliveries,
@@ -13,6 +14,9 @@ import {
 } from "./scenario.ts";
 import { wideScenario } from "./wide-scenario.ts";
 
+/** An event's record is read again about so long after it. */
+const recheckMs = 60_000;
+
 /**
  * A wide or a dense scenario in which the company's token is replaced and tokens of other companies are tried, the service
  * shows and sends what nobody expects, and deliveries come together, again and to a full disk. Pure.
@@ -23,16 +27,99 @@ export function unusualScenario(seed: number): Scenario {
   const phases = base.phases.map((phase) => unusualPhase(choice, phase));
   const at = 1 + choice.below(phases.length);
   const withTokens = choice.probability(0.7) ? phases.toSpliced(at, 0, ...tokenPhases(choice)) : phases;
-  const service = choice.probability(0.5) ? { ...base.service, ...smallBudget(choice) } : base.service;
-  return { ...base, service, fresh: false, mostUnfiled: choice.one([1, 3, 8]), phases: withTokens };
+  const mostUnfiled = choice.one([1, 3, 8]);
+  const scenario = { ...base, fresh: false, mostUnfiled, phases: withTokens };
+  return choice.probability(0.3) ? withQuietChanges(choice, scenario) : withBudget(choice, scenario);
 }
 
-/** The windows are used up, by the mirror alone or together with others. */
-function smallBudget(choice: SeededChoice) {
+/** Lists alone show what people change, while runs read them; a detail that is read then may be older than its list. */
+function withQuietChanges(choice: SeededChoice, scenario: Scenario): Scenario {
+  const lag = choice.one(["none", "replica"] as const);
   return {
-    limit: choice.one([20, 30]),
-    othersPerSecond: choice.one([0, 0, 0.4]),
-    size: 6 + choice.below(6),
+    ...scenario,
+    service: { ...scenario.service, lag, lagMs: 20_000, silentShare: 0.85 },
+    phases: [...scenario.phases, quietServe(choice), quietSync(choice), quietSync(choice)],
+  };
+}
+
+function quietSync(choice: SeededChoice): Phase {
+  const withinMs = choice.one([300, 3_000]);
+  const changes = Array.from({ length: 4 + choice.below(8) }, () => ({
+    atMs: choice.below(withinMs),
+    seed: choice.below(2 ** 31),
+    on: choice.one(["invoices", "invoices", "price_list_items", "clients"] as const),
+  }));
+  return { ...calmPhase(choice, usualSync), changes: changes.toSorted((a, b) => a.atMs - b.atMs) };
+}
+
+/** A run lists what is read again because of events of a minute ago. */
+function quietServe(choice: SeededChoice): Phase {
+  const on = choice.one(["clients", "business_cases"] as const);
+  const change = (atMs: number) => ({ atMs, seed: choice.below(2 ** 31), on });
+  const early = Array.from({ length: 6 }, () => change(choice.below(2_000)));
+  const late = Array.from({ length: 6 }, () => change(recheckMs + choice.below(8_000)));
+  return {
+    ...calmPhase(choice, { kind: "serve", runAtMs: recheckMs - choice.below(3_000), full: false }),
+    durationMs: recheckMs + 40_000,
+    changes: [...early, ...late].toSorted((a, b) => a.atMs - b.atMs),
+    network: { ...calmNetwork, spreadMs: 12_000 },
+  };
+}
+
+/** The windows are used up: by the mirror alone, or slowly and together with others, so that it sees what these take. */
+function withBudget(choice: SeededChoice, scenario: Scenario): Scenario {
+  const kind = choice.one(["usual", "alone", "shared"] as const);
+  const size = 8 + choice.below(6);
+  if (kind === "usual") return scenario;
+  if (kind === "alone")
+    return {
+      ...scenario,
+      service: { ...scenario.service, size, limit: choice.one([20, 30]), othersPerSecond: 0, silentShare: 0 },
+      phases: [...scenario.phases, strayServe(choice), strayServe(choice)],
+    };
+  const phases = [...scenario.phases, calmPhase(choice, fullSync), calmPhase(choice, fullSync)];
+  return {
+    ...scenario,
+    service: { ...scenario.service, size, limit: 40, othersPerSecond: 0.3 },
+    phases: phases.map((one) => ({ ...one, network: { ...one.network, spreadMs: 25_000 } })),
+  };
+}
+
+/** Reads of events are given up in one window and counted in the next one, which a run uses up. */
+function strayServe(choice: SeededChoice): Phase {
+  const changes = Array.from({ length: 10 }, () => ({
+    atMs: choice.below(28_000),
+    seed: choice.below(2 ** 31),
+    on: choice.one(hotTables),
+  }));
+  return {
+    ...calmPhase(choice, { kind: "serve", runAtMs: 61_000 + choice.below(3_000), full: true }),
+    durationMs: 200_000,
+    changes: changes.toSorted((a, b) => a.atMs - b.atMs),
+    network: { ...calmNetwork, stray: choice.one([0.1, 0.25]) },
+  };
+}
+
+const usualSync: Activity = {
+  kind: "sync",
+  mode: "usual",
+  scrub: false,
+  mostRequests: null,
+  allowMassDelete: true,
+};
+
+const fullSync: Activity = { ...usualSync, mode: "full" };
+
+function calmPhase(choice: SeededChoice, activity: Activity): Phase {
+  return {
+    seed: choice.below(2 ** 31),
+    activity,
+    ending: { kind: "by itself" },
+    durationMs: 60_000,
+    changes: [],
+    wallJumps: [],
+    network: calmNetwork,
+    deliveries: calmDeliveries,
   };
 }
 

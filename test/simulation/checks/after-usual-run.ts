@@ -1,0 +1,72 @@
+import { recordsNow } from "../service/service-truth.ts";
+import type { TableName } from "../service/service-types.ts";
+import type { Check } from "./mirror-contents.ts";
+import { shownMistakes } from "./expected-rows.ts";
+
+/** Tables that a usual run reads lists of. */
+const listedTables = [
+  "company",
+  "units",
+  "clients",
+  "business_cases",
+  "price_list_items",
+  "invoices",
+] as const;
+
+/**
+ * I11: after a usual run at rest each listed record is here, in all that lists show, and nothing else. What only details show
+ * may be older. Columns of which the mirror knows that lists show them otherwise are not judged.
+ */
+export const unlikeLists: Check = (mirror, { service }) => {
+  const sql = `SELECT resource || '.' || field FROM _preview_differences GROUP BY resource, field HAVING count(*) > 3`;
+  const uncompared = new Set(mirror.db.prepare(sql).pluck().all() as string[]);
+  return listedTables.flatMap((table) => {
+    const records = recordsNow(service, table);
+    const extra = [...mirror.records(table).values()]
+      .filter(({ id, isDeleted }) => !isDeleted && !records.has(id))
+      .map(({ id }) => `I11 ${table} ${id}: live here after a usual run, not at the service`);
+    const isJudged = (column: string) => !uncompared.has(`${table}.${column}`);
+    const wrong = shownMistakes(mirror.db, table, records, isJudged);
+    return [...extra, ...wrong.map((what) => `I11 after a usual run, ${what}`)];
+  });
+};
+
+/**
+ * I11: after a usual run at rest a CRM event that was last changed before its invoice shows the invoice as it is. Where reads
+ * lag behind, its own may show the invoice as it was before; and what a read for another record's event finds out about
+ * the invoice is followed no further. Then the scrub finds it.
+ */
+export const unlikeItsInvoice: Check = (mirror, { service }) => {
+  if (service.options.lag !== "none") return [];
+  const records = recordsNow(service, "contact_activity_logs");
+  const changes = mirror.changes.map(({ resource, record_id: id, cause }, at) => ({
+    resource,
+    id,
+    cause,
+    at,
+  }));
+  const lastOf = (table: TableName, id: number | undefined) =>
+    changes.findLast((one) => one.resource === table && one.id === id);
+  return [...mirror.records("contact_activity_logs").values()].flatMap(({ id, isDeleted, json }) => {
+    const now = records.get(id);
+    if (isDeleted || json === null || !now) return [];
+    const [here, there] = [shownDocument(json), shownDocument(now.detail)];
+    if (JSON.stringify(here) === JSON.stringify(there)) return [];
+    const last = lastOf("invoices", (here ?? there)?.documentId);
+    const isLater = last && last.at > (lastOf("contact_activity_logs", id)?.at ?? -1);
+    if (!isLater || last.cause === "webhook") return [];
+    return [`I11 contact_activity_logs ${id}: shows invoice ${last.id} as it was before its last change`];
+  });
+};
+
+interface ShownDocument {
+  readonly documentId: number;
+  readonly totalWithVat: number | string;
+}
+
+/** The document that a CRM event shows; the service may write amounts as text. */
+function shownDocument(json: string): ShownDocument | null {
+  const { metadata } = JSON.parse(json) as { readonly metadata: { relatedDocument?: ShownDocument | null } };
+  const document = metadata.relatedDocument;
+  return document ? { ...document, totalWithVat: Number(document.totalWithVat) } : null;
+}
