@@ -34,6 +34,11 @@ export function withChangedToken(company: CompanyConfig): CompanyConfig | null {
 
 /** Every secret whose text is known: no log line may show one. */
 export function secretTexts(config: Config): readonly string[] {
-  const secrets = config.companies.flatMap((company) => [company.token, ...company.webhook.secrets]);
+  const ofAlerts = config.alerts.flatMap(({ url, secret }) => [
+    ...(url && url.place.kind !== "config" ? [url.secret] : []),
+    ...(secret ? [secret.secret] : []),
+  ]);
+  const ofCompanies = config.companies.flatMap((company) => [company.token, ...company.webhook.secrets]);
+  const secrets = [...ofCompanies, ...ofAlerts];
   return [...new Set(secrets.filter((secret) => secret.known).map((secret) => secret.reveal()))];
 }

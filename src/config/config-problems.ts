@@ -101,7 +101,7 @@ function shown(path: Path, value: unknown): string {
   if (Array.isArray(value)) return " (it is a list)";
   if (typeof value === "object") return " (it is a map)";
   const text = JSON.stringify(value) ?? "";
-  if (path[0] === "companies" || path[0] === "base_url" || text.length > 60) return "";
+  if (["companies", "base_url", "alerts"].includes(String(path[0])) || text.length > 60) return "";
   return ` (it is ${text})`;
 }
 

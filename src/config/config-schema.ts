@@ -5,6 +5,7 @@ import { assert } from "../base/errors.ts";
 import { logLevels } from "../base/logger.ts";
 import { didYouMean } from "../base/names.ts";
 import { transportDefaults } from "../connector/transport.ts";
+import { alerts } from "./alert-section.ts";
 import { readBaseUrl, readPublicUrl } from "./address.ts";
 import {
   cronText,
@@ -67,6 +68,7 @@ export function configSchema(known: KnownConnector, place: ConfigPlace) {
     files: files.prefault({}).describe("Whether PDFs and attachments are fetched."),
     report: report(place).prefault({}).describe("The published database."),
     retention: retention.prefault({}).describe("How long what only looks back is kept."),
+    alerts: alerts(place).describe("Where word goes when something is wrong, and when it is over."),
     log: section({ level: oneOfWords(logLevels).default("info").describe("The least that is logged.") })
       .prefault({})
       .describe("What is logged."),

@@ -3,8 +3,8 @@ import { Secret } from "../base/secret.ts";
 import type { CompanyConfig, Config } from "./config.ts";
 
 /**
- * Writes a config as a process has it in memory, with one company, its token and where its
- * webhook secrets are. Only for a pipe to
+ * Writes a config as a process has it in memory, with one company, its token, where its webhook secrets are, and no
+ * alerts. Only for a pipe to
  * a child process: nobody else can read that (I9).
  */
 export function formatEffectiveConfig(config: Config, company: CompanyConfig): string {
@@ -12,7 +12,7 @@ export function formatEffectiveConfig(config: Config, company: CompanyConfig): s
   const known = token.known ? { text: token.reveal() } : { problem: token.problem };
   const { publicUrl, places } = webhook;
   const one = { name, token: known, tokenPlace, webhook: { secrets: [], places, publicUrl } };
-  return JSON.stringify({ ...config, companies: [one] });
+  return JSON.stringify({ ...config, companies: [one], alerts: [] });
 }
 
 /** Reads what `formatEffectiveConfig` wrote. Throws SyntaxError for any other text. */

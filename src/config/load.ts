@@ -4,7 +4,9 @@ import { companyNameProblems, pathText, problemsOf, type Problem } from "./confi
 import { configSchema, type KnownConnector } from "./config-schema.ts";
 import type { Config } from "./config.ts";
 import {
-  isOfWebhook,
+  isAddress,
+  isSigningKey,
+  isToken,
   readFailure,
   resolveSecrets,
   shortestSecret,
@@ -85,9 +87,9 @@ function check(
   const wrong = result.success ? [] : problemsOf(result.error.issues, schema);
   const missing = needed === "when_used" ? [] : missingSecrets(secrets);
   const problems = [...wrong, ...companyNameProblems(raw), ...shortSecrets(secrets)];
-  const tokens = [...secrets.values()].filter((one) => !isOfWebhook(one.path));
+  const tokens = [...secrets.values()].filter((one) => isToken(one.path));
   const isRefused = problems.length > 0 || tokens.every((one) => one.missing);
-  const refused = isRefused ? missing.filter((one) => !isOfWebhook(one.path)) : [];
+  const refused = isRefused ? missing.filter((one) => isToken(one.path)) : [];
   refuse(located([...problems, ...refused], yaml), shownPath);
   assert(result.success, "a config without problems is complete");
   const config: Config = deepFreeze(result.data);
@@ -114,7 +116,7 @@ function missingSecrets(secrets: ResolvedSecrets): Problem[] {
 /** Those that stand in the config itself: any other concerns its company alone. */
 function shortSecrets(secrets: ResolvedSecrets): Problem[] {
   return [...secrets.values()].flatMap(({ path: place, secret, missing }) => {
-    if (missing || !isOfWebhook(place) || secret.reveal().length >= shortestSecret) return [];
+    if (missing || !isSigningKey(place) || secret.reveal().length >= shortestSecret) return [];
     return [{ path: place, at: "value" as const, message: `${pathText(place)} ${tooShort}` }];
   });
 }
@@ -138,7 +140,9 @@ function deepFreeze<T>(value: T): T {
 }
 
 function warningsOf(config: Config, secrets: ResolvedSecrets, known: KnownConnector): Problem[] {
-  const literals = [...secrets.values()].filter(({ place, missing }) => place.kind === "config" && !missing);
+  const literals = [...secrets.values()].filter(
+    ({ path: where, place, missing }) => place.kind === "config" && !missing && !isAddress(where),
+  );
   const warnings: Problem[] = literals.map(({ path: place }) => ({
     path: place,
     at: "value",

@@ -15,6 +15,10 @@ export interface MirrorFiles {
   readonly verified: string;
   /** How what follows runs went last: report and exports. */
   readonly afterRun: string;
+  /** Incidents, and alerts about them that are not delivered yet. */
+  readonly alerts: string;
+  /** Those that concern all companies: no company has a name that begins with a dot. */
+  readonly folderAlerts: string;
   /** What a `verify` that is not complete has compared. */
   readonly compared: string;
   /** Locked by the one process that makes a backup. */
@@ -37,6 +41,8 @@ export function mirrorFiles({ dataDir, report }: Config, company: string): Mirro
     secrets: named(".secrets.json"),
     verified: named(".verified.json"),
     afterRun: named(".after-run.json"),
+    alerts: named(".alerts.json"),
+    folderAlerts: path.join(dataDir, ".alerts.json"),
     compared: named(".compared.jsonl"),
     backupLock: named(".backup.lock"),
     backupStaging: path.join(dataDir, `.${company}.backup`),

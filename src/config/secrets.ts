@@ -50,8 +50,18 @@ export function resolveSecrets(raw: unknown, source: SecretSource): ResolvedSecr
   );
 }
 
-/** `companies.*.token` and `companies.*.webhook.secrets[*]` */
+/** `companies.*.token`, `companies.*.webhook.secrets[*]`, `alerts[*].url` and `alerts[*].secret` */
 function secretPaths(raw: unknown): Path[] {
+  const alerts = valueAt(raw, ["alerts"]);
+  const count = Array.isArray(alerts) ? alerts.length : 0;
+  const ofAlerts = Array.from({ length: count }, (_, index) => [
+    ["alerts", index, "url"],
+    ["alerts", index, "secret"],
+  ]).flat();
+  return [...ofCompanies(raw), ...ofAlerts];
+}
+
+function ofCompanies(raw: unknown): Path[] {
   return Object.keys(valueAt(raw, ["companies"]) ?? {}).flatMap((name): Path[] => {
     const secrets = ["companies", name, "webhook", "secrets"];
     const all: unknown = valueAt(raw, secrets);
@@ -65,7 +75,7 @@ function resolved(where: Path, text: string, source: SecretSource): ResolvedSecr
   try {
     const found = readSecret(text, place, source);
     // One that stands in the config itself is a mistake in the config.
-    if (isOfWebhook(where) && place.kind !== "config" && found.length < shortestSecret)
+    if (isSigningKey(where) && place.kind !== "config" && found.length < shortestSecret)
       throw new Error(`${placeText(place)} ${tooShort}`);
     return { path: where, place, secret: Secret.of(found), missing: null };
   } catch (error) {
@@ -76,8 +86,23 @@ function resolved(where: Path, text: string, source: SecretSource): ResolvedSecr
   }
 }
 
+/** `companies.NAME.token` */
+export function isToken(where: Path): boolean {
+  return where[2] === "token";
+}
+
+/** An address is a secret only where the file does not hold it. */
+export function isAddress(where: Path): boolean {
+  return where[0] === "alerts" && where[2] === "url";
+}
+
+/** What signs deliveries or alerts: it must not be guessed. */
+export function isSigningKey(where: Path): boolean {
+  return isOfWebhook(where) || (where[0] === "alerts" && where[2] === "secret");
+}
+
 /** `companies.NAME.webhook.…` */
-export function isOfWebhook(where: Path): boolean {
+function isOfWebhook(where: Path): boolean {
   return where[2] === "webhook";
 }
 

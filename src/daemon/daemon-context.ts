@@ -3,11 +3,12 @@ import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { RefusalCounts } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { ConnectionCounts } from "../webhook/server/connections.ts";
+import type { AlertContext } from "./incident-watch.ts";
 import type { AfterRunScope } from "./runs/after-run-queue.ts";
 import type { ProcessContext } from "./runs/process-context.ts";
 
 /** What every part of the daemon works with; below the daemon itself the log adds the company to each line. */
-export interface DaemonContext extends ProcessContext {
+export interface DaemonContext extends ProcessContext, Pick<AlertContext, "targetsOf" | "freeBytes"> {
   readonly manifest: Manifest;
   /** Resources that a config asks for. */
   readonly resourcesOf: (config: Config) => readonly Resource[];

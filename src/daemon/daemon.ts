@@ -8,6 +8,7 @@ import type { Ingest } from "../webhook/ingest/ingest.ts";
 import type { Companies } from "../webhook/server/receiver.ts";
 import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
 import { CompanySupervisor } from "./company-supervisor.ts";
+import { watchIncidents } from "./incident-watch.ts";
 import { AfterRunQueue, type AfterRunScope } from "./runs/after-run-queue.ts";
 import { RunPlaces } from "./runs/run-places.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
@@ -31,17 +32,32 @@ export class Daemon implements Companies {
   private readonly supervisors = new Map<string, CompanySupervisor>();
   /** Ends of companies that are no longer in the config. */
   private readonly stopping = new Set<Promise<void>>();
+  private readonly closing = new AbortController();
+  private config: Config;
   private started = false;
 
   /** Nothing begins before `start`: until then every company is unavailable. */
   constructor(context: Omit<DaemonContext, "strayRefusals">, config: Config) {
     this.context = { ...context, strayRefusals: this.strayRefusals };
+    this.config = config;
     this.apply(config);
   }
 
   start(): void {
     this.started = true;
     for (const supervisor of this.supervisors.values()) supervisor.start();
+    const watch = watchIncidents({
+      context: this.context,
+      config: () => this.config,
+      schedule: () => this.schedule,
+      views: () => this.views(),
+      closed: this.closing.signal,
+    });
+    this.stopping.add(
+      watch.catch((error: unknown) =>
+        this.context.log.error("no alerts are sent any more", { error: messageOf(error) }),
+      ),
+    );
   }
 
   find(company: string): Ingest | "unavailable" | null {
@@ -65,6 +81,7 @@ export class Daemon implements Companies {
   /** Changes to this config: companies come and go, and those that stay restart where they must. */
   apply(config: Config): void {
     const { sync, timezone } = config.schedule;
+    this.config = config;
     this.afterRuns.limit = config.serve.afterRun;
     this.schedule = sync === null ? null : parseCronSchedule(sync, timezone);
     this.pageHosts = pageHostsOf(config);
@@ -84,6 +101,7 @@ export class Daemon implements Companies {
    * `stopDeadlineMs` is left alone: the end of the process ends it, and what was committed is kept.
    */
   async stop(): Promise<void> {
+    this.closing.abort();
     this.stopping.add(this.afterRuns.stop());
     for (const supervisor of this.supervisors.values()) this.stopping.add(supervisor.stop());
     const deadline = Promise.withResolvers<void>();

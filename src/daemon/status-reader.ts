@@ -3,6 +3,7 @@ import { messageOf } from "../base/errors.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import { readStepStatus, stepsOf } from "../status/after-run-record.ts";
 import { noteOf, type ReceiverFacts } from "../status/receiver-note.ts";
+import { readAlerts } from "../status/alerts/alerter.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import { readLiveFacts } from "../status/live-facts.ts";
 import type { CompanyRuntime } from "./company-runtime.ts";
@@ -62,6 +63,7 @@ function viewOf(sources: StatusSources, readable: CompanyRuntime | null): Compan
       problem: counters.afterRunProblem,
       isReportScheduled: config.schedule.publish !== "after_sync",
     },
+    alerts: readAlerts(mirrorFiles(config, company.name)),
     nextRunMs: runtime?.schedule?.after(nowMs) ?? null,
   };
 }

@@ -27,6 +27,8 @@ export type EndedRun = Pick<RunRow, "id" | "mode" | "startedAt"> & {
   readonly outcome: string;
   /** What it could not do. */
   readonly troubles: unknown;
+  /** Why it ended early; null: it did not. */
+  readonly error: string | null;
 };
 
 /**
@@ -94,7 +96,8 @@ export class Runs extends Repository {
     const listed = "CASE json_array_length(report, '$.troubles') WHEN 0 THEN 'complete' ELSE 'partial' END";
     const sql = `SELECT id, mode, started_at AS startedAt,
         CASE WHEN report ->> 'listed_at' IS NULL THEN outcome ELSE ${listed} END AS outcome,
-        coalesce(finished_at, report ->> 'listed_at') AS finishedAt, report -> '$.troubles' AS troubles FROM _runs
+        coalesce(finished_at, report ->> 'listed_at') AS finishedAt, report -> '$.troubles' AS troubles,
+        report ->> '$.error.message' AS error FROM _runs
       WHERE mode <> 'quick' AND (outcome IS NOT NULL OR report ->> 'listed_at' IS NOT NULL)
       ORDER BY id DESC LIMIT 1`;
     const [last] = this.selectAll<EndedRun & { readonly troubles: string | null }>(sql);

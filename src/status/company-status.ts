@@ -4,6 +4,7 @@ import type { RunPlan } from "../sync/plan/run-plan.ts";
 import type { Trouble } from "../sync/context/tally.ts";
 import type { WorkerState } from "../sync/event-worker/worker-status.ts";
 import type { Proof } from "../verify/proof-file.ts";
+import type { AlertState } from "./alerts/incidents.ts";
 import type { StepStatus } from "./after-run-record.ts";
 import type { EventStatus } from "./event-status.ts";
 import type { ReceiverNote } from "./receiver-note.ts";
@@ -30,6 +31,8 @@ export interface CompanyStatus {
   readonly events: EventStatus | null;
   /** How report and exports went last. */
   readonly after_run: readonly StepStatus[];
+  /** Incidents, and alerts about them that are not delivered yet. */
+  readonly alerts: AlertState;
   /** What the last `verify` of this mirror found; null: none was made. */
   readonly verified: Proof | null;
 }
@@ -76,6 +79,8 @@ export interface CompanyStatusView {
     readonly outcome: string;
     readonly startedMs: number;
     readonly finishedMs: number;
+    /** Why it did not finish. */
+    readonly message?: string | undefined;
   } | null;
   /** When the last run began that read all that the config asks for, details too; null: none did. */
   readonly wholeRunMs: number | null;
@@ -106,6 +111,8 @@ export interface CompanyStatusView {
   /** Why the mirror cannot be written; null: it can. */
   readonly writeProblem: string | null;
   readonly afterRun: AfterRunView;
+  /** Incidents, and what is sent about them. */
+  readonly alerts: AlertState;
   /** The next run that the schedule asks for. */
   readonly nextRunMs: number | null;
 }

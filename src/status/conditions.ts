@@ -1,7 +1,9 @@
 import { elapsedSince } from "../base/clock.ts";
-import { formatDuration } from "../base/units.ts";
+import { formatDuration, formatSize } from "../base/units.ts";
+import type { AlertKind } from "../config/alert-section.ts";
 import { backupStep, reportStep } from "./after-run-record.ts";
 import { refusingText } from "./receiver-note.ts";
+import type { Finding } from "./alerts/incidents.ts";
 import type { CompanyStatusView } from "./company-status.ts";
 
 /** What still counts as current; configured in `serve`. */
@@ -17,17 +19,8 @@ const hourMs = 60 * minuteMs;
 /** A day and two hours, as `status --max-age 26h`. */
 export const defaultReadyLimits: ReadyLimits = { freshForMs: 26 * hourMs, outageLimitMs: hourMs / 4 };
 
-/** What a condition is about. */
-type ConditionKind = "failed" | "stale" | "partial" | "refused" | "held" | "disk_low" | "gap";
-
 /** Something that is wrong with a company's mirror, or about which nothing can be said now. */
-export interface Condition {
-  readonly kind: ConditionKind;
-  /** What it is about, one of a few words: an incident has one kind and one subject. */
-  readonly subject: string;
-  readonly message: string;
-  /** False: an open incident stays as it is, none begins. */
-  readonly raises: boolean;
+export interface Condition extends Finding {
   /** /readyz names it, and is 503 because of it. */
   readonly blocks: boolean;
 }
@@ -61,7 +54,7 @@ export function conditionsOf(view: CompanyStatusView, nowMs: number, limits: Rea
   ];
 }
 
-function wrong(kind: ConditionKind, subject: string, message: string, raises = true): Condition {
+function wrong(kind: AlertKind, subject: string, message: string, raises = true): Condition {
   return { kind, subject, message, raises, blocks: true };
 }
 
@@ -78,11 +71,16 @@ function whileClosed(view: CompanyStatusView, nowMs: number): Condition[] {
   ];
 }
 
-function receiverConditions({ writeProblem, receiver: { refusing } }: CompanyStatusView): Condition[] {
+function receiverConditions({ writeProblem, receiver, deliveries }: CompanyStatusView): Condition[] {
+  const { refusing } = receiver;
+  // Refusals are counted since the start: only a delivery that is taken shows that they are over.
+  const isTaken = (deliveries["stored"] ?? 0) + (deliveries["known"] ?? 0) > 0;
+  const unknown = { ...wrong("refused", "deliveries", "", false), blocks: false };
   const text = `the mirror cannot be written: ${writeProblem ?? ""}`;
   return [
     ...(writeProblem === null ? [] : [wrong("failed", "writing", text)]),
     ...(refusing === null ? [] : [wrong("refused", "deliveries", refusingText(refusing))]),
+    ...(refusing === null && !isTaken ? [unknown] : []),
   ];
 }
 
@@ -96,9 +94,11 @@ function serviceConditions({ service }: CompanyStatusView, nowMs: number, limits
   const { state, sinceMs } = service;
   const impediment = impediments[state];
   if (impediment !== undefined) return [wrong("failed", "reading", impediment)];
+  if (state === "working") return [];
   const lastedMs = nowMs - sinceMs;
-  if (state === "working" || lastedMs <= limits.outageLimitMs) return [];
-  return [wrong("failed", "reading", `the service has not been reached for ${formatDuration(lastedMs)}`)];
+  const isOutage = lastedMs > limits.outageLimitMs;
+  const text = `the service has not been reached for ${formatDuration(lastedMs)}`;
+  return [{ ...wrong("failed", "reading", text, isOutage), blocks: isOutage }];
 }
 
 /** Outcomes of runs that somebody ended, or a limit: the next run goes on. */
@@ -111,7 +111,8 @@ const endedEarly: ReadonlySet<string> = new Set(["interrupted", "stopped"]);
 function runConditions(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Condition[] {
   const { wholeRunMs, run, lastRun } = view;
   const isCutOff = lastRun !== null && lastRun.outcome !== "complete" && lastRun.outcome !== "partial";
-  const text = `the last run did not finish: ${lastRun?.outcome ?? ""}`;
+  const why = lastRun?.message === undefined ? "" : `: ${lastRun.message}`;
+  const text = `the last run did not finish: ${lastRun?.outcome ?? ""}${why}`;
   const raises = isCutOff && run === null && !endedEarly.has(lastRun.outcome);
   const cutOff = isCutOff ? [{ ...wrong("failed", "reading", text, raises), blocks: run === null }] : [];
   if (wholeRunMs !== null) return [...cutOff, ...listConditions(view, nowMs, limits)];
@@ -198,4 +199,14 @@ function wholenessConditions({ wholeness, queue, run }: CompanyStatusView): Cond
     ...(run ? [wrong("partial", "records", "", false), wrong("held", "deletions", "", false)] : []),
   ];
   return all.map((one) => ({ ...one, blocks: false }));
+}
+
+/** Below this `check` warns and an incident begins; it ends when there is half as much again. */
+export const lowSpaceBytes = 1_000_000_000;
+
+/** What the free space of the disk with all mirrors says. Pure. */
+export function spaceConditions(freeBytes: number): Condition[] {
+  if (freeBytes >= lowSpaceBytes * 1.5) return [];
+  const message = `${formatSize(freeBytes)} free on the disk of data_dir`;
+  return [{ ...wrong("disk_low", "data_dir", message, freeBytes < lowSpaceBytes), blocks: false }];
 }

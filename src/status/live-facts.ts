@@ -3,13 +3,15 @@ import path from "node:path";
 import { resourceNamed } from "../connector/connector-manifest.ts";
 import { InboxView } from "../state/inbox/inbox-view.ts";
 import type { Mirror } from "../state/mirror.ts";
-import { Runs } from "../state/runs.ts";
+import { Meta } from "../state/meta.ts";
+import { Runs, type EndedRun } from "../state/runs.ts";
 import { sweptAt } from "../state/sweeps.ts";
 import { UptimeLog } from "../state/uptime-log.ts";
 import type { Db } from "../store/database.ts";
 import { logBytes } from "../store/write-ahead-log.ts";
 import { Quarantine } from "../store/apply/quarantine.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
+import { lastFailedStart } from "../sync/run/run-outcome.ts";
 import type { Trouble } from "../sync/context/tally.ts";
 import { mayHaveLost } from "../webhook/delivery-gap/delivery-gap.ts";
 import type { CompanyStatusView } from "./company-status.ts";
@@ -43,11 +45,7 @@ export function readLiveFacts(
   const whole = lastWholeRun(db, names);
   const sweptMs = (name: string) => epochMs(sweptAt(manifest, resourceNamed(manifest, name), runs));
   return {
-    lastRun: last && {
-      outcome: last.outcome,
-      startedMs: Date.parse(last.startedAt),
-      finishedMs: Date.parse(last.finishedAt),
-    },
+    lastRun: readLastRun(db, last),
     wholeRunMs: whole?.startedMs ?? null,
     sweptMs: Object.fromEntries(names.map((name) => [name, sweptMs(name)])),
     events: {
@@ -67,6 +65,24 @@ export function readLiveFacts(
 function fileBytesOf(database: string): NonNullable<LiveFacts["fileBytes"]> {
   const { bavail, bsize } = statfsSync(path.dirname(database));
   return { database: statSync(database).size, wal: logBytes(database), diskFree: bavail * bsize };
+}
+
+/** The run that ended last, also one that failed before it could write its row. */
+function readLastRun(db: Db, last: EndedRun | null): LiveFacts["lastRun"] {
+  const failure = lastFailedStart(new Meta(db), last?.startedAt ?? null);
+  const atMs = Date.parse(failure?.at ?? "");
+  if (failure) {
+    const { outcome, message } = failure;
+    return { outcome, message, startedMs: atMs, finishedMs: atMs };
+  }
+  return (
+    last && {
+      outcome: last.outcome,
+      startedMs: Date.parse(last.startedAt),
+      finishedMs: Date.parse(last.finishedAt),
+      ...(last.error === null ? {} : { message: last.error }),
+    }
+  );
 }
 
 /** Without a span nobody ever received deliveries, and none are missed. */

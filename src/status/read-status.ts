@@ -16,6 +16,7 @@ import { readScrubPlan, type ScrubQuestion } from "../sync/plan/scrub-facts.ts";
 import { listRequests } from "../sync/plan/sweep-plan.ts";
 import { readProof } from "../verify/proof-file.ts";
 import { readStepStatus } from "./after-run-record.ts";
+import { readAlerts } from "./alerts/alerter.ts";
 import type { CompanyStatus, Freshness } from "./company-status.ts";
 import {
   deliveriesRefused,
@@ -50,7 +51,8 @@ export function readStatus(question: StatusQuestion): CompanyStatus {
   const { db, files, manifest, nowMs } = question;
   const budget = readBudget(question);
   const after_run = readStepStatus(files.afterRun, question.steps, nowMs);
-  if (!db) return { ...noMirror, budget, after_run };
+  const alerts = readAlerts(files);
+  if (!db) return { ...noMirror, budget, after_run, alerts };
   const health = readHealth(db, manifest);
   const freshness = judgeFreshness(health, question);
   const writer = lockHolder(files.lock);
@@ -61,6 +63,7 @@ export function readStatus(question: StatusQuestion): CompanyStatus {
   const facts = {
     budget,
     after_run,
+    alerts,
     plan,
     freshness,
     health,

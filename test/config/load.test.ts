@@ -6,6 +6,7 @@ describe("a config", () => {
   test("that names one company and its token is enough: every other key has its default", () => {
     expect(load(minimal()).config).toEqual({
       connector: "fintoro",
+      alerts: [],
       backup: { to: null, schedule: "45 4 * * *", keep: 14 },
       baseUrl: "https://service.example/api/v1",
       dataDir: "/home/me/data",

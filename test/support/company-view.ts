@@ -35,6 +35,7 @@ export function companyView(facts: Partial<CompanyStatusView> = {}): CompanyStat
     receiver: emptyReceiverNote,
     writeProblem: null,
     afterRun: { steps: [], problem: null, isReportScheduled: false },
+    alerts: { incidents: [], undelivered: [] },
     nextRunMs: lookedAtMs + 18 * hourMs,
     ...facts,
   };

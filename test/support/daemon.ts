@@ -37,6 +37,7 @@ export function configOf(company: Company, more = "", companies?: readonly Serve
 export function startDaemon(company: Company, config: Config, parts: Partial<DaemonContext> = {}): Daemon {
   const context: Omit<DaemonContext, "strayRefusals"> = {
     manifest,
+    targetsOf: () => [],
     resourcesOf: (one) => selectResources(manifest, one.resources, []),
     clock: systemClock,
     random: seededRandom(4),

@@ -2,6 +2,7 @@ import { accessSync, constants, statfsSync, statSync } from "node:fs";
 import { nearestPresent } from "../../base/atomic-file.ts";
 import { messageOf } from "../../base/errors.ts";
 import { formatSize } from "../../base/units.ts";
+import { lowSpaceBytes } from "../../status/conditions.ts";
 import { lockHolder } from "../../store/writer-lock.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
 import { fail, failFrom, ok, warn, type CheckResult } from "./check-result.ts";
@@ -20,13 +21,12 @@ export function checkDataDir(dataDir: string): CheckResult {
   return ok("data_dir", present === dataDir ? dataDir : `${dataDir} (will be made)`);
 }
 
-const lowBytes = 1_000_000_000;
 const fullBytes = 100_000_000;
 
 /** Warns below 1 GB of free space, fails below 100 MB. */
 export function judgeFreeSpace(freeBytes: number): CheckResult {
   const detail = `${formatSize(freeBytes)} free`;
-  if (freeBytes >= lowBytes) return ok("disk", detail);
+  if (freeBytes >= lowSpaceBytes) return ok("disk", detail);
   const hint = "free some space: a mirror, its change log and a report being rewritten need room";
   return freeBytes < fullBytes ? fail("disk", detail, hint) : warn("disk", detail, hint);
 }

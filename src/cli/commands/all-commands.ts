@@ -11,6 +11,7 @@ export const commands: readonly Command[] = [
   lazy("sync", async () => (await import("./sync.ts")).syncCommand),
   lazy("serve", async () => (await import("./serve.ts")).serveCommand),
   lazy("status", async () => (await import("./status.ts")).statusCommand),
+  lazy("alerts test", async () => (await import("../checks/alert-targets.ts")).alertsTestCommand),
   lazy("verify", async () => (await import("./verify.ts")).verifyCommand),
   lazy("changes", async () => (await import("./changes.ts")).changesCommand),
   lazy("prune", async () => (await import("./upkeep/prune.ts")).pruneCommand),

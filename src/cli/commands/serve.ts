@@ -22,6 +22,7 @@ import { printResult } from "../console/output.ts";
 import { failureOf } from "../console/failure-text.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
 import type { CommandContext } from "../program/command.ts";
+import { targetsOf } from "../runs/send-alerts.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { runOwn } from "../program/own-process.ts";
 import { createSystemd } from "../program/systemd.ts";
@@ -81,7 +82,8 @@ function createDaemon(context: CommandContext, config: Config, connections: Conn
   const { manifest } = connectors[0];
   const resourcesOf = (one: Config) => selectResources(manifest, one.resources, []);
   const parts = { manifest, resourcesOf, clock, random, log, version, onSecrets: keepSecret, connections };
-  return new Daemon({ ...parts, afterRun: createAfterRun(context) }, config);
+  const targets = (one: Config) => targetsOf(context, one);
+  return new Daemon({ ...parts, targetsOf: targets, afterRun: createAfterRun(context) }, config);
 }
 
 function listen(

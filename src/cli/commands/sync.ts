@@ -16,6 +16,7 @@ import { afterRun } from "../runs/after-run.ts";
 import { dryRun } from "../runs/dry-run.ts";
 import { syncCompany } from "../runs/local-sync.ts";
 import type { CompanyRun } from "../runs/remote-sync.ts";
+import { sendAlerts } from "../runs/send-alerts.ts";
 import { printReports } from "../runs/run-report-text.ts";
 
 /** Makes one run of each company, then what follows it. */
@@ -54,6 +55,7 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   }
   const outcomes = [...reports.values()].map((report): Outcome => report.outcome);
   for (const [company, report] of refused) reports.set(company, report);
+  await sendAlerts(context, config, reports);
   // Printed last: a reader that closes stdout (`| head`) ends the program, when everything above is done.
   await printReports(context, reports);
   return worstOutcome([...outcomes, ...failures, ...left]);

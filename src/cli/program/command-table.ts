@@ -71,6 +71,10 @@ const commandTable = {
       ),
     },
   },
+  "alerts test": {
+    summary: "send a test alert to each target of the config; exits 1 if one does not take it",
+    options: {},
+  },
   verify: {
     summary: "compare the mirror with the service: all lists and some details; exits 1 if anything differs",
     options: {

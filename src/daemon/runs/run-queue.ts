@@ -128,7 +128,13 @@ export class RunQueue {
       await run.transport.close();
       const { outcome, requests } = report;
       this.current = null;
-      this.parts.onEnd(run, { outcome: listedOutcome(report), startedMs, finishedMs: clock.nowMs() });
+      const message = report.error?.message;
+      this.parts.onEnd(run, {
+        outcome: listedOutcome(report),
+        startedMs,
+        finishedMs: clock.nowMs(),
+        message,
+      });
       log.info("a run ended", { why, outcome, requests: requests.total, error: report.error?.message });
       if (scrub.signal.aborted && (report.scrub?.left ?? 0) > 0) this.owed = request.resources;
       else this.scrubOwed();

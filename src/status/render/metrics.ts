@@ -1,5 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from "prom-client";
 import { workerStates } from "../../sync/event-worker/worker-status.ts";
+import { alertKinds } from "../../config/alert-section.ts";
+import { targetsLeft } from "../alerts/incidents.ts";
 import type { RefusalCounts } from "../../webhook/delivery-gap/refusal-watch.ts";
 import { refusalReasons } from "../../webhook/ingest/delivery.ts";
 import type { CompanyStatusView } from "../company-status.ts";
@@ -183,6 +185,12 @@ const families: Readonly<Record<string, readonly [help: string, read: Read]>> = 
     "what is free on the file system of the mirror, for this user",
     ({ fileBytes }) => fileBytes?.diskFree,
   ],
+  alerts_open: ["incidents by what they are about; 0 without one", openIncidents],
+  alerts_undelivered: [
+    "alerts that their target has not taken yet, by target",
+    ({ alerts }) =>
+      byKey("target", Object.fromEntries(targetsLeft(alerts).map(({ target, count }) => [target, count]))),
+  ],
   queue_rows: ["what is still to be read, by kind; dead: given up", queueRows],
 };
 
@@ -195,6 +203,16 @@ function whileOpen(read: Read): Read {
 function byKey(label: string, counts: Counts, usual: readonly string[] = []): Sample[] {
   const all: Counts = { ...Object.fromEntries(usual.map((key) => [key, 0])), ...counts };
   return Object.entries(all).map(([key, value]) => ({ labels: { [label]: key }, value: value ?? 0 }));
+}
+
+function openIncidents({ alerts }: CompanyStatusView): Sample[] {
+  const open = alerts.incidents.filter(({ ended_at }) => ended_at === null);
+  const counts = Object.groupBy(open, ({ kind }) => kind);
+  return byKey(
+    "kind",
+    Object.fromEntries(Object.entries(counts).map(([kind, all]) => [kind, all.length])),
+    alertKinds,
+  );
 }
 
 function serviceStates({ service }: CompanyStatusView): Sample[] {

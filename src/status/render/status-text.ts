@@ -1,6 +1,7 @@
 import { formatDuration, formatSize } from "../../base/units.ts";
 import { skewText } from "../../http/clock-skew.ts";
 import type { BudgetView } from "../../rate-limit/permit.ts";
+import { terminalText } from "../../base/terminal-text.ts";
 import { earliest } from "../../state/sweeps.ts";
 import type { MirrorSizes } from "../../state/retention/sizes.ts";
 import { longLogBytes, longLogText } from "../../store/write-ahead-log.ts";
@@ -11,6 +12,7 @@ import type { Health, ResourceHealth } from "../mirror-health.ts";
 import { refusingText } from "../receiver-note.ts";
 import { deliveriesRefused, eventsOverdue, type EventStatus } from "../event-status.ts";
 import type { StepStatus } from "../after-run-record.ts";
+import { targetsLeft } from "../alerts/incidents.ts";
 import type { CompanyStatus } from "../company-status.ts";
 
 /** The status of one company as lines for people. Pure. */
@@ -31,8 +33,15 @@ export function statusLines(company: string, status: CompanyStatus, nowMs: numbe
     ...(status.events ? eventLines(status.events, nowMs) : []),
     ...runLines(health, status.running, nowMs),
     ...status.after_run.map((step) => stepLine(step, nowMs)),
+    ...targetsLeft(status.alerts).map(alertLine),
     ...status.freshness.stale.map(({ name, age }) => `  TOO OLD ${name}: ${age}`),
   ];
+}
+
+function alertLine({ target, count, attempts, error }: ReturnType<typeof targetsLeft>[number]): string {
+  const why =
+    error === null ? "" : `, after ${plural(attempts, "attempt", "attempts")}: ${terminalText(error, 200)}`;
+  return `  ! ${plural(count, "alert", "alerts")} not delivered to ${target}${why}`;
 }
 
 function headline({ freshness: { oldest }, health }: CompanyStatus, nowMs: number): string {

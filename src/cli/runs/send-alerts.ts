@@ -1,0 +1,63 @@
+import { messageOf } from "../../base/errors.ts";
+import type { Config } from "../../config/config.ts";
+import { Alerters } from "../../daemon/incident-watch.ts";
+import { parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
+import { alertTargets, type AlertTarget } from "../../status/alerts/targets.ts";
+import { viewAfterRun } from "../../status/file-view.ts";
+import type { CompanyReport } from "../../sync/context/run-report.ts";
+import { companyScopes, type CompanyScope } from "../mirror/company-scope.ts";
+import { selectResources } from "../mirror/selected-resources.ts";
+import type { CommandContext } from "../program/command.ts";
+import { isDaemonThere } from "./remote-sync.ts";
+
+/** For all alerts of a `sync` together; what is left is sent by the next one. */
+const timeLimitMs = 60_000;
+/** Pauses between the attempts. */
+const pausesMs = [2_000, 5_000];
+
+/** The targets that the config names. */
+export function targetsOf(context: CommandContext, config: Config): AlertTarget[] {
+  const { env, version, clock, keepSecret } = context;
+  return alertTargets(config, { env, version, clock, onSecrets: keepSecret });
+}
+
+/**
+ * Sends the alerts that follow from these runs. A company whose mirror a daemon holds is the daemon's. Never rejects:
+ * what cannot be sent is logged.
+ */
+export async function sendAlerts(
+  context: CommandContext,
+  config: Config,
+  reports: ReadonlyMap<string, CompanyReport>,
+): Promise<void> {
+  if (config.alerts.length === 0) return;
+  const { clock, random, log, signal } = context;
+  try {
+    const free = companyScopes(context, config).filter((scope) => !isDaemonThere(scope));
+    const views = free.flatMap((scope) => viewOf(scope, reports.get(scope.company.name)));
+    if (views.length === 0) return;
+    const parts = { clock, random, log, targetsOf: (one: Config) => targetsOf(context, one) };
+    const alerters = new Alerters(parts, config);
+    alerters.update(views, scheduleOf(config));
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(timeLimitMs)]);
+    let failed = await alerters.deliver(limit, true);
+    for (const pauseMs of pausesMs) {
+      if (failed === 0 || limit.aborted) break;
+      await clock.sleep(pauseMs, limit);
+      failed = await alerters.deliver(limit, true);
+    }
+    if (failed > 0) log.error("alerts were not delivered: the next run tries again", { targets: failed });
+  } catch (error) {
+    log.error("alerts were not sent", { error: messageOf(error) });
+  }
+}
+
+function viewOf({ context, config, company, manifest }: CompanyScope, report: CompanyReport | undefined) {
+  if (!report) return [];
+  const resources = selectResources(manifest, config.resources, []);
+  return [viewAfterRun({ config, company, manifest, resources, report }, context.clock.nowMs())];
+}
+
+function scheduleOf({ schedule: { sync, timezone } }: Pick<Config, "schedule">) {
+  return sync === null ? null : parseCronSchedule(sync, timezone);
+}

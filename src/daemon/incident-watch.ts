@@ -1,0 +1,129 @@
+import { statfsSync } from "node:fs";
+import { messageOf } from "../base/errors.ts";
+import { createRedactor } from "../base/secret.ts";
+import { Semaphore } from "../base/semaphore.ts";
+import { secretTexts } from "../config/companies.ts";
+import type { Config } from "../config/config.ts";
+import { mirrorFiles } from "../config/mirror-files.ts";
+import { Alerter } from "../status/alerts/alerter.ts";
+import type { AlertTarget } from "../status/alerts/targets.ts";
+import type { CompanyStatusView } from "../status/company-status.ts";
+import { conditionsOf, defaultReadyLimits, spaceConditions, type Condition } from "../status/conditions.ts";
+import type { ProcessContext } from "./runs/process-context.ts";
+import { freshForMs, type CronSchedule } from "./scheduler/cron-schedule.ts";
+
+/** What the alerts of many companies are sent with. */
+export interface AlertContext extends Pick<ProcessContext, "clock" | "random" | "log"> {
+  readonly targetsOf: (config: Config) => readonly AlertTarget[];
+  /** @default the disk's own */
+  readonly freeBytes?: (folder: string) => number;
+}
+
+/** Attempts at a time, over all companies: a command is a process each. */
+const mostAtATime = 4;
+
+function freeBytesOf(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
+
+/**
+ * The alerters of all companies of a config, and of its data folder.
+ *
+ * Guarantee: a company whose status or file cannot be read keeps no other from its alerts.
+ * Source of truth: the alerters' files.
+ * Worst outcome of a crash: an alert is sent twice.
+ */
+export class Alerters {
+  private readonly context: AlertContext;
+  private readonly config: Config;
+  private readonly targets: readonly AlertTarget[];
+  private readonly redact: (text: string) => string;
+  private readonly byFile = new Map<string, Alerter>();
+  private readonly places = new Semaphore(mostAtATime);
+
+  constructor(context: AlertContext, config: Config) {
+    this.context = context;
+    this.config = config;
+    this.targets = context.targetsOf(config);
+    this.redact = createRedactor(secretTexts(config));
+  }
+
+  /** Takes in how the companies stand now. Never throws. */
+  update(views: readonly CompanyStatusView[], schedule: CronSchedule | null): void {
+    const nowMs = this.context.clock.nowMs();
+    const limits = { ...defaultReadyLimits, freshForMs: freshForMs(schedule, nowMs) };
+    this.guarded(null, () => {
+      const free = (this.context.freeBytes ?? freeBytesOf)(this.config.dataDir);
+      this.of(mirrorFiles(this.config, "").folderAlerts, null).update(spaceConditions(free), this.targets);
+    });
+    for (const view of views)
+      this.guarded(view.company, () => this.updateOne(view.company, conditionsOf(view, nowMs, limits)));
+  }
+
+  private updateOne(company: string, conditions: readonly Condition[]): void {
+    this.of(mirrorFiles(this.config, company).alerts, company).update(conditions, this.targets);
+  }
+
+  /** Makes one attempt for each alert that is due. Never rejects. Gives the number of those that failed. */
+  async deliver(signal: AbortSignal, force = false): Promise<number> {
+    const each = [...this.byFile.values()].map(async (alerter) => {
+      if (!alerter.isDue(force)) return 0;
+      const release = await this.places.acquire(signal);
+      if (!release) return 0;
+      return alerter.deliver(this.targets, signal, force).finally(release);
+    });
+    return (await Promise.all(each)).reduce((sum, failed) => sum + failed, 0);
+  }
+
+  private of(file: string, company: string | null): Alerter {
+    const { clock, random, log } = this.context;
+    const known = this.byFile.get(file);
+    if (known) return known;
+    const alerter = new Alerter({ file, company, clock, random, log, redact: this.redact });
+    this.byFile.set(file, alerter);
+    return alerter;
+  }
+
+  private guarded(company: string | null, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      const facts = { error: messageOf(error), ...(company === null ? {} : { company }) };
+      this.context.log.warn("what is wrong cannot be judged for alerts", facts);
+    }
+  }
+}
+
+/** What the watch looks at. */
+export interface IncidentWatchParts {
+  readonly context: AlertContext;
+  /** As it is now. */
+  readonly config: () => Config;
+  readonly schedule: () => CronSchedule | null;
+  readonly views: () => readonly CompanyStatusView[];
+  readonly closed: AbortSignal;
+}
+
+const lookEveryMs = 5_000;
+
+/** Looks at all companies until `closed`, and sends the alerts that follow. An alert on its way then is sent again. */
+export async function watchIncidents(parts: IncidentWatchParts): Promise<void> {
+  const { context, closed } = parts;
+  let current: Config | null = null;
+  let alerters: Alerters | null = null;
+  let delivering: Promise<unknown> = Promise.resolve();
+  for (; !closed.aborted; await context.clock.sleep(lookEveryMs, closed)) {
+    const config = parts.config();
+    if (config !== current) {
+      // What is on its way is recorded by those that sent it, before others read their files.
+      await delivering;
+      alerters = config.alerts.length > 0 ? new Alerters(context, config) : null;
+      current = config;
+    }
+    if (!alerters) continue;
+    alerters.update(parts.views(), parts.schedule());
+    delivering = Promise.all([delivering, alerters.deliver(closed)]);
+  }
+  await delivering;
+}

@@ -1,0 +1,165 @@
+import { existsSync, readFileSync } from "node:fs";
+import { writeFileAtomically } from "../../base/atomic-file.ts";
+import type { Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/logger.ts";
+import type { Random } from "../../base/random.ts";
+import { terminalText } from "../../base/terminal-text.ts";
+import type { MirrorFiles } from "../../config/mirror-files.ts";
+import {
+  afterAttempt,
+  decideAlerts,
+  dueAlerts,
+  mostAttempts,
+  noIncidents,
+  type AlertState,
+  type Finding,
+  type Undelivered,
+} from "./incidents.ts";
+import type { AlertTarget } from "./targets.ts";
+
+/** The longest message of an alert, characters. */
+const mostCharacters = 2_000;
+
+/** What an alerter works with. */
+export interface AlerterParts {
+  readonly file: string;
+  /** Null: what concerns all companies. */
+  readonly company: string | null;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Takes secrets out of a text. */
+  readonly redact: (text: string) => string;
+}
+
+/** What is kept of incidents; nothing where the file is missing or cannot be read. */
+export function readAlertState(file: string): AlertState {
+  try {
+    return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as AlertState) : noIncidents;
+  } catch {
+    return noIncidents;
+  }
+}
+
+/** What concerns a company, all companies included. */
+export function readAlerts({
+  alerts,
+  folderAlerts,
+}: Pick<MirrorFiles, "alerts" | "folderAlerts">): AlertState {
+  const [own, all] = [readAlertState(alerts), readAlertState(folderAlerts)];
+  return {
+    incidents: [...own.incidents, ...all.incidents],
+    undelivered: [...own.undelivered, ...all.undelivered],
+  };
+}
+
+/**
+ * The incidents of one company, and the alerts about them.
+ *
+ * Guarantee: an alert is on disk before it is sent, and stays there until its target has taken it or it is given up
+ * after days. While the disk is full, memory stands in for the file.
+ * Source of truth: the file.
+ * Worst outcome of a crash: an alert that its target has taken is sent again, with the same id.
+ */
+export class Alerter {
+  private readonly parts: AlerterParts;
+  private state: AlertState;
+  private written: string;
+  private isDelivering = false;
+
+  constructor(parts: AlerterParts) {
+    this.parts = parts;
+    this.state = readAlertState(parts.file);
+    this.written = JSON.stringify(this.state);
+  }
+
+  /** Takes in what is wrong now; what follows is to be delivered. */
+  update(conditions: readonly Finding[], targets: readonly AlertTarget[]): void {
+    const { company, clock, random, redact } = this.parts;
+    const safe = (message: string) => terminalText(redact(message), mostCharacters);
+    const facts = {
+      company,
+      conditions: conditions.map((one) => ({ ...one, message: safe(one.message) })),
+      targets,
+      nowMs: clock.nowMs(),
+      newId: () => random.uuid(),
+    };
+    this.keep(decideAlerts(this.state, facts));
+  }
+
+  /** Is there something to deliver, and nobody at it? */
+  isDue(force = false): boolean {
+    const { undelivered } = this.state;
+    if (this.isDelivering) return false;
+    return force ? undelivered.length > 0 : dueAlerts(this.state, this.parts.clock.nowMs()).length > 0;
+  }
+
+  /**
+   * Makes one attempt for each alert that is due. `force`: pauses between attempts count for nothing. Never rejects.
+   * Gives the number of alerts that were not taken.
+   */
+  async deliver(targets: readonly AlertTarget[], signal: AbortSignal, force = false): Promise<number> {
+    this.isDelivering = true;
+    try {
+      const each = targets.map((target) => this.deliverTo(target, signal, force));
+      return (await Promise.all(each)).reduce((sum, failed) => sum + failed, 0);
+    } finally {
+      this.isDelivering = false;
+    }
+  }
+
+  private async deliverTo(target: AlertTarget, signal: AbortSignal, force: boolean): Promise<number> {
+    for (;;) {
+      const next = this.nextFor(target, force);
+      if (!next || signal.aborted) return 0;
+      const error = await this.attempt(next, target, signal);
+      if (signal.aborted && error !== null) return 1;
+      this.keep(afterAttempt(this.state, next, error, this.parts.clock.nowMs()));
+      if (error !== null) return 1;
+    }
+  }
+
+  private nextFor({ key }: AlertTarget, force: boolean): Undelivered | undefined {
+    const nowMs = this.parts.clock.nowMs();
+    const due = force ? this.state.undelivered : dueAlerts(this.state, nowMs);
+    return due.find(({ target }) => target === key);
+  }
+
+  /** Null: the target has taken it. */
+  private async attempt(
+    { alert, attempts }: Undelivered,
+    { key, send }: AlertTarget,
+    signal: AbortSignal,
+  ): Promise<string | null> {
+    const { log, redact } = this.parts;
+    const { event, kind, id } = alert;
+    try {
+      await send(alert, signal);
+      log.info("an alert was sent", { target: key, event, kind, id });
+      return null;
+    } catch (error) {
+      const message = redact(messageOf(error));
+      const attempt = attempts + 1;
+      const said = { target: key, event, kind, id, attempt, error: message };
+      if (attempt >= mostAttempts) log.error("an alert was given up: it was not taken for days", said);
+      else if (!signal.aborted) log.warn("an alert was not delivered: it is tried again", said);
+      return message;
+    }
+  }
+
+  /** Never throws: without room on the disk an alert is sent all the same. */
+  private keep(state: AlertState): void {
+    this.state = state;
+    const text = JSON.stringify(state);
+    if (text === this.written) return;
+    try {
+      writeFileAtomically(this.parts.file, `${text}\n`, 0o600);
+      this.written = text;
+    } catch (error) {
+      this.parts.log.warn("incidents cannot be recorded: after a restart alerts may be sent again", {
+        error: messageOf(error),
+      });
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import { existsSync } from "node:fs";
+import type { CompanyConfig, Config } from "../config/config.ts";
+import { mirrorFiles } from "../config/mirror-files.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
+import { WorkQueue } from "../state/work-queue.ts";
+import { openDatabase, type Db } from "../store/database.ts";
+import { assertReadable } from "../store/migrations/migrate.ts";
+import type { CompanyReport } from "../sync/context/run-report.ts";
+import { listedOutcome } from "../sync/context/run-report.ts";
+import { readStepStatus, stepsAfterRun } from "./after-run-record.ts";
+import { readAlerts } from "./alerts/alerter.ts";
+import type { CompanyStatusView } from "./company-status.ts";
+import { emptyReceiverNote } from "./receiver-note.ts";
+import { readLiveFacts } from "./live-facts.ts";
+
+/** A company after a run that no daemon made. */
+export interface RunOfCompany {
+  readonly config: Config;
+  readonly company: CompanyConfig;
+  readonly manifest: Manifest;
+  /** Resources that the config asks for. */
+  readonly resources: readonly { readonly name: string }[];
+  readonly report: CompanyReport;
+}
+
+/** How a company stands after such a run, in the words of the daemon: what only a daemon knows is not known. */
+export function viewAfterRun(run: RunOfCompany, nowMs: number): CompanyStatusView {
+  const { config, company, report } = run;
+  const files = mirrorFiles(config, company.name);
+  const secrets = [company.token, ...company.webhook.secrets];
+  const lastRun = {
+    outcome: listedOutcome(report),
+    startedMs: Date.parse(report.started_at),
+    finishedMs: Date.parse(report.finished_at),
+    message: report.error?.message,
+  };
+  const unknown = { run: null, budget: null, nextRunMs: null, requests: {}, waitedMs: 0, rows: [], runs: {} };
+  return {
+    company: company.name,
+    missingSecrets: secrets.flatMap(({ problem }) => problem ?? []),
+    open: true,
+    service: { state: "working", message: null, sinceMs: nowMs },
+    deliveries: {},
+    receiver: emptyReceiverNote,
+    writeProblem: null,
+    ...unknown,
+    ...readFile(files.mirror, run, nowMs),
+    lastRun,
+    afterRun: {
+      steps: readStepStatus(files.afterRun, stepsAfterRun(config), nowMs),
+      problem: null,
+      isReportScheduled: config.schedule.publish !== "after_sync",
+    },
+    alerts: readAlerts(files),
+  };
+}
+
+/** Events wait for a daemon or the next run: here nobody is late. */
+function readFile(file: string, { manifest, resources }: RunOfCompany, nowMs: number) {
+  const names = resources.map(({ name }) => name);
+  const db = openReadable(file);
+  try {
+    const facts = readLiveFacts(db && { db, manifest }, names, nowMs);
+    const events = { ...facts.events, oldestWaitingMs: null };
+    return { ...facts, events, queue: db ? new WorkQueue(db).counts() : [] };
+  } finally {
+    db?.close();
+  }
+}
+
+/** Null: there is no mirror, or it cannot be read; the run's report says so. */
+function openReadable(file: string): Db | null {
+  if (!existsSync(file)) return null;
+  let db: Db | null = null;
+  try {
+    db = openDatabase(file, { readonly: true });
+    assertReadable(db);
+    return db;
+  } catch {
+    db?.close();
+    return null;
+  }
+}

@@ -1,0 +1,62 @@
+import { describe, expect, test } from "vitest";
+import { secretTexts } from "../../src/config/companies.ts";
+import { formatEffectiveConfig } from "../../src/config/effective-config.ts";
+import { complaints, load, minimal } from "../support/config.ts";
+
+function alertsOf(entry: string, env = {}) {
+  return load(minimal(`alerts:\n  - ${entry}\n`), { env: { TOKEN: "token-of-acme", ...env } });
+}
+
+describe("the config's alerts", () => {
+  test.each([
+    ["command: mail-alert", ["mail-alert"]],
+    ["command: ./mail alert now", ["/home/me/mail", "alert", "now"]],
+    ['command: [/bin/sh, -c, "mail ops"]', ["/bin/sh", "-c", "mail ops"]],
+  ])("%s is words, without a shell", (entry, words) => {
+    expect(alertsOf(`{ when: [failed], ${entry} }`).config.alerts).toMatchObject([
+      { command: words, url: null },
+    ]);
+  });
+
+  test("take url and secret from the environment or a file, and no line shows them", () => {
+    const env = { CHAT: "https://chat.example.com/hooks/abc", KEY: "0123456789abcdef" };
+    const { config, warnings } = alertsOf('{ when: [gap], url: "${env:CHAT}", secret: "${env:KEY}" }', env);
+    expect(warnings).toEqual([]);
+    expect(secretTexts(config)).toEqual(["token-of-acme", env.CHAT, env.KEY]);
+    expect(JSON.stringify(config)).not.toMatch(/chat\.example|0123456789abcdef/);
+    const [company] = config.companies;
+    expect(company && formatEffectiveConfig(config, company)).toContain('"alerts":[]');
+  });
+
+  test("a url in the file is no secret; one that is missing is a warning, and sync goes on", () => {
+    const { config, warnings } = alertsOf('{ when: [gap], url: "https://example.com/a" }');
+    expect(warnings).toEqual([]);
+    expect(secretTexts(config)).toEqual(["token-of-acme"]);
+    expect(alertsOf('{ when: [gap], url: "${env:CHAT}" }').warnings).toEqual([
+      "config.yaml:5:25: alerts[0].url: the environment variable CHAT is not set",
+    ]);
+  });
+
+  test.each([
+    [
+      "{ when: [fail], command: a }",
+      'must be one of failed, stale, partial, refused, held, disk_low, gap; did you mean "failed"?',
+    ],
+    ["{ when: [], command: a }", "must name at least one thing"],
+    ["{ when: [failed] }", "must have a command or a url, one of the two"],
+    [
+      "{ when: [failed], command: a, url: https://example.com }",
+      "must have a command or a url, one of the two",
+    ],
+    ["{ when: [failed], command: a, secret: 0123456789abcdef }", "must have no secret beside a command"],
+    ["{ when: [failed], url: http://example.com/x }", "must use https://"],
+    ["{ when: [failed], url: https://example.com/x, secret: short }", "has fewer than 16 characters"],
+    ['{ when: [failed], command: "mail ops < /dev/stdin" }', "must be a list where a word has blanks"],
+    ['{ when: [failed], command: " " }', "must be a command, or a list of its words"],
+    ["{ when: [failed], command: [] }", "must be a command, or a list of its words"],
+  ])("%s is refused", (entry, complaint) => {
+    const text = complaints(minimal(`alerts:\n  - ${entry}\n`)).join("\n");
+    expect(text).toContain(complaint);
+    expect(text).not.toContain("example.com/x");
+  });
+});

@@ -1,0 +1,135 @@
+import { chmodSync, existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { createRedactor } from "../../src/base/secret.ts";
+import { Alerter, readAlertState } from "../../src/status/alerts/alerter.ts";
+import { runAlertCommand } from "../../src/status/alerts/command-target.ts";
+import type { Alert } from "../../src/status/alerts/incidents.ts";
+import type { Condition } from "../../src/status/conditions.ts";
+import { root, temporaryFolder } from "../support/cli.ts";
+import { loggingTo } from "../support/open-company.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+import { eventually } from "../support/serve.ts";
+
+const noSignal = new AbortController().signal;
+const alert: Alert = {
+  id: "i1-begin",
+  event: "begin",
+  kind: "failed",
+  subject: "reading",
+  company: "acme",
+  message: "the service is away",
+  began_at: "2026-11-22T03:00:00.000Z",
+  ended_at: null,
+};
+const failed: Condition = {
+  kind: "failed",
+  subject: "reading",
+  message: "GET https://token-of-acme@example.com failed\u001b[31m",
+  raises: true,
+  blocks: true,
+};
+
+function anAlerter(file: string, said: string[] = []): Alerter {
+  const redact = createRedactor(["token-of-acme"]);
+  const parts = { clock: systemClock, random: seededRandom(1), log: loggingTo(said), redact };
+  return new Alerter({ file, company: "acme", ...parts });
+}
+
+function run(words: readonly string[], timeLimitMs = 5_000): Promise<void> {
+  const env = { PATH: process.env["PATH"], FINTORO_TOKEN: "token-of-acme" };
+  return runAlertCommand(JSON.stringify(alert), alert, { words, env, timeLimitMs, signal: noSignal });
+}
+
+// Fault: process | the program is killed after a target took an alert, before that was recorded | between sending and recording | it is sent again with the same id: twice, never not at all
+test("an alert is on disk before it is sent, and redacted there; after a kill it is sent again with its id", async () => {
+  const file = path.join(temporaryFolder(), "acme.alerts.json");
+  const ids: string[] = [];
+  const target = {
+    key: "mail",
+    when: ["failed"],
+    send: ({ id }: Alert) => {
+      expect(readAlertState(file).undelivered).toMatchObject([{ alert: { id } }]);
+      ids.push(id);
+      return new Promise<void>(() => undefined);
+    },
+  } as const;
+  const killed = anAlerter(file);
+  killed.update([failed], [target]);
+  void killed.deliver([target], noSignal);
+  const [kept] = readAlertState(file).undelivered;
+  expect(kept?.alert.message).toBe("GET https://[redacted]@example.com failed\\x1b[31m");
+  const next = anAlerter(file);
+  next.update([failed], [target]);
+  await next.deliver([{ ...target, send: async ({ id }: Alert) => void ids.push(id) }], noSignal);
+  expect(ids).toEqual([kept?.alert.id, kept?.alert.id]);
+  expect(readAlertState(file)).toMatchObject({ incidents: [{ ended_at: null }], undelivered: [] });
+});
+
+// Fault: disk | the data folder cannot be written, as on a full disk | the file of incidents | alerts are sent all the same, once by this process
+test("a full disk keeps no alert back", async () => {
+  const said: string[] = [];
+  const alerter = anAlerter(path.join(temporaryFolder(), "missing", "acme.alerts.json"), said);
+  const sent: string[] = [];
+  const target = {
+    key: "mail",
+    when: ["failed"],
+    send: async ({ event }: Alert) => void sent.push(event),
+  } as const;
+  for (const conditions of [[failed], [failed], []]) {
+    alerter.update(conditions, [target]);
+    await alerter.deliver([target], noSignal);
+  }
+  expect(sent).toEqual(["begin", "end"]);
+  expect(said.join("\n")).toContain("incidents cannot be recorded");
+});
+
+// Fault: process | the command of an alert hangs, with a child of its own, and prints without end | the program of an alert's target | it and its child are killed at the time limit, and little of its output is kept
+test("a command that hangs is killed with what it started, and the alert is not delivered", async () => {
+  const folder = temporaryFolder();
+  const pid = path.join(folder, "pid");
+  const script = `sleep 60 & echo $! > ${pid}; yes no-end`;
+  await expect(run(["sh", "-c", script], 500)).rejects.toThrow("it did not end within 0.5 s");
+  const child = Number(readFileSync(pid, "utf8"));
+  // A killed process that nobody waits for stays in the table of processes in some containers.
+  const isGone = () => {
+    const stat = `/proc/${child}/stat`;
+    return !existsSync(stat) || readFileSync(stat, "utf8").includes(") Z");
+  };
+  await eventually(isGone, "the end of its child");
+});
+
+test("a command gets the alert on stdin and a few facts, nothing else of the environment, and no shell", async () => {
+  const file = path.join(temporaryFolder(), "kept");
+  await run(["sh", "-c", `cat > ${file}; env >> ${file}; printf %s "$0" >> ${file}`, "$(id)"]);
+  const kept = readFileSync(file, "utf8");
+  expect(JSON.parse(kept.slice(0, kept.indexOf("}") + 1))).toEqual(alert);
+  expect(kept).toContain("FINTORO_MIRROR_ALERT_COMPANY=acme");
+  expect(kept).toContain("$(id)");
+  expect(kept).not.toContain("token-of-acme");
+});
+
+test.each([
+  [["no-such-program-anywhere"], /it cannot be started: .*ENOENT/],
+  [
+    ["sh", "-c", "yes no-room | head -c 100000 >&2; exit 3"],
+    /^it ended with exit code 3: (?:no-room.{4})+.*…$/,
+  ],
+])("a command %j that fails says why, in a few words", async (words, message) => {
+  const error: unknown = await run(words).catch((reason: unknown) => reason);
+  expect((error as Error).message).toMatch(message);
+  expect((error as Error).message.length).toBeLessThan(400);
+});
+
+test("the command in examples/ makes a mail of an alert", async () => {
+  const folder = temporaryFolder({ sendmail: '#!/bin/sh\n[ "$*" = -t ]\ncat > "$(dirname "$0")/mail"\n' });
+  chmodSync(path.join(folder, "sendmail"), 0o700);
+  await run([path.join(root, "examples/mail-alert"), "ops@example.com", path.join(folder, "sendmail")]);
+  const [head = "", text, json = ""] = readFileSync(path.join(folder, "mail"), "utf8").split("\n\n");
+  expect(head).toMatch(
+    /^To: ops@example\.com\nSubject: fintoro-mirror acme: begin of failed\nContent-Type: text\/plain/,
+  );
+  expect(text).toBe(alert.message);
+  expect(JSON.parse(json)).toEqual(alert);
+});

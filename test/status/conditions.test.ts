@@ -1,0 +1,78 @@
+import { describe, expect, test } from "vitest";
+import type { CompanyStatusView } from "../../src/status/company-status.ts";
+import { conditionsOf, defaultReadyLimits, spaceConditions } from "../../src/status/conditions.ts";
+import { companyView, lookedAtMs, service } from "../support/company-view.ts";
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const { lastRun } = companyView();
+const whole = companyView().wholeness;
+const failedRun = lastRun && { ...lastRun, outcome: "failed", message: "the service is away" };
+const run = { mode: "incremental", startedMs: lookedAtMs - minuteMs };
+const forbidden = { resource: "invoices", kind: "forbidden", message: "403" } as const;
+const held = { resource: "clients", kind: "held", message: "Kept 40 of 50 records" } as const;
+
+/** What begins an incident, and what keeps one as it is. */
+function judged(facts: Partial<CompanyStatusView>) {
+  const all = conditionsOf(companyView(facts), lookedAtMs, defaultReadyLimits);
+  const named = (raises: boolean) =>
+    all.filter((one) => one.raises === raises).map(({ kind, subject }) => `${kind} ${subject}`);
+  return { raises: named(true), keeps: named(false) };
+}
+
+describe("an incident", () => {
+  test.each<[string, Partial<CompanyStatusView>]>([
+    ["failed reading", { lastRun: failedRun }],
+    ["failed reading", { service: service("unauthenticated", 1) }],
+    ["failed reading", { service: service("unavailable", 16 * minuteMs) }],
+    ["failed reading", { open: false, service: service("database", 3 * minuteMs, "file is not a database") }],
+    ["failed secrets", { missingSecrets: ["companies.acme.token: the file is empty"] }],
+    ["failed after_run", { afterRun: { steps: [], problem: "no room", isReportScheduled: false } }],
+    ["stale lists", { sweptMs: { invoices: lookedAtMs - 27 * hourMs } }],
+    ["partial records", { wholeness: { ...whole, troubles: [forbidden] } }],
+    ["partial records", { wholeness: { ...whole, quarantined: 1 } }],
+    ["partial records", { queue: [{ resource: "invoices", kind: "detail", state: "dead", count: 2 }] }],
+    ["held deletions", { wholeness: { ...whole, troubles: [held] } }],
+    ["gap events", { wholeness: { ...whole, mayHaveLostEvents: true } }],
+  ])("%s begins with %j", (incident, facts) => {
+    expect(judged(facts).raises).toEqual([incident]);
+  });
+
+  test("begins for nothing of a current, whole mirror", () => {
+    expect(judged({})).toEqual({ raises: [], keeps: [] });
+  });
+
+  test.each<[string, Partial<CompanyStatusView>]>([
+    ["while the next run is under way", { lastRun: failedRun, run }],
+    ["after a run that a person ended", { lastRun: lastRun && { ...lastRun, outcome: "interrupted" } }],
+    ["while the daemon starts", { service: service("starting", 1) }],
+    ["while the service is away for a moment", { service: service("unavailable", minuteMs) }],
+    ["while the mirror is being opened", { open: false, service: service("starting", 1) }],
+  ])("about failed runs stays as it is %s", (_, facts) => {
+    expect(judged(facts).raises).toEqual([]);
+    expect(judged(facts).keeps).toContain("failed reading");
+  });
+
+  test("about refused deliveries stays as it is until one is taken, also after a restart", () => {
+    expect(judged({ deliveries: {} }).keeps).toEqual(["refused deliveries"]);
+    expect(judged({ deliveries: { 401: 9 } }).keeps).toEqual(["refused deliveries"]);
+    expect(judged({ deliveries: { known: 1 } }).keeps).toEqual([]);
+  });
+
+  test("about what only the file shows stays as it is while the file is closed, or a run asks again", () => {
+    const shown = ["stale lists", "stale events", "partial records", "held deletions", "gap events"];
+    expect(judged({ open: false, service: service("starting", 1) }).keeps).toEqual(
+      expect.arrayContaining(shown),
+    );
+    expect(judged({ run }).keeps).toEqual(["partial records", "held deletions"]);
+  });
+
+  test.each([
+    [999_999_999, [true]],
+    [1_000_000_000, [false]],
+    [1_499_999_999, [false]],
+    [1_500_000_000, []],
+  ])("with %i free bytes begins below 1 GB and ends at 1.5 GB", (freeBytes, raises) => {
+    expect(spaceConditions(freeBytes).map((one) => one.raises)).toEqual(raises);
+  });
+});
