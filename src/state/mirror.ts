@@ -58,7 +58,11 @@ export class Mirror implements TableContext {
     this.log = new ChangeLog(db, readRestored(db)?.first_seq);
     // One transaction: a new mirror waits for the disk once, and not for each of its tables.
     inTransaction(db, () => {
-      for (const resource of manifest.resources) this.openTable(resource);
+      for (const resource of manifest.resources) {
+        const isChanged = layOutTables(db, planWithUnknown(db, resource));
+        this.derivations.begin(resource.name, derivationVersion(resource), isChanged);
+        this.openTable(resource);
+      }
       createViews(db, [...this.tables.keys()]);
     });
   }
@@ -102,13 +106,9 @@ export class Mirror implements TableContext {
     guarded(this.db.name, () => this.db.close());
   }
 
+  /** Reads only: after a rollback the next transaction may fail, too. */
   private openTable(resource: Resource): void {
-    const plan = planWithUnknown(this.db, resource);
-    inTransaction(this.db, () => {
-      const isChanged = layOutTables(this.db, plan);
-      this.derivations.begin(resource.name, derivationVersion(resource), isChanged);
-    });
-    this.tables.set(resource.name, new ResourceTable(this, resource, plan));
+    this.tables.set(resource.name, new ResourceTable(this, resource, planWithUnknown(this.db, resource)));
   }
 }
 
