@@ -79,8 +79,9 @@ export class SimulatedMachine {
     this.hasMirror = parts.hasMirror;
   }
 
-  /** Notes what happened, for the story of the seed. */
+  /** Notes what happened, for the story of the seed; I1: statements fit the tables, also after a rollback. */
   note(what: string): void {
+    if (/(?:has no|no such) (?:column|table)/.test(what)) this.broken.push(`I1 ${what}`);
     this.story.push(`${(this.time.passedMs / 1000).toFixed(3)} ${what}`);
   }
 

@@ -80,6 +80,7 @@ function firstSync(choice: SeededChoice): Phase {
 function densePhase(choice: SeededChoice): Phase {
   const activity = busyActivity(choice);
   if (activity.kind === "serve" && choice.probability(0.1)) return breakingPhase(choice, activity);
+  if (activity.kind === "serve" && choice.probability(0.2)) return overlapPhase(choice);
   const runAtMs = activity.kind === "serve" ? (activity.runAtMs ?? 0) : 0;
   const bursts = burstTimes(choice, runAtMs);
   const lastMs = Math.max(...bursts);
@@ -101,6 +102,28 @@ function densePhase(choice: SeededChoice): Phase {
 function busyDatabase(choice: SeededChoice, runAtMs: number): Pick<Phase, "busy" | "oddities"> {
   const busy = choice.one([0.05, 0.3]);
   return { busy, oddities: [{ atMs: runAtMs, seed: choice.below(2 ** 31), what: "long number" }] };
+}
+
+/** A record is changed again and again while its list and its own route are slow: reads of both overlap. */
+function overlapPhase(choice: SeededChoice): Phase {
+  const on = choice.one(["clients", "business_cases", "contact_activity_logs"] as const);
+  const runAtMs = 2_000;
+  const changes = Array.from({ length: 8 }, () => ({
+    atMs: runAtMs + choice.below(14_000),
+    seed: choice.below(2 ** 31),
+    on,
+  }));
+  return {
+    seed: choice.below(2 ** 31),
+    activity: { kind: "serve", runAtMs, full: choice.probability(0.5) },
+    ending: { kind: "by itself" },
+    durationMs: minuteMs,
+    changes: changes.toSorted((a, b) => a.atMs - b.atMs),
+    wallJumps: [],
+    network: { ...calmNetwork, evenMs: choice.one([5_000, 10_000]) },
+    deliveries: calmDeliveries,
+    looksAtMs: [12_000, 20_000, 35_000],
+  };
 }
 
 /** Everything is read, and nothing for a while; then a route stops to work, and its records are said to have changed. */
