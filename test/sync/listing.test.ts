@@ -7,7 +7,16 @@ import { recordsAtOnce, applyList } from "../../src/sync/apply/list-answer.ts";
 import { openHasty, openShop } from "../support/mirror.ts";
 import { note, order, person } from "../support/shop-records.ts";
 import { put, stampOf, rows, startMs, written } from "../support/store.ts";
-import { childPage, detail, detailWork, leased, page, runContextOf, waiting } from "../support/sync.ts";
+import {
+  childPage,
+  detail,
+  detailWork,
+  leased,
+  page,
+  runContextOf,
+  stillClock,
+  waiting,
+} from "../support/sync.ts";
 
 const odd = (id: number) => ({ ...person(id), score: "many" });
 const at = (mirror: Mirror, ms: number) => stampOf(mirror, { receivedAtMs: startMs + ms });
@@ -51,7 +60,8 @@ describe("I12: a record in quarantine that never became a row", () => {
 
   test("stays while the list is not complete, and when it was added after the list began", async () => {
     const mirror = await openShop();
-    const run = runContextOf(mirror, {}, ["people"]);
+    const clock = { ...stillClock, nowMs: () => startMs + 4_000 };
+    const run = runContextOf(mirror, { clock }, ["people"]);
     put(mirror, "people", odd(2), { stamp: at(mirror, 0) });
     put(mirror, "people", odd(3), { stamp: at(mirror, 3_000) });
     await page(run, "people", [person(1)], { at: at(mirror, 1_000), total: 2, attempt: 3 });

@@ -101,7 +101,9 @@ describe("the second read of an event's record", () => {
   test("follows from reads of other lanes only where these completed an event, so that a run revived it", async () => {
     const lane = "changed";
     expect(recheck(await aRun(), { reason: "orders.updated", lane }, 0)).toEqual([]);
-    expect(recheck(await aRun(), { reason: "orders.updated", lane }, 1)).toMatchObject([{ reason: "recheck" }]);
+    expect(recheck(await aRun(), { reason: "orders.updated", lane }, 1)).toMatchObject([
+      { reason: "recheck" },
+    ]);
   });
 
   test("is known by its reason, also in mirrors of older versions", () => {
