@@ -134,14 +134,21 @@ export class Alerter {
   ): Promise<string | null> {
     const { log, redact } = this.parts;
     const { event, kind, id } = alert;
+    const about = {
+      ...(alert.company === null ? {} : { company: alert.company }),
+      target: key,
+      event,
+      kind,
+      id,
+    };
     try {
       await send(alert, signal);
-      log.info("an alert was sent", { target: key, event, kind, id });
+      log.info("an alert was sent", about);
       return null;
     } catch (error) {
       const message = redact(messageOf(error));
       const attempt = attempts + 1;
-      const said = { target: key, event, kind, id, attempt, error: message };
+      const said = { ...about, attempt, error: message };
       if (attempt >= mostAttempts) log.error("an alert was given up: it was not taken for days", said);
       else if (!signal.aborted) log.warn("an alert was not delivered: it is tried again", said);
       return message;
