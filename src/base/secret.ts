@@ -53,15 +53,67 @@ export class Secret {
 export const redacted = "[redacted]";
 
 /**
- * A function that replaces secrets in a text by `redacted`: as they are, and as URLs, base64 (also within other bytes)
- * and JSON write them. Redact first, shorten afterwards: a cut secret is not found any more.
+ * Replaces secrets in texts by `redacted`: as they are, and as URLs, base64 (also within other bytes) and JSON write
+ * them. Redact first, shorten afterwards: a cut secret is not found any more. A text takes as long with the secrets of
+ * hundreds of companies as with those of one, which no regular expression does.
  */
+export class Redactor {
+  private readonly known = new Set<string>();
+  /** What a secret is written as, by its first characters, the longest first. */
+  private readonly forms = new Map<number, readonly string[]>();
+  /** Those with fewer characters than a key. */
+  private short: readonly string[] = [];
+
+  add(secrets: readonly string[]): void {
+    for (const secret of secrets) {
+      if (secret === "" || this.known.has(secret)) continue;
+      this.known.add(secret);
+      for (const form of formsOf(secret)) this.addForm(form);
+    }
+  }
+
+  replace(text: string): string {
+    let result = "";
+    let from = 0;
+    for (let at = 0; at < text.length; at++) {
+      const form = this.formAt(text, at);
+      if (form === undefined) continue;
+      result += text.slice(from, at) + redacted;
+      from = at + form.length;
+      at = from - 1;
+    }
+    return from === 0 ? text : result + text.slice(from);
+  }
+
+  private addForm(form: string): void {
+    const key = keyAt(form, 0);
+    if (form.length < keyLength) this.short = withForm(this.short, form);
+    else this.forms.set(key, withForm(this.forms.get(key) ?? [], form));
+  }
+
+  private formAt(text: string, at: number): string | undefined {
+    const isHere = (form: string) => text.startsWith(form, at);
+    return this.forms.get(keyAt(text, at))?.find(isHere) ?? this.short.find(isHere);
+  }
+}
+
+/** Longest first. */
+function withForm(forms: readonly string[], form: string): readonly string[] {
+  return forms.includes(form) ? forms : [...forms, form].toSorted((a, b) => b.length - a.length);
+}
+
+const keyLength = 3;
+
+/** A number for the characters at a place; other characters may have the same. */
+function keyAt(text: string, at: number): number {
+  return text.charCodeAt(at) ^ (text.charCodeAt(at + 1) << 10) ^ (text.charCodeAt(at + 2) << 20);
+}
+
+/** A function that replaces secrets as `Redactor` does. */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
-  const forms = [...new Set(secrets.filter((secret) => secret !== "").flatMap(formsOf))];
-  if (forms.length === 0) return (text) => text;
-  const longestFirst = forms.toSorted((a, b) => b.length - a.length);
-  const pattern = new RegExp(longestFirst.map(escaped).join("|"), "g");
-  return (text) => text.replace(pattern, redacted);
+  const redactor = new Redactor();
+  redactor.add(secrets);
+  return (text) => redactor.replace(text);
 }
 
 function formsOf(secret: string): string[] {
@@ -88,8 +140,4 @@ function base64Forms(secret: string): string[] {
   const whole = bytes.toString("base64").replace(/=+$/, "");
   const forms = [whole, ...cores].filter((form) => form.length >= minBase64Length);
   return forms.flatMap((form) => [form, form.replaceAll("+", "-").replaceAll("/", "_")]);
-}
-
-function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 }

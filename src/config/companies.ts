@@ -32,8 +32,16 @@ export function withChangedToken(company: CompanyConfig): CompanyConfig | null {
   return token === null || isSame ? null : { ...company, token };
 }
 
-/** Every secret whose text is known: no log line may show one. */
+const knownTexts = new WeakMap<Config, readonly string[]>();
+
+/** Every secret whose text is known: no log line may show one. The same list for each company of a config. */
 export function secretTexts(config: Config): readonly string[] {
+  let texts = knownTexts.get(config);
+  if (!texts) knownTexts.set(config, (texts = readTexts(config)));
+  return texts;
+}
+
+function readTexts(config: Config): readonly string[] {
   const ofAlerts = config.alerts.flatMap(({ url, secret }) => [
     ...(url && url.place.kind !== "config" ? [url.secret] : []),
     ...(secret ? [secret.secret] : []),

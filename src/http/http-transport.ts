@@ -93,7 +93,7 @@ function wireFor(settings: Settings): Wire {
     connections: new Semaphore(concurrency),
     counters: new HttpCounters(),
     skew: settings.skew ?? null,
-    safeText: createSafeText([settings.token, ...settings.secrets]),
+    safeText: createSafeText(settings.token, settings.secrets),
   };
 }
 

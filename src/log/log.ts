@@ -1,7 +1,7 @@
 import pino from "pino";
 import { isoTime, type Clock } from "../base/clock.ts";
 import type { Log, LogFields, LogLevel } from "../base/logger.ts";
-import { createRedactor } from "../base/secret.ts";
+import { Redactor } from "../base/secret.ts";
 import { toLogData } from "./log-data.ts";
 import { prettyLine, type LogRecord } from "./pretty-line.ts";
 
@@ -73,14 +73,12 @@ function withoutOwnNames(fields: LogFields): LogFields {
 
 /** The secrets known so far, none at first; the config adds its own when it is read. */
 export class Redaction {
-  readonly #known = new Set<string>();
-  #redactor = createRedactor([]);
+  readonly #redactor = new Redactor();
 
   add(secrets: readonly string[]): void {
-    for (const secret of secrets) this.#known.add(secret);
-    this.#redactor = createRedactor([...this.#known]);
+    this.#redactor.add(secrets);
   }
 
   /** The text without them. */
-  readonly apply = (text: string): string => this.#redactor(text);
+  readonly apply = (text: string): string => this.#redactor.replace(text);
 }

@@ -6,7 +6,7 @@ import { networkErrorOf } from "../../src/http/network-errors.ts";
 import { createSafeText } from "../../src/http/safe-text.ts";
 
 const broken = { where: "GET /x", requestId: "req-9" };
-const words = createSafeText(["hunter2-hunter2"]);
+const words = createSafeText("hunter2-hunter2");
 const withCode = (code: string, message = "whatever") => Object.assign(new Error(message), { code });
 const failureFrom = (error: unknown) => networkErrorOf(error, broken, words);
 

@@ -51,7 +51,7 @@ export function simulatedTransport(
     clock: sender.clock,
     counters,
     skew: null,
-    safeText: createSafeText([sender.token]),
+    safeText: createSafeText(sender.token),
     timeoutMs,
     caps: { bytes: maxResponseBytes, wireBytes: maxResponseBytes },
   };
