@@ -1,3 +1,4 @@
+import type { LoopTurns } from "./loop-turns.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import { DaemonCommands, isAlive } from "../state/daemon-commands.ts";
 import { InboxView } from "../state/inbox/inbox-view.ts";
@@ -8,6 +9,7 @@ import type { WriterLock } from "../store/writer-lock.ts";
 import { backupStep, readSteps } from "../status/after-run-record.ts";
 import { Tally } from "../sync/context/tally.ts";
 import { EventWorker } from "../sync/event-worker/event-worker.ts";
+import { releaseMemory } from "../store/kept-statements.ts";
 import { CompanyIngest } from "../webhook/ingest/ingest.ts";
 import type { RefusalWatch } from "../webhook/delivery-gap/refusal-watch.ts";
 import { createKeyring, type ConfiguredKeyring } from "../webhook/keys/keyring.ts";
@@ -34,6 +36,8 @@ export const graceMs = 20_000;
 export interface SharedParts {
   readonly runPlaces: RunPlaces;
   readonly afterRuns: Pick<AfterRunQueue, "add">;
+  /** To open and close mirrors in, one company in each. */
+  readonly turns: LoopTurns;
 }
 
 /** What a runtime is opened with. */
@@ -111,6 +115,7 @@ export class CompanyRuntime {
     const onEnd = (run: CompanyRun, ended: EndedRun) => {
       counters.add(run);
       counters.countRun(ended);
+      releaseMemory(mirror.db);
     };
     const afterRun = () => afterRuns.add(company.name, "all");
     const followed = { begin, perform: performRun, onEnd, afterRun };
@@ -127,6 +132,7 @@ export class CompanyRuntime {
     const notices = createNotices(context.log);
     const file = mirrorFiles(settings.config, settings.company.name).mirror;
     const mirror = await openMirror(file, context.manifest, notices.store, { ...context, lock });
+    releaseMemory(mirror.db);
     try {
       return new CompanyRuntime(options, mirror, notices);
     } catch (error) {
@@ -253,11 +259,13 @@ export class CompanyRuntime {
   }
 
   private async close(): Promise<void> {
-    const { context, counters } = this.options;
+    const { context, counters, turns } = this.options;
     try {
+      await turns.next();
       this.uptime.end(context.clock.nowMs());
     } finally {
       await this.service.close();
+      await turns.next();
       // Without a pause in between, so that a reader of the status counts nothing twice.
       counters.add({ tally: this.eventWorker.tally, transport: this.service.transport });
       this.mirror.close();

@@ -19,10 +19,6 @@ const openRetryMs = 30_000;
 /** How often the files of token and webhook secrets are looked at. */
 const secretsCheckMs = 2_000;
 
-/** A status that took longer to read is shown again for so many times as long. */
-const slowReadMs = 20;
-const slowReadFactor = 20;
-
 type ServiceView = CompanyStatusView["service"];
 
 /**
@@ -44,7 +40,6 @@ export class CompanySupervisor {
   private runtime: CompanyRuntime | null = null;
   /** How the company stands while there is no runtime. */
   private closedState: ServiceView;
-  private slowView: { readonly view: CompanyStatusView; readonly untilMs: number } | null = null;
   private readonly stopped = new AbortController();
   /** Cuts off what has not ended `graceMs` after `stop`. */
   private readonly aborted = new AbortController();
@@ -81,19 +76,11 @@ export class CompanySupervisor {
     else this.refusals.accepted();
   }
 
-  /** Reading blocks the only thread there is: where it takes long, the last view is given again for a while. */
   view(): CompanyStatusView {
     const { context, settings, counters, refusals, closedState, runtime } = this;
-    const { clock } = context;
-    const startedMs = clock.monotonicMs();
-    if (this.slowView && startedMs < this.slowView.untilMs) return this.slowView.view;
-    const { connections, strayRefusals } = context;
+    const { clock, connections, strayRefusals } = context;
     const receiver = { refusals, strayRefusals, dropped: connections.dropped };
-    const view = readCompanyStatus({ clock, settings, counters, receiver, closedState, runtime });
-    const endedMs = clock.monotonicMs();
-    const tookMs = endedMs - startedMs;
-    this.slowView = tookMs > slowReadMs ? { view, untilMs: endedMs + tookMs * slowReadFactor } : null;
-    return view;
+    return readCompanyStatus({ clock, settings, counters, receiver, closedState, runtime });
   }
 
   /** Changes the settings; restarts the runtime if it was built from others. Running work ends where it can resume. */
@@ -149,6 +136,7 @@ export class CompanySupervisor {
     let logged: string | null = null;
     while (!this.stopped.signal.aborted) {
       try {
+        await this.shared.turns.next();
         return this.tryLock();
       } catch (error) {
         const message = messageOf(error);
@@ -180,6 +168,7 @@ export class CompanySupervisor {
     const signal = this.aborted.signal;
     try {
       const options = { context, ...shared, settings, counters, refusals, lock, closed, signal };
+      await shared.turns.next();
       const runtime = await CompanyRuntime.open(options);
       this.setRuntime(runtime, null);
       if (runtime.receives) log.info("the mirror is open: deliveries are received");
@@ -199,7 +188,6 @@ export class CompanySupervisor {
 
   /** `problem`: why there is no runtime; null: there is one, or it ended as it should. */
   private setRuntime(runtime: CompanyRuntime | null, problem: string | null): void {
-    if (runtime !== this.runtime) this.slowView = null;
     this.runtime = runtime;
     if (this.closedState.message === problem) return;
     const state = problem === null ? "starting" : "database";

@@ -1,4 +1,5 @@
 import { messageOf } from "../base/errors.ts";
+import { LoopTurns } from "./loop-turns.ts";
 import type { Log } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
@@ -10,6 +11,7 @@ import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
 import { CompanySupervisor } from "./company-supervisor.ts";
 import { watchIncidents } from "./incident-watch.ts";
 import { AfterRunQueue, type AfterRunScope } from "./runs/after-run-queue.ts";
+import { RecentViews } from "./recent-views.ts";
 import { RunPlaces } from "./runs/run-places.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
 
@@ -34,12 +36,15 @@ export class Daemon implements Companies {
   private readonly stopping = new Set<Promise<void>>();
   private readonly closing = new AbortController();
   private config: Config;
+  private readonly turns = new LoopTurns();
+  private readonly recent: RecentViews;
   private started = false;
 
   /** Nothing begins before `start`: until then every company is unavailable. */
   constructor(context: Omit<DaemonContext, "strayRefusals">, config: Config) {
     this.context = { ...context, strayRefusals: this.strayRefusals };
     this.config = config;
+    this.recent = new RecentViews(context.clock, () => this.supervisors.values());
     this.apply(config);
   }
 
@@ -74,6 +79,11 @@ export class Daemon implements Companies {
     if (refusal) strayRefusals[refusal.reason] = (strayRefusals[refusal.reason] ?? 0) + 1;
   }
 
+  /** As `views`, for pages: read in slices and up to 5 s old. */
+  recentViews(): Promise<readonly CompanyStatusView[]> {
+    return this.recent.read();
+  }
+
   views(): CompanyStatusView[] {
     return [...this.supervisors.values()].map((supervisor) => supervisor.view());
   }
@@ -85,6 +95,7 @@ export class Daemon implements Companies {
     this.afterRuns.limit = config.serve.afterRun;
     this.schedule = sync === null ? null : parseCronSchedule(sync, timezone);
     this.pageHosts = pageHostsOf(config);
+    this.recent.forget();
     const resources = this.context.resourcesOf(config);
     const names = new Set(config.companies.map(({ name }) => name));
     for (const [name, supervisor] of this.supervisors) if (!names.has(name)) this.remove(supervisor);
@@ -116,8 +127,8 @@ export class Daemon implements Companies {
   private add(settings: CompanySettings): void {
     const { name } = settings.company;
     const context = { ...this.context, log: companyLog(this.context.log, name) };
-    const { runPlaces, afterRuns } = this;
-    const supervisor = new CompanySupervisor(context, { runPlaces, afterRuns }, settings);
+    const { runPlaces, afterRuns, turns } = this;
+    const supervisor = new CompanySupervisor(context, { runPlaces, afterRuns, turns }, settings);
     this.supervisors.set(name, supervisor);
     if (this.started) supervisor.start();
   }

@@ -3,6 +3,7 @@ import type { Mirror } from "../state/mirror.ts";
 import { heartbeatMs, type UptimeLog } from "../state/uptime-log.ts";
 import { noteOf, receiverNoteKey, type ReceiverNote } from "../status/receiver-note.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
+import { releaseMemory } from "../store/kept-statements.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
 import { createLogWatch } from "../store/write-ahead-log.ts";
 import { assertHeld, type WriterLock } from "../store/writer-lock.ts";
@@ -33,6 +34,7 @@ const checkEveryMs = 1_000;
 const slept =
   "no heartbeat for a while: the machine slept, or its clock was set; deliveries may have been missed";
 const wasRefusing = "deliveries are no longer refused: those refused before may be lost";
+const releaseEveryMs = 60_000;
 
 /**
  * Writes heartbeats, the state of the service and what the receiver refuses to the mirror, for processes that only read
@@ -51,6 +53,7 @@ export async function runHeartbeat(parts: HeartbeatParts): Promise<void> {
   const beat = createBeat(parts);
   const noteReceiver = createReceiverNote(parts);
   let written: CompanyStatusView["service"] | null = null;
+  const release = createRelease(parts);
   while (!closed.aborted) {
     const succeeded = guard(() => {
       assertHeld(parts.lock);
@@ -63,9 +66,20 @@ export async function runHeartbeat(parts: HeartbeatParts): Promise<void> {
       parts.refusals.observe(parts.skewMs(), parts.keys());
       noteReceiver();
       beat();
+      release();
     });
     await clock.sleep(succeeded ? checkEveryMs : heartbeatMs, closed);
   }
+}
+
+/** Lets go of what a connection keeps, now and then: most companies of a large daemon do nothing most of the time. */
+function createRelease({ mirror, context: { clock } }: HeartbeatParts): () => void {
+  let releasedMs = clock.monotonicMs();
+  return () => {
+    if (clock.monotonicMs() - releasedMs < releaseEveryMs) return;
+    releaseMemory(mirror.db);
+    releasedMs = clock.monotonicMs();
+  };
 }
 
 /** Renews the time of receiving, and ends it where deliveries are refused. */

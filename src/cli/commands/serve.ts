@@ -96,7 +96,7 @@ function listen(
   const { host, port } = address;
   if (!isLoopbackUrl(urlOf(host, port)))
     log.warn("listens beyond this machine, in plain HTTP: let only a proxy with TLS reach it", { host });
-  const pages = createPages(() => daemon.views(), clock, {
+  const pages = createPages(() => daemon.recentViews(), clock, {
     version,
     strays: () => daemon.otherAnswers,
     strayRefusals: daemon.strayRefusals,

@@ -19,7 +19,7 @@ export interface PagesOptions {
   readonly limits?: () => Partial<ReadyLimits>;
 }
 
-type Views = () => readonly CompanyStatusView[];
+type Views = () => readonly CompanyStatusView[] | Promise<readonly CompanyStatusView[]>;
 
 /** Pages by path. */
 export type Pages = Readonly<Record<string, () => Page | Promise<Page>>>;
@@ -32,7 +32,7 @@ export function createPages(views: Views, clock: Clock, options: PagesOptions): 
     "/healthz": () => page(200, json, JSON.stringify({ status: "ok", version: options.version })),
     "/readyz": () => readyPage(views, clock.nowMs(), options),
     "/metrics": async () =>
-      page(200, metrics.type, await metrics.render(views(), clock.nowMs(), receiverCounts(options))),
+      page(200, metrics.type, await metrics.render(await views(), clock.nowMs(), receiverCounts(options))),
   };
 }
 
@@ -55,9 +55,12 @@ const index = `fintoro-mirror
 POST /webhooks/NAME    deliveries for the company NAME
 `;
 
-function readyPage(views: Views, nowMs: number, options: PagesOptions): Page {
+async function readyPage(views: Views, nowMs: number, options: PagesOptions): Promise<Page> {
   const limits = { ...defaultReadyLimits, ...options.limits?.() };
-  const facts = { ...readinessOfAll(views, nowMs, limits), refused_elsewhere: options.strayRefusals ?? {} };
+  const facts = {
+    ...(await readinessOfAll(views, nowMs, limits)),
+    refused_elsewhere: options.strayRefusals ?? {},
+  };
   return page(facts.ready ? 200 : 503, json, `${JSON.stringify(facts, null, 2)}\n`);
 }
 

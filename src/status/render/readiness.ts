@@ -4,13 +4,15 @@ import type { CompanyStatusView } from "../company-status.ts";
 import { conditionsOf, staleLists, type ReadyLimits } from "../conditions.ts";
 
 /** What /readyz answers. Not ready without companies, or when their status cannot be read. */
-export function readinessOfAll(
-  views: () => readonly CompanyStatusView[],
+export async function readinessOfAll(
+  views: () => readonly CompanyStatusView[] | Promise<readonly CompanyStatusView[]>,
   nowMs: number,
   limits: ReadyLimits,
-): { readonly ready: boolean; readonly [fact: string]: unknown } {
+): Promise<{ readonly ready: boolean; readonly [fact: string]: unknown }> {
   try {
-    const companies = views().map((view) => [view.company, readinessOf(view, nowMs, limits)] as const);
+    const companies = (await views()).map(
+      (view) => [view.company, readinessOf(view, nowMs, limits)] as const,
+    );
     const ready = companies.length > 0 && companies.every(([, one]) => one.ready);
     return { ready, companies: Object.fromEntries(companies) };
   } catch (error) {

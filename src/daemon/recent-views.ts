@@ -1,0 +1,56 @@
+import type { Clock } from "../base/clock.ts";
+import type { CompanyStatusView } from "../status/company-status.ts";
+
+type Views = readonly CompanyStatusView[];
+
+/** Time of reading between two turns of the event loop. */
+const sliceMs = 20;
+
+/** Views are shown again for so many times as long as reading them took, if that was more than a slice. */
+const slowFactor = 20;
+const oldestMs = 5_000;
+
+/**
+ * The status of all companies for the pages. Reading it blocks the only thread there is: it is read in slices, once for
+ * all who ask meanwhile, and where it takes long it is shown again for a while. No view is older than 5 s when it is
+ * given, but for the time of reading.
+ */
+export class RecentViews {
+  private readonly clock: Clock;
+  private readonly sources: () => Iterable<{ view(): CompanyStatusView }>;
+  private reading: Promise<Views> | null = null;
+  private last: { readonly views: Views; readonly untilMs: number } | null = null;
+
+  constructor(clock: Clock, sources: () => Iterable<{ view(): CompanyStatusView }>) {
+    this.clock = clock;
+    this.sources = sources;
+  }
+
+  read(): Promise<Views> {
+    if (this.last && this.clock.monotonicMs() < this.last.untilMs) return Promise.resolve(this.last.views);
+    this.reading ??= this.readAll().finally(() => (this.reading = null));
+    return this.reading;
+  }
+
+  /** What was read before shows no company that came or left since. */
+  forget(): void {
+    this.last = null;
+  }
+
+  private async readAll(): Promise<Views> {
+    const { clock } = this;
+    const startedMs = clock.monotonicMs();
+    const views: CompanyStatusView[] = [];
+    let sliceEndMs = startedMs + sliceMs;
+    for (const source of Array.from(this.sources())) {
+      views.push(source.view());
+      if (clock.monotonicMs() < sliceEndMs) continue;
+      await new Promise((resolve) => setImmediate(resolve));
+      sliceEndMs = clock.monotonicMs() + sliceMs;
+    }
+    const tookMs = clock.monotonicMs() - startedMs;
+    const untilMs = startedMs + Math.min(oldestMs, tookMs * slowFactor);
+    this.last = tookMs > sliceMs ? { views, untilMs } : null;
+    return views;
+  }
+}

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { RecentViews } from "../../src/daemon/recent-views.ts";
+import { companyView } from "../support/company-view.ts";
+
+/** So many companies, each of which takes so long to read. */
+function slowCompanies(count: number, tookMs: number) {
+  let nowMs = 0;
+  const clock = { ...systemClock, monotonicMs: () => nowMs };
+  const advance = (ms: number) => void (nowMs += ms);
+  const reads = { count: 0, inTurn: 0, mostInTurn: 0 };
+  const view = () => {
+    reads.count += 1;
+    reads.inTurn += 1;
+    reads.mostInTurn = Math.max(reads.mostInTurn, reads.inTurn);
+    if (reads.inTurn === 1) setImmediate(() => (reads.inTurn = 0));
+    advance(tookMs);
+    return companyView();
+  };
+  return {
+    advance,
+    reads,
+    recent: new RecentViews(clock, () => Array.from({ length: count }, () => ({ view }))),
+  };
+}
+
+test("views of many companies are read in slices, once for all who ask, and again when they are 5 s old", async () => {
+  const { advance, reads, recent } = slowCompanies(100, 5);
+  const [one, other] = await Promise.all([recent.read(), recent.read()]);
+  expect(one).toHaveLength(100);
+  expect(other).toBe(one);
+  expect(reads).toMatchObject({ count: 100, mostInTurn: 4 });
+  advance(4_400);
+  expect(await recent.read()).toBe(one);
+  advance(200);
+  expect(await recent.read()).not.toBe(one);
+});
+
+test("views that are quick to read, and those of another config, are never shown again", async () => {
+  const quick = slowCompanies(3, 1);
+  await quick.recent.read();
+  await quick.recent.read();
+  expect(quick.reads.count).toBe(6);
+  const slow = slowCompanies(10, 10);
+  await slow.recent.read();
+  slow.recent.forget();
+  await slow.recent.read();
+  expect(slow.reads.count).toBe(20);
+});
