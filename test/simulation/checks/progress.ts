@@ -87,8 +87,8 @@ export const doneWithoutData: Check = (mirror, seen) => {
     .filter(({ table, id, requestId }) => {
       const here = mirror.records(table).get(id);
       if (here?.isDeleted === false) return true;
-      const deniedBy = here ? (deletions.get(`${table} ${id}`) ?? null) : requestId;
-      return !wasDeniedAlone(mirror, seen, deniedBy);
+      const deletedBy = deletions.get(`${table} ${id}`) ?? null;
+      return ![requestId, deletedBy].some((by) => wasDeniedAlone(mirror, seen, by));
     })
     .map(
       ({ what, table, id }) =>
