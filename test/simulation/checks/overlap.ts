@@ -18,7 +18,7 @@ export const overlappingChanges: Check = (mirror, { reads }) => {
       (other) =>
         (!other.isMissing || foundGone.has(other.requestId)) &&
         isDuring(other, read) &&
-        !others.some((one) => isDuring(one, other)),
+        !others.some((one) => isDuring(one, other) || cameAsItWasSent(one, other)),
     );
     return earlier && isOf(read, `${resource} ${id}`)
       ? [`I3 ${resource} ${id}: changed by ${requestId}, which was sent before ${earlier.requestId} came`]
@@ -68,4 +68,9 @@ function isOf({ shown }: SeenRead, key: string): boolean {
 /** Did the other read come while this one was under way, to the same process? */
 function isDuring(other: SeenRead, { process, sentAtMs, receivedAtMs }: SeenRead): boolean {
   return other.process === process && other.receivedAtMs > sentAtMs && other.receivedAtMs < receivedAtMs;
+}
+
+/** At the same moment: the process may have sent it before the other read came. */
+function cameAsItWasSent(other: SeenRead, { process, sentAtMs }: SeenRead): boolean {
+  return other.process === process && other.receivedAtMs === sentAtMs;
 }
