@@ -3,13 +3,14 @@ import { messageOf } from "../../src/base/errors.ts";
 import { simulateEvents } from "./event-simulation.ts";
 import { replaySeed, runSeeds } from "./scenarios/run-scenarios.ts";
 import { profiles } from "./scenarios/scenario-from-seed.ts";
+import { soak } from "./soak.ts";
 import { simulate, type SimulationResult } from "./sync-simulation.ts";
 
 /**
  * `--seeds N --minutes M --from S` simulates many seeds; `--seed S` repeats one. Even seeds make dense scenarios, others
  * wide and unusual ones in turn, unless `--profile` says which. Exits 1 if an invariant breaks. With
  * `--http` each seed syncs all resources of the sandbox over HTTP; with `--events` it simulates `serve` and its
- * webhooks, in processes of their own.
+ * webhooks, in processes of their own. `--soak 10m` serves 50 companies for so long.
  */
 const { values } = parseArgs({
   options: {
@@ -21,16 +22,29 @@ const { values } = parseArgs({
     profile: { type: "string" },
     http: { type: "boolean", default: false },
     events: { type: "boolean", default: false },
+    soak: { type: "string" },
   },
 });
 
 const again = values.seed !== undefined;
 const from = Number(values.seed ?? values.from);
 const minutes = again ? Infinity : Number(values.minutes);
-const wentWell = await (values.http || values.events
-  ? runOneByOne(again ? 1 : Number(values.seeds))
-  : runInMemory(Number(values.seeds)));
+const wentWell = await runChosen();
 process.exitCode = wentWell ? 0 : 1;
+
+function runChosen(): Promise<boolean> {
+  if (values.soak !== undefined) return runSoak(values.soak);
+  const count = Number(values.seeds);
+  return values.http || values.events ? runOneByOne(again ? 1 : count) : runInMemory(count);
+}
+
+async function runSoak(duration: string): Promise<boolean> {
+  const [, number, unit] = /^(\d+)(s|m|h)$/.exec(duration) ?? [];
+  if (number === undefined) throw new Error("--soak takes a duration, such as 30s or 10m");
+  const { lines, broken } = await soak(Number(number) * { s: 1_000, m: 60_000, h: 3_600_000 }[unit as "s"]);
+  process.stdout.write([...lines, ...broken.map((what) => `BROKEN ${what}`), ""].join("\n"));
+  return broken.length === 0;
+}
 
 function runInMemory(count: number): Promise<boolean> {
   const profile = profiles.find((one) => one === values.profile);
