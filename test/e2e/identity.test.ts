@@ -86,9 +86,9 @@ describe("whose mirror it is (I10)", () => {
       remove();
     }
     const after = dump(company.file, []);
-    const noted = (line: string) => line.startsWith('["failed_start"');
-    expect(after["_meta"]?.filter(noted)).toHaveLength(1);
-    expect({ ...after, _meta: after["_meta"]?.filter((line) => !noted(line)) }).toEqual(before);
+    const others = after["_meta"]?.filter((line) => !line.startsWith('["failed_start"'));
+    expect(after["_meta"]).toHaveLength((others?.length ?? 0) + 1);
+    expect({ ...after, _meta: others }).toEqual(before);
     expect((await sync(company)).outcome).toBe("complete");
   });
 

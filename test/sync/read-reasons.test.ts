@@ -90,13 +90,13 @@ describe("the second read of an event's record", () => {
     expect(run.queue.lease(startMs + 65_000, ["orders"])).toMatchObject({ lane: "webhook", target: "id:1" });
   });
 
-  test.each([
-    ...["recheck", "second look", "route probe", "canary", "repair"],
-    ...["new", "changed", "closed", "full", "absent", "no parent"],
-  ])("follows from a read for another reason only where that completed an event: %s", async (reason) => {
-    expect(recheck(await aRun(), { reason }, 0)).toEqual([]);
-    expect(recheck(await aRun(), { reason }, 1)).toMatchObject([{ reason: "recheck" }]);
-  });
+  test.each(["recheck", "route probe", "repair", "new", "changed", "closed", "full", "absent", "no parent"])(
+    "follows from a read for another reason only where that completed an event: %s",
+    async (reason) => {
+      expect(recheck(await aRun(), { reason }, 0)).toEqual([]);
+      expect(recheck(await aRun(), { reason }, 1)).toMatchObject([{ reason: "recheck" }]);
+    },
+  );
 
   test("follows from reads of other lanes only where these completed an event, so that a run revived it", async () => {
     const lane = "changed";
