@@ -1,4 +1,5 @@
 import { benchDisk } from "./disk.ts";
+import { benchCompanies } from "./companies.ts";
 import { benchEvents } from "./events.ts";
 import { benchExport } from "./export.ts";
 import { benchJson } from "./json.ts";
@@ -31,6 +32,7 @@ const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   publish: benchPublish,
   export: benchExport,
   startup: benchStartup,
+  companies: benchCompanies,
 };
 
 const unknown = asked.filter((name) => !Object.hasOwn(benches, name));
