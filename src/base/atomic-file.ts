@@ -60,7 +60,10 @@ export function syncToDisk(place: string): void {
 export function makeFolders(folder: string, mode = 0o700): void {
   const present = nearestPresent(folder);
   if (!statSync(present).isDirectory())
-    throw Object.assign(new Error(`a file is where a folder belongs: ${present}`), { code: "ENOTDIR" });
+    throw Object.assign(new Error(`a file is where a folder belongs: ${present}`), {
+      code: "ENOTDIR",
+      syscall: "mkdir",
+    });
   const names = path.relative(present, path.resolve(folder)).split(path.sep);
   for (const [index, name] of names.entries())
     if (name !== "") makeFolder(path.join(present, ...names.slice(0, index + 1)), mode);
