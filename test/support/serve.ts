@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { createHmac, randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
@@ -77,6 +78,7 @@ export async function serve(company: Company, args: readonly string[] = []): Pro
   const line = await Promise.race([firstLine(child), ended.then(() => null)]);
   const { url } = JSON.parse(line ?? "{}") as { readonly url?: string };
   if (url === undefined) throw new Error(`serve ended: ${stderr}`);
+  await opened(url);
   const said = () => jsonLines(stderr.slice(0, stderr.lastIndexOf("\n") + 1));
   const heard = (message: string) => said().some(({ msg }) => String(msg).includes(message));
   const until = (message: string) => eventually(() => heard(message), `"${message}" in ${stderr}`);
@@ -85,6 +87,14 @@ export async function serve(company: Company, args: readonly string[] = []): Pro
     return ended;
   };
   return { child, url, said, heard, until, end, ended };
+}
+
+/** Mirrors are opened after the address is printed; deliveries get 503 until then. One that cannot be opened is not waited for. */
+async function opened(url: string): Promise<void> {
+  for (let tries = 0; tries < 50; tries++, await pause(20)) {
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    if (/^fintoro_mirror_database_open\{.*\} 1$/m.test(metrics)) return;
+  }
 }
 
 /** Waits for it, for 15 s at most. */
