@@ -39,11 +39,11 @@ export function needsRestart(before: CompanySettings, after: CompanySettings): b
 }
 
 function builtFrom({ config, company, resources }: CompanySettings): string {
-  const { baseUrl, language, rateLimit, scrub, http, schedule, backup } = config;
+  const { baseUrl, language, rateLimit, scrub, http, schedule, backup, retention } = config;
   const { parentsPerRun } = config.resources;
   const { places, secrets } = company.webhook;
   const keys = [company.token, ...secrets].map((secret) => (secret.known ? secret.reveal() : null));
   const names = resources.map(({ name }) => name);
-  const service = [baseUrl, language, rateLimit, scrub, http, schedule, backup];
-  return JSON.stringify([...service, keys, places, names, parentsPerRun]);
+  const sections = [baseUrl, language, rateLimit, scrub, http, schedule, backup, retention];
+  return JSON.stringify([...sections, keys, places, names, parentsPerRun]);
 }

@@ -3,6 +3,7 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import type { Daemon } from "../../src/daemon/daemon.ts";
+import { needsRestart, type CompanySettings } from "../../src/daemon/daemon-context.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { DaemonCommands } from "../../src/state/daemon-commands.ts";
 import { openDatabase } from "../../src/store/database.ts";
@@ -161,6 +162,25 @@ describe("a change of the config", () => {
     await eventually(() => followed.length > 0, "what follows the run");
     expect(followed).toEqual([1]);
     await daemon.stop();
+  });
+
+  test.each([
+    ["retention: { runs: 10d }", true],
+    ["backup: { schedule: off }", true],
+    ["report: { out: ./elsewhere }", false],
+  ])("to %s opens a mirror anew: %s", async (more, isNeeded) => {
+    const company = await aCompany({ records: 0 });
+    const settings = (text?: string): CompanySettings => {
+      const config = configOf(company, text);
+      const [only] = config.companies;
+      if (!only) throw new Error("the config has a company");
+      return { config, company: only, resources: [] };
+    };
+    const before = settings();
+    expect([needsRestart(before, settings()), needsRestart(before, settings(`${more}\n`))]).toEqual([
+      false,
+      isNeeded,
+    ]);
   });
 
   test("takes effect without losing what is stored; a removed company is closed properly", async () => {
