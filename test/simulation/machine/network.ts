@@ -195,10 +195,16 @@ function withFault(
     machine.meet(`odd answer: ${name}`);
     return change(reply);
   }
-  if (kind === "indiscreet") return indiscreetReply(machine, request, reply);
   const { route } = request;
-  const { brokenRoute, breaksAfterMs = 0, proxy = 0 } = network;
+  if (kind === "indiscreet") return indiscreetReply(machine, request, routeReply(machine, route, reply));
+  const { proxy = 0 } = network;
   if (proxy > 0 && choice.probability(proxy)) return proxyReply(machine, route, reply);
+  return routeReply(machine, route, reply);
+}
+
+/** What the route itself answers: a broken one denies every record. */
+function routeReply(machine: SimulatedMachine, route: string, reply: ServiceReply): ServiceReply {
+  const { brokenRoute, breaksAfterMs = 0 } = machine.network;
   if (brokenRoute === null || !route.startsWith(`/${brokenRoute}/`)) return reply;
   const { passedMs } = machine.time;
   if (passedMs - (machine.workedAtMs.get(brokenRoute) ?? -Infinity) < breaksAfterMs) {
