@@ -1,3 +1,4 @@
+import { isText } from "../service/service-truth.ts";
 import type { TableName } from "../service/service-types.ts";
 import type { Check } from "./mirror-contents.ts";
 import { queuedTargets } from "./progress.ts";
@@ -47,8 +48,8 @@ export const overlappedUnread: Check = (mirror, { service, reads }) => {
         if (answer.route.endsWith(`/${id}`) || !others.some((other) => isOf(other, key))) return false;
         const held = mirror.records(table).get(Number(id));
         const shown = service.company.log.at(table, Number(id), answer.asOfMs);
-        if (!held || held.isDeleted || held.json === shown?.listed || work.has(`${table} id:${id}`))
-          return false;
+        if (!held || held.isDeleted || work.has(`${table} id:${id}`)) return false;
+        if (shown && isText(shown, held.json)) return false;
         const route = `/${table.replaceAll("_", "-")}`;
         return !service.exchanges.some(
           (one) =>
