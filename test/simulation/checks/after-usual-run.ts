@@ -33,8 +33,8 @@ export const unlikeLists: Check = (mirror, { service }) => {
 
 /**
  * I11: after a usual run at rest a CRM event that was last changed before its invoice shows the invoice as it is. Where reads
- * lag behind, its own may show the invoice as it was before; and what a read for another record's event finds out about
- * the invoice is followed no further. Then the scrub finds it.
+ * lag behind, its own may show the invoice as it was before; what a read for another record's event finds out about the
+ * invoice is followed no further; and one that was read while its invoice was deleted names none. Then the scrub finds it.
  */
 export const unlikeItsInvoice: Check = (mirror, { service }) => {
   if (service.options.lag !== "none") return [];
@@ -50,9 +50,9 @@ export const unlikeItsInvoice: Check = (mirror, { service }) => {
   return [...mirror.records("contact_activity_logs").values()].flatMap(({ id, isDeleted, json }) => {
     const now = records.get(id);
     if (isDeleted || json === null || !now) return [];
-    const [here, there] = [shownDocument(json), shownDocument(now.detail)];
-    if (JSON.stringify(here) === JSON.stringify(there)) return [];
-    const last = lastOf("invoices", (here ?? there)?.documentId);
+    const here = shownDocument(json);
+    if (!here || JSON.stringify(here) === JSON.stringify(shownDocument(now.detail))) return [];
+    const last = lastOf("invoices", here.documentId);
     const isLater = last && last.at > (lastOf("contact_activity_logs", id)?.at ?? -1);
     if (!isLater || last.cause === "webhook") return [];
     return [`I11 contact_activity_logs ${id}: shows invoice ${last.id} as it was before its last change`];
