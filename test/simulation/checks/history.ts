@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Exchange, TableName } from "../service/service-types.ts";
-import { isText, wasGoneAfter, type Witness } from "../service/service-truth.ts";
+import { invoiceOf, isText, wasGoneAfter, type Witness } from "../service/service-truth.ts";
 import { rowMistakes } from "./expected-rows.ts";
 import { lastDeletions, wasDeniedAlone } from "./broken-route.ts";
 import type { Check } from "./mirror-contents.ts";
@@ -120,15 +120,10 @@ export const unaskedDeletions: Check = (mirror, { service }) => {
   return mirror.changes.flatMap(({ resource, record_id: id, op, request_id: requestId, before }) => {
     const read = requestId === null ? undefined : byRequest.get(requestId);
     if (op !== "delete" || !read) return [];
-    const isOwned = resource === "document_payments" && read.route === `/invoices/${ownerOf(before ?? "")}`;
+    const isOwned = resource === "document_payments" && read.route === `/invoices/${invoiceOf(before ?? "")}`;
     const asked = resource === "units" ? "/units" : `/${resource.replaceAll("_", "-")}/${id}`;
     return isOwned || read.route === asked
       ? []
       : [`I5 ${resource} ${id}: deleted by ${read.route}, which is not its own route`];
   });
 };
-
-/** The invoice of a payment. */
-function ownerOf(json: string): string | undefined {
-  return /"documentType":"invoice","documentId":(\d+)/.exec(json)?.[1];
-}

@@ -1,18 +1,24 @@
 import { laneRank } from "../../../src/base/lane.ts";
-import { isText } from "../service/service-truth.ts";
+import { invoiceOf, isText } from "../service/service-truth.ts";
 import type { TableName, Version } from "../service/service-types.ts";
+import type { VersionLog } from "../service/version-log.ts";
 import { lastDeletions, wasDeniedAlone } from "./broken-route.ts";
 import type { Check, MirrorContents } from "./mirror-contents.ts";
 import type { Observation } from "./observation.ts";
 
-/** I1: whatever is left to read of what is here, is in the queue; and a row, its JSON and its last read agree. */
+/**
+ * I1: whatever is left to read of what is here, is in the queue or in quarantine, which each run reads again; and a row,
+ * its JSON and its last read agree.
+ */
 export const unqueuedWork: Check = (mirror) => {
   const work = queuedTargets(mirror);
+  const inQuarantine = "SELECT resource || ' id:' || record_id FROM _quarantine WHERE record_id IS NOT NULL";
+  const known = new Set([...work, ...mirror.db.prepare(inQuarantine).pluck().all()]);
   const records = [...mirror.everyRecord()].flatMap((record) => {
     const wrong = disagreement(record);
     if (wrong !== null) return [`I1 ${record.table} ${record.id}: ${wrong}`];
     const isLeft = record.isProvisional && !record.isDeleted;
-    if (!isLeft || work.has(`${record.table} id:${record.id}`)) return [];
+    if (!isLeft || known.has(`${record.table} id:${record.id}`)) return [];
     return [`I1 ${record.table} ${record.id}: nothing is queued to read its detail`];
   });
   const events = mirror.events
@@ -98,7 +104,8 @@ export const doneWithoutData: Check = (mirror, seen) => {
 
 /**
  * I1: after a run that ended well, no record is as it was before the run began, or missing where lists showed it all the
- * time. Beside an event worker, what an event asked for is the worker's to read.
+ * time. Beside an event worker, what an event asked for is the worker's to read. A broken route may have denied the only
+ * record here since.
  */
 export function staleAfterRun(
   mirror: MirrorContents,
@@ -106,7 +113,8 @@ export function staleAfterRun(
   { sinceMs, tables, isBesideWorker }: ReadRun,
 ): string[] {
   const { log } = seen.service.company;
-  const asked = isBesideWorker ? askedByEvents(mirror) : new Set();
+  const asked = isBesideWorker ? askedByEvents(mirror, log) : new Set();
+  const deletions = lastDeletions(mirror);
   return tables.flatMap((table) => {
     const held = mirror.records(table);
     const ids = new Set([...held.keys(), ...log.ids(table)]);
@@ -114,6 +122,10 @@ export function staleAfterRun(
       .filter((id) => !asked.has(`${table} id:${id}`))
       .filter((id) => held.has(id) || !isUnlistedSince(log.history(table, id), sinceMs))
       .filter((id) => !isOfAfter(mirror, seen, { table, id }, sinceMs))
+      .filter((id) => {
+        const deletedBy = held.get(id)?.isDeleted ? deletions.get(`${table} ${id}`) : null;
+        return !wasDeniedAlone(mirror, seen, deletedBy ?? null);
+      })
       .map(
         (id) =>
           `I1 ${table} ${id}: ${held.has(id) ? "as it was before the run" : "not here"}, and the run ended well`,
@@ -138,12 +150,15 @@ function isUnlistedSince(history: readonly Version[], sinceMs: number): boolean 
 }
 
 /** Records that the event worker still has to read: those in its lane, and the payments that come with an invoice. */
-function askedByEvents({ db }: MirrorContents): ReadonlySet<unknown> {
-  const sql = `WITH asked AS (SELECT resource, target FROM _work WHERE lane = ? AND reason <> 'recheck')
-    SELECT resource || ' ' || target FROM asked
-    UNION SELECT 'document_payments id:' || p.id FROM document_payments p
-      JOIN asked a ON a.resource = 'invoices' AND a.target = 'id:' || p.document_id`;
-  return new Set(db.prepare(sql).pluck().all(laneRank("webhook")));
+function askedByEvents({ db }: MirrorContents, log: VersionLog): ReadonlySet<unknown> {
+  const sql = "SELECT resource || ' ' || target FROM _work WHERE lane = ? AND reason <> 'recheck'";
+  const asked = new Set(db.prepare(sql).pluck().all(laneRank("webhook")));
+  const payments = [...log.ids("document_payments")].filter((id) =>
+    log
+      .history("document_payments", id)
+      .some(({ shown }) => shown && asked.has(`invoices id:${invoiceOf(shown.detail)}`)),
+  );
+  return new Set([...asked, ...payments.map((id) => `document_payments id:${id}`)]);
 }
 
 /** Is what the mirror shows of a record a state that a read from this moment on could show? */

@@ -32,7 +32,7 @@ function wasShownAbsent(
 ): boolean {
   if (options.lag !== "replica") return false;
   const routes = new Set([`/${table.replaceAll("_", "-")}/${id}`, `/${table}`]);
-  const owner = /"documentType":"invoice","documentId":(\d+)/.exec(text)?.[1];
+  const owner = invoiceOf(text);
   if (table === "document_payments" && owner !== undefined) routes.add(`/invoices/${owner}`);
   return exchanges.some(
     ({ route, status, asOfMs }) =>
@@ -43,4 +43,9 @@ function wasShownAbsent(
 /** Whether a text is what a version shows, in its list or on its own route. */
 export function isText({ detail, listed, reordered }: Shown, text: string | null): boolean {
   return text !== null && (detail === text || listed === text || reordered === text);
+}
+
+/** The id of a payment's invoice. */
+export function invoiceOf(payment: string): string | undefined {
+  return /"documentType":"invoice","documentId":(\d+)/.exec(payment)?.[1];
 }
