@@ -62,6 +62,11 @@ export class Records extends Repository {
     return this.selectIds(sql, other.id, ...Object.values(values));
   }
 
+  /** Does the record show what its list showed when it was last compared with it? */
+  isAsListed(resource: string, id: RecordId): boolean {
+    return this.exists(`SELECT 1 FROM ${fence(resource)} WHERE id = ? AND listed_sha IS NOT NULL`, id);
+  }
+
   /** How a live record was last read: by which kind of answer, and its number in the sequence; null: there is none. */
   lastRead(resource: string, id: RecordId): { readonly source: string; readonly receivedSeq: number } | null {
     const sql = `SELECT source, received_seq AS receivedSeq FROM ${fence(resource)} WHERE id = ? AND gone = 0`;

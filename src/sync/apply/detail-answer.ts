@@ -2,7 +2,7 @@ import type { RecordId } from "../../base/ids.ts";
 import { ProtocolError } from "../../connector/service-errors.ts";
 import { readDetail, readParts } from "../../extract/answers.ts";
 import { recordOf } from "../../extract/work-request.ts";
-import type { ListedAs } from "../../store/apply/read-stamp.ts";
+import type { IncomingRecord } from "../../store/apply/read-stamp.ts";
 import { mostAttempts } from "../context/limits.ts";
 import type { AnswerContext } from "../context/run-context.ts";
 import { ownedBy, ownerColumns, removeOrReread } from "../deletion/removal.ts";
@@ -23,7 +23,7 @@ export function applyDetail(answer: AnswerContext, body: Buffer): void {
   const id = recordOf(item);
   const { slice, withoutId } = readDetail(body, id);
   if (!withoutId) markRouteProven(run, resource);
-  const listed = (item.payload as { listed?: ListedAs } | undefined)?.listed;
+  const { listed } = (item.payload ?? {}) as Pick<IncomingRecord, "listed">;
   const result = run.mirror
     .table(resource.name)
     .put({ stamp, id, slice, withoutId, source: "detail", listed });

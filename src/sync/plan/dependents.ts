@@ -5,6 +5,7 @@ import type { Resource } from "../../connector/resource.ts";
 import { integerOf, isObject, type JsonValue } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import type { EventOutcome } from "../../state/inbox/inbox.ts";
+import type { IncomingRecord } from "../../store/apply/read-stamp.ts";
 import type { AnswerContext, RunContext } from "../context/run-context.ts";
 import { queueRecord } from "./read-reasons.ts";
 
@@ -31,7 +32,7 @@ export function queueDependents(read: AnswerContext, finding: Finding): void {
   const { outcome, isNews } = finding;
   const isChange = outcome === "inserted" || outcome === "updated" || outcome === "deleted";
   if (!isNews && (!isChange || stamp.cause === "webhook")) return;
-  const knownSeq = changeKnownSeq(read);
+  const knownSeq = changeKnownSeq(read, finding.id);
   const queue = (one: RecordRef, dueAtMs: number) => {
     const resource = run.selected.get(one.resource);
     if (resource && (isNews || isOutdated(run, resource, one.id, knownSeq)))
@@ -46,12 +47,14 @@ export function queueDependents(read: AnswerContext, finding: Finding): void {
   }
 }
 
-/** Reasons of reads that a list led to: what they find was there when the list came. */
+/** Reasons of reads that a list led to: what they find was there when the list came, unless it showed something else. */
 const listReasons = new Set(["new", "changed", "full", "absent"]);
 
 /** When the mirror knew of the change, as a number of its sequence. */
-function changeKnownSeq({ item, stamp }: AnswerContext): number {
-  return listReasons.has(item.reason) ? item.dirtySeq : stamp.receivedSeq;
+function changeKnownSeq({ run, resource, item, stamp }: AnswerContext, id: RecordId): number {
+  const { listed } = (item.payload ?? {}) as Pick<IncomingRecord, "listed">;
+  const isListed = !listed || run.mirror.records.isAsListed(resource.name, id);
+  return isListed && listReasons.has(item.reason) ? item.dirtySeq : stamp.receivedSeq;
 }
 
 /** Was it last read before that, and does nothing else read it again? A provisional row's detail is queued anyway. */
