@@ -1,7 +1,7 @@
 import { isoTime } from "../base/clock.ts";
 import type { Mirror } from "../state/mirror.ts";
 import { heartbeatMs, type UptimeLog } from "../state/uptime-log.ts";
-import { noteOf, receiverNoteKey, type ReceiverNote } from "../status/receiver-note.ts";
+import { emptyReceiverNote, noteOf, receiverNoteKey, type ReceiverNote } from "../status/receiver-note.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import { releaseMemory } from "../store/kept-statements.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
@@ -112,7 +112,7 @@ const sameSkewS = 2;
 
 /**
  * Writes what the receiver counts where it changed: clients that are refused cause no more writes than a heartbeat.
- * The beginning and end of a time of refusals are written at once.
+ * The beginning and end of a time of refusals and the first dropped connection are written at once.
  */
 function createReceiverNote({ mirror, context, refusals, skewMs }: HeartbeatParts): () => void {
   const { clock, connections, strayRefusals } = context;
@@ -127,10 +127,14 @@ function createReceiverNote({ mirror, context, refusals, skewMs }: HeartbeatPart
     const skew = note.clock_skew_seconds;
     if (before !== null && skew !== null && Math.abs(skew - before) < sameSkewS)
       note = { ...note, clock_skew_seconds: before };
-    const isTurn = (note.refusing === null) !== ((written?.refusing ?? null) === null);
+    const isTurn = urgentOf(note) !== urgentOf(written ?? emptyReceiverNote);
     if ((!isTurn && nowMs < notBeforeMs) || JSON.stringify(note) === JSON.stringify(written)) return;
     mirror.apply(() => mirror.meta.set(receiverNoteKey, note));
     notBeforeMs = nowMs + heartbeatMs;
     written = note;
   };
+}
+
+function urgentOf({ refusing, dropped_connections: dropped }: ReceiverNote): string {
+  return `${refusing !== null} ${dropped > 0}`;
 }

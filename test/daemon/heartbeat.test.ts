@@ -4,28 +4,39 @@ import type { Clock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import { runHeartbeat } from "../../src/daemon/heartbeat.ts";
 import { reasonForRun } from "../../src/daemon/scheduler/run-scheduler.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import { UptimeLog } from "../../src/state/uptime-log.ts";
+import { receiverNoteKey, type ReceiverNote } from "../../src/status/receiver-note.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { RefusalWatch, type Refusal } from "../../src/webhook/delivery-gap/refusal-watch.ts";
+import type { ConnectionCounts } from "../../src/webhook/server/connections.ts";
 import { openShop, tempFolder } from "../support/mirror.ts";
 
 const hourMs = 3_600_000;
 const t0 = Date.UTC(2026, 10, 21);
 
+/** What a step of a heartbeat may change and look at. */
+interface Beating {
+  readonly watch: RefusalWatch;
+  readonly connections: ConnectionCounts;
+  readonly mirror: Mirror;
+}
+
 /** A heartbeat whose waits take no time; `step` is called in each of them, with the time since the start. */
-async function beating(endMs: number, step: (ms: number, watch: RefusalWatch) => void) {
+async function beating(endMs: number, step: (ms: number, parts: Beating) => void) {
   const mirror = await openShop();
   mirror.db.pragma("synchronous = OFF");
   const lock = takeWriterLock(path.join(tempFolder(), "shop.lock"), "serve");
   onTestFinished(() => lock.release());
   const closing = new AbortController();
+  const connections = { dropped: 0 };
   let ms = 0;
   const clock: Clock = {
     nowMs: () => t0 + ms,
     monotonicMs: () => ms,
     sleep: async (forMs) => {
       ms += forMs;
-      step(ms, watch);
+      step(ms, { watch, connections, mirror });
       if (ms >= endMs) closing.abort();
     },
   };
@@ -37,7 +48,7 @@ async function beating(endMs: number, step: (ms: number, watch: RefusalWatch) =>
     mirror,
     lock,
     uptime,
-    context: { clock, log: silentLog, connections: { dropped: 0 }, strayRefusals: {} },
+    context: { clock, log: silentLog, connections, strayRefusals: {} },
     closed: closing.signal,
     refusals: watch,
     keys: () => keys,
@@ -59,7 +70,7 @@ function lost(spans: Awaited<ReturnType<typeof beating>>["spans"], nowMs: number
 // Fault: webhook | every delivery is refused for four hours | the daemon's heartbeat | that time is a delivery gap: a run is due when one is accepted
 test("hours in which every delivery is refused are a gap, which ends with the first one that is accepted", async () => {
   const refusedMs = hourMs + 7_000;
-  const { spans, gaps } = await beating(5.1 * hourMs, (ms, watch) => {
+  const { spans, gaps } = await beating(5.1 * hourMs, (ms, { watch }) => {
     if (ms >= refusedMs && ms < 5 * hourMs && ms % 100_000 === 7_000) watch.refused(forged);
     if (ms === 5 * hourMs) watch.accepted();
   });
@@ -71,7 +82,7 @@ test("hours in which every delivery is refused are a gap, which ends with the fi
   expect(lost(spans, t0 + 5.1 * hourMs)).toBe(true);
 });
 
-function flood(ms: number, watch: RefusalWatch): void {
+function flood(ms: number, { watch }: Beating): void {
   if (ms % (9 * 60_000) === 1_000) watch.accepted();
   for (let i = 0; i < 1_000; i++) watch.refused(forged);
 }
@@ -82,4 +93,14 @@ test("a flood of wrong signatures beside accepted deliveries makes no gap, and h
   const { spans, gaps, writes } = await beating(hourMs, flood);
   expect([spans.length, gaps, lost(spans, t0 + hourMs)]).toEqual([1, [], false]);
   expect(writes - quiet.writes).toBeLessThanOrEqual(hourMs / 15_000 + 1);
+});
+
+test("the first dropped connection is noted within a second, and more of them at most every 15 s", async () => {
+  const noted: number[] = [];
+  await beating(40_000, (ms, { connections, mirror }) => {
+    const { dropped_connections: dropped } = mirror.meta.get(receiverNoteKey) as ReceiverNote;
+    if (dropped !== (noted.at(-1) ?? 0)) noted.push(dropped);
+    if (ms >= 5_000) connections.dropped++;
+  });
+  expect(noted).toEqual([1, 16, 31]);
 });
