@@ -92,7 +92,7 @@ export async function serve(company: Company, args: readonly string[] = []): Pro
 /** Mirrors are opened after the address is printed; deliveries get 503 until then. One that cannot be opened is not waited for. */
 async function opened(url: string): Promise<void> {
   for (let tries = 0; tries < 50; tries++, await pause(20)) {
-    const metrics = await (await fetch(`${url}/metrics`)).text();
+    const metrics = await (await fetch(`${url}/metrics`, { headers: { connection: "close" } })).text();
     if (/^fintoro_mirror_database_open\{.*\} 1$/m.test(metrics)) return;
   }
 }
