@@ -61,12 +61,12 @@ async function aServedCompany(): Promise<{ company: Company; start: () => Promis
   return { company, start };
 }
 
-test("serve beside a service that lives a day in ten seconds stays equal to it within seconds, killed once, without a run", async () => {
+test("serve beside a service that lives a day in six seconds stays equal to it within seconds, killed once, without a run", async () => {
   const { company, start } = await aServedCompany();
   const first = await start();
   const runs = "SELECT count(*) FROM _runs WHERE outcome = 'complete'";
   await vi.waitFor(() => expect(count(company.file, runs)).toBe(1), { timeout: 30_000, interval: 50 });
-  const live = (seed: number) => company.sandbox.control.day({ changes: 60, durationMs: 3_300, seed });
+  const live = (seed: number) => company.sandbox.control.day({ changes: 60, durationMs: 2_000, seed });
   expect(await live(1).done).toMatchObject({ changes: 60, problem: null });
   await equalWithinSeconds(company);
 

@@ -12,8 +12,8 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const detailed = [...documentNames, "price_list_items"];
 
-function aVirtualCompany(documents: number, config = ""): VirtualCompany {
-  const company = new VirtualCompany(companyOf(documents), { limit, config });
+function aVirtualCompany(documents: number, most = limit): VirtualCompany {
+  const company = new VirtualCompany(companyOf(documents), { limit: most });
   onTestFinished(() => company.close());
   return company;
 }
@@ -86,7 +86,7 @@ test("a company whose details and parents fit into one night is proved whole eve
 });
 
 test("nights that a limit of 8 h cuts off read every list, and the first run ends with them", async () => {
-  const company = aVirtualCompany(6_000);
+  const company = aVirtualCompany(3_000, limit / 2);
   const outcomes: string[] = [];
   for (let night = 0; night < 3; night++) {
     await company.clock.until(firstDayMs + night * dayMs);
