@@ -2,10 +2,9 @@ import { seededChoice, type SeededChoice } from "../../support/scenario.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { limiterKinds } from "../../support/simulated-budget.ts";
 import { hotTables } from "../service/changes/change-context.ts";
+import { byTime, calmPhase, recheckMs, someChanges, someEnding, usualSync } from "./phases.ts";
 import {
-  calmDeliveries,
   calmNetwork,
-  crashPoints,
   type Activity,
   type DeliveryFaults,
   type Ending,
@@ -16,8 +15,6 @@ import {
 } from "./scenario.ts";
 
 const minuteMs = 60_000;
-/** An event's record is read again about so long after it. */
-const recheckMs = minuteMs;
 
 /**
  * A scenario in which much happens at the same time to few records: they are changed in bursts, while slow requests read
@@ -25,7 +22,9 @@ const recheckMs = minuteMs;
  */
 export function denseScenario(seed: number): Scenario {
   const choice = seededChoice(seededRandom(seed));
-  const first = choice.probability(0.8) ? firstSync(choice) : densePhase(choice);
+  // Mostly a run that reads everything, so that the rest has something to start from.
+  const firstSync = { ...usualSync, allowMassDelete: false };
+  const first = choice.probability(0.8) ? calmPhase(choice, firstSync) : densePhase(choice);
   const isRead = first.network === calmNetwork;
   const more = Array.from({ length: 2 + choice.below(3) }, () => {
     const phase = densePhase(choice);
@@ -63,20 +62,6 @@ function serviceOptions(choice: SeededChoice): Scenario["service"] {
   };
 }
 
-/** Reads everything, so that the rest has something to start from. */
-function firstSync(choice: SeededChoice): Phase {
-  return {
-    seed: choice.below(2 ** 31),
-    activity: { kind: "sync", mode: "usual", scrub: false, mostRequests: null, allowMassDelete: false },
-    ending: { kind: "by itself" },
-    durationMs: minuteMs,
-    changes: [],
-    wallJumps: [],
-    network: calmNetwork,
-    deliveries: calmDeliveries,
-  };
-}
-
 function densePhase(choice: SeededChoice): Phase {
   const activity = busyActivity(choice);
   if (activity.kind === "serve" && choice.probability(0.1)) return breakingPhase(choice, activity);
@@ -89,7 +74,7 @@ function densePhase(choice: SeededChoice): Phase {
     activity,
     ending: ending(choice, bursts),
     durationMs: choice.one([lastMs + 5_000, lastMs + 30_000, lastMs + recheckMs + 30_000]),
-    changes: bursts.flatMap((atMs) => burst(choice, atMs)).toSorted((a, b) => a.atMs - b.atMs),
+    changes: bursts.flatMap((atMs) => burst(choice, atMs)).toSorted(byTime),
     ...(choice.probability(0.2) && busyDatabase(choice, runAtMs)),
     wallJumps: [],
     network: networkFaults(choice),
@@ -108,20 +93,17 @@ function busyDatabase(choice: SeededChoice, runAtMs: number): Pick<Phase, "busy"
 function overlapPhase(choice: SeededChoice): Phase {
   const on = choice.one(["clients", "business_cases", "contact_activity_logs"] as const);
   const runAtMs = 2_000;
-  const changes = Array.from({ length: 8 }, () => ({
-    atMs: runAtMs + choice.below(14_000),
-    seed: choice.below(2 ** 31),
-    on,
-  }));
+  const changes = someChanges(
+    choice,
+    8,
+    () => runAtMs + choice.below(14_000),
+    () => on,
+  );
   return {
-    seed: choice.below(2 ** 31),
+    ...calmPhase(choice, usualSync),
     activity: { kind: "serve", runAtMs, full: choice.probability(0.5) },
-    ending: { kind: "by itself" },
-    durationMs: minuteMs,
-    changes: changes.toSorted((a, b) => a.atMs - b.atMs),
-    wallJumps: [],
+    changes,
     network: { ...calmNetwork, evenMs: choice.one([5_000, 10_000]) },
-    deliveries: calmDeliveries,
     looksAtMs: [12_000, 20_000, 35_000],
   };
 }
@@ -131,14 +113,10 @@ function breakingPhase(choice: SeededChoice, activity: Activity): Phase {
   const on = choice.one(["invoices", "clients", "business_cases", "price_list_items"] as const);
   const lateMs = 14 * minuteMs;
   return {
-    seed: choice.below(2 ** 31),
-    activity,
-    ending: { kind: "by itself" },
+    ...calmPhase(choice, activity),
     durationMs: lateMs + 2 * minuteMs,
-    changes: [...burst(choice, 5_000), ...burst(choice, lateMs, on)].toSorted((a, b) => a.atMs - b.atMs),
-    wallJumps: [],
+    changes: [...burst(choice, 5_000), ...burst(choice, lateMs, on)].toSorted(byTime),
     network: { ...calmNetwork, brokenRoute: on.replaceAll("_", "-"), breaksAfterMs: 11 * minuteMs },
-    deliveries: calmDeliveries,
     looksAtMs: [lateMs + minuteMs],
   };
 }
@@ -174,22 +152,23 @@ function burstTimes(choice: SeededChoice, runAtMs: number): number[] {
 /** Some changes that follow each other closely, all about one table. */
 function burst(choice: SeededChoice, atMs: number, on = choice.one(hotTables)): PlannedChange[] {
   const withinMs = choice.one([100, 2_000, 10_000]);
-  return Array.from({ length: 2 + choice.below(5) }, () => ({
-    atMs: atMs + choice.below(withinMs),
-    seed: choice.below(2 ** 31),
-    on,
-  }));
+  const count = 2 + choice.below(5);
+  return someChanges(
+    choice,
+    count,
+    () => atMs + choice.below(withinMs),
+    () => on,
+  );
 }
 
 /** While there is work in flight. */
 function ending(choice: SeededChoice, bursts: readonly number[]): Ending {
-  const kind = choice.one(["by itself", "by itself", "crash", "crash", "killed", "stopped"] as const);
-  const atMs = choice.one(bursts) + choice.below(10_000);
-  const power = choice.probability(0.3);
-  if (kind === "by itself") return { kind };
-  if (kind === "stopped") return { kind, atMs, now: choice.probability(0.7) };
-  if (kind === "killed") return { kind, atMs, power };
-  return { kind, point: choice.one(crashPoints), nth: 1 + choice.below(choice.one([3, 12, 40])), power };
+  return someEnding(choice, {
+    kinds: ["by itself", "by itself", "crash", "crash", "killed", "stopped"],
+    atMs: () => choice.one(bursts) + choice.below(10_000),
+    power: 0.3,
+    now: 0.7,
+  });
 }
 
 function networkFaults(choice: SeededChoice): NetworkFaults {

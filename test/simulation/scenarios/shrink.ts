@@ -1,3 +1,4 @@
+import { usualService } from "../service/empty-company.ts";
 import { calmDeliveries, calmNetwork, type Phase, type Scenario } from "./scenario.ts";
 
 /**
@@ -36,8 +37,8 @@ function* smallerOnes(scenario: Scenario): Generator<Scenario> {
   if (scenario.restsBesideServe) yield { ...scenario, restsBesideServe: false };
   if (scenario.budgetFile) yield { ...scenario, budgetFile: false };
   if (scenario.fresh) yield { ...scenario, fresh: false };
-  for (const [name, value] of Object.entries(usualService))
-    if (service[name as keyof typeof usualService] !== value)
+  for (const [name, value] of Object.entries({ ...usualService, size: 3 }))
+    if (name in service && service[name as keyof typeof usualService] !== value)
       yield { ...scenario, service: { ...service, [name]: value } };
 }
 
@@ -62,18 +63,3 @@ function* smallerPhases(phase: Phase): Generator<Phase> {
   for (const [name, share] of Object.entries(deliveries))
     if (share !== 0) yield { ...phase, deliveries: { ...deliveries, [name]: 0 } };
 }
-
-const usualService = {
-  size: 3,
-  limit: 120,
-  othersPerSecond: 0,
-  lag: "none",
-  mostPerPage: 500,
-  refusesSort: false,
-  shufflesTies: false,
-  deletion: "hard",
-  refusal: 422,
-  amountsAsText: false,
-  stuckPages: 0,
-  silentShare: 0,
-} as const;

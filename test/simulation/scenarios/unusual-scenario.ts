@@ -2,8 +2,8 @@ import { seededChoice, type SeededChoice } from "../../support/scenario.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { hotTables } from "../service/changes/change-context.ts";
 import { denseScenario } from "./dense-scenario.ts";
+import { byTime, calmPhase, recheckMs, someChanges, usualSync } from "./phases.ts";
 import {
-  calmDeliveries,
   calmNetwork,
   oddities,
   type Activity,
@@ -13,9 +13,6 @@ import {
   type TokenKind,
 } from "./scenario.ts";
 import { wideScenario } from "./wide-scenario.ts";
-
-/** An event's record is read again about so long after it. */
-const recheckMs = 60_000;
 
 /**
  * A wide or a dense scenario in which the company's token is replaced and tokens of other companies are tried, the service
@@ -44,24 +41,22 @@ function withQuietChanges(choice: SeededChoice, scenario: Scenario): Scenario {
 
 function quietSync(choice: SeededChoice): Phase {
   const withinMs = choice.one([300, 3_000]);
-  const changes = Array.from({ length: 4 + choice.below(8) }, () => ({
-    atMs: choice.below(withinMs),
-    seed: choice.below(2 ** 31),
-    on: choice.one(["invoices", "invoices", "price_list_items", "clients"] as const),
-  }));
-  return { ...calmPhase(choice, usualSync), changes: changes.toSorted((a, b) => a.atMs - b.atMs) };
+  const count = 4 + choice.below(8);
+  const on = () => choice.one(["invoices", "invoices", "price_list_items", "clients"] as const);
+  const changes = someChanges(choice, count, () => choice.below(withinMs), on);
+  return { ...calmPhase(choice, usualSync), changes };
 }
 
 /** A run lists what is read again because of events of a minute ago. */
 function quietServe(choice: SeededChoice): Phase {
-  const on = choice.one(["clients", "business_cases"] as const);
-  const change = (atMs: number) => ({ atMs, seed: choice.below(2 ** 31), on });
-  const early = Array.from({ length: 6 }, () => change(choice.below(2_000)));
-  const late = Array.from({ length: 6 }, () => change(recheckMs + choice.below(8_000)));
+  const table = choice.one(["clients", "business_cases"] as const);
+  const on = () => table;
+  const early = someChanges(choice, 6, () => choice.below(2_000), on);
+  const late = someChanges(choice, 6, () => recheckMs + choice.below(8_000), on);
   return {
     ...calmPhase(choice, { kind: "serve", runAtMs: recheckMs - choice.below(3_000), full: false }),
     durationMs: recheckMs + 40_000,
-    changes: [...early, ...late].toSorted((a, b) => a.atMs - b.atMs),
+    changes: [...early, ...late],
     network: { ...calmNetwork, spreadMs: 12_000 },
   };
 }
@@ -87,41 +82,17 @@ function withBudget(choice: SeededChoice, scenario: Scenario): Scenario {
 
 /** Reads of events are given up in one window and counted in the next one, which a run uses up. */
 function strayServe(choice: SeededChoice): Phase {
-  const changes = Array.from({ length: 10 }, () => ({
-    atMs: choice.below(28_000),
-    seed: choice.below(2 ** 31),
-    on: choice.one(hotTables),
-  }));
+  const on = () => choice.one(hotTables);
+  const changes = someChanges(choice, 10, () => choice.below(28_000), on);
   return {
     ...calmPhase(choice, { kind: "serve", runAtMs: 61_000 + choice.below(3_000), full: true }),
     durationMs: 200_000,
-    changes: changes.toSorted((a, b) => a.atMs - b.atMs),
+    changes,
     network: { ...calmNetwork, stray: choice.one([0.1, 0.25]) },
   };
 }
 
-const usualSync: Activity = {
-  kind: "sync",
-  mode: "usual",
-  scrub: false,
-  mostRequests: null,
-  allowMassDelete: true,
-};
-
 const fullSync: Activity = { ...usualSync, mode: "full" };
-
-function calmPhase(choice: SeededChoice, activity: Activity): Phase {
-  return {
-    seed: choice.below(2 ** 31),
-    activity,
-    ending: { kind: "by itself" },
-    durationMs: 60_000,
-    changes: [],
-    wallJumps: [],
-    network: calmNetwork,
-    deliveries: calmDeliveries,
-  };
-}
 
 function unusualPhase(choice: SeededChoice, phase: Phase): Phase {
   const { activity, network, deliveries, durationMs } = phase;
@@ -154,7 +125,7 @@ function someOddities(choice: SeededChoice, withinMs: number): PlannedOddity[] {
     atMs: choice.below(withinMs),
     seed: choice.below(2 ** 31),
     what: choice.one(oddities),
-  })).toSorted((a, b) => a.atMs - b.atMs);
+  })).toSorted(byTime);
 }
 
 /** One or two processes with other tokens, while nothing else goes wrong. */
@@ -167,25 +138,11 @@ function tokenPhases(choice: SeededChoice): Phase[] {
     ["replaced", "foreign"],
   ]);
   return kinds.map((token) => ({
-    seed: choice.below(2 ** 31),
+    ...calmPhase(choice, usualSync),
     activity: choice.probability(0.5)
       ? { kind: "serve", runAtMs: choice.one([null, 5_000]), full: false }
-      : {
-          kind: "sync",
-          mode: choice.one(["usual", "full", "quick"]),
-          scrub: false,
-          mostRequests: null,
-          allowMassDelete: true,
-        },
-    ending: { kind: "by itself" },
-    durationMs: 60_000,
-    changes: Array.from({ length: choice.below(4) }, () => ({
-      atMs: choice.below(30_000),
-      seed: choice.below(2 ** 31),
-    })),
-    wallJumps: [],
-    network: calmNetwork,
-    deliveries: calmDeliveries,
+      : { ...usualSync, mode: choice.one(["usual", "full", "quick"]) },
+    changes: someChanges(choice, choice.below(4), () => choice.below(30_000)),
     token,
   }));
 }

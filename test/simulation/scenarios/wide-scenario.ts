@@ -1,10 +1,10 @@
 import { seededChoice, type SeededChoice } from "../../support/scenario.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { limiterKinds } from "../../support/simulated-budget.ts";
+import { someChanges, someEnding, usualSync } from "./phases.ts";
 import {
   calmDeliveries,
   calmNetwork,
-  crashPoints,
   type Activity,
   type DeliveryFaults,
   type Ending,
@@ -54,14 +54,8 @@ function serviceOptions(choice: SeededChoice): Scenario["service"] {
 function firstPhase(choice: SeededChoice): Phase {
   const calm = choice.probability(0.5);
   const made = phase(choice);
-  const sync: Activity = {
-    kind: "sync",
-    mode: "usual",
-    scrub: false,
-    mostRequests: null,
-    allowMassDelete: false,
-  };
-  return calm ? { ...made, activity: sync, ending: { kind: "by itself" }, network: calmNetwork } : made;
+  const activity = { ...usualSync, allowMassDelete: false };
+  return calm ? { ...made, activity, ending: { kind: "by itself" }, network: calmNetwork } : made;
 }
 
 function phase(choice: SeededChoice): Phase {
@@ -71,12 +65,9 @@ function phase(choice: SeededChoice): Phase {
   return {
     seed: choice.below(2 ** 31),
     activity,
-    ending: activity.kind === "down" ? { kind: "by itself" } : someEnding(choice, durationMs),
+    ending: activity.kind === "down" ? { kind: "by itself" } : ending(choice, durationMs),
     durationMs,
-    changes: Array.from({ length: choice.below(choice.one([3, 12])) }, () => ({
-      atMs: choice.below(busyMs),
-      seed: choice.below(2 ** 31),
-    })).toSorted((a, b) => a.atMs - b.atMs),
+    changes: someChanges(choice, choice.below(choice.one([3, 12])), () => choice.below(busyMs)),
     wallJumps: choice.probability(0.15) ? [wallJump(choice, busyMs)] : [],
     network: networkFaults(choice),
     deliveries: deliveryFaults(choice),
@@ -106,15 +97,13 @@ function duration(choice: SeededChoice, { kind }: Activity): number {
   return choice.one([1_000, minuteMs, hourMs, 8 * hourMs, 30 * hourMs]);
 }
 
-function someEnding(choice: SeededChoice, durationMs: number): Ending {
-  const kind = choice.one(["by itself", "crash", "crash", "crash", "killed", "stopped"] as const);
-  const atMs = choice.below(Math.min(durationMs, minuteMs));
-  const power = choice.probability(0.4);
-  if (kind === "by itself") return { kind };
-  if (kind === "stopped") return { kind, atMs, now: choice.probability(0.5) };
-  if (kind === "killed") return { kind, atMs, power };
-  const point = choice.one(crashPoints);
-  return { kind, point, nth: 1 + choice.below(choice.one([3, 12, 40])), power };
+function ending(choice: SeededChoice, durationMs: number): Ending {
+  return someEnding(choice, {
+    kinds: ["by itself", "crash", "crash", "crash", "killed", "stopped"],
+    atMs: () => choice.below(Math.min(durationMs, minuteMs)),
+    power: 0.4,
+    now: 0.5,
+  });
 }
 
 function wallJump(choice: SeededChoice, withinMs: number) {
