@@ -1,12 +1,12 @@
-import { isoTime } from "../../base/clock.ts";
-import { messageOf, MirrorError } from "../../base/errors.ts";
-import { createRedactor } from "../../base/secret.ts";
-import { terminalText } from "../../base/terminal-text.ts";
-import { secretTexts } from "../../config/companies.ts";
-import type { Alert } from "../../status/alerts/incidents.ts";
-import { printResult } from "../console/output.ts";
-import type { CommandRun } from "../program/command-table.ts";
-import { targetsOf } from "../runs/send-alerts.ts";
+import { isoTime } from "../../../base/clock.ts";
+import { messageOf, MirrorError } from "../../../base/errors.ts";
+import { createRedactor } from "../../../base/secret.ts";
+import { secretTexts } from "../../../config/companies.ts";
+import type { Alert } from "../../../status/alerts/incidents.ts";
+import type { AlertTarget } from "../../../status/alerts/targets.ts";
+import { printResult } from "../../console/output.ts";
+import type { CommandRun } from "../../program/command-table.ts";
+import { targetsOf } from "../../runs/send-alerts.ts";
 
 /** Sends a test alert to each target, and says which have taken it. */
 export const alertsTestCommand: CommandRun<"alerts test"> = async (context, { loaded: { config } }) => {
@@ -26,7 +26,7 @@ export const alertsTestCommand: CommandRun<"alerts test"> = async (context, { lo
     began_at: isoTime(clock.nowMs()),
     ended_at: null,
   };
-  const send = async ({ key, when, send: attempt }: ReturnType<typeof targetsOf>[number]) => {
+  const send = async ({ key, when, send: attempt }: AlertTarget) => {
     const error = await attempt(alert, signal).then(
       () => null,
       (reason: unknown) => redact(messageOf(reason)),
@@ -34,9 +34,10 @@ export const alertsTestCommand: CommandRun<"alerts test"> = async (context, { lo
     return { target: key, when, ok: error === null, error };
   };
   const targets = await Promise.all(targetsOf(context, config).map(send));
-  const lines = targets.map(({ target, ok, error }) =>
-    terminalText(`${ok ? "ok  " : "fail"}  ${target}: ${error ?? "the test alert was taken"}`),
+  const lines = targets.map(
+    ({ target, ok, error }) => `${ok ? "ok  " : "fail"}  ${target}: ${error ?? "the test alert was taken"}`,
   );
-  await printResult(context, { ok: targets.every(({ ok }) => ok), targets }, lines);
-  return targets.every(({ ok }) => ok) ? "complete" : "failed";
+  const isTaken = targets.every(({ ok }) => ok);
+  await printResult(context, { ok: isTaken, targets }, lines);
+  return isTaken ? "complete" : "failed";
 };

@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
-import { filePlace } from "../../backup/places/file-place.ts";
-import { restoreBackup } from "../../backup/restore-backup.ts";
-import { chosenCompanies } from "../../config/companies.ts";
-import type { CommandRun } from "../program/command-table.ts";
-import { addressOfBackups, openBackupPlace } from "../runs/backup-company.ts";
-import { forEachCompany } from "../runs/each-company.ts";
+import { filePlace } from "../../../backup/places/file-place.ts";
+import { restoreBackup } from "../../../backup/restore-backup.ts";
+import { chosenCompanies } from "../../../config/companies.ts";
+import type { CommandRun } from "../../program/command-table.ts";
+import { addressOfBackups, openBackupPlace } from "../../runs/backup-company.ts";
+import { forEachCompany } from "../../runs/each-company.ts";
 
 /** Puts a backup of each company where its mirror belongs. */
 export const restoreCommand: CommandRun<"restore"> = (context, { options, loaded: { config } }) => {

@@ -1,7 +1,7 @@
-import { formatSize } from "../../base/units.ts";
-import type { CommandRun } from "../program/command-table.ts";
-import { addressOfBackups, backupCompany } from "../runs/backup-company.ts";
-import { forEachCompany } from "../runs/each-company.ts";
+import { formatSize } from "../../../base/units.ts";
+import type { CommandRun } from "../../program/command-table.ts";
+import { addressOfBackups, backupCompany } from "../../runs/backup-company.ts";
+import { forEachCompany } from "../../runs/each-company.ts";
 
 /** Makes a backup of each company. Only the config's own place is tidied by the config's `keep`. */
 export const backupCommand: CommandRun<"backup"> = (context, { options, loaded: { config } }) =>
