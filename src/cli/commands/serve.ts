@@ -1,30 +1,20 @@
-import { messageOf, MirrorError } from "../../base/errors.ts";
+import { MirrorError } from "../../base/errors.ts";
 import { isLoopbackUrl, readListen, type ListenAddress } from "../../config/address.ts";
 import { chosenCompanies } from "../../config/companies.ts";
 import type { Config } from "../../config/config.ts";
-import { formatEffectiveConfig } from "../../config/effective-config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
-import { mirrorFiles } from "../../config/mirror-files.ts";
-import type { DaemonContext } from "../../daemon/daemon-context.ts";
 import { Daemon } from "../../daemon/daemon.ts";
 import type { ConnectionCounts } from "../../webhook/server/connections.ts";
 import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
-import {
-  readSteps,
-  recordStep,
-  reportStep,
-  stepsAfterRun,
-  type StepTimes,
-} from "../../status/after-run-record.ts";
 import { createPages } from "../../status/render/pages.ts";
 import { startServer, type WebhookServer } from "../../webhook/server/server.ts";
 import { printResult } from "../console/output.ts";
 import { failureOf } from "../console/failure-text.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
 import type { CommandContext } from "../program/command.ts";
+import { createAfterRun } from "../runs/after-run-process.ts";
 import { targetsOf } from "../runs/send-alerts.ts";
 import type { CommandRun } from "../program/command-table.ts";
-import { runOwn } from "../program/own-process.ts";
 import { createSystemd } from "../program/systemd.ts";
 
 /** For responses on their way when a signal comes. */
@@ -141,48 +131,4 @@ export function createReload(
 function changedFixedKeys(before: Config, after: Config): string[] {
   const listens = before.serve.host !== after.serve.host || before.serve.port !== after.serve.port;
   return [...(listens ? ["serve.listen"] : []), ...(before.dataDir === after.dataDir ? [] : ["data_dir"])];
-}
-
-/**
- * Makes what follows runs, in a process of its own: its memory and processor time are not the receiver's. The daemon's
- * config goes to it through stdin, because the file may hold another one by now.
- */
-function createAfterRun({ globals, env, log, signal, clock }: CommandContext): DaemonContext["afterRun"] {
-  return async ({ config, company }, scope) => {
-    const { name } = company;
-    const steps = scope === "report" ? [reportStep] : stepsAfterRun(config);
-    if (steps.length === 0) return null;
-    const args = ["after-run", "--only", scope, "--log-format", globals.logFormat];
-    if (globals.quiet) args.push("--quiet");
-    const startedMs = clock.nowMs();
-    const input = formatEffectiveConfig(config, company);
-    const problem = await runOwn({ args, env, input, signal }).then(
-      (code) => (code === 0 ? null : `it ended with ${code === null ? "a signal" : `exit code ${code}`}`),
-      (error: unknown) => `it could not be started: ${messageOf(error)}`,
-    );
-    if (problem === null || signal.aborted) return null;
-    log.warn(`${name}: after-run did not succeed: ${problem}`);
-    return recordProblem(mirrorFiles(config, name).afterRun, steps, problem, {
-      startedMs,
-      endedMs: clock.nowMs(),
-    });
-  };
-}
-
-/** Records what a process that was killed could not record itself. Gives the problem where there is no room for it. */
-function recordProblem(
-  file: string,
-  steps: readonly string[],
-  problem: string,
-  times: StepTimes,
-): string | null {
-  try {
-    const records = readSteps(file);
-    const isRecorded = (step: string) => Date.parse(records[step]?.at ?? "") >= times.startedMs;
-    const result = { outcome: "failed", error: problem, seq: null } as const;
-    for (const step of steps) if (!isRecorded(step)) recordStep(file, step, result, times);
-    return null;
-  } catch {
-    return problem;
-  }
 }
