@@ -4,8 +4,7 @@ import type { CompanyConfig, Config } from "./config.ts";
 
 /**
  * Writes a config as a process has it in memory, with one company, its token, where its webhook secrets are, and no
- * alerts. Only for a pipe to
- * a child process: nobody else can read that (I9).
+ * alerts. Only for a pipe to a child process: nobody else can read that (I9).
  */
 export function formatEffectiveConfig(config: Config, company: CompanyConfig): string {
   const { name, token, tokenPlace, webhook } = company;

@@ -72,6 +72,8 @@ export class CompanyRuntime {
   readonly runQueue: RunQueue;
   /** Null: no run by the clock. */
   readonly schedule: CronSchedule | null;
+  /** Why the mirror cannot be written; null: it can. */
+  writeProblem: string | null = null;
   private readonly options: RuntimeOptions;
   private readonly closing = new AbortController();
   /** The options' signal, or an end of our own. */
@@ -79,7 +81,6 @@ export class CompanyRuntime {
   private readonly uptime: UptimeLog;
   private readonly scheduler: RunScheduler;
   private readonly notices: Notices;
-  private problem: string | null = null;
   private readonly tasks: Promise<void>[] = [];
   /** Rejects with the first task that fails. */
   private readonly failure = Promise.withResolvers<never>();
@@ -154,18 +155,13 @@ export class CompanyRuntime {
     }
   }
 
-  /** Why the mirror cannot be written; null: it can. */
-  get writeProblem(): string | null {
-    return this.problem;
-  }
-
   /** Can deliveries of this company be verified? */
   get receives(): boolean {
     return this.keyring.accepted().length > 0;
   }
 
   private startTasks(): void {
-    const { mirror, runQueue, uptime, scheduler, closed } = this;
+    const { mirror, runQueue, uptime, scheduler, closed, isListing } = this;
     const { context, settings, lock } = this.options;
     const { clock, log, manifest } = context;
     const commands = new DaemonCommands(mirror.db);
@@ -183,13 +179,12 @@ export class CompanyRuntime {
     const keys = () => this.keyring.accepted();
     const skewMs = () => this.service.skew.skewMs();
     const service = () => this.eventWorker.state();
-    const isListing = () => this.isListing();
     const { retention } = settings.config;
     const pruner = new Pruner({ context, db: mirror.db, retention, isListing, closed });
     const prune = () => pruner.prune();
     this.track(pruner.follow());
     const onGap = (why: string) => this.track(this.recoverFromGap(why));
-    const onWriteProblem = (problem: string | null) => (this.problem = problem);
+    const onWriteProblem = (problem: string | null) => (this.writeProblem = problem);
     const watched = { refusals, keys, skewMs, service, onGap, onWriteProblem };
     this.track(this.eventWorker.ended);
     this.track(scheduler.follow(reason));
@@ -205,13 +200,11 @@ export class CompanyRuntime {
 
   /** Has the report written again after events. */
   private async republish(publish: () => Promise<void>): Promise<void> {
-    const { mirror, closed } = this;
+    const { mirror, closed, isListing } = this;
     const { context, settings } = this.options;
     const { publish: when, publishEveryMs: everyMs } = settings.config.schedule;
     if (when !== "after_sync" || everyMs === null) return;
     const file = mirrorFiles(settings.config, settings.company.name).afterRun;
-    // Such a run has the report written itself.
-    const isListing = () => this.isListing();
     await republishAfterEvents({ context, db: mirror.db, file, everyMs, isListing, publish, closed });
   }
 
@@ -226,10 +219,10 @@ export class CompanyRuntime {
   }
 
   /** Does a run read what lists show? */
-  private isListing(): boolean {
+  private readonly isListing = () => {
     const { current } = this.runQueue;
     return current !== null && current.run.tally.scrubPlanned === null;
-  }
+  };
 
   private track(task: Promise<void>): void {
     this.tasks.push(task);

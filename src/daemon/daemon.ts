@@ -1,5 +1,4 @@
 import { messageOf } from "../base/errors.ts";
-import { LoopTurns } from "./loop-turns.ts";
 import type { Log } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
@@ -11,6 +10,7 @@ import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
 import { CompanySupervisor } from "./company-supervisor.ts";
 import { watchIncidents } from "./incident-watch.ts";
 import { AfterRunQueue, type AfterRunScope } from "./runs/after-run-queue.ts";
+import { LoopTurns } from "./loop-turns.ts";
 import { RecentViews } from "./recent-views.ts";
 import { RunPlaces } from "./runs/run-places.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
@@ -32,7 +32,7 @@ export class Daemon implements Companies {
   private readonly runPlaces = new RunPlaces();
   private readonly afterRuns = new AfterRunQueue((name, scope) => this.performAfterRun(name, scope));
   private readonly supervisors = new Map<string, CompanySupervisor>();
-  /** Ends of companies that are no longer in the config. */
+  /** What `stop` waits for: ends of companies that are no longer in the config, and of what began with `start`. */
   private readonly stopping = new Set<Promise<void>>();
   private readonly closing = new AbortController();
   private config: Config;

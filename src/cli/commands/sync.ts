@@ -69,11 +69,9 @@ function scopesWithToken(context: CommandContext, config: Config) {
   const chosen = companyScopes(context, config);
   const scopes = chosen.filter(({ company }) => company.token.known);
   if (scopes.length === 0) chosen[0]?.company.token.reveal();
-  const refused = chosen.flatMap(({ company: { name, token } }) => {
-    const problem = new MirrorError("config", token.problem ?? "");
-    return token.known
-      ? []
-      : [[name, notBegun(context.clock, isoTime(context.clock.nowMs()), problem)] as const];
+  const refused = chosen.flatMap(({ context: { clock }, company: { name, token } }) => {
+    const problem = token.problem && new MirrorError("config", token.problem);
+    return problem ? [[name, notBegun(clock, isoTime(clock.nowMs()), problem)] as const] : [];
   });
   return { scopes, refused };
 }

@@ -1,30 +1,18 @@
 import { execFile } from "node:child_process";
-import type { Clock } from "../../base/clock.ts";
-import type { Log } from "../../base/logger.ts";
+import type { ProcessContext } from "../../daemon/runs/process-context.ts";
+import type { CommandContext } from "./command.ts";
 
-/** What `serve` reports to the program that started it. */
-export interface ServiceManager {
-  /** The receiver answers. From now on the watchdog hears of it until `signal` aborts. */
-  ready(signal: AbortSignal): void;
-  stopping(): void;
-}
-
-/** What a ServiceManager works with. */
-export interface SystemdParts {
-  /** NOTIFY_SOCKET and WATCHDOG_USEC are systemd's; without the first, nothing is sent. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly clock: Clock;
-  readonly log: Log;
-}
+/** NOTIFY_SOCKET and WATCHDOG_USEC of `env` are systemd's; without the first, nothing is sent. */
+type SystemdParts = Pick<CommandContext, "env"> & Pick<ProcessContext, "clock" | "log">;
 
 const programTimeoutMs = 5_000;
 
 /**
- * Reports to systemd (`Type=notify`, `WatchdogSec`) that the daemon is ready, alive and stopping. Node has no Unix datagrams,
- * so systemd's own program sends them: the unit needs `NotifyAccess=all`. A process that stands still sends none, and
- * is restarted.
+ * Reports to systemd (`Type=notify`, `WatchdogSec`) that the daemon is ready, alive and stopping. Node has no Unix
+ * datagrams, so systemd's own program sends them: the unit needs `NotifyAccess=all`. A process that stands still sends
+ * none, and is restarted.
  */
-export function createSystemd({ env, clock, log }: SystemdParts): ServiceManager {
+export function createSystemd({ env, clock, log }: SystemdParts) {
   let hasFailed = false;
   const send = (...states: readonly string[]) => {
     if (!env["NOTIFY_SOCKET"]) return;
@@ -34,7 +22,8 @@ export function createSystemd({ env, clock, log }: SystemdParts): ServiceManager
     });
   };
   return {
-    ready: (signal) => {
+    /** The receiver answers. From now on the watchdog hears of it until `signal` aborts. */
+    ready: (signal: AbortSignal) => {
       send("READY=1", "STATUS=receiving");
       const everyMs = Number(env["WATCHDOG_USEC"] ?? 0) / 1000 / 3;
       if (everyMs > 0) void feedWatchdog(everyMs, signal);

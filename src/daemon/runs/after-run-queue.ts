@@ -1,10 +1,13 @@
+import { WaitQueue } from "../../base/semaphore.ts";
+
 /** What is made: `all` that follows runs, the `report` alone, or a `backup`, which a job of its own makes. */
 export type AfterRunScope = "all" | "report" | "backup";
 
 interface WaitingJob {
   readonly company: string;
   scope: AfterRunScope;
-  readonly ended: PromiseWithResolvers<void>;
+  /** Those who asked for it. */
+  readonly askers: WaitQueue<true>;
 }
 
 /** Makes it for a company, with the config as it is by then. Never rejects. */
@@ -32,25 +35,19 @@ export class AfterRunQueue {
   /** Resolves when it was made, or is not made any more; with `signal` nobody waits for that any longer. */
   async add(company: string, scope: AfterRunScope, signal?: AbortSignal): Promise<void> {
     const key = scope === "backup" ? `${company} ${scope}` : company;
-    const job = this.waiting.get(key) ?? { company, scope, ended: Promise.withResolvers<void>() };
+    const job = this.waiting.get(key) ?? { company, scope, askers: new WaitQueue<true>() };
     if (scope === "all") job.scope = scope;
     this.waiting.set(key, job);
+    const ended = job.askers.wait(0, signal);
     this.startNext();
-    const { promise } = job.ended;
-    if (!signal) return promise;
-    const given = Promise.withResolvers<void>();
-    const leave = () => given.resolve();
-    signal.addEventListener("abort", leave, { once: true });
-    if (signal.aborted) leave();
-    await Promise.race([promise, given.promise]);
-    signal.removeEventListener("abort", leave);
+    await ended;
   }
 
   /** The company is gone: what waits for it is not made. */
   drop(company: string): void {
     for (const [key, job] of this.waiting) {
       if (job.company !== company) continue;
-      job.ended.resolve();
+      job.askers.serveAll(true);
       this.waiting.delete(key);
     }
   }
@@ -63,13 +60,13 @@ export class AfterRunQueue {
   }
 
   private startNext(): void {
-    for (const [key, { company, scope, ended }] of this.waiting) {
+    for (const [key, { company, scope, askers }] of this.waiting) {
       if (this.running.size >= this.limit) return;
       if (this.running.has(company)) continue;
       this.waiting.delete(key);
       const work = this.perform(company, scope).finally(() => {
         this.running.delete(company);
-        ended.resolve();
+        askers.serveAll(true);
         this.startNext();
       });
       this.running.set(company, work);
