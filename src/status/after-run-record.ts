@@ -52,10 +52,10 @@ export function stepsOf({ schedule, exports, backup }: Config): string[] {
   ];
 }
 
-/** Those of them that each run is followed by: a report with a pattern of its own is not. */
+/** Those of them that each run is followed by: a report with a pattern of its own is not, and no backup. */
 export function stepsAfterRun(config: Config): string[] {
   const isScheduled = config.schedule.publish !== "after_sync";
-  return stepsOf(config).filter((step) => step !== reportStep || !isScheduled);
+  return stepsOf(config).filter((step) => step !== backupStep && (step !== reportStep || !isScheduled));
 }
 
 /** What is recorded of the steps; empty where nothing is, or the file cannot be read. */

@@ -9,14 +9,16 @@ test("serve makes backups by their schedule, keeps the last ones, and says how i
   const company = await aCompany({ records: 5 });
   const backups = path.join(company.folder, "backups");
   writeFileSync(backups, "");
-  const more = 'backup: { to: ./backups, schedule: "* * * * * *", keep: 1 }\nschedule: { publish: off }';
+  const more = 'backup: { to: ./backups, schedule: "* * * * * *", keep: 1 }\nschedule: { quick: off }';
   writeServeConfig(company, more);
   const daemon = await serve(company);
   await eventually(() => wholeRuns(company) === 1, "a run");
   const ready = async () => ((await (await fetch(`${daemon.url}/readyz`)).json()) as Ready).companies.acme;
   const metrics = async () => (await fetch(`${daemon.url}/metrics`)).text();
   await eventually(async () => (await ready()).reasons.some((why) => why.includes("backup")), "a reason");
+  await daemon.until("after-run did not succeed");
   expect(await metrics()).toMatch(/after_run_failed\{.*step="backup"\} 1/);
+  expect(await metrics()).toMatch(/after_run_failed\{.*step="report"\} 0/);
 
   rmSync(backups);
   const names = () => (existsSync(backups) ? readdirSync(path.join(backups, "acme")) : []);

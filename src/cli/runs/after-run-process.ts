@@ -3,6 +3,7 @@ import { formatEffectiveConfig } from "../../config/effective-config.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
 import type { DaemonContext } from "../../daemon/daemon-context.ts";
 import {
+  backupStep,
   readSteps,
   recordStep,
   reportStep,
@@ -25,7 +26,7 @@ export function createAfterRun({
 }: CommandContext): DaemonContext["afterRun"] {
   return async ({ config, company }, scope) => {
     const { name } = company;
-    const steps = scope === "report" ? [reportStep] : stepsAfterRun(config);
+    const steps = { all: stepsAfterRun(config), report: [reportStep], backup: [backupStep] }[scope];
     if (steps.length === 0) return null;
     const args = ["after-run", "--only", scope, "--log-format", globals.logFormat];
     if (globals.quiet) args.push("--quiet");
