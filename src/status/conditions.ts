@@ -27,8 +27,9 @@ export interface Condition extends Finding {
 
 /** A mirror that another process writes for a moment, or that is being opened, is no incident. */
 const openingMs = 2 * minuteMs;
-/** What only the mirror's file shows. */
-const shownByFile = [
+/** What only an open mirror shows. */
+const shownWhileOpen = [
+  ["failed", "writing"],
   ["stale", "lists"],
   ["stale", "events"],
   ["partial", "records"],
@@ -42,7 +43,7 @@ const shownByFile = [
  * is away is wrong only after a while; a refused token is so at once, since somebody must act.
  */
 export function conditionsOf(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Condition[] {
-  if (!view.open) return whileClosed(view, nowMs);
+  if (!view.open) return whileClosed(view, nowMs, limits);
   return [
     ...view.missingSecrets.map((problem) => wrong("failed", "secrets", `a secret is missing: ${problem}`)),
     ...receiverConditions(view),
@@ -58,7 +59,7 @@ function wrong(kind: AlertKind, subject: string, message: string, raises = true)
   return { kind, subject, message, raises, blocks: true };
 }
 
-function whileClosed(view: CompanyStatusView, nowMs: number): Condition[] {
+function whileClosed(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Condition[] {
   const { service, missingSecrets } = view;
   const why = service.message === null ? "" : ` (${service.message})`;
   const message = `the mirror's file is not open${why}: deliveries are refused with 503`;
@@ -67,7 +68,8 @@ function whileClosed(view: CompanyStatusView, nowMs: number): Condition[] {
     wrong("failed", "reading", message, isIncident),
     ...missingSecrets.map((problem) => wrong("failed", "secrets", problem)),
     ...receiverConditions(view),
-    ...shownByFile.map(([kind, subject]) => ({ ...wrong(kind, subject, message, false), blocks: false })),
+    ...afterRunConditions(view, limits),
+    ...shownWhileOpen.map(([kind, subject]) => ({ ...wrong(kind, subject, message, false), blocks: false })),
   ];
 }
 

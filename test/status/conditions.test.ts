@@ -60,11 +60,24 @@ describe("an incident", () => {
   });
 
   test("about what only the file shows stays as it is while the file is closed, or a run asks again", () => {
-    const shown = ["stale lists", "stale events", "partial records", "held deletions", "gap events"];
+    const shown = [
+      "failed writing",
+      "stale lists",
+      "stale events",
+      "partial records",
+      "held deletions",
+      "gap events",
+    ];
     expect(judged({ open: false, service: service("starting", 1) }).keeps).toEqual(
       expect.arrayContaining(shown),
     );
     expect(judged({ run }).keeps).toEqual(["partial records", "held deletions"]);
+  });
+
+  test("about what follows runs does not end where the file is closed, as when the daemon starts", () => {
+    const afterRun = { steps: [], problem: "no room", isReportScheduled: false };
+    const closed = judged({ open: false, service: service("starting", 1), afterRun });
+    expect(closed.raises).toEqual(["failed after_run"]);
   });
 
   test.each([
