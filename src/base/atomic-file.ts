@@ -6,6 +6,7 @@ import {
   mkdirSync,
   openSync,
   renameSync,
+  statfsSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -74,6 +75,12 @@ export function nearestPresent(place: string): string {
   let present = path.resolve(place);
   while (!existsSync(present) && path.dirname(present) !== present) present = path.dirname(present);
   return present;
+}
+
+/** What is free for this user on the disk of a place, or of the nearest above it that exists. */
+export function freeBytesAt(place: string): number {
+  const { bavail, bsize } = statfsSync(nearestPresent(place));
+  return bavail * bsize;
 }
 
 function makeFolder(folder: string, mode: number): void {

@@ -1,4 +1,4 @@
-import { statfsSync } from "node:fs";
+import { freeBytesAt } from "../base/atomic-file.ts";
 import { messageOf } from "../base/errors.ts";
 import { createRedactor } from "../base/secret.ts";
 import { Semaphore } from "../base/semaphore.ts";
@@ -21,11 +21,6 @@ export interface AlertContext extends Pick<ProcessContext, "clock" | "random" | 
 
 /** Attempts at a time, over all companies: a command is a process each. */
 const mostAtATime = 4;
-
-function freeBytesOf(folder: string): number {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize;
-}
 
 /**
  * The alerters of all companies of a config, and of its data folder.
@@ -54,7 +49,7 @@ export class Alerters {
     const nowMs = this.context.clock.nowMs();
     const limits = { ...defaultReadyLimits, freshForMs: freshForMs(schedule, nowMs) };
     this.guarded(null, () => {
-      const free = (this.context.freeBytes ?? freeBytesOf)(this.config.dataDir);
+      const free = (this.context.freeBytes ?? freeBytesAt)(this.config.dataDir);
       this.of(mirrorFiles(this.config, "").folderAlerts, null).update(spaceConditions(free), this.targets);
     });
     for (const view of views)

@@ -1,5 +1,5 @@
-import { statfsSync, statSync } from "node:fs";
-import path from "node:path";
+import { statSync } from "node:fs";
+import { freeBytesAt } from "../base/atomic-file.ts";
 import { resourceNamed } from "../connector/connector-manifest.ts";
 import { InboxView } from "../state/inbox/inbox-view.ts";
 import type { Mirror } from "../state/mirror.ts";
@@ -63,8 +63,8 @@ export function readLiveFacts(
 }
 
 function fileBytesOf(database: string): NonNullable<LiveFacts["fileBytes"]> {
-  const { bavail, bsize } = statfsSync(path.dirname(database));
-  return { database: statSync(database).size, wal: logBytes(database), diskFree: bavail * bsize };
+  const diskFree = freeBytesAt(database);
+  return { database: statSync(database).size, wal: logBytes(database), diskFree };
 }
 
 /** The run that ended last, also one that failed before it could write its row. */

@@ -10,7 +10,13 @@ import {
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { draftOf, makeFolders, replaceFile, writeFileAtomically } from "../../src/base/atomic-file.ts";
+import {
+  draftOf,
+  freeBytesAt,
+  makeFolders,
+  replaceFile,
+  writeFileAtomically,
+} from "../../src/base/atomic-file.ts";
 import { recordDiskOrder } from "../support/disk-order.ts";
 
 const folder = () => mkdtempSync(path.join(tmpdir(), "atomic-file-"));
@@ -56,6 +62,10 @@ test("a file that is replaced keeps the mode that somebody gave it", () => {
 });
 
 const modesOf = (...places: string[]) => places.map((place) => statSync(place).mode & 0o777);
+
+test("the free space of a folder that is still to be made is that of the disk it will be on", () => {
+  expect(freeBytesAt(path.join(tmpdir(), "not-made-yet", "data"))).toBeGreaterThan(0);
+});
 
 describe("folders", () => {
   test("are made one by one for their owner alone; those that are there stay as they are", () => {

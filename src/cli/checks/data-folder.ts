@@ -1,5 +1,5 @@
-import { accessSync, constants, statfsSync, statSync } from "node:fs";
-import { nearestPresent } from "../../base/atomic-file.ts";
+import { accessSync, constants, statSync } from "node:fs";
+import { freeBytesAt, nearestPresent } from "../../base/atomic-file.ts";
 import { messageOf } from "../../base/errors.ts";
 import { formatSize } from "../../base/units.ts";
 import { lowSpaceBytes } from "../../status/conditions.ts";
@@ -33,8 +33,7 @@ export function judgeFreeSpace(freeBytes: number): CheckResult {
 
 /** Checks the free space of the data folder's disk. */
 export function checkDisk(dataDir: string): CheckResult {
-  const { bavail, bsize } = statfsSync(nearestPresent(dataDir));
-  return judgeFreeSpace(bavail * bsize);
+  return judgeFreeSpace(freeBytesAt(dataDir));
 }
 
 /** Warns while another process writes the mirror. */
