@@ -55,7 +55,7 @@ export class Daemon implements Companies {
       context: this.context,
       config: () => this.config,
       schedule: () => this.schedule,
-      views: () => this.views(),
+      views: () => this.recentViews(),
       closed: this.closing.signal,
     });
     this.stopping.add(
@@ -79,7 +79,7 @@ export class Daemon implements Companies {
     if (refusal) strayRefusals[refusal.reason] = (strayRefusals[refusal.reason] ?? 0) + 1;
   }
 
-  /** As `views`, for pages: read in slices and up to 5 s old. */
+  /** As `views`, for pages and alerts: read in slices and up to 5 s old. */
   recentViews(): Promise<readonly CompanyStatusView[]> {
     return this.recent.read();
   }

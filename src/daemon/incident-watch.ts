@@ -96,7 +96,7 @@ export interface IncidentWatchParts {
   /** As it is now. */
   readonly config: () => Config;
   readonly schedule: () => CronSchedule | null;
-  readonly views: () => readonly CompanyStatusView[];
+  readonly views: () => Promise<readonly CompanyStatusView[]>;
   readonly closed: AbortSignal;
 }
 
@@ -117,7 +117,7 @@ export async function watchIncidents(parts: IncidentWatchParts): Promise<void> {
       current = config;
     }
     if (!alerters) continue;
-    alerters.update(parts.views(), parts.schedule());
+    alerters.update(await parts.views(), parts.schedule());
     delivering = Promise.all([delivering, alerters.deliver(closed)]);
   }
   await delivering;
