@@ -1,4 +1,4 @@
-import { hash, createHmac } from "node:crypto";
+import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { readPublicUrl } from "../../config/address.ts";
@@ -7,6 +7,7 @@ import type { AlertKind } from "../../config/alert-section.ts";
 import type { Config } from "../../config/config.ts";
 import { rereadSecret } from "../../config/secrets.ts";
 import type { Secret } from "../../base/secret.ts";
+import { signatureOf } from "../../webhook/ingest/delivery.ts";
 import { runAlertCommand } from "./command-target.ts";
 import type { Alert } from "./incidents.ts";
 
@@ -99,13 +100,12 @@ interface Post {
 /** One POST, signed as the service signs its deliveries. No redirect is followed; the answer's body is not read. */
 async function post(url: string, body: string, { alert, secret, signal, context }: Post): Promise<void> {
   const limit = AbortSignal.timeout(postLimitMs);
-  const signature = secret === null ? null : createHmac("sha256", secret).update(body).digest("hex");
   const headers = {
     "content-type": "application/json",
     "user-agent": `fintoro-mirror/${context.version}`,
     "webhook-id": alert.id,
     "webhook-timestamp": String(Math.floor(context.clock.nowMs() / 1000)),
-    ...(signature === null ? {} : { "webhook-signature": signature }),
+    ...(secret === null ? {} : { "webhook-signature": signatureOf(body, secret).toString("hex") }),
   };
   const request = {
     method: "POST",
