@@ -43,6 +43,9 @@ export class ClockSkew {
   }
 }
 
+/** From here on it is worth a warning. */
+export const skewWarnMs = 60_000;
+
 /** `400 s ahead of the service`. */
 export function skewText(skewMs: number): string {
   const seconds = Math.round(Math.abs(skewMs) / 1000);

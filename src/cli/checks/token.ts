@@ -2,7 +2,7 @@ import { shortText } from "../../base/terminal-text.ts";
 import { isLoopbackUrl } from "../../config/address.ts";
 import type { Transport } from "../../connector/transport.ts";
 import { connectService } from "../../daemon/runs/service-connection.ts";
-import { skewText } from "../../http/clock-skew.ts";
+import { skewText, skewWarnMs } from "../../http/clock-skew.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
 import { askWhoami, judgeOwnToken } from "../mirror/whoami.ts";
 import { fail, failFrom, ok, warn, type CheckResult } from "./check-result.ts";
@@ -52,7 +52,6 @@ async function checkMirror(scope: CompanyScope, transport: Transport, name: stri
   }
 }
 
-const skewWarnMs = 60_000;
 /** The receiver refuses deliveries that seem older than this. */
 const skewFailMs = 300_000;
 

@@ -99,27 +99,22 @@ export function decideAlerts(state: AlertState, facts: AlertFacts): AlertState {
   };
 }
 
-type Seen = ReadonlyMap<
-  string,
-  { readonly raises: boolean; readonly first: Finding; readonly message: string }
->;
+type Seen = ReadonlyMap<string, Finding>;
 
 function keyOf({ kind, subject }: Pick<Finding, "kind" | "subject">): string {
   return `${kind} ${subject}`;
 }
 
-/** Conditions of one kind and subject are one. */
+/** Conditions of one kind and subject are one: where some raise it, theirs are its messages. */
 function seenConditions(conditions: readonly Finding[]): Seen {
-  const groups = Map.groupBy(conditions, keyOf);
-  return new Map(
-    [...groups].flatMap(([key, [first, ...others]]) => {
-      if (!first) return [];
-      const all = [first, ...others];
-      const raising = all.filter(({ raises }) => raises);
-      const message = raising.map((one) => one.message).join("; ");
-      return [[key, { raises: raising.length > 0, first, message }] as const];
-    }),
-  );
+  const seen = new Map<string, Finding>();
+  for (const one of conditions) {
+    const before = seen.get(keyOf(one));
+    const isSecond = before?.raises === true;
+    if (isSecond && !one.raises) continue;
+    seen.set(keyOf(one), isSecond ? { ...one, message: `${before.message}; ${one.message}` } : one);
+  }
+  return seen;
 }
 
 /** An open incident after this look. */
@@ -134,11 +129,11 @@ function look(incident: Incident, seen: Seen, { nowMs }: AlertFacts): Incident {
 function begun(known: readonly Incident[], seen: Seen, { nowMs, newId }: AlertFacts): Incident[] {
   const isOpen = new Set(known.filter((one) => one.ended_at === null).map(keyOf));
   const raised = [...seen].filter(([key, { raises }]) => raises && !isOpen.has(key));
-  return raised.map(([key, { first, message }]) => {
+  return raised.map(([key, { kind, subject, message }]) => {
     const last = known.findLast((one) => keyOf(one) === key);
     const times = { began_at: isoTime(nowMs), ended_at: null, clear_since: null };
     const returns = last && isRecent(last, nowMs) ? last.returns + 1 : 0;
-    return { id: newId(), kind: first.kind, subject: first.subject, message, ...times, returns, sent_to: [] };
+    return { id: newId(), kind, subject, message, ...times, returns, sent_to: [] };
   });
 }
 

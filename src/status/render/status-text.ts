@@ -1,5 +1,5 @@
 import { formatDuration, formatSize } from "../../base/units.ts";
-import { skewText } from "../../http/clock-skew.ts";
+import { skewText, skewWarnMs } from "../../http/clock-skew.ts";
 import type { BudgetView } from "../../rate-limit/permit.ts";
 import { terminalText } from "../../base/terminal-text.ts";
 import { earliest } from "../../state/sweeps.ts";
@@ -192,16 +192,13 @@ function refusedLines(events: EventStatus): string[] {
   if (!listening) return [];
   const counts = [...Object.entries(refused), ...Object.entries(elsewhere)];
   const list = counts.map(([reason, count]) => `${count} ${reason}`).join(", ");
-  const mark = skew !== null && Math.abs(skew) >= skewWarnS ? "! " : "";
+  const mark = skew !== null && Math.abs(skew * 1000) >= skewWarnMs ? "! " : "";
   return [
     ...(refusing === null ? [] : [`  ! ${refusingText(refusing)}`]),
     ...(counts.length > 0 ? [`  deliveries refused since the start: ${list}`] : []),
     ...(skew === null ? [] : [`  ${mark}clock: ${skewText(skew * 1000)}`]),
   ];
 }
-
-/** As `check` warns. */
-const skewWarnS = 60;
 
 function droppedLines({ dropped_connections: count, listening }: EventStatus): string[] {
   if (count === 0 || !listening) return [];
