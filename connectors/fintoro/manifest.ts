@@ -4,6 +4,7 @@ import type { Resource } from "../../src/connector/resource.ts";
 import { events, invalidationRules } from "./event-rules.ts";
 import { knownFintoro } from "./known.ts";
 import { operationGroups } from "./operations/groups.ts";
+import { questions } from "./report/questions.ts";
 import { views } from "./report/views.ts";
 import { bankAccounts } from "./resources/bank-accounts.ts";
 import { businessCases, businessCaseStatuses } from "./resources/business-cases.ts";
@@ -74,5 +75,6 @@ export const manifest: Manifest = Object.freeze({
   },
   operations: Object.values(operationGroups).flatMap((group) => Object.values<Operation>(group)),
   views,
+  questions,
   webhooks: { subscriptions: { ...subscriptions, rotate: rotateSecret } },
 });

@@ -1,5 +1,5 @@
 import type { Operation } from "./operation.ts";
-import type { ReportView } from "./report-view.ts";
+import type { ReportQuestion, ReportView } from "./report-view.ts";
 import type { Resource } from "./resource.ts";
 
 /** What an event makes the mirror do. */
@@ -85,6 +85,8 @@ export interface Manifest {
   readonly operations: readonly Operation[];
   /** Views of the report. */
   readonly views?: readonly ReportView[];
+  /** Queries that Datasette offers beside the views. */
+  readonly questions?: readonly ReportQuestion[];
   /** Absent where the service sends no events. */
   readonly webhooks?: { readonly subscriptions: SubscriptionOperations };
 }

@@ -25,3 +25,12 @@ export interface ReportView {
   /** The column to sort by. */
   readonly sort?: { readonly column: string; readonly descending: boolean };
 }
+
+/** A question that people ask of the report, with the query that answers it. Its SQL sees the report's tables and views. */
+export interface ReportQuestion {
+  readonly name: string;
+  readonly title: string;
+  readonly doc: string;
+  /** `:name` is a value that the reader gives. */
+  readonly sql: string;
+}

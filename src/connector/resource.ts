@@ -90,6 +90,8 @@ export interface Resource {
   /** Files of a record: `/invoices/{id}/pdf`. */
   readonly pdf?: string;
   readonly doc?: string;
+  /** About how the service is set up, not about the business: hidden where people look for answers. */
+  readonly isTechnical?: true;
   /** Fields that the service changes by itself, without a change of the record: `verify` does not compare them. */
   readonly volatile?: readonly string[];
   /** Columns that need an index, besides those of list plans. */

@@ -1,5 +1,8 @@
 import path from "node:path";
+import { snakeCase } from "../base/names.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
+import { openDatabase, type Db } from "../store/database.ts";
+import { quoted } from "../store/sql-text.ts";
 import {
   about,
   deletedRecords,
@@ -7,22 +10,87 @@ import {
   type SnapshotTable,
 } from "../store/snapshot/snapshot-tables.ts";
 
-/** What Datasette shows beside the data, in the form of its metadata.json. */
-export function datasetteMetadata(manifest: Manifest, report: string, company: string): object {
+/** What a report says of itself, for people. */
+interface ReportFacts {
+  /** The company's own name; null where the report does not have it. */
+  readonly name: string | null;
+  readonly publishedAt: string | null;
+  /** Resources that are not complete. */
+  readonly incomplete: readonly string[];
+}
+
+/**
+ * What Datasette shows beside the data, in the form of its metadata.json. Views come first, as links in the
+ * description, because Datasette lists them after all tables.
+ *
+ * @param expected the resources that the report is meant to have
+ */
+export function datasetteMetadata(
+  manifest: Manifest,
+  report: string,
+  { company, expected }: { readonly company: string; readonly expected: ReadonlySet<string> },
+): object {
+  const facts = readFacts(manifest, report, expected);
   const tables = [...tablesOfManifest(manifest), deletedRecords, about];
   const label = path.basename(report, ".db");
   const source = { source: manifest.title, source_url: new URL(manifest.baseUrl).origin };
+  const title = `${facts.name ?? company}: ${manifest.title}`;
+  const description_html = descriptionOf(manifest, label, facts);
+  const questions = (manifest.questions ?? []).map(({ name, doc, ...same }) => [
+    name,
+    { ...same, description: doc },
+  ]);
   return {
-    title: `${company}: ${manifest.title}`,
+    title,
+    description_html,
     ...source,
     databases: {
       [label]: {
-        description: `Live records of ${company} as of the last publish; ${about.name} says when that was.`,
+        description_html,
         ...source,
+        queries: Object.fromEntries(questions) as object,
         tables: Object.fromEntries(tables.map((table) => [table.name, tableMetadata(table, manifest)])),
       },
     },
   };
+}
+
+function readFacts({ identity }: Manifest, report: string, expected: ReadonlySet<string>): ReportFacts {
+  const db = openDatabase(report, { readonly: true });
+  try {
+    const name = `SELECT ${quoted(snakeCase(identity.nameField))} FROM ${quoted(identity.resource)}`;
+    return {
+      name: textOf(db, name),
+      publishedAt: textOf(db, "SELECT value FROM _about WHERE subject = 'report' AND fact = 'published_at'"),
+      incomplete: (db.prepare(incompleteSql).pluck().all() as string[]).filter((one) => expected.has(one)),
+    };
+  } finally {
+    db.close();
+  }
+}
+
+const incompleteSql = "SELECT subject FROM _about WHERE fact = 'complete' AND value = 'no' ORDER BY subject";
+
+function textOf(db: Db, sql: string): string | null {
+  const value = db.prepare(sql).pluck().get();
+  return typeof value === "string" ? value : null;
+}
+
+function descriptionOf(manifest: Manifest, label: string, { publishedAt, incomplete }: ReportFacts): string {
+  const link = ({ name, title }: { readonly name: string; readonly title: string }) =>
+    `<li><a href="/${label}/${name}">${escaped(title)}</a></li>`;
+  const list = (heading: string, items: readonly { readonly name: string; readonly title: string }[]) =>
+    items.length === 0 ? "" : `<p><strong>${heading}</strong></p><ul>${items.map(link).join("")}</ul>`;
+  const gaps =
+    incomplete.length === 0
+      ? ""
+      : `<p><strong>Not complete yet</strong>, so sums may be too low: ${escaped(incomplete.join(", "))}. <a href="/${label}/${about.name}">${about.name}</a> says what is missing.</p>`;
+  const made = `<p>Live records as of ${escaped(publishedAt ?? "the last publish")}.</p>`;
+  return `${made}${gaps}${list("Views", manifest.views ?? [])}${list("Questions", manifest.questions ?? [])}`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 }
 
 function tableMetadata(table: SnapshotTable, manifest: Manifest): object {
@@ -33,7 +101,6 @@ function tableMetadata(table: SnapshotTable, manifest: Manifest): object {
     title,
     description: doc ?? undefined,
     columns: Object.fromEntries(described.filter(([, words]) => words !== "")),
-    units: unitsOf(table),
     facets: facetsOf(table),
     ...sortOf(table),
     label_column: labelOf(table),
@@ -42,15 +109,9 @@ function tableMetadata(table: SnapshotTable, manifest: Manifest): object {
 }
 
 function describe({ doc, references, values }: SnapshotTable["columns"][number]): string {
-  const parts = [doc, references === null ? null : `Id in ${references}`];
+  const parts = [doc?.replace(/\.$/, "") ?? null, references === null ? null : `Id in ${references}`];
   if (values !== null) parts.push(`Known values: ${values.join(", ")}`);
   return parts.filter((part) => part !== null).join(". ");
-}
-
-/** Columns that count days: Datasette writes the unit behind the number. */
-function unitsOf({ columns }: SnapshotTable): object | undefined {
-  const days = columns.filter(({ name }) => /(^|_)days(_|$)/.test(name)).map(({ name }) => [name, "day"]);
-  return days.length > 0 ? Object.fromEntries(days) : undefined;
 }
 
 /** Few values each: statuses and kinds, yes or no, the currency. */
@@ -79,8 +140,10 @@ function labelOf({ columns, kind }: SnapshotTable): string | undefined {
   return kind === "table" ? ["number", "symbol", "name"].find((name) => names.has(name)) : undefined;
 }
 
-/** The service's own fixed lists are there to be joined, not to be looked at. */
+/** The service's own fixed lists are there to be joined, not to be looked at; nor are its settings and `_about`. */
 function isHidden({ name, kind }: SnapshotTable, manifest: Manifest): boolean {
+  if (kind === "about") return true;
   const resource = manifest.resources.find((each) => each.name === name);
-  return kind === "table" && resource?.list.kind === "whole" && resource.detail === undefined;
+  const isLookup = resource?.list.kind === "whole" && resource.detail === undefined;
+  return kind === "table" && (isLookup || resource?.isTechnical === true);
 }

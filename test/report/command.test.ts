@@ -24,6 +24,19 @@ async function aFolder(more = ""): Promise<string> {
   return folder;
 }
 
+interface Shown {
+  readonly title: string;
+  readonly databases: Readonly<
+    Record<
+      string,
+      {
+        readonly description_html: string;
+        readonly queries: Readonly<Record<string, { readonly sql: string }>>;
+      }
+    >
+  >;
+}
+
 const runIn = (cwd: string, ...argv: string[]) => runCommand(argv, { cwd, env: {} });
 
 describe("publish", () => {
@@ -92,7 +105,33 @@ describe("publish", () => {
     expect(readdirSync(folder).filter((name) => name.startsWith("other"))).toEqual([]);
   });
 
-  test("--datasette describes tables and columns, facets, sort and units, and prints how to start it", async () => {
+  test("--datasette leads to views and questions first, says what is missing, and follows the report", async () => {
+    const folder = await aFolder("resources: { include: [invoices, company] }\n");
+    const mirror = await openMirror(path.join(folder, "acme.db"), manifest);
+    put(mirror, "company", { id: 1, name: "Novák & <syn>" });
+    await runIn(folder, "publish", "--company", "acme", "--datasette");
+    const read = () =>
+      JSON.parse(readFileSync(path.join(folder, "acme.report.metadata.json"), "utf8")) as Shown;
+    const shown = read();
+    expect(shown.title).toBe("Novák & <syn>: Fintoro");
+    const { description_html: words, queries } = shown.databases["acme.report"]!;
+    expect(words).toMatch(
+      /Not complete yet.*: company, invoices\. .*"\/acme\.report\/v_receivables".*Questions/s,
+    );
+    const report = reading(path.join(folder, "acme.report.db"));
+    for (const { sql } of Object.values(queries))
+      expect(
+        report.prepare(sql).all({ from_day: "2026-01-01", month: "2026-10", client: "a" }),
+      ).toBeInstanceOf(Array);
+    const runs = new Runs(mirror.db);
+    const id = runs.begin("incremental", "2026-11-20T00:00:00Z", null, {});
+    for (const name of ["invoices", "company"]) runs.noteSwept(id, name, "2026-11-20T00:00:00Z");
+    mirror.close();
+    await runIn(folder, "publish", "--company", "acme");
+    expect(read().databases["acme.report"]!.description_html).not.toContain("Not complete");
+  });
+
+  test("--datasette describes tables and columns, facets and sort, and prints how to start it", async () => {
     const folder = await aFolder();
     const { stdout } = await runIn(folder, "publish", "--company", "acme", "--datasette");
     const file = path.join(folder, "acme.report.metadata.json");
@@ -107,38 +146,32 @@ describe("publish", () => {
       title: "Receivables",
       facets: ["age", "currency"],
       sort_desc: "to_be_paid_eur",
-      units: { most_days_overdue: "day" },
     });
+    // A unit would show 1,043 days as 1.043 kd.
+    for (const table of Object.values(tables)) expect(table).not.toHaveProperty("units");
     expect(tables["invoices"]).toMatchObject({
       sort_desc: "issue_date",
       label_column: "number",
       columns: { client_id: expect.stringContaining("Id in clients") },
     });
-    expect(tables["banks"]).toMatchObject({ hidden: true });
+    for (const name of ["banks", "webhook_subscriptions", "_about"])
+      expect([name, tables[name]]).toEqual([name, expect.objectContaining({ hidden: true })]);
+    expect(tables["clients"]).not.toHaveProperty("hidden");
     const report = reading(path.join(folder, "acme.report.db"));
     for (const [table, described] of Object.entries(tables)) {
       const names = new Set(report.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table));
       const {
         columns = {},
         facets = [],
-        units = {},
         ...more
       } = described as {
         columns?: object;
         facets?: string[];
-        units?: object;
         sort?: string;
         sort_desc?: string;
         label_column?: string;
       };
-      const used = [
-        ...Object.keys(columns),
-        ...facets,
-        ...Object.keys(units),
-        more.sort,
-        more.sort_desc,
-        more.label_column,
-      ];
+      const used = [...Object.keys(columns), ...facets, more.sort, more.sort_desc, more.label_column];
       expect([table, ...used.filter((name) => name !== undefined && !names.has(name))]).toEqual([table]);
     }
     const inReport = rowsOf(

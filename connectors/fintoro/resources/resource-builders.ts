@@ -5,7 +5,16 @@ type Details = Pick<Resource, "record"> &
   Partial<
     Pick<
       Resource,
-      "singular" | "origin" | "preview" | "detail" | "pdf" | "doc" | "fullWhen" | "lookedUpBy" | "volatile"
+      | "singular"
+      | "origin"
+      | "preview"
+      | "detail"
+      | "pdf"
+      | "doc"
+      | "fullWhen"
+      | "lookedUpBy"
+      | "volatile"
+      | "isTechnical"
     >
   >;
 

@@ -24,5 +24,6 @@ export const webhookSubscriptionWithSecret = webhookSubscription.extend({
 
 export const webhookSubscriptions = wholeResource("webhook_subscriptions", "Webhook subscriptions", {
   record: webhookSubscription,
+  isTechnical: true,
   volatile: ["lastSuccessAt", "lastFailureAt"],
 });

@@ -113,7 +113,10 @@ const commandTable = {
   publish: {
     summary: "write the report file: a database for Datasette, Metabase, DuckDB, Excel and their like",
     options: {
-      datasette: flag("--datasette", "also write what Datasette shows about it: descriptions, units, facets"),
+      datasette: flag(
+        "--datasette",
+        "also write what Datasette shows about it: descriptions, facets, questions",
+      ),
       force: flag("--force", "write all of it anew, also when nothing changed"),
     },
   },

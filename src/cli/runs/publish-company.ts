@@ -1,9 +1,11 @@
+import { existsSync } from "node:fs";
 import { writeFileAtomically } from "../../base/atomic-file.ts";
 import { datasetteMetadata } from "../../report/datasette.ts";
 import type { PublishStep } from "../../report/publish-draft.ts";
 import { publishReport, type Published } from "../../report/publish-report.ts";
 import { reportStep } from "../../status/after-run-record.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
+import { selectResources } from "../mirror/selected-resources.ts";
 import { recorded } from "./recorded-step.ts";
 import { warnIfIncomplete } from "./warn-incomplete.ts";
 
@@ -33,9 +35,11 @@ export async function publishCompany(
     ({ outcome, seq }) => ({ unchanged: outcome === "unchanged", seq }),
   );
   warnIfIncomplete(scope, published.completeness);
-  if (!datasette) return { ...published, datasette: null };
   const file = published.file.replace(/\.db$/, ".metadata.json");
-  const metadata = datasetteMetadata(manifest, published.file, company);
+  // It says when the report is from and what is missing: where there is one, it follows the report.
+  if (!datasette && !existsSync(file)) return { ...published, datasette: null };
+  const expected = new Set(selectResources(manifest, config.resources, []).map(({ name }) => name));
+  const metadata = datasetteMetadata(manifest, published.file, { company, expected });
   writeFileAtomically(file, `${JSON.stringify(metadata, null, 2)}\n`, mode ?? undefined);
   return { ...published, datasette: file };
 }
