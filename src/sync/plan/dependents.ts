@@ -32,7 +32,7 @@ export function queueDependents(read: AnswerContext, finding: Finding): void {
   const { outcome, isNews } = finding;
   const isChange = outcome === "inserted" || outcome === "updated" || outcome === "deleted";
   if (!isNews && (!isChange || stamp.cause === "webhook")) return;
-  const knownSeq = changeKnownSeq(read, finding.id);
+  const knownSeq = changeKnownSeq(read, finding);
   const queue = (one: RecordRef, dueAtMs: number) => {
     const resource = run.selected.get(one.resource);
     if (resource && (isNews || isOutdated(run, resource, one.id, knownSeq)))
@@ -48,12 +48,18 @@ export function queueDependents(read: AnswerContext, finding: Finding): void {
 }
 
 /** Reasons of reads that a list led to: what they find was there when the list came, unless it showed something else. */
-const listReasons = new Set(["new", "changed", "full", "absent"]);
+const listReasons = new Set(["new", "changed", "absent"]);
 
-/** When the mirror knew of the change, as a number of its sequence. */
-function changeKnownSeq({ run, resource, item, stamp }: AnswerContext, id: RecordId): number {
+/**
+ * When the mirror knew of the change, as a number of its sequence: with the list that showed it, or did not show the record.
+ * What differs from the list, or a list did not lead to, is known by this read.
+ */
+function changeKnownSeq(
+  { run, resource, item, stamp }: AnswerContext,
+  { id, outcome }: Pick<Finding, "id" | "outcome">,
+): number {
   const { listed } = (item.payload ?? {}) as Pick<IncomingRecord, "listed">;
-  const isListed = !listed || run.mirror.records.isAsListed(resource.name, id);
+  const isListed = listed ? run.mirror.records.isAsListed(resource.name, id) : outcome === "deleted";
   return isListed && listReasons.has(item.reason) ? item.dirtySeq : stamp.receivedSeq;
 }
 
