@@ -144,6 +144,12 @@ export class WorkQueue extends Repository {
     this.execute("DELETE FROM _work WHERE id = ? AND dirty_seq <= ?", item.id, sentSeq);
   }
 
+  /** Reads of it overlapped, and one sent after them found the record gone: it is asked for to confirm that. */
+  confirmOverlapped(resource: string, target: string, sentSeq: number): void {
+    const sql = `UPDATE _work SET kind = 'confirm' WHERE resource = ? AND target = ? AND reason = 'overlapped' AND dirty_seq <= ?`;
+    this.execute(sql, resource, target, sentSeq);
+  }
+
   /** The read failed, and is tried again at `dueAtMs`. One with a newer reason is due at once (I4). */
   retry(item: WorkItem, error: string, dueAtMs: number): void {
     this.fail(item, error, "ready", dueAtMs);
@@ -155,8 +161,7 @@ export class WorkQueue extends Repository {
   }
 
   private fail(item: WorkItem, error: string, state: WorkState, dueAtMs: number): void {
-    const sql = `UPDATE _work SET attempts = attempts + 1, due_ms = ?, state = ?, error = ?
-      WHERE id = ? AND dirty_seq <= ?`;
+    const sql = `UPDATE _work SET attempts = attempts + 1, due_ms = ?, state = ?, error = ? WHERE id = ? AND dirty_seq <= ?`;
     this.execute(sql, dueAtMs, state, error, item.id, item.dirtySeq);
   }
 

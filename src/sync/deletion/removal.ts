@@ -1,6 +1,7 @@
 import type { RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
+import { recordTarget } from "../../state/work-item.ts";
 import { childrenOf, type ReadContext, type RunContext } from "../context/run-context.ts";
 import { queueOverlapped, queueRecord } from "../plan/read-reasons.ts";
 
@@ -15,7 +16,10 @@ export function removeRecord(read: ReadContext, resource: Resource, id: RecordId
   const { mirror } = run;
   const removal = mirror.table(resource.name).remove(stamp, id);
   if (removal === "stale") return false;
-  if (removal === "removed") run.tally.of(resource.name).deleted += 1;
+  if (removal === "removed") {
+    run.tally.of(resource.name).deleted += 1;
+    run.queue.confirmOverlapped(resource.name, recordTarget(id), stamp.sentSeq);
+  }
   for (const owned of mirror.manifest.resources)
     removeOrReread(read, owned, ownedBy(run, owned, resource, id));
   for (const { resource: referred, dependent, column } of mirror.manifest.cascades) {
