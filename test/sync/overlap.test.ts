@@ -79,6 +79,31 @@ describe("I3, I4: reads that overlap", () => {
     expect(waiting(run)).toEqual(["receipts id:5 detail overlapped"]);
   });
 
+  test("a payment on which reads overlapped, and which a later read of its document shows no more, may be gone", async () => {
+    const mirror = await openShop();
+    const run = runContextOf(mirror);
+    const receipt = { id: 5, documentType: "order", documentId: 1, amount: 1 };
+    const work = detailWork(run, "orders", 1);
+    const document = send(mirror);
+    put(mirror, "receipts", receipt, { source: "detail" });
+    detail(run, "orders", order(1, "A"), work, document.receive());
+    expect(waiting(run)).toEqual(["receipts id:5 detail overlapped"]);
+    detail(run, "orders", order(1, "A"), detailWork(run, "orders", 1));
+    expect(row(mirror, "receipts", 5)?.["_deleted_at"]).not.toBeNull();
+    expect(waiting(run)).toEqual(["receipts id:5 confirm overlapped"]);
+  });
+
+  test("an answer that is no record holds back no list that was under way", async () => {
+    const mirror = await openShop();
+    const run = runContextOf(mirror, {}, ["people"]);
+    const list = send(mirror);
+    const work = detailWork(run, "people", 1);
+    expect(() => detail(run, "people", { data: {} }, work)).toThrow("no such record came");
+    run.queue.release(work);
+    await page(run, "people", [person(1, "listed")], { at: list.receive() });
+    expect(row(mirror, "people", 1)?.["name"]).toBe("listed");
+  });
+
   test("an event that arrives while its record is being read causes another read", async () => {
     const mirror = await openShop();
     const run = runContextOf(mirror);

@@ -79,7 +79,8 @@ export class ResourceTable implements DerivableRows {
     }
     const decoded = this.decode(incoming);
     if (!decoded) {
-      this.remember(stamp, id);
+      // An answer without its id may be of another record: it says nothing of this one.
+      if (!incoming.withoutId) this.remember(stamp, id);
       return "quarantined";
     }
     this.noteDifferences(incoming, fence, decoded);
