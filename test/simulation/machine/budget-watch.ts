@@ -7,6 +7,8 @@ const reserveShare = 0.1;
 const longestWindowMs = 130_000;
 /** So long a process waits for the answer of the request that opens a window. */
 const openerTimeoutMs = 10_000;
+/** Sums of times of a few decimals differ by less. */
+const clockErrorMs = 0.001;
 /** Fewer requests of others may be own ones that are under way. */
 const fewestOfOthers = 8;
 /** A process that saw others leaves them their share for at least this long. */
@@ -50,7 +52,7 @@ export class BudgetWatch {
   sent(nowMs: number): WatchedRequest {
     const sawOthers = nowMs - this.othersSeenAtMs < rememberedMs;
     const request = { known: this.known, sawOthers };
-    if (this.opener && nowMs < this.opener.untilMs)
+    if (this.opener && nowMs < this.opener.untilMs - clockErrorMs)
       this.broken.push("I8 more than one request into a window of which nothing is known");
     if (nowMs - this.lastSentAtMs > longestWindowMs)
       this.opener = { request, untilMs: nowMs + openerTimeoutMs };

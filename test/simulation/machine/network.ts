@@ -154,7 +154,8 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   if (asked) asked.requestId = reply.headers["X-Request-Id"] ?? null;
   if (watched && reply.headers["X-RateLimit-Remaining"] !== undefined)
     machine.budgetWatch.showed(openedAt, others, time.passedMs);
-  const retryAfterS = Number(reply.headers["Retry-After"]);
+  const retryAfter = reply.headers["Retry-After"];
+  const retryAfterS = retryAfter === undefined ? null : Number(retryAfter);
   if (reply.status === 429) sender.refused({ refusedAtMs: hitAtMs, windowEndsAtMs: endsAt, retryAfterS });
   if (!sender.passes("answer not applied")) return noAnswer;
   if (machine.busy === 0 && kind === null) noteRead(machine, { route, reply, sentAtMs, sender });
