@@ -11,6 +11,8 @@ import { Tally } from "../sync/context/tally.ts";
 import { EventWorker } from "../sync/event-worker/event-worker.ts";
 import { releaseMemory } from "../store/kept-statements.ts";
 import { CompanyIngest } from "../webhook/ingest/ingest.ts";
+import { askAboutRefusals } from "../webhook/delivery-gap/delivery-failures.ts";
+import { createSubscriptions } from "../webhook/subscriptions/subscription-client.ts";
 import type { RefusalWatch } from "../webhook/delivery-gap/refusal-watch.ts";
 import { createKeyring, type ConfiguredKeyring } from "../webhook/keys/keyring.ts";
 import { processCommands } from "./commands/command-loop.ts";
@@ -194,6 +196,14 @@ export class CompanyRuntime {
     this.track(this.republish(publish));
     this.track(scheduler.followBackup(settings.config, () => this.backUp()));
     this.track(runHeartbeat({ context, mirror, lock, uptime, closed, ...watched }));
+    const { transport } = this.service;
+    const operations = manifest.webhooks?.subscriptions;
+    const access = { transport, random: context.random, lane: "webhook" } as const;
+    const list = operations
+      ? (signal: AbortSignal) => createSubscriptions({ ...access, operations, signal }).list()
+      : null;
+    const { company } = settings;
+    this.track(askAboutRefusals({ refusals, company, list, skewMs, clock, log, closed }));
     const performed = { replay, prune, progressOf };
     this.track(processCommands({ context, manifest, commands, runQueue, closed, ...performed }));
   }

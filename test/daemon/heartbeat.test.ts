@@ -62,6 +62,7 @@ async function beating(endMs: number, step: (ms: number, parts: Beating) => void
 }
 
 const forged: Refusal = { reason: "bad_signature" };
+const genuine: Refusal = { reason: "stale_timestamp", isGenuine: true };
 
 function lost(spans: Awaited<ReturnType<typeof beating>>["spans"], nowMs: number): boolean {
   return reasonForRun({ receives: true, spans, seesFromMs: t0 + 1 }, nowMs) !== null;
@@ -71,7 +72,7 @@ function lost(spans: Awaited<ReturnType<typeof beating>>["spans"], nowMs: number
 test("hours in which every delivery is refused are a gap, which ends with the first one that is accepted", async () => {
   const refusedMs = hourMs + 7_000;
   const { spans, gaps } = await beating(5.1 * hourMs, (ms, { watch }) => {
-    if (ms >= refusedMs && ms < 5 * hourMs && ms % 100_000 === 7_000) watch.refused(forged);
+    if (ms >= refusedMs && ms < 5 * hourMs && ms % 100_000 === 7_000) watch.refused(genuine);
     if (ms === 5 * hourMs) watch.accepted();
   });
   expect(spans).toEqual([

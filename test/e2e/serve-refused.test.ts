@@ -22,7 +22,7 @@ interface Receiving {
 }
 
 async function receiving(): Promise<Receiving> {
-  const company = await aCompany({ records: 3 });
+  const company = await aCompany({ records: 3, allowLoopbackWebhooks: true });
   let aheadMs = 0;
   let passedMs = 0;
   const clock = {
@@ -41,8 +41,13 @@ async function receiving(): Promise<Receiving> {
   return { company, daemon, url, set: (ms) => (aheadMs = ms), wind: (ms) => (passedMs += ms) };
 }
 
+interface CompanyReady extends Record<string, unknown> {
+  readonly reasons: readonly string[];
+  readonly refused: Readonly<Record<string, number>>;
+}
+
 interface Ready {
-  readonly companies: { readonly acme: Record<string, unknown> & { readonly reasons: readonly string[] } };
+  readonly companies: { readonly acme: CompanyReady };
   readonly refused_elsewhere: unknown;
 }
 
@@ -93,6 +98,49 @@ test("a clock that is off has every delivery refused: it is named, and the time 
   await eventually(() => ended() === null, "a new span");
   expect(await send()).toBe(204);
   expect(wholeRuns(company)).toBe(1);
+});
+
+/** Has the service send events here, signed with a key that nobody here knows. */
+function subscribe({ company, url }: Receiving): void {
+  const input = { url: `${url}/webhooks/acme`, isActive: true, subscribedEvents: ["clients.updated"] };
+  company.sandbox.control.create("webhook_subscriptions", input);
+}
+
+// Fault: webhook | the service signs with another secret than the config has | the simulated service's deliveries | within half a minute `/readyz` is 503 and names it, in the metrics too
+test("a wrong secret is found after the service's first delivery", async () => {
+  const here = await receiving();
+  const { company } = here;
+  subscribe(here);
+  company.sandbox.control.trigger("clients.updated");
+  await eventually(
+    async () => "bad_signature" in ((await readiness(here))["refused"] as object),
+    "a refusal",
+  );
+  expect(await readiness(here)).toMatchObject({ status: 200, refusing: null });
+  here.wind(15_000);
+  await eventually(async () => (await readiness(here)).status === 503, "the refusals named");
+  expect((await readiness(here)).reasons.join()).toMatch(
+    /1 delivery was refused .*: 1 bad_signature; compare/,
+  );
+  expect(await metricsOf(here)).toContain('fintoro_mirror_deliveries_refused{company="acme"} 1');
+});
+
+// Fault: webhook | dozens of deliveries with wrong signatures, to a company that is quiet | requests to a daemon | counted; health is not touched, since the service reports no failed delivery
+test("a client that sends garbage to a company that is quiet is counted, and does nothing else", async () => {
+  const here = await receiving();
+  const { company } = here;
+  subscribe(here);
+  const asked = () => company.proxy.asked.filter(({ path }) => path.includes("webhook-subscriptions")).length;
+  const before = asked();
+  for (let i = 0; i < 30; i++)
+    expect(await deliver(here, someEvent(), { secret: "not-the-secret-at-all" })).toBe(401);
+  await eventually(() => asked() > before, "a question to the service");
+  await systemClock.sleep(1_500);
+  const refused = { bad_signature: 30 };
+  expect(await readiness(here)).toMatchObject({ status: 200, refused, refusing: null });
+  expect(await metricsOf(here)).toContain('fintoro_mirror_deliveries_refused{company="acme"} 0');
+  expect((await statusOf(here)).code).toBe(0);
+  expect(asked()).toBe(before + 1);
 });
 
 // Fault: webhook | hundreds of deliveries with wrong signatures, without headers, stale copies, and for nobody, beside good ones | requests to a daemon | counted by reason everywhere; health, gaps and writes are not touched

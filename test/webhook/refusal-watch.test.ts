@@ -1,5 +1,9 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { RefusalWatch, type Refusal } from "../../src/webhook/delivery-gap/refusal-watch.ts";
+import {
+  RefusalWatch,
+  type DeliveryVerdict,
+  type Refusal,
+} from "../../src/webhook/delivery-gap/refusal-watch.ts";
 import { WoundClock } from "../support/sandbox.ts";
 
 const minuteMs = 60_000;
@@ -19,11 +23,23 @@ function refuse(times: number, refusal: Refusal): void {
   for (let i = 0; i < times; i++) watch.refused(refusal);
 }
 
+/** Lets the service be asked, if it is time to. Gives whether it was. */
+async function ask(verdict: DeliveryVerdict): Promise<boolean> {
+  let asked = false;
+  await watch.ask(() => {
+    asked = true;
+    return Promise.resolve(verdict);
+  });
+  return asked;
+}
+
 describe("the service's deliveries do not arrive", () => {
-  test("once three were refused and none was accepted", () => {
+  test("once three were refused and none was accepted, and the service does not say that none failed", async () => {
     refuse(2, forged);
-    expect(watch.refusing()).toBeNull();
+    expect([await ask("unknown"), watch.refusing()]).toEqual([false, null]);
     refuse(1, forged);
+    expect(watch.refusing()).toBeNull();
+    expect(await ask("unknown")).toBe(true);
     expect(watch.refusing()).toMatchObject({ reason: "bad_signature", counts: { bad_signature: 3 } });
   });
 
@@ -42,8 +58,22 @@ describe("the service's deliveries do not arrive", () => {
     expect(watch.refusing()).toMatchObject({ reason: "not_stored" });
   });
 
-  test("since the first refusal after the last accepted one, until one is accepted", () => {
+  test("once the service says that one failed, also shortly after an accepted one", async () => {
+    watch.accepted();
+    refuse(1, forged);
+    clock.wind(14_999);
+    expect(await ask("failed")).toBe(false);
+    clock.wind(1);
+    expect(await ask("failed")).toBe(true);
+    expect(watch.refusing()).toMatchObject({ reason: "bad_signature", counts: { bad_signature: 1 } });
+    refuse(1, forged);
+    clock.wind(hourMs);
+    expect([await ask("fine"), watch.refusing()]).toMatchObject([false, { counts: { bad_signature: 2 } }]);
+  });
+
+  test("since the first refusal after the last accepted one, until one is accepted", async () => {
     refuse(5, forged);
+    await ask("failed");
     watch.accepted();
     expect(watch.refusing()).toBeNull();
     clock.wind(hourMs);
@@ -51,6 +81,7 @@ describe("the service's deliveries do not arrive", () => {
     refuse(1, forged);
     clock.wind(minuteMs);
     refuse(2, { reason: "missing_header" });
+    await ask("failed");
     expect(watch.refusing()).toMatchObject({ sinceMs, lastMs: clock.nowMs(), reason: "missing_header" });
     watch.accepted();
     expect([watch.refusing(), watch.counts]).toEqual([null, { bad_signature: 6, missing_header: 2 }]);
@@ -64,9 +95,10 @@ describe("the service's deliveries do not arrive", () => {
     expect(watch.refusing()).toBeNull();
   });
 
-  test("until the keys change: what was refused by the old ones says nothing any more", () => {
+  test("until the keys change: what was refused by the old ones says nothing any more", async () => {
     watch.observe(null, keys);
     refuse(3, forged);
+    await ask("failed");
     watch.observe(null, keys);
     expect(watch.refusing()).not.toBeNull();
     watch.observe(null, ["another-key"]);
@@ -75,22 +107,53 @@ describe("the service's deliveries do not arrive", () => {
 });
 
 describe("a client that sends garbage", () => {
-  // Fault: webhook | a thousand deliveries that anybody can send, between the service's own | the watch of refusals | health is not touched
-  test("is no sign of anything within ten minutes of an accepted delivery", () => {
+  // Fault: webhook | a thousand deliveries that anybody can send, to a company that is quiet | the watch of refusals | health is not touched, and the service is asked a few times an hour
+  test("is no sign of anything while the service says that its deliveries do not fail", async () => {
+    let questions = 0;
+    for (let minute = 0; minute < 600; minute++) {
+      refuse(1_000, forged);
+      refuse(1_000, { reason: "stale_timestamp", offsetMs: 1e12 });
+      questions += Number(await ask("fine"));
+      expect(watch.refusing()).toBeNull();
+      clock.wind(minuteMs);
+    }
+    expect(questions).toBeGreaterThan(50);
+    expect(questions).toBeLessThan(70);
+  });
+
+  test("is asked about once, when it sends nothing more", async () => {
+    refuse(3, forged);
+    expect(await ask("fine")).toBe(true);
+    clock.wind(hourMs);
+    expect([await ask("fine"), watch.refusing()]).toEqual([false, null]);
+  });
+
+  test("does not keep a key that is wrong from being found", async () => {
+    refuse(3, forged);
+    await ask("fine");
+    clock.wind(15_000);
+    refuse(1, forged);
+    expect(await ask("failed")).toBe(true);
+    expect(watch.refusing()).not.toBeNull();
+  });
+
+  test("is no sign within ten minutes of an accepted delivery where the service does not say", async () => {
     for (let minute = 0; minute < 60; minute += 9) {
       watch.accepted();
       refuse(1_000, forged);
-      refuse(1_000, { reason: "stale_timestamp", offsetMs: 1e12 });
+      await ask("unknown");
       clock.wind(9 * minuteMs);
       expect(watch.refusing()).toBeNull();
     }
     clock.wind(minuteMs);
+    await ask("unknown");
     expect(watch.refusing()).not.toBeNull();
   });
 
-  test("also where the last one was accepted by an earlier process", () => {
+  test("also where the last one was accepted by an earlier process", async () => {
     watch.acceptedAt(clock.nowMs() - 9 * minuteMs);
     refuse(9, forged);
+    await ask("unknown");
     expect(watch.refusing()).toBeNull();
     clock.wind(minuteMs);
     expect(watch.refusing()).not.toBeNull();

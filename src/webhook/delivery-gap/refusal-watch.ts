@@ -15,6 +15,12 @@ export interface Refusal {
 /** How many deliveries were refused, by reason. */
 export type RefusalCounts = Readonly<Partial<Record<RefusalReason, number>>>;
 
+/**
+ * What the service says of its own deliveries since a moment: `failed`: some did not arrive; `fine`: none failed;
+ * `unknown`: it does not say.
+ */
+export type DeliveryVerdict = "failed" | "fine" | "unknown";
+
 /** Refusals without an accepted delivery between them. */
 export interface Streak {
   /** Of the first and last, epoch milliseconds. */
@@ -27,6 +33,8 @@ export interface Streak {
   readonly counts: RefusalCounts;
   /** By how much this clock was ahead of the last `webhook-timestamp` that was stale; null: none was. */
   readonly offsetMs: number | null;
+  /** Null: the service was not asked yet. */
+  readonly verdict: DeliveryVerdict | null;
 }
 
 /** Refusals that mean that the service's deliveries do not arrive. */
@@ -43,6 +51,10 @@ const mostRefusals = 3;
 const proofMs = 600_000;
 /** Every attempt for a delivery is made within this (interface document). */
 const longestRetriesMs = 4 * 3_600_000;
+/** A single refusal may be of a key that has just been replaced: the service's next attempt comes after about 10 s. */
+const doubtMs = 15_000;
+/** Between two questions to the service: whoever sends garbage causes a few an hour. */
+const askAgain = { leastMs: 15_000, mostMs: 600_000, forgottenMs: 3_600_000 };
 
 /** Those that say nothing of the service's deliveries: a wrong request, or a body that does not come. */
 const meaningless: ReadonlySet<RefusalReason> = new Set<RefusalReason>([
@@ -55,16 +67,25 @@ const meaningless: ReadonlySet<RefusalReason> = new Set<RefusalReason>([
 ]);
 
 /**
- * Pure: do the service's deliveries not arrive? Anybody can send a wrong signature: while the service's arrive, that says
- * nothing. `acceptedMs`: when one was accepted last, null: never. Times are of the clock that is never set.
+ * Pure: do the service's deliveries not arrive? Anybody can send a wrong signature: only the service knows whether one
+ * of its own failed. Where it does not say, refusals count unless a delivery was accepted lately. `acceptedMs`: when one
+ * was accepted last, null: never. Times are of the clock that is never set.
  */
-function isRefusing(streak: Streak | null, acceptedMs: number | null, nowMs: number): boolean {
-  if (streak === null || nowMs - streak.endedMs > longestRetriesMs) return false;
-  const { genuine, counts, beganMs } = streak;
-  if (counts.not_stored !== undefined) return true;
-  if (genuine >= mostRefusals || (genuine > 0 && nowMs - beganMs >= proofMs)) return true;
-  const isProved = acceptedMs !== null && nowMs - acceptedMs < proofMs;
-  return !isProved && Object.values(counts).reduce((sum, count) => sum + count, 0) >= mostRefusals;
+function isRefusing(streak: Streak, acceptedMs: number | null, nowMs: number): boolean {
+  if (nowMs - streak.endedMs > longestRetriesMs) return false;
+  if (isProved(streak, nowMs) || streak.verdict === "failed") return true;
+  const hasProof = acceptedMs !== null && nowMs - acceptedMs < proofMs;
+  return streak.verdict === "unknown" && !hasProof && total(streak) >= mostRefusals;
+}
+
+/** Deliveries that are certainly the service's are refused. */
+function isProved({ genuine, counts, beganMs }: Streak, nowMs: number): boolean {
+  if (counts.not_stored !== undefined || genuine >= mostRefusals) return true;
+  return genuine > 0 && nowMs - beganMs >= proofMs;
+}
+
+function total({ counts }: Streak): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
 const skewBlamedMs = 240_000;
@@ -88,6 +109,9 @@ export class RefusalWatch {
   private acceptedMs: number | null = null;
   private blamesClock = false;
   private keys: readonly string[] | null = null;
+  /** When the service was asked last, and how long it is not asked again then. */
+  private askedMs: number | null = null;
+  private pauseMs = 0;
 
   constructor(clock: Clock) {
     this.clock = clock;
@@ -111,7 +135,7 @@ export class RefusalWatch {
     if (isCopy || meaningless.has(reason)) return;
     const atMs = this.clock.nowMs();
     const nowMs = this.clock.monotonicMs();
-    const { sinceMs = atMs, beganMs = nowMs, genuine = 0, counts = {} } = this.streak ?? {};
+    const { sinceMs = atMs, beganMs = nowMs, genuine = 0, counts = {}, verdict = null } = this.streak ?? {};
     this.streak = {
       sinceMs,
       lastMs: atMs,
@@ -120,7 +144,31 @@ export class RefusalWatch {
       genuine: genuine + Number(isGenuine),
       counts: { ...counts, [reason]: (counts[reason] ?? 0) + 1 },
       offsetMs: offsetMs ?? this.streak?.offsetMs ?? null,
+      verdict,
     };
+  }
+
+  /**
+   * Asks the service, where that decides and it is time: `read` gets when the first delivery was refused, epoch
+   * milliseconds, and whether one was ever accepted. Rejects where `read` does.
+   */
+  async ask(read: (sinceMs: number, everAccepted: boolean) => Promise<DeliveryVerdict>): Promise<void> {
+    const { streak, askedMs } = this;
+    const nowMs = this.clock.monotonicMs();
+    if (streak === null || !this.isQuestion(streak, nowMs)) return;
+    const isFirst = askedMs === null || nowMs - askedMs > askAgain.forgottenMs;
+    this.pauseMs = isFirst ? askAgain.leastMs : Math.min(this.pauseMs * 2, askAgain.mostMs);
+    this.askedMs = nowMs;
+    const verdict = await read(streak.sinceMs, this.acceptedMs !== null);
+    if (this.streak?.beganMs === streak.beganMs) this.streak = { ...this.streak, verdict };
+  }
+
+  private isQuestion(streak: Streak, nowMs: number): boolean {
+    const { verdict, beganMs, endedMs } = streak;
+    if (isProved(streak, nowMs) || verdict === "failed" || nowMs - endedMs > longestRetriesMs) return false;
+    if (total(streak) < mostRefusals && nowMs - beganMs < doubtMs) return false;
+    if (this.askedMs === null) return true;
+    return nowMs - this.askedMs >= this.pauseMs && (verdict !== "fine" || endedMs > this.askedMs);
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { RecordId } from "../../base/ids.ts";
+import type { Lane } from "../../base/lane.ts";
 import type { Random } from "../../base/random.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { ForbiddenError, ProtocolError } from "../../connector/service-errors.ts";
@@ -34,6 +35,8 @@ export interface SubscriptionParts {
   readonly operations: SubscriptionOperations;
   readonly random: Random;
   readonly signal: AbortSignal;
+  /** @default the transport's own */
+  readonly lane?: Lane;
 }
 
 /**
@@ -43,11 +46,11 @@ export interface SubscriptionParts {
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
 /** Connects the methods of `Subscriptions` to a company's transport; sends nothing. */
-export function createSubscriptions({ transport, operations, random, signal }: SubscriptionParts) {
+export function createSubscriptions({ transport, operations, random, signal, lane }: SubscriptionParts) {
   /** `hintIfUnclear`: what to do after an error that leaves open whether it was done. */
   const call = async (operation: Operation, given: OperationInput = {}, hintIfUnclear?: string) => {
     try {
-      return await callOperation(transport, random, operation, { ...given, options: { signal } });
+      return await callOperation(transport, random, operation, { ...given, options: { signal, lane } });
     } catch (error) {
       throw explained(error, hintIfUnclear);
     }

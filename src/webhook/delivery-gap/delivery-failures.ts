@@ -1,0 +1,70 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/logger.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { CompanyConfig } from "../../config/config.ts";
+import { deliversHere } from "../subscriptions/event-choice.ts";
+import type { Subscription } from "../subscriptions/subscription-client.ts";
+import type { DeliveryVerdict, RefusalWatch } from "./refusal-watch.ts";
+
+/** When a refused delivery was the service's, as far as it is known here. */
+interface Since {
+  /** By the service's clock, epoch milliseconds. */
+  readonly sinceMs: number;
+  readonly everAccepted: boolean;
+}
+
+/** The service's stamps are of whole seconds, and its clock is known to about one. */
+const stampMs = 3_000;
+
+/**
+ * Pure: did deliveries of the service to this company's receiver fail? Its subscriptions show when one failed last
+ * (published reference). Where none of them leads here, a failure of any counts; without one, refusals are strange until
+ * a delivery was accepted.
+ */
+export function deliveryVerdict(
+  subscriptions: readonly Subscription[],
+  company: CompanyConfig,
+  { sinceMs, everAccepted }: Since,
+): DeliveryVerdict {
+  const here = subscriptions.filter(({ url }) => deliversHere(url, company));
+  const asked = here.length > 0 ? here : subscriptions;
+  const failed = asked.some(({ lastFailureAt, lastSuccessAt }) => {
+    const failedMs = Date.parse(lastFailureAt ?? "");
+    return failedMs >= sinceMs - stampMs && !(Date.parse(lastSuccessAt ?? "") > failedMs);
+  });
+  if (failed) return "failed";
+  return here.length > 0 || everAccepted ? "fine" : "unknown";
+}
+
+/** What the service is asked with. */
+export interface FailureQuestion {
+  readonly refusals: RefusalWatch;
+  readonly company: CompanyConfig;
+  /** Gives the company's subscriptions. Null: the service has none. */
+  readonly list: ((signal: AbortSignal) => Promise<readonly Subscription[]>) | null;
+  /** By how much this clock is ahead of the service's, milliseconds; null: not known. */
+  readonly skewMs: () => number | null;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly closed: AbortSignal;
+}
+
+const lookEveryMs = 1_000;
+/** A service that is away says nothing. */
+const answerLimitMs = 10_000;
+
+/** Asks the service about refused deliveries, until `closed`: at once, and then a few times an hour. Never rejects. */
+export async function askAboutRefusals(parts: FailureQuestion): Promise<void> {
+  const { refusals, company, list, skewMs, clock, log, closed } = parts;
+  const read = async (atMs: number, everAccepted: boolean): Promise<DeliveryVerdict> => {
+    if (list === null) return "unknown";
+    try {
+      const all = await list(AbortSignal.any([closed, AbortSignal.timeout(answerLimitMs)]));
+      return deliveryVerdict(all, company, { sinceMs: atMs - (skewMs() ?? 0), everAccepted });
+    } catch (error) {
+      log.debug("the service does not say whether its deliveries failed", { error: messageOf(error) });
+      return "unknown";
+    }
+  };
+  for (; !closed.aborted; await clock.sleep(lookEveryMs, closed)) await refusals.ask(read);
+}

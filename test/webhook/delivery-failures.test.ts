@@ -1,0 +1,46 @@
+import { describe, expect, test } from "vitest";
+import type { CompanyConfig } from "../../src/config/config.ts";
+import { deliveryVerdict } from "../../src/webhook/delivery-gap/delivery-failures.ts";
+import type { Subscription } from "../../src/webhook/subscriptions/subscription-client.ts";
+
+const company = { name: "acme", webhook: { publicUrl: null } } as unknown as CompanyConfig;
+const sinceMs = Date.parse("2026-11-20T12:00:00Z");
+
+const at = (time: string | null) => time && `2026-11-20T${time}Z`;
+
+/** One that leads to the company's receiver; times are of the day above. */
+function subscription(failed: string | null, succeeded: string | null = null, name = "acme"): Subscription {
+  return {
+    id: 1,
+    name: null,
+    url: `https://hooks.example.com/webhooks/${name}`,
+    active: true,
+    events: [],
+    lastSuccessAt: at(succeeded),
+    lastFailureAt: at(failed),
+    disabledReason: null,
+  };
+}
+
+describe("what the service says of its own deliveries", () => {
+  test.each([
+    ["one failed since", [subscription("12:00:00")], "failed"],
+    ["one failed, and one before it arrived", [subscription("12:00:04", "11:00:00")], "failed"],
+    ["one failed, and arrived since", [subscription("12:00:04", "12:00:15")], "fine"],
+    ["one failed before", [subscription("11:59:50")], "fine"],
+    ["none ever failed", [subscription(null)], "fine"],
+    [
+      "none to here failed, one to another address did",
+      [subscription(null), subscription("12:00:04", null, "b")],
+      "fine",
+    ],
+    ["only to another address is anything sent, and failed", [subscription("12:00:04", null, "b")], "failed"],
+  ])("is judged by its subscriptions: %s", (_, subscriptions, verdict) => {
+    expect(deliveryVerdict(subscriptions, company, { sinceMs, everAccepted: false })).toBe(verdict);
+  });
+
+  test("is unknown without a subscription that leads here, unless a delivery was accepted before", () => {
+    expect(deliveryVerdict([], company, { sinceMs, everAccepted: false })).toBe("unknown");
+    expect(deliveryVerdict([], company, { sinceMs, everAccepted: true })).toBe("fine");
+  });
+});
