@@ -1,62 +1,88 @@
+import { statSync } from "node:fs";
 import Database from "better-sqlite3";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { isoTime } from "../../src/base/clock.ts";
 import { formatCount, formatSize } from "../../src/base/units.ts";
-import { openMirror } from "../../src/state/mirror.ts";
+import { Inbox } from "../../src/state/inbox/inbox.ts";
+import { openMirror, type Mirror } from "../../src/state/mirror.ts";
+import { Runs, type RunMode } from "../../src/state/runs.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { readStored } from "../../src/webhook/ingest/delivery.ts";
 import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../src/webhook/keys/keyring.ts";
 import { openCompany, sync, type Company } from "../support/open-company.ts";
+import { publish } from "../support/published.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import type { BenchResult } from "./result.ts";
 
 const documents = ["invoices", "credit_notes", "proformas", "orders", "quotations"];
-const changedInvoices = 25;
-const events = 10_000;
-const runs = 10;
+const days = 100;
+const dayMs = 86_400_000;
+/** Per day: one every ten minutes. */
+const quickRuns = 144;
+/** Each change of a document is announced, and so is as much that changes nothing of it. */
+const eventsPerChange = 2;
 
-/** What a mirror takes on disk, and what a change, an event and a run add to it: the table in docs/operation.md. */
+/** So many documents, and how many of them change on a day. */
+const sizes = [
+  [50, 2],
+  [500, 20],
+  [5_000, 200],
+  [50_000, 200],
+  [50_000, 2_000],
+] as const;
+
+/**
+ * What a mirror takes on disk, what 100 days add to it, and its report: the table in docs/operation.md. The first run
+ * and the runs that are copied are real; the days go through the inbox, the store's apply step and the table of runs.
+ */
 export async function benchDisk(): Promise<BenchResult[]> {
-  console.log("| documents | records | after the first run | a changed invoice | an event | a run |");
-  for (const records of [50, 500, 5_000]) console.log(await measure(records));
+  console.log(
+    "| documents | records | after the first run | report | changed a day | after 100 days | a changed invoice | an event | a nightly run | a day of quick runs |",
+  );
+  for (const [records, changes] of sizes) console.log(await measure(records, changes));
   return [];
 }
 
-async function measure(records: number): Promise<string> {
+async function measure(records: number, changes: number): Promise<string> {
   const company = await openCompany({ records });
   try {
     await sync(company);
-    const first = bytesOf(company);
-    const counts = documents.map((table) => countOf(company, table));
-    const all = countOf(company, "_raw");
-    await changeInvoices(company);
-    const changed = bytesOf(company);
-    await storeEvents(company);
-    const stored = bytesOf(company);
-    for (let run = 0; run < runs; run++) await sync(company);
-    const ran = bytesOf(company);
-    const added = [
-      (changed - first) / changedInvoices / 4,
-      (stored - changed) / events,
-      (ran - stored) / runs,
-    ].map((bytes) => formatSize(Math.round(bytes)));
-    const sum = counts.reduce((one, other) => one + other, 0);
-    return `| ${[formatCount(sum), formatCount(all), formatSize(first), ...added].join(" | ")} |`;
+    await sync(company, { quick: true });
+    await sync(company);
+    const first = read(company, "SELECT sum(pgsize) FROM dbstat");
+    const mirror = await openMirror(company.file, manifest);
+    const before = partsOf(company);
+    const report = await publish(mirror);
+    const reportBytes = statSync(report.file).size;
+    for (let day = 0; day < days; day++) liveOneDay(mirror, changes, day);
+    const after = partsOf(company);
+    const added = (part: keyof typeof after, of: number) =>
+      formatSize(Math.round((after[part] - before[part]) / of));
+    const whole = read(company, "SELECT sum(pgsize) FROM dbstat");
+    copyRuns(mirror, "quick", quickRuns * days);
+    mirror.close();
+    const quick = partsOf(company).runs - after.runs;
+    const counts = documents.map((table) => read(company, `SELECT count(*) FROM "${table}"`));
+    const cells = [
+      formatCount(counts.reduce((one, other) => one + other, 0)),
+      formatCount(read(company, "SELECT count(*) FROM _raw")),
+      formatSize(first),
+      formatSize(reportBytes),
+      formatCount(changes),
+      formatSize(whole),
+      added("changes", changes * days),
+      added("events", changes * eventsPerChange * days),
+      added("runs", days),
+      formatSize(quick / days),
+    ];
+    return `| ${cells.join(" | ")} |`;
   } finally {
     await company.close();
   }
 }
 
-/** Of all pages that something takes. */
-function bytesOf({ file }: Company): number {
-  return read(file, "SELECT sum(pgsize) FROM dbstat");
-}
-
-function countOf({ file }: Company, table: string): number {
-  return read(file, `SELECT count(*) FROM "${table}"`);
-}
-
-function read(file: string, sql: string): number {
+function read({ file }: Pick<Company, "file">, sql: string): number {
   const db = new Database(file, { readonly: true });
   try {
     return Number(db.prepare(sql).pluck().get());
@@ -65,30 +91,64 @@ function read(file: string, sql: string): number {
   }
 }
 
-/** Four times, each found by a run that reads every detail. */
-async function changeInvoices(company: Company): Promise<void> {
-  const db = new Database(company.file, { readonly: true });
-  const ids = db.prepare("SELECT id FROM invoices ORDER BY id LIMIT ?").pluck().all(changedInvoices);
-  db.close();
-  for (let time = 0; time < 4; time++) {
-    for (const id of ids) company.sandbox.control.alter("invoices", Number(id), { note: `note ${time}` });
-    await sync(company, { full: true });
-  }
+/** Bytes of the pages that each part takes, with its indexes. */
+function partsOf(company: Company) {
+  const bytes = (table: string) =>
+    read(
+      company,
+      `SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE name IN (SELECT name FROM sqlite_master WHERE tbl_name = '${table}')`,
+    );
+  return { changes: bytes("_change_log") + bytes("_reads"), events: bytes("_inbox"), runs: bytes("_runs") };
 }
 
-async function storeEvents({ file }: Company): Promise<void> {
-  const mirror = await openMirror(file, manifest);
-  const queue = new WorkQueue(mirror.db);
-  const selected = new Set<string>();
-  const ingest = new CompanyIngest({ mirror, queue, selected, keyring: emptyKeyring });
-  const occurredAt = isoTime(Date.now());
-  for (let from = 0; from < events; from += 10) {
-    const some = Array.from({ length: 10 }, (_, at) => {
-      const id = `0190a0b1-0000-7000-8000-${String(from + at).padStart(12, "0")}`;
-      const resource = { type: "invoice", id: from + at };
-      return readStored(id, JSON.stringify({ id, type: "invoices.updated", occurredAt, resource }));
+/** Changes of documents as events announce them, and the nightly run that finds nothing else. */
+function liveOneDay(mirror: Mirror, changes: number, day: number): void {
+  const random = seededRandom(day);
+  const ids = mirror.db.prepare("SELECT id FROM _raw_invoices ORDER BY id").pluck().all() as number[];
+  const parts = { mirror, queue: new WorkQueue(mirror.db), selected: new Set(["invoices"]) };
+  const ingest = new CompanyIngest({ ...parts, keyring: emptyKeyring });
+  const inbox = new Inbox(mirror.db);
+  const atMs = Date.now() + day * dayMs;
+  mirror.db.pragma("synchronous = OFF");
+  for (let change = 0; change < changes; change++) {
+    const id = ids[Math.floor(random.next() * ids.length)] ?? 0;
+    for (let event = 0; event < eventsPerChange; event++)
+      ingest.store([eventOf(`${day}-${change}-${event}`, id, atMs)], atMs);
+    const sentSeq = mirror.sequence.next();
+    const requestId = `01981c5e-7d7e-7000-8000-${String(change).padStart(12, "0")}`;
+    const stamp = { cause: "webhook", sentSeq, receivedAtMs: atMs, requestId, run: null } as const;
+    const slice = changed(mirror, id, `${day}-${change}`);
+    mirror.apply(() => {
+      const receivedSeq = mirror.sequence.next();
+      mirror.table("invoices").put({ stamp: { ...stamp, receivedSeq }, id, slice, source: "detail" });
+      inbox.complete("invoices", String(id), sentSeq, { outcome: "updated", requestId, at: isoTime(atMs) });
+      mirror.db.prepare("DELETE FROM _work").run();
     });
-    ingest.store(some, Date.now());
   }
-  mirror.close();
+  copyRuns(mirror, "incremental", 1);
+}
+
+function eventOf(name: string, invoice: number, atMs: number) {
+  const id = `0190a0b1-0000-7000-8000-${name.padStart(12, "0")}`;
+  const resource = { type: "invoice", id: invoice };
+  const event = { id, type: "invoices.updated", occurredAt: isoTime(atMs), resource };
+  return readStored(id, JSON.stringify(event));
+}
+
+/** The stored JSON with another note. */
+function changed({ db }: Mirror, id: number, note: string): Buffer {
+  const json = String(db.prepare("SELECT json FROM _raw_invoices WHERE id = ?").pluck().get(id));
+  return Buffer.from(JSON.stringify({ ...(JSON.parse(json) as object), note }));
+}
+
+/** Copies the last run of this kind. */
+function copyRuns({ db }: Mirror, mode: RunMode, times: number): void {
+  const runs = new Runs(db);
+  const [model] = runs.latest(1, `WHERE mode = '${mode}'`);
+  if (!model) throw new Error(`there is no ${mode} run to copy`);
+  const { startedAt, swept, report } = model;
+  db.transaction(() => {
+    for (let time = 0; time < times; time++)
+      runs.finish(runs.begin(mode, startedAt, null, swept), startedAt, "complete", report);
+  })();
 }
