@@ -52,3 +52,9 @@ export function isoTime(epochMs: number): string {
 export function localDate(epochMs: number, timeZone: string): string {
   return new Date(epochMs).toLocaleDateString("sv", { timeZone });
 }
+
+/** Is the text a day of the calendar, such as `2026-02-28`? */
+export function isCalendarDay(text: string): boolean {
+  const isForm = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  return isForm && new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text;
+}

@@ -21,6 +21,7 @@ import {
   sizeText,
 } from "./config-values.ts";
 import { pathText } from "./config-problems.ts";
+import { exportEntry } from "./export-section.ts";
 import { off, retention, schedule, serve } from "./serve-sections.ts";
 import type { ResolvedSecret, ResolvedSecrets } from "./secrets.ts";
 
@@ -61,7 +62,7 @@ export function configSchema(known: KnownConnector, place: ConfigPlace) {
     schedule: schedule.prefault({}).describe("When `serve` does what."),
     serve: serve.prefault({}).describe("The receiver, status page and metrics."),
     exports: z
-      .array(exportOf(place), { error: "must be a list" })
+      .array(exportEntry(place), { error: "must be a list" })
       .default([])
       .describe("Files made by itself."),
     backup: backup(place).prefault({}).describe("Copies of mirrors, made by `serve`."),
@@ -229,36 +230,6 @@ const http = section({
   maxResponseBytes: each.max_response,
   longestOutageMs: each.patience,
 }));
-
-function exportOf(place: ConfigPlace) {
-  const s3 = "a place such as s3://bucket/prefix";
-  return section({
-    format: oneOfWords(["csv", "parquet", "jsonl"]).describe("The kind of file."),
-    out: folder(place).describe("Where to; relative to this file."),
-    to: readableText(s3, (text) => (/^s3:\/\/[^/]/.test(text) ? { value: text } : null))
-      .optional()
-      .describe("Where the files are sent besides; keys and endpoint are in AWS_* variables."),
-    after: oneOfWords(["sync"]).optional().describe("Made after every run."),
-    dialect: oneOfWords(["standard", "excel-sk"])
-      .default("standard")
-      .describe("CSV for machines or for Excel."),
-    tables: z.array(filledText("a table")).optional().describe("Only these tables."),
-    partition_by: oneOfWords(["year", "month"])
-      .optional()
-      .describe("One folder for each, by the documents' date."),
-    nested: z
-      .boolean({ error: "must be true or false" })
-      .default(false)
-      .describe("Parquet: items as a column of lists in place of tables of their own."),
-  }).transform(({ partition_by, to, after, tables, ...same }) => ({
-    ...same,
-    to: to ?? null,
-    after: after ?? null,
-    // null: every table.
-    tables: tables ?? null,
-    partitionBy: partition_by ?? null,
-  }));
-}
 
 function backup({ folder: start }: ConfigPlace) {
   const to = readableText("a folder, or a place such as s3://bucket/prefix", (text) => {

@@ -20,6 +20,8 @@ export interface ReportView {
   readonly doc: string;
   readonly columns: readonly ReportViewColumn[];
   readonly sql: string;
+  /** The column with the day or month that a row belongs to; absent: the view shows the state of the report's date. */
+  readonly date?: string;
   /** Columns that people usually filter by. */
   readonly facets?: readonly string[];
   /** The column to sort by. */

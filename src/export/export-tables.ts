@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { isoTime } from "../base/clock.ts";
 import type { CompletenessByName } from "../state/mirror-snapshot.ts";
 import { Changes } from "../store/apply/change-reader.ts";
@@ -14,9 +15,11 @@ import {
 import { belowOut, manifestPath } from "./files/file-layout.ts";
 import { Staging } from "./files/staging.ts";
 import type { ExportParts, ExportRequest } from "./plan/export-request.ts";
+import type { Period } from "./plan/period.ts";
+import { periodLimit } from "./plan/period-limit.ts";
 import { chosenTables } from "./plan/table-choice.ts";
 import { SnapshotPool } from "./workers/snapshot-pool.ts";
-import { writeTable, type ExportContext } from "./write-table.ts";
+import { writeTable, type ExportContext, type TableLimits } from "./write-table.ts";
 
 /** What an export did. */
 export interface ExportResult {
@@ -29,6 +32,8 @@ export interface ExportResult {
   readonly removed: readonly string[];
   /** Nothing was written, as `ifChanged` allows. */
   readonly unchanged: boolean;
+  /** Tables without a date, which a period does not limit: exported whole. */
+  readonly undated: readonly string[];
   /** Of the mirror. */
   readonly completeness: CompletenessByName;
 }
@@ -47,11 +52,12 @@ export async function exportTables(parts: ExportParts, request: ExportRequest): 
     const tables = chosenTables(pool.snapshot.tables, request);
     const { db, seq, completeness } = pool.snapshot;
     if (request.since !== null) new Changes(db).assertHeldAfter(request.since);
-    const current = request.ifChanged ? await findCurrent(request, seq, tables) : null;
+    const limits = limitsOf(parts, pool.snapshot.tables, tables, request.period);
+    const current = request.ifChanged ? await findCurrent(request, seq, tables, limits) : null;
     if (current) return { ...current, completeness };
     const staging = await Staging.open(request.out, request.company);
     try {
-      const context = { parts, request, pool, staging };
+      const context = { parts, request, pool, staging, limits };
       return { ...(await commit(context, await writeTables(context, tables))), completeness };
     } finally {
       await staging.close();
@@ -61,11 +67,24 @@ export async function exportTables(parts: ExportParts, request: ExportRequest): 
   }
 }
 
+/** @throws MirrorError `usage`: a view that cannot be limited */
+function limitsOf(
+  { manifest }: ExportParts,
+  all: readonly SnapshotTable[],
+  chosen: readonly SnapshotTable[],
+  period: Period | null,
+): TableLimits {
+  return new Map(
+    chosen.map((table) => [table.name, period === null ? null : periodLimit(manifest, all, table, period)]),
+  );
+}
+
 /** Null unless the files there are of this state and these tables. A view may change with the date alone. */
 async function findCurrent(
   { out, company, format, since }: ExportRequest,
   seq: number,
   tables: readonly SnapshotTable[],
+  limits: TableLimits,
 ): Promise<Written | null> {
   const place = path.join(out, manifestPath(company));
   const manifest = await readManifest(place);
@@ -73,12 +92,15 @@ async function findCurrent(
   const names = new Set(found.map(({ table }) => table));
   const same = names.size === tables.length && tables.every(({ name }) => names.has(name));
   const isCurrent = found.every(
-    (file) => file.seq === seq && existsSync(path.join(out, belowOut(company, file.file))),
+    (file) =>
+      file.seq === seq &&
+      isDeepStrictEqual(file.period ?? null, limits.get(file.table)?.period ?? null) &&
+      existsSync(path.join(out, belowOut(company, file.file))),
   );
   if (!manifest || since !== null || manifest.since !== null || !same || !isCurrent) return null;
   if (tables.some(({ kind }) => kind === "view")) return null;
   const files = found.map(({ file }) => belowOut(company, file));
-  return { manifest, path: place, files, removed: [], unchanged: true };
+  return { manifest, path: place, files, removed: [], unchanged: true, undated: [] };
 }
 
 async function writeTables(
@@ -96,10 +118,10 @@ async function writeTables(
 }
 
 async function commit(
-  { parts, request, pool, staging }: ExportContext,
+  { parts, request, pool, staging, limits }: ExportContext,
   written: readonly ManifestFile[],
 ): Promise<Written> {
-  const { out, company, format, tables, since } = request;
+  const { out, company, format, tables, since, period } = request;
   const { seq, run } = pool.snapshot;
   const place = path.join(out, manifestPath(company));
   const before = await readManifest(place);
@@ -116,5 +138,6 @@ async function commit(
   const removed = removedFiles(before, manifest).map((file) => belowOut(company, file));
   const text = `${JSON.stringify(manifest, null, 2)}\n`;
   await staging.commit({ files, manifest: { path: manifestPath(company), text }, remove: removed });
-  return { manifest, path: place, files, removed, unchanged: false };
+  const undated = [...limits].flatMap(([name, limit]) => (period !== null && limit === null ? [name] : []));
+  return { manifest, path: place, files, removed, unchanged: false, undated };
 }

@@ -14,6 +14,7 @@ import { placeRowGroup, parquetFooter, parquetMagic } from "./parquet/footer.ts"
 import { maxRowGroupRows, TypeOverflow, widerType } from "./parquet/parquet-types.ts";
 import { planExport, type LaidOutPart, type TablePlan } from "./plan/export-plan.ts";
 import type { ExportParts, ExportRequest } from "./plan/export-request.ts";
+import type { PeriodLimit } from "./plan/period-limit.ts";
 import { documentDate } from "./plan/table-choice.ts";
 import type { EncodedRows, Encoding, NestedTable } from "./workers/protocol.ts";
 import type { SnapshotPool } from "./workers/snapshot-pool.ts";
@@ -24,7 +25,11 @@ export interface ExportContext {
   readonly request: ExportRequest;
   readonly pool: SnapshotPool;
   readonly staging: Staging;
+  readonly limits: TableLimits;
 }
+
+/** How the request's period limits each table, by name; null: not at all. */
+export type TableLimits = ReadonlyMap<string, PeriodLimit | null>;
 
 /** Types that replace the declared ones, by column; `list.column` within a nested column. */
 type WidenedTypes = ReadonlyMap<string, ReportType>;
@@ -51,15 +56,16 @@ export async function writeTable(
   }
 }
 
-function planOf({ parts, request, pool }: ExportContext, table: SnapshotTable): TablePlan {
+function planOf({ parts, request, pool, limits }: ExportContext, table: SnapshotTable): TablePlan {
   const date = request.partition === null ? null : documentDate(parts.manifest, table);
   // A mirror of an older version has no JSON of records.
   const hasRaw = hasTable(pool.snapshot.db, `_raw_${table.name}`);
-  return planExport(table, { ...request, date, hasRaw });
+  const where = limits.get(table.name)?.sql ?? null;
+  return planExport(table, { ...request, date, hasRaw, where });
 }
 
 async function writeFiles(
-  { parts, request, pool, staging }: ExportContext,
+  { parts, request, pool, staging, limits }: ExportContext,
   plan: TablePlan,
   encoding: Encoding,
   onRows: (rows: number) => void,
@@ -70,6 +76,7 @@ async function writeFiles(
     table: table.name,
     format,
     seq: pool.snapshot.seq,
+    period: limits.get(table.name)?.period ?? null,
     columns: writtenColumns(plan, encoding),
   };
   const laidOut = await pool.openJob({ setup, source, encoding });

@@ -16,6 +16,7 @@ const { manifest } = await exportTables(
     dialect: "standard",
     partition: null,
     since: null,
+    period: null,
     nested: false,
   },
 );

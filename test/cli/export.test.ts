@@ -3,6 +3,7 @@ import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { runCommand, runProgram, temporaryFolder } from "../support/cli.ts";
 import { startS3 } from "../support/s3-server.ts";
@@ -60,6 +61,28 @@ describe("export", () => {
     expect(stderr).toContain("the mirror is not complete");
   });
 
+  test("of a month says which tables have no date; --to takes a day, too", async () => {
+    const cwd = await aFolder();
+    const argv = [
+      "export",
+      "clients",
+      "invoices",
+      "--company",
+      "acme",
+      "--from",
+      "2026-10-01",
+      "--to",
+      "2026-10-31",
+    ];
+    const { code, stderr } = await runCommand(argv, { cwd });
+    expect(code).toBe(0);
+    expect(stderr).toContain("tables without a date are exported whole: clients");
+    const written = JSON.parse(
+      readFileSync(path.join(cwd, "export/acme/manifest.json"), "utf8"),
+    ) as ExportManifest;
+    expect(written.files.map(({ rows }) => rows)).toEqual([2, 0]);
+  });
+
   test("of several companies one without a mirror is reported, the others are exported", async () => {
     const cwd = await aFolder();
     const { code, stdout, stderr } = await runCommand(["export", "clients", "--json"], { cwd });
@@ -81,6 +104,12 @@ describe("export", () => {
     [["--partition-by", "day"], "year, month"],
     [["--to", "ftp://somewhere"], "s3://BUCKET"],
     [["v_stock", "--since", "0"], "v_stock"],
+    [["--month", "2026-13"], "2026-10"],
+    [["--from", "2026-02-30"], "a day such as"],
+    [["--month", "2026-10", "--to", "2026-10-31"], "--month excludes"],
+    [["--from", "2026-10-01", "--since", "1"], "--since"],
+    [["--to", "2026-10-31", "--to", "2026-11-30"], "one place and one day"],
+    [["v_stock", "--month", "2026-10"], "v_stock has no date"],
   ])("%j is refused with what would be right, and nothing is written", async (args, hint) => {
     const cwd = await aFolder();
     const { code, stderr } = await runCommand(["export", "--company", "acme", ...args], { cwd });

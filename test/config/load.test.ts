@@ -63,6 +63,7 @@ describe("a config", () => {
           partitionBy: "year",
           nested: false,
           to: null,
+          month: "previous",
         },
       ],
       files: { pdf: true, attachments: false },
@@ -124,7 +125,7 @@ http: { concurrency: 2, timeout: 1.5s, max_response: 1MiB }
 schedule: { sync: off, publish: "0 6 * * 1-5", timezone: UTC }
 serve: { listen: "[::1]:0", hosts: [Mirror.Example.com], after_run: 2 }
 exports:
-  - { format: csv, out: ./reports, after: sync, dialect: excel-sk, tables: [invoices], partition_by: year }
+  - { format: csv, out: ./reports, after: sync, dialect: excel-sk, tables: [invoices], partition_by: year, month: previous }
 files: { pdf: on, attachments: false }
 report: { out: /srv/reports, mode: "0640" }
 log: { level: debug }

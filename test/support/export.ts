@@ -36,6 +36,7 @@ export async function exportOf(
       dialect: "standard",
       partition: null,
       since: null,
+      period: null,
       nested: false,
       ...request,
       out,

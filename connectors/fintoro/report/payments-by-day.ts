@@ -18,6 +18,7 @@ export const paymentsByDay: ReportView = {
     ...c.amounts("amount", "In the payment's currency", "at each payment's own rate, rounded to cents"),
   ],
   facets: ["payment_method", "document_type", "currency"],
+  date: "payment_date",
   sort: { column: "payment_date", descending: true },
   sql: `SELECT payment_date, payment_method_id, max(payment_method) AS payment_method, document_type, currency,
   count(*) AS payments, ${summed("paid")} AS amount, ${summedIfKnown("paid_eur")} AS amount_eur

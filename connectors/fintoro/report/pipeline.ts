@@ -25,6 +25,7 @@ export const pipeline: ReportView = {
     ...c.amounts("ordered", "Without VAT", euroOnly),
   ],
   facets: ["currency"],
+  date: "month",
   sort: { column: "month", descending: true },
   sql: `SELECT month, currency, sum(is_quotation) AS quotations,
   ${summed("quoted")} AS quoted, ${summedIfKnown("quoted_eur")} AS quoted_eur,

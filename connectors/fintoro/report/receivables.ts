@@ -59,6 +59,7 @@ function oneByOne(table: string, key: string, rate?: string): Omit<ReportView, "
       ...c.amounts("to_be_paid", "What is open"),
     ],
     facets: ["age", "status", "currency"],
+    date: "issue_date",
     sort: { column: "due_date", descending: false },
     sql: `SELECT id AS ${key}, number, client_id, client_name, issue_date, due_date, days_overdue, age, status,
   variable_symbol, currency, gross / 100.0 AS total_with_vat, gross_eur / 100.0 AS total_with_vat_eur,

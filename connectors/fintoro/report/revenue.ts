@@ -23,6 +23,7 @@ export const revenueByMonth: ReportView = {
     ...c.amounts("revenue_with_vat", "With VAT"),
   ],
   facets: ["currency"],
+  date: "month",
   sort: { column: "month", descending: true },
   sql: `SELECT month, currency, sum(is_invoice) AS invoices, count(*) - sum(is_invoice) AS credit_notes,
   ${summed("net")} AS revenue, ${summedIfKnown("net_eur")} AS revenue_eur,

@@ -58,6 +58,7 @@ export const salesLines: ReportView = {
     ...c.amounts("revenue", "Without VAT, after the document's discount, too"),
     ...c.amounts("revenue_with_vat", "With VAT, after the document's discount, too"),
   ],
+  date: "issue_date",
   facets: ["document_type", "currency", "vat_rate"],
   sql: `${linesOf("invoice")}
 UNION ALL

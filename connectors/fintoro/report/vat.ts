@@ -47,6 +47,7 @@ export const vatByMonth: ReportView = {
     ...c.amounts("reverse_charge", "Without VAT, where the client owes it instead"),
   ],
   facets: ["currency", "vat_rate"],
+  date: "month",
   sort: { column: "month", descending: true },
   sql: `SELECT month, currency, vat_rate, count(*) AS documents,
   ${summed(charged("base"))} AS base, ${summedIfKnown(charged("base_eur"), "base_eur")} AS base_eur,

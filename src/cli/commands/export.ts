@@ -1,6 +1,8 @@
 import path from "node:path";
+import { isCalendarDay } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { formatSize } from "../../base/units.ts";
+import { periodOfMonth, type Period } from "../../export/plan/period.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { CommandOptions, CommandRun } from "../program/command-table.ts";
 import { forEachCompany } from "../runs/each-company.ts";
@@ -16,7 +18,7 @@ export const exportCommand: CommandRun<"export"> = (context, { args, options, lo
 function requestOf(
   { cwd }: CommandContext,
   tables: readonly string[],
-  { out, to, partitionBy, since, ...options }: CommandOptions<"export">,
+  { out, to, partitionBy, since, from, month, ...options }: CommandOptions<"export">,
 ): CompanyExport {
   const { format, dialect, nested } = options;
   if (nested && format !== "parquet") throw new MirrorError("usage", "--nested needs --format parquet");
@@ -24,10 +26,25 @@ function requestOf(
     throw new MirrorError("usage", "--nested and --since exclude each other");
   if (dialect !== "standard" && format !== "csv")
     throw new MirrorError("usage", "--dialect needs --format csv");
+  const period = periodOf(month, from, to.filter(isCalendarDay));
+  if (period !== null && since !== undefined)
+    throw new MirrorError("usage", "--since and --month, --from or --to with a day exclude each other");
+  const [place = null, ...more] = to.filter((text) => !isCalendarDay(text));
+  if (more.length > 0) throw new MirrorError("usage", "--to takes one place and one day");
   const partition = partitionBy === "none" ? null : partitionBy;
-  const folder = out ?? (to === undefined ? "export" : null);
-  const place = { to: to ?? null, out: folder === null ? null : path.resolve(cwd, folder) };
-  return { ...options, ...place, tables, partition, since: since ?? null };
+  const folder = out ?? (place === null ? "export" : null);
+  const places = { to: place, out: folder === null ? null : path.resolve(cwd, folder) };
+  return { ...options, ...places, tables, partition, period, since: since ?? null };
+}
+
+function periodOf(month: string | undefined, from: string | undefined, to: readonly string[]): Period | null {
+  const [until = null, ...more] = to;
+  if (more.length > 0) throw new MirrorError("usage", "--to takes one place and one day");
+  if (month === undefined)
+    return from === undefined && until === null ? null : { from: from ?? null, to: until };
+  if (from !== undefined || until !== null)
+    throw new MirrorError("usage", "--month excludes --from and --to with a day");
+  return periodOfMonth(month);
 }
 
 function documentOf({ manifest, path: file, files, removed, uploaded }: CompanyExported): object {

@@ -95,7 +95,11 @@ function groupSummary(word: string): string {
 }
 
 function addOptions(node: Node, specs: OptionSpecs): void {
-  for (const spec of Object.values(specs)) node.addOption(new Option(spec.flags, spec.doc));
+  for (const spec of Object.values(specs)) {
+    const option = new Option(spec.flags, spec.doc);
+    if (spec.repeats) option.argParser((text, before?: readonly string[]) => [...(before ?? []), text]);
+    node.addOption(option);
+  }
 }
 
 /** Help of a command shows the root's options besides its own, but not those of a parent command. */

@@ -1,6 +1,16 @@
 import type { Command, CommandSpec, RunCommand } from "./command.ts";
 import { formats, partitions } from "../../export/plan/export-request.ts";
-import { choice, durationMs, flag, text, wholeNumber, type OptionValues } from "./option-specs.ts";
+import {
+  choice,
+  day,
+  durationMs,
+  flag,
+  month,
+  text,
+  texts,
+  wholeNumber,
+  type OptionValues,
+} from "./option-specs.ts";
 
 /** For another token: managing subscriptions needs one that may write, mirroring does not. */
 const accessOptions = {
@@ -126,7 +136,12 @@ const commandTable = {
     options: {
       format: choice("--format <format>", "the kind of file", formats, "csv"),
       out: text("--out <folder>", "where to; each company gets a folder of its own in it (default ./export)"),
-      to: text("--to <place>", "s3://BUCKET/PREFIX: send the files there, too, or only there without --out"),
+      to: texts(
+        "--to <place|day>",
+        "s3://BUCKET/PREFIX: send the files there, too, or only there without --out; a day: only rows until then",
+      ),
+      from: day("--from <day>", "only rows since this day, by the table's or view's date"),
+      month: month("--month <month>", "only rows of this month, such as 2026-10"),
       dialect: choice(
         "--dialect <dialect>",
         "CSV for machines, or for a Slovak Excel",

@@ -1,15 +1,18 @@
+import { isCalendarDay } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { didYouMean } from "../../base/names.ts";
 import { parseDurationMs } from "../../base/units.ts";
 
-/** An option as the parser gives it: undefined when absent, a boolean for a flag, otherwise its text. */
-export type Given = string | boolean | undefined;
+/** An option as the parser gives it: undefined when absent, a boolean for a flag, texts if it repeats, else its text. */
+export type Given = string | boolean | readonly string[] | undefined;
 
 /** One option of a command. */
 export interface OptionSpec<T> {
   /** As help shows it: `-c, --config <file>`. */
   readonly flags: string;
   readonly doc: string;
+  /** It may be given several times. */
+  readonly repeats?: true;
   /** @throws MirrorError `usage` for a text that is not allowed */
   readonly read: (given: Given) => T;
 }
@@ -29,6 +32,23 @@ export function flag(flags: string, doc: string): OptionSpec<boolean> {
 /** An option with any text. */
 export function text(flags: string, doc: string): OptionSpec<string | undefined> {
   return { flags, doc, read: (given) => (typeof given === "string" ? given : undefined) };
+}
+
+/** An option with any text that may be given several times. */
+export function texts(flags: string, doc: string): OptionSpec<readonly string[]> {
+  return { flags, doc, repeats: true, read: (given) => (Array.isArray(given) ? given : []) };
+}
+
+/** An option with a month such as 2026-10. */
+export function month(flags: string, doc: string) {
+  return parsed(flags, doc, "a month such as 2026-10", (given) =>
+    /^(19|2\d)\d\d-(0[1-9]|1[0-2])$/.test(given) ? given : null,
+  );
+}
+
+/** An option with a day such as 2026-10-31. */
+export function day(flags: string, doc: string) {
+  return parsed(flags, doc, "a day such as 2026-10-31", (given) => (isCalendarDay(given) ? given : null));
 }
 
 /** An option that takes one of `values`; `otherwise` when absent. */

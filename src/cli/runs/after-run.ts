@@ -1,4 +1,6 @@
+import { localDate } from "../../base/clock.ts";
 import type { ExportConfig } from "../../config/config.ts";
+import { monthBefore, periodOfMonth } from "../../export/plan/period.ts";
 import { exportStep } from "../../status/after-run-record.ts";
 import { failureOf } from "../console/failure-text.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
@@ -63,7 +65,10 @@ async function exportOne(scope: CompanyScope, wanted: ExportConfig): Promise<Out
   const { log } = scope.context;
   const { name } = scope.company;
   const { tables, partitionBy: partition, format, out, to } = wanted;
-  const request = { ...wanted, tables: tables ?? [], partition, since: null, ifChanged: true };
+  const today = localDate(scope.context.clock.nowMs(), scope.config.schedule.timezone);
+  const month = wanted.month === "previous" ? monthBefore(today) : today.slice(0, 7);
+  const period = wanted.month === null ? null : periodOfMonth(month);
+  const request = { ...wanted, tables: tables ?? [], partition, period, since: null, ifChanged: true };
   const where = out ?? to;
   try {
     const { unchanged, files } = await recorded(

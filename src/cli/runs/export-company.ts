@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { localDate } from "../../base/clock.ts";
+import { someOf } from "../../base/names.ts";
 import { exportTables, type ExportResult } from "../../export/export-tables.ts";
 import type { ExportParts, ExportRequest } from "../../export/plan/export-request.ts";
 import { connectStore } from "../../export/s3/object-store.ts";
@@ -50,6 +51,10 @@ export async function exportCompany(
   try {
     const exported = await context.showing(() => (line === null ? [] : [line]), makeFiles);
     warnIfIncomplete(scope, exported.completeness);
+    if (exported.undated.length > 0)
+      context.log.info(
+        `${company}: tables without a date are exported whole: ${someOf(exported.undated, 5)}`,
+      );
     return exported;
   } finally {
     if (out === null) await rm(folder, { recursive: true, force: true });

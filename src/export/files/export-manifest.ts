@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Format } from "../plan/export-request.ts";
+import type { DatedPeriod } from "../plan/period.ts";
 import { belowOut } from "./file-layout.ts";
 
 /** One file of an export. */
@@ -13,6 +14,8 @@ export interface ManifestFile {
   readonly sha256: string;
   /** The state of the mirror that the file shows. */
   readonly seq: number;
+  /** The days that its rows are limited to, by this column; null: it has all rows. */
+  readonly period: DatedPeriod | null;
   readonly columns: readonly { readonly name: string; readonly type: string }[];
 }
 

@@ -25,6 +25,8 @@ export interface TablePlan {
 export interface PlanOptions extends Pick<ExportRequest, "format" | "since" | "partition"> {
   /** The column that the table is partitioned by. */
   readonly date: string | null;
+  /** Condition of the rows to export; null: all. */
+  readonly where: string | null;
   /** Whether the mirror has the JSON of the table's records. */
   readonly hasRaw: boolean;
 }
@@ -39,16 +41,16 @@ const ownColumns: readonly OutColumn[] = [
 
 /** Plans one table; pure. A table is read in place unless its rows need another order or have no integer key. */
 export function planExport(table: SnapshotTable, options: PlanOptions): TablePlan {
-  const { since, format, hasRaw, date } = options;
+  const { since, format, hasRaw, date, where } = options;
   const partition = date === null ? null : options.partition;
   const isJson = format === "jsonl" && table.kind === "table" && hasRaw;
   const own = since === null ? [] : ownColumns;
   const columns = [...own, ...(isJson ? [] : since === null ? table.columns : changedColumns(table))];
   const inPlace = since === null && partition === null && (table.kind === "table" || table.kind === "child");
-  if (inPlace) return { table, columns, isJson, setup: [], source: sourceInPlace(table, isJson) };
+  if (inPlace) return { table, columns, isJson, setup: [], source: sourceInPlace(table, isJson, where) };
   const part = partition === null || date === null ? "NULL" : partSql(partition, date);
   const names = (isJson ? ["_json"] : columns.map(({ name }) => name)).map(quoted);
-  const rows = since === null ? presentRows(table, isJson) : `(${changesSql(table, since, isJson)})`;
+  const rows = since === null ? presentRows(table, isJson, where) : `(${changesSql(table, since, isJson)})`;
   const setup = [
     `DROP TABLE IF EXISTS ${rowsTable}`,
     `CREATE TEMP TABLE _export_rows AS SELECT ${part} AS _part, ${names.join(", ")} FROM ${rows} ORDER BY ${orderOf(table, since)}`,
@@ -69,18 +71,23 @@ function changedColumns({ columns, primaryKey, kind }: SnapshotTable): OutColumn
   return columns.map((column) => ({ ...column, nullable: !kept.includes(column.name) }));
 }
 
-function sourceInPlace({ name, columns, primaryKey }: SnapshotTable, isJson: boolean): RowSource {
-  if (isJson) return { from: withRaw(name), key: "t.id", columns: ["w.json"] };
-  const [key = "id"] = primaryKey;
-  return { from: quoted(name), key: quoted(key), columns: columns.map((column) => quoted(column.name)) };
+function sourceInPlace(table: SnapshotTable, isJson: boolean, where: string | null): RowSource {
+  if (isJson) return { from: withRaw(table, where), key: "t.id", columns: ["w.json"] };
+  const [key = "id"] = table.primaryKey;
+  const columns = table.columns.map(({ name }) => quoted(name));
+  return { from: rowsOf(table, where), key: quoted(key), columns };
 }
 
-function withRaw(name: string): string {
-  return `${quoted(name)} t JOIN main.${quoted(`_raw_${name}`)} w ON w.id = t.id`;
+function rowsOf({ name }: SnapshotTable, where: string | null): string {
+  return where === null ? quoted(name) : `(SELECT * FROM ${quoted(name)} WHERE ${where})`;
 }
 
-function presentRows({ name }: SnapshotTable, isJson: boolean): string {
-  return isJson ? `(SELECT t.*, w.json AS _json FROM ${withRaw(name)})` : quoted(name);
+function withRaw(table: SnapshotTable, where: string | null): string {
+  return `${rowsOf(table, where)} t JOIN main.${quoted(`_raw_${table.name}`)} w ON w.id = t.id`;
+}
+
+function presentRows(table: SnapshotTable, isJson: boolean, where: string | null): string {
+  return isJson ? `(SELECT t.*, w.json AS _json FROM ${withRaw(table, where)})` : rowsOf(table, where);
 }
 
 function orderOf({ kind, primaryKey }: SnapshotTable, since: number | null): string {
@@ -92,7 +99,7 @@ function orderOf({ kind, primaryKey }: SnapshotTable, since: number | null): str
 function partSql(partition: Partition, date: string): string {
   const day = quoted(date);
   const length = partition === "year" ? 4 : 7;
-  return `CASE WHEN ${day} GLOB '[0-9][0-9][0-9][0-9]-[01][0-9]-*' THEN substr(${day}, 1, ${length}) ELSE '' END`;
+  return `CASE WHEN ${day} GLOB '[0-9][0-9][0-9][0-9]-[01][0-9]*' THEN substr(${day}, 1, ${length}) ELSE '' END`;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Dialect } from "../csv/csv-writer.ts";
+import type { Period } from "./period.ts";
 
 /** File formats of an export. */
 export const formats = ["csv", "parquet", "jsonl"] as const;
@@ -22,6 +23,8 @@ export interface ExportRequest {
   readonly partition: Partition | null;
   /** Export only what changed after this position of the change log. */
   readonly since: number | null;
+  /** Export only rows of these days; null: all. Tables without a date are exported whole. */
+  readonly period: Period | null;
   /** Parquet: child tables as columns of their parents. */
   readonly nested: boolean;
   /** Leave the files alone if they are of this state of the mirror. */

@@ -38,11 +38,11 @@ function assertKnown(tables: readonly SnapshotTable[], name: string): void {
 }
 
 /**
- * The column that a table is partitioned by: its first date that is never null (`issue_date`,
- * `payment_date`), of a view its first date. Null: the table stays in one file.
+ * The column that a table is partitioned and limited by: its first date that is never null (`issue_date`,
+ * `payment_date`), of a view the date or month that the connector declares. Null: it has none.
  */
 export function documentDate(manifest: Manifest, table: SnapshotTable): string | null {
-  if (table.kind === "view") return table.columns.find(({ type }) => type === "DATE")?.name ?? null;
+  if (table.kind === "view") return table.view?.date ?? null;
   const resource = manifest.resources.find(({ name }) => name === table.name);
   const fields = Object.entries(resource?.fields ?? {});
   const found = fields.find(
