@@ -21,7 +21,8 @@ interface ReportFacts {
 
 /**
  * What Datasette shows beside the data, in the form of its metadata.json. Views come first, as links in the
- * description, because Datasette lists them after all tables.
+ * description, because Datasette lists them after all tables; links are relative to its first page and to the
+ * database's, which have the same folder.
  *
  * @param expected the resources that the report is meant to have
  */
@@ -44,6 +45,7 @@ export function datasetteMetadata(
     title,
     description_html,
     ...source,
+    extra_css_urls: [styles],
     databases: {
       [label]: {
         description_html,
@@ -54,6 +56,10 @@ export function datasetteMetadata(
     },
   };
 }
+
+/** Without it the descriptions of fifty columns stand above the first row. */
+const styles =
+  "data:text/css,.column-descriptions{max-height:9em;overflow:auto;border-bottom:1px solid %23ccc}";
 
 function readFacts({ identity }: Manifest, report: string, expected: ReadonlySet<string>): ReportFacts {
   const db = openDatabase(report, { readonly: true });
@@ -78,15 +84,20 @@ function textOf(db: Db, sql: string): string | null {
 
 function descriptionOf(manifest: Manifest, label: string, { publishedAt, incomplete }: ReportFacts): string {
   const link = ({ name, title }: { readonly name: string; readonly title: string }) =>
-    `<li><a href="/${label}/${name}">${escaped(title)}</a></li>`;
+    `<li><a href="${urlName(label)}/${name}">${escaped(title)}</a></li>`;
   const list = (heading: string, items: readonly { readonly name: string; readonly title: string }[]) =>
     items.length === 0 ? "" : `<p><strong>${heading}</strong></p><ul>${items.map(link).join("")}</ul>`;
   const gaps =
     incomplete.length === 0
       ? ""
-      : `<p><strong>Not complete yet</strong>, so sums may be too low: ${escaped(incomplete.join(", "))}. <a href="/${label}/${about.name}">${about.name}</a> says what is missing.</p>`;
-  const made = `<p>Live records as of ${escaped(publishedAt ?? "the last publish")}.</p>`;
+      : `<p><strong>Not complete yet</strong>, so sums may be too low: ${escaped(incomplete.join(", "))}. <a href="${urlName(label)}/${about.name}">${about.name}</a> says what is missing.</p>`;
+  const made = `<p>Live records as of ${escaped(publishedAt?.replace(/^(.{10})T(.{5}).*/, "$1 $2 UTC") ?? "the last publish")}.</p>`;
   return `${made}${gaps}${list("Views", manifest.views ?? [])}${list("Questions", manifest.questions ?? [])}`;
+}
+
+/** As Datasette writes a name in its addresses: `acme~2Ereport`. */
+function urlName(name: string): string {
+  return name.replaceAll(/[^\w-]/g, (character) => `~${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 function escaped(text: string): string {

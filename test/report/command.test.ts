@@ -116,7 +116,7 @@ describe("publish", () => {
     expect(shown.title).toBe("Novák & <syn>: Fintoro");
     const { description_html: words, queries } = shown.databases["acme.report"]!;
     expect(words).toMatch(
-      /Not complete yet.*: company, invoices\. .*"\/acme\.report\/v_receivables".*Questions/s,
+      /Not complete yet.*: company, invoices\. .*"acme~2Ereport\/v_receivables".*Questions/s,
     );
     const report = reading(path.join(folder, "acme.report.db"));
     for (const { sql } of Object.values(queries))
