@@ -17,6 +17,9 @@ export interface ReportView {
   /** Begins with `v_`. */
   readonly name: string;
   readonly title: string;
+  /** The question it answers, as people ask it. */
+  readonly question: string;
+  /** The rule by which it answers: what counts, and what does not. */
   readonly doc: string;
   readonly columns: readonly ReportViewColumn[];
   readonly sql: string;

@@ -27,15 +27,15 @@ function reportWith(invoices: readonly OpenInvoice[]): Db {
 }
 
 const edges = [
-  [-1, "not_due"],
-  [0, "not_due"],
-  [1, "1-30"],
-  [30, "1-30"],
-  [31, "31-60"],
-  [60, "31-60"],
-  [61, "61-90"],
-  [90, "61-90"],
-  [91, "over_90"],
+  [-1, "not due"],
+  [0, "not due"],
+  [1, "1 to 30"],
+  [30, "1 to 30"],
+  [31, "31 to 60"],
+  [60, "31 to 60"],
+  [61, "61 to 90"],
+  [90, "61 to 90"],
+  [91, "over 90"],
 ] as const;
 
 describe("the age of what is to be paid", () => {

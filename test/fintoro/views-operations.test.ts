@@ -21,13 +21,6 @@ const state = (json: Dict) =>
 const total = (all: readonly Dict[], field = "total") =>
   re.units(re.sum(all.map((json) => re.cents(json[field]))));
 const statusOf = (json: Dict) => (json["status"] === null ? null : re.part(json, "status")["id"]);
-const paymentKey = (currencyOf: (json: Dict) => string) => (json: Dict) =>
-  JSON.stringify([
-    json["paymentDate"],
-    re.part(json, "paymentMethod")["id"],
-    json["documentType"],
-    currencyOf(json),
-  ]);
 const supplierKey = (json: Dict) =>
   JSON.stringify([
     json["supplierId"],
@@ -107,25 +100,6 @@ describe("views of stock, payments, offers and numbers, compared with the servic
       state: row["state"] ?? null,
     }));
     expect(sorted(found as re.Row[])).toEqual(sorted(expected as re.Row[]));
-  });
-
-  test("v_payments_by_day: by day, method, kind of document and currency", () => {
-    const expected = [...re.grouped(of("document_payments"), paymentKey(currencyOf))].map(([text, all]) => {
-      const [day, method, type, currency] = JSON.parse(text) as [string, number, string, string];
-      const paid = all.map((json) => re.cents(json["amount"]));
-      return {
-        payment_date: day,
-        payment_method_id: method,
-        payment_method: nameIn(records, "payment_methods", method),
-        document_type: type,
-        currency,
-        payments: all.length,
-        amount: re.units(re.sum(paid)),
-        amount_eur: re.units(re.sum(all.map((json, i) => re.euro(paid[i] ?? 0n, json["currencyRate"])))),
-      };
-    });
-    expect(new Set(expected.map(({ document_type: type }) => type)).size).toBeGreaterThan(1);
-    expect(sorted(rows("v_payments_by_day"))).toEqual(sorted(expected));
   });
 
   test("v_unpaid_proformas: each one that is not paid; EUR is known for EUR only", () => {

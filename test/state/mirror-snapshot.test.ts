@@ -11,6 +11,7 @@ import { errorOf, put, remove } from "../support/store.ts";
 const view: ReportView = {
   name: "v_totals",
   title: "Totals",
+  question: "How much is it?",
   doc: "Of all orders",
   columns: [
     { name: "total", type: "DECIMAL(18,6)", doc: "Sum" },

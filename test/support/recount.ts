@@ -86,10 +86,10 @@ export function daysBetween(from: Value | undefined, to: string): number {
 }
 
 export function ageOf(days: number): string {
-  if (days <= 0) return "not_due";
-  if (days <= 30) return "1-30";
-  if (days <= 60) return "31-60";
-  return days <= 90 ? "61-90" : "over_90";
+  if (days <= 0) return "not due";
+  if (days <= 30) return "1 to 30";
+  if (days <= 60) return "31 to 60";
+  return days <= 90 ? "61 to 90" : "over 90";
 }
 
 export function least(texts: readonly (Value | undefined)[]): string {

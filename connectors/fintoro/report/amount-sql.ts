@@ -30,8 +30,24 @@ export function summedIfKnown(column: string, known = column): string {
   return `CASE WHEN count(*) = count(${known}) THEN ${summed(column)} END`;
 }
 
-/** SQL of the condition that a document `d` is to be paid. */
-export const isOpen = "d.to_be_paid > 0 AND d.status IS NOT 'will_not_be_paid'";
+/** SQL of the condition that a document is to be paid; `d` is its alias. */
+export function isOpen(d = "d"): string {
+  return `${d}.to_be_paid > 0 AND ${d}.status IS NOT 'will_not_be_paid'`;
+}
+
+/** SQL of the condition that a credit note is neither paid out nor set off; `d` is its alias. */
+export function isOpenCredit(d = "d"): string {
+  return `${d}.to_be_paid < 0 AND ${d}.status IS NOT 'will_not_be_paid'`;
+}
+
+/**
+ * SQL of whether an invoice or credit note `d` belongs to an advance: a payment receipt, which is the tax document of an
+ * advance, or a credit note of one. Such documents owe VAT and are no revenue. 0 or 1.
+ */
+export function isOfAdvance(table: "invoices" | "credit_notes"): string {
+  if (table === "invoices") return "(d.type IS 'payment_receipt')";
+  return "EXISTS (SELECT 1 FROM invoices o WHERE o.id = d.invoice_id AND o.type = 'payment_receipt')";
+}
 
 /** SQL of the ISO code of a document's currency; `c` is the joined row of `currencies`. */
 export function currencyOf(document: string): string {
@@ -46,10 +62,10 @@ export function daysSince(date: string): string {
   return `CAST(round(julianday(${reportDate}) - julianday(${date})) AS INTEGER)`;
 }
 
-/** SQL of the age of a receivable, by its days past due. */
+/** SQL of the age of a receivable, by its days past due; in words, because spreadsheets take `1-30` for a date. */
 export function ageOf(days: string): string {
-  return `CASE WHEN ${days} > 90 THEN 'over_90' WHEN ${days} > 60 THEN '61-90'
-      WHEN ${days} > 30 THEN '31-60' WHEN ${days} > 0 THEN '1-30' ELSE 'not_due' END`;
+  return `CASE WHEN ${days} > 90 THEN 'over 90' WHEN ${days} > 60 THEN '61 to 90'
+      WHEN ${days} > 30 THEN '31 to 60' WHEN ${days} > 0 THEN '1 to 30' ELSE 'not due' END`;
 }
 
 /**

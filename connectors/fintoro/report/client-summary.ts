@@ -1,14 +1,15 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./view-columns.ts";
-import { cents, currencyOf, daysSince, euroCents, isOpen, summed } from "./amount-sql.ts";
+import { cents, currencyOf, daysSince, euroCents, isOfAdvance, isOpen, summed } from "./amount-sql.ts";
 
 /** One row for each document of a table. */
-function documentRows(table: string, isInvoice: 0 | 1): string {
-  const owed = (term: string) => (isInvoice === 1 ? `CASE WHEN ${isOpen} THEN ${term} ELSE 0 END` : "0");
+function documentRows(table: "invoices" | "credit_notes"): string {
+  const isInvoice = table === "invoices";
+  const owed = (term: string) => (isInvoice ? `CASE WHEN ${isOpen()} THEN ${term} ELSE 0 END` : "0");
   const late = (term: string) =>
-    isInvoice === 1 ? `CASE WHEN ${isOpen} AND ${daysSince("d.due_date")} > 0 THEN ${term} ELSE 0 END` : "0";
+    isInvoice ? `CASE WHEN ${isOpen()} AND ${daysSince("d.due_date")} > 0 THEN ${term} ELSE 0 END` : "0";
   return `SELECT d.client_id AS client_id, d.client_name AS client_name, ${currencyOf("d")} AS currency,
-    ${isInvoice} AS is_invoice, d.issue_date AS issue_date,
+    ${isInvoice ? 1 : 0} AS is_invoice, ${isOfAdvance(table)} AS of_advance, d.issue_date AS issue_date,
     ${cents("d.total")} AS net, ${euroCents("d.total")} AS net_eur,
     ${cents("d.total_with_vat")} AS gross, ${euroCents("d.total_with_vat")} AS gross_eur,
     ${owed(cents("d.to_be_paid"))} AS open, ${owed(euroCents("d.to_be_paid"))} AS open_eur,
@@ -16,24 +17,34 @@ function documentRows(table: string, isInvoice: 0 | 1): string {
   FROM ${table} d LEFT JOIN currencies c ON c.id = d.currency_id`;
 }
 
-/** SQL of two columns: a sum in the currency and in EUR. */
-const both = (term: string, name: string) =>
-  `coalesce(${summed(term)}, 0.0) AS ${name},
-  CASE WHEN count(s.client_id) = count(s.${term}_eur) THEN coalesce(${summed(`s.${term}_eur`)}, 0.0) END AS ${name}_eur`;
+/** SQL of two columns: a sum in the currency and in EUR; of advances or of all else only, where `ofAdvance` is given. */
+function both(term: string, name: string, ofAdvance?: 0 | 1): string {
+  const only = (column: string) =>
+    ofAdvance === undefined ? column : `CASE WHEN s.of_advance = ${ofAdvance} THEN ${column} ELSE 0 END`;
+  const inEuro = only(`s.${term}_eur`);
+  return `coalesce(${summed(only(`s.${term}`))}, 0.0) AS ${name},
+  CASE WHEN count(s.client_id) = count(CASE WHEN s.client_id IS NOT NULL THEN ${inEuro} END)
+    THEN coalesce(${summed(inEuro)}, 0.0) END AS ${name}_eur`;
+}
 
 export const clientSummary: ReportView = {
   name: "v_client_summary",
   title: "Clients in numbers",
-  doc: "Every client and currency it was invoiced in; a client without documents has one row without a currency",
+  question: "What did each client buy, and what is open?",
+  doc:
+    "Every client and currency it was invoiced in; a client without documents has one row without a currency. Payment " +
+    "receipts (tax documents of advances) and credit notes of such are no revenue and stand in columns of their own",
   columns: [
     c.clientId,
     c.clientName,
     c.currency,
-    c.count("invoices", "How many"),
-    c.count("credit_notes", "How many"),
+    c.count("invoices", "How many, without payment receipts"),
+    c.count("credit_notes", "How many, without those of payment receipts"),
+    c.count("payment_receipts", "How many, credit notes of such included"),
     ...c.amounts("revenue", "Without VAT; credit notes reduce it"),
     ...c.amounts("revenue_with_vat", "With VAT"),
-    ...c.amounts("to_be_paid", "What is open, as in v_receivables"),
+    ...c.receiptedAdvances,
+    ...c.amounts("to_be_paid", "What is open of invoices, as in v_receivables; v_client_balance nets it"),
     ...c.amounts("overdue", "What is open and past due on the report's date"),
     c.date("first_issue_date", "Of its documents"),
     c.date("last_issue_date", "Of its documents"),
@@ -41,9 +52,9 @@ export const clientSummary: ReportView = {
   facets: ["currency"],
   sort: { column: "revenue_eur", descending: true },
   sql: `WITH sold AS (
-  ${documentRows("invoices", 1)}
+  ${documentRows("invoices")}
   UNION ALL
-  ${documentRows("credit_notes", 0)}
+  ${documentRows("credit_notes")}
 ), buyers AS (
   SELECT id AS client_id, name FROM clients
   UNION ALL
@@ -51,9 +62,12 @@ export const clientSummary: ReportView = {
   WHERE client_id IS NOT NULL AND client_id NOT IN (SELECT id FROM clients) GROUP BY client_id
 )
 SELECT b.client_id AS client_id, b.name AS client_name, s.currency AS currency,
-  coalesce(sum(s.is_invoice), 0) AS invoices, count(s.client_id) - coalesce(sum(s.is_invoice), 0) AS credit_notes,
-  ${both("net", "revenue")},
-  ${both("gross", "revenue_with_vat")},
+  coalesce(sum(s.is_invoice AND NOT s.of_advance), 0) AS invoices,
+  coalesce(sum(NOT s.is_invoice AND NOT s.of_advance), 0) AS credit_notes, coalesce(sum(s.of_advance), 0) AS payment_receipts,
+  ${both("net", "revenue", 0)},
+  ${both("gross", "revenue_with_vat", 0)},
+  ${both("net", "receipted_advances", 1)},
+  ${both("gross", "receipted_advances_with_vat", 1)},
   ${both("open", "to_be_paid")},
   ${both("late", "overdue")},
   min(s.issue_date) AS first_issue_date, max(s.issue_date) AS last_issue_date

@@ -26,6 +26,7 @@ const afterCounter = `substr(${fromCounter}, instr(${fromCounter}, ')') + 1)`;
 export const numberGaps: ReportView = {
   name: "v_number_gaps",
   title: "Gaps in numbering",
+  question: "Which numbers of documents are missing?",
   doc:
     "Numbers missing between two documents of a numbering series: deleted documents, or numbers never used. What is " +
     "missing before a series' first or after its last document is not known; numbers written by hand that do not " +

@@ -5,8 +5,10 @@ import { cents, currencyOf, euroCents, summed, summedIfKnown } from "./amount-sq
 export const paymentsByDay: ReportView = {
   name: "v_payments_by_day",
   title: "Payments by day",
+  question: "What money came in, on which day?",
   doc:
-    "Payments by day, method and kind of document; what was paid back on credit notes is negative. " +
+    "Money that arrived once is counted once: where a payment of a proforma names the invoice that receipts it, that " +
+    "invoice's own payments are the same money and are left out. Payments by day, method and kind of document; what was paid back on credit notes is negative. " +
     "Payments of documents whose detail is not read yet are missing: `_about` says for `document_payments` of how many",
   columns: [
     c.date("payment_date", "When it was paid"),
@@ -26,6 +28,8 @@ FROM (SELECT d.payment_date AS payment_date, d.payment_method_id AS payment_meth
     d.document_type AS document_type, ${currencyOf("d")} AS currency, ${cents("d.amount")} AS paid,
     ${euroCents("d.amount")} AS paid_eur
   FROM document_payments d LEFT JOIN currencies c ON c.id = d.currency_id
-    LEFT JOIN payment_methods m ON m.id = d.payment_method_id)
+    LEFT JOIN payment_methods m ON m.id = d.payment_method_id
+  WHERE NOT (d.document_type = 'invoice' AND EXISTS (SELECT 1 FROM document_payments a
+    WHERE a.receipt_invoice_id = d.document_id AND a.document_type = 'proforma')))
 GROUP BY payment_date, payment_method_id, document_type, currency`,
 };

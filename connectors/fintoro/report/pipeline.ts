@@ -7,6 +7,7 @@ const euroOnly = "known for EUR only: these documents carry no rate";
 export const pipeline: ReportView = {
   name: "v_pipeline",
   title: "Quotations and orders",
+  question: "What was offered and ordered in a month, and how much of it was accepted?",
   doc:
     "What was offered and ordered, by month of issue: quotations by what became of them, orders beside them. The " +
     "service does not say which quotation an order came from, so conversion is that of quotations",
@@ -66,6 +67,7 @@ const ofCases = (column: string, name: string) =>
 export const casesByStatus: ReportView = {
   name: "v_business_cases_by_status",
   title: "Business cases by status",
+  question: "What are our business cases worth, by status?",
   doc:
     "Business cases with what was quoted, ordered and invoiced in them, by status and currency; a case without " +
     "documents counts in the row without a currency, one with documents in two currencies in both",

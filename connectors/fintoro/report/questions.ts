@@ -8,8 +8,8 @@ export const questions: readonly ReportQuestion[] = [
   {
     name: "overdue_by_client",
     title: "Who is late with paying?",
-    doc: "Invoices past due on the report's date, by client and currency; credit notes are not deducted",
-    sql: `SELECT client_name, currency, sum(invoices) AS invoices, ${total("to_be_paid")}, min(oldest_due_date) AS oldest_due_date, max(most_days_overdue) AS most_days_overdue
+    doc: "Invoices past due on the report's date, by client and currency; open credit notes are deducted in net",
+    sql: `SELECT client_name, currency, sum(invoices) AS invoices, ${total("to_be_paid")}, ${total("net")}, min(oldest_due_date) AS oldest_due_date, max(most_days_overdue) AS most_days_overdue
 FROM v_receivables WHERE most_days_overdue > 0
 GROUP BY client_id, currency ORDER BY sum(to_be_paid_eur) DESC`,
   },

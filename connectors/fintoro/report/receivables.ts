@@ -2,25 +2,39 @@ import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./view-columns.ts";
 import * as sql from "./amount-sql.ts";
 
-const age = c.text("age", "By days past due on the report's date: not_due, 1-30, 31-60, 61-90, over_90");
-const days = `coalesce(max(${sql.daysSince("d.due_date")}, 0), 0)`;
+const age = c.text(
+  "age",
+  "By days past due on the report's date: not due, 1 to 30, 31 to 60, 61 to 90, over 90",
+);
+const daysOverdue = (document: string) => `coalesce(max(${sql.daysSince(`${document}.due_date`)}, 0), 0)`;
 
-/** Documents that are not paid, one row each. */
-function openDocuments(table: string, rate?: string): string {
-  return `SELECT d.id AS id, d.number AS number, d.client_id AS client_id,
+/** Documents that are not paid, one row each; `more` are further columns. */
+function openDocuments(table: string, rate?: string, more = ""): string {
+  return `SELECT d.id AS id, d.number AS number, d.type AS type, d.client_id AS client_id,
     coalesce(k.name, d.client_name) AS client_name, d.issue_date AS issue_date, d.due_date AS due_date,
-    ${days} AS days_overdue, ${sql.ageOf(days)} AS age, d.status AS status, d.variable_symbol AS variable_symbol,
+    ${daysOverdue("d")} AS days_overdue, ${sql.ageOf(daysOverdue("d"))} AS age, d.status AS status, d.variable_symbol AS variable_symbol,
     ${sql.currencyOf("d")} AS currency, ${sql.cents("d.total_with_vat")} AS gross,
     ${sql.euroCents("d.total_with_vat", rate)} AS gross_eur, ${sql.cents("d.to_be_paid")} AS open,
-    ${sql.euroCents("d.to_be_paid", rate)} AS open_eur
+    ${sql.euroCents("d.to_be_paid", rate)} AS open_eur${more}
   FROM ${table} d LEFT JOIN currencies c ON c.id = d.currency_id LEFT JOIN clients k ON k.id = d.client_id
-  WHERE ${sql.isOpen}`;
+  WHERE ${sql.isOpen()}`;
 }
+
+/** Open credit notes; with the age of the invoice they correct, if that is open, too, of the same client and currency. */
+const openCredits = `SELECT d.client_id AS client_id, ${sql.currencyOf("d")} AS currency,
+    -${sql.cents("d.to_be_paid")} AS credit, -${sql.euroCents("d.to_be_paid")} AS credit_eur,
+    (SELECT ${sql.ageOf(daysOverdue("i"))} FROM invoices i WHERE i.id = d.invoice_id AND i.client_id IS d.client_id
+      AND i.currency_id IS d.currency_id AND ${sql.isOpen("i")}) AS age
+  FROM credit_notes d LEFT JOIN currencies c ON c.id = d.currency_id WHERE ${sql.isOpenCredit()}`;
 
 export const receivables: ReportView = {
   name: "v_receivables",
   title: "Receivables",
-  doc: "Invoices that are not paid, by client and age; without those that will not be paid",
+  question: "Who owes us, and since when?",
+  doc:
+    "Invoices that are not paid, by client and age; without those that will not be paid. Open credit notes stand " +
+    "beside the invoice they correct; where that is paid, beside the client's oldest open invoices in the same " +
+    "currency. Clients without an open invoice, and advances, are in v_client_balance",
   columns: [
     c.clientId,
     c.clientName,
@@ -28,20 +42,53 @@ export const receivables: ReportView = {
     age,
     c.count("invoices", "How many"),
     ...c.amounts("to_be_paid", "What is open"),
+    ...c.amounts("credit_open", "Open credit notes, as a positive amount"),
+    ...c.amounts("net", "to_be_paid less credit_open"),
     c.date("oldest_due_date", "Of these invoices"),
-    c.count("most_days_overdue", "Of these invoices"),
+    c.count("most_days_overdue", "Of these invoices, days"),
   ],
   facets: ["age", "currency"],
   sort: { column: "to_be_paid_eur", descending: true },
-  sql: `SELECT client_id, max(client_name) AS client_name, currency, age, count(*) AS invoices,
+  sql: `WITH open_invoices AS (
+  ${openDocuments("invoices")}
+), oldest AS (
+  SELECT client_id, currency, age, max(days_overdue) FROM open_invoices GROUP BY client_id, currency
+), credits AS (
+  ${openCredits}
+)
+SELECT client_id, max(client_name) AS client_name, currency, age, sum(invoices) AS invoices,
   ${sql.summed("open")} AS to_be_paid, ${sql.summedIfKnown("open_eur")} AS to_be_paid_eur,
+  ${sql.summed("credit")} AS credit_open, ${sql.summedIfKnown("credit_eur")} AS credit_open_eur,
+  ${sql.summed("open - credit")} AS net, ${sql.summedIfKnown("open_eur - credit_eur")} AS net_eur,
   min(due_date) AS oldest_due_date, max(days_overdue) AS most_days_overdue
-FROM (${openDocuments("invoices")})
+FROM (
+  SELECT client_id, client_name, currency, age, 1 AS invoices, open, open_eur, 0 AS credit, 0 AS credit_eur, due_date, days_overdue
+  FROM open_invoices
+  UNION ALL
+  SELECT o.client_id, NULL, o.currency, coalesce(n.age, o.age), 0, 0, 0, n.credit, n.credit_eur, NULL, NULL
+  FROM credits n JOIN oldest o ON o.client_id IS n.client_id AND o.currency = n.currency
+)
 GROUP BY client_id, currency, age`,
 };
 
+/** SQL of the open credit notes of an invoice `d`, as a positive sum; null where an amount is not known. */
+function creditsOf(amount: string): string {
+  return `(SELECT CASE WHEN count(*) = count(${amount}) THEN coalesce(-sum(${amount}), 0) END FROM credit_notes n
+      WHERE n.invoice_id = d.id AND n.currency_id IS d.currency_id AND ${sql.isOpenCredit("n")})`;
+}
+
+const creditRate = `coalesce(n.currency_rate, ${sql.euroRate})`;
+const credits = `,
+    ${creditsOf(sql.cents("n.to_be_paid"))} AS credit,
+    ${creditsOf(sql.euroCents("n.to_be_paid", creditRate))} AS credit_eur`;
+
 /** A view with one row for each open document of a table; `rate` is SQL. */
-function oneByOne(table: string, key: string, rate?: string): Omit<ReportView, "name" | "title" | "doc"> {
+function oneByOne(
+  table: "invoices" | "proformas",
+  rate?: string,
+): Omit<ReportView, "name" | "title" | "question" | "doc"> {
+  const isInvoice = table === "invoices";
+  const key = isInvoice ? "invoice_id" : "proforma_id";
   return {
     columns: [
       c.id(key, `Id in ${table}`),
@@ -57,27 +104,41 @@ function oneByOne(table: string, key: string, rate?: string): Omit<ReportView, "
       c.currency,
       ...c.amounts("total_with_vat", "Of the document"),
       ...c.amounts("to_be_paid", "What is open"),
+      ...(isInvoice
+        ? [
+            ...c.amounts("credit_open", "Open credit notes of this invoice, as a positive amount"),
+            ...c.amounts("net", "to_be_paid less credit_open"),
+          ]
+        : []),
     ],
     facets: ["age", "status", "currency"],
     date: "issue_date",
     sort: { column: "due_date", descending: false },
     sql: `SELECT id AS ${key}, number, client_id, client_name, issue_date, due_date, days_overdue, age, status,
   variable_symbol, currency, gross / 100.0 AS total_with_vat, gross_eur / 100.0 AS total_with_vat_eur,
-  open / 100.0 AS to_be_paid, open_eur / 100.0 AS to_be_paid_eur
-FROM (${openDocuments(table, rate)})`,
+  open / 100.0 AS to_be_paid, open_eur / 100.0 AS to_be_paid_eur${
+    isInvoice
+      ? `,
+  credit / 100.0 AS credit_open, credit_eur / 100.0 AS credit_open_eur,
+  (open - credit) / 100.0 AS net, (open_eur - credit_eur) / 100.0 AS net_eur`
+      : ""
+  }
+FROM (${openDocuments(table, rate, isInvoice ? credits : "")})`,
   };
 }
 
 export const openInvoices: ReportView = {
   name: "v_open_invoices",
   title: "Open invoices",
-  doc: "The invoices behind v_receivables, one by one",
-  ...oneByOne("invoices", "invoice_id"),
+  question: "Which invoices are not paid?",
+  doc: "The invoices behind v_receivables, one by one, each with its own open credit notes",
+  ...oneByOne("invoices"),
 };
 
 export const unpaidProformas: ReportView = {
   name: "v_unpaid_proformas",
   title: "Unpaid proformas",
-  doc: "Proforma invoices that are not paid, without those that will not be; they carry no rate, so EUR is known for EUR only",
-  ...oneByOne("proformas", "proforma_id", `(${sql.euroRate})`),
+  question: "Which proforma invoices are not paid?",
+  doc: "Without those that will not be paid; they carry no rate, so EUR is known for EUR only, and estimated in v_proformas",
+  ...oneByOne("proformas", `(${sql.euroRate})`),
 };

@@ -1,37 +1,68 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./view-columns.ts";
-import { cents, currencyOf, euroCents, summed, summedIfKnown } from "./amount-sql.ts";
+import { cents, currencyOf, euroCents, isOfAdvance, summed, summedIfKnown } from "./amount-sql.ts";
 
-/** One row for each document of a table. */
-function documentRows(table: string, isInvoice: 0 | 1): string {
-  return `SELECT substr(d.issue_date, 1, 7) AS month, ${currencyOf("d")} AS currency, ${isInvoice} AS is_invoice,
+/** One row for each document of a table; `length` of the date of issue is the period. */
+function documentRows(table: "invoices" | "credit_notes", length: number): string {
+  return `SELECT substr(d.issue_date, 1, ${length}) AS period, ${currencyOf("d")} AS currency,
+    ${table === "invoices" ? 1 : 0} AS is_invoice, ${isOfAdvance(table)} AS of_advance,
     ${cents("d.total")} AS net, ${euroCents("d.total")} AS net_eur,
     ${cents("d.total_with_vat")} AS gross, ${euroCents("d.total_with_vat")} AS gross_eur
   FROM ${table} d LEFT JOIN currencies c ON c.id = d.currency_id`;
 }
 
+/** SQL of a sum of revenue, or of what belongs to advances, as two columns. */
+function sums(term: string, name: string, ofAdvance: 0 | 1): string {
+  const only = (column: string) => `CASE WHEN of_advance = ${ofAdvance} THEN ${column} ELSE 0 END`;
+  return `${summed(only(term))} AS ${name}, ${summedIfKnown(only(`${term}_eur`))} AS ${name}_eur`;
+}
+
+function revenueBy(period: "month" | "year"): Omit<ReportView, "name" | "title" | "question"> {
+  const isYear = period === "year";
+  return {
+    doc:
+      "Invoices and credit notes by their date of issue. Credit notes are negative and reduce it. Payment receipts " +
+      "(tax documents of advances) and credit notes of such are no revenue and stand in columns of their own; where " +
+      "final invoices deduct the advance by a negative line, add both",
+    columns: [
+      isYear ? c.count("year", "Of issue") : c.month,
+      c.currency,
+      c.count("invoices", "How many were issued, without payment receipts"),
+      c.count("credit_notes", "How many were issued, without those of payment receipts"),
+      c.count("payment_receipts", "How many were issued, credit notes of such included"),
+      ...c.amounts("revenue", "Without VAT, after all discounts"),
+      ...c.amounts("revenue_with_vat", "With VAT"),
+      ...c.receiptedAdvances,
+    ],
+    facets: ["currency"],
+    sort: { column: period, descending: true },
+    sql: `SELECT ${isYear ? "CAST(period AS INTEGER)" : "period"} AS ${period}, currency,
+  sum(is_invoice = 1 AND of_advance = 0) AS invoices, sum(is_invoice = 0 AND of_advance = 0) AS credit_notes,
+  sum(of_advance) AS payment_receipts,
+  ${sums("net", "revenue", 0)},
+  ${sums("gross", "revenue_with_vat", 0)},
+  ${sums("net", "receipted_advances", 1)},
+  ${sums("gross", "receipted_advances_with_vat", 1)}
+FROM (
+  ${documentRows("invoices", isYear ? 4 : 7)}
+  UNION ALL
+  ${documentRows("credit_notes", isYear ? 4 : 7)}
+)
+GROUP BY period, currency`,
+  };
+}
+
 export const revenueByMonth: ReportView = {
   name: "v_revenue_by_month",
   title: "Revenue by month",
-  doc: "Invoices and credit notes by the month of their issue; credit notes are negative and reduce it",
-  columns: [
-    c.month,
-    c.currency,
-    c.count("invoices", "How many were issued"),
-    c.count("credit_notes", "How many were issued"),
-    ...c.amounts("revenue", "Without VAT, after all discounts"),
-    ...c.amounts("revenue_with_vat", "With VAT"),
-  ],
-  facets: ["currency"],
+  question: "What did we earn in a month?",
   date: "month",
-  sort: { column: "month", descending: true },
-  sql: `SELECT month, currency, sum(is_invoice) AS invoices, count(*) - sum(is_invoice) AS credit_notes,
-  ${summed("net")} AS revenue, ${summedIfKnown("net_eur")} AS revenue_eur,
-  ${summed("gross")} AS revenue_with_vat, ${summedIfKnown("gross_eur")} AS revenue_with_vat_eur
-FROM (
-  ${documentRows("invoices", 1)}
-  UNION ALL
-  ${documentRows("credit_notes", 0)}
-)
-GROUP BY month, currency`,
+  ...revenueBy("month"),
+};
+
+export const revenueByYear: ReportView = {
+  name: "v_revenue_by_year",
+  title: "Revenue by year",
+  question: "What did we earn in a year?",
+  ...revenueBy("year"),
 };

@@ -1,18 +1,27 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./view-columns.ts";
-import { cents, currencyOf, euroCents, shareOf } from "./amount-sql.ts";
+import { cents, currencyOf, euroCents, isOfAdvance, shareOf } from "./amount-sql.ts";
 
 /**
  * The lines of one kind of document. Sums over a document's lines are subqueries of each line: so a filter on a
  * client or a document reaches the tables, and a query without revenue does not compute it.
  */
 function linesOf(type: "invoice" | "credit_note"): string {
-  const [table, items, key] = [`${type}s`, `${type}_items`, `${type}_id`];
+  const [table, items, key] = [`${type}s` as const, `${type}_items`, `${type}_id`];
   const sumOf = (from: string, more = "") =>
     `(SELECT sum(${cents(`l.${from}`)}) FROM ${items} l WHERE l.${key} = i.${key}${more})`;
   const isLast = `i.position = (SELECT max(l.position) FROM ${items} l WHERE l.${key} = i.${key})`;
-  const revenue = (total: string, from: string) =>
+  const share = (total: string, from: string) =>
     `(${shareOf(total, sumOf(from, " AND l.position <= i.position"), cents(`i.${from}`), sumOf(from), isLast)}) / 100.0`;
+  const shares = (name: string, zeroWhen: string) =>
+    (["total", "total_with_vat"] as const)
+      .flatMap((from) => {
+        const total = `d.${from}`;
+        const own = `${name}${from.slice("total".length)}`;
+        const only = (amount: string) => `CASE WHEN ${zeroWhen} THEN 0.0 ELSE ${share(amount, from)} END`;
+        return [`${only(cents(total))} AS ${own}`, `${only(euroCents(total))} AS ${own}_eur`];
+      })
+      .join(",\n    ");
   return `SELECT '${type}' AS document_type, d.id AS document_id, d.number AS document_number,
     d.issue_date AS issue_date, d.delivery_date AS delivery_date, d.client_id AS client_id,
     coalesce(k.name, d.client_name) AS client_name, i.position AS position,
@@ -21,9 +30,8 @@ function linesOf(type: "invoice" | "credit_note"): string {
     ${currencyOf("d")} AS currency,
     i.total AS total, ${euroCents("i.total")} / 100.0 AS total_eur,
     i.total_with_vat AS total_with_vat, ${euroCents("i.total_with_vat")} / 100.0 AS total_with_vat_eur,
-    ${revenue(cents("d.total"), "total")} AS revenue, ${revenue(euroCents("d.total"), "total")} AS revenue_eur,
-    ${revenue(cents("d.total_with_vat"), "total_with_vat")} AS revenue_with_vat,
-    ${revenue(euroCents("d.total_with_vat"), "total_with_vat")} AS revenue_with_vat_eur
+    ${shares("revenue", isOfAdvance(table))},
+    ${shares("receipted_advances", `NOT ${isOfAdvance(table)}`)}
   FROM ${items} i JOIN ${table} d ON d.id = i.${key} LEFT JOIN currencies c ON c.id = d.currency_id
     LEFT JOIN clients k ON k.id = d.client_id LEFT JOIN price_list_items p ON p.id = i.price_list_item_id
     LEFT JOIN units u ON u.id = i.unit_id`;
@@ -32,9 +40,12 @@ function linesOf(type: "invoice" | "credit_note"): string {
 export const salesLines: ReportView = {
   name: "v_sales_lines",
   title: "Lines sold",
+  question: "What was sold to whom, line by line?",
   doc:
     "Every line of invoices and credit notes with its document, client and item. Revenue is the line's share of the " +
-    "document's total after the document's discount: a document's lines add up to its total, to the cent. Documents " +
+    "document's total after the document's discount: a document's lines add up to its total, to the cent. Lines of " +
+    "payment receipts (tax documents of advances) and of credit notes of such are no revenue: their share stands in " +
+    "columns of its own. Documents " +
     "whose detail is not read yet are missing: `_about` says for `invoice_items` and `credit_note_items` how many",
   columns: [
     c.text("document_type", "invoice or credit_note"),
@@ -57,6 +68,7 @@ export const salesLines: ReportView = {
     ...c.amounts("total_with_vat", "With VAT, after the line's own discount", "rounded to cents per line"),
     ...c.amounts("revenue", "Without VAT, after the document's discount, too"),
     ...c.amounts("revenue_with_vat", "With VAT, after the document's discount, too"),
+    ...c.receiptedAdvances,
   ],
   date: "issue_date",
   facets: ["document_type", "currency", "vat_rate"],

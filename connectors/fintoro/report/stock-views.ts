@@ -17,6 +17,7 @@ const worth = [
 export const stock: ReportView = {
   name: "v_stock",
   title: "Stock",
+  question: "What is on stock, where, and what is it worth?",
   doc: "Every item by warehouse, with its value at the item's purchase price",
   columns: [
     ...item,
@@ -56,6 +57,7 @@ const idle = daysSince("coalesce(s.last_sold, r.first_received)");
 export const slowStock: ReportView = {
   name: "v_slow_stock",
   title: "Slow and dead stock",
+  question: "What lies on stock and does not sell?",
   doc: "Items on stock without a sale for more than 90 days (slow) or a year (dead)",
   columns: [
     ...item,
@@ -84,6 +86,7 @@ WHERE p.stock > 0 AND coalesce(${idle}, 91) > 90`,
 export const purchasesBySupplier: ReportView = {
   name: "v_purchases_by_supplier",
   title: "Purchases by supplier",
+  question: "What did we buy from whom?",
   doc: "Goods that came in, by supplier and currency; receipts carry no rate, so EUR is known for EUR only",
   columns: [
     c.id("supplier_id", "Id in suppliers; null for receipts without one"),

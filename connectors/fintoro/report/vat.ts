@@ -29,6 +29,7 @@ const reversed = (column: string) => `CASE WHEN reverse_charge THEN ${column} EL
 export const vatByMonth: ReportView = {
   name: "v_vat_by_month",
   title: "VAT by month",
+  question: "How much output VAT do we owe for a month?",
   doc:
     "Invoices and credit notes by the month of delivery (of issue where there is none) and the rate of their lines. " +
     "A document's discount is spread over its rates in proportion, to the cent: base, VAT and reverse charge of " +

@@ -25,6 +25,18 @@ export function amounts(
   return [amount(name, doc), amount(`${name}_eur`, inEuro)];
 }
 
+/** Amounts of payment receipts, wherever invoices are summed. */
+export const receiptedAdvances = [
+  ...amounts(
+    "receipted_advances",
+    "Without VAT, of payment receipts and credit notes of such: not in revenue",
+  ),
+  ...amounts("receipted_advances_with_vat", "The same with VAT"),
+];
+
+/** Yes or no. */
+export const flag = columnOf("BOOLEAN");
+
 export const month = text("month", "YYYY-MM");
 export const currency = text("currency", "ISO 4217 code; amounts of different currencies are never added");
 export const clientId = id("client_id", "Id in clients, also of a client deleted since");

@@ -120,9 +120,9 @@ function typeByContent(db: Db, schema: string, table: string, column: string): R
 
 /** The table that a view of the connector shows as. */
 export function viewTable(view: ReportView): SnapshotTable {
-  const { name, title, doc } = view;
+  const { name, title, question, doc } = view;
   const columns = view.columns.map((column) => ({ ...column, ...plainColumn }));
-  return { ...plain, name, kind: "view", title, doc, columns, view };
+  return { ...plain, name, kind: "view", title, doc: `${question} ${doc}.`, columns, view };
 }
 
 function own(name: string, type: ReportType, doc: string, nullable = false): SnapshotColumn {

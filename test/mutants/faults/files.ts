@@ -70,14 +70,14 @@ export const fileFaults: readonly PlantedFault[] = [
   },
   ...(
     [
-      ["91-days", "> 90 THEN 'over_90'", "> 91 THEN 'over_90'"],
-      ["90-days", "> 90 THEN 'over_90'", "> 89 THEN 'over_90'"],
-      ["61-days", "> 60 THEN '61-90'", "> 61 THEN '61-90'"],
-      ["60-days", "> 60 THEN '61-90'", "> 59 THEN '61-90'"],
-      ["31-days", "> 30 THEN '31-60'", "> 31 THEN '31-60'"],
-      ["30-days", "> 30 THEN '31-60'", "> 29 THEN '31-60'"],
-      ["1-day", "> 0 THEN '1-30'", "> 1 THEN '1-30'"],
-      ["0-days", "> 0 THEN '1-30'", ">= 0 THEN '1-30'"],
+      ["91-days", "> 90 THEN 'over 90'", "> 91 THEN 'over 90'"],
+      ["90-days", "> 90 THEN 'over 90'", "> 89 THEN 'over 90'"],
+      ["61-days", "> 60 THEN '61 to 90'", "> 61 THEN '61 to 90'"],
+      ["60-days", "> 60 THEN '61 to 90'", "> 59 THEN '61 to 90'"],
+      ["31-days", "> 30 THEN '31 to 60'", "> 31 THEN '31 to 60'"],
+      ["30-days", "> 30 THEN '31 to 60'", "> 29 THEN '31 to 60'"],
+      ["1-day", "> 0 THEN '1 to 30'", "> 1 THEN '1 to 30'"],
+      ["0-days", "> 0 THEN '1 to 30'", ">= 0 THEN '1 to 30'"],
     ] as const
   ).map(([edge, find, replace]) => ({
     ...beside,

@@ -1,0 +1,82 @@
+/**
+ * The books that views are checked against: live records as JSON, added up in whole cents without SQL and without
+ * floating point. Shares no code with the views.
+ */
+import * as re from "../../support/recount.ts";
+import type { Dict, Records, Row } from "../../support/recount.ts";
+
+/** The records of a company and the day of its report. */
+export interface Books {
+  readonly records: Records;
+  readonly today: string;
+}
+
+/** What a view must show: all its rows, each with some of its columns. */
+export type Oracle = (books: Books) => Row[];
+
+/** An amount with the rate of its document; null: none is known. */
+export interface Money {
+  readonly cents: bigint;
+  readonly rate: Dict[string] | undefined;
+}
+
+export const invoicesOf = ({ records }: Books) => re.of(records, "invoices");
+export const creditNotesOf = ({ records }: Books) => re.of(records, "credit_notes");
+export const isInvoice = (json: Dict) => json["invoiceId"] === undefined;
+
+/** Invoices, then credit notes. */
+export function billsOf(books: Books): readonly Dict[] {
+  return [...invoicesOf(books), ...creditNotesOf(books)];
+}
+
+export function byId(books: Books, table: string): ReadonlyMap<unknown, Dict> {
+  return new Map(re.of(books.records, table).map((json) => [json["id"], json]));
+}
+
+export function currencyOf({ records }: Books, json: Dict): string {
+  return re.symbolOf(records, json["currencyId"] ?? re.part(json, "currency")["id"]);
+}
+
+/** The client's name today; of one deleted since, as on the document. */
+export function clientNameOf(books: Books, json: Dict): string {
+  const client = re.of(books.records, "clients").find(({ id }) => id === json["clientId"]);
+  return String(client?.["name"] ?? re.part(json, "client")["name"]);
+}
+
+/** Whether the document is the tax document of an advance, or corrects one. */
+export function ofAdvance(books: Books): (json: Dict) => boolean {
+  const invoices = byId(books, "invoices");
+  return (json) => (isInvoice(json) ? json : invoices.get(json["invoiceId"]))?.["type"] === "payment_receipt";
+}
+
+export const money = (json: Dict, field: string, sign = 1n): Money => ({
+  cents: sign * re.cents(json[field]),
+  rate: json["currencyRate"],
+});
+
+/** Two columns: a sum, and the same in EUR, each amount at its own rate; null where one rate is not known. */
+export function sums(name: string, amounts: readonly Money[]): Row {
+  const inEuro = amounts.map(({ cents, rate }) => (rate === null ? null : re.euro(cents, rate)));
+  return {
+    [name]: re.units(re.sum(amounts.map(({ cents }) => cents))),
+    [`${name}_eur`]: re.sumKnown(inEuro),
+  };
+}
+
+export const isOpen = (json: Dict) =>
+  re.cents(json["toBePaid"]) > 0n && json["status"] !== "will_not_be_paid";
+export const isOpenCredit = (json: Dict) =>
+  re.cents(json["toBePaid"]) < 0n && json["status"] !== "will_not_be_paid";
+
+/** Days past due; 0 while it is not due. */
+export function overdueDays(json: Dict, { today }: Books): number {
+  return Math.max(0, re.daysBetween(json["dueDate"], today));
+}
+
+/** Groups by several values; each group comes with these as texts. */
+export function groups<T>(all: readonly T[], keyOf: (one: T) => readonly unknown[]): [string[], T[]][] {
+  return [...re.grouped(all, (one) => JSON.stringify(keyOf(one).map(String)))].map(([key, members]) => [
+    JSON.parse(key) as string[],
+    members,
+  ]);
+}
