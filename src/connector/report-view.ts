@@ -7,6 +7,8 @@ export interface ReportViewColumn {
   readonly name: string;
   readonly type: ReportType;
   readonly doc: string;
+  /** Known values, where there are few. */
+  readonly values?: readonly string[];
 }
 
 /**

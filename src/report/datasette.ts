@@ -3,6 +3,7 @@ import { snakeCase } from "../base/names.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import { openDatabase, type Db } from "../store/database.ts";
 import { quoted } from "../store/sql-text.ts";
+import { columnMeaning } from "./report-layout.ts";
 import {
   about,
   deletedRecords,
@@ -106,7 +107,7 @@ function escaped(text: string): string {
 
 function tableMetadata(table: SnapshotTable, manifest: Manifest): object {
   const { title, doc, columns } = table;
-  const described = columns.map((column) => [column.name, describe(column)] as const);
+  const described = columns.map((column) => [column.name, columnMeaning(column)] as const);
   // JSON leaves out what is undefined.
   return {
     title,
@@ -117,12 +118,6 @@ function tableMetadata(table: SnapshotTable, manifest: Manifest): object {
     label_column: labelOf(table),
     hidden: isHidden(table, manifest) || undefined,
   };
-}
-
-function describe({ doc, references, values }: SnapshotTable["columns"][number]): string {
-  const parts = [doc?.replace(/\.$/, "") ?? null, references === null ? null : `Id in ${references}`];
-  if (values !== null) parts.push(`Known values: ${values.join(", ")}`);
-  return parts.filter((part) => part !== null).join(". ");
 }
 
 /** Few values each: statuses and kinds, yes or no, the currency. */

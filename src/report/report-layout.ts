@@ -78,15 +78,25 @@ export function tableSql(table: SnapshotTable, checks?: ColumnChecks): string {
 
 function columnSql(
   { kind, primaryKey }: SnapshotTable,
-  { name, type, nullable, references }: SnapshotColumn,
+  column: SnapshotColumn,
   checks: ColumnChecks | undefined,
 ): string {
+  const { name, type, nullable, references } = column;
   const isKey = kind === "table" && name === primaryKey[0];
   const parts = [quoted(name), checks?.texts.has(name) ? "TEXT" : type];
   if (isKey) parts.push("PRIMARY KEY");
   else if (!nullable) parts.push("NOT NULL");
   if (references !== null && checks?.keys.has(name)) parts.push(`REFERENCES ${quoted(references)} ("id")`);
+  const meaning = columnMeaning(column);
+  if (meaning !== "") parts.push(`/* ${meaning.replaceAll("*/", "* /")} */`);
   return parts.join(" ");
+}
+
+/** What a column means and its known values, in words for readers of the report; empty where nothing is known. */
+export function columnMeaning({ doc, references, values }: SnapshotColumn): string {
+  const parts = [doc?.replace(/\.$/, "") ?? null, references === null ? null : `Id in ${references}`];
+  if (values !== null) parts.push(`Known values: ${values.join(", ")}`);
+  return parts.filter((part) => part !== null).join(". ");
 }
 
 /** `CREATE INDEX` of one column. */

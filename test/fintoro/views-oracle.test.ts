@@ -7,8 +7,9 @@ import type { Dict, Records, Row } from "../support/recount.ts";
 import { testDay as today } from "../support/sandbox.ts";
 import type { Truth } from "../support/truth.ts";
 import { salesOracles } from "./oracle/sales.ts";
+import { vatOracles } from "./oracle/vat.ts";
 
-const oracles = { ...salesOracles };
+const oracles = { ...salesOracles, ...vatOracles };
 
 /** Live records of a mirror as received. */
 function rawRecords({ db }: Mirror): Records {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Truth } from "../support/truth.ts";
-import { publishedCompany, sorted, type PublishedCompany } from "../support/published.ts";
+import { publishedCompany, type PublishedCompany } from "../support/published.ts";
 import * as re from "../support/recount.ts";
 import type { Dict } from "../support/recount.ts";
 
@@ -32,78 +32,6 @@ describe("sales views, compared with the service's records summed again in cents
     re.of(records, "clients").find(({ id }) => id === json["clientId"])?.["name"] ??
     re.part(json, "client")["name"];
   const currencyOf = (json: Dict) => re.symbolOf(records, json["currencyId"]);
-
-  test("v_vat_by_month: every rate, the discount spread, documents' totals to the cent", () => {
-    const expected = new Map<
-      string,
-      { documents: number; base: bigint; vat: bigint; reverse: bigint; eur: bigint[] }
-    >();
-    for (const { json } of documents(records)) {
-      const month = re.monthOf(json["deliveryDate"] ?? json["issueDate"]);
-      const items = re.parts(json, "items");
-      const rates = [...new Set(items.map((item) => Number(item["vatRate"])))].toSorted((a, b) => a - b);
-      const spread = (amount: bigint, field: string) => {
-        const all = re.sum(items.map((item) => re.cents(item[field])));
-        let reached = 0n;
-        return rates.map((rate) => {
-          const before = reached;
-          reached += re.sum(
-            items.filter((item) => item["vatRate"] === rate).map((item) => re.cents(item[field])),
-          );
-          return re.divided(amount * reached, all) - re.divided(amount * before, all);
-        });
-      };
-      const [net, gross] = [re.cents(json["total"]), re.cents(json["totalWithVat"])];
-      const [netEuro, grossEuro] = [net, gross].map((amount) => re.euro(amount, json["currencyRate"])) as [
-        bigint,
-        bigint,
-      ];
-      const [nets, grosses] = [spread(net, "total"), spread(gross, "totalWithVat")];
-      const [netEuros, grossEuros] = [spread(netEuro, "total"), spread(grossEuro, "totalWithVat")];
-      rates.forEach((rate, i) => {
-        const key = [month, currencyOf(json), rate].join(" ");
-        const row = expected.get(key) ?? { documents: 0, base: 0n, vat: 0n, reverse: 0n, eur: [0n, 0n, 0n] };
-        const [base, vat] = [nets[i] ?? 0n, (grosses[i] ?? 0n) - (nets[i] ?? 0n)];
-        const [baseEuro, vatEuro] = [netEuros[i] ?? 0n, (grossEuros[i] ?? 0n) - (netEuros[i] ?? 0n)];
-        const reversed = json["transferTaxLiability"] === true;
-        expected.set(key, {
-          documents: row.documents + 1,
-          base: row.base + (reversed ? 0n : base),
-          vat: row.vat + vat,
-          reverse: row.reverse + (reversed ? base : 0n),
-          eur: [
-            (row.eur[0] ?? 0n) + (reversed ? 0n : baseEuro),
-            (row.eur[1] ?? 0n) + vatEuro,
-            (row.eur[2] ?? 0n) + (reversed ? baseEuro : 0n),
-          ],
-        });
-      });
-    }
-    const found = rows("v_vat_by_month");
-    expect(sorted(found)).toEqual(
-      sorted(
-        [...expected].map(([key, row]) => ({
-          month: key.split(" ")[0] ?? "",
-          currency: key.split(" ")[1] ?? "",
-          vat_rate: Number(key.split(" ")[2]),
-          documents: row.documents,
-          base: re.units(row.base),
-          base_eur: re.units(row.eur[0] ?? 0n),
-          vat: re.units(row.vat),
-          vat_eur: re.units(row.eur[1] ?? 0n),
-          reverse_charge: re.units(row.reverse),
-          reverse_charge_eur: re.units(row.eur[2] ?? 0n),
-        })),
-      ),
-    );
-    for (const [currency, all] of re.grouped(documents(records), ({ json }) => currencyOf(json))) {
-      const mine = found.filter((row) => row["currency"] === currency);
-      const net = re.sum(mine.flatMap((row) => [re.cents(row["base"]), re.cents(row["reverse_charge"])]));
-      expect(net).toBe(re.sum(all.map(({ json }) => re.cents(json["total"]))));
-      const gross = net + re.sum(mine.map((row) => re.cents(row["vat"])));
-      expect(gross).toBe(re.sum(all.map(({ json }) => re.cents(json["totalWithVat"]))));
-    }
-  });
 
   test("v_sales_lines: every line as printed; a document's lines add up to its total", () => {
     const found = rows("v_sales_lines");

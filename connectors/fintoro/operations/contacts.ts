@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { client, contactTypes } from "../resources/clients.ts";
+import { client } from "../resources/clients.ts";
+import { contactTypes } from "../resources/party-snapshots.ts";
 import { supplier } from "../resources/suppliers.ts";
 import * as op from "./operation-builders.ts";
 import { constantSymbol, email, id, maybe, sorted, variableSymbol, characters } from "./input-types.ts";

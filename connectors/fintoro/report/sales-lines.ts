@@ -48,7 +48,7 @@ export const salesLines: ReportView = {
     "columns of its own. Documents " +
     "whose detail is not read yet are missing: `_about` says for `invoice_items` and `credit_note_items` how many",
   columns: [
-    c.text("document_type", "invoice or credit_note"),
+    c.text("document_type", "Which of the two", ["invoice", "credit_note"]),
     c.id("document_id", "Id in invoices or credit_notes"),
     c.text("document_number", "As printed"),
     c.date("issue_date", "Of the document"),

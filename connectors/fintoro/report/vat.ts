@@ -1,16 +1,23 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./view-columns.ts";
-import { cents, currencyOf, euroCents, shareOf, summed, summedIfKnown } from "./amount-sql.ts";
+import { cents, currencyOf, euroCents, isOfAdvance, shareOf, summed, summedIfKnown } from "./amount-sql.ts";
 
-/** One row for each document and VAT rate: the sum of its lines, and the sum of all rates up to it. */
-function rates(type: "invoice" | "credit_note"): string {
+type Kind = "invoice" | "credit_note";
+
+/** SQL of the day that decides the month of VAT. The interface document leaves it open, also for credit notes. */
+const taxDate = "coalesce(d.delivery_date, d.issue_date)";
+
+/** SQL of one row for each document and VAT rate: the sum of its lines, and the sum of all rates up to it. Cents. */
+function rates(type: Kind): string {
   const w = "OVER (PARTITION BY id ORDER BY vat_rate)";
-  return `SELECT month, currency, vat_rate, reverse_charge, net, net_eur, gross, gross_eur, line_net, line_gross,
-    sum(line_net) ${w} AS reached_net, sum(line_gross) ${w} AS reached_gross,
-    sum(line_net) OVER (PARTITION BY id) AS all_net, sum(line_gross) OVER (PARTITION BY id) AS all_gross,
-    row_number() ${w} = count(*) OVER (PARTITION BY id) AS is_last
-  FROM (SELECT d.id AS id, substr(coalesce(d.delivery_date, d.issue_date), 1, 7) AS month,
+  const all = "OVER (PARTITION BY id)";
+  return `SELECT *, line_gross - line_net AS line_vat, gross - net AS vat_total, gross_eur - net_eur AS vat_total_eur,
+    sum(line_net) ${w} AS reached_net, sum(line_gross - line_net) ${w} AS reached_vat,
+    sum(line_net) ${all} AS all_net, sum(line_gross - line_net) ${all} AS all_vat,
+    row_number() ${w} = count(*) ${all} AS is_last
+  FROM (SELECT '${type}' AS document_type, d.id AS id, d.issue_date AS issue_date, ${taxDate} AS tax_date,
       ${currencyOf("d")} AS currency, i.vat_rate AS vat_rate, coalesce(d.transfer_tax_liability, 0) AS reverse_charge,
+      ${isOfAdvance(`${type}s`)} AS of_advance,
       ${cents("d.total")} AS net, ${euroCents("d.total")} AS net_eur,
       ${cents("d.total_with_vat")} AS gross, ${euroCents("d.total_with_vat")} AS gross_eur,
       sum(${cents("i.total")}) AS line_net, sum(${cents("i.total_with_vat")}) AS line_gross
@@ -18,51 +25,132 @@ function rates(type: "invoice" | "credit_note"): string {
     GROUP BY d.id, i.vat_rate)`;
 }
 
-/** SQL of the share of a document's amount that falls on the row's rate. */
-function spread(amountColumn: string, kind: "net" | "gross"): string {
-  return shareOf(amountColumn, `reached_${kind}`, `line_${kind}`, `all_${kind}`, "is_last");
+/** SQL of base and VAT of one kind of document by rate, in cents: each document's rows add up to its totals. */
+function byRate(type: Kind): string {
+  const spread = (amount: string, kind: "net" | "vat") =>
+    shareOf(amount, `reached_${kind}`, `line_${kind}`, `all_${kind}`, "is_last");
+  return `SELECT document_type, id, substr(tax_date, 1, 7) AS month, substr(issue_date, 1, 7) AS issue_month, currency,
+    vat_rate, reverse_charge, of_advance,
+    ${spread("net", "net")} AS base, ${spread("net_eur", "net")} AS base_eur,
+    ${spread("vat_total", "vat")} AS vat, ${spread("vat_total_eur", "vat")} AS vat_eur
+  FROM (${rates(type)})`;
 }
 
-const charged = (column: string) => `CASE WHEN reverse_charge THEN 0 ELSE ${column} END`;
-const reversed = (column: string) => `CASE WHEN reverse_charge THEN ${column} ELSE 0 END`;
+const rule =
+  "The month is that of delivery_date, of issue_date where there is none. The service does not say which month a " +
+  "credit note belongs to";
+const spreadRule =
+  "A document's discount is spread over its rates in proportion, to the cent. Documents whose detail is not read yet " +
+  "have no lines and no rate: `_about` says for `invoice_items` and `credit_note_items` how many are missing";
+const rate = c.amount(
+  "vat_rate",
+  "Percent; null for documents without lines, also where their detail is not read yet",
+);
+
+/** SQL of a document's rows with what an accountant copies from it. */
+function documentRows(type: Kind): string {
+  const isInvoice = type === "invoice";
+  return `SELECT r.document_type AS document_type, d.id AS document_id, d.number AS number, d.type AS type,
+    ${isInvoice ? "NULL" : "o.number"} AS corrects, d.client_id AS client_id, d.client_name AS client_name,
+    d.client_subject_id AS client_subject_id, d.client_tax_id AS client_tax_id, d.client_vat_id AS client_vat_id,
+    s.code AS client_country, d.issue_date AS issue_date, d.delivery_date AS delivery_date, r.month AS month,
+    CASE WHEN d.delivery_date IS NULL THEN 'issue_date' ELSE 'delivery_date' END AS month_rule,
+    r.issue_month AS issue_month, r.currency AS currency, r.vat_rate AS vat_rate, r.reverse_charge AS reverse_charge,
+    r.of_advance AS of_advance, r.base / 100.0 AS base, r.base_eur / 100.0 AS base_eur,
+    r.vat / 100.0 AS vat, r.vat_eur / 100.0 AS vat_eur
+  FROM (${byRate(type)}) r JOIN ${type}s d ON d.id = r.id LEFT JOIN countries s ON s.id = d.client_country_id${
+    isInvoice ? "" : "\n    LEFT JOIN invoices o ON o.id = d.invoice_id"
+  }`;
+}
+
+export const vatDocuments: ReportView = {
+  name: "v_vat_documents",
+  title: "Output VAT by document",
+  question: "Which documents make up the output VAT of a month?",
+  doc:
+    "Every invoice and credit note by VAT rate; output VAT only, because received invoices are not in the service's " +
+    "interface. base adds up to the document's total and vat to its VAT, to the cent. " +
+    `${rule}: month follows month_rule, and issue_month stands beside it. ${spreadRule}`,
+  columns: [
+    c.text("document_type", "Which of the two", ["invoice", "credit_note"]),
+    c.id("document_id", "Id in invoices or credit_notes"),
+    c.text("number", "As printed"),
+    c.text("type", "As the service gives it; payment_receipt: tax document of an advance"),
+    c.text("corrects", "Number of the invoice that a credit note corrects; null where it is deleted"),
+    c.clientId,
+    c.text("client_name", "As on the document"),
+    c.text("client_subject_id", "Business registration number, as on the document"),
+    c.text("client_tax_id", "As on the document"),
+    c.text("client_vat_id", "As on the document"),
+    c.text("client_country", "ISO 3166-1 code of two letters, as on the document"),
+    c.date("issue_date", "Of the document"),
+    c.date("delivery_date", "Of the taxable supply"),
+    c.text("month", "YYYY-MM, by month_rule"),
+    c.text("month_rule", "Which date decides the month", ["delivery_date", "issue_date"]),
+    c.text("issue_month", "YYYY-MM of issue_date"),
+    c.currency,
+    rate,
+    c.flag("reverse_charge", "1: the client owes the VAT"),
+    c.flag("of_advance", "1: a payment receipt, or a credit note of one: VAT, no revenue"),
+    ...c.amounts("base", "Without VAT"),
+    ...c.amounts("vat", "What is owed on it; 0 under reverse charge"),
+  ],
+  facets: ["document_type", "month_rule", "vat_rate", "currency", "client_country"],
+  date: "month",
+  sort: { column: "month", descending: true },
+  sql: `${documentRows("invoice")}
+UNION ALL
+${documentRows("credit_note")}`,
+};
+
+/** SQL of two columns: a sum of what `condition` holds for, in the currency and in EUR. */
+function sums(column: string, name: string, condition: string): string {
+  const only = (term: string) => `CASE WHEN ${condition} THEN ${term} ELSE 0 END`;
+  return `${summed(only(column))} AS ${name}, ${summedIfKnown(only(`${column}_eur`), `${column}_eur`)} AS ${name}_eur`;
+}
 
 export const vatByMonth: ReportView = {
   name: "v_vat_by_month",
-  title: "VAT by month",
+  title: "Output VAT by month",
   question: "How much output VAT do we owe for a month?",
   doc:
-    "Invoices and credit notes by the month of delivery (of issue where there is none) and the rate of their lines. " +
-    "A document's discount is spread over its rates in proportion, to the cent: base, VAT and reverse charge of " +
-    "all rows together are the documents' totals. Documents whose detail is not read yet have no lines here: `_about` " +
-    "says for `invoice_items` and `credit_note_items` how many are missing",
+    "Invoices and credit notes by month and by the rate of their lines: the rows of v_vat_documents added up. Output " +
+    "VAT only, because received invoices are not in the service's interface. " +
+    `${rule}: it follows the same rule, and columns beside it count it in its month of issue. ` +
+    `Base, VAT and reverse charge of all rows together are the documents' totals. ${spreadRule}`,
   columns: [
     c.month,
     c.currency,
-    c.amount(
-      "vat_rate",
-      "Percent; null for documents without lines, also where their detail is not read yet",
-    ),
-    c.count("documents", "Those with a line of this rate"),
+    rate,
+    c.count("documents", "Those of the month with a line of this rate"),
     ...c.amounts("base", "Without VAT, where the seller owes it"),
     ...c.amounts("vat", "What is owed on it"),
     ...c.amounts("reverse_charge", "Without VAT, where the client owes it instead"),
+    ...c.amounts("advance_base", "Of base: payment receipts and credit notes of such"),
+    ...c.amounts("advance_vat", "Of vat: payment receipts and credit notes of such"),
+    ...c.amounts("base_by_issue", "As base, with credit notes in the month of their issue"),
+    ...c.amounts("vat_by_issue", "As vat, with credit notes in the month of their issue"),
   ],
   facets: ["currency", "vat_rate"],
   date: "month",
   sort: { column: "month", descending: true },
-  sql: `SELECT month, currency, vat_rate, count(*) AS documents,
-  ${summed(charged("base"))} AS base, ${summedIfKnown(charged("base_eur"), "base_eur")} AS base_eur,
-  ${summed("with_vat - base")} AS vat, ${summedIfKnown("with_vat_eur - base_eur")} AS vat_eur,
-  ${summed(reversed("base"))} AS reverse_charge, ${summedIfKnown(reversed("base_eur"), "base_eur")} AS reverse_charge_eur
-FROM (
-  SELECT month, currency, vat_rate, reverse_charge,
-    ${spread("net", "net")} AS base, ${spread("net_eur", "net")} AS base_eur,
-    ${spread("gross", "gross")} AS with_vat, ${spread("gross_eur", "gross")} AS with_vat_eur
-  FROM (
-  ${rates("invoice")}
+  sql: `WITH parts AS (
+  ${byRate("invoice")}
   UNION ALL
-  ${rates("credit_note")}
-  )
+  ${byRate("credit_note")}
+), placed AS (
+  SELECT month AS at, 1 AS by_rule, document_type = 'invoice' OR issue_month = month AS by_issue, p.* FROM parts p
+  UNION ALL
+  SELECT issue_month, 0, 1, p.* FROM parts p WHERE document_type = 'credit_note' AND issue_month <> month
 )
-GROUP BY month, currency, vat_rate`,
+SELECT at AS month, currency, vat_rate, sum(by_rule) AS documents,
+  ${sums("base", "base", "by_rule AND NOT reverse_charge")},
+  ${sums("vat", "vat", "by_rule")},
+  ${sums("base", "reverse_charge", "by_rule AND reverse_charge")},
+  ${sums("base", "advance_base", "by_rule AND of_advance AND NOT reverse_charge")},
+  ${sums("vat", "advance_vat", "by_rule AND of_advance")},
+  ${sums("base", "base_by_issue", "by_issue AND NOT reverse_charge")},
+  ${sums("vat", "vat_by_issue", "by_issue")}
+FROM placed
+GROUP BY at, currency, vat_rate`,
 };

@@ -8,8 +8,13 @@ const columnOf =
 export const id = columnOf("INTEGER");
 /** A whole number of things. */
 export const count = columnOf("INTEGER");
-/** A text. */
-export const text = columnOf("TEXT");
+/** A text; `values` are the known ones, where there are few. */
+export const text = (name: string, doc: string, values?: readonly string[]): ReportViewColumn => ({
+  name,
+  type: "TEXT",
+  doc,
+  ...(values && { values }),
+});
 /** A date. */
 export const date = columnOf("DATE");
 /** An amount, a price, a quantity or a percentage. */

@@ -8,7 +8,7 @@ import { openInvoices, receivables, unpaidProformas } from "./receivables.ts";
 import { revenueByMonth, revenueByYear } from "./revenue.ts";
 import { salesLines } from "./sales-lines.ts";
 import { purchasesBySupplier, slowStock, stock } from "./stock-views.ts";
-import { vatByMonth } from "./vat.ts";
+import { vatByMonth, vatDocuments } from "./vat.ts";
 
 /** The views of every report: what people ask first, and what their accountants ask next. */
 export const views: readonly ReportView[] = [
@@ -18,6 +18,7 @@ export const views: readonly ReportView[] = [
   revenueByMonth,
   revenueByYear,
   vatByMonth,
+  vatDocuments,
   clientSummary,
   salesLines,
   stock,

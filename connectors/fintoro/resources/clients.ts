@@ -1,8 +1,7 @@
 import * as t from "../../../src/connector/record-schema.ts";
 import { country } from "./lookups.ts";
+import { contactTypes } from "./party-snapshots.ts";
 import { wholeResource } from "./resource-builders.ts";
-
-export const contactTypes = ["person", "company"] as const;
 
 export const client = t.record({
   id: t.integer(),

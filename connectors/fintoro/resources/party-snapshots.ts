@@ -1,6 +1,8 @@
 import * as t from "../../../src/connector/record-schema.ts";
 import { country } from "./lookups.ts";
 
+export const contactTypes = ["person", "company"] as const;
+
 /** The company and the other party as they were on the day of a document. */
 export const companySnapshot = t.record({
   name: t.text(),
@@ -24,7 +26,7 @@ export const companySnapshot = t.record({
 
 const party = {
   name: t.text(),
-  type: t.doc("person or company", t.text()),
+  type: t.oneOf(contactTypes, contactTypes),
   subjectId: t.doc("Business registration number (IČO)", t.orNull(t.text())),
   taxId: t.orNull(t.text()),
   vatId: t.orNull(t.text()),

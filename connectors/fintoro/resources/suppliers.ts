@@ -1,5 +1,5 @@
 import * as t from "../../../src/connector/record-schema.ts";
-import { contactTypes } from "./clients.ts";
+import { contactTypes } from "./party-snapshots.ts";
 import { country } from "./lookups.ts";
 import { wholeResource } from "./resource-builders.ts";
 

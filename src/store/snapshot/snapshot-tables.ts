@@ -121,7 +121,7 @@ function typeByContent(db: Db, schema: string, table: string, column: string): R
 /** The table that a view of the connector shows as. */
 export function viewTable(view: ReportView): SnapshotTable {
   const { name, title, question, doc } = view;
-  const columns = view.columns.map((column) => ({ ...column, ...plainColumn }));
+  const columns = view.columns.map((column) => ({ ...plainColumn, ...column }));
   return { ...plain, name, kind: "view", title, doc: `${question} ${doc}.`, columns, view };
 }
 

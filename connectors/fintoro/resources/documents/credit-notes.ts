@@ -8,7 +8,7 @@ import { stockedItem } from "./invoices.ts";
 const deliveryDate = t.doc("Date of the taxable supply", t.orNull(t.date()));
 
 export const creditNotePreview = t.record({
-  ...of.previewHead,
+  ...of.previewHead("credit_notes"),
   ...of.dates,
   deliveryDate,
   ...of.previewTotals,
@@ -16,7 +16,7 @@ export const creditNotePreview = t.record({
 });
 
 export const creditNote = t.record({
-  ...of.documentHead,
+  ...of.documentHead("credit_notes"),
   bankAccount: t.orNull(t.nested("bank_accounts", bankAccountReference)),
   payments: t.owned("document_payments", documentPayment),
   invoiceId: t.doc("The invoice it corrects", t.orNull(t.idOf("invoices"))),

@@ -7,12 +7,28 @@ export const paymentStatuses = ["paid", "unpaid", "partially_paid", "overdue", "
 export const quotationStatuses = ["waiting", "accepted", "rejected"] as const;
 export const discountTypes = ["percentage", "fixed"] as const;
 
-const opening = {
+/** `type` has the value of examples in the published reference; its text names `payment_receipt`, too. */
+const opening = <const V extends readonly string[]>(types: V) => ({
   id: t.integer(),
   uuid: t.doc("Stable, also part of the public web address", t.text()),
-  type: t.doc("Kind of document", t.text()),
+  type: t.doc(
+    types.includes("payment_receipt")
+      ? "Kind of document; payment_receipt: tax document of an advance, which owes VAT and is no revenue"
+      : "Kind of document",
+    t.oneOf(types, types),
+  ),
   number: t.doc("As printed, unique in its kind", t.text()),
-};
+});
+
+/** Known values of `type`, by table. */
+const documentTypes = {
+  invoices: ["invoice", "payment_receipt"],
+  credit_notes: ["credit-note"],
+  proformas: ["proforma"],
+  orders: ["order"],
+  quotations: ["quotation"],
+} as const;
+type DocumentTable = keyof typeof documentTypes;
 
 const buyer = {
   clientId: t.doc("The live client", t.idOf("clients")),
@@ -21,18 +37,24 @@ const buyer = {
 
 const pdfDownloadUrl = () => t.doc("Address of its PDF; data, never followed", t.text());
 
-export const documentHead = {
-  ...opening,
+export const documentHead = <T extends DocumentTable>(table: T) => ({
+  ...opening(documentTypes[table]),
   webDokladUrl: t.doc("Public web page of the document", t.text()),
   pdfDownloadUrl: pdfDownloadUrl(),
   company: t.doc("The company on the day of issue", t.snapshot(companySnapshot)),
   ...buyer,
-};
+});
 
 /** The same, where the interface document states the address of the PDF. */
-export const documentHeadStated = { ...documentHead, pdfDownloadUrl: t.stated(pdfDownloadUrl()) };
+export const documentHeadStated = <T extends DocumentTable>(table: T) => ({
+  ...documentHead(table),
+  pdfDownloadUrl: t.stated(pdfDownloadUrl()),
+});
 
-export const previewHead = { ...opening, ...buyer };
+export const previewHead = <T extends DocumentTable>(table: T) => ({
+  ...opening(documentTypes[table]),
+  ...buyer,
+});
 
 export const previewTotals = {
   currency: t.nested("currencies", currency),
@@ -94,7 +116,11 @@ export const toBePaid = t.doc("What is still open", t.decimal());
 export const alreadyPaid = t.doc("What was paid so far", t.decimal());
 
 /** How far it is paid, and whether it has VAT. */
-export const payment = { toBePaid, status: t.oneOf(paymentStatuses), hasVat };
+export const payment = {
+  toBePaid,
+  status: t.doc("How far it is paid; will_not_be_paid: given up", t.oneOf(paymentStatuses)),
+  hasVat,
+};
 
 /** A line of a document. */
 export const item = (isDiscountListed: boolean) => ({

@@ -3,7 +3,7 @@ import { dates, payment, previewHead, previewTotals } from "./document-fields.ts
 
 /** In a file of its own because payments show an invoice, and invoices show their payments. */
 export const invoicePreview = t.record({
-  ...previewHead,
+  ...previewHead("invoices"),
   ...dates,
   deliveryDate: t.date(),
   ...previewTotals,

@@ -17,7 +17,7 @@ export const stockedItem = t.record({
 });
 
 export const invoice = t.record({
-  ...of.documentHeadStated,
+  ...of.documentHeadStated("invoices"),
   bankAccount: t.nested("bank_accounts", bankAccountReference),
   payments: t.owned("document_payments", documentPayment),
   variableSymbol: t.integer(),
@@ -29,7 +29,10 @@ export const invoice = t.record({
   ...of.content,
   ...of.totals,
   ...of.payment,
-  status: t.oneOf(of.paymentStatuses, of.paymentStatuses),
+  status: t.doc(
+    "How far it is paid; will_not_be_paid: given up",
+    t.oneOf(of.paymentStatuses, of.paymentStatuses),
+  ),
   creditNotesSumTotalWithVat: t.doc("Sum of its credit notes with VAT", t.decimal()),
   items: t.children("invoice_items", stockedItem),
 });

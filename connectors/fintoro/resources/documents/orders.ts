@@ -3,7 +3,7 @@ import { documentResource } from "../resource-builders.ts";
 import * as of from "./document-fields.ts";
 
 export const orderPreview = t.record({
-  ...of.previewHead,
+  ...of.previewHead("orders"),
   issueDate: t.date(),
   ...of.previewTotals,
   hasVat: of.hasVat,
@@ -13,7 +13,7 @@ export const orderPreview = t.record({
 export const plainItem = t.record(of.item(true));
 
 export const order = t.record({
-  ...of.documentHead,
+  ...of.documentHead("orders"),
   issueDate: t.date(),
   ...of.terms(true),
   ...of.someSettings("deliveryMethodId", "paymentMethodId", "currencyId", "languageId"),

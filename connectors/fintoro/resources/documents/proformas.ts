@@ -5,7 +5,7 @@ import * as of from "./document-fields.ts";
 import { documentPayment } from "./document-payments.ts";
 
 export const proformaPreview = t.record({
-  ...of.previewHead,
+  ...of.previewHead("proformas"),
   ...of.dates,
   ...of.previewTotals,
   ...of.payment,
@@ -14,7 +14,7 @@ export const proformaPreview = t.record({
 const proformaItem = t.record(of.item(false));
 
 export const proforma = t.record({
-  ...of.documentHead,
+  ...of.documentHead("proformas"),
   bankAccount: t.nested("bank_accounts", bankAccountReference),
   payments: t.owned("document_payments", documentPayment),
   variableSymbol: t.integer(),

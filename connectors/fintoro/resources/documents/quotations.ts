@@ -4,10 +4,10 @@ import * as of from "./document-fields.ts";
 import { plainItem } from "./orders.ts";
 
 const validityDate = t.doc("Until when the offer stands", t.orNull(t.date()));
-const status = t.oneOf(of.quotationStatuses);
+const status = t.doc("What the client answered", t.oneOf(of.quotationStatuses));
 
 export const quotationPreview = t.record({
-  ...of.previewHead,
+  ...of.previewHead("quotations"),
   issueDate: t.date(),
   validityDate,
   ...of.previewTotals,
@@ -16,7 +16,7 @@ export const quotationPreview = t.record({
 });
 
 export const quotation = t.record({
-  ...of.documentHeadStated,
+  ...of.documentHeadStated("quotations"),
   issueDate: t.date(),
   validityDate,
   ...of.terms(true),
