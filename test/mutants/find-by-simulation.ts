@@ -6,11 +6,16 @@ export interface BrokenSeed {
   readonly what: string;
 }
 
+/** No seed broke. `isOver`: there was no time for more. */
+export interface CleanSeeds {
+  readonly clean: number;
+  readonly isOver: boolean;
+}
+
 /**
  * Simulates seeds over a planted fault until an invariant breaks. Seeds that do not end in time show nothing.
  *
  * @param from the first seed, `seeds` the last
- * @returns the seed and what broke; null: no seed found it
  */
 export async function findBySimulation(
   folder: string,
@@ -19,10 +24,11 @@ export async function findBySimulation(
     seeds,
     timeoutMs,
   }: { readonly from?: number; readonly seeds: number; readonly timeoutMs: number },
-): Promise<BrokenSeed | null> {
+): Promise<BrokenSeed | CleanSeeds> {
   const args = ["test/mutants/first-broken-seed.ts", "--from", String(from), "--seeds", String(seeds)];
   const { code, output } = await runBounded(args, { folder, timeoutMs });
-  if (code === 0 || code === null) return null;
+  const clean = output.match(/^clean \d+$/gm)?.length ?? 0;
+  if (code === 0 || code === null) return { clean, isOver: code === null };
   const [line, seed] = /^seed (\d+): .*$/m.exec(output) ?? [];
   if (line === undefined) return { seed: null, what: "a seed that ends the process" };
   return { seed: Number(seed), what: line.slice(0, 100) };
@@ -31,5 +37,5 @@ export async function findBySimulation(
 /** Does this seed break an invariant without a fault, too? Then it shows none. Null: does the first one? */
 export async function breaksAnyway(folder: string, seed: number | null): Promise<boolean> {
   const only = seed ?? 1;
-  return (await findBySimulation(folder, { from: only, seeds: only, timeoutMs: 120_000 })) !== null;
+  return "what" in (await findBySimulation(folder, { from: only, seeds: only, timeoutMs: 120_000 }));
 }

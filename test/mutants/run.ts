@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
-import { breaksAnyway, findBySimulation, type BrokenSeed } from "./find-by-simulation.ts";
-import { failsAnyway, findByTests } from "./find-by-tests.ts";
+import { breaksAnyway, findBySimulation, type BrokenSeed, type CleanSeeds } from "./find-by-simulation.ts";
+import { failsAnyway, findByTests, type FailedTest } from "./find-by-tests.ts";
 import type { PlantedFault } from "./planted-fault.ts";
 import { plantedFaults } from "./planted-faults.ts";
 import { copyProject, type ProjectCopy } from "./project-copy.ts";
@@ -25,11 +25,17 @@ const both = values.tests === values.simulation;
 const withTests = both || values.tests;
 const withSimulation = both || values.simulation;
 
-/** Who found a fault; null: nobody; undefined: not asked. */
+/** What shows a fault, or why nothing does. */
+interface Finding {
+  readonly isFound: boolean;
+  readonly text: string;
+}
+
+/** Who found a fault; undefined: not asked. */
 interface Found {
   readonly fault: PlantedFault;
-  readonly byTests: string | null | undefined;
-  readonly bySimulation: string | null | undefined;
+  readonly byTests: Finding | undefined;
+  readonly bySimulation: Finding | undefined;
 }
 
 const chosen = plantedFaults.filter(({ id }) => chosenIds?.includes(id) ?? true);
@@ -57,17 +63,32 @@ async function findIn(project: ProjectCopy, fault: PlantedFault): Promise<Found>
   const limitMs = Number(values.minutes) * 60_000;
   const failed = withTests ? await findByTests(project.folder, fault, limitMs) : undefined;
   const limits = { seeds: Number(values.seeds), timeoutMs: limitMs };
-  const broken = isSimulated ? await findBySimulation(project.folder, limits) : undefined;
+  const simulated = isSimulated ? await findBySimulation(project.folder, limits) : undefined;
   remove();
-  const bySimulation = broken && ((await isBrokenSeedSound(project, broken)) ? broken.what : null);
-  if (!failed) return { fault, byTests: failed, bySimulation };
-  const { file, name } = failed;
-  const isSound = await showsFault(file, () => failsAnyway(project.folder, file));
-  return { fault, byTests: isSound ? `${file} > ${name}` : null, bySimulation };
+  return {
+    fault,
+    byTests: failed === undefined ? undefined : await judgeTest(project, failed),
+    bySimulation: simulated && (await judgeSeeds(project, simulated)),
+  };
 }
 
-function isBrokenSeedSound({ folder }: ProjectCopy, { seed }: BrokenSeed): Promise<boolean> {
-  return showsFault(`seed ${seed ?? 1}`, () => breaksAnyway(folder, seed));
+async function judgeTest({ folder }: ProjectCopy, failed: FailedTest | null): Promise<Finding> {
+  if (!failed) return notFound("");
+  const { file, name } = failed;
+  const isSound = await showsFault(file, () => failsAnyway(folder, file));
+  return isSound ? { isFound: true, text: `${file} > ${name}` } : notFound(`${file} fails anyway`);
+}
+
+async function judgeSeeds({ folder }: ProjectCopy, end: BrokenSeed | CleanSeeds): Promise<Finding> {
+  if ("clean" in end)
+    return notFound(end.isOver ? `the time was over after ${end.clean} seeds` : `${end.clean} clean seeds`);
+  const seed = `seed ${end.seed ?? 1}`;
+  const isSound = await showsFault(seed, () => breaksAnyway(folder, end.seed));
+  return isSound ? { isFound: true, text: end.what } : notFound(`${seed} breaks anyway`);
+}
+
+function notFound(why: string): Finding {
+  return { isFound: false, text: why === "" ? "NOT FOUND" : `NOT FOUND: ${why}` };
 }
 
 /** Does it show the fault: does it not fail without it? Asked once. */
@@ -84,8 +105,8 @@ function lineOf({ fault, byTests, bySimulation }: Found): string {
   return [fault.id, fault.invariant ?? "-", textOf(byTests), why].join(" | ");
 }
 
-function textOf(found: string | null | undefined): string {
-  return found === undefined ? "-" : (found ?? "NOT FOUND");
+function textOf(found: Finding | undefined): string {
+  return found?.text ?? "-";
 }
 
 function summary(): boolean {
@@ -99,6 +120,6 @@ function summary(): boolean {
 }
 
 function countOf(by: "byTests" | "bySimulation") {
-  const asked = results.filter((one) => one[by] !== undefined);
-  return { asked: asked.length, found: asked.filter((one) => one[by] !== null).length };
+  const asked = results.flatMap((one) => one[by] ?? []);
+  return { asked: asked.length, found: asked.filter(({ isFound }) => isFound).length };
 }

@@ -32,11 +32,20 @@ export function unusualScenario(seed: number): Scenario {
 /** Lists alone show what people change, while runs read them; a detail that is read then may be older than its list. */
 function withQuietChanges(choice: SeededChoice, scenario: Scenario): Scenario {
   const lag = choice.one(["none", "replica"] as const);
+  const quiet = [quietServe(choice), quietSync(choice), quietSync(choice)];
   return {
     ...scenario,
     service: { ...scenario.service, lag, lagMs: 20_000, silentShare: 0.85 },
-    phases: [...scenario.phases, quietServe(choice), quietSync(choice), quietSync(choice)],
+    phases: [...scenario.phases, ...quiet, ...(lag === "replica" ? laggingDetails(choice) : [])],
   };
+}
+
+/** Documents change, then lists show it, and the details that are read because of it do not yet. */
+function laggingDetails(choice: SeededChoice): Phase[] {
+  const on = () => choice.one(["invoices", "invoices", "document_payments"] as const);
+  const changes = someChanges(choice, 10, () => choice.below(6_000), on);
+  const pause: Phase = { ...calmPhase(choice, { kind: "down" }), durationMs: 6_000, changes };
+  return [pause, calmPhase(choice, usualSync)];
 }
 
 function quietSync(choice: SeededChoice): Phase {
@@ -69,8 +78,8 @@ function withBudget(choice: SeededChoice, scenario: Scenario): Scenario {
   if (kind === "alone")
     return {
       ...scenario,
-      service: { ...scenario.service, size, limit: choice.one([20, 30]), othersPerSecond: 0, silentShare: 0 },
-      phases: [...scenario.phases, strayServe(choice), strayServe(choice)],
+      service: { ...scenario.service, size, limit: choice.one([12, 15]), othersPerSecond: 0, silentShare: 0 },
+      phases: [...scenario.phases, strayServe(choice), ...straysAndSync(choice)],
     };
   const phases = [...scenario.phases, calmPhase(choice, fullSync), calmPhase(choice, fullSync)];
   return {
@@ -90,6 +99,18 @@ function strayServe(choice: SeededChoice): Phase {
     changes,
     network: { ...calmNetwork, stray: choice.one([0.1, 0.25]) },
   };
+}
+
+/** The same, and the run that uses up the next window is slow, and may leave nothing of it to events or for a last look. */
+function straysAndSync(choice: SeededChoice): Phase[] {
+  const on = () => choice.one(hotTables);
+  const serve: Phase = {
+    ...calmPhase(choice, { kind: "serve", runAtMs: null, full: false }),
+    durationMs: 35_000,
+    changes: someChanges(choice, 12, () => choice.below(30_000), on),
+    network: { ...calmNetwork, stray: choice.one([0.2, 0.4]) },
+  };
+  return [serve, { ...calmPhase(choice, fullSync), network: { ...calmNetwork, evenMs: 8_000 } }];
 }
 
 const fullSync: Activity = { ...usualSync, mode: "full" };
