@@ -72,7 +72,13 @@ describe("an alert", () => {
     const all = rules.map(({ expr }) => expr).join("\n");
     for (const state of workerStates.filter((one) => !["starting", "working", "database"].includes(one)))
       expect(all).toContain(state);
-    for (const sign of ["database_open", "last_success", "deliveries_refused", "oldest_waiting", 'state="dead"'])
+    for (const sign of [
+      "database_open",
+      "last_success",
+      "deliveries_refused",
+      "oldest_waiting",
+      'state="dead"',
+    ])
       expect(all).toContain(sign);
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
   });
