@@ -7,6 +7,11 @@ import { connect, type AddressInfo, type Server, type Socket } from "node:net";
 import path from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { Secret } from "../../src/base/secret.ts";
+import type { Config } from "../../src/config/config.ts";
+import type { Alert } from "../../src/status/alerts/incidents.ts";
+import { alertTargets, type AlertTarget } from "../../src/status/alerts/targets.ts";
 import { temporaryFolder } from "../support/cli.ts";
 import { get, httpFor, testToken } from "../support/http-client.ts";
 import { rejectionOf } from "../support/store.ts";
@@ -79,6 +84,7 @@ async function startTlsService() {
     { key: readFileSync(key), cert: readFileSync(cert) },
     (request, response) => {
       requests.push(request);
+      request.resume();
       response.setHeader("content-type", "application/json").end('{"data":[]}');
     },
   );
@@ -95,6 +101,25 @@ function proxyVariables(variables: Readonly<Record<string, string>>): void {
   const none = { HTTP_PROXY: "", http_proxy: undefined, https_proxy: undefined, no_proxy: undefined };
   for (const [name, value] of Object.entries({ ...none, HTTPS_PROXY: "", NO_PROXY: "", ...variables }))
     vi.stubEnv(name, value);
+}
+
+const alert: Alert = {
+  id: "i1-begin",
+  event: "begin",
+  kind: "failed",
+  subject: "reading",
+  company: "acme",
+  message: "the service is away",
+  began_at: "2026-11-22T03:00:00.000Z",
+  ended_at: null,
+};
+
+function alertTo(url: string): AlertTarget {
+  const at = { secret: Secret.of(url), place: { kind: "config" } } as const;
+  const alerts: Config["alerts"] = [{ when: ["failed"], command: null, url: at, secret: null }];
+  const context = { env: {}, version: "test", clock: systemClock, onSecrets: () => undefined };
+  const [target] = alertTargets({ alerts }, context);
+  return target as AlertTarget;
 }
 
 afterEach(() => void vi.unstubAllEnvs());
@@ -121,6 +146,27 @@ describe("HTTPS_PROXY", () => {
       }
       expect(proxy.bytes()).toContain(host);
       expect(proxy.bytes()).not.toContain(testToken);
+    },
+  );
+
+  test.runIf(hasGenerator)(
+    "leads alerts through the proxy as well, unless NO_PROXY names the host",
+    async () => {
+      const receiver = await startTlsService();
+      const proxy = await startConnectProxy(receiver.port);
+      const secretPath = "/hook/secret-path?key=1";
+      const send = () => alertTo(`https://${host}${secretPath}`).send(alert, new AbortController().signal);
+      proxyVariables({ HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` });
+      await send();
+      expect(proxy.asked).toMatchObject([{ target: `${host}:443` }]);
+      expect(receiver.requests).toMatchObject([{ method: "POST", url: secretPath }]);
+      expect(proxy.bytes()).not.toContain("secret-path");
+      proxyVariables({ HTTPS_PROXY: `http://127.0.0.1:${proxy.port}`, NO_PROXY: host });
+      await expect(send()).rejects.toThrow(/^it cannot be reached: E[A-Z_]+$/);
+      const refusing = await startConnectProxy(9, "407 Proxy Authentication Required");
+      proxyVariables({ HTTPS_PROXY: `http://127.0.0.1:${refusing.port}` });
+      await expect(send()).rejects.toThrow("Proxy response (407)");
+      expect(proxy.asked).toHaveLength(1);
     },
   );
 

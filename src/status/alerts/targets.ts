@@ -6,6 +6,7 @@ import { isoTime, type Clock } from "../../base/clock.ts";
 import type { AlertKind } from "../../config/alert-section.ts";
 import type { Config } from "../../config/config.ts";
 import { rereadSecret } from "../../config/secrets.ts";
+import { openPool } from "../../http/pool.ts";
 import type { Secret } from "../../base/secret.ts";
 import { signatureOf } from "../../webhook/ingest/delivery.ts";
 import { runAlertCommand } from "./command-target.ts";
@@ -97,7 +98,10 @@ interface Post {
   readonly context: SenderContext;
 }
 
-/** One POST, signed as the service signs its deliveries. No redirect is followed; the answer's body is not read. */
+/**
+ * One POST, signed as the service signs its deliveries, by the proxy that requests to the service take. No redirect is
+ * followed; the answer's body is not read.
+ */
 async function post(url: string, body: string, { alert, secret, signal, context }: Post): Promise<void> {
   const limit = AbortSignal.timeout(postLimitMs);
   const headers = {
@@ -107,25 +111,32 @@ async function post(url: string, body: string, { alert, secret, signal, context 
     "webhook-timestamp": String(Math.floor(context.clock.nowMs() / 1000)),
     ...(secret === null ? {} : { "webhook-signature": signatureOf(body, secret).toString("hex") }),
   };
-  const request = {
-    method: "POST",
-    body,
-    headers,
-    redirect: "manual",
-    signal: AbortSignal.any([signal, limit]),
-  };
-  const response = await fetch(url, request as RequestInit).catch((error: unknown) => {
-    if (limit.aborted) throw new Error(`no answer within ${postLimitMs / 1000} s`);
-    throw new Error(`it cannot be reached: ${causeOf(error)}`);
-  });
-  await response.body?.cancel().catch(() => undefined);
-  if (response.ok) return;
-  const redirected = response.status >= 300 && response.status < 400 ? ", and no redirect is followed" : "";
-  throw new Error(`it answered ${response.status}${redirected}`);
+  const { origin, pathname, search } = new URL(url);
+  const pool = openPool(origin, { timeoutMs: postLimitMs, concurrency: 1 });
+  const request = { origin, path: pathname + search, method: "POST", body, headers } as const;
+  try {
+    const { statusCode } = await pool.request({ ...request, signal: AbortSignal.any([signal, limit]) });
+    assertTaken(statusCode);
+  } catch (error) {
+    if (error instanceof NotTaken) throw error;
+    const why = limit.aborted ? `no answer within ${postLimitMs / 1000} s` : causeOf(error);
+    throw new Error(why, { cause: error });
+  } finally {
+    await pool.destroy();
+  }
 }
 
-/** fetch hides the reason in the error's cause; its own message may hold the address. */
+class NotTaken extends Error {}
+
+function assertTaken(status: number): void {
+  if (status >= 200 && status < 300) return;
+  const redirected = status >= 300 && status < 400 ? ", and no redirect is followed" : "";
+  throw new NotTaken(`it answered ${status}${redirected}`);
+}
+
+/** By its code: a message may hold the address. That of a refused tunnel has the proxy's status alone. */
 function causeOf(error: unknown): string {
-  const { cause } = error as { cause?: { code?: string; message?: string } };
-  return cause?.code ?? cause?.message ?? "no connection";
+  const { code, message } = error as { code?: string; message: string };
+  const cause = message.startsWith("Proxy response") ? message : (code ?? "no connection");
+  return `it cannot be reached: ${cause}`;
 }
