@@ -115,13 +115,15 @@ export async function gone(child: ChildProcess): Promise<void> {
 export interface DeliverOptions {
   readonly to?: string;
   readonly secret?: string;
+  /** How old its timestamp is. @default 0 */
+  readonly agoMs?: number;
 }
 
 /** One delivery as the service would send it; gives the status. */
 export async function deliver(
   { url }: Pick<Served, "url">,
   event: SandboxEvent,
-  { to = "acme", secret: key = secret }: DeliverOptions = {},
+  { to = "acme", secret: key = secret, agoMs = 0 }: DeliverOptions = {},
 ): Promise<number> {
   const body = JSON.stringify(event);
   const answer = await fetch(`${url}/webhooks/${to}`, {
@@ -130,7 +132,7 @@ export async function deliver(
     headers: {
       "content-type": "application/json",
       "webhook-id": event.id,
-      "webhook-timestamp": String(Math.floor(Date.now() / 1000)),
+      "webhook-timestamp": String(Math.floor((Date.now() - agoMs) / 1000)),
       "webhook-signature": createHmac("sha256", key).update(body).digest("hex"),
     },
   });
