@@ -5,6 +5,7 @@ import { InboxView } from "../state/inbox/inbox-view.ts";
 import { openMirror, type Mirror } from "../state/mirror.ts";
 import { UptimeLog } from "../state/uptime-log.ts";
 import { WorkQueue } from "../state/work-queue.ts";
+import { LogWatch } from "../store/write-ahead-log.ts";
 import type { WriterLock } from "../store/writer-lock.ts";
 import { backupStep, readSteps } from "../status/after-run-record.ts";
 import { Tally } from "../sync/context/tally.ts";
@@ -72,6 +73,7 @@ export class CompanyRuntime {
   readonly service: ServiceConnection;
   readonly eventWorker: EventWorker;
   readonly runQueue: RunQueue;
+  readonly logWatch: LogWatch;
   /** Null: no run by the clock. */
   readonly schedule: CronSchedule | null;
   /** Why the mirror cannot be written; null: it can. */
@@ -107,6 +109,7 @@ export class CompanyRuntime {
     this.schedule = schedule;
     this.keyring = keyring;
     this.uptime = new UptimeLog(mirror.db);
+    this.logWatch = new LogWatch(mirror.db.name, log, () => clock.monotonicMs());
     this.ingest = new CompanyIngest({ mirror, queue, selected, keyring });
     this.service = connectService(context, config, company, { events: this.receives, tokenless: true });
     const { transport } = this.service;
@@ -187,7 +190,7 @@ export class CompanyRuntime {
     this.track(pruner.follow());
     const onGap = (why: string) => this.track(this.recoverFromGap(why));
     const onWriteProblem = (problem: string | null) => (this.writeProblem = problem);
-    const watched = { refusals, keys, skewMs, service, onGap, onWriteProblem };
+    const watched = { logWatch: this.logWatch, refusals, keys, skewMs, service, onGap, onWriteProblem };
     this.track(this.eventWorker.ended);
     this.track(scheduler.follow(reason));
     this.track(scheduler.followQuick(settings.config.schedule));

@@ -5,7 +5,7 @@ import { emptyReceiverNote, noteOf, receiverNoteKey, type ReceiverNote } from ".
 import type { CompanyStatusView } from "../status/company-status.ts";
 import { releaseMemory } from "../store/kept-statements.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
-import { createLogWatch } from "../store/write-ahead-log.ts";
+import type { LogWatch } from "../store/write-ahead-log.ts";
 import { assertHeld, type WriterLock } from "../store/writer-lock.ts";
 import type { RefusalWatch } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { DaemonContext } from "./daemon-context.ts";
@@ -19,6 +19,7 @@ export interface HeartbeatParts {
   /** Of the mirror: a daemon without work would not notice that it was replaced. */
   readonly lock: WriterLock;
   readonly refusals: RefusalWatch;
+  readonly logWatch: LogWatch;
   /** The accepted webhook keys; without one, being up means nothing. */
   readonly keys: () => readonly string[];
   /** By how much this clock is ahead of the service's, milliseconds; null: not known. */
@@ -49,7 +50,6 @@ export async function runHeartbeat(parts: HeartbeatParts): Promise<void> {
   const { mirror, closed } = parts;
   const { clock, log } = parts.context;
   const guard = createErrorGuard(clock, log, parts.onWriteProblem);
-  const watchLog = createLogWatch(mirror.db.name, log);
   const beat = createBeat(parts);
   const noteReceiver = createReceiverNote(parts);
   let written: CompanyStatusView["service"] | null = null;
@@ -62,7 +62,7 @@ export async function runHeartbeat(parts: HeartbeatParts): Promise<void> {
       if (state !== written?.state || message !== written.message)
         mirror.apply(() => mirror.meta.set("service", { state, message, since: isoTime(sinceMs) }));
       written = service;
-      watchLog();
+      parts.logWatch.look();
       parts.refusals.observe(parts.skewMs(), parts.keys());
       noteReceiver();
       beat();

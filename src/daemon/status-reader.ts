@@ -51,6 +51,7 @@ function viewOf(sources: StatusSources, readable: CompanyRuntime | null): Compan
     run: current ? { mode: current.mode, startedMs: current.startedMs } : null,
     runs: { ...counters.runs },
     ...facts,
+    logHeldMs: readable?.logWatch.heldMs ?? null,
     lastRun: counters.lastRun ?? facts.lastRun,
     queue: readable?.queue.counts() ?? [],
     budget: readable?.service.rateLimiter.view() ?? null,

@@ -96,6 +96,8 @@ export interface CompanyStatusView {
   readonly wholeness: Wholeness;
   /** Sizes of the mirror and its write-ahead log, and what is free beside them; null while the mirror is not open. */
   readonly fileBytes: { readonly database: number; readonly wal: number; readonly diskFree: number } | null;
+  /** For how long at least a reader has held the write-ahead log back, milliseconds; 0: none does; null: not known. */
+  readonly logHeldMs: number | null;
   readonly queue: readonly QueueCount[];
   readonly budget: BudgetView | null;
   /** Since the start: answers by status, `none` for attempts without one. */

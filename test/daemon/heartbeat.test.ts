@@ -8,6 +8,7 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { UptimeLog } from "../../src/state/uptime-log.ts";
 import { receiverNoteKey, type ReceiverNote } from "../../src/status/receiver-note.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
+import { LogWatch } from "../../src/store/write-ahead-log.ts";
 import { RefusalWatch, type Refusal } from "../../src/webhook/delivery-gap/refusal-watch.ts";
 import type { ConnectionCounts } from "../../src/webhook/server/connections.ts";
 import { openShop, tempFolder } from "../support/mirror.ts";
@@ -51,6 +52,7 @@ async function beating(endMs: number, step: (ms: number, parts: Beating) => void
     context: { clock, log: silentLog, connections, strayRefusals: {} },
     closed: closing.signal,
     refusals: watch,
+    logWatch: new LogWatch(mirror.db.name, silentLog, () => clock.monotonicMs()),
     keys: () => keys,
     skewMs: () => null,
     service: () => ({ state: "working", message: null, sinceMs: t0 }),

@@ -53,7 +53,7 @@ test("held: a run that would remove too much is told once, and its end after --a
   const { company, begun, over, expectBoth } = await alerting("held", 100);
   const { control } = company.sandbox;
   const clients = [...(control.snapshot().get("clients")?.keys() ?? [])];
-  for (const id of clients.slice(0, 25)) control.remove("clients", Number(id));
+  for (const id of clients.slice(0, 25)) control.remove("clients", id);
   await startServe(company);
   const { folder: cwd } = company;
   expect((await runCommand(["sync", "--no-scrub"], { cwd, clock: impatientClock })).code).toBe(3);

@@ -77,6 +77,7 @@ describe("an alert", () => {
       "last_success",
       "deliveries_refused",
       "oldest_waiting",
+      "oldest_reader",
       'state="dead"',
     ])
       expect(all).toContain(sign);

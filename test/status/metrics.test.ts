@@ -36,7 +36,7 @@ describe("metrics", () => {
     const own = (await scraped(companyView())).filter((line) => line.includes(" fintoro_mirror_"));
     const kinds = own.flatMap((line) => /^# TYPE (\S+) (\S+)$/.exec(line)?.slice(1, 3).join(" ") ?? []);
     const helps = own.flatMap((line) => /^# HELP ([a-z_]+) .{11,}$/.exec(line)?.[1] ?? []);
-    expect(helps).toHaveLength(39);
+    expect(helps).toHaveLength(40);
     expect(kinds.toSorted()).toEqual(
       helps.map((name) => `${name} ${name.endsWith("_total") ? "counter" : "gauge"}`).toSorted(),
     );

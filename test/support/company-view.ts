@@ -26,6 +26,7 @@ export function companyView(facts: Partial<CompanyStatusView> = {}): CompanyStat
     events: { waiting: 0, oldestWaitingMs: null, lastReceivedMs: lookedAtMs - minuteMs },
     wholeness: { troubles: [], quarantined: 0, mayHaveLostEvents: false },
     fileBytes: { database: 900_000, wal: 4_152, diskFree: 50_000_000_000 },
+    logHeldMs: 0,
     queue: [],
     budget: { limit: 120, granted: 120, remaining: 63, waitMs: 0 },
     requests: { 200: 57 },

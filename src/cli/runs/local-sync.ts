@@ -8,7 +8,7 @@ import { connectService } from "../../daemon/runs/service-connection.ts";
 import { createNotices } from "../../daemon/runs/store-notices.ts";
 import { openMirror } from "../../state/mirror.ts";
 import { guarded } from "../../store/database.ts";
-import { createLogWatch } from "../../store/write-ahead-log.ts";
+import { LogWatch } from "../../store/write-ahead-log.ts";
 import { lockHolder, takeWriterLock, type WriterLock } from "../../store/writer-lock.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { Tally } from "../../sync/context/tally.ts";
@@ -81,7 +81,7 @@ async function performLocked(asked: CompanyRun, lock: WriterLock): Promise<Compa
     const run = { context, config, company, request, signal, startedMs, onListsRead, onListed, ...opened };
     show(() => progressView(run));
     return await performRun(run).finally(() => {
-      createLogWatch(files.mirror, log)();
+      new LogWatch(files.mirror, log, () => clock.nowMs()).look();
       mirror.close();
     });
   } finally {

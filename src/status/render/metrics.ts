@@ -201,6 +201,10 @@ const families: Readonly<Record<string, readonly [help: string, read: Read]>> = 
     "size of the mirror's write-ahead log; it grows while a reader holds it back",
     ({ fileBytes }) => fileBytes?.wal,
   ],
+  oldest_reader_seconds: [
+    "for how long at least a reader has held the write-ahead log back; 0 while it is shorter than 128 MiB",
+    ({ logHeldMs }) => logHeldMs,
+  ],
   database_bytes: ["size of the mirror's file, free pages included", ({ fileBytes }) => fileBytes?.database],
   disk_free_bytes: [
     "what is free on the file system of the mirror, for this user",
