@@ -16,7 +16,16 @@ export interface CronSchedule {
  * @throws MirrorError `config` for a pattern that is invalid
  */
 export function parseCronSchedule(pattern: string, timezone: string): CronSchedule {
-  const cron = parse(pattern, timezone);
+  const key = `${pattern} ${timezone}`;
+  let schedule = parsed.get(key);
+  if (!schedule) parsed.set(key, (schedule = scheduleOf(parse(pattern, timezone))));
+  return schedule;
+}
+
+/** 80 kB each; hundreds of companies have the same. */
+const parsed = new Map<string, CronSchedule>();
+
+function scheduleOf(cron: Cron): CronSchedule {
   return {
     after: (atMs) => cron.nextRun(new Date(atMs))?.getTime() ?? null,
     before: (atMs) => {
