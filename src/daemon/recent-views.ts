@@ -4,7 +4,7 @@ import type { CompanyStatusView } from "../status/company-status.ts";
 type Views = readonly CompanyStatusView[];
 
 /** Time of reading between two turns of the event loop. */
-const sliceMs = 50;
+const sliceMs = 20;
 
 /** Views are shown again for so many times as long as reading them took, if that was more than a slice. */
 const slowFactor = 20;
