@@ -1,4 +1,4 @@
-import type { LoopTurns } from "./loop-turns.ts";
+import type { LoopTurns } from "../store/loop-turns.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import { DaemonCommands, isAlive } from "../state/daemon-commands.ts";
 import { InboxView } from "../state/inbox/inbox-view.ts";
@@ -39,7 +39,7 @@ export const graceMs = 20_000;
 export interface SharedParts {
   readonly runPlaces: RunPlaces;
   readonly afterRuns: Pick<AfterRunQueue, "add">;
-  /** To open and close mirrors in, one company in each. */
+  /** Whatever writes a mirror, opens or closes one waits for a turn of its own. */
   readonly turns: LoopTurns;
 }
 
@@ -134,12 +134,13 @@ export class CompanyRuntime {
 
   /** Opens the mirror. The caller holds the writer lock. Throws what opening a database throws. */
   static async open(options: RuntimeOptions): Promise<CompanyRuntime> {
-    const { context, settings, lock } = options;
+    const { context, settings, lock, turns } = options;
     const notices = createNotices(context.log);
     const file = mirrorFiles(settings.config, settings.company.name).mirror;
-    const mirror = await openMirror(file, context.manifest, notices.store, { ...context, lock });
+    const mirror = await openMirror(file, context.manifest, notices.store, { ...context, lock, turns });
     releaseMemory(mirror.db);
     try {
+      await turns.next();
       return new CompanyRuntime(options, mirror, notices);
     } catch (error) {
       mirror.close();
@@ -167,7 +168,7 @@ export class CompanyRuntime {
 
   private startTasks(): void {
     const { mirror, runQueue, uptime, scheduler, closed, isListing } = this;
-    const { context, settings, lock } = this.options;
+    const { context, settings, lock, turns } = this.options;
     const { clock, log, manifest } = context;
     const commands = new DaemonCommands(mirror.db);
     const dropped = commands.dropStale(isAlive, clock.nowMs());
@@ -198,7 +199,7 @@ export class CompanyRuntime {
     this.track(scheduler.followPublish(settings.config.schedule, publish));
     this.track(this.republish(publish));
     this.track(scheduler.followBackup(settings.config, () => this.backUp()));
-    this.track(runHeartbeat({ context, mirror, lock, uptime, closed, ...watched }));
+    this.track(runHeartbeat({ context, mirror, lock, uptime, closed, turns, ...watched }));
     const { transport } = this.service;
     const operations = manifest.webhooks?.subscriptions;
     const access = { transport, random: context.random, lane: "webhook" } as const;

@@ -1,5 +1,6 @@
 import { messageOf } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
+import { LoopTurns } from "../store/loop-turns.ts";
 import type { Config } from "../config/config.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import type { Refusal } from "../webhook/delivery-gap/refusal-watch.ts";
@@ -10,7 +11,6 @@ import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
 import { CompanySupervisor } from "./company-supervisor.ts";
 import { watchIncidents } from "./incident-watch.ts";
 import { AfterRunQueue, type AfterRunScope } from "./runs/after-run-queue.ts";
-import { LoopTurns } from "./loop-turns.ts";
 import { RecentViews } from "./recent-views.ts";
 import { RunPlaces } from "./runs/run-places.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
@@ -36,7 +36,7 @@ export class Daemon implements Companies {
   private readonly stopping = new Set<Promise<void>>();
   private readonly closing = new AbortController();
   private config: Config;
-  private readonly turns = new LoopTurns();
+  private readonly turns: LoopTurns;
   private readonly recent: RecentViews;
   private started = false;
 
@@ -44,6 +44,7 @@ export class Daemon implements Companies {
   constructor(context: Omit<DaemonContext, "strayRefusals">, config: Config) {
     this.context = { ...context, strayRefusals: this.strayRefusals };
     this.config = config;
+    this.turns = new LoopTurns(() => context.clock.monotonicMs());
     this.recent = new RecentViews(context.clock, () => this.supervisors.values());
     this.apply(config);
   }

@@ -1,4 +1,5 @@
 import { isoTime } from "../base/clock.ts";
+import type { LoopTurns } from "../store/loop-turns.ts";
 import type { Mirror } from "../state/mirror.ts";
 import { heartbeatMs, type UptimeLog } from "../state/uptime-log.ts";
 import { emptyReceiverNote, noteOf, receiverNoteKey, type ReceiverNote } from "../status/receiver-note.ts";
@@ -16,6 +17,8 @@ export interface HeartbeatParts {
   readonly uptime: UptimeLog;
   readonly context: Pick<DaemonContext, "clock" | "log" | "connections" | "strayRefusals">;
   readonly closed: AbortSignal;
+  /** Each beat has one: those of many companies are due together after whatever held the event loop back. */
+  readonly turns: Pick<LoopTurns, "next">;
   /** Of the mirror: a daemon without work would not notice that it was replaced. */
   readonly lock: WriterLock;
   readonly refusals: RefusalWatch;
@@ -55,6 +58,7 @@ export async function runHeartbeat(parts: HeartbeatParts): Promise<void> {
   let written: CompanyStatusView["service"] | null = null;
   const release = createRelease(parts);
   while (!closed.aborted) {
+    await parts.turns.next();
     const succeeded = guard(() => {
       assertHeld(parts.lock);
       const service = parts.service();

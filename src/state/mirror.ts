@@ -9,7 +9,8 @@ import { PreviewDifferences } from "../store/apply/preview-differences.ts";
 import { ResourceTable } from "../store/apply/resource-table.ts";
 import type { StoreNotices, TableContext } from "../store/apply/table-context.ts";
 import { silentLog, type Log } from "../base/logger.ts";
-import { retryWhileBusy } from "../store/transient-errors.ts";
+import type { LoopTurns } from "../store/loop-turns.ts";
+import { retryInTurn, retryWhileBusy, shareTurns } from "../store/transient-errors.ts";
 import { guarded, guardWrites, inTransaction, openDatabase, type Db } from "../store/database.ts";
 import { migrate } from "../store/migrations/migrate.ts";
 import { Derivations, derivationVersion } from "../store/tables/derivations.ts";
@@ -120,6 +121,8 @@ interface OpenOptions {
   readonly signal?: AbortSignal;
   /** Without it no transaction checks that this process may still write. */
   readonly lock?: WriterLock;
+  /** Shared with other mirrors: each transaction of a run, and each step of the opening, has one of its own. */
+  readonly turns?: LoopTurns;
 }
 
 /**
@@ -132,19 +135,16 @@ export async function openMirror(
   path: string,
   manifest: Manifest,
   notices: StoreNotices = {},
-  { clock = systemClock, log = silentLog, signal, lock }: OpenOptions = {},
+  { clock = systemClock, log = silentLog, signal, lock, turns }: OpenOptions = {},
 ): Promise<Mirror> {
   guarded(path, () => makeFolders(dirname(path)));
   const db = openDatabase(path);
   if (lock) guardWrites(db, () => assertHeld(lock));
+  if (turns) shareTurns(db, turns);
   try {
     const wait = { clock, log, signal: signal ?? new AbortController().signal };
-    await retryWhileBusy(db, () => migrate(db), wait);
-    const mirror = await retryWhileBusy(
-      db,
-      () => guarded(path, () => new Mirror(db, manifest, notices)),
-      wait,
-    );
+    await retryInTurn(db, () => migrate(db), wait);
+    const mirror = await retryInTurn(db, () => guarded(path, () => new Mirror(db, manifest, notices)), wait);
     for (const { name } of manifest.resources)
       await retryWhileBusy(db, () => deriveAgain(mirror, name, { clock, signal }), wait);
     return mirror;

@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { messageOf, MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
+import type { LoopTurns } from "./loop-turns.ts";
 import { databaseError, isBusy, type Db } from "./database.ts";
 
 /** A database that fails for longer than this is opened again. */
@@ -125,4 +126,25 @@ export async function retryWhileBusy<T>(
     }
     await clock.sleep(tryLockEveryMs, signal);
   }
+}
+
+/** Of connections that share the thread with those of other mirrors. */
+const sharedTurns = new WeakMap<Db, LoopTurns>();
+
+/** From now on `retryInTurn` and `onNextTurn` of this connection wait for a turn of their own. */
+export function shareTurns(db: Db, turns: LoopTurns): void {
+  sharedTurns.set(db, turns);
+}
+
+/** As `retryWhileBusy`; each attempt waits for its turn first. */
+export function retryInTurn<T>(db: Db, step: () => T | Promise<T>, wait: LockWait): Promise<T> {
+  const turns = sharedTurns.get(db);
+  return retryWhileBusy(db, turns ? () => turns.next().then(step) : step, wait);
+}
+
+/** Calls `step`, which never throws, after this turn of the event loop: in the next one that is free. */
+export function onNextTurn(db: Db, step: () => void): void {
+  const turns = sharedTurns.get(db);
+  if (turns) void turns.next().then(step);
+  else setImmediate(step);
 }

@@ -51,6 +51,7 @@ async function beating(endMs: number, step: (ms: number, parts: Beating) => void
     uptime,
     context: { clock, log: silentLog, connections, strayRefusals: {} },
     closed: closing.signal,
+    turns: { next: async () => undefined },
     refusals: watch,
     logWatch: new LogWatch(mirror.db.name, silentLog, () => clock.monotonicMs()),
     keys: () => keys,

@@ -2,7 +2,13 @@ import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import { inTransaction, isBusy, openDatabase, type Db } from "../../src/store/database.ts";
-import { createBusyRetry, retryWhileBusy } from "../../src/store/transient-errors.ts";
+import {
+  createBusyRetry,
+  retryInTurn,
+  retryWhileBusy,
+  shareTurns,
+} from "../../src/store/transient-errors.ts";
+import { LoopTurns } from "../../src/store/loop-turns.ts";
 import { fastClock } from "../support/company.ts";
 import { openShop } from "../support/mirror.ts";
 import { loggingTo } from "../support/open-company.ts";
@@ -82,4 +88,24 @@ test("many waiting steps leave the thread to others, and a receiver's step fails
   // A blocked thread would take one turn a second.
   expect(turns).toBeGreaterThan(8);
   expect(tookMs).toBeLessThan(600);
+});
+
+test("of mirrors that share turns, one that waits long for the disk holds back no turn of the event loop for the others", async () => {
+  let nowMs = 0;
+  let [turn, open] = [0, false];
+  const turns = new LoopTurns(() => nowMs);
+  const madeIn: number[] = [];
+  const step = () => {
+    if (!open) setImmediate(() => ((open = false), turn++));
+    open = true;
+    madeIn.push(turn);
+    nowMs += 30;
+  };
+  const mirrors = await Promise.all([openShop(), openShop(), openShop()]);
+  const steps = mirrors.map(({ db }) => {
+    shareTurns(db, turns);
+    return retryInTurn(db, step, { clock: systemClock, log: silentLog, signal });
+  });
+  await Promise.all(steps);
+  expect(madeIn).toEqual([0, 1, 2]);
 });

@@ -1,5 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
-import { retryWhileBusy } from "../../store/transient-errors.ts";
+import { onNextTurn, retryWhileBusy } from "../../store/transient-errors.ts";
 import { applyCounted, type RunContext, type WaitingAnswer } from "./run-context.ts";
 
 /**
@@ -18,7 +18,7 @@ export function applyTogether(run: RunContext, step: () => void): Promise<void> 
 
 function applyInTurn(run: RunContext, step: () => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  if (run.answers.push({ step, resolve, reject }) === 1) setImmediate(() => commitAnswers(run));
+  if (run.answers.push({ step, resolve, reject }) === 1) onNextTurn(run.mirror.db, () => commitAnswers(run));
   return promise;
 }
 

@@ -15,7 +15,7 @@ import type { LaneShare } from "../../state/lease-order.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
-import { retryWhileBusy } from "../../store/transient-errors.ts";
+import { retryInTurn } from "../../store/transient-errors.ts";
 import { SetAsideItems } from "./set-aside.ts";
 import type { Tally } from "./tally.ts";
 
@@ -237,7 +237,7 @@ export function applyCounted(run: RunContext, step: () => void): void {
 
 /** As `applyCounted`; waits while another program holds the mirror. */
 export function applyWhenFree(run: RunContext, step: () => void): Promise<void> {
-  return retryWhileBusy(run.mirror.db, () => applyCounted(run, step), run);
+  return retryInTurn(run.mirror.db, () => applyCounted(run, step), run);
 }
 
 /** The run's row in `_runs`. Throws in the event worker, which reads no lists. */

@@ -2,7 +2,7 @@ import { isoTime } from "../../base/clock.ts";
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Meta } from "../../state/meta.ts";
 import { nameOfTarget } from "../../state/work-item.ts";
-import { retryWhileBusy } from "../../store/transient-errors.ts";
+import { retryInTurn } from "../../store/transient-errors.ts";
 import { requestIdOf } from "../apply/handle-failure.ts";
 import { releaseWithoutId } from "../apply/records-without-id.ts";
 import { requireRunId, type RunContext, type RunParts } from "../context/run-context.ts";
@@ -86,7 +86,7 @@ export async function finishRun(parts: RunParts, state: RunState, ending: Ending
   const { mirror } = parts;
   const wait = { ...parts, signal: new AbortController().signal };
   const canWrite = ending.outcome !== "database";
-  const scrubbed = canWrite && scrub ? await retryWhileBusy(mirror.db, () => scrub.end(), wait) : null;
+  const scrubbed = canWrite && scrub ? await retryInTurn(mirror.db, () => scrub.end(), wait) : null;
   const report = reportOf(parts, state, { ...ending, scrub: scrubbed });
   const { finished_at: finishedAt, outcome, error } = report;
   const store = () => mirror.apply(() => run?.runs.finish(requireRunId(run), finishedAt, outcome, report));
@@ -96,7 +96,7 @@ export async function finishRun(parts: RunParts, state: RunState, ending: Ending
   };
   // A mirror of another company is not touched (I10).
   const isNoted = outcome === "failed" || outcome === "unauthenticated";
-  if (canWrite && (run || isNoted)) await retryWhileBusy(mirror.db, run ? store : note, wait);
+  if (canWrite && (run || isNoted)) await retryInTurn(mirror.db, run ? store : note, wait);
   return report;
 }
 

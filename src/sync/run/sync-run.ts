@@ -1,7 +1,7 @@
 import { isoTime } from "../../base/clock.ts";
 import { formatCount } from "../../base/units.ts";
 import { databaseError } from "../../store/database.ts";
-import { retryWhileBusy } from "../../store/transient-errors.ts";
+import { retryInTurn } from "../../store/transient-errors.ts";
 import { requireRunId, type RunContext, type RunParts } from "../context/run-context.ts";
 import type { CompanyReport, Outcome } from "../context/run-report.ts";
 import { Engine } from "../engine/engine.ts";
@@ -46,7 +46,7 @@ type WhenFree = <T>(step: () => T) => Promise<T>;
 async function work(parts: RunParts, options: RunOptions, state: RunState): Promise<Outcome> {
   const { mirror, transport } = parts;
   const { concurrency, acceptIdentity, closed, scrub, longestOutageMs, signal } = options;
-  const free: WhenFree = (step) => retryWhileBusy(mirror.db, step, { ...parts, signal });
+  const free: WhenFree = (step) => retryInTurn(mirror.db, step, { ...parts, signal });
   const outages = new OutageWatch({ ...parts, longestOutageMs, ended: AbortSignal.any([signal, closed]) });
   const ask = () => identify(parts, { acceptIdentity, lane: "list", signal });
   const identified = await outages.untilAnswered(ask);
