@@ -259,8 +259,20 @@ function report(place: ConfigPlace) {
     mode: fileModeText()
       .optional()
       .describe('Who may read it, as "0640": for its group too. By default its owner, or as set by hand.'),
-  }).transform(({ out, mode }) => ({ out: out ?? null, mode: mode ?? null }));
+    redact: redact.prefault({}).describe("Columns whose values are in no report and no export."),
+  }).transform(({ out, mode, ...same }) => ({ out: out ?? null, mode: mode ?? null, ...same }));
 }
+
+/** Keys are checked against the connector's tables when those are loaded (`redaction-check.ts`). */
+const redact = z
+  .record(
+    z.string(),
+    oneOfWords(["drop", "hash"]).describe(
+      "drop: always null. hash: a keyed hash, by which equal values still join.",
+    ),
+    { error: "must be a map such as { TABLE.COLUMN: drop }" },
+  )
+  .transform((modes) => Object.entries(modes).map(([columns, mode]) => ({ columns, mode })));
 
 /** The config's JSON Schema, draft 7: the one that editors read. */
 export function configJsonSchema(known: KnownConnector): Record<string, unknown> {

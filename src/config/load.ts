@@ -13,7 +13,7 @@ import {
   tooShort,
   type ResolvedSecrets,
 } from "./secrets.ts";
-import { problemLine, readYaml, type LocatedProblem, type YamlFile } from "./yaml.ts";
+import { problemLine, readYaml, type LocatedProblem, type Path, type YamlFile } from "./yaml.ts";
 
 /** Where the config is, and what it may refer to. */
 export interface LoadOptions {
@@ -41,6 +41,8 @@ export interface LoadedConfig {
   /** Whole sentences with file, line and column. */
   readonly warnings: readonly string[];
   readonly path: string;
+  /** `config.yaml:4:18`: where a key stands. */
+  readonly placeOf: (key: Path) => string;
 }
 
 /** Finds, reads and checks the config. Throws one MirrorError `config` that names every mistake in it. */
@@ -51,7 +53,11 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const yaml = readYaml(readText(file, shownPath, options));
   refuse(yaml.problems, shownPath);
   const { config, warnings } = check(yaml, options, { file, shownPath });
-  return { config, warnings, path: file };
+  const placeOf = (key: Path) => {
+    const { line, column } = yaml.locate(key, "key");
+    return `${shownPath}:${line}:${column}`;
+  };
+  return { config, warnings, path: file, placeOf };
 }
 
 const howToWrite = "`fintoro-mirror schema` describes every key; config.example.yaml is a start";
@@ -77,7 +83,7 @@ function check(
   yaml: YamlFile,
   { env, readFile, fileAt = () => null, connectors, secrets: needed = "required" }: LoadOptions,
   { file, shownPath }: { readonly file: string; readonly shownPath: string },
-): Omit<LoadedConfig, "path"> {
+): Pick<LoadedConfig, "config" | "warnings"> {
   const raw = withoutEmptySections(yaml.value);
   const known = connectorOf(raw, connectors);
   const folder = path.dirname(file);

@@ -2,10 +2,12 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { isoTime } from "../base/clock.ts";
-import type { CompletenessByName } from "../state/mirror-snapshot.ts";
+import type { CompletenessByName, Snapshot } from "../state/mirror-snapshot.ts";
 import { Changes } from "../store/apply/change-reader.ts";
+import { redactionsOf } from "../store/snapshot/redaction.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import {
+  isRedactedAs,
   keptFiles,
   readManifest,
   removedFiles,
@@ -34,6 +36,8 @@ export interface ExportResult {
   readonly unchanged: boolean;
   /** Tables without a date, which a period does not limit: exported whole. */
   readonly undated: readonly string[];
+  /** Files of earlier exports that stay, and were redacted otherwise. */
+  readonly otherwiseRedacted: readonly string[];
   /** Of the mirror. */
   readonly completeness: CompletenessByName;
 }
@@ -50,10 +54,10 @@ export async function exportTables(parts: ExportParts, request: ExportRequest): 
   const pool = await SnapshotPool.open(parts);
   try {
     const tables = chosenTables(pool.snapshot.tables, request);
-    const { db, seq, completeness } = pool.snapshot;
+    const { db, completeness } = pool.snapshot;
     if (request.since !== null) new Changes(db).assertHeldAfter(request.since);
     const limits = limitsOf(parts, pool.snapshot.tables, tables, request.period);
-    const current = request.ifChanged ? await findCurrent(request, seq, tables, limits) : null;
+    const current = request.ifChanged ? await findCurrent(request, pool.snapshot, tables, limits) : null;
     if (current) return { ...current, completeness };
     const staging = await Staging.open(request.out, request.company);
     try {
@@ -82,7 +86,7 @@ function limitsOf(
 /** Null unless the files there are of this state and these tables. A view may change with the date alone. */
 async function findCurrent(
   { out, company, format, since }: ExportRequest,
-  seq: number,
+  snapshot: Snapshot,
   tables: readonly SnapshotTable[],
   limits: TableLimits,
 ): Promise<Written | null> {
@@ -91,16 +95,18 @@ async function findCurrent(
   const found = manifest?.files.filter((file) => file.format === format) ?? [];
   const names = new Set(found.map(({ table }) => table));
   const same = names.size === tables.length && tables.every(({ name }) => names.has(name));
+  const redacted = redactionsOf(snapshot.tables);
   const isCurrent = found.every(
     (file) =>
-      file.seq === seq &&
+      file.seq === snapshot.seq &&
+      isRedactedAs(file, redacted) &&
       isDeepStrictEqual(file.period ?? null, limits.get(file.table)?.period ?? null) &&
       existsSync(path.join(out, belowOut(company, file.file))),
   );
   if (!manifest || since !== null || manifest.since !== null || !same || !isCurrent) return null;
   if (tables.some(({ kind }) => kind === "view")) return null;
   const files = found.map(({ file }) => belowOut(company, file));
-  return { manifest, path: place, files, removed: [], unchanged: true, undated: [] };
+  return { manifest, path: place, files, removed: [], unchanged: true, undated: [], otherwiseRedacted: [] };
 }
 
 async function writeTables(
@@ -138,6 +144,9 @@ async function commit(
   const removed = removedFiles(before, manifest).map((file) => belowOut(company, file));
   const text = `${JSON.stringify(manifest, null, 2)}\n`;
   await staging.commit({ files, manifest: { path: manifestPath(company), text }, remove: removed });
+  const redacted = redactionsOf(pool.snapshot.tables);
+  const kept = keptFiles(before, format, tables).filter((file) => !isRedactedAs(file, redacted));
+  const otherwiseRedacted = kept.map(({ file }) => belowOut(company, file));
   const undated = [...limits].flatMap(([name, limit]) => (period !== null && limit === null ? [name] : []));
-  return { manifest, path: place, files, removed, unchanged: false, undated };
+  return { manifest, path: place, files, removed, unchanged: false, undated, otherwiseRedacted };
 }

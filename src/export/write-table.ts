@@ -2,6 +2,8 @@ import type { ReportType } from "../connector/report-view.ts";
 import type { Snapshot } from "../state/mirror-snapshot.ts";
 import { hasTable } from "../store/database.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
+import { redactionsOf } from "../store/snapshot/redaction.ts";
+import { quoted } from "../store/sql-text.ts";
 import { freeBytes } from "./columns/cells.ts";
 import { rangesOf, type KeyRange } from "./columns/row-source.ts";
 import { csvHead } from "./csv/csv-writer.ts";
@@ -58,10 +60,16 @@ export async function writeTable(
 
 function planOf({ parts, request, pool, limits }: ExportContext, table: SnapshotTable): TablePlan {
   const date = request.partition === null ? null : documentDate(parts.manifest, table);
-  // A mirror of an older version has no JSON of records.
-  const hasRaw = hasTable(pool.snapshot.db, `_raw_${table.name}`);
   const where = limits.get(table.name)?.sql ?? null;
-  return planExport(table, { ...request, date, hasRaw, where });
+  return planExport(table, { ...request, date, raw: rawOf(pool.snapshot, table), where });
+}
+
+/** A mirror of an older version has no JSON of records. */
+function rawOf({ db, redaction }: Snapshot, { name }: SnapshotTable): string | null {
+  if (!hasTable(db, `_raw_${name}`)) return null;
+  const raw = `main.${quoted(`_raw_${name}`)}`;
+  if (!redaction?.records.has(name)) return raw;
+  return `(SELECT id, redacted_json('${name}', json) AS json FROM ${raw})`;
 }
 
 async function writeFiles(
@@ -78,6 +86,7 @@ async function writeFiles(
     seq: pool.snapshot.seq,
     period: limits.get(table.name)?.period ?? null,
     columns: writtenColumns(plan, encoding),
+    ...(pool.snapshot.redaction && { redacted: redactionsOf(pool.snapshot.tables) }),
   };
   const laidOut = await pool.openJob({ setup, source, encoding });
   const files: ManifestFile[] = [];

@@ -48,6 +48,8 @@ export interface PublishParts {
   readonly mode?: number | null;
   /** IANA time zone of the report's date. */
   readonly timezone: string;
+  /** Columns whose values the report does not have. @default [] */
+  readonly redact?: SnapshotOptions["redact"];
   /** Of this program. */
   readonly version: string;
   readonly signal: AbortSignal;
@@ -145,10 +147,17 @@ async function writeNext(parts: PublishParts, last: LastReport | null): Promise<
   }
 }
 
-function snapshotOptions({ company, clock, timezone, version, manifest }: PublishParts): SnapshotOptions {
+function snapshotOptions({
+  company,
+  clock,
+  timezone,
+  version,
+  manifest,
+  redact = [],
+}: PublishParts): SnapshotOptions {
   const nowMs = clock.nowMs();
   const facts = { company, published_at: isoTime(nowMs), timezone, connector: manifest.name, version };
-  return { reportDate: localDate(nowMs, timezone), facts };
+  return { reportDate: localDate(nowMs, timezone), facts, redact };
 }
 
 /** Attaches the `mirror` and begins the transaction that reads it. */

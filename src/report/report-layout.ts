@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { ReportType } from "../connector/report-view.ts";
 import { quoted } from "../store/sql-text.ts";
+import { redactedColumns } from "../store/snapshot/redaction.ts";
 import type { SnapshotColumn, SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 
 /** How the report's tables are declared, in the connector's order. Pure: no database is asked. */
@@ -11,7 +12,7 @@ export interface Layout {
   readonly views: readonly SnapshotTable[];
   /** Indexed columns, by table. */
   readonly indexes: ReadonlyMap<string, readonly string[]>;
-  /** Equal for layouts that store the same data in the same way. */
+  /** Equal for layouts that store the same data in the same way, and redact the same of it. */
   readonly hash: string;
 }
 
@@ -37,7 +38,7 @@ export function layoutOf(manifest: Manifest, shown: readonly SnapshotTable[]): L
   const indexes = new Map(tables.map((table) => [table.name, indexedColumns(table, records)]));
   const declared = tables.map((table) => {
     const keys = new Set(referencesOf(table).map(({ name }) => name));
-    return [tableSql(table, { keys, texts: new Set() }), indexes.get(table.name)];
+    return [tableSql(table, { keys, texts: new Set() }), indexes.get(table.name), redactedColumns(table)];
   });
   const text = JSON.stringify([layoutVersion, declared, views.map((view) => viewSql(view))]);
   return { tables, views, indexes, hash: hash("sha256", text, "hex").slice(0, 32) };

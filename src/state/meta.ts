@@ -17,6 +17,23 @@ export class Meta extends Repository {
   }
 }
 
+/** Where the mirror keeps its identity. */
+export const identityKey = "identity";
+
+/** The company a mirror belongs to (I10). The token itself is never stored, only a salted fingerprint. */
+export interface Identity {
+  readonly name: string;
+  readonly salt: string;
+  readonly fingerprint: string;
+  /** From document snapshots, for messages; null until one was mirrored. */
+  readonly businessId: string | null;
+}
+
+/** The company a mirror belongs to; null before its first run. */
+export function pinnedIdentity(meta: Meta): Identity | null {
+  return meta.get(identityKey) as Identity | null;
+}
+
 /** Where the mirror notes that it was restored from a backup. */
 const restoredKey = "restored";
 

@@ -1,8 +1,12 @@
+import { createHmac } from "node:crypto";
 import { existsSync } from "node:fs";
 import { MirrorError } from "../base/errors.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import { Changes } from "../store/apply/change-reader.ts";
+import { installRedaction, redactionOf, type Redaction } from "../store/snapshot/redacted-records.ts";
+import { redactedColumns, type RedactRule } from "../store/snapshot/redaction.ts";
 import { createSnapshotViews } from "../store/snapshot/snapshot-views.ts";
+import { Meta, pinnedIdentity } from "./meta.ts";
 import { Parents } from "./parents.ts";
 import { Runs, type EndedRun } from "./runs.ts";
 import { about, type SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
@@ -18,6 +22,8 @@ export interface SnapshotOptions {
   readonly reportDate: string;
   /** More facts for `_about`: the company's name, the time, the program's version. */
   readonly facts?: Readonly<Record<string, string>>;
+  /** Columns whose values are not shown. @default [] */
+  readonly redact?: readonly RedactRule[];
 }
 
 /** How much of a resource the mirror holds. */
@@ -50,6 +56,8 @@ export interface Snapshot {
   /** When each resource was last read whole, ISO; null: never. */
   readonly swept: Readonly<Record<string, string | null>>;
   readonly completeness: CompletenessByName;
+  /** What other connections need to show the same; null: nothing is redacted. */
+  readonly redaction: Redaction | null;
   close(): void;
 }
 
@@ -74,7 +82,10 @@ export function openSnapshot(path: string, manifest: Manifest, options: Snapshot
 
 /** Makes a snapshot on a connection whose transaction has begun, of the mirror attached as `schema`. */
 export function showSnapshot(db: Db, schema: string, manifest: Manifest, options: SnapshotOptions): Snapshot {
-  const tables = createSnapshotViews(db, schema, manifest);
+  const { redact = [] } = options;
+  const tables = createSnapshotViews(db, schema, manifest, redact);
+  const redaction = redact.length === 0 ? null : redactionOf(db, manifest, redact, redactionKey(db));
+  if (redaction) installRedaction(db, redaction);
   const seq = new Changes(db).lastSeq();
   const runs = new Runs(db);
   const swept = Object.fromEntries(
@@ -82,7 +93,7 @@ export function showSnapshot(db: Db, schema: string, manifest: Manifest, options
   );
   const completeness = readCompleteness(db, schema, manifest, swept);
   const run = runs.lastEnded();
-  const snapshot = { db, tables, seq, run, swept, completeness, close: () => db.close() };
+  const snapshot = { db, tables, seq, run, swept, completeness, redaction, close: () => db.close() };
   createAbout(snapshot, options);
   return snapshot;
 }
@@ -103,10 +114,22 @@ function createAbout(snapshot: Snapshot, { reportDate, facts = {} }: SnapshotOpt
     add("run", { id, mode, outcome, started_at: startedAt, finished_at: finishedAt });
   }
   for (const [name, freshAt] of Object.entries(swept)) add(name, { fresh_at: freshAt });
-  for (const { name, parent } of tables) {
-    const found = completeness.get(parent ?? name);
-    if (found) add(name, { without_detail: found.withoutDetail, complete: found.isComplete ? "yes" : "no" });
+  for (const table of tables) {
+    const found = completeness.get(table.parent ?? table.name);
+    if (found)
+      add(table.name, { without_detail: found.withoutDetail, complete: found.isComplete ? "yes" : "no" });
+    const redacted = redactedColumns(table);
+    if (redacted.length > 0) add(table.name, { redacted: redacted.join(", ") });
   }
+}
+
+/** From the salt of the mirror's identity, which no report and no export holds. The mirror keeps it for good. */
+function redactionKey(db: Db): string {
+  const { salt } = pinnedIdentity(new Meta(db)) ?? {};
+  if (salt !== undefined) return createHmac("sha256", salt).update("redaction").digest("hex");
+  throw new MirrorError("database", "what is redacted needs the mirror's key, and no run made one yet", {
+    hint: "Run `fintoro-mirror sync` first.",
+  });
 }
 
 /**

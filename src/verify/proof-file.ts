@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { writeFileAtomically } from "../base/atomic-file.ts";
-import { Meta } from "../state/meta.ts";
+import { Meta, pinnedIdentity } from "../state/meta.ts";
 import type { Db } from "../store/database.ts";
-import { fingerprintOf, pinnedIdentity } from "../sync/identity/pinned-identity.ts";
+import { fingerprintOf } from "../sync/identity/pinned-identity.ts";
 import { differenceCount, type VerifyReport } from "./report.ts";
 
 /** What the last `verify` found, as `status` shows it. */

@@ -33,7 +33,7 @@ describe("a config", () => {
       serve: { host: "127.0.0.1", port: 8787, hosts: [], afterRun: 1 },
       exports: [],
       files: { pdf: false, attachments: false },
-      report: { out: null, mode: null },
+      report: { out: null, mode: null, redact: [] },
       retention: { runsMs: 34_560_000_000, inboxBodiesMs: 34_560_000_000, changesMs: null },
       log: { level: "info" },
     });
@@ -67,7 +67,7 @@ describe("a config", () => {
         },
       ],
       files: { pdf: true, attachments: false },
-      report: { out: "/srv/reports", mode: 0o640 },
+      report: { out: "/srv/reports", mode: 0o640, redact: [{ columns: "clients.email", mode: "drop" }] },
       log: { level: "debug" },
     });
     expect(config.companies[0]?.webhook.publicUrl).toBe("https://hooks.example.com/webhooks/acme");
@@ -127,7 +127,7 @@ serve: { listen: "[::1]:0", hosts: [Mirror.Example.com], after_run: 2 }
 exports:
   - { format: csv, out: ./reports, after: sync, dialect: excel-sk, tables: [invoices], partition_by: year, month: previous }
 files: { pdf: on, attachments: false }
-report: { out: /srv/reports, mode: "0640" }
+report: { out: /srv/reports, mode: "0640", redact: { clients.email: drop } }
 log: { level: debug }
 `;
 

@@ -1,12 +1,11 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { throwIfAborted } from "../../base/cancellation.ts";
 import { MirrorError } from "../../base/errors.ts";
-import { Meta } from "../../state/meta.ts";
+import { Meta, pinnedIdentity } from "../../state/meta.ts";
 import { Changes } from "../../store/apply/change-reader.ts";
 import { databaseError, guarded, openDatabase, type Db } from "../../store/database.ts";
 import { assertReadable } from "../../store/migrations/migrate.ts";
 import { quoted } from "../../store/sql-text.ts";
-import { pinnedIdentity } from "../../sync/identity/pinned-identity.ts";
 import type { BackupManifest } from "./backup-manifest.ts";
 
 /** What a copy of a mirror holds. */

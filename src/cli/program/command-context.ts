@@ -4,6 +4,7 @@ import { secretTexts } from "../../config/companies.ts";
 import { loadConfig, type LoadedConfig, type LoadOptions } from "../../config/load.ts";
 import { withLines, withProgress } from "../../log/progress.ts";
 import { levelOf, type Console } from "../console/console.ts";
+import { checkRedaction } from "./check-redaction.ts";
 import type { Request } from "./command-line.ts";
 import type { Globals } from "./globals.ts";
 import type { CommandContext, ProcessEnvironment } from "./command.ts";
@@ -21,10 +22,16 @@ export async function openContext(
 ): Promise<{ readonly context: CommandContext; readonly loaded: LoadedConfig | null }> {
   const { screen, log, output, colour } = console;
   const { env, cwd, version, clock, random, signals, ask, readInput } = environment;
-  const config = (secrets?: LoadOptions["secrets"]) => readConfig(environment, globals, console, secrets);
-  const loaded = command.config === "none" ? null : config(command.config ?? "when_used");
+  const unchecked = (secrets?: LoadOptions["secrets"]) => readConfig(environment, globals, console, secrets);
+  const loaded = command.config === "none" ? null : unchecked(command.config ?? "when_used");
   const [first, ...others] = environment.connectors;
   const connectors = [await first.load(), ...(await Promise.all(others.map((one) => one.load())))] as const;
+  const checked = (one: LoadedConfig) => {
+    for (const { manifest } of connectors) checkRedaction(one, manifest, log);
+    return one;
+  };
+  if (loaded) checked(loaded);
+  const config = (secrets?: LoadOptions["secrets"]) => checked(unchecked(secrets));
   const signal = AbortSignal.any([stop, output.closed]);
   const values = { globals, connectors, env, cwd, version, output, log, clock, random, signal, config };
   const context: CommandContext = {

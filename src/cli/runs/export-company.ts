@@ -43,7 +43,8 @@ export async function exportCompany(
     (line = `${company}: sending file ${done + 1} of ${of}: ${file}`);
   const makeFiles = async () => {
     const reportDate = localDate(clock.nowMs(), config.schedule.timezone);
-    const parts = { mirror: files.mirror, manifest, clock, version, reportDate, signal, onProgress };
+    const { redact } = config.report;
+    const parts = { mirror: files.mirror, manifest, clock, version, reportDate, redact, signal, onProgress };
     const exported = await exportTables(parts, request);
     const uploaded = store && (await uploadExport({ ...store, clock, signal, onFile }, request, exported));
     return { ...exported, uploaded };
@@ -54,6 +55,11 @@ export async function exportCompany(
     if (exported.undated.length > 0)
       context.log.info(
         `${company}: tables without a date are exported whole: ${someOf(exported.undated, 5)}`,
+      );
+    if (exported.otherwiseRedacted.length > 0)
+      context.log.warn(
+        `${company}: files of earlier exports do not follow report.redact: ${someOf(exported.otherwiseRedacted, 5)}`,
+        { hint: "Remove them, or export them again." },
       );
     return exported;
   } finally {

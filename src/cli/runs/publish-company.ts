@@ -22,12 +22,12 @@ export async function publishCompany(
   const { clock, version, signal } = context;
   const { mirror, report } = files;
   const { timezone } = config.schedule;
-  const { mode } = config.report;
+  const { mode, redact } = config.report;
   let step: PublishStep | null = null;
   const onStep = (reached: PublishStep) => (step = reached);
   const line = () => (step ? [`${company}: publishing ${step.table}, ${step.rows} rows written`] : []);
   const places = { mirror, report, mode };
-  const parts = { manifest, clock, version, signal, company, ...places, timezone, force, onStep };
+  const parts = { manifest, clock, version, signal, company, ...places, timezone, redact, force, onStep };
   const published = await recorded(
     scope,
     reportStep,

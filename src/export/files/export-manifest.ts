@@ -17,6 +17,13 @@ export interface ManifestFile {
   /** The days that its rows are limited to, by this column; null: it has all rows. */
   readonly period: DatedPeriod | null;
   readonly columns: readonly { readonly name: string; readonly type: string }[];
+  /** What its export redacted, of any table: records hold parts of others. Absent: nothing. */
+  readonly redacted?: readonly string[];
+}
+
+/** Whether a file shows as much as one that is made now. */
+export function isRedactedAs({ redacted = [] }: ManifestFile, now: readonly string[]): boolean {
+  return redacted.join() === now.join();
 }
 
 /** `manifest.json` of a company's folder, written after all files that it names. */

@@ -27,8 +27,8 @@ export interface PlanOptions extends Pick<ExportRequest, "format" | "since" | "p
   readonly date: string | null;
   /** Condition of the rows to export; null: all. */
   readonly where: string | null;
-  /** Whether the mirror has the JSON of the table's records. */
-  readonly hasRaw: boolean;
+  /** SQL of the rows with the JSON of the table's records, by id; null: the mirror has none. */
+  readonly raw: string | null;
 }
 
 /** Where a setup lays rows out. */
@@ -41,16 +41,17 @@ const ownColumns: readonly OutColumn[] = [
 
 /** Plans one table; pure. A table is read in place unless its rows need another order or have no integer key. */
 export function planExport(table: SnapshotTable, options: PlanOptions): TablePlan {
-  const { since, format, hasRaw, date, where } = options;
+  const { since, format, date, where } = options;
   const partition = date === null ? null : options.partition;
-  const isJson = format === "jsonl" && table.kind === "table" && hasRaw;
+  const raw = format === "jsonl" && table.kind === "table" ? options.raw : null;
+  const isJson = raw !== null;
   const own = since === null ? [] : ownColumns;
   const columns = [...own, ...(isJson ? [] : since === null ? table.columns : changedColumns(table))];
   const inPlace = since === null && partition === null && (table.kind === "table" || table.kind === "child");
-  if (inPlace) return { table, columns, isJson, setup: [], source: sourceInPlace(table, isJson, where) };
+  if (inPlace) return { table, columns, isJson, setup: [], source: sourceInPlace(table, raw, where) };
   const part = partition === null || date === null ? "NULL" : partSql(partition, date);
   const names = (isJson ? ["_json"] : columns.map(({ name }) => name)).map(quoted);
-  const rows = since === null ? presentRows(table, isJson, where) : `(${changesSql(table, since, isJson)})`;
+  const rows = since === null ? presentRows(table, raw, where) : `(${changesSql(table, since, raw)})`;
   const setup = [
     `DROP TABLE IF EXISTS ${rowsTable}`,
     `CREATE TEMP TABLE _export_rows AS SELECT ${part} AS _part, ${names.join(", ")} FROM ${rows} ORDER BY ${orderOf(table, since)}`,
@@ -71,8 +72,8 @@ function changedColumns({ columns, primaryKey, kind }: SnapshotTable): OutColumn
   return columns.map((column) => ({ ...column, nullable: !kept.includes(column.name) }));
 }
 
-function sourceInPlace(table: SnapshotTable, isJson: boolean, where: string | null): RowSource {
-  if (isJson) return { from: withRaw(table, where), key: "t.id", columns: ["w.json"] };
+function sourceInPlace(table: SnapshotTable, raw: string | null, where: string | null): RowSource {
+  if (raw !== null) return { from: withRaw(table, raw, where), key: "t.id", columns: ["w.json"] };
   const [key = "id"] = table.primaryKey;
   const columns = table.columns.map(({ name }) => quoted(name));
   return { from: rowsOf(table, where), key: quoted(key), columns };
@@ -82,12 +83,13 @@ function rowsOf({ name }: SnapshotTable, where: string | null): string {
   return where === null ? quoted(name) : `(SELECT * FROM ${quoted(name)} WHERE ${where})`;
 }
 
-function withRaw(table: SnapshotTable, where: string | null): string {
-  return `${rowsOf(table, where)} t JOIN main.${quoted(`_raw_${table.name}`)} w ON w.id = t.id`;
+function withRaw(table: SnapshotTable, raw: string, where: string | null): string {
+  return `${rowsOf(table, where)} t JOIN ${raw} w ON w.id = t.id`;
 }
 
-function presentRows(table: SnapshotTable, isJson: boolean, where: string | null): string {
-  return isJson ? `(SELECT t.*, w.json AS _json FROM ${withRaw(table, where)})` : rowsOf(table, where);
+function presentRows(table: SnapshotTable, raw: string | null, where: string | null): string {
+  if (raw === null) return rowsOf(table, where);
+  return `(SELECT t.*, w.json AS _json FROM ${withRaw(table, raw, where)})`;
 }
 
 function orderOf({ kind, primaryKey }: SnapshotTable, since: number | null): string {
@@ -107,17 +109,17 @@ function partSql(partition: Partition, date: string): string {
  * they give the present ones. A deleted record is one row with its id. A child table's rows come as a set:
  * one `delete` without a position, then the rows that the parent has now.
  */
-function changesSql(table: SnapshotTable, since: number, isJson: boolean): string {
+function changesSql(table: SnapshotTable, since: number, raw: string | null): string {
   if (table.kind === "child") return childChanges(table, since);
   const { name, columns } = table;
   const op = "CASE WHEN t.id IS NULL THEN 'delete' ELSE 'upsert' END";
   const own = `${op} AS _op, c.seq AS _seq, 0 AS _place`;
   const changed = `${changedRecords(name, since)} c LEFT JOIN ${quoted(name)} t ON t.id = c.id`;
-  if (isJson) {
+  if (raw !== null) {
     const record = "substr(ltrim(w.json, char(9, 10, 13, 32)), 2)";
     const members = `CASE WHEN t.id IS NULL THEN '"id":' || c.id || '}' ELSE ${record} END`;
     const json = `'{"_op":"' || ${op} || '","_seq":' || c.seq || ',' || ${members} AS _json`;
-    return `SELECT ${own}, ${json} FROM ${changed} LEFT JOIN main.${quoted(`_raw_${name}`)} w ON w.id = c.id`;
+    return `SELECT ${own}, ${json} FROM ${changed} LEFT JOIN ${raw} w ON w.id = c.id`;
   }
   const shown = columns.map((column) =>
     column.name === "id" ? "c.id AS id" : `t.${quoted(column.name)} AS ${quoted(column.name)}`,

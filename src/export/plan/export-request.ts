@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { RedactRule } from "../../store/snapshot/redaction.ts";
 import type { Dialect } from "../csv/csv-writer.ts";
 import type { Period } from "./period.ts";
 
@@ -39,6 +40,8 @@ export interface ExportParts {
   readonly clock: Clock;
   /** The local date that ages are counted against. */
   readonly reportDate: string;
+  /** Columns whose values the files do not have. @default [] */
+  readonly redact?: readonly RedactRule[];
   /** Of this program. */
   readonly version: string;
   readonly onProgress?: (progress: ExportProgress) => void;

@@ -1,5 +1,6 @@
 import type { MirrorError } from "../../base/errors.ts";
 import type { Db } from "../../store/database.ts";
+import type { Redaction } from "../../store/snapshot/redacted-records.ts";
 import type { CellColumn } from "../columns/cells.ts";
 import type { KeyRange } from "../columns/row-source.ts";
 import type { Dialect } from "../csv/csv-writer.ts";
@@ -43,6 +44,8 @@ export interface WorkerCalls {
   /** Begins a read transaction, after ending the last one. Returns its `stateOf`. */
   begin(): string;
   execute(statements: readonly string[]): void;
+  /** Makes the functions that redact. Without this call none are needed. */
+  redact(redaction: Redaction): void;
   /** Opens a job in place of the last one. Returns the parts that the setup laid out; none without a setup. */
   open(job: Job): readonly LaidOutPart[];
   /** Encodes rows of the open job. @throws TypeOverflow */

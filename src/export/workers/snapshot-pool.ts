@@ -38,8 +38,8 @@ export class SnapshotPool {
    *
    * @throws MirrorError `database`: no mirror, or one that changes too fast
    */
-  static async open({ mirror, manifest, reportDate }: ExportParts): Promise<SnapshotPool> {
-    let snapshot = openSnapshot(mirror, manifest, { reportDate });
+  static async open({ mirror, manifest, reportDate, redact = [] }: ExportParts): Promise<SnapshotPool> {
+    let snapshot = openSnapshot(mirror, manifest, { reportDate, redact });
     const isSmall = statSync(mirror).size < smallMirrorBytes;
     const threads = isSmall ? 1 : Math.min(maxThreads, availableParallelism());
     const workers = Array.from({ length: threads }, () => new WorkerHandle(mirror));
@@ -51,12 +51,14 @@ export class SnapshotPool {
         if (states.every((state) => state === stateOf(snapshot.db))) {
           // The temporary facts name the state: they are copied only when all agree on it.
           const statements = temporaryObjects(snapshot);
+          const { redaction } = snapshot;
+          if (redaction) await Promise.all(workers.map((worker) => worker.call("redact", redaction)));
           await Promise.all(workers.map((worker) => worker.call("execute", statements)));
           return new SnapshotPool(snapshot, workers);
         }
         snapshot.close();
         began = begin();
-        snapshot = openSnapshot(mirror, manifest, { reportDate });
+        snapshot = openSnapshot(mirror, manifest, { reportDate, redact });
       }
       throw new MirrorError(
         "database",

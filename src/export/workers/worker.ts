@@ -1,6 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { assert } from "../../base/errors.ts";
 import { guarded, openDatabase } from "../../store/database.ts";
+import { installRedaction } from "../../store/snapshot/redacted-records.ts";
 import { partsSql, type LaidOutPart } from "../plan/export-plan.ts";
 import { createEncoder, type Encoder } from "./encoder.ts";
 import {
@@ -33,6 +34,7 @@ const calls: WorkerCalls = {
   execute: (statements) => {
     for (const statement of statements) db.exec(statement);
   },
+  redact: (redaction) => installRedaction(db, redaction),
   open: (job) => {
     encoder = null;
     calls.execute(job.setup);

@@ -12,11 +12,16 @@ import { quoted } from "../sql-text.ts";
 import { planWithUnknown } from "../tables/unknown-columns.ts";
 import type { Db } from "../database.ts";
 
+/** `drop`: the column stays, empty. `hash`: a keyed hash stands for each value, so that equal values still join. */
+export type RedactMode = "drop" | "hash";
+
 /** A column of a snapshot. */
 export interface SnapshotColumn extends Omit<Column, "scalar" | "paths"> {
   readonly type: ReportType;
   /** Type in the connector; `any`: a field it does not know. null: a column of a view or an own table. */
   readonly scalar: ColumnScalar | null;
+  /** How its values are redacted; absent: they are shown. */
+  readonly redacted?: RedactMode;
 }
 
 /** `deleted`: the list of tombstones. `about`: facts about the whole. */
@@ -156,7 +161,7 @@ export const about: SnapshotTable = {
     own(
       "fact",
       "TEXT",
-      "`report_date`, `seq`, `outcome`, `fresh_at`, `rows`, `without_detail`, `complete`, …",
+      "`report_date`, `seq`, `outcome`, `fresh_at`, `rows`, `without_detail`, `complete`, `redacted`, …",
     ),
     own("value", "TEXT", "As text; null where nobody knows.", true),
   ],

@@ -3,16 +3,22 @@ import type { Db } from "../database.ts";
 import { assertReadable } from "../migrations/migrate.ts";
 import { quoted } from "../sql-text.ts";
 import { columnNames } from "../tables/table-layout.ts";
+import { redactTables, type RedactRule } from "./redaction.ts";
 import { snapshotTables, type SnapshotTable } from "./snapshot-tables.ts";
 
 /**
  * Creates temporary views of the mirror attached as `schema`: live rows under the tables' plain names, without
- * own columns, the connector's views, and `deleted_records`. Throws MirrorError `database` where there is no
+ * own columns, the connector's views, and `deleted_records`. Hashes in them need `installRedaction`. Throws MirrorError `database` where there is no
  * mirror that this version can read.
  */
-export function createSnapshotViews(db: Db, schema: string, manifest: Manifest): SnapshotTable[] {
+export function createSnapshotViews(
+  db: Db,
+  schema: string,
+  manifest: Manifest,
+  redact: readonly RedactRule[],
+): SnapshotTable[] {
   assertReadable(db, schema);
-  const tables = snapshotTables(db, schema, manifest);
+  const tables = redactTables(snapshotTables(db, schema, manifest), redact);
   for (const table of tables) {
     if (table.kind === "about") continue;
     db.exec(`CREATE TEMP VIEW ${quoted(table.name)} AS ${selectOf(db, schema, table, tables)}`);
@@ -27,11 +33,13 @@ function selectOf(db: Db, schema: string, table: SnapshotTable, all: readonly Sn
   return arms.join(" UNION ALL ");
 }
 
-/** Columns that this mirror does not have yet, because the connector is newer, are null. */
+/** Columns that this mirror does not have yet, because the connector is newer, are null, as dropped ones are. */
 function liveRows(db: Db, schema: string, { name, kind, columns }: SnapshotTable): string {
   const present = columnNames(db, name, schema);
   const shown = columns.map((column) => {
-    if (!present.has(column.name.toLowerCase())) return `NULL AS ${quoted(column.name)}`;
+    if (!present.has(column.name.toLowerCase()) || column.redacted === "drop")
+      return `NULL AS ${quoted(column.name)}`;
+    if (column.redacted === "hash") return `redacted_hash(${quoted(column.name)}) AS ${quoted(column.name)}`;
     const text = column.scalar === "any" && column.type === "TEXT";
     return text ? `CAST(${quoted(column.name)} AS TEXT) AS ${quoted(column.name)}` : quoted(column.name);
   });

@@ -6,10 +6,10 @@ import { readObject } from "../../extract/answers.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import type { WorkKind } from "../../state/work-item.ts";
-import { Meta } from "../../state/meta.ts";
+import { Meta, pinnedIdentity, type Identity } from "../../state/meta.ts";
 import type { WorkerParts } from "../context/run-context.ts";
 import { judgeToken, type JudgedMirror } from "./judge-token.ts";
-import { fingerprintOf, pinnedIdentity, type Identity } from "./pinned-identity.ts";
+import { fingerprintOf } from "./pinned-identity.ts";
 
 /** A token to judge for a mirror, which is only read. */
 export interface IdentifyParts extends Pick<WorkerParts, "transport" | "tally" | "token" | "random" | "log"> {

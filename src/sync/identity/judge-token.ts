@@ -7,11 +7,11 @@ import { ForbiddenError, InvalidError, NotFoundError } from "../../connector/ser
 import { readObject } from "../../extract/answers.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
-import { Meta } from "../../state/meta.ts";
+import { Meta, pinnedIdentity, type Identity } from "../../state/meta.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
 import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";
-import { fingerprintOf, pinnedIdentity, type Identity } from "./pinned-identity.ts";
+import { fingerprintOf } from "./pinned-identity.ts";
 
 /** What a token means for a mirror; `renamed` and `rotated` are accepted, and logged with `why`. */
 export type IdentityVerdict =

@@ -1,26 +1,10 @@
 import { createHash } from "node:crypto";
-import type { Meta } from "../../state/meta.ts";
+import { identityKey, pinnedIdentity, type Identity } from "../../state/meta.ts";
 import type { Mirror } from "../../state/mirror.ts";
-
-const metaKey = "identity";
-
-/** The company a mirror belongs to (I10). The token itself is never stored, only a salted fingerprint. */
-export interface Identity {
-  readonly name: string;
-  readonly salt: string;
-  readonly fingerprint: string;
-  /** From document snapshots, for messages; null until one was mirrored. */
-  readonly businessId: string | null;
-}
-
-/** The company a mirror belongs to; null before its first run. */
-export function pinnedIdentity(meta: Meta): Identity | null {
-  return meta.get(metaKey) as Identity | null;
-}
 
 /** Pins the mirror to this company, inside the apply transaction. */
 export function rememberIdentity(mirror: Mirror, identity: Identity): void {
-  mirror.meta.set(metaKey, identity);
+  mirror.meta.set(identityKey, identity);
 }
 
 /** Stores the business id of the mirrored documents after a run. Writes only when it has changed. */

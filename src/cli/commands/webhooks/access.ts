@@ -2,8 +2,8 @@ import { MirrorError } from "../../../base/errors.ts";
 import { Secret } from "../../../base/secret.ts";
 import type { Transport } from "../../../connector/transport.ts";
 import { connectService } from "../../../daemon/runs/service-connection.ts";
-import { Meta } from "../../../state/meta.ts";
-import { fingerprintOf, pinnedIdentity } from "../../../sync/identity/pinned-identity.ts";
+import { Meta, pinnedIdentity } from "../../../state/meta.ts";
+import { fingerprintOf } from "../../../sync/identity/pinned-identity.ts";
 import {
   createSubscriptions,
   type Subscriptions,

@@ -1,0 +1,106 @@
+import { MirrorError } from "../../base/errors.ts";
+import { nearest, someOf } from "../../base/names.ts";
+import type { LoadedConfig } from "../../config/load.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { AdjustableLog } from "../../log/log.ts";
+import { isMatch, isRedactable, redactModeOf, type RedactRule } from "../../store/snapshot/redaction.ts";
+import { tablesOfManifest, type SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
+
+/**
+ * Checks `report.redact` against the connector's tables, and warns of columns that show the same data without being
+ * redacted.
+ *
+ * @throws MirrorError `config`, with the place of each key that redacts nothing
+ */
+export function checkRedaction(
+  { config, placeOf }: Pick<LoadedConfig, "config" | "placeOf">,
+  manifest: Manifest,
+  log: Pick<AdjustableLog, "warn">,
+): void {
+  const { redact } = config.report;
+  if (redact.length === 0) return;
+  const tables = tablesOfManifest(manifest);
+  const place = ({ columns }: RedactRule) => placeOf(["report", "redact", columns]);
+  const found = redact.map((rule) => ({ at: place(rule), ...judgeRule(rule, tables) }));
+  const refused = found.filter(({ refusal }) => refusal !== undefined);
+  if (refused.length > 0)
+    throw new MirrorError("config", refused.map(({ at, refusal }) => `${at}: ${refusal}`).join("\n"), {
+      hint: "`fintoro-mirror schema --tables` lists tables and columns; *.client_email means it in every table.",
+    });
+  for (const { at, doubt } of found) if (doubt !== undefined) log.warn(`${at}: ${doubt}`);
+  const copies = unredactedCopies(tables, redact, manifest);
+  if (copies.length > 0)
+    log.warn(`report.redact: the same data is still shown in ${someOf(copies, 6)}`, {
+      hint: `Redact them too, for example with "*.${copies[0]?.split(".")[1] ?? ""}": drop.`,
+      columns: copies,
+    });
+}
+
+/** Why a rule cannot be obeyed; a column that is not known may still come with a mirror's unknown fields. */
+function judgeRule(
+  { columns }: RedactRule,
+  tables: readonly SnapshotTable[],
+): { readonly refusal?: string; readonly doubt?: string } {
+  const [tableName = "", columnName, ...more] = columns.split(".");
+  if (columnName === undefined || more.length > 0)
+    return { refusal: `"${columns}" must be TABLE.COLUMN, such as clients.email` };
+  const names = tables.flatMap((table) => table.columns.map(({ name }) => [table, name] as const));
+  const matching = tables.flatMap((table) =>
+    table.columns
+      .filter(({ name }) => isMatch({ columns }, table.name, name))
+      .map((column) => ({ table, column })),
+  );
+  if (matching.some(({ table, column }) => isRedactable(table, column))) return {};
+  const [first] = matching;
+  if (first?.table.kind === "view")
+    return { refusal: `"${columns}" is of a view, which shows what its tables show: name their columns` };
+  if (first) return { refusal: `"${columns}" is a key, by which rows are found: it cannot be redacted` };
+  if (columns.includes("*")) return { refusal: `"${columns}" fits no column of any table` };
+  const table = tables.find(({ name }) => name === tableName);
+  if (!table)
+    return {
+      refusal: `unknown table "${tableName}"${meant(
+        tableName,
+        tables.map(({ name }) => name),
+      )}`,
+    };
+  const near = meant(
+    columnName,
+    names.filter(([owner]) => owner === table).map(([, name]) => name),
+  );
+  if (near !== "") return { refusal: `unknown column "${columnName}" of ${tableName}${near}` };
+  return {
+    doubt: `${tableName} has no column ${columnName} that this version knows; it is redacted if the service adds it`,
+  };
+}
+
+function meant(name: string, known: readonly string[]): string {
+  const near = nearest(name, known);
+  return near === undefined ? "" : `; did you mean "${near}"?`;
+}
+
+/**
+ * Columns that hold the same data as a redacted one: a document has the client as printed, so `clients.email` is also
+ * `invoices.client_email`.
+ */
+function unredactedCopies(
+  tables: readonly SnapshotTable[],
+  rules: readonly RedactRule[],
+  manifest: Manifest,
+): string[] {
+  const singular = new Map(manifest.resources.map((resource) => [resource.name, resource.singular]));
+  const snapshots = new Set(singular.values());
+  const columns = tables.flatMap((table) =>
+    table.columns
+      .filter((column) => isRedactable(table, column) && column.references === null)
+      .map(({ name }) => {
+        const isCopy = [...snapshots].some((one) => name.startsWith(`${one}_`));
+        const meaning = isCopy ? name : `${singular.get(table.name) ?? table.name}_${name}`;
+        return { name: `${table.name}.${name}`, meaning, mode: redactModeOf(rules, table.name, name) };
+      }),
+  );
+  const redacted = new Set(columns.filter(({ mode }) => mode !== null).map(({ meaning }) => meaning));
+  return columns
+    .filter(({ mode, meaning }) => mode === null && redacted.has(meaning))
+    .map(({ name }) => name);
+}

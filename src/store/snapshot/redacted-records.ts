@@ -1,0 +1,157 @@
+import { createHmac } from "node:crypto";
+import { snakeCase } from "../../base/names.ts";
+import type { Fields } from "../../connector/field.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { Resource } from "../../connector/resource.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../json/literal.ts";
+import { parseLossless, stringifyLossless } from "../../json/lossless.ts";
+import type { Db } from "../database.ts";
+import { cellValue } from "../tables/cell-values.ts";
+import type { Cell } from "../tables/row-decoder.ts";
+import type { ColumnScalar } from "../tables/table-plan.ts";
+import { planWithUnknown } from "../tables/unknown-columns.ts";
+import { redactModeOf, type RedactRule } from "./redaction.ts";
+import type { RedactMode } from "./snapshot-tables.ts";
+
+/** What a key of a record's JSON leads to. */
+type KeyRule =
+  | { readonly kind: "value"; readonly mode: RedactMode; readonly scalar: ColumnScalar }
+  /** An object within the record, or a list of its parts. */
+  | { readonly kind: "inner"; readonly keys: KeyRules }
+  /** A record of another resource, or a list of them; `id` is of the column that refers to it. */
+  | { readonly kind: "record"; readonly resource: string; readonly id: RedactMode | null };
+
+type KeyRules = Map<string, KeyRule>;
+
+/** What threads need to redact as this one does: plain data, which they can be sent. */
+export interface Redaction {
+  /** Of the hash. It stays in memory. */
+  readonly key: string;
+  /** Resources whose JSON has something to redact, also deep within it. */
+  readonly records: ReadonlyMap<string, KeyRules>;
+}
+
+/** The redaction of the mirror attached to `db`, with the columns that its unknown fields have. */
+export function redactionOf(
+  db: Db,
+  manifest: Manifest,
+  rules: readonly RedactRule[],
+  key: string,
+): Redaction {
+  const all = new Map(manifest.resources.map((resource) => [resource.name, keysOf(db, resource, rules)]));
+  const touched = new Set<string>();
+  for (let before = -1; before < touched.size;) {
+    before = touched.size;
+    for (const [name, keys] of all) if (isTouched(keys, touched)) touched.add(name);
+  }
+  return { key, records: new Map([...all].filter(([name]) => touched.has(name))) };
+}
+
+function isTouched(keys: KeyRules, touched: ReadonlySet<string>): boolean {
+  return [...keys.values()].some((rule) => {
+    if (rule.kind === "inner") return isTouched(rule.keys, touched);
+    return rule.kind === "value" || rule.id !== null || touched.has(rule.resource);
+  });
+}
+
+function keysOf(db: Db, resource: Resource, rules: readonly RedactRule[]): KeyRules {
+  const keys: KeyRules = new Map();
+  const mode = (table: string, column: string) => redactModeOf(rules, table, column);
+  addFields(keys, resource.fields, { table: resource.name, path: [], mode });
+  addFields(keys, resource.previewFields ?? {}, { table: resource.name, path: [], mode });
+  const plan = planWithUnknown(db, resource);
+  for (const { table, columns, above } of [
+    { ...plan, above: [] as string[] },
+    ...plan.children.map((child) => ({ ...child, above: [child.field] })),
+  ])
+    for (const { name, scalar, paths } of columns) {
+      const found = scalar === "any" ? mode(table, name) : null;
+      for (const path of found ? paths : [])
+        addValue(keys, [...above, ...path], { mode: found ?? "drop", scalar });
+    }
+  return keys;
+}
+
+interface Place {
+  readonly table: string;
+  readonly path: readonly string[];
+  readonly mode: (table: string, column: string) => RedactMode | null;
+}
+
+function addFields(keys: KeyRules, fields: Fields, place: Place): void {
+  const { table, path, mode } = place;
+  for (const [name, field] of Object.entries(fields)) {
+    const at = [...path, name];
+    const column = at.map(snakeCase).join("_");
+    if (field.shape === "snapshot") addFields(innerOf(keys, name), field.fields, { ...place, path: at });
+    else if (field.shape === "children")
+      addFields(innerOf(keys, name), field.fields, { table: field.table, path: [], mode });
+    else if (field.shape === "owned") keys.set(name, { kind: "record", resource: field.resource, id: null });
+    else if (field.shape === "lookup")
+      keys.set(name, { kind: "record", resource: field.resource, id: mode(table, `${column}_id`) });
+    else {
+      const found = mode(table, column);
+      if (found !== null) keys.set(name, { kind: "value", mode: found, scalar: field.type });
+    }
+  }
+}
+
+function innerOf(keys: KeyRules, name: string): KeyRules {
+  const there = keys.get(name);
+  if (there?.kind === "inner") return there.keys;
+  const inner: KeyRules = new Map();
+  keys.set(name, { kind: "inner", keys: inner });
+  return inner;
+}
+
+function addValue(
+  keys: KeyRules,
+  path: readonly string[],
+  value: Omit<KeyRule & { kind: "value" }, "kind">,
+): void {
+  const inner = path.slice(0, -1).reduce(innerOf, keys);
+  inner.set(path.at(-1) ?? "", { kind: "value", ...value });
+}
+
+/**
+ * Gives a connection the SQL functions `redacted_hash(value)` and `redacted_json(resource, json)`. The same value has
+ * the same hash in a column and in JSON, in every table.
+ */
+export function installRedaction(db: Db, { key, records }: Redaction): void {
+  const options = { deterministic: true, safeIntegers: true };
+  const hash = (value: Cell) => {
+    if (value === null) return null;
+    return createHmac("sha256", key).update(String(value)).digest("hex").slice(0, hashLength);
+  };
+  const redact = (value: JsonValue, keys: KeyRules): JsonValue => {
+    if (Array.isArray(value)) return value.map((part) => redact(part, keys));
+    if (!isObject(value)) return value;
+    for (const [name, rule] of keys)
+      if (Object.hasOwn(value, name)) value[name] = redactValue(value[name] ?? null, rule);
+    return value;
+  };
+  const redactValue = (value: JsonValue, rule: KeyRule): JsonValue => {
+    if (rule.kind === "inner") return redact(value, rule.keys);
+    if (rule.kind === "value") return rule.mode === "drop" ? null : hash(cellOf(value, rule.scalar));
+    if (rule.id !== null && isObject(value)) return rule.id === "drop" ? null : { id: hash(idOf(value)) };
+    return redact(value, records.get(rule.resource) ?? new Map());
+  };
+  db.function("redacted_hash", options, (value) => hash(value as Cell));
+  db.function("redacted_json", options, (resource, json) => {
+    const keys = records.get(String(resource));
+    return keys && json !== null ? stringifyLossless(redact(parseLossless(String(json)), keys)) : json;
+  });
+}
+
+/** Hexadecimal digits: 128 bits, so that two values never have the same. */
+const hashLength = 32;
+
+/** An odd value, which its column cannot hold, is hashed as it is written. */
+function cellOf(value: JsonValue, scalar: ColumnScalar): Cell {
+  const cell = cellValue(scalar, value);
+  return cell === undefined ? stringifyLossless(value) : cell;
+}
+
+function idOf({ id }: JsonObject): Cell {
+  return cellValue("integer", id) ?? null;
+}

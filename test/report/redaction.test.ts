@@ -1,0 +1,240 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { checkRedaction } from "../../src/cli/program/check-redaction.ts";
+import type { RedactRule } from "../../src/store/snapshot/redaction.ts";
+import { rememberIdentity } from "../../src/sync/identity/pinned-identity.ts";
+import { runCommand, temporaryFolder } from "../support/cli.ts";
+import { load, minimal, complaint } from "../support/config.ts";
+import { duckRows, exportOf } from "../support/export.ts";
+import { publish, publishedCompany, reading, rowsOf, type PublishedCompany } from "../support/published.ts";
+import { putAs } from "../support/store.ts";
+import type { Dict } from "../support/recount.ts";
+
+let company: PublishedCompany;
+
+beforeAll(async () => {
+  company = await publishedCompany({ records: "small" });
+  rememberIdentity(company.mirror, { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null });
+}, 60_000);
+afterAll(() => company.close());
+
+const dropped: readonly RedactRule[] = [
+  { columns: "clients.email", mode: "drop" },
+  { columns: "*.client_email", mode: "drop" },
+  { columns: "clients.street", mode: "hash" },
+  { columns: "*.client_street", mode: "hash" },
+];
+
+/** Texts that only the redacted columns of the service's records have. */
+function secrets(): string[] {
+  const clients = company.records.get("clients") as Dict[];
+  const all = clients
+    .flatMap(({ email, street }) => [email, street])
+    .filter((one) => typeof one === "string");
+  const suppliers =
+    JSON.stringify(company.records.get("suppliers")) + JSON.stringify(company.records.get("company"));
+  return [...new Set(all)].filter((one) => one.length > 5 && !suppliers.includes(one));
+}
+
+/** Those of the secrets that a file, or a folder's files, have as bytes; also as JSON writes them. */
+function leaksIn(place: string): string[] {
+  const files = statSync(place).isDirectory()
+    ? readdirSync(place, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => path.join(entry.parentPath, entry.name))
+    : [place];
+  const bytes = files.map((file) => readFileSync(file));
+  return secrets().filter((secret) => bytes.some((each) => each.includes(secret)));
+}
+
+const sameEmail =
+  "SELECT count(*) AS n FROM invoices i JOIN clients c ON c.id = i.client_id WHERE c.email = i.client_email";
+
+describe("a redacted report", () => {
+  test("has no redacted value in any byte, also in the place of a report that had them, and after an update", async () => {
+    expect(secrets().length).toBeGreaterThan(5);
+    const report = path.join(path.dirname(company.file), "redacted.report.db");
+    await publish(company.mirror, { report });
+    expect(leaksIn(report).length).toBeGreaterThan(5);
+    expect(await publish(company.mirror, { report, redact: dropped })).toMatchObject({
+      outcome: "written",
+      way: "anew",
+    });
+    expect(leaksIn(report)).toEqual([]);
+    const [client] = company.records.get("clients") as Dict[];
+    putAs(
+      company.mirror,
+      "clients",
+      Number(client?.["id"]),
+      JSON.stringify({ ...client, email: "changed@example.sk" }),
+    );
+    expect(await publish(company.mirror, { report, redact: dropped, way: "changes" })).toMatchObject({
+      way: "changes",
+    });
+    expect([leaksIn(report), readFileSync(report).includes("changed@example.sk")]).toEqual([[], false]);
+    expect(await publish(company.mirror, { report, redact: dropped })).toMatchObject({
+      outcome: "unchanged",
+    });
+  });
+
+  test("has equal hashes for equal values in every table, which another mirror's key does not give; null stays null", async () => {
+    const report = path.join(path.dirname(company.file), "hashed.report.db");
+    const redact: RedactRule[] = [{ columns: "*.*email", mode: "hash" }];
+    await publish(company.mirror, { report, redact });
+    const db = reading(report);
+    const plain = reading((await publish(company.mirror, { force: true })).file);
+    const [before] = rowsOf(plain, sameEmail);
+    expect(Number(before?.["n"])).toBeGreaterThan(5);
+    expect(rowsOf(db, sameEmail)[0]).toEqual(before);
+    const empty = "SELECT count(*) AS n FROM clients WHERE email IS NULL";
+    expect(rowsOf(db, empty)).toEqual(rowsOf(plain, empty));
+    const hashes = db.prepare("SELECT email FROM clients WHERE email IS NOT NULL").pluck().all() as string[];
+    for (const hash of hashes) expect(hash).toMatch(/^[0-9a-f]{32}$/);
+    expect(readFileSync(report).includes("5aac11c0")).toBe(false);
+  });
+
+  test("says in `_about` what is redacted, and declares a hash as text", async () => {
+    const report = path.join(path.dirname(company.file), "about.report.db");
+    const redact: RedactRule[] = [{ columns: "invoices.client_id", mode: "hash" }, ...dropped];
+    await publish(company.mirror, { report, redact });
+    const db = reading(report);
+    expect(rowsOf(db, "SELECT value FROM _about WHERE subject = 'clients' AND fact = 'redacted'")).toEqual([
+      { value: "email: drop, street: hash" },
+    ]);
+    expect(rowsOf(db, "SELECT type FROM pragma_table_info('invoices') WHERE name = 'client_id'")).toEqual([
+      { type: "TEXT" },
+    ]);
+    expect(rowsOf(db, "PRAGMA foreign_key_check")).toEqual([]);
+  });
+
+  test("has nothing of it in its views", async () => {
+    const report = path.join(path.dirname(company.file), "views.report.db");
+    const redact: RedactRule[] = ["clients.name", "*.client_name"].map((columns) => ({
+      columns,
+      mode: "drop",
+    }));
+    await publish(company.mirror, { report, redact });
+    for (const view of ["v_receivables", "v_open_invoices", "v_client_summary", "v_sales_lines"])
+      expect([view, ...rowsOf(reading(report), `SELECT DISTINCT client_name FROM ${view}`)]).toEqual([
+        view,
+        { client_name: null },
+      ]);
+  });
+});
+
+describe("a redacted export", () => {
+  const tables = [
+    "clients",
+    "business_cases",
+    "contact_activity_logs",
+    "invoices",
+    "invoice_items",
+    "orders",
+  ];
+
+  test.each([
+    ["csv", {}],
+    ["jsonl", {}],
+    ["jsonl", { since: 0 }],
+  ] as const)("as %s %j has no redacted value in any byte", async (format, more) => {
+    const { out } = await exportOf(company.mirror, { format, tables, ...more }, { redact: dropped });
+    expect(leaksIn(out)).toEqual([]);
+    const plain = await exportOf(company.mirror, { format, tables, ...more });
+    expect(leaksIn(plain.out).length).toBeGreaterThan(5);
+  });
+
+  test("as nested Parquet has none in any value", async () => {
+    const redact: RedactRule[] = [...dropped, { columns: "invoice_items.name", mode: "drop" }];
+    const { out } = await exportOf(company.mirror, { format: "parquet", nested: true }, { redact });
+    const invoices = `SELECT to_json(i) FROM '${out}/acme/invoices.parquet' i`;
+    const text = JSON.stringify(await duckRows(invoices));
+    expect(secrets().filter((secret) => text.includes(secret))).toEqual([]);
+    const names = (company.records.get("invoices") as unknown as { items: { name: string }[] }[]).flatMap(
+      ({ items }) => items,
+    );
+    expect(names.filter(({ name }) => name.length > 8 && text.includes(`"name":"${name}`))).toEqual([]);
+  });
+
+  test("has the same hash in a column, in the JSON of its record and in that of another one", async () => {
+    const redact: RedactRule[] = [{ columns: "clients.email", mode: "hash" }];
+    const lines = await exportOf(
+      company.mirror,
+      { format: "jsonl", tables: ["clients", "business_cases"] },
+      { redact },
+    );
+    const records = (file: string) =>
+      lines
+        .text(file)
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as Dict);
+    const csv = await exportOf(company.mirror, { tables: ["clients"] }, { redact });
+    const hashes = new Map(records("clients.jsonl").map(({ id, email }) => [id, email]));
+    const cases = records("business_cases.jsonl").map(({ client }) => client as Dict | null);
+    const embedded = cases.filter((client) => typeof client?.["email"] === "string");
+    expect(embedded.length).toBeGreaterThan(0);
+    for (const client of embedded)
+      expect([client?.["id"], client?.["email"]]).toEqual([client?.["id"], hashes.get(client?.["id"])]);
+    for (const hash of hashes.values())
+      if (hash !== null) expect(csv.text("clients.csv")).toContain(String(hash));
+  });
+
+  test("keeps the digits of numbers, and is made again when what is redacted changed", async () => {
+    const request = { format: "jsonl" as const, tables: ["invoices"], ifChanged: true };
+    const redact: RedactRule[] = [{ columns: "invoices.note", mode: "drop" }];
+    const plain = await exportOf(company.mirror, request);
+    const again = await exportOf(company.mirror, { ...request, out: plain.out }, { redact });
+    const third = await exportOf(company.mirror, { ...request, out: plain.out }, { redact });
+    expect([again.unchanged, third.unchanged]).toEqual([false, true]);
+    const other = await exportOf(
+      company.mirror,
+      { tables: ["clients"], out: plain.out },
+      { redact: dropped },
+    );
+    expect(other.otherwiseRedacted).toEqual(["acme/invoices.jsonl"]);
+  });
+});
+
+/** What is warned of; throws what is refused. */
+function check(redact: string): string[] {
+  const warnings: string[] = [];
+  const loaded = load(minimal(`report: { redact: { ${redact} } }\n`));
+  checkRedaction(loaded, manifest, { warn: (text) => void warnings.push(text) });
+  return warnings;
+}
+
+describe("report.redact in the config", () => {
+  test.each([
+    ["clints.email: drop", 'config.yaml:4:21: unknown table "clints"; did you mean "clients"?'],
+    ["clients.emial: drop", 'unknown column "emial" of clients; did you mean "email"?'],
+    ["clients.id: drop", "is a key"],
+    ["v_receivables.client_name: drop", "is of a view"],
+    ["email: drop", "must be TABLE.COLUMN"],
+    ['"*.emails_of": drop', "fits no column"],
+  ])("%s is refused with its place", (redact, message) => {
+    expect(() => check(redact)).toThrow(message);
+  });
+
+  test("warns of copies that are still shown, and of a column that is not known", () => {
+    expect(check("clients.email: drop, clients.phone: hash")).toEqual([
+      expect.stringContaining("clients has no column phone"),
+      expect.stringMatching(/still shown in .*invoices\.client_email/),
+    ]);
+    expect(check('clients.email: drop, "*.client_email": drop')).toEqual([]);
+  });
+
+  test("knows two modes", () => {
+    expect(complaint(minimal("report: { redact: { clients.email: dorp } }\n")).message).toContain(
+      'must be one of drop, hash; did you mean "drop"?',
+    );
+  });
+
+  test("reaches the program: a wrong key ends it with exit 2", async () => {
+    const text =
+      'data_dir: .\ncompanies:\n  acme: { token: "${env:T}" }\nreport: { redact: { clients.emial: drop } }\n';
+    const cwd = temporaryFolder({ "config.yaml": text });
+    expect(await runCommand(["publish"], { cwd, env: {} })).toMatchObject({ code: 2 });
+  });
+});
