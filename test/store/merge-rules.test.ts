@@ -141,6 +141,14 @@ describe("a record that comes", () => {
     expect(putAsked(mirror, JSON.stringify(whole))).toBe("inserted");
   });
 
+  test("without an id and is no record says nothing of the record, and holds no other answer back", async () => {
+    const mirror = await openHasty();
+    const early = send(mirror);
+    expect(putAsked(mirror, "[1]")).toBe("quarantined");
+    expect(put(mirror, "orders", order(1), { source: "detail", stamp: early.receive() })).toBe("inserted");
+    expect(mirror.quarantine.all()).toEqual([]);
+  });
+
   test("stays in quarantine when only an older answer says what the mirror holds", async () => {
     const mirror = await openHasty();
     put(mirror, "people", person(1));
