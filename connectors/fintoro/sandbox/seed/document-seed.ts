@@ -3,7 +3,7 @@ import { divide } from "../base/decimal-money.ts";
 import { formatNumber, variableSymbol } from "../base/identifiers.ts";
 import { randomFor, type SeededRandom } from "../base/seeded-random.ts";
 import { omit, pick } from "../base/values.ts";
-import { documentsOf } from "../domain/company-state.ts";
+import { documentsOf, type Company } from "../domain/company-state.ts";
 import { totalsOf } from "../domain/documents/totals.ts";
 import { czechCrown, rateOn } from "../lookups/currencies.ts";
 import { documentKinds, documentTable, kindFacts, payableKinds } from "../model/catalogue.ts";
@@ -18,21 +18,24 @@ const chain = [
   { kind: "quotation", from: null, often: 0 },
   { kind: "order", from: "quotation", often: 0.6 },
   { kind: "proforma", from: "order", often: 0.5 },
-  { kind: "invoice", from: "proforma", often: 1 },
+  { kind: "invoice", from: "proforma", often: 0.7 },
   { kind: "credit-note", from: "invoice", often: 1 },
 ] as const;
 type Step = (typeof chain)[number];
 
 /**
- * The index of each document's source, -1 for none. A source lies at or before the same share of its own
- * list, so that it is never younger than what was made from it.
+ * The index of each document's source, -1 for none. A source lies at about the same share of its own list; that of an
+ * invoice was written on the same day or before, because its payments are.
  */
 function sourcesOf({ seed, volumes }: Plan, { kind, from, often }: Step): Int32Array {
   const sources = new Int32Array(volumes[kind]).fill(-1);
   const sourceCount = from ? volumes[from] : 0;
   let last = -1;
   for (let index = 0; index < sources.length; index++) {
-    const source = Math.floor((index * sourceCount) / sources.length);
+    const source =
+      kind === "invoice"
+        ? Math.floor(((index + 1) * sourceCount) / sources.length) - 1
+        : Math.floor((index * sourceCount) / sources.length);
     if (source === last || source >= sourceCount) continue;
     if (randomFor(seed, `link-${kind}`, index).often(often)) sources[index] = last = source;
   }
@@ -50,19 +53,23 @@ interface Draft {
   readonly deal: Deal;
   /** A case of the client, if there is one. */
   readonly caseId: number | null;
-  /** An order was made from this quotation. */
-  readonly isOrdered: boolean;
+  /** Another document was made from this one. */
+  readonly isFollowed: boolean;
 }
+
+/** Of three proformas with an invoice, two were paid before: their invoice is a payment receipt. The third was never paid. */
+const isReceipted = (proformaIndex: number) => proformaIndex % 3 !== 1;
 
 /** Fills in the documents of all kinds. A document made from another one has the same deal. */
 export function seedDocuments({ plan, company }: Seeding): void {
   const cases = company.tables.business_cases.where(({ contactType }) => contactType === "client");
   const caseOf = new Map(cases.map(({ contactId, id }) => [contactId, id]));
-  const ordered = new Set(sourcesOf(plan, chain[1]));
   let deals: readonly Deal[] = [];
-  for (const step of chain) {
+  for (const [place, step] of chain.entries()) {
     const { kind } = step;
+    const next = chain[place + 1];
     const sources = sourcesOf(plan, step);
+    const followed = new Set(next ? sourcesOf(plan, next) : []);
     const own: Deal[] = [];
     for (const { number, issueDay } of numbersAndDays(plan, kind)) {
       const index = own.length;
@@ -70,12 +77,20 @@ export function seedDocuments({ plan, company }: Seeding): void {
       const deal = deals[source] ?? dealOf({ plan, company }, kind, index);
       own.push(deal);
       const caseId = caseOf.get(deal.client.id) ?? null;
-      const isOrdered = kind === "quotation" && ordered.has(index);
-      const draft = { step, index, number, issueDay, source, deal, caseId, isOrdered };
-      documentsOf(company, kind).add((id) => documentFrom(plan, draft, id));
+      const isFollowed = followed.has(index);
+      const draft = { step, index, number, issueDay, source, deal, caseId, isFollowed };
+      const advance =
+        kind === "invoice" && source >= 0 && isReceipted(source) ? sourceOf(company, plan, source) : null;
+      documentsOf(company, kind).add((id) =>
+        advance ? receiptFrom(plan, draft, id, advance) : documentFrom(plan, draft, id),
+      );
     }
     deals = own;
   }
+}
+
+function sourceOf(company: Company, { firstIds }: Plan, index: number): Document | null {
+  return company.tables.proformas.get(firstIds.proformas + index) ?? null;
 }
 
 function documentFrom(plan: Plan, draft: Draft, id: number): Document {
@@ -84,14 +99,12 @@ function documentFrom(plan: Plan, draft: Draft, id: number): Document {
   const random = randomFor(plan.seed, kind, index);
   const sourceId = (wanted: DocumentKind) =>
     source >= 0 && from === wanted ? plan.firstIds[documentTable[from]] + source : null;
-  // Every third proforma that became an invoice was paid before: its invoice is a payment receipt.
-  const isReceipt = kind === "invoice" && source >= 0 && source % 3 === 0;
   const isLost = randomFor(plan.seed, `lost-${kind}`, index).often(0.03);
   return {
     kind,
     id,
     uuid: random.uuid(),
-    type: isReceipt ? "payment_receipt" : kind,
+    type: kind,
     number,
     company: plan.company,
     clientId: deal.client.id,
@@ -108,8 +121,24 @@ function documentFrom(plan: Plan, draft: Draft, id: number): Document {
   };
 }
 
-function answerOf({ step: { kind }, isOrdered }: Draft, random: SeededRandom): Document["answer"] {
-  if (isOrdered) return "accepted";
+/** The tax document of a proforma's payments: never issued before the last of them, of the same lines and rates of VAT. */
+function receiptFrom(plan: Plan, draft: Draft, id: number, proforma: Document): Document {
+  const issueDay = Math.max(draft.issueDay, dayOf(proforma.issueDate));
+  const invoice = documentFrom(plan, { ...draft, issueDay }, id);
+  const paidDay = Math.max(...advanceOf(plan, proforma, draft.source, issueDay).days);
+  const vatRates = proforma.items.map(({ vatRate }) => vatRate);
+  return {
+    ...invoice,
+    type: "payment_receipt",
+    willBePaid: true,
+    dueDate: invoice.issueDate,
+    deliveryDate: dateOf(paidDay),
+    items: invoice.items.map((item, position) => ({ ...item, vatRate: vatRates[position] ?? item.vatRate })),
+  };
+}
+
+function answerOf({ step: { kind }, isFollowed }: Draft, random: SeededRandom): Document["answer"] {
+  if (kind === "quotation" && isFollowed) return "accepted";
   return kind !== "quotation" || random.often(0.7) ? "waiting" : "rejected";
 }
 
@@ -186,42 +215,75 @@ function* numbersAndDays(plan: Plan, kind: DocumentKind): Generator<{ number: st
   }
 }
 
-/** Fills in the payments of all documents. */
+/** Fills in the payments of all documents. A receipt shows the payments of its proforma as its own. */
 export function seedPayments({ plan, company }: Seeding): void {
   for (const kind of payableKinds) {
     let index = 0;
     for (const document of documentsOf(company, kind).values()) {
-      const { days, firstPercent } = settlementOf(plan, document, index++);
+      const { days, firstPercent, rateFrom, receiptInvoiceId } = planned(company, plan, document, index++);
       if (days.length === 0) continue;
       const total = totalsOf(document).gross;
       const first = divide(total * BigInt(firstPercent), 100n);
-      const invoices = kind === "proforma" ? company.tables.invoices.findBy("proforma", document.id) : [];
-      const receipt = invoices.find(({ type }) => type === "payment_receipt");
-      const terms = pick(document, ["paymentMethodId", "currencyId", "currencyRate"]);
       for (const [turn, day] of days.entries()) {
         company.tables.document_payments.add((id) => ({
           id,
           documentKind: kind,
           documentId: document.id,
-          ...terms,
+          ...pick(document, ["paymentMethodId", "currencyId"]),
+          currencyRate: rateFrom.currencyRate,
           paymentDate: dateOf(day),
           amountCents: turn === 0 ? first : total - first,
-          receiptInvoiceId: receipt?.id ?? null,
+          receiptInvoiceId,
         }));
       }
     }
   }
 }
 
+/** What is paid of a document, at the rate of which document, and the invoice that receipts it. */
+function planned(company: Company, plan: Plan, document: Document, index: number) {
+  const { kind, type, id, issueDate, proformaId } = document;
+  if (type === "payment_receipt") {
+    const proforma = company.tables.proformas.get(proformaId ?? 0) ?? document;
+    const place = proforma.id - plan.firstIds.proformas;
+    return {
+      ...advanceOf(plan, proforma, place, dayOf(issueDate)),
+      rateFrom: proforma,
+      receiptInvoiceId: null,
+    };
+  }
+  const invoices = kind === "proforma" ? company.tables.invoices.findBy("proforma", id) : [];
+  const receipt = invoices.find((invoice) => invoice.type === "payment_receipt");
+  const isReplaced = invoices.length > 0 && !receipt;
+  const paid = receipt
+    ? advanceOf(plan, document, index, dayOf(receipt.issueDate))
+    : settlementOf(plan, isReplaced ? { ...document, willBePaid: false } : document, index);
+  return { ...paid, rateFrom: document, receiptInvoiceId: receipt?.id ?? null };
+}
+
+interface Settlement {
+  /** Day numbers of the payments. */
+  readonly days: readonly number[];
+  /** Of the first one. */
+  readonly firstPercent: number;
+}
+
+/** The payments of a proforma that is receipted on `receiptDay`: all of it, and none of them later. */
+function advanceOf(plan: Plan, proforma: Document, index: number, receiptDay: number): Settlement {
+  const { days, firstPercent } = settlementOf(plan, { ...proforma, willBePaid: true }, index);
+  const all = days.length > 0 && (days.length === 2 || firstPercent === 100);
+  const atMost = (day: number) => Math.min(day, receiptDay);
+  return all ? { days: days.map(atMost), firstPercent } : { days: [receiptDay], firstPercent: 100 };
+}
+
 /** The days of a document's payments, and the first one's share. Most are paid, in one payment or two; some are not; no payment lies in the future. */
-function settlementOf(plan: Plan, document: Document, index: number) {
-  const none = { days: [] as number[], firstPercent: 100 };
-  const { kind, type, willBePaid, issueDate } = document;
+function settlementOf(plan: Plan, document: Document, index: number): Settlement {
+  const none = { days: [], firstPercent: 100 };
+  const { kind, willBePaid, issueDate } = document;
   if (!willBePaid) return none;
   const random = randomFor(plan.seed, `paid-${kind}`, index);
-  const isReceipt = type === "payment_receipt";
-  const share = isReceipt ? 0 : random.next();
-  const firstDay = dayOf(issueDate) + (isReceipt ? 0 : random.int(1, 25));
+  const share = random.next();
+  const firstDay = dayOf(issueDate) + random.int(1, 25);
   const secondDay = firstDay + random.int(1, 30);
   const firstPercent = random.pick([20, 30, 50, 65]);
   if (firstDay > plan.today || share > 0.86) return none;
