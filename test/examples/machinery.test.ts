@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { temporaryFolder } from "../support/cli.ts";
+import { root, temporaryFolder } from "../support/cli.ts";
 import { at, documentsOf, example, examples, unitOf } from "../support/examples.ts";
 
 /** `serve` drains for at most this long. */
@@ -164,6 +164,31 @@ describe("Compose", () => {
     expect(mirror).toMatchObject({ user, read_only: true, cap_drop: ["ALL"], secrets: ["acme-token"] });
     expect(Number.parseInt(String(at(mirror, "stop_grace_period")), 10)).toBeGreaterThan(drainS);
     expect(Object.keys(at(compose, "volumes") as object)).toContain("data");
+  });
+
+  test("takes images by digest, where whoever runs it names one", () => {
+    const dockerfile = example("docker/Dockerfile");
+    const [, named = ""] = /^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile) ?? [];
+    expect([...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image)).toEqual(
+      Array(2).fill("${NODE_IMAGE}"),
+    );
+    expect(at(mirror, "build", "args")).toEqual({ NODE_IMAGE: `\${NODE_IMAGE:-${named}}` });
+    expect(at(compose, "services", "caddy", "image")).toMatch(/^\$\{CADDY_IMAGE:-/);
+    for (const file of ["cronjob", "serve"])
+      expect(example(`kubernetes/${file}.yaml`)).toMatch(/image: \S+:[\d.]+@sha256:[0-9a-f]{64}$/m);
+  });
+
+  test("asks a registry for the digest, and says so where it gives none", () => {
+    const bin = temporaryFolder();
+    const ask = (answer: string) => {
+      writeFileSync(path.join(bin, "docker"), `#!/bin/sh\necho "${answer}"\n`, { mode: 0o755 });
+      const env = { PATH: `${bin}:${process.env["PATH"]}` };
+      const script = path.join(root, "examples/docker/digest.sh");
+      return spawnSync("sh", [script, "caddy:2"], { env, encoding: "utf8" });
+    };
+    const digest = `sha256:${"0a".repeat(32)}`;
+    expect(ask(digest)).toMatchObject({ status: 0, stdout: `caddy:2@${digest}\n` });
+    expect(ask("<no value>")).toMatchObject({ status: 1, stdout: "", stderr: "no digest of caddy:2\n" });
   });
 
   test("builds from a Dockerfile that copies what the program is made of, and asks /healthz", () => {
