@@ -31,6 +31,8 @@ export interface BackupParts {
   readonly files: MirrorFiles;
   /** Where the config's webhook secrets are from, in its order. */
   readonly keyPlaces: readonly SecretPlace[];
+  /** False: webhook keys are left out. */
+  readonly withKeys: boolean;
   readonly place: BackupPlace;
   /** How many of the company's backups stay; null: all. */
   readonly keep: number | null;
@@ -113,7 +115,8 @@ async function fillFolder(parts: BackupParts, folder: string, takenAt: string): 
 /** Files by their names in the backup. */
 type Sources = readonly (readonly [file: string, source: string])[];
 
-function keyFiles({ files, keyPlaces }: BackupParts): Sources {
+function keyFiles({ files, keyPlaces, withKeys }: BackupParts): Sources {
+  if (!withKeys) return [];
   const configured = keyPlaces.flatMap((from, index) =>
     from.kind === "file" ? [[keyName(index), from.path] as const] : [],
   );

@@ -243,6 +243,7 @@ function backup({ folder: start }: ConfigPlace) {
       .prefault("45 4 * * *")
       .describe("When `serve` makes a backup of each company, if it knows where to: a cron pattern, or off."),
     keep: integerBetween(1, 10_000).default(14).describe("How many of a company's backups stay."),
+    keys: onOrOff().prefault("on").describe("Webhook secrets from files are in it, as they are."),
   }).transform(({ to: place, ...same }) => ({ to: place ?? null, ...same }));
 }
 

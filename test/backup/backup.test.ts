@@ -35,8 +35,9 @@ async function run(company: Company, args: readonly string[], env = {}) {
   return runCommand([...args, "--config", config], { cwd: company.folder, env });
 }
 
-async function backUp(company: Company & { readonly backups: string }): Promise<string> {
-  const { code, stdout, stderr } = await run(company, ["backup", "--to", company.backups, "--json"]);
+async function backUp(company: Company & { readonly backups: string }, ...more: string[]): Promise<string> {
+  const args = ["backup", "--to", company.backups, "--json", ...more];
+  const { code, stdout, stderr } = await run(company, args);
   expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
   return (JSON.parse(stdout) as { companies: { acme: { id: string } } }).companies.acme.id;
 }
@@ -216,6 +217,27 @@ describe("a restore", () => {
       expect.stringContaining("there is no backup of 2026-01-01T"),
     ]);
   });
+});
+
+test("webhook keys are in a backup unless that is said, and a restore says what to do without them", async () => {
+  const company = await aMirrored();
+  const keyFile = path.join(company.folder, "key");
+  const { token } = company.sandbox;
+  const configure = (more = "") =>
+    writeServeConfig(company, more, [{ name: "acme", token, secrets: [`\${file:${keyFile}}`] }]);
+  const keysIn = (id: string) => existsSync(path.join(company.backups, "acme", id, "keys"));
+  writeFileSync(keyFile, "a-webhook-secret-of-acme");
+  configure();
+  expect(keysIn(await backUp(company))).toBe(true);
+  expect(keysIn(await backUp(company, "--no-keys"))).toBe(false);
+  configure("backup: { keys: off }");
+  expect(keysIn(await backUp(company))).toBe(false);
+  expect((await restore(company)).stdout).not.toContain("no webhook secret");
+  rmSync(keyFile);
+  const { code, stdout } = await restore(company);
+  expect(code).toBe(0);
+  expect(stdout).toContain(`no webhook secret for ${keyFile}: put it there`);
+  expect(stdout).toContain("webhooks rotate");
 });
 
 test("a copy that another program made is restored like a backup", async () => {

@@ -163,6 +163,7 @@ const commandTable = {
         1,
         10_000,
       ),
+      keys: flag("--no-keys", "leave out webhook secrets (also the config's backup.keys)"),
     },
   },
   restore: {

@@ -50,10 +50,10 @@ async function publishOne(scope: CompanyScope): Promise<Outcome | null> {
 
 async function backupOne(scope: CompanyScope): Promise<Outcome | null> {
   const { log } = scope.context;
-  const { keep } = scope.config.backup;
+  const { keep, keys: withKeys } = scope.config.backup;
   try {
     const to = addressOfBackups(scope, undefined);
-    const { id, bytes, removed } = await backupCompany(scope, { to, keep });
+    const { id, bytes, removed } = await backupCompany(scope, { to, keep, withKeys });
     log.info(`${scope.company.name}: backup written`, { to, id, bytes, removed: removed.length });
     return null;
   } catch (error) {

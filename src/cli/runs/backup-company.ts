@@ -16,6 +16,8 @@ export interface BackupRequest {
   readonly to: string;
   /** null: all. */
   readonly keep: number | null;
+  /** Are webhook keys in it? */
+  readonly withKeys: boolean;
 }
 
 /**
@@ -43,13 +45,13 @@ export function openBackupPlace({ context, files }: CompanyScope, address: strin
 }
 
 /** Makes a backup of one company, and records how it went for `status`. */
-export function backupCompany(scope: CompanyScope, { to, keep }: BackupRequest): Promise<BackupResult> {
+export function backupCompany(scope: CompanyScope, { to, ...request }: BackupRequest): Promise<BackupResult> {
   const { context, company, files } = scope;
   const { clock, version, signal } = context;
   const keyPlaces = company.webhook.places;
   const work = () => {
     const place = openBackupPlace(scope, to);
-    return makeBackup({ company: company.name, files, keyPlaces, place, keep, clock, version, signal });
+    return makeBackup({ company: company.name, files, keyPlaces, place, ...request, clock, version, signal });
   };
   return recorded(scope, backupStep, work, ({ manifest }) => ({ unchanged: false, seq: manifest.seq }));
 }

@@ -8,7 +8,8 @@ export const backupCommand: CommandRun<"backup"> = (context, { options, loaded: 
   forEachCompany(context, config, async (scope) => {
     const to = addressOfBackups(scope, options.to);
     const keep = options.keep ?? (options.to === undefined ? config.backup.keep : null);
-    const { id, manifest, bytes, removed } = await backupCompany(scope, { to, keep });
+    const withKeys = options.keys && config.backup.keys;
+    const { id, manifest, bytes, removed } = await backupCompany(scope, { to, keep, withKeys });
     const { seq, taken_at, files } = manifest;
     const gone = removed.length > 0 ? `; ${removed.length} older removed` : "";
     const what = `backup ${id} written to ${to} (${formatSize(bytes)})${gone}`;

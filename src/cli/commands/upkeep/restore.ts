@@ -1,7 +1,8 @@
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { filePlace } from "../../../backup/places/file-place.ts";
 import { restoreBackup } from "../../../backup/restore-backup.ts";
 import { chosenCompanies } from "../../../config/companies.ts";
+import type { CompanyConfig } from "../../../config/config.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { addressOfBackups, openBackupPlace } from "../../runs/backup-company.ts";
 import { forEachCompany } from "../../runs/each-company.ts";
@@ -23,13 +24,24 @@ export const restoreCommand: CommandRun<"restore"> = (context, { options, loaded
     };
     const { id, backup, replaced } = await restoreBackup({ ...asked, manifest, files, place, clock, signal });
     const { taken_at, seq } = backup;
+    const missing_keys = keyFilesMissing(company);
     const what = `restored from backup ${id} in ${from}${replaced ? ", over the mirror that was there" : ""}`;
     return {
-      document: { outcome: "restored", from, id, taken_at, seq, replaced },
+      document: { outcome: "restored", from, id, taken_at, seq, replaced, missing_keys },
       lines: [
         `${company.name}: ${what}`,
+        ...missing_keys.map((file) => `  The backup has no webhook secret for ${file}: ${getAnother}`),
         "  The next run lists everything; serve makes it at once. `fintoro-mirror sync --full` also reads every detail.",
       ],
     };
   });
 };
+
+const getAnother =
+  "put it there, or have the service make another: `fintoro-mirror webhooks list`, then `webhooks rotate ID`";
+
+function keyFilesMissing({ webhook }: CompanyConfig): string[] {
+  return webhook.places.flatMap((place) =>
+    place.kind === "file" && !existsSync(place.path) ? [place.path] : [],
+  );
+}
