@@ -4,13 +4,14 @@ import { didYouMean } from "../base/names.ts";
 import type { CompanyConfig, Config } from "./config.ts";
 import { rereadSecret } from "./secrets.ts";
 
-/** The companies a command works on: all, or the one named by `--company`. Throws MirrorError `usage`. */
+/** The companies a command works on: all, or those named by `--company`, with commas between them. Throws MirrorError `usage`. */
 export function chosenCompanies(config: Config, name?: string): readonly CompanyConfig[] {
   if (name === undefined) return config.companies;
-  const chosen = config.companies.filter((company) => company.name === name);
-  if (chosen.length > 0) return chosen;
+  const wanted = name.split(",");
   const names = config.companies.map((company) => company.name);
-  throw new MirrorError("usage", `the config has no company "${name}"${didYouMean(name, names)}`, {
+  const unknown = wanted.find((one) => !names.includes(one));
+  if (unknown === undefined) return config.companies.filter((company) => wanted.includes(company.name));
+  throw new MirrorError("usage", `the config has no company "${unknown}"${didYouMean(unknown, names)}`, {
     hint: `it has ${names.join(", ")}`,
   });
 }

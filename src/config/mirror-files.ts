@@ -5,6 +5,8 @@ import type { Config } from "./config.ts";
 export interface MirrorFiles {
   readonly mirror: string;
   readonly report: string;
+  /** The report over several companies. */
+  readonly combinedReport: string;
   /** What is known of the request budget, shared by all processes that ask the service. */
   readonly budget: string;
   /** Locked by the one process that writes the mirror. */
@@ -30,12 +32,16 @@ export interface MirrorFiles {
   readonly folder: string;
 }
 
+/** In the place of a company's name in the combined report's: no company of it can have this name. */
+export const combinedName = "combined";
+
 /** The paths of one company's files, absolute. */
 export function mirrorFiles({ dataDir, report }: Config, company: string): MirrorFiles {
   const named = (ending: string) => path.join(dataDir, `${company}${ending}`);
   return {
     mirror: named(".db"),
     report: path.join(report.out ?? dataDir, `${company}.report.db`),
+    combinedReport: path.join(report.out ?? dataDir, `${combinedName}.report.db`),
     budget: named(".budget.db"),
     lock: named(".lock"),
     secrets: named(".secrets.json"),

@@ -11,6 +11,7 @@ import {
 import { databaseError, guarded, openDatabase, type Db } from "../store/database.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 import { buildReport, redeclareTables } from "./build-report.ts";
+import { assertSoundReport, attachReport, pageSizeFor } from "./draft-database.ts";
 import { pause, type ReportDraft } from "./publish-draft.ts";
 import {
   changeAt,
@@ -140,7 +141,7 @@ async function writeNext(parts: PublishParts, last: LastReport | null): Promise<
     db.exec("ANALYZE report");
     db.exec("COMMIT");
     await pause(draft);
-    assertSound(db);
+    assertSoundReport(db);
     return { way, origin, completeness };
   } finally {
     db.close();
@@ -180,29 +181,4 @@ function isUpdatable(db: Db, last: LastReport, { seq, layout }: Origin): boolean
 /** Measured: an update takes half as long with one row in twenty changed, and as long with one in ten. */
 function fasterWay({ force }: PublishParts, rows: number, changes: number): PublishWay {
   return !force && rows >= 20_000 && changes * 20 <= rows ? "changes" : "anew";
-}
-
-/** Attaches the `report`, which is written without a journal: an unfinished file is removed. */
-function attachReport(db: Db, next: string, pageSize: number): void {
-  // Databases without a journal are refused in SQLite's defensive mode.
-  db.unsafeMode();
-  db.prepare("ATTACH ? AS report").run(next);
-  db.pragma(`report.page_size = ${pageSize}`);
-  db.pragma("report.auto_vacuum = NONE");
-  db.pragma("report.journal_mode = OFF");
-  db.pragma("report.locking_mode = EXCLUSIVE");
-  db.pragma("report.cache_size = -64000");
-}
-
-/** Large pages make a large report a fifth faster to write and to scan; a small one would be mostly empty. */
-function pageSizeFor(mirrorBytes: number): number {
-  return mirrorBytes > 100e6 ? 32_768 : 4_096;
-}
-
-function assertSound(db: Db): void {
-  const found = db.pragma("report.quick_check", { simple: true });
-  if (found === "ok") return;
-  throw new MirrorError("database", `the new report is damaged and was removed: ${String(found)}`, {
-    hint: "Check the disk and memory, then publish again.",
-  });
 }

@@ -90,19 +90,22 @@ describe("publish", () => {
     expect(JSON.parse(stdout)).toMatchObject({ companies: { acme: { outcome: "written" } } });
   });
 
-  // Fault: files | one company has no mirror | `publish` | exit 10 with a hint; the others are published
-  test("of a company without a mirror exits with 10 and a hint; the other companies are published", async () => {
+  // Fault: files | one company has no mirror | `publish` and `export` | exit 10 with a hint; of several companies the others are made, and the exit is 3
+  test("of a company without a mirror exits with 10 and a hint; of several, the others are made and it exits with 3", async () => {
     const folder = await aFolder();
     expect(await runIn(folder, "publish", "--company", "other")).toMatchObject({
       code: 10,
       stderr: expect.stringContaining("fintoro-mirror sync"),
     });
     const both = await runIn(folder, "publish", "--json");
-    expect(both.code).toBe(10);
+    expect(both.code).toBe(3);
     expect(JSON.parse(both.stdout)).toMatchObject({
       companies: { acme: { outcome: "written" }, other: { outcome: "failed", error: { kind: "database" } } },
     });
     expect(readdirSync(folder).filter((name) => name.startsWith("other"))).toEqual([]);
+    const exported = await runIn(folder, "export", "units", "--out", folder);
+    expect(exported).toMatchObject({ code: 3, stderr: expect.stringContaining("other: there is no mirror") });
+    expect(readFileSync(path.join(folder, "acme", "units.csv"), "utf8")).toContain("ks");
   });
 
   test("--datasette leads to views and questions first, says what is missing, and follows the report", async () => {

@@ -10,10 +10,15 @@ import { exportCompany, type CompanyExport, type CompanyExported } from "../runs
 
 /** Exports tables or views of each company. */
 export const exportCommand: CommandRun<"export"> = (context, { args, options, loaded: { config } }) =>
-  forEachCompany(context, config, async (scope) => {
-    const exported = await exportCompany(scope, requestOf(context, args, options));
-    return { document: documentOf(exported), lines: linesOf(exported, scope.company.name) };
-  });
+  forEachCompany(
+    context,
+    config,
+    async (scope) => {
+      const exported = await exportCompany(scope, requestOf(context, args, options));
+      return { document: documentOf(exported), lines: linesOf(exported, scope.company.name) };
+    },
+    { isPartial: true },
+  );
 
 function requestOf(
   { cwd }: CommandContext,

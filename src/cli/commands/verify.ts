@@ -22,7 +22,7 @@ export const verifyCommand: CommandRun<"verify"> = async (context, { options, lo
       context.log.warn(`${name}.${resource}: ${message}`);
     return resultOfReport(name, report);
   };
-  return forEachCompany(context, config, verifyOne, { match: false });
+  return forEachCompany(context, config, verifyOne, { failed: { match: false } });
 };
 
 function sampleOf({ sample, all, local }: CommandOptions<"verify">): SampleSize {

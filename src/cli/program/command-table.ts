@@ -127,6 +127,7 @@ const commandTable = {
         "--datasette",
         "also write what Datasette shows about it: descriptions, facets, questions",
       ),
+      combined: flag("--combined", "also one report over all companies, each row with its company"),
       force: flag("--force", "write all of it anew, also when nothing changed"),
     },
   },

@@ -6,7 +6,7 @@ export const globalOptions = {
     "-c, --config <file>",
     "the config; otherwise $FINTORO_MIRROR_CONFIG, otherwise ./config.yaml",
   ),
-  company: text("--company <name>", "only this company of the config"),
+  company: text("--company <name>", "only this company of the config, or several: a,b"),
   json: flag("--json", "one JSON document on stdout"),
   quiet: flag("-q, --quiet", "warnings and errors only"),
   verbose: flag("-v, --verbose", "details, and the stack of errors"),

@@ -14,29 +14,40 @@ export interface CompanyResult {
   readonly outcome?: Outcome;
 }
 
+/** How a command treats its companies together. */
+export interface TogetherOptions {
+  /** What the document says of a company that fails, besides the error. @default { outcome: "failed" } */
+  readonly failed?: object;
+  /** Each company's result stands for itself: some that fail make a partial outcome. @default false */
+  readonly isPartial?: boolean;
+  /** What follows when all were done, with the names of those that did not fail; a part of the document. */
+  readonly finish?: (done: readonly string[]) => Promise<Pick<CompanyResult, "document" | "lines">>;
+}
+
 /**
  * Does `work` for each chosen company; prints its lines, or one document with `--json`. A company that fails is logged
  * and does not keep the others from their results.
  *
- * @param failed what the document says of a company that fails, besides the error
  * @throws the error of a single company, a usage error, and what follows a signal
  */
 export async function forEachCompany(
   context: CommandContext,
   config: Config,
   work: (scope: CompanyScope) => Promise<CompanyResult>,
-  failed: object = { outcome: "failed" },
+  { failed = { outcome: "failed" }, isPartial = false, finish }: TogetherOptions = {},
 ): Promise<Outcome> {
   const { globals, output, log, signal } = context;
   const scopes = companyScopes(context, config);
   const companies: Record<string, object> = {};
   const outcomes: Outcome[] = [];
+  const done: string[] = [];
   for (const scope of scopes) {
     const { name } = scope.company;
     try {
       const { document, lines, outcome = "complete" } = await work(scope);
       companies[name] = document;
       outcomes.push(outcome);
+      done.push(name);
       if (!globals.json) for (const line of lines) await output.line(line);
     } catch (error) {
       const isUsage = error instanceof MirrorError && error.kind === "usage";
@@ -47,8 +58,11 @@ export async function forEachCompany(
       log.error(`${name}: ${failure.message}`, { kind: failure.kind, hint: failure.hint ?? undefined });
     }
   }
-  if (globals.json) await output.json({ companies });
-  return worstOutcome(outcomes);
+  const last = done.length > 0 ? await finish?.(done) : undefined;
+  if (globals.json) await output.json({ companies, ...last?.document });
+  else for (const line of last?.lines ?? []) await output.line(line);
+  const isSome = done.length > 0 && done.length < scopes.length;
+  return isPartial && isSome ? "partial" : worstOutcome(outcomes);
 }
 
 const ownOutcomes = ["unauthenticated", "identity", "database", "locked"] as const;

@@ -1,0 +1,182 @@
+import { hash } from "node:crypto";
+import { chmodSync, statSync } from "node:fs";
+import { MirrorError } from "../base/errors.ts";
+import { databaseError, openDatabase, type Db } from "../store/database.ts";
+import { quoted } from "../store/sql-text.ts";
+import { takeWriterLock } from "../store/writer-lock.ts";
+import { combinedTableSql, combineTables, readSourceTables, type CombinedTable } from "./combined-layout.ts";
+import { assertSoundReport, attachReport, pageSizeFor } from "./draft-database.ts";
+import { pause } from "./publish-draft.ts";
+import {
+  applicationId,
+  findReport,
+  makeReportFolder,
+  nextOf,
+  removeNext,
+  replaceReport,
+  userVersion,
+} from "./report-file.ts";
+
+/** What a combined report is made of. */
+export interface CombineParts {
+  /** Published reports, by the companies' names in the config. */
+  readonly reports: readonly { readonly company: string; readonly file: string }[];
+  /** Companies that should be in it and are not. */
+  readonly missing: readonly string[];
+  /** The file to write. */
+  readonly combined: string;
+  /** Of the file; null: as the last one. */
+  readonly mode: number | null;
+  /** Write it even if no report changed. @default false */
+  readonly force?: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** What combining did. */
+export interface Combined {
+  /** `unchanged`: the file that is there was made of the same reports and was not touched. */
+  readonly outcome: "written" | "unchanged";
+  readonly file: string;
+  readonly bytes: number;
+}
+
+/** A publish that replaces a report at the same time is met this often at most. */
+const maxAttempts = 5;
+
+/**
+ * Makes one report of the reports of several companies: each table and view with a column `company`.
+ *
+ * Guarantee: readers have a complete file at every moment; of each company it has one state of its mirror. The same
+ * reports give the same bytes.
+ * Source of truth: the companies' reports, and so their mirrors.
+ * Worst outcome of a crash: the earlier file stays, and an unfinished one beside it until the next time.
+ *
+ * @throws MirrorError `locked`, `stopped` or `database`
+ */
+export async function combineReports(parts: CombineParts): Promise<Combined> {
+  const { combined: file, mode } = parts;
+  const reports = parts.reports.toSorted((a, b) => (a.company < b.company ? -1 : 1));
+  makeReportFolder(file, mode);
+  const lock = takeWriterLock(`${file}.lock`, "publish", `the report ${file}`);
+  try {
+    const isThere = findReport(file);
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      removeNext(file);
+      const sources = stateOfReports(reports, parts.missing);
+      const isSame = isThere && !parts.force && sources === sourcesOf(file);
+      if (!isSame && !(await writeCombined({ ...parts, reports }, sources))) continue;
+      if (!isSame) replaceReport(file, mode);
+      else if (mode !== null) chmodSync(file, mode);
+      return { outcome: isSame ? "unchanged" : "written", file, bytes: statSync(file).size };
+    }
+    throw new MirrorError("database", "the companies' reports change too fast to be combined", {
+      hint: "Run it again, or after the sync that is writing.",
+    });
+  } catch (error) {
+    removeNext(file);
+    throw databaseError(file, error);
+  } finally {
+    lock.release();
+  }
+}
+
+/** Changes when any report was written anew, because its `_about` has the time. */
+function stateOfReports(reports: CombineParts["reports"], missing: readonly string[]): string {
+  const facts = reports.map(({ company, file }) => {
+    const db = openDatabase(file, { readonly: true });
+    try {
+      return [company, db.prepare("SELECT * FROM _about ORDER BY subject, fact").raw().all()];
+    } finally {
+      db.close();
+    }
+  });
+  return hash("sha256", JSON.stringify([combinedVersion, missing.toSorted(), facts]), "hex").slice(0, 32);
+}
+
+/** To be raised when the same reports are combined in another way. */
+const combinedVersion = 1;
+
+/** What the combined report was made of; null: it cannot be read. */
+function sourcesOf(file: string): unknown {
+  try {
+    const db = openDatabase(file, { readonly: true });
+    try {
+      return (
+        db.prepare("SELECT value FROM _about WHERE company = '*' AND fact = 'sources'").pluck().get() ?? null
+      );
+    } finally {
+      db.close();
+    }
+  } catch {
+    return null;
+  }
+}
+
+/** Returns false where a report was replaced meanwhile. */
+async function writeCombined(parts: CombineParts, sources: string): Promise<boolean> {
+  const { reports, missing, combined } = parts;
+  const db = openDatabase(":memory:");
+  try {
+    const sizes = reports.map(({ file }) => statSync(file).size);
+    const tables = combineTables(reports.map(({ file }) => withSource(db, file, () => readSourceTables(db))));
+    attachReport(db, nextOf(combined), pageSizeFor(sizes.reduce((sum, bytes) => sum + bytes, 0)));
+    db.pragma(`report.application_id = ${applicationId}`);
+    db.pragma(`report.user_version = ${userVersion}`);
+    for (const table of tables) db.exec(combinedTableSql(table));
+    for (const report of reports) await copyReportRows(db, tables, report, parts);
+    if (stateOfReports(reports, missing) !== sources) return false;
+    writeCombinedFacts(db, parts, sources);
+    for (const { name, indexes } of tables) for (const column of indexes) createIndex(db, name, column);
+    await pause(parts);
+    db.pragma("analysis_limit = 1000");
+    db.exec("ANALYZE report");
+    assertSoundReport(db);
+    return true;
+  } finally {
+    db.close();
+  }
+}
+
+function withSource<T>(db: Db, file: string, read: () => T): T {
+  db.prepare("ATTACH ? AS source").run(file);
+  try {
+    return read();
+  } finally {
+    db.exec("DETACH source");
+  }
+}
+
+async function copyReportRows(
+  db: Db,
+  tables: readonly CombinedTable[],
+  { company, file }: CombineParts["reports"][number],
+  { signal }: CombineParts,
+): Promise<void> {
+  db.prepare("ATTACH ? AS source").run(file);
+  db.exec("BEGIN");
+  const there = new Map(readSourceTables(db).map((table) => [table.name, table]));
+  for (const { name } of tables) {
+    const source = there.get(name);
+    if (!source) continue;
+    await pause({ signal });
+    const names = source.columns.map((column) => quoted(column.name)).join(", ");
+    const into = `INSERT INTO report.${quoted(name)} ("company", ${names})`;
+    db.prepare(`${into} SELECT ?, ${names} FROM source.${quoted(name)}`).run(company);
+  }
+  db.exec("COMMIT");
+  db.exec("DETACH source");
+}
+
+function writeCombinedFacts(db: Db, { reports, missing }: CombineParts, sources: string): void {
+  const insert = db.prepare(
+    "INSERT INTO report._about (company, subject, fact, value) VALUES (?, 'report', ?, ?)",
+  );
+  insert.run("*", "companies", reports.map(({ company }) => company).join(", "));
+  insert.run("*", "sources", sources);
+  for (const company of missing) insert.run(company, "missing", "yes");
+}
+
+function createIndex(db: Db, table: string, column: string): void {
+  const name = quoted(`${table}_by_${column}`);
+  db.exec(`CREATE INDEX report.${name} ON ${quoted(table)} (${quoted(column)}, "company")`);
+}

@@ -1,0 +1,152 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { openMirror } from "../../src/state/mirror.ts";
+import { runCommand, temporaryFolder } from "../support/cli.ts";
+import { reading, rowsOf } from "../support/published.ts";
+import { put } from "../support/store.ts";
+
+let folder: string;
+
+/** Adds records to the mirror of a company; makes the mirror where there is none. */
+async function fill(company: string, client: string, total: number): Promise<void> {
+  const mirror = await openMirror(path.join(folder, `${company}.db`), manifest);
+  put(mirror, "currencies", { id: 1, symbol: "EUR", name: "Euro", mark: "€" });
+  put(mirror, "clients", { id: 5, name: client, type: "company", [`extra_${company}`]: 7 });
+  const invoice = {
+    id: 9,
+    number: "1",
+    clientId: 5,
+    currency: { id: 1 },
+    currencyRate: 1,
+    status: "unpaid",
+    items: [],
+  };
+  put(mirror, "invoices", {
+    ...invoice,
+    issueDate: "2026-10-01",
+    dueDate: "2026-10-15",
+    total,
+    toBePaid: total,
+  });
+  mirror.close();
+}
+
+const config = (names: readonly string[], more = "") =>
+  `data_dir: .\ncompanies:\n${names.map((name) => `  ${name}: { token: "\${env:T}" }\n`).join("")}${more}`;
+
+beforeEach(async () => {
+  folder = temporaryFolder({ "config.yaml": config(["beta", "acme", "gone"]) });
+  await fill("acme", "Alfa", 10.5);
+  await fill("beta", "Beta", 20);
+});
+
+const publish = (...argv: string[]) =>
+  runCommand(["publish", "--combined", ...argv], { cwd: folder, env: {} });
+const combined = () => path.join(folder, "combined.report.db");
+const rows = (sql: string) => rowsOf(reading(combined()), sql);
+
+describe("the combined report", () => {
+  test("has every table and view of the companies with the company of each row; ids meet only within one", async () => {
+    expect(await publish("--company", "acme,beta")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("combined: report written: "),
+    });
+    expect(rows("SELECT company, id, name FROM clients ORDER BY company")).toEqual([
+      { company: "acme", id: 5, name: "Alfa" },
+      { company: "beta", id: 5, name: "Beta" },
+    ]);
+    expect(rows("SELECT company, client_name, to_be_paid FROM v_receivables ORDER BY company")).toEqual([
+      { company: "acme", client_name: "Alfa", to_be_paid: 10.5 },
+      { company: "beta", client_name: "Beta", to_be_paid: 20 },
+    ]);
+    const names =
+      "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%' ORDER BY name";
+    const single = rowsOf(reading(path.join(folder, "acme.report.db")), names);
+    expect(rows(names)).toEqual(single);
+    for (const { name } of single) {
+      const [count] = rowsOf(
+        reading(path.join(folder, "acme.report.db")),
+        `SELECT count(*) AS n FROM "${String(name)}"`,
+      );
+      expect([name, ...rows(`SELECT count(*) AS n FROM "${String(name)}" WHERE company = 'acme'`)]).toEqual([
+        name,
+        count,
+      ]);
+    }
+    const key = rows("SELECT name FROM pragma_table_info('invoices') WHERE pk > 0 ORDER BY pk");
+    expect(key).toEqual([{ name: "company" }, { name: "id" }]);
+    expect(
+      rows(
+        "SELECT \"from\" FROM pragma_foreign_key_list('invoices') WHERE \"table\" = 'clients' ORDER BY seq",
+      ),
+    ).toEqual([{ from: "company" }, { from: "client_id" }]);
+    expect(rows("PRAGMA foreign_key_check")).toEqual([]);
+    expect(rows("PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
+  });
+
+  test("has the columns that any company has", async () => {
+    await publish("--company", "acme,beta");
+    expect(rows("SELECT company, extra_acme AS a, extra_beta AS b FROM clients ORDER BY company")).toEqual([
+      { company: "acme", a: 7, b: null },
+      { company: "beta", a: null, b: 7 },
+    ]);
+  });
+
+  test("of the same reports has the same bytes, is not written twice, and follows a change", async () => {
+    await publish("--company", "acme,beta");
+    const before = readFileSync(combined());
+    const again = await publish("--company", "acme,beta", "--json");
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      combined: { outcome: "unchanged", companies: ["beta", "acme"], missing: [] },
+    });
+    rmSync(combined());
+    await publish("--company", "acme,beta");
+    expect(readFileSync(combined()).equals(before)).toBe(true);
+    await fill("beta", "Beta", 33);
+    await publish("--company", "acme,beta");
+    expect(rows("SELECT total FROM invoices WHERE company = 'beta'")).toEqual([{ total: 33 }]);
+  });
+
+  // Fault: process | a killed run left an unfinished file | `publish --combined` | the earlier report stays whole, the next run removes what was left
+  test("is whole at every moment: what a killed run left is removed, and the earlier one stays until then", async () => {
+    await publish("--company", "acme");
+    const before = readFileSync(combined());
+    writeFileSync(`${combined()}.next`, before.subarray(0, 5000));
+    writeFileSync(`${combined()}.next-journal`, "left");
+    expect(rows("SELECT name FROM clients")).toEqual([{ name: "Alfa" }]);
+    await publish("--company", "acme", "--force");
+    expect(readdirSync(folder).filter((name) => name.includes(".next"))).toEqual([]);
+    expect(rows("PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
+  });
+
+  // Fault: files | one of three companies has no mirror | `publish --combined` | the report of the others names what it lacks, exit 3
+  test("lacks a company that failed, says so in `_about` and in a warning, and exits with 3", async () => {
+    const { code, stderr } = await publish();
+    expect([code, stderr]).toEqual([3, expect.stringContaining("lacks companies that failed: gone")]);
+    expect(rows("SELECT DISTINCT company FROM clients ORDER BY company")).toEqual([
+      { company: "acme" },
+      { company: "beta" },
+    ]);
+    expect(rows("SELECT company, value FROM _about WHERE fact IN ('missing', 'companies')")).toEqual([
+      { company: "*", value: "acme, beta" },
+      { company: "gone", value: "yes" },
+    ]);
+  });
+
+  test("is refused where a company has its name, and has nothing that the companies' reports redact", async () => {
+    folder = temporaryFolder({ "config.yaml": config(["acme", "Combined"]) });
+    expect(await publish()).toMatchObject({ code: 2, stderr: expect.stringContaining("company Combined") });
+    folder = temporaryFolder({
+      "config.yaml": config(["acme"], "report: { redact: { clients.name: drop } }\n"),
+    });
+    await fill("acme", "Verejne tajny", 1);
+    expect((await publish()).code).toBe(10);
+    const mirror = await openMirror(path.join(folder, "acme.db"), manifest);
+    mirror.meta.set("identity", { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null });
+    mirror.close();
+    expect((await publish()).code).toBe(0);
+    expect(readFileSync(combined()).includes("Verejne")).toBe(false);
+  });
+});
