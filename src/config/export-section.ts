@@ -6,7 +6,7 @@ import { filledText, oneOfWords, readableText, section } from "./config-values.t
 export function exportEntry({ folder }: { readonly folder: string }) {
   const s3 = "a place such as s3://bucket/prefix";
   return section({
-    format: oneOfWords(["csv", "parquet", "jsonl"]).describe("The kind of file."),
+    format: oneOfWords(["csv", "parquet", "jsonl", "xlsx"]).describe("The kind of file."),
     out: filledText("a folder")
       .transform((text) => path.resolve(folder, text))
       .describe("Where to; relative to this file."),
@@ -17,6 +17,9 @@ export function exportEntry({ folder }: { readonly folder: string }) {
     dialect: oneOfWords(["standard", "excel-sk"])
       .default("standard")
       .describe("CSV for machines or for Excel."),
+    language: oneOfWords(["en", "sk"])
+      .default("en")
+      .describe("Of headings, and of values that are words of the service; en: as they are."),
     tables: z.array(filledText("a table")).optional().describe("Only these tables."),
     partition_by: oneOfWords(["year", "month"])
       .optional()

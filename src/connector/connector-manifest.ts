@@ -1,6 +1,7 @@
 import type { Operation } from "./operation.ts";
 import type { ReportQuestion, ReportView } from "./report-view.ts";
 import type { Resource } from "./resource.ts";
+import type { Translation } from "./translation.ts";
 
 /** What an event makes the mirror do. */
 export interface EventRule {
@@ -87,6 +88,8 @@ export interface Manifest {
   readonly views?: readonly ReportView[];
   /** Queries that Datasette offers beside the views. */
   readonly questions?: readonly ReportQuestion[];
+  /** Words for exports, by language. */
+  readonly translations?: Readonly<Record<string, Translation>>;
   /** Absent where the service sends no events. */
   readonly webhooks?: { readonly subscriptions: SubscriptionOperations };
 }

@@ -9,6 +9,10 @@ export interface ReportViewColumn {
   readonly doc: string;
   /** Known values, where there are few. */
   readonly values?: readonly string[];
+  /** What a spreadsheet shows it as, where the type does not say it: a number that identifies, a text `YYYY-MM`. */
+  readonly format?: "id" | "month";
+  /** Workbooks add it up: for each value of the column `per`, or with null over all rows. */
+  readonly total?: { readonly per: string | null };
 }
 
 /**

@@ -19,8 +19,10 @@ import { Staging } from "./files/staging.ts";
 import type { ExportParts, ExportRequest } from "./plan/export-request.ts";
 import type { Period } from "./plan/period.ts";
 import { periodLimit } from "./plan/period-limit.ts";
+import { labelsOf } from "./plan/labels.ts";
 import { chosenTables } from "./plan/table-choice.ts";
 import { SnapshotPool } from "./workers/snapshot-pool.ts";
+import { writeWorkbook } from "./write-workbook.ts";
 import { writeTable, type ExportContext, type TableLimits } from "./write-table.ts";
 
 /** What an export did. */
@@ -51,17 +53,18 @@ type Written = Omit<ExportResult, "completeness">;
  * Source of truth: the mirror. Worst outcome of a crash: see Staging.
  */
 export async function exportTables(parts: ExportParts, request: ExportRequest): Promise<ExportResult> {
-  const pool = await SnapshotPool.open(parts);
+  const pool = await SnapshotPool.open(parts, request.format === "xlsx" ? 1 : undefined);
   try {
     const tables = chosenTables(pool.snapshot.tables, request);
     const { db, completeness } = pool.snapshot;
     if (request.since !== null) new Changes(db).assertHeldAfter(request.since);
+    const labels = labelsOf(parts.manifest, request.language);
     const limits = limitsOf(parts, pool.snapshot.tables, tables, request.period);
     const current = request.ifChanged ? await findCurrent(request, pool.snapshot, tables, limits) : null;
     if (current) return { ...current, completeness };
     const staging = await Staging.open(request.out, request.company);
     try {
-      const context = { parts, request, pool, staging, limits };
+      const context = { parts, request, pool, staging, limits, labels };
       return { ...(await commit(context, await writeTables(context, tables))), completeness };
     } finally {
       await staging.close();
@@ -85,7 +88,7 @@ function limitsOf(
 
 /** Null unless the files there are of this state and these tables. A view may change with the date alone. */
 async function findCurrent(
-  { out, company, format, since }: ExportRequest,
+  { out, company, format, since, language }: ExportRequest,
   snapshot: Snapshot,
   tables: readonly SnapshotTable[],
   limits: TableLimits,
@@ -100,6 +103,7 @@ async function findCurrent(
     (file) =>
       file.seq === snapshot.seq &&
       isRedactedAs(file, redacted) &&
+      file.language === language &&
       isDeepStrictEqual(file.period ?? null, limits.get(file.table)?.period ?? null) &&
       existsSync(path.join(out, belowOut(company, file.file))),
   );
@@ -113,10 +117,18 @@ async function writeTables(
   context: ExportContext,
   tables: readonly SnapshotTable[],
 ): Promise<ManifestFile[]> {
+  const progress = (table: SnapshotTable) => (rows: number) =>
+    context.parts.onProgress?.({
+      table: table.name,
+      rows,
+      done: tables.indexOf(table),
+      of: tables.length,
+    });
+  if (context.request.format === "xlsx")
+    return writeWorkbook(context, tables, (table, rows) => progress(table)(rows));
   const files: ManifestFile[] = [];
-  for (const [done, table] of tables.entries()) {
-    const onRows = (rows: number) =>
-      context.parts.onProgress?.({ table: table.name, rows, done, of: tables.length });
+  for (const table of tables) {
+    const onRows = progress(table);
     onRows(0);
     files.push(...(await writeTable(context, table, onRows)));
   }
@@ -131,6 +143,7 @@ async function commit(
   const { seq, run } = pool.snapshot;
   const place = path.join(out, manifestPath(company));
   const before = await readManifest(place);
+  const kept = keptFiles(before, format, tables, written);
   const manifest: ExportManifest = {
     company,
     created_at: isoTime(parts.clock.nowMs()),
@@ -138,15 +151,15 @@ async function commit(
     next_since: seq,
     since,
     run: run && { id: run.id, outcome: run.outcome, finished_at: run.finishedAt },
-    files: [...keptFiles(before, format, tables), ...written],
+    files: [...kept, ...written],
   };
-  const files = written.map(({ file }) => belowOut(company, file));
+  const files = [...new Set(written.map(({ file }) => belowOut(company, file)))];
   const removed = removedFiles(before, manifest).map((file) => belowOut(company, file));
   const text = `${JSON.stringify(manifest, null, 2)}\n`;
   await staging.commit({ files, manifest: { path: manifestPath(company), text }, remove: removed });
   const redacted = redactionsOf(pool.snapshot.tables);
-  const kept = keptFiles(before, format, tables).filter((file) => !isRedactedAs(file, redacted));
-  const otherwiseRedacted = kept.map(({ file }) => belowOut(company, file));
+  const otherwise = kept.filter((file) => !isRedactedAs(file, redacted));
+  const otherwiseRedacted = [...new Set(otherwise.map(({ file }) => belowOut(company, file)))];
   const undated = [...limits].flatMap(([name, limit]) => (period !== null && limit === null ? [name] : []));
   return { manifest, path: place, files, removed, unchanged: false, undated, otherwiseRedacted };
 }

@@ -14,8 +14,9 @@ import type { Staging } from "./files/staging.ts";
 import type { RowGroup } from "./parquet/column-chunk.ts";
 import { placeRowGroup, parquetFooter, parquetMagic } from "./parquet/footer.ts";
 import { maxRowGroupRows, TypeOverflow, widerType } from "./parquet/parquet-types.ts";
-import { planExport, type LaidOutPart, type TablePlan } from "./plan/export-plan.ts";
+import { numberedRanges, planExport, type LaidOutPart, type TablePlan } from "./plan/export-plan.ts";
 import type { ExportParts, ExportRequest } from "./plan/export-request.ts";
+import type { Labels } from "./plan/labels.ts";
 import type { PeriodLimit } from "./plan/period-limit.ts";
 import { documentDate } from "./plan/table-choice.ts";
 import type { EncodedRows, Encoding, NestedTable } from "./workers/protocol.ts";
@@ -28,6 +29,7 @@ export interface ExportContext {
   readonly pool: SnapshotPool;
   readonly staging: Staging;
   readonly limits: TableLimits;
+  readonly labels: Labels;
 }
 
 /** How the request's period limits each table, by name; null: not at all. */
@@ -45,7 +47,7 @@ export async function writeTable(
   table: SnapshotTable,
   onRows: (rows: number) => void,
 ): Promise<ManifestFile[]> {
-  const plan = planOf(context, table);
+  const plan = tablePlanOf(context, table);
   const types = new Map<string, ReportType>();
   for (;;) {
     try {
@@ -58,10 +60,14 @@ export async function writeTable(
   }
 }
 
-function planOf({ parts, request, pool, limits }: ExportContext, table: SnapshotTable): TablePlan {
+/** How a table is read for its files. */
+export function tablePlanOf(
+  { parts, request, pool, limits, labels }: ExportContext,
+  table: SnapshotTable,
+): TablePlan {
   const date = request.partition === null ? null : documentDate(parts.manifest, table);
   const where = limits.get(table.name)?.sql ?? null;
-  return planExport(table, { ...request, date, raw: rawOf(pool.snapshot, table), where });
+  return planExport(table, { ...request, date, raw: rawOf(pool.snapshot, table), where, labels });
 }
 
 /** A mirror of an older version has no JSON of records. */
@@ -84,9 +90,10 @@ async function writeFiles(
     table: table.name,
     format,
     seq: pool.snapshot.seq,
+    language: request.language,
     period: limits.get(table.name)?.period ?? null,
     columns: writtenColumns(plan, encoding),
-    ...(pool.snapshot.redaction && { redacted: redactionsOf(pool.snapshot.tables) }),
+    ...redactedOf(pool.snapshot),
   };
   const laidOut = await pool.openJob({ setup, source, encoding });
   const files: ManifestFile[] = [];
@@ -103,6 +110,11 @@ async function writeFiles(
     files.push({ ...common, file: fromManifest(company, file), ...written, rows });
   }
   return files;
+}
+
+/** What the manifest says of redaction. */
+export function redactedOf({ redaction, tables }: Snapshot): Pick<ManifestFile, "redacted"> {
+  return redaction ? { redacted: redactionsOf(tables) } : {};
 }
 
 interface PartRanges {
@@ -126,11 +138,6 @@ function rangesByPart(
 
 /** A table without rows has a file, too. */
 const noRows: LaidOutPart = [null, 1, 0];
-
-function* numberedRanges(first: number, last: number, rowsEach: number): Generator<KeyRange> {
-  for (let after = first - 1; after < last; after += rowsEach)
-    yield { after: BigInt(after), upTo: BigInt(Math.min(last, after + rowsEach)) };
-}
 
 /** The bytes of a file; each part is freed when the next one is asked for. */
 async function* contentOf(

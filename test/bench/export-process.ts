@@ -1,15 +1,18 @@
 import { readFileSync } from "node:fs";
 import { systemClock } from "../../src/base/clock.ts";
 import { exportTables } from "../../src/export/export-tables.ts";
+import { formats } from "../../src/export/plan/export-request.ts";
 import { benchManifest } from "./export-mirror.ts";
 
 /** Makes one export in a process of its own and prints its time and its peak memory. */
-const [mirror = "", out = "", format = "csv"] = process.argv.slice(2);
+const [mirror = "", out = "", asked = "csv"] = process.argv.slice(2);
+const format = formats.find((each) => each === asked);
+if (!format) throw new Error(`no format: ${asked}`);
 const start = performance.now();
 const { manifest } = await exportTables(
   { mirror, manifest: benchManifest, clock: systemClock, reportDate: "2026-11-22", version: "bench" },
   {
-    format: format === "csv" ? "csv" : "parquet",
+    format,
     out,
     company: "acme",
     tables: [],
@@ -17,6 +20,7 @@ const { manifest } = await exportTables(
     partition: null,
     since: null,
     period: null,
+    language: "en",
     nested: false,
   },
 );

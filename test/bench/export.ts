@@ -14,6 +14,7 @@ import type { BenchResult } from "./result.ts";
 
 const aimBytes = 300_000_000;
 const rounds = 3;
+const workbookRows = 100_000;
 
 interface Side {
   readonly ms: number;
@@ -45,6 +46,7 @@ export async function benchExport(rows = 1_000_000): Promise<BenchResult[]> {
     const parquet = await inTurns(() => ourExport(mirror, folder, "parquet"), copy);
     const fromCsv = `COPY (FROM '${folder}/shell.csv') TO '${folder}/duck.parquet' (FORMAT parquet, COMPRESSION zstd)`;
     const viaShell = csv.theirs + (await timed(() => duck.run(fromCsv)));
+    const workbook = await ourExport(await benchMirror(workbookRows), folder, "xlsx");
     const of = `${rows} rows of ${benchColumns.length} columns`;
     const stringifyRatio = `csv-stringify ${(csv.theirs / stringified).toFixed(2)}`;
     const mirrored = { ...parquet, theirs: viaShell };
@@ -54,6 +56,7 @@ export async function benchExport(rows = 1_000_000): Promise<BenchResult[]> {
       ratio("Parquet, speed against DuckDB that has the rows in memory", parquet, "at least 0.5", of),
       ratio("Parquet, speed against DuckDB by way of the sqlite3 shell", mirrored, "at least 1", of),
       memory("Parquet, peak memory against 300 MB", parquet),
+      memory(`workbook of ${workbookRows} rows, peak memory against 300 MB`, workbook),
     ];
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -90,7 +93,7 @@ function ratio(name: string, { ours, theirs, bytes }: Turns, aim: string, of: st
   };
 }
 
-function memory(name: string, { peakBytes }: Turns): BenchResult {
+function memory(name: string, { peakBytes }: Pick<Ours, "peakBytes">): BenchResult {
   return { name, ratio: peakBytes / aimBytes, aim: "at most 1", detail: formatSize(peakBytes) };
 }
 

@@ -104,6 +104,8 @@ describe("export", () => {
     [["--partition-by", "day"], "year, month"],
     [["--to", "ftp://somewhere"], "s3://BUCKET"],
     [["v_stock", "--since", "0"], "v_stock"],
+    [["--format", "xlsx", "--partition-by", "year"], "do not fit --format xlsx"],
+    [["--format", "jsonl", "--language", "sk"], "--language needs"],
     [["--month", "2026-13"], "2026-10"],
     [["--from", "2026-02-30"], "a day such as"],
     [["--month", "2026-10", "--to", "2026-10-31"], "--month excludes"],

@@ -119,7 +119,7 @@ describe("a value of the wrong kind is reported with what it must be", () => {
     [
       "exports: [{ format: cvs, out: x }]",
       "4:21",
-      'exports[0].format must be one of csv, parquet, jsonl; did you mean "csv"?',
+      'exports[0].format must be one of csv, parquet, jsonl, xlsx; did you mean "csv"?',
     ],
     ["exports: [{ format: csv }]", "4:11", 'exports[0] needs "out"'],
     ["exports: { format: csv }", "4:10", "exports must be a list (it is a map)"],

@@ -35,7 +35,14 @@ async function withExport(
       reportDate: "2026-11-22",
       version: "1.2.3",
     };
-    const rest = { tables: ["samples"], partition: null, since: null, period: null, nested: false };
+    const rest = {
+      tables: ["samples"],
+      partition: null,
+      since: null,
+      period: null,
+      language: "en" as const,
+      nested: false,
+    };
     await exportTables(parts, { ...request, ...rest, company: "acme", out: folder });
     await check(path.join(folder, "acme", `samples.${request.format}`));
   } finally {

@@ -35,6 +35,7 @@ export async function exportOf(
       tables: [],
       dialect: "standard",
       partition: null,
+      language: "en",
       since: null,
       period: null,
       nested: false,

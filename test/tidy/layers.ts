@@ -76,6 +76,7 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
   picocolors: ["src/log/"],
   commander: ["src/cli/"],
   yaml: ["src/config/"],
+  fflate: ["src/export/files/"],
   "hyparquet-writer": ["src/export/"],
   s3mini: ["src/export/s3/"],
   zod: ["src/connector/", "src/config/", "src/rate-limit/state.ts", "connectors/"],

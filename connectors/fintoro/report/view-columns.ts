@@ -4,8 +4,11 @@ const columnOf =
   (type: ReportType) =>
   (name: string, doc: string): ReportViewColumn => ({ name, type, doc });
 
-/** A record's id. */
-export const id = columnOf("INTEGER");
+/** A record's id, or another number that identifies something. */
+export const id = (name: string, doc: string): ReportViewColumn => ({
+  ...columnOf("INTEGER")(name, doc),
+  format: "id",
+});
 /** A whole number of things. */
 export const count = columnOf("INTEGER");
 /** A text; `values` are the known ones, where there are few. */
@@ -27,7 +30,10 @@ export function amounts(
   euroDoc = "rounded to cents per document",
 ): ReportViewColumn[] {
   const inEuro = `The same in EUR, ${euroDoc}; null where a rate is not known, as while only the preview of a document in another currency was read`;
-  return [amount(name, doc), amount(`${name}_eur`, inEuro)];
+  return [
+    { ...amount(name, doc), total: { per: "currency" } },
+    { ...amount(`${name}_eur`, inEuro), total: { per: null } },
+  ];
 }
 
 /** Amounts of payment receipts, wherever invoices are summed. */
@@ -42,7 +48,7 @@ export const receiptedAdvances = [
 /** Yes or no. */
 export const flag = columnOf("BOOLEAN");
 
-export const month = text("month", "YYYY-MM");
+export const month: ReportViewColumn = { ...text("month", "YYYY-MM"), format: "month" };
 export const currency = text("currency", "ISO 4217 code; amounts of different currencies are never added");
 export const clientId = id("client_id", "Id in clients, also of a client deleted since");
 export const clientName = text(

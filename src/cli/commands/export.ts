@@ -2,6 +2,7 @@ import path from "node:path";
 import { isCalendarDay } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { formatSize } from "../../base/units.ts";
+import type { ManifestFile } from "../../export/files/export-manifest.ts";
 import { periodOfMonth, type Period } from "../../export/plan/period.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { CommandOptions, CommandRun } from "../program/command-table.ts";
@@ -25,12 +26,11 @@ function requestOf(
   tables: readonly string[],
   { out, to, partitionBy, since, from, month, ...options }: CommandOptions<"export">,
 ): CompanyExport {
-  const { format, dialect, nested } = options;
+  const { format, nested } = options;
   if (nested && format !== "parquet") throw new MirrorError("usage", "--nested needs --format parquet");
   if (nested && since !== undefined)
     throw new MirrorError("usage", "--nested and --since exclude each other");
-  if (dialect !== "standard" && format !== "csv")
-    throw new MirrorError("usage", "--dialect needs --format csv");
+  assertFits(options, partitionBy !== "none", since !== undefined);
   const period = periodOf(month, from, to.filter(isCalendarDay));
   if (period !== null && since !== undefined)
     throw new MirrorError("usage", "--since and --month, --from or --to with a day exclude each other");
@@ -40,6 +40,20 @@ function requestOf(
   const folder = out ?? (place === null ? "export" : null);
   const places = { to: place, out: folder === null ? null : path.resolve(cwd, folder) };
   return { ...options, ...places, tables, partition, period, since: since ?? null };
+}
+
+/** @throws MirrorError `usage` for what the format does not have */
+function assertFits(
+  { format, dialect, language }: Pick<CommandOptions<"export">, "format" | "dialect" | "language">,
+  isPartitioned: boolean,
+  isSince: boolean,
+): void {
+  if (dialect !== "standard" && format !== "csv")
+    throw new MirrorError("usage", "--dialect needs --format csv");
+  if (language !== "en" && format !== "csv" && format !== "xlsx")
+    throw new MirrorError("usage", "--language needs --format csv or xlsx");
+  if (format === "xlsx" && (isPartitioned || isSince))
+    throw new MirrorError("usage", "--partition-by and --since do not fit --format xlsx");
 }
 
 function periodOf(month: string | undefined, from: string | undefined, to: readonly string[]): Period | null {
@@ -55,13 +69,13 @@ function periodOf(month: string | undefined, from: string | undefined, to: reado
 function documentOf({ manifest, path: file, files, removed, uploaded }: CompanyExported): object {
   const { seq, next_since, since, run } = manifest;
   const written = manifest.files.filter((each) => each.seq === seq);
-  const sum = (key: "rows" | "bytes") => written.reduce((total, each) => total + each[key], 0);
-  const state = { seq, next_since, since, run, rows: sum("rows"), bytes: sum("bytes") };
+  const rows = written.reduce((sum, each) => sum + each.rows, 0);
+  const state = { seq, next_since, since, run, rows, bytes: sizeOf(written) };
   return { outcome: "complete", manifest: file, ...state, files, removed, uploaded };
 }
 
 function linesOf({ manifest, path: file, files, uploaded }: CompanyExported, company: string): string[] {
-  const size = formatSize(manifest.files.reduce((sum, { bytes }) => sum + bytes, 0));
+  const size = formatSize(sizeOf(manifest.files));
   const lines = [`${company}: ${files.length} files written, ${size}: ${path.dirname(file)}`];
   if (uploaded) {
     const { written, unchanged, removed } = uploaded;
@@ -71,4 +85,10 @@ function linesOf({ manifest, path: file, files, uploaded }: CompanyExported, com
   }
   if (manifest.since !== null) lines.push(`  next time: --since ${manifest.next_since}`);
   return lines;
+}
+
+/** A workbook is one file of several tables. */
+function sizeOf(files: readonly ManifestFile[]): number {
+  const sizes = new Map(files.map(({ file, bytes }) => [file, bytes]));
+  return [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
 }

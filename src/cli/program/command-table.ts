@@ -1,5 +1,5 @@
 import type { Command, CommandSpec, RunCommand } from "./command.ts";
-import { formats, partitions } from "../../export/plan/export-request.ts";
+import { formats, languages, partitions } from "../../export/plan/export-request.ts";
 import {
   choice,
   day,
@@ -132,7 +132,7 @@ const commandTable = {
     },
   },
   export: {
-    summary: "write tables or views as CSV, Parquet or JSON lines",
+    summary: "write tables or views as CSV, Parquet, JSON lines or a workbook",
     args: [{ name: "[table...]", doc: "only these tables or views; all tables by default" }],
     options: {
       format: choice("--format <format>", "the kind of file", formats, "csv"),
@@ -148,6 +148,12 @@ const commandTable = {
         "CSV for machines, or for a Slovak Excel",
         ["standard", "excel-sk"],
         "standard",
+      ),
+      language: choice(
+        "--language <language>",
+        "of headings, and of values that are words of the service",
+        languages,
+        "en",
       ),
       partitionBy: choice("--partition-by <part>", "one folder for each", ["none", ...partitions], "none"),
       since: wholeNumber("--since <seq>", "only what changed after this position of the change log", 0, 9e15),

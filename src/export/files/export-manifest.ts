@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { Format } from "../plan/export-request.ts";
+import type { Format, Language } from "../plan/export-request.ts";
 import type { DatedPeriod } from "../plan/period.ts";
 import { belowOut } from "./file-layout.ts";
 
@@ -14,6 +14,7 @@ export interface ManifestFile {
   readonly sha256: string;
   /** The state of the mirror that the file shows. */
   readonly seq: number;
+  readonly language: Language;
   /** The days that its rows are limited to, by this column; null: it has all rows. */
   readonly period: DatedPeriod | null;
   readonly columns: readonly { readonly name: string; readonly type: string }[];
@@ -58,15 +59,20 @@ export async function readManifest(file: string): Promise<ExportManifest | null>
 
 /**
  * The files of the last manifest that the next one keeps: those of other formats and, if only the tables
- * `named` are exported, those of other tables.
+ * `named` are exported, those of other tables. A workbook is one file of several tables: only one of the same name is
+ * replaced.
  */
 export function keptFiles(
   before: ExportManifest | null,
   format: Format,
   named: readonly string[],
+  written: readonly ManifestFile[],
 ): ManifestFile[] {
+  const replaced = new Set(written.map(({ file }) => file));
   return (before?.files ?? []).filter(
-    (file) => file.format !== format || (named.length > 0 && !named.includes(file.table)),
+    (file) =>
+      !replaced.has(file.file) &&
+      (file.format !== format || (named.length > 0 && (format === "xlsx" || !named.includes(file.table)))),
   );
 }
 

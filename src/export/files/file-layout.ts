@@ -21,6 +21,12 @@ export function filePath(
   return [`company=${company}`, table, ...folders, `part-0.${format}`].join("/");
 }
 
+/** The workbook of an export: named after its table when that is the only one, else after the company. */
+export function workbookPath({ company, tables }: Pick<ExportRequest, "company" | "tables">): string {
+  const [only, ...more] = tables;
+  return `${company}/${only !== undefined && more.length === 0 ? only : company}.xlsx`;
+}
+
 /** Stands for NULL in Hive layouts. */
 const noValue = "__HIVE_DEFAULT_PARTITION__";
 

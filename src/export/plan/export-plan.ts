@@ -1,8 +1,9 @@
 import type { SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
 import { quoted } from "../../store/sql-text.ts";
 import type { CellColumn } from "../columns/cells.ts";
-import type { RowSource } from "../columns/row-source.ts";
+import type { KeyRange, RowSource } from "../columns/row-source.ts";
 import type { ExportRequest, Partition } from "./export-request.ts";
+import type { Labels } from "./labels.ts";
 
 /** A column of the files. */
 interface OutColumn extends CellColumn {
@@ -25,6 +26,7 @@ export interface TablePlan {
 export interface PlanOptions extends Pick<ExportRequest, "format" | "since" | "partition"> {
   /** The column that the table is partitioned by. */
   readonly date: string | null;
+  readonly labels: Labels;
   /** Condition of the rows to export; null: all. */
   readonly where: string | null;
   /** SQL of the rows with the JSON of the table's records, by id; null: the mirror has none. */
@@ -32,7 +34,7 @@ export interface PlanOptions extends Pick<ExportRequest, "format" | "since" | "p
 }
 
 /** Where a setup lays rows out. */
-const rowsTable = "temp._export_rows";
+export const rowsTable = "temp._export_rows";
 /** Before a changed row: `upsert` or `delete`, and the record's last change. */
 const ownColumns: readonly OutColumn[] = [
   { name: "_op", type: "TEXT", nullable: false },
@@ -41,22 +43,31 @@ const ownColumns: readonly OutColumn[] = [
 
 /** Plans one table; pure. A table is read in place unless its rows need another order or have no integer key. */
 export function planExport(table: SnapshotTable, options: PlanOptions): TablePlan {
-  const { since, format, date, where } = options;
+  const { since, format, date, where, labels } = options;
   const partition = date === null ? null : options.partition;
   const raw = format === "jsonl" && table.kind === "table" ? options.raw : null;
   const isJson = raw !== null;
   const own = since === null ? [] : ownColumns;
-  const columns = [...own, ...(isJson ? [] : since === null ? table.columns : changedColumns(table))];
-  const inPlace = since === null && partition === null && (table.kind === "table" || table.kind === "child");
-  if (inPlace) return { table, columns, isJson, setup: [], source: sourceInPlace(table, raw, where) };
+  const read = [...own, ...(isJson ? [] : since === null ? table.columns : changedColumns(table))];
+  const columns = read.map((column) => ({
+    ...column,
+    name: labels.heading(column.name),
+    type: labels.typeOf(column),
+  }));
+  const shown = read.map((column) => labels.shown(column));
+  const isStored = table.kind === "table" || table.kind === "child";
+  // Rows of a sheet are numbered.
+  const inPlace = since === null && partition === null && format !== "xlsx" && isStored;
+  if (inPlace)
+    return { table, columns, isJson, setup: [], source: sourceInPlace(table, raw ?? shown, where) };
   const part = partition === null || date === null ? "NULL" : partSql(partition, date);
-  const names = (isJson ? ["_json"] : columns.map(({ name }) => name)).map(quoted);
+  const names = (isJson ? ["_json"] : read.map(({ name }) => name)).map(quoted);
   const rows = since === null ? presentRows(table, raw, where) : `(${changesSql(table, since, raw)})`;
   const setup = [
     `DROP TABLE IF EXISTS ${rowsTable}`,
-    `CREATE TEMP TABLE _export_rows AS SELECT ${part} AS _part, ${names.join(", ")} FROM ${rows} ORDER BY ${orderOf(table, since)}`,
+    `CREATE TEMP TABLE _export_rows AS SELECT ${part} AS _part, ${names.join(", ")} FROM ${rows} ORDER BY ${orderOf(table, options)}`,
   ];
-  const source = { from: rowsTable, key: "rowid", columns: names };
+  const source = { from: rowsTable, key: "rowid", columns: isJson ? names : shown };
   return { table, columns, isJson, setup, source };
 }
 
@@ -66,17 +77,28 @@ export type LaidOutPart = readonly [name: string | null, firstRow: number, lastR
 /** Query: the parts of rows that a setup laid out. */
 export const partsSql = `SELECT _part, min(rowid), max(rowid) FROM ${rowsTable} GROUP BY _part ORDER BY _part`;
 
+/** Divides rows that a setup laid out, by their numbers. */
+export function* numberedRanges(first: number, last: number, rowsEach: number): Generator<KeyRange> {
+  for (let after = first - 1; after < last; after += rowsEach)
+    yield { after: BigInt(after), upTo: BigInt(Math.min(last, after + rowsEach)) };
+}
+
 /** A deletion has an id and nothing else. */
 function changedColumns({ columns, primaryKey, kind }: SnapshotTable): OutColumn[] {
   const kept = kind === "table" ? primaryKey : primaryKey.slice(0, 1);
   return columns.map((column) => ({ ...column, nullable: !kept.includes(column.name) }));
 }
 
-function sourceInPlace(table: SnapshotTable, raw: string | null, where: string | null): RowSource {
-  if (raw !== null) return { from: withRaw(table, raw, where), key: "t.id", columns: ["w.json"] };
+/** @param read SQL of the columns, or of the rows with the JSON of records */
+function sourceInPlace(
+  table: SnapshotTable,
+  read: readonly string[] | string,
+  where: string | null,
+): RowSource {
+  if (typeof read === "string")
+    return { from: withRaw(table, read, where), key: "t.id", columns: ["w.json"] };
   const [key = "id"] = table.primaryKey;
-  const columns = table.columns.map(({ name }) => quoted(name));
-  return { from: rowsOf(table, where), key: quoted(key), columns };
+  return { from: rowsOf(table, where), key: quoted(key), columns: read };
 }
 
 function rowsOf({ name }: SnapshotTable, where: string | null): string {
@@ -92,9 +114,11 @@ function presentRows(table: SnapshotTable, raw: string | null, where: string | n
   return `(SELECT t.*, w.json AS _json FROM ${withRaw(table, raw, where)})`;
 }
 
-function orderOf({ kind, primaryKey }: SnapshotTable, since: number | null): string {
+function orderOf({ kind, primaryKey, view }: SnapshotTable, { since, format }: PlanOptions): string {
   if (since !== null) return "_part, _seq, _place";
   const keys = kind === "table" || kind === "child" ? primaryKey.map(quoted) : [];
+  if (view?.sort && format === "xlsx")
+    return `${quoted(view.sort.column)} ${view.sort.descending ? "DESC" : "ASC"}`;
   return ["_part", ...keys].join(", ");
 }
 

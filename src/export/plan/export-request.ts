@@ -5,12 +5,16 @@ import type { Dialect } from "../csv/csv-writer.ts";
 import type { Period } from "./period.ts";
 
 /** File formats of an export. */
-export const formats = ["csv", "parquet", "jsonl"] as const;
+export const formats = ["csv", "parquet", "jsonl", "xlsx"] as const;
 export type Format = (typeof formats)[number];
 
 /** Periods by which an export can be divided into files. */
 export const partitions = ["year", "month"] as const;
 export type Partition = (typeof partitions)[number];
+
+/** Languages of headings and values. */
+export const languages = ["en", "sk"] as const;
+export type Language = (typeof languages)[number];
 
 /** What to export, and in which form. */
 export interface ExportRequest {
@@ -21,6 +25,8 @@ export interface ExportRequest {
   /** Names of tables and views; empty: all tables. */
   readonly tables: readonly string[];
   readonly dialect: Dialect;
+  /** Of headings, and of values that are words of the service; `en`: as they are. */
+  readonly language: Language;
   readonly partition: Partition | null;
   /** Export only what changed after this position of the change log. */
   readonly since: number | null;
@@ -28,6 +34,8 @@ export interface ExportRequest {
   readonly period: Period | null;
   /** Parquet: child tables as columns of their parents. */
   readonly nested: boolean;
+  /** Of a workbook. @default what Excel takes */
+  readonly rowsPerSheet?: number;
   /** Leave the files alone if they are of this state of the mirror. */
   readonly ifChanged?: boolean;
 }

@@ -51,17 +51,21 @@ export async function uploadExport(
   const files = manifest.files.filter(
     ({ format: ofFile, table }) => ofFile === format && (tables.length === 0 || tables.includes(table)),
   );
+  const contents = new Map(files.map((file) => [file.file, file]));
   const known = new Map(before?.files.map(({ file, sha256 }) => [file, sha256]));
   const written: string[] = [];
   const unchanged: string[] = [];
-  for (const [done, { file, sha256 }] of files.entries()) {
+  for (const [done, { file, sha256 }] of [...contents.values()].entries()) {
     throwIfAborted(parts.signal, interrupted);
-    parts.onFile?.(file, done, files.length);
+    parts.onFile?.(file, done, contents.size);
     const isThere = known.get(file) === sha256;
     if (!isThere) await uploadFile(parts, keyOf(file), path.join(out, belowOut(company, file)));
     (isThere ? unchanged : written).push(keyOf(file));
   }
-  const remote: ExportManifest = { ...manifest, files: [...keptFiles(before, format, tables), ...files] };
+  const remote: ExportManifest = {
+    ...manifest,
+    files: [...keptFiles(before, format, tables, files), ...files],
+  };
   const body = Buffer.from(`${JSON.stringify(remote, null, 2)}\n`);
   await withRetries(parts, () => parts.store.put(manifestKey, body, "application/json"));
   const removed = removedFiles(before, remote);
@@ -75,6 +79,7 @@ const types = new Map([
   [".csv", "text/csv"],
   [".json", "application/json"],
   [".jsonl", "application/x-ndjson"],
+  [".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"],
   [".parquet", "application/vnd.apache.parquet"],
 ]);
 

@@ -2,9 +2,10 @@ import type { Db, Statement } from "../../store/database.ts";
 import { quoted } from "../../store/sql-text.ts";
 import { cellsSql, endOfCell, nullCell, type CellsRow } from "../columns/cells.ts";
 import { asciiText } from "../columns/number-cell.ts";
+import { createRowXml } from "../xlsx/cell-xml.ts";
 import { CellReader, type KeyRange, type RowSource } from "../columns/row-source.ts";
 import { CsvWriter } from "../csv/csv-writer.ts";
-import { createRowLines, recordLines, type LineWriter } from "../jsonl/jsonl-writer.ts";
+import { createRowLines, recordLines } from "../jsonl/jsonl-writer.ts";
 import { cellParser } from "../parquet/logical-values.ts";
 import { TypeOverflow } from "../parquet/parquet-types.ts";
 import { RowGroupWriter } from "../parquet/row-group-writer.ts";
@@ -25,6 +26,12 @@ export function createEncoder(db: Db, { encoding, source }: Job): Encoder {
     }
     case "records":
       return lineEncoder(reader, recordLines);
+    case "sheet": {
+      const { columns, rowsEach } = encoding;
+      const rows = createRowXml(columns);
+      // Rows that a setup laid out are numbered from 1, and a sheet begins with its heading.
+      return lineEncoder(reader, (cells, { after }) => rows(cells, (Number(after) % rowsEach) + 1));
+    }
     case "objects":
       return lineEncoder(reader, createRowLines(encoding.columns));
     default:
@@ -32,11 +39,11 @@ export function createEncoder(db: Db, { encoding, source }: Job): Encoder {
   }
 }
 
-function lineEncoder(reader: CellReader, write: LineWriter): Encoder {
+function lineEncoder(reader: CellReader, write: (cells: Uint8Array, piece: KeyRange) => Uint8Array): Encoder {
   return (range) => {
     const parts: EncodedRows["parts"][number][] = [];
-    const rows = reader.read(range, (cells) =>
-      parts.push({ bytes: new Uint8Array(write(cells)), rowGroup: null }),
+    const rows = reader.read(range, (cells, piece) =>
+      parts.push({ bytes: new Uint8Array(write(cells, piece)), rowGroup: null }),
     );
     return { parts, rows };
   };

@@ -7,6 +7,7 @@ import type { Dialect } from "../csv/csv-writer.ts";
 import type { RowGroup } from "../parquet/column-chunk.ts";
 import type { ParquetFile } from "../parquet/footer.ts";
 import type { NestedColumn, TypeOverflow } from "../parquet/parquet-types.ts";
+import type { SheetColumn } from "../xlsx/sheet-column.ts";
 import type { LaidOutPart, TablePlan } from "../plan/export-plan.ts";
 
 /** How a table's cells become bytes of a file. */
@@ -14,6 +15,7 @@ export type Encoding =
   | { readonly kind: "csv"; readonly columns: readonly CellColumn[]; readonly dialect: Dialect }
   /** The one column is a record's JSON. */
   | { readonly kind: "records" }
+  | { readonly kind: "sheet"; readonly columns: readonly SheetColumn[]; readonly rowsEach: number }
   | { readonly kind: "objects"; readonly columns: readonly CellColumn[] }
   | (Omit<ParquetFile, "nested"> & { readonly kind: "parquet"; readonly nested: readonly NestedTable[] });
 
@@ -48,6 +50,8 @@ export interface WorkerCalls {
   redact(redaction: Redaction): void;
   /** Opens a job in place of the last one. Returns the parts that the setup laid out; none without a setup. */
   open(job: Job): readonly LaidOutPart[];
+  /** The rows of a query on what the job laid out. */
+  query(sql: string): readonly (readonly unknown[])[];
   /** Encodes rows of the open job. @throws TypeOverflow */
   encode(range: KeyRange): EncodedRows;
 }

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { throwIfAborted } from "../../base/cancellation.ts";
-import { MirrorError } from "../../base/errors.ts";
+import { assert, MirrorError } from "../../base/errors.ts";
 import { openSnapshot, type Snapshot } from "../../state/mirror-snapshot.ts";
 import { about } from "../../store/snapshot/snapshot-tables.ts";
 import type { KeyRange } from "../columns/row-source.ts";
@@ -38,10 +38,13 @@ export class SnapshotPool {
    *
    * @throws MirrorError `database`: no mirror, or one that changes too fast
    */
-  static async open({ mirror, manifest, reportDate, redact = [] }: ExportParts): Promise<SnapshotPool> {
+  static async open(
+    { mirror, manifest, reportDate, redact = [] }: ExportParts,
+    most = maxThreads,
+  ): Promise<SnapshotPool> {
     let snapshot = openSnapshot(mirror, manifest, { reportDate, redact });
     const isSmall = statSync(mirror).size < smallMirrorBytes;
-    const threads = isSmall ? 1 : Math.min(maxThreads, availableParallelism());
+    const threads = isSmall ? 1 : Math.min(most, availableParallelism());
     const workers = Array.from({ length: threads }, () => new WorkerHandle(mirror));
     const begin = () => Promise.all(workers.map((worker) => worker.call("begin")));
     try {
@@ -80,6 +83,13 @@ export class SnapshotPool {
     this.#active = job.setup.length > 0 ? this.#workers.slice(0, 1) : this.#workers;
     const [parts = []] = await Promise.all(this.#active.map((worker) => worker.call("open", job)));
     return parts;
+  }
+
+  /** The rows of a query on what the open job laid out. */
+  async query(sql: string): Promise<readonly (readonly unknown[])[]> {
+    const [worker] = this.#active;
+    assert(worker, "a job is opened before it is queried");
+    return worker.call("query", sql);
   }
 
   /**

@@ -41,6 +41,7 @@ const calls: WorkerCalls = {
     encoder = createEncoder(db, job);
     return job.setup.length > 0 ? (db.prepare(partsSql).raw(true).all() as LaidOutPart[]) : [];
   },
+  query: (sql) => db.prepare(sql).raw(true).all() as (readonly unknown[])[],
   encode: (range) => {
     assert(encoder, "a job is opened before its rows are encoded");
     return encoder(range);

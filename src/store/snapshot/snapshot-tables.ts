@@ -1,5 +1,5 @@
 import type { Manifest } from "../../connector/connector-manifest.ts";
-import type { ReportType, ReportView } from "../../connector/report-view.ts";
+import type { ReportType, ReportView, ReportViewColumn } from "../../connector/report-view.ts";
 import type { Resource } from "../../connector/resource.ts";
 import {
   knownPlan,
@@ -16,7 +16,8 @@ import type { Db } from "../database.ts";
 export type RedactMode = "drop" | "hash";
 
 /** A column of a snapshot. */
-export interface SnapshotColumn extends Omit<Column, "scalar" | "paths"> {
+export interface SnapshotColumn
+  extends Omit<Column, "scalar" | "paths">, Pick<ReportViewColumn, "format" | "total"> {
   readonly type: ReportType;
   /** Type in the connector; `any`: a field it does not know. null: a column of a view or an own table. */
   readonly scalar: ColumnScalar | null;

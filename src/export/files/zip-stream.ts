@@ -1,0 +1,67 @@
+import { Zip, ZipDeflate } from "fflate";
+import { MirrorError } from "../../base/errors.ts";
+import { freeBytes } from "../columns/cells.ts";
+
+/** The earliest time that a ZIP can hold, in every time zone: the same content gives the same bytes. */
+const noTime = new Date(1980, 0, 1);
+/** Beyond it a ZIP needs 64-bit sizes, which the library does not write. */
+const maxBytes = 0xffff_ffff;
+const level = 6;
+
+/** Content of an entry of a ZIP. */
+export type EntryContent = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+/**
+ * Writes a ZIP archive as it is read: entries one after another, in memory only what was not asked for yet. The memory of
+ * what is yielded is freed when the next part is asked for. The same
+ * entries give the same bytes, because no entry has a time.
+ */
+export class ZipStream {
+  readonly #zip: Zip;
+  #ready: Uint8Array[] = [];
+  #sizeBytes = 0;
+
+  constructor() {
+    this.#zip = new Zip((error, bytes) => {
+      if (error) throw error;
+      this.#ready.push(bytes);
+    });
+  }
+
+  /** Yields the bytes of an entry. @throws MirrorError `usage` when it or the archive exceeds 4 GB */
+  async *entry(name: string, content: EntryContent): AsyncGenerator<Uint8Array> {
+    const file = new ZipDeflate(name, { level });
+    file.mtime = noTime;
+    this.#zip.add(file);
+    let entryBytes = 0;
+    for await (const bytes of content) {
+      entryBytes += bytes.length;
+      if (entryBytes > maxBytes) throw tooLarge(name);
+      file.push(bytes);
+      yield* this.#take(name);
+    }
+    file.push(new Uint8Array(0), true);
+    yield* this.#take(name);
+  }
+
+  /** Yields what stands behind the last entry. */
+  *end(): Generator<Uint8Array> {
+    this.#zip.end();
+    yield* this.#take("the archive");
+  }
+
+  *#take(name: string): Generator<Uint8Array> {
+    for (const bytes of this.#ready.splice(0)) {
+      this.#sizeBytes += bytes.length;
+      if (this.#sizeBytes > maxBytes) throw tooLarge(name);
+      yield bytes;
+      freeBytes(bytes);
+    }
+  }
+}
+
+function tooLarge(name: string): MirrorError {
+  return new MirrorError("usage", `a ZIP archive holds at most 4 GB: it is exceeded at ${name}`, {
+    hint: "Choose fewer tables or a shorter period.",
+  });
+}

@@ -1,0 +1,165 @@
+import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
+import { decimalText } from "../json/literal.ts";
+import { quoted } from "../store/sql-text.ts";
+import { freeBytes } from "./columns/cells.ts";
+import type { ManifestFile } from "./files/export-manifest.ts";
+import { fromManifest, workbookPath } from "./files/file-layout.ts";
+import { writeNewFile } from "./files/guarded-file.ts";
+import { ZipStream } from "./files/zip-stream.ts";
+import { numberedRanges, rowsTable, type TablePlan } from "./plan/export-plan.ts";
+import type { SnapshotPool } from "./workers/snapshot-pool.ts";
+import { redactedOf, tablePlanOf, type ExportContext } from "./write-table.ts";
+import { sheetKind, type SheetColumn } from "./xlsx/sheet-column.ts";
+import { filterRange, rowsPerSheet, sheetFoot, sheetHead, type TotalRow } from "./xlsx/sheet-xml.ts";
+import { stylesXml } from "./xlsx/styles.ts";
+import { firstParts, lastParts, sheetName, sheetPath, type SheetEntry } from "./xlsx/workbook-parts.ts";
+
+/** Encoded at once. */
+const rangeRows = 2_000;
+/** Rows whose texts decide how wide a column is. */
+const measuredRows = 1_000;
+
+/** What was written of a table: its file is known when the workbook is complete. */
+type TableFacts = Omit<ManifestFile, "file" | "bytes" | "sha256">;
+
+/**
+ * Writes one workbook with a sheet for each table; rows that a sheet cannot hold are in further ones. Memory holds a few
+ * thousand rows. `onRows` gets the rows of a table written so far.
+ *
+ * @throws MirrorError `usage` when the workbook exceeds what a ZIP can hold
+ */
+export async function writeWorkbook(
+  context: ExportContext,
+  tables: readonly SnapshotTable[],
+  onRows: (table: SnapshotTable, rows: number) => void,
+): Promise<ManifestFile[]> {
+  const { request, staging } = context;
+  const file = workbookPath(request);
+  const facts: TableFacts[] = [];
+  const content = workbookContent(context, tables, facts, onRows);
+  const written = await writeNewFile(staging.placeOf(file), content);
+  return facts.map((table) => ({ ...table, file: fromManifest(request.company, file), ...written }));
+}
+
+async function* workbookContent(
+  context: ExportContext,
+  tables: readonly SnapshotTable[],
+  facts: TableFacts[],
+  onRows: (table: SnapshotTable, rows: number) => void,
+): AsyncGenerator<Uint8Array> {
+  const { language } = context.request;
+  const zip = new ZipStream();
+  const sheets: SheetEntry[] = [];
+  for (const [name, xml] of firstParts) yield* zip.entry(name, [part(xml)]);
+  yield* zip.entry("xl/styles.xml", [part(stylesXml(language))]);
+  for (const table of tables) {
+    const plan = tablePlanOf(context, table);
+    const sheet = await openSheets(context, plan);
+    for (const [first, last] of sheet.parts) {
+      const taken = sheets.map(({ name }) => name);
+      const name = sheetName(context.labels.title(table.name), Math.ceil(first / sheet.rowsEach), taken);
+      sheets.push({ name, filter: filterRange(sheet.columns, last - first + 1) });
+      const rows = sheetRows(context, sheet, first, last, (done) => onRows(table, done));
+      yield* zip.entry(sheetPath(sheets.length), rows);
+    }
+    facts.push({
+      table: table.name,
+      format: "xlsx",
+      rows: sheet.rows,
+      seq: context.pool.snapshot.seq,
+      language,
+      period: context.limits.get(table.name)?.period ?? null,
+      columns: plan.columns.map(({ name, type }) => ({ name, type })),
+      ...redactedOf(context.pool.snapshot),
+    });
+  }
+  for (const [name, xml] of lastParts(sheets)) yield* zip.entry(name, [part(xml)]);
+  yield* zip.end();
+}
+
+function part(xml: string): Uint8Array {
+  return Buffer.from(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n${xml}`);
+}
+
+/** The laid out rows of a table. */
+interface Sheets {
+  readonly columns: readonly SheetColumn[];
+  readonly rows: number;
+  readonly rowsEach: number;
+  /** First and last row of each sheet; one sheet at least. */
+  readonly parts: readonly (readonly [first: number, last: number])[];
+  /** By column the length of its longest text. */
+  readonly lengths: readonly number[];
+  readonly totals: readonly TotalRow[];
+}
+
+async function openSheets({ pool, request, labels }: ExportContext, plan: TablePlan): Promise<Sheets> {
+  const { setup, source, table } = plan;
+  const rowsEach = request.rowsPerSheet ?? rowsPerSheet;
+  const columns = plan.columns.map(({ name, type }, at): SheetColumn => {
+    const column = table.columns[at];
+    return { name, kind: column && column.type === type ? sheetKind(column) : "text" };
+  });
+  const [laidOut] = await pool.openJob({ setup, source, encoding: { kind: "sheet", columns, rowsEach } });
+  const rows = laidOut?.[2] ?? 0;
+  const parts = Array.from({ length: Math.max(1, Math.ceil(rows / rowsEach)) }, (_, at) => {
+    return [at * rowsEach + 1, Math.min(rows, (at + 1) * rowsEach)] as const;
+  });
+  const longest = source.columns.map((sql) => `max(length(${sql}))`).join(", ");
+  const [lengths = []] = await pool.query(
+    `SELECT ${longest} FROM (SELECT * FROM ${rowsTable} LIMIT ${measuredRows})`,
+  );
+  const totals = rows === 0 ? [] : await totalsOf(pool, table, labels.total);
+  return { columns, rows, rowsEach, parts, lengths: lengths.map(Number), totals };
+}
+
+async function* sheetRows(
+  { pool, parts }: ExportContext,
+  { columns, lengths, totals, rows }: Sheets,
+  first: number,
+  last: number,
+  onRows: (rows: number) => void,
+): AsyncGenerator<Uint8Array> {
+  yield part(sheetHead(columns, lengths));
+  let done = first - 1;
+  for await (const encoded of pool.encode(numberedRanges(first, last, rangeRows), parts.signal)) {
+    for (const { bytes } of encoded.parts) {
+      yield bytes;
+      freeBytes(bytes);
+    }
+    onRows((done += encoded.rows));
+  }
+  const isLast = last === rows;
+  yield Buffer.from(sheetFoot(columns, last - first + 1, isLast ? totals : []));
+}
+
+/**
+ * The sums of the columns that have one, in whole cents: for each value of the column that keeps them apart, then over
+ * all rows. A column with an unknown value has no sum.
+ */
+async function totalsOf(pool: SnapshotPool, { columns }: SnapshotTable, label: string): Promise<TotalRow[]> {
+  const summed = columns.flatMap(({ name, total }, at) => (total ? [{ name, at, per: total.per }] : []));
+  const per = summed.find((column) => column.per !== null)?.per ?? null;
+  const sums = (wanted: typeof summed, key: string, group: string) => {
+    const cells = wanted.map(
+      ({ name }) =>
+        `CASE WHEN count(*) = count(${quoted(name)}) THEN sum(round(${quoted(name)} * 100)) / 100.0 END`,
+    );
+    return pool.query(`SELECT ${[key, ...cells].join(", ")} FROM ${rowsTable} ${group}`);
+  };
+  const rowOf = (wanted: typeof summed, [key, ...values]: readonly unknown[]): TotalRow => ({
+    label: typeof key === "string" ? `${label} ${key}` : label,
+    sums: new Map(
+      wanted.flatMap(({ at }, index) => {
+        const value = values[index];
+        return typeof value === "number" ? [[at, decimalText(value)] as const] : [];
+      }),
+    ),
+  });
+  const apart = summed.filter((column) => column.per !== null);
+  const over = summed.filter((column) => column.per === null);
+  const key = quoted(per ?? "");
+  const rows = per === null ? [] : await sums(apart, key, `GROUP BY ${key} ORDER BY ${key}`);
+  const all = over.length === 0 ? [] : await sums(over, "NULL", "");
+  return [...rows.map((row) => rowOf(apart, row)), ...all.map((row) => rowOf(over, row))];
+}

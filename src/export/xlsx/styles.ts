@@ -1,0 +1,63 @@
+import type { Language } from "../plan/export-request.ts";
+import type { SheetColumn, SheetKind } from "./sheet-column.ts";
+
+/** The order of the cell formats in the styles' part. */
+const order = [
+  "plain",
+  "head",
+  "text",
+  "number",
+  "count",
+  "boolean",
+  "date",
+  "time",
+  "month",
+  "sum",
+  "label",
+] as const;
+
+/** The number of a column's cell format. */
+export function styleOf({ kind }: Pick<SheetColumn, "kind">): number {
+  return order.indexOf(kind);
+}
+
+export const headStyle = order.indexOf("head");
+/** Of a total, and of the words before it. */
+export const sumStyle = order.indexOf("sum");
+export const labelStyle = order.indexOf("label");
+
+/** Two decimals at least: amounts have two; prices, quantities and rates as many as they need. */
+const decimals = "#,##0.00####";
+const formats = { number: decimals, sum: decimals, count: "#,##0", month: "mm/yyyy" } as const;
+const dateFormats: Readonly<Record<Language, Readonly<Partial<Record<SheetKind, string>>>>> = {
+  en: { date: "yyyy\\-mm\\-dd", time: "yyyy\\-mm\\-dd\\ hh:mm:ss" },
+  sk: { date: "dd\\.mm\\.yyyy", time: "dd\\.mm\\.yyyy\\ hh:mm:ss" },
+};
+/** Numbers below are Excel's own formats. */
+const firstOwnFormat = 164;
+/** Excel's own format of text. */
+const textFormat = 49;
+
+const bold: ReadonlySet<string> = new Set(["head", "sum", "label"]);
+
+/** The part with the cell formats. */
+export function stylesXml(language: Language): string {
+  const codes: Readonly<Record<string, string>> = { ...formats, ...dateFormats[language] };
+  const own = Object.entries(codes).map(
+    ([, code], at) => `<numFmt numFmtId="${firstOwnFormat + at}" formatCode="${code}"/>`,
+  );
+  const formatOf = (name: string) => {
+    const at = Object.keys(codes).indexOf(name);
+    return at === -1
+      ? name === "text" || name === "head" || name === "label"
+        ? textFormat
+        : 0
+      : firstOwnFormat + at;
+  };
+  const cells = order.map(
+    (name) =>
+      `<xf numFmtId="${formatOf(name)}" fontId="${bold.has(name) ? 1 : 0}" fillId="0" borderId="0" xfId="0" applyNumberFormat="1" applyFont="1"/>`,
+  );
+  const font = '<sz val="11"/><name val="Calibri"/><family val="2"/>';
+  return `<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><numFmts count="${own.length}">${own.join("")}</numFmts><fonts count="2"><font>${font}</font><font><b/>${font}</font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="${cells.length}">${cells.join("")}</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`;
+}
