@@ -154,6 +154,7 @@ async function withNotes(): Promise<Mirror> {
 describe("records that no parent's list can show", () => {
   test("are asked for once the parents' list is complete, and those of other resources are not", async () => {
     const run = runContextOf(await withNotes());
+    put(run.mirror, "notes", { ...note(8, 1), personId: null });
     const answer = (name: string) => {
       const item = leased(run, {
         kind: "list",
@@ -170,6 +171,7 @@ describe("records that no parent's list can show", () => {
     expect(waiting(run)).toEqual([]);
     queueOrphans(answer("people"));
     expect(waiting(run)).toContain("notes id:7 confirm no parent");
+    expect(waiting(run)).toContain("notes id:8 confirm no parent");
     expect(waiting(run)).not.toContain("notes id:5 confirm no parent");
   });
 });

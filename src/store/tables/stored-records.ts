@@ -84,15 +84,17 @@ export class Records extends Repository {
     return this.selectColumn(sql, id, id);
   }
 
-  /** Live records that name a parent, and have no live one; those received longest ago first. */
+  /** Live records that name a parent in this column, or none at all, and have no live one; those received longest ago first. */
   liveWithoutParent(table: string, column: string, links: readonly ParentColumn[], most: number): RecordId[] {
     const dead = links.map(
       (link) =>
         `NOT EXISTS (SELECT 1 FROM ${fence(link.parent)} p WHERE p.id = c.${quoted(link.column)} AND p.gone = 0)`,
     );
+    const none = links.map((link) => `c.${quoted(link.column)} IS NULL`).join(" AND ");
     return this.selectIds(
       `SELECT c.id FROM ${quoted(table)} c JOIN ${fence(table)} f ON f.id = c.id WHERE f.gone = 0
-         AND c.${quoted(column)} IS NOT NULL AND ${dead.join(" AND ")} ORDER BY f.received_seq LIMIT ?`,
+         AND (c.${quoted(column)} IS NOT NULL OR ${none}) AND ${dead.join(" AND ")}
+         ORDER BY f.received_seq LIMIT ?`,
       most,
     );
   }

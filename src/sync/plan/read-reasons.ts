@@ -42,7 +42,7 @@ const recordReads = {
    * Guard: a list is completed once in `listAgeMs`, and the guard against mass deletions limits the number.
    */
   absent: { kind: "confirm", lane: "changed" },
-  /** No parent's list can show the record: the mirror has no parent. Guard: `mostOrphans` per completed list. */
+  /** No parent's list can show the record: the mirror has no parent, or the record names none. Guard: `mostOrphans` per completed list. */
   "no parent": { kind: "confirm", lane: "changed" },
   /** Its parent was deleted, so the parent's list cannot be read. Guard: a record is deleted once. */
   "parent gone": { kind: "confirm", lane: "changed" },
