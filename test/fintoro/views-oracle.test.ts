@@ -6,10 +6,11 @@ import { publishedCompany, sorted, type PublishedCompany } from "../support/publ
 import type { Dict, Records, Row } from "../support/recount.ts";
 import { testDay as today } from "../support/sandbox.ts";
 import type { Truth } from "../support/truth.ts";
+import { documentOracles } from "./oracle/documents.ts";
 import { salesOracles } from "./oracle/sales.ts";
 import { vatOracles } from "./oracle/vat.ts";
 
-const oracles = { ...salesOracles, ...vatOracles };
+const oracles = { ...salesOracles, ...vatOracles, ...documentOracles };
 
 /** Live records of a mirror as received. */
 function rawRecords({ db }: Mirror): Records {

@@ -1,6 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import * as c from "./view-columns.ts";
-import * as sql from "./amount-sql.ts";
+import * as c from "./parts/view-columns.ts";
+import * as sql from "./parts/amount-sql.ts";
 
 const kinds = ["invoices", "credit_notes", "advances"] as const;
 type Kind = (typeof kinds)[number];

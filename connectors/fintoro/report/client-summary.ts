@@ -1,6 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import * as c from "./view-columns.ts";
-import { cents, currencyOf, daysSince, euroCents, isOfAdvance, isOpen, summed } from "./amount-sql.ts";
+import * as c from "./parts/view-columns.ts";
+import { cents, currencyOf, daysSince, euroCents, isOfAdvance, isOpen, summed } from "./parts/amount-sql.ts";
 
 /** One row for each document of a table. */
 function documentRows(table: "invoices" | "credit_notes"): string {

@@ -1,5 +1,5 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import * as c from "./view-columns.ts";
+import * as c from "./parts/view-columns.ts";
 
 const documents = ["invoices", "credit_notes", "proformas", "orders", "quotations"] as const;
 

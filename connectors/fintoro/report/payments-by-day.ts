@@ -1,6 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import * as c from "./view-columns.ts";
-import { cents, currencyOf, euroCents, summed, summedIfKnown } from "./amount-sql.ts";
+import * as c from "./parts/view-columns.ts";
+import { cents, currencyOf, euroCents, summed, summedIfKnown } from "./parts/amount-sql.ts";
 
 export const paymentsByDay: ReportView = {
   name: "v_payments_by_day",

@@ -1,6 +1,15 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import * as c from "./view-columns.ts";
-import { cents, currencyOf, euroCents, euroRate, summed, summedIfKnown, reportDate } from "./amount-sql.ts";
+import * as c from "./parts/view-columns.ts";
+import {
+  cents,
+  currencyOf,
+  euroCents,
+  euroRate,
+  isOfAdvance,
+  summed,
+  summedIfKnown,
+  outcome,
+} from "./parts/amount-sql.ts";
 
 const euroOnly = "known for EUR only: these documents carry no rate";
 
@@ -37,7 +46,7 @@ export const pipeline: ReportView = {
   round(100.0 * sum(state = 'accepted') / nullif(sum(state IN ('accepted', 'rejected')), 0), 2) AS conversion,
   sum(1 - is_quotation) AS orders, ${summed("ordered")} AS ordered, ${summedIfKnown("ordered_eur")} AS ordered_eur
 FROM (SELECT substr(d.issue_date, 1, 7) AS month, ${currencyOf("d")} AS currency, 1 AS is_quotation,
-    CASE WHEN d.status = 'waiting' AND d.validity_date < ${reportDate} THEN 'expired' ELSE coalesce(d.status, '') END AS state,
+    coalesce(${outcome}, '') AS state,
     ${cents("d.total")} AS quoted, ${euroCents("d.total", `(${euroRate})`)} AS quoted_eur, 0 AS ordered, 0 AS ordered_eur
   FROM quotations d LEFT JOIN currencies c ON c.id = d.currency_id
   UNION ALL
@@ -47,22 +56,30 @@ GROUP BY month, currency`,
 };
 
 const kinds = ["quotations", "orders", "invoices", "credit_notes"] as const;
+const places = ["quoted", "ordered", "invoiced", "receipted_advances"] as const;
 
 /** SQL of what each document of a table adds to its business case, in the columns of its kind. */
 function worth(table: (typeof kinds)[number]): string {
-  const rate = table === "invoices" || table === "credit_notes" ? undefined : `(${euroRate})`;
-  const place = table === "quotations" ? 0 : table === "orders" ? 1 : 2;
-  const cells = [0, 1, 2].map((at) =>
-    at === place ? `${cents("d.total")}, ${euroCents("d.total", rate)}` : "0, 0",
-  );
+  const isBill = table === "invoices" || table === "credit_notes";
+  const amounts = [cents("d.total"), euroCents("d.total", isBill ? undefined : `(${euroRate})`)];
+  const own = table === "quotations" ? "quoted" : "ordered";
+  const cells = places.map((place) => {
+    const isOwn = isBill ? place === "invoiced" || place === "receipted_advances" : place === own;
+    if (!isOwn) return "0, 0";
+    if (!isBill) return amounts.join(", ");
+    const ofAdvance = place === "receipted_advances" ? 1 : 0;
+    return amounts
+      .map((amount) => `CASE WHEN ${isOfAdvance(table)} = ${ofAdvance} THEN ${amount} ELSE 0 END`)
+      .join(", ");
+  });
   return `SELECT d.business_case_id, ${currencyOf("d")}, ${cells.join(", ")}
     FROM ${table} d LEFT JOIN currencies c ON c.id = d.currency_id WHERE d.business_case_id IS NOT NULL`;
 }
 
 /** SQL of two columns: a sum in the currency and in EUR. */
-const ofCases = (column: string, name: string) =>
-  `coalesce(${summed(`w.${column}`)}, 0.0) AS ${name},
-  CASE WHEN count(w.case_id) = count(w.${column}_eur) THEN coalesce(${summed(`w.${column}_eur`)}, 0.0) END AS ${name}_eur`;
+const ofCases = (column: string) =>
+  `coalesce(${summed(`w.${column}`)}, 0.0) AS ${column},
+  CASE WHEN count(w.case_id) = count(w.${column}_eur) THEN coalesce(${summed(`w.${column}_eur`)}, 0.0) END AS ${column}_eur`;
 
 export const casesByStatus: ReportView = {
   name: "v_business_cases_by_status",
@@ -79,15 +96,17 @@ export const casesByStatus: ReportView = {
     ...c.amounts("quoted", "Without VAT", euroOnly),
     ...c.amounts("ordered", "Without VAT", euroOnly),
     ...c.amounts("invoiced", "Without VAT; credit notes reduce it"),
+    ...c.amounts(
+      "receipted_advances",
+      "Without VAT, of payment receipts and credit notes of such: not in invoiced",
+    ),
   ],
   facets: ["status", "currency"],
-  sql: `WITH worth (case_id, currency, quoted, quoted_eur, ordered, ordered_eur, invoiced, invoiced_eur) AS (
+  sql: `WITH worth (case_id, currency, ${places.map((place) => `${place}, ${place}_eur`).join(", ")}) AS (
   ${kinds.map(worth).join("\n  UNION ALL\n  ")}
 )
 SELECT b.status_id AS status_id, max(s.name) AS status, w.currency AS currency, count(DISTINCT b.id) AS business_cases,
-  ${ofCases("quoted", "quoted")},
-  ${ofCases("ordered", "ordered")},
-  ${ofCases("invoiced", "invoiced")}
+  ${places.map(ofCases).join(",\n  ")}
 FROM business_cases b LEFT JOIN business_case_statuses s ON s.id = b.status_id
   LEFT JOIN worth w ON w.case_id = b.id
 GROUP BY b.status_id, w.currency`,

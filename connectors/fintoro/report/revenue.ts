@@ -1,6 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import * as c from "./view-columns.ts";
-import { cents, currencyOf, euroCents, isOfAdvance, summed, summedIfKnown } from "./amount-sql.ts";
+import * as c from "./parts/view-columns.ts";
+import { cents, currencyOf, euroCents, isOfAdvance, summed, summedIfKnown } from "./parts/amount-sql.ts";
 
 /** One row for each document of a table; `length` of the date of issue is the period. */
 function documentRows(table: "invoices" | "credit_notes", length: number): string {

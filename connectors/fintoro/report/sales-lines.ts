@@ -1,6 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import * as c from "./view-columns.ts";
-import { cents, currencyOf, euroCents, isOfAdvance, shareOf } from "./amount-sql.ts";
+import * as c from "./parts/view-columns.ts";
+import { cents, currencyOf, euroCents, isOfAdvance, shareOf } from "./parts/amount-sql.ts";
 
 /**
  * The lines of one kind of document. Sums over a document's lines are subqueries of each line: so a filter on a

@@ -1,6 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import * as c from "./view-columns.ts";
-import { cents, currencyOf, daysSince } from "./amount-sql.ts";
+import * as c from "./parts/view-columns.ts";
+import { cents, currencyOf, daysSince } from "./parts/amount-sql.ts";
 
 const item = [
   c.id("price_list_item_id", "Id in price_list_items"),

@@ -1,6 +1,14 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import * as c from "./view-columns.ts";
-import { cents, currencyOf, euroCents, isOfAdvance, shareOf, summed, summedIfKnown } from "./amount-sql.ts";
+import * as c from "./parts/view-columns.ts";
+import {
+  cents,
+  currencyOf,
+  euroCents,
+  isOfAdvance,
+  shareOf,
+  summed,
+  summedIfKnown,
+} from "./parts/amount-sql.ts";
 
 type Kind = "invoice" | "credit_note";
 

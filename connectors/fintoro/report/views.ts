@@ -1,6 +1,9 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
 import { clientBalance } from "./client-balance.ts";
 import { clientSummary } from "./client-summary.ts";
+import { daysToPay, invoiceList, writeOffs } from "./documents/invoice-views.ts";
+import { orderList, quotationList } from "./documents/offer-views.ts";
+import { proformaList } from "./documents/proforma-views.ts";
 import { numberGaps } from "./number-gaps.ts";
 import { paymentsByDay } from "./payments-by-day.ts";
 import { casesByStatus, pipeline } from "./pipeline.ts";
@@ -15,6 +18,9 @@ export const views: readonly ReportView[] = [
   clientBalance,
   receivables,
   openInvoices,
+  invoiceList,
+  writeOffs,
+  daysToPay,
   revenueByMonth,
   revenueByYear,
   vatByMonth,
@@ -24,8 +30,11 @@ export const views: readonly ReportView[] = [
   stock,
   slowStock,
   paymentsByDay,
+  proformaList,
   unpaidProformas,
   pipeline,
+  quotationList,
+  orderList,
   casesByStatus,
   purchasesBySupplier,
   numberGaps,

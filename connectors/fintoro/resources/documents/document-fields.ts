@@ -21,7 +21,7 @@ const opening = <const V extends readonly string[]>(types: V) => ({
 });
 
 /** Known values of `type`, by table. */
-const documentTypes = {
+export const documentTypes = {
   invoices: ["invoice", "payment_receipt"],
   credit_notes: ["credit-note"],
   proformas: ["proforma"],

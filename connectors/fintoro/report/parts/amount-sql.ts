@@ -57,10 +57,18 @@ export function currencyOf(document: string): string {
 /** The report's date; `_about` is part of every report. */
 export const reportDate = `(SELECT value FROM _about WHERE subject = 'report' AND fact = 'report_date')`;
 
+/** SQL of the whole days from one date to another. */
+export function daysBetween(from: string, to: string): string {
+  return `CAST(round(julianday(${to}) - julianday(${from})) AS INTEGER)`;
+}
+
 /** SQL of the whole days from a date to the report's date. */
 export function daysSince(date: string): string {
-  return `CAST(round(julianday(${reportDate}) - julianday(${date})) AS INTEGER)`;
+  return daysBetween(date, reportDate);
 }
+
+/** SQL of what became of a quotation `d`. */
+export const outcome = `CASE WHEN d.status = 'waiting' AND d.validity_date < ${reportDate} THEN 'expired' ELSE d.status END`;
 
 /** SQL of the age of a receivable, by its days past due; in words, because spreadsheets take `1-30` for a date. */
 export function ageOf(days: string): string {

@@ -1,0 +1,53 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Snapshot } from "../../connectors/fintoro/sandbox/control.ts";
+import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import { testDay, type Dict } from "../support/sandbox.ts";
+
+let books: Snapshot;
+beforeAll(async () => {
+  const sandbox = await startSandbox({ today: testDay, records: 1_500, seed: 5 });
+  books = sandbox.control.snapshot();
+  await sandbox.close();
+});
+
+const table = (name: string) => [...(books.get(name)?.values() ?? [])] as Dict[];
+const list = (record: Dict, key: string) => record[key] as Dict[];
+const cents = (value: unknown) => Math.round(Number(value) * 100);
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
+describe("advances", () => {
+  const receipts = () => table("invoices").filter(({ type }) => type === "payment_receipt");
+  const receiptOf = (payment: Dict) => (payment["receiptInvoice"] as Dict | null)?.["id"];
+
+  test("a receipt is issued and delivered not before its proforma's payments, and shows the same money", () => {
+    const advances = table("proformas").flatMap((proforma) => list(proforma, "payments"));
+    const facts = (payment: Dict) =>
+      ["paymentDate", "amount", "currencyRate"].map((name) => String(payment[name])).join(" ");
+    expect(receipts().length).toBeGreaterThan(50);
+    for (const receipt of receipts()) {
+      const paid = advances.filter((payment) => receiptOf(payment) === receipt["id"]);
+      expect(list(receipt, "payments").map(facts).toSorted()).toEqual(paid.map(facts).toSorted());
+      expect(sum(paid.map(({ amount }) => cents(amount)))).toBe(cents(receipt["totalWithVat"]));
+      const last = paid
+        .map(({ paymentDate }) => String(paymentDate))
+        .toSorted()
+        .at(-1);
+      expect([receipt["deliveryDate"], String(receipt["issueDate"]) >= (last ?? "")]).toEqual([last, true]);
+    }
+  });
+
+  test("some are without an invoice, some receipts and invoices are credited, some invoices given up", () => {
+    const advances = table("proformas").flatMap((proforma) => list(proforma, "payments"));
+    const receiptIds = new Set(receipts().map(({ id }) => id));
+    const notes = table("credit_notes");
+    const cases = [
+      advances.filter((payment) => receiptOf(payment) === undefined),
+      notes.filter(({ invoiceId }) => receiptIds.has(invoiceId)),
+      notes.filter(({ toBePaid }) => Number(toBePaid) < 0),
+      notes.filter(({ status }) => status === "paid"),
+      table("invoices").filter(({ status }) => status === "will_not_be_paid"),
+      table("invoices").filter(({ transferTaxLiability }) => transferTaxLiability === true),
+    ];
+    for (const [place, found] of cases.entries()) expect([place, found.length > 2]).toEqual([place, true]);
+  });
+});
