@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream, existsSync, writeFileSync } from "node:fs";
+import { createReadStream, createWriteStream, existsSync, statSync, writeFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -8,12 +8,12 @@ import { makeFolders } from "../base/atomic-file.ts";
 import { MirrorError } from "../base/errors.ts";
 import type { MirrorFiles } from "../config/mirror-files.ts";
 import type { SecretPlace } from "../config/secrets.ts";
+import { manifestName as archiveManifestName, objectsName } from "../files/archive.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
+import { hashing, hashOf } from "../files/content-hash.ts";
 import {
   assertSameFile,
   documentsPrefix,
-  hashing,
-  hashOf,
   idOfBackup,
   keyName,
   manifestName,
@@ -94,11 +94,17 @@ async function fillFolder(parts: BackupParts, folder: string, takenAt: string): 
   const mirror = path.join(folder, mirrorName);
   const facts = await copyMirror(files.mirror, mirror, signal);
   const copied: BackupFile[] = [{ file: mirrorName, ...(await hashOf(createReadStream(mirror))) }];
-  for (const [file, source] of [...keyFiles(parts), ...(await documentFiles(files.folder))]) {
-    throwIfAborted(signal, "the backup was interrupted; earlier ones are kept");
-    const each = await copyFile(folder, file, source);
-    if (each) copied.push(each);
-  }
+  const copyAll = async (sources: Sources) => {
+    for (const [file, source] of sources) {
+      throwIfAborted(signal, "the backup was interrupted; earlier ones are kept");
+      const each = await copyFile(folder, file, source);
+      if (each) copied.push(each);
+    }
+  };
+  await copyAll(keyFiles(parts));
+  // The manifest before what it names: files are only ever added.
+  await copyAll([[documentsPrefix + archiveManifestName, path.join(files.folder, archiveManifestName)]]);
+  await copyAll(await documentFiles(files.folder));
   const manifest: BackupManifest = {
     format: 1,
     company,
@@ -129,8 +135,14 @@ async function documentFiles(folder: string): Promise<Sources> {
   return entries.flatMap((entry) => {
     const source = path.join(entry.parentPath, entry.name);
     const name = path.relative(folder, source).split(path.sep).join("/");
-    return entry.isFile() ? [[documentsPrefix + name, source] as const] : [];
+    const isCopied = entry.isFile() && name !== archiveManifestName && !isRemade(name, source);
+    return isCopied ? [[documentsPrefix + name, source] as const] : [];
   });
+}
+
+/** Is it a link to a content that is in the backup? A restore makes it again. */
+function isRemade(name: string, source: string): boolean {
+  return !name.startsWith(`${objectsName}/`) && (statSync(source, { throwIfNoEntry: false })?.nlink ?? 1) > 1;
 }
 
 /** Null: the file is not there, or not any more. */

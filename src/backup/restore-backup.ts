@@ -8,16 +8,16 @@ import { MirrorError } from "../base/errors.ts";
 import type { MirrorFiles } from "../config/mirror-files.ts";
 import type { SecretPlace } from "../config/secrets.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
+import { relinkArchive } from "../files/archive.ts";
 import { markRestored } from "../state/meta.ts";
 import { guarded, hasTable, openDatabase, type Db } from "../store/database.ts";
 import { assertReadable, migrate } from "../store/migrations/migrate.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 import { isSameCompany } from "../sync/identity/judge-token.ts";
+import { hashing, hashOf } from "../files/content-hash.ts";
 import {
   assertSameFile,
   documentsPrefix,
-  hashing,
-  hashOf,
   keyName,
   mirrorName,
   parseBackupManifest,
@@ -75,6 +75,7 @@ export async function restoreBackup(parts: RestoreParts): Promise<RestoreResult>
     prepareMirror(parts, backup, address);
     const replaced = existsSync(files.mirror);
     for (const { file } of backup.files) putFile(parts, file);
+    relinkArchive(files.folder);
     // What the last `verify` found was about another state of the mirror.
     for (const each of [files.verified, files.compared]) rmSync(each, { force: true });
     replaceFile(path.join(files.restoreStaging, mirrorName), files.mirror);

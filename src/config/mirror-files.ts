@@ -30,6 +30,8 @@ export interface MirrorFiles {
   readonly restoreStaging: string;
   /** PDFs and attachments. */
   readonly folder: string;
+  /** Locked by the one process that writes them. */
+  readonly folderLock: string;
 }
 
 /** In the place of a company's name in the combined report's: no company of it can have this name. */
@@ -54,5 +56,6 @@ export function mirrorFiles({ dataDir, report }: Config, company: string): Mirro
     backupStaging: path.join(dataDir, `.${company}.backup`),
     restoreStaging: path.join(dataDir, `.${company}.restore`),
     folder: named(".files"),
+    folderLock: named(".files.lock"),
   };
 }

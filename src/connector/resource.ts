@@ -67,6 +67,25 @@ export interface OwnerLink {
   readonly idField: string;
 }
 
+/** The files that the service keeps of a record. */
+export interface RecordFiles {
+  /** Both are switched on by themselves in the config. */
+  readonly kind: FileKind;
+  /** `/invoices/{id}/pdf` */
+  readonly path: string;
+  /** One PDF, or a ZIP archive with any number of files. */
+  readonly mediaType: "application/pdf" | "application/zip";
+  /** Column of the day by which files are filed. */
+  readonly date: string;
+  /** Columns that name a file, such as number and client; empty: the id does. */
+  readonly name: readonly string[];
+  /** Child table without whose rows a record has no files. Absent: every record has. */
+  readonly where?: string;
+}
+
+/** What a file is. */
+export type FileKind = "pdf" | "attachment";
+
 /** A collection of the service and the table it becomes. */
 export interface Resource {
   /** Table name: snake_case plural. */
@@ -87,8 +106,7 @@ export interface Resource {
   readonly fullWhen?: readonly string[];
   /** `/invoices/{id}`; absent where records have no route of their own. */
   readonly detail?: string;
-  /** Files of a record: `/invoices/{id}/pdf`. */
-  readonly pdf?: string;
+  readonly files?: RecordFiles;
   readonly doc?: string;
   /** About how the service is set up, not about the business: hidden where people look for answers. */
   readonly isTechnical?: true;

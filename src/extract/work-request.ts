@@ -51,8 +51,6 @@ type Read = Pick<ServiceRequest, "method" | "path" | "query" | "expect">;
 export function requestFor(resource: Resource, work: WorkItem, form: ListForm = {}): Read {
   if (work.kind === "list") return pageRequest(resource, { ...form, ...(work.payload as PagePayload) });
   if (work.kind === "child") return childRequest(resource, { ...form, ...(work.payload as ChildPayload) });
-  if (work.kind === "file")
-    return { method: "GET", path: pathOf(resource.pdf ?? "", recordOf(work)), expect: "bytes" };
   return get(pathOf(resource.detail ?? "", recordOf(work)));
 }
 

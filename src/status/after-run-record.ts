@@ -37,25 +37,31 @@ export const reportStep = "report";
 /** The step that makes a backup. It follows a schedule of its own. */
 export const backupStep = "backup";
 
+/** The step that fetches files. What is left of it waits for the next time. */
+export const filesStep = "files";
+
 /** The step of an export: its format and place. */
 export function exportStep({ format, out, to }: ExportConfig): string {
   return `${format} ${to ?? out}`;
 }
 
 /** The steps that a config asks for. */
-export function stepsOf({ schedule, exports, backup }: Config): string[] {
+export function stepsOf({ schedule, exports, backup, files }: Config): string[] {
   const follow = exports.filter(({ after }) => after === "sync");
   return [
     ...(schedule.publish === null ? [] : [reportStep]),
     ...follow.map(exportStep),
     ...(backup.to === null ? [] : [backupStep]),
+    ...(files.pdf || files.attachments ? [filesStep] : []),
   ];
 }
 
-/** Those of them that each run is followed by: a report with a pattern of its own is not, and no backup. */
+/** Those of them that each run is followed by: a report with a pattern of its own is not, no backup, and no files. */
 export function stepsAfterRun(config: Config): string[] {
   const isScheduled = config.schedule.publish !== "after_sync";
-  return stepsOf(config).filter((step) => step !== backupStep && (step !== reportStep || !isScheduled));
+  return stepsOf(config).filter(
+    (step) => ![backupStep, filesStep, ...(isScheduled ? [reportStep] : [])].includes(step),
+  );
 }
 
 /** What is recorded of the steps; empty where nothing is, or the file cannot be read. */
@@ -67,10 +73,13 @@ export function readSteps(file: string): Readonly<Record<string, StepRecord>> {
   }
 }
 
-/** How these steps stand, and backups that nobody scheduled. */
+/** How these steps stand, and backups and files that nobody scheduled. */
 export function readStepStatus(file: string, steps: readonly string[], nowMs: number): StepStatus[] {
   const records = readSteps(file);
-  const shown = new Set([...steps, ...Object.keys(records).filter((step) => step === backupStep)]);
+  const shown = new Set([
+    ...steps,
+    ...Object.keys(records).filter((step) => [backupStep, filesStep].includes(step)),
+  ]);
   const none = { outcome: null, at: null, duration_ms: null, error: null, last_success_at: null, seq: null };
   return [...shown].map((step) => {
     const record = records[step] ?? none;

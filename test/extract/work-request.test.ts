@@ -61,11 +61,6 @@ describe("the request of a work item", () => {
     expect(request.query).toEqual({ personId: "17", perPage: 2, page: 2 });
   });
 
-  test("a file is requested as bytes", () => {
-    const request = requestFor(resourceOf("orders"), work({ kind: "file", resource: "orders" }));
-    expect(request).toEqual({ method: "GET", path: "/orders/1/pdf", expect: "bytes" });
-  });
-
   test("an impossible work item throws", () => {
     expect(() => recordOf(work({ target: "id:1.5" }))).toThrow("broken promise");
     expect(() => parentIdOf({ parent: "people", parentId: "", page: 1 })).toThrow("broken promise");

@@ -171,8 +171,8 @@ eachResource("$name", ({ resource }) => {
     const offered = manifest.operations
       .filter(({ method }) => method === "GET")
       .map(({ path }) => path.replace(/\{.*?\}/, "{id}"));
-    const { list, detail, pdf } = resource;
-    const asked = ["path" in list ? list.path : undefined, detail, pdf].filter((one) => one !== undefined);
+    const { list, detail, files } = resource;
+    const asked = ["path" in list ? list.path : undefined, detail, files?.path].filter((one) => one !== undefined);
     for (const path of asked) expect(offered).toContain(path);
     if (resource.fullWhen) for (const key of resource.fullWhen) expect(resource.fields).toHaveProperty(key);
   });
@@ -391,7 +391,7 @@ describe("where a fact is from", () => {
   });
 
   it("a PDF's address is stated for invoices, quotations and receipts, published for the others", () => {
-    const withPdf = manifest.resources.filter((one) => one.pdf !== undefined);
+    const withPdf = manifest.resources.filter((one) => one.files?.kind === "pdf");
     const stated = withPdf.filter((one) => one.fields["pdfDownloadUrl"]?.origin === "stated");
     expect(stated.map((one) => one.name)).toEqual([
       "warehouse_inbound_receipts",

@@ -160,7 +160,13 @@ export const library: Manifest = {
       record: book,
       list: { kind: "paged", path: "/books", perPage: 100, params: { sortBy: "id" } },
       detail: "/books/{id}",
-      pdf: "/books/{id}/pdf",
+      files: {
+        kind: "pdf",
+        path: "/books/{id}/pdf",
+        mediaType: "application/pdf",
+        date: "published_on",
+        name: [],
+      },
     }),
     defineResource({
       name: "watches",

@@ -111,7 +111,6 @@ export const resources: Readonly<Record<string, Resource>> = {
     preview: orderPreview,
     list: { kind: "paged", path: "/orders", perPage: 3, params: {} },
     detail: "/orders/{id}",
-    pdf: "/orders/{id}/pdf",
   }),
   receipts: defineResource({
     name: "receipts",

@@ -91,7 +91,7 @@ describe("what a failed read means", () => {
   test("errors that concern more than one item end the run", () => {
     const kinds: ErrorKind[] = ["usage", "config", "identity", "locked", "unauthenticated", "database"];
     for (const kind of kinds) {
-      expect(failureOutcome(new MirrorError(kind, "x"), work("file"))).toEqual({ kind: "stop" });
+      expect(failureOutcome(new MirrorError(kind, "x"), work("detail"))).toEqual({ kind: "stop" });
     }
   });
 });

@@ -9,7 +9,7 @@ export const layers: readonly (readonly string[])[] = [
   ["config", "rate-limit", "store"],
   ["state", "http", "log"],
   ["extract", "report", "export"],
-  ["sync", "webhook"],
+  ["sync", "webhook", "files"],
   ["verify", "backup"],
   ["status"],
   ["daemon"],

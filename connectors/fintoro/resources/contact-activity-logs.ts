@@ -86,5 +86,13 @@ export const contactActivityLogs = resource("contact_activity_logs", "CRM events
       { resource: "business_cases", param: "businessCaseId", field: "businessCaseId" },
     ],
   },
+  files: {
+    kind: "attachment",
+    path: "/contact-activity-logs/{id}/attachments",
+    mediaType: "application/zip",
+    date: "created_at",
+    name: [],
+    where: "contact_activity_log_attachments",
+  },
   doc: "Notes, mails, calls and document events of clients, suppliers and business cases",
 });

@@ -1,4 +1,4 @@
-import { defineResource, type QuickPlan, type Resource } from "../../../src/connector/resource.ts";
+import { defineResource, type QuickPlan, type RecordFiles, type Resource } from "../../../src/connector/resource.ts";
 
 /** What a resource has besides its names; `singular` where it is not the name without its last letter. */
 type Details = Pick<Resource, "record"> &
@@ -9,7 +9,7 @@ type Details = Pick<Resource, "record"> &
       | "origin"
       | "preview"
       | "detail"
-      | "pdf"
+      | "files"
       | "doc"
       | "fullWhen"
       | "lookedUpBy"
@@ -56,6 +56,12 @@ export function pagedResource(
   });
 }
 
+/** The PDF of each record of a resource, named by its number and its party. */
+export function pdfOf(name: string, party: string): RecordFiles {
+  const path = `${listPath(name)}/{id}/pdf`;
+  return { kind: "pdf", path, mediaType: "application/pdf", date: "issue_date", name: ["number", party] };
+}
+
 /** Values of `paymentStatus` that a document has while it is open. */
 export const unpaid = {
   param: "paymentStatus",
@@ -72,7 +78,7 @@ export function documentResource(
   title: string,
   { open, ...details }: Details & Pick<QuickPlan, "open">,
 ): Resource {
-  const pdf = `${listPath(name)}/{id}/pdf`;
+  const files = pdfOf(name, "client_name");
   const quick = { since: { param: "issueDateFrom", days: 45 }, ...(open && { open }) };
-  return pagedResource(name, title, "number", { ...details, pdf, quick }, 500);
+  return pagedResource(name, title, "number", { ...details, files, quick }, 500);
 }

@@ -3,7 +3,7 @@ import type { Resource } from "../../../src/connector/resource.ts";
 import * as t from "../../../src/connector/record-schema.ts";
 import { currency, language } from "./lookups.ts";
 import { clientSnapshot, companySnapshot, supplierSnapshot } from "./party-snapshots.ts";
-import { pagedResource } from "./resource-builders.ts";
+import { pagedResource, pdfOf } from "./resource-builders.ts";
 import { warehouse } from "./warehouses.ts";
 
 const receiptItem = t.record({
@@ -56,11 +56,11 @@ export const outboundReceipt = t.record({
 
 function receipts(direction: "inbound" | "outbound", type: z.ZodObject, words: string): Resource {
   const title = `Warehouse ${direction} receipts`;
-  const pdf = `/warehouse-${direction}-receipts/{id}/pdf`;
-  return pagedResource(`warehouse_${direction}_receipts`, title, "created_at", {
+  const name = `warehouse_${direction}_receipts`;
+  return pagedResource(name, title, "created_at", {
     record: type,
     quick: { latestFirst: { sortBy: "updated_at", sortDirection: "desc" } },
-    pdf,
+    files: pdfOf(name, direction === "inbound" ? "supplier_name" : "client_name"),
     doc: words,
   });
 }

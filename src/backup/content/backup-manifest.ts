@@ -1,12 +1,10 @@
-import { createHash } from "node:crypto";
 import { MirrorError } from "../../base/errors.ts";
+import type { ContentFacts } from "../../files/content-hash.ts";
 
 /** One file of a backup. */
-export interface BackupFile {
+export interface BackupFile extends ContentFacts {
   /** Relative to the manifest, with slashes. */
   readonly file: string;
-  readonly size_bytes: number;
-  readonly sha256: string;
 }
 
 /** `manifest.json` of a backup: everything that it holds besides. */
@@ -70,36 +68,8 @@ function isWithin(file: string): boolean {
   return !file.startsWith("/") && !file.includes("\\") && !file.split("/").includes("..");
 }
 
-/** Gives size and hash of what passes through. */
-export async function* hashing(
-  source: AsyncIterable<Uint8Array>,
-  onEnd: (facts: Pick<BackupFile, "size_bytes" | "sha256">) => void,
-): AsyncGenerator<Uint8Array> {
-  const hash = createHash("sha256");
-  let size_bytes = 0;
-  for await (const part of source) {
-    hash.update(part);
-    size_bytes += part.length;
-    yield part;
-  }
-  onEnd({ size_bytes, sha256: hash.digest("hex") });
-}
-
-/** Reads everything. */
-export async function hashOf(
-  source: AsyncIterable<Uint8Array>,
-): Promise<Pick<BackupFile, "size_bytes" | "sha256">> {
-  let facts = { size_bytes: 0, sha256: "" };
-  for await (const _ of hashing(source, (found) => (facts = found)));
-  return facts;
-}
-
 /** Throws MirrorError `database` where a file of a backup is not what the manifest says. */
-export function assertSameFile(
-  expected: BackupFile,
-  found: Pick<BackupFile, "size_bytes" | "sha256">,
-  address: string,
-): void {
+export function assertSameFile(expected: BackupFile, found: ContentFacts, address: string): void {
   if (found.sha256 === expected.sha256 && found.size_bytes === expected.size_bytes) return;
   throw new MirrorError("database", `the backup is damaged: ${expected.file} of ${address}`, {
     hint: "It has other bytes than its manifest says. `restore --at` takes an older backup; check the disk.",

@@ -2,13 +2,8 @@ import { createReadStream, existsSync } from "node:fs";
 import { readdir, readFile, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { makeFolders, syncToDisk } from "../../base/atomic-file.ts";
-import {
-  assertSameFile,
-  hashOf,
-  isBackupId,
-  manifestName,
-  type BackupManifest,
-} from "../content/backup-manifest.ts";
+import { hashOf } from "../../files/content-hash.ts";
+import { assertSameFile, isBackupId, manifestName, type BackupManifest } from "../content/backup-manifest.ts";
 import type { BackupPlace } from "./backup-place.ts";
 
 /** Unfinished backups, and those about to be removed: no name of a backup. */

@@ -160,6 +160,23 @@ const commandTable = {
       nested: flag("--nested", "parquet: items as a column of lists in place of tables of their own"),
     },
   },
+  files: {
+    summary: "fetch PDFs of documents and receipts and attachments of CRM events that are missing or changed",
+    options: {
+      month: month("--month <month>", "only those of this month: 2026-10"),
+      maxRequests: wholeNumber(
+        "--max-requests <n>",
+        "stop after so many requests per company; the next time goes on",
+        1,
+        100_000_000,
+      ),
+      maxDuration: durationMs("--max-duration <duration>", "stop after that long; the next time goes on"),
+    },
+  },
+  "files check": {
+    summary: "prove every byte of the stored files; exits 1 and names each that is damaged",
+    options: {},
+  },
   backup: {
     summary: "copy mirror, webhook keys and documents to a folder or object store, also beside serve",
     options: {
@@ -187,7 +204,12 @@ const commandTable = {
     summary: "what follows a run, for serve, which gives it the config on stdin: report and exports",
     config: "none",
     options: {
-      only: choice("--only <what>", "the report or a backup alone", ["all", "report", "backup"], "all"),
+      only: choice(
+        "--only <what>",
+        "the report, a backup or files alone",
+        ["all", "report", "backup", "files"],
+        "all",
+      ),
     },
   },
   "webhooks list": {

@@ -4,6 +4,7 @@ import { mirrorFiles } from "../../config/mirror-files.ts";
 import type { DaemonContext } from "../../daemon/daemon-context.ts";
 import {
   backupStep,
+  filesStep,
   readSteps,
   recordStep,
   reportStep,
@@ -26,7 +27,12 @@ export function createAfterRun({
 }: CommandContext): DaemonContext["afterRun"] {
   return async ({ config, company }, scope) => {
     const { name } = company;
-    const steps = { all: stepsAfterRun(config), report: [reportStep], backup: [backupStep] }[scope];
+    const steps = {
+      all: stepsAfterRun(config),
+      report: [reportStep],
+      backup: [backupStep],
+      files: [filesStep],
+    }[scope];
     if (steps.length === 0) return null;
     const args = ["after-run", "--only", scope, "--log-format", globals.logFormat];
     if (globals.quiet) args.push("--quiet");

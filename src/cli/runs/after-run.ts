@@ -1,33 +1,64 @@
 import { localDate } from "../../base/clock.ts";
 import type { ExportConfig } from "../../config/config.ts";
 import { monthBefore, periodOfMonth } from "../../export/plan/period.ts";
-import { exportStep } from "../../status/after-run-record.ts";
+import type { AfterRunScope } from "../../daemon/runs/after-run-queue.ts";
+import { exportStep, filesStep } from "../../status/after-run-record.ts";
 import { failureOf } from "../console/failure-text.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
 import type { Outcome } from "../program/exit-code.ts";
 import { exportCompany } from "./export-company.ts";
 import { publishCompany } from "./publish-company.ts";
 import { addressOfBackups, backupCompany } from "./backup-company.ts";
+import { fetchCompanyFiles, fileKinds, usualQuestion } from "./files-company.ts";
 import { recorded } from "./recorded-step.ts";
 
 /**
  * Makes what the config asks for after a run that brought something in (`isWorthPublishing`): the report, then the
- * exports; or the report alone, or a backup.
+ * exports; or the report alone, a backup, or files.
  * Guarantee: never rejects, because the run is committed whatever becomes of them; failures are logged.
  * Returns an outcome for each that failed.
  */
 export async function afterRun(
   { context, config, ...company }: CompanyScope,
-  only: "all" | "report" | "backup" = "all",
+  only: AfterRunScope = "all",
 ): Promise<Outcome[]> {
   const scope = { ...company, config, context: { ...context, showing: withoutLines } };
   const outcomes: (Outcome | null)[] = [];
   if (only === "backup") outcomes.push(await backupOne(scope));
+  else if (only === "files") outcomes.push(await filesOne(scope, AbortSignal.timeout(filesSliceMs)));
   else if (only === "report" || config.schedule.publish === "after_sync")
     outcomes.push(await publishOne(scope));
   for (const wanted of config.exports)
     if (only === "all" && wanted.after === "sync") outcomes.push(await exportOne(scope, wanted));
   return outcomes.filter((one) => one !== null);
+}
+
+/** Reports of other companies wait no longer than this for files. */
+const filesSliceMs = 60_000;
+
+/**
+ * Fetches files until none is missing or `closed` aborts, and writes the report again when that was all. Returns an outcome
+ * where it fails; one record without its file is no failure.
+ */
+export async function filesOne(
+  scope: CompanyScope,
+  closed: AbortSignal,
+  mostRequests?: number,
+): Promise<Outcome | null> {
+  const { config, company, context } = scope;
+  try {
+    const request = { kinds: fileKinds(config), question: usualQuestion(scope), closed, mostRequests };
+    const { written, pending, folder } = await recorded(
+      scope,
+      filesStep,
+      () => fetchCompanyFiles(scope, request),
+      (result) => ({ unchanged: result.written === 0, seq: null }),
+    );
+    if (written > 0) context.log.info(`${company.name}: files fetched`, { folder, written, pending });
+    return pending === 0 && config.schedule.publish === "after_sync" ? await publishOne(scope) : null;
+  } catch (error) {
+    return failureOf(error).kind === "locked" ? null : logFailure(scope, "fetching files failed", error);
+  }
 }
 
 /** Stands in for `showing`: the lines of a run are over. */

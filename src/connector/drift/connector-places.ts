@@ -79,7 +79,7 @@ interface MirrorRequest {
 
 type SentParameters = Readonly<Record<string, string | number>>;
 
-function requestsFor({ list, detail, pdf, record, preview }: Resource): MirrorRequest[] {
+function requestsFor({ list, detail, files, record, preview }: Resource): MirrorRequest[] {
   const one: Answer = { kind: "record", schema: record };
   const many: Answer = { kind: "list", schema: preview ?? record, paged: list.kind !== "whole" };
   const requests: MirrorRequest[] = [];
@@ -87,8 +87,8 @@ function requestsFor({ list, detail, pdf, record, preview }: Resource): MirrorRe
     for (const parameters of listParameters(list))
       requests.push({ path: list.path, parameters, answer: list.kind === "single" ? one : many });
   if (detail !== undefined) requests.push({ path: detail, parameters: {}, answer: one });
-  if (pdf !== undefined)
-    requests.push({ path: pdf, parameters: {}, answer: { kind: "file", mediaType: "application/pdf" } });
+  if (files)
+    requests.push({ path: files.path, parameters: {}, answer: { kind: "file", mediaType: files.mediaType } });
   return requests;
 }
 

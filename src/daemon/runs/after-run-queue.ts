@@ -1,7 +1,7 @@
 import { WaitQueue } from "../../base/semaphore.ts";
 
-/** What is made: `all` that follows runs, the `report` alone, or a `backup`, which a job of its own makes. */
-export type AfterRunScope = "all" | "report" | "backup";
+/** What is made: `all` that follows runs, the `report` alone, a `backup` or `files`, which jobs of their own make. */
+export type AfterRunScope = "all" | "report" | "backup" | "files";
 
 interface WaitingJob {
   readonly company: string;
@@ -34,7 +34,7 @@ export class AfterRunQueue {
 
   /** Resolves when it was made, or is not made any more; with `signal` nobody waits for that any longer. */
   async add(company: string, scope: AfterRunScope, signal?: AbortSignal): Promise<void> {
-    const key = scope === "backup" ? `${company} ${scope}` : company;
+    const key = scope === "backup" || scope === "files" ? `${company} ${scope}` : company;
     const job = this.waiting.get(key) ?? { company, scope, askers: new WaitQueue<true>() };
     if (scope === "all") job.scope = scope;
     this.waiting.set(key, job);

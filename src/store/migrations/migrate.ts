@@ -3,6 +3,7 @@ import { first } from "./0001-first.ts";
 import { inbox } from "./0002-inbox.ts";
 import { inboxIds } from "./0003-inbox-ids.ts";
 import { planner } from "./0004-planner.ts";
+import { files } from "./0005-files.ts";
 import { inTransaction, type Db } from "../database.ts";
 import { quoted } from "../sql-text.ts";
 import { columnNames } from "../tables/table-layout.ts";
@@ -16,6 +17,7 @@ export const migrations: Migrations = {
   "0002-inbox": inbox,
   "0003-inbox-ids": inboxIds,
   "0004-planner": planner,
+  "0005-files": files,
 };
 
 const table = "_migrations";

@@ -20,7 +20,6 @@ const targetOf: Readonly<Record<WorkKind, string>> = {
   child: "child:",
   detail: "id:",
   confirm: "id:",
-  file: "id:",
 };
 
 const rowsAtOnce = 1_000;

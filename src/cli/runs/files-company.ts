@@ -1,0 +1,169 @@
+import path from "node:path";
+import { MirrorError } from "../../base/errors.ts";
+import type { RecordRef } from "../../base/ids.ts";
+import { formatCount, formatSize } from "../../base/units.ts";
+import type { FileKind } from "../../connector/resource.ts";
+import { connectService, type ServiceConnection } from "../../daemon/runs/service-connection.ts";
+import { FileArchive } from "../../files/archive.ts";
+import { fetchFiles, type FetchTally } from "../../files/fetch-files.ts";
+import {
+  filedResources,
+  PendingFiles,
+  type FileProblem,
+  type PendingQuestion,
+} from "../../state/files/pending-files.ts";
+import { StoredFiles, type DocumentFile } from "../../state/files/stored-files.ts";
+import { openDatabase, type Db } from "../../store/database.ts";
+import { takeWriterLock } from "../../store/writer-lock.ts";
+import { readExisting, type CompanyScope } from "../mirror/company-scope.ts";
+import { selectResources } from "../mirror/selected-resources.ts";
+import { askWhoami, judgeOwnToken } from "../mirror/whoami.ts";
+
+/** Which files of a company are fetched. */
+export interface FilesRequest {
+  readonly kinds: readonly FileKind[];
+  readonly question: PendingQuestion;
+  /** Only those of these records. */
+  readonly documents?: readonly RecordRef[];
+  readonly mostRequests?: number | undefined;
+  /** Closes when the time for it is over. */
+  readonly closed?: AbortSignal | undefined;
+}
+
+/** What fetching came to. */
+export interface FilesResult extends FetchTally {
+  /** `stopped`: a limit was reached. `partial`: some cannot be used. */
+  readonly outcome: "complete" | "stopped" | "partial";
+  /** Records whose files are still to be fetched. */
+  readonly pending: number;
+  readonly requests: number;
+  readonly folder: string;
+}
+
+/** One answer, at most: several are in memory at a time. */
+const mostFileBytes = 100_000_000;
+/** What could not be used is asked for again after that time, unless a person asks. */
+const retryAfterMs = 20 * 3_600_000;
+
+/** The kinds that the config asks for; to a person who asks, all of them where it asks for none. */
+export function fileKinds({ files }: CompanyScope["config"], isAsked = false): FileKind[] {
+  const none = isAsked && !files.pdf && !files.attachments;
+  return [
+    ...(files.pdf || none ? (["pdf"] as const) : []),
+    ...(files.attachments || none ? (["attachment"] as const) : []),
+  ];
+}
+
+/** Everything that is due without a person who asks for it. */
+export function usualQuestion({ context }: CompanyScope): PendingQuestion {
+  return { retryBeforeMs: context.clock.nowMs() - retryAfterMs };
+}
+
+/**
+ * Fetches files of one company beside whoever writes the mirror. Sends nothing where none is missing. On a terminal one
+ * line shows the progress.
+ *
+ * @throws MirrorError `locked` while another process fetches, `identity` for the token of another company (I10),
+ *   `database`, and those of the service when it is away
+ */
+export async function fetchCompanyFiles(scope: CompanyScope, request: FilesRequest): Promise<FilesResult> {
+  const { files } = scope;
+  await readExisting(scope, (db) => assertCurrent(db, files.mirror));
+  const lock = takeWriterLock(files.folderLock, "files", `the folder ${files.folder}`);
+  const db = openDatabase(files.mirror);
+  try {
+    return await fetchLocked(scope, request, db);
+  } finally {
+    db.close();
+    lock.release();
+  }
+}
+
+/** The files of these documents, fetched where they are missing; those that the service does not give are left out. */
+export async function filesOfDocuments(
+  scope: CompanyScope,
+  documents: readonly RecordRef[],
+): Promise<(DocumentFile & { readonly file: string })[]> {
+  const question = { retryBeforeMs: scope.context.clock.nowMs() };
+  await fetchCompanyFiles(scope, { kinds: ["pdf", "attachment"], question, documents });
+  return readExisting(scope, (db) => {
+    const stored = new StoredFiles(db);
+    const found = documents.flatMap((ref) => stored.of(ref));
+    return found.map((each) => ({ ...each, file: path.join(scope.files.folder, each.path) }));
+  });
+}
+
+function assertCurrent(db: Db, mirror: string): void {
+  if (StoredFiles.areIn(db)) return;
+  throw new MirrorError("database", `an older version wrote the mirror: ${mirror}`, {
+    hint: "Run `fintoro-mirror sync` once, or restart serve.",
+  });
+}
+
+async function fetchLocked(scope: CompanyScope, request: FilesRequest, db: Db): Promise<FilesResult> {
+  const { context, config, company, manifest, files } = scope;
+  const { clock, log, signal } = context;
+  const { kinds, question, documents, mostRequests, closed } = request;
+  const selected = filedResources(selectResources(manifest, config.resources, []));
+  const resources = selected.filter((resource) => kinds.includes(resource.files.kind));
+  const archive = FileArchive.open(files.folder, db, clock);
+  const [pending, stored] = [new PendingFiles(db), new StoredFiles(db)];
+  const questions = documents ? documents.map(({ id }) => ({ ...question, id })) : [question];
+  const chosen = (index: number) =>
+    documents ? resources.filter(({ name }) => name === documents[index]?.resource) : resources;
+  const left = () => questions.reduce((sum, each, i) => sum + pending.count(chosen(i), each), 0);
+  const of = left();
+  const tally: FetchTally = { asked: 0, written: 0, bytes: 0, problems: 0 };
+  const end = (outcome: FilesResult["outcome"], requests: number): FilesResult => ({
+    ...tally,
+    outcome: outcome === "complete" && tally.problems > 0 ? "partial" : outcome,
+    pending: left(),
+    requests,
+    folder: files.folder,
+  });
+  if (of === 0) return end("complete", 0);
+  const connection = connectService(context, capped(config), company, {
+    attempts: 3,
+    events: company.webhook.secrets.length > 0,
+    limits: { mostRequests, closed },
+  });
+  const { transport } = connection;
+  const line = () => [
+    `${company.name}: files ${formatCount(tally.asked)} of ${formatCount(of)}, ${formatSize(tally.bytes)}`,
+  ];
+  const work = async () => {
+    await assertOwnToken(scope, connection);
+    const parts = { archive, pending, stored, transport, clock, log, signal, concurrency: mostAtOnce };
+    for (const [i, each] of questions.entries()) await fetchFiles(parts, chosen(i), each, tally);
+  };
+  try {
+    await context.showing(line, work);
+    return end("complete", transport.stats().requests);
+  } catch (error) {
+    const isLimit = error instanceof MirrorError && error.kind === "stopped" && !signal.aborted;
+    if (!isLimit) throw error;
+    return end("stopped", transport.stats().requests);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Requests in flight at once: the budget allows two a second. */
+const mostAtOnce = 4;
+
+function capped(config: CompanyScope["config"]): CompanyScope["config"] {
+  const maxResponseBytes = Math.min(config.http.maxResponseBytes, mostFileBytes);
+  return { ...config, http: { ...config.http, maxResponseBytes } };
+}
+
+/** The ids of another company's documents are the same numbers. */
+async function assertOwnToken(scope: CompanyScope, { transport }: ServiceConnection): Promise<void> {
+  const { name } = await askWhoami(transport, scope.manifest, scope.context.signal);
+  const verdict = await judgeOwnToken(scope, transport, name ?? "");
+  if (verdict?.kind === "refused") throw verdict.error;
+}
+
+/** The problems that are left, for people and for `--json`. */
+export function fileProblems(scope: CompanyScope, most: number): Promise<FileProblem[]> {
+  return readExisting(scope, (db) => new PendingFiles(db).problems(most));
+}

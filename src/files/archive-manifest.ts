@@ -1,0 +1,115 @@
+import { hash } from "node:crypto";
+import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
+import { recordId, type RecordId } from "../base/ids.ts";
+import type { FileKind } from "../connector/resource.ts";
+import type { ArchivePosition } from "../state/files/stored-files.ts";
+
+/** What a line of the manifest says: a file is there from now on, or its record has it no longer. */
+export interface ManifestEntry {
+  /** ISO. */
+  readonly at: string;
+  readonly document: string;
+  readonly document_id: RecordId;
+  readonly kind: FileKind;
+  /** Relative to the manifest, with slashes. */
+  readonly path: string;
+  readonly size_bytes: number;
+  /** Null: the record has the file no longer; its content stays. */
+  readonly sha256: string | null;
+  /** The hash of the record's JSON for which the file was asked. */
+  readonly record: string;
+}
+
+/** A manifest, read to its end. */
+export interface ArchiveManifest {
+  readonly entries: readonly ManifestEntry[];
+  /** The hash of each line. */
+  readonly heads: readonly string[];
+  readonly position: ArchivePosition;
+  /** Lines that do not follow the one before them or cannot be read, from 1. */
+  readonly broken: readonly number[];
+}
+
+/** Where a manifest without lines stands. */
+export const emptyPosition: ArchivePosition = { lines: 0, bytes: 0, head: "0".repeat(64) };
+
+/**
+ * Reads a manifest and proves its chain: each line holds the hash of the line before it. What stands behind the last
+ * line break was never finished, and is left out.
+ */
+export function readArchiveManifest(file: string): ArchiveManifest {
+  const content = existsSync(file) ? readFileSync(file) : Buffer.alloc(0);
+  const [entries, heads, broken]: [ManifestEntry[], string[], number[]] = [[], [], []];
+  let { head } = emptyPosition;
+  let start = 0;
+  for (let end; (end = content.indexOf(10, start)) >= 0; start = end + 1) {
+    const line = content.subarray(start, end);
+    const parsed = parseLine(line.toString());
+    if (parsed?.previous !== head) broken.push(heads.length + 1);
+    if (parsed) entries.push(parsed.entry);
+    heads.push((head = hash("sha256", line, "hex")));
+  }
+  return { entries, heads, broken, position: { lines: heads.length, bytes: start, head } };
+}
+
+/** Does the manifest hold what was known of it before, and perhaps more? */
+export function goesOnFrom({ heads }: ArchiveManifest, known: ArchivePosition): boolean {
+  return known.head === (heads[known.lines - 1] ?? (known.lines === 0 ? emptyPosition.head : null));
+}
+
+/** Null for a line that this program did not write. A manifest from elsewhere names no file outside of its folder. */
+function parseLine(text: string): { readonly entry: ManifestEntry; readonly previous: unknown } | null {
+  try {
+    const { previous, document_id, ...rest } = JSON.parse(text) as ManifestEntry & { previous: unknown };
+    const id = recordId(String(document_id));
+    const isHash = rest.sha256 === null || /^[0-9a-f]{64}$/.test(rest.sha256);
+    const isWithin =
+      /^[^/\\\0]+(?:\/[^/\\\0]+)+$/.test(rest.path) && !/(?:^|\/)\.{1,2}(?:\/|$)/.test(rest.path);
+    return id !== null && isHash && isWithin ? { entry: { ...rest, document_id: id }, previous } : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Writes lines behind a position, and waits until they are on the disk. Whatever stands there was never finished.
+ */
+export function appendToManifest(
+  file: string,
+  position: ArchivePosition,
+  entries: readonly ManifestEntry[],
+): ArchivePosition {
+  let { head, bytes } = position;
+  const lines = entries.map((entry) => {
+    const { document_id: id } = entry;
+    const shown = typeof id === "bigint" ? String(id) : id;
+    const line = JSON.stringify({ ...entry, document_id: shown, previous: head });
+    head = hash("sha256", line, "hex");
+    return `${line}\n`;
+  });
+  const text = Buffer.from(lines.join(""));
+  const fd = openSync(file, existsSync(file) ? "r+" : "wx", 0o600);
+  try {
+    ftruncateSync(fd, bytes);
+    for (let written = 0; written < text.length;)
+      written += writeSync(fd, text, written, text.length - written, bytes + written);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  bytes += text.length;
+  return { lines: position.lines + entries.length, bytes, head };
+}
+
+/** The files as they are after all lines, by path. */
+export function filesAfter(
+  entries: readonly ManifestEntry[],
+): Map<string, ManifestEntry & { sha256: string }> {
+  const files = new Map<string, ManifestEntry & { sha256: string }>();
+  for (const entry of entries) {
+    const { sha256, path } = entry;
+    if (sha256 === null) files.delete(path);
+    else files.set(path, { ...entry, sha256 });
+  }
+  return files;
+}

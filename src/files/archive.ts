@@ -1,0 +1,259 @@
+import { hash } from "node:crypto";
+import { existsSync, linkSync, copyFileSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import path from "node:path";
+import { makeFolders, replaceFile, syncToDisk, writeFileAtomically } from "../base/atomic-file.ts";
+import { isoTime, type Clock } from "../base/clock.ts";
+import type { RecordRef } from "../base/ids.ts";
+import type { FileKind } from "../connector/resource.ts";
+import { guarded, type Db } from "../store/database.ts";
+import {
+  readArchivePosition,
+  StoredFiles,
+  type ArchivePosition,
+  type DocumentFile,
+  type FileRead,
+} from "../state/files/stored-files.ts";
+import {
+  appendToManifest,
+  emptyPosition,
+  filesAfter,
+  goesOnFrom,
+  readArchiveManifest,
+  type ManifestEntry,
+} from "./archive-manifest.ts";
+import { pathKey } from "./file-names.ts";
+
+/** Names within a company's folder of files. */
+export const manifestName = "manifest.jsonl";
+/** The content of all files by their hashes, one for all files that are equal. */
+export const objectsName = "objects";
+/** What is being stored. */
+export const incomingName = "incoming";
+
+/** `objects/ab/abcdef…`, with slashes. */
+export function objectPath(sha256: string): string {
+  return `${objectsName}/${sha256.slice(0, 2)}/${sha256}`;
+}
+
+/** A file that came. */
+export interface NewFile {
+  /** Where it is filed; given whether a place is another file's. */
+  readonly placed: (isTaken: (path: string) => boolean) => string;
+  readonly content: Buffer;
+}
+
+/** What was stored of one answer. */
+export interface StoredResult {
+  /** Files that are new or have other bytes than before. */
+  readonly written: number;
+  readonly bytes: number;
+}
+
+/**
+ * The PDFs and attachments of one company: contents by hash, links with names that people read, and a manifest to which
+ * lines are only ever added.
+ *
+ * Guarantee: a file is under its name whole or not at all; what the manifest names is on the disk. Contents are never
+ * overwritten by others, so that older versions stay.
+ * Source of truth: the manifest. Links and `document_files` are made from it again.
+ * Worst outcome of a crash: the files of the answers in flight are asked for again.
+ */
+export class FileArchive {
+  private readonly folder: string;
+  private readonly stored: StoredFiles;
+  private readonly clock: Clock;
+  private position: ArchivePosition;
+  /** Who has a path, by its key. */
+  private readonly owners: Map<string, string>;
+
+  private constructor(folder: string, db: Db, clock: Clock) {
+    this.folder = folder;
+    this.clock = clock;
+    this.stored = new StoredFiles(db);
+    guarded(folder, () => {
+      makeFolders(path.join(folder, incomingName));
+      makeFolders(path.join(folder, objectsName));
+    });
+    this.position = this.takeOver(db);
+    const files = this.stored.all();
+    this.owners = new Map(files.map((file) => [pathKey(file.path), ownerOf(file)]));
+    this.repairLinks(files);
+  }
+
+  /**
+   * Opens the archive, and finishes what a crash left. The caller holds the archive's lock. What is missing of it is asked
+   * for again.
+   */
+  static open(folder: string, db: Db, clock: Clock): FileArchive {
+    return guarded(folder, () => new FileArchive(folder, db, clock));
+  }
+
+  /** Stores everything that an answer brought for a record, in place of what it had. */
+  store(read: FileRead, kind: FileKind, files: readonly NewFile[]): StoredResult {
+    return guarded(this.folder, () => {
+      const owner = ownerOf({ document: read.ref.resource, document_id: read.ref.id });
+      const before = this.stored.of(read.ref);
+      const at = isoTime(this.clock.nowMs());
+      const placed = this.place(owner, files);
+      const next = placed.map(({ place, content }): DocumentFile => {
+        const facts = { size_bytes: content.length, sha256: hash("sha256", content, "hex") };
+        const same = before.find((file) => file.path === place && file.sha256 === facts.sha256);
+        const { resource: document, id: document_id } = read.ref;
+        return same ?? { document, document_id, kind, path: place, ...facts, fetched_at: at };
+      });
+      const gone = before.filter((file) => !next.some((each) => each.path === file.path));
+      const changed = next.filter((file) => !before.includes(file));
+      for (const [i, { sha256 }] of next.entries()) this.writeContent(sha256, placed[i]?.content);
+      this.append(read, at, gone, changed);
+      for (const { path: old } of gone) this.removeLink(old);
+      for (const file of next) this.putInPlace(file);
+      this.stored.replace(read, next, this.position);
+      for (const file of next) this.owners.set(pathKey(file.path), owner);
+      return { written: changed.length, bytes: changed.reduce((sum, { size_bytes }) => sum + size_bytes, 0) };
+    });
+  }
+
+  private place(owner: string, files: readonly NewFile[]) {
+    const taken = new Set<string>();
+    return files.map(({ placed, content }) => {
+      const place = placed((candidate) => {
+        const key = pathKey(candidate);
+        return taken.has(key) || (this.owners.get(key) ?? owner) !== owner;
+      });
+      taken.add(pathKey(place));
+      return { place, content };
+    });
+  }
+
+  private append(
+    { recordSha: record }: FileRead,
+    at: string,
+    gone: readonly DocumentFile[],
+    changed: readonly DocumentFile[],
+  ): void {
+    if (gone.length + changed.length === 0) return;
+    const removals = gone.map((file): ManifestEntry => ({ ...entryOf(file, record), at, sha256: null }));
+    const lines = [...removals, ...changed.map((file) => entryOf(file, record))];
+    this.position = appendToManifest(this.at(manifestName), this.position, lines);
+  }
+
+  /** Leaves the content beside its place: there it would be a file that no line of the manifest names. */
+  private writeContent(sha256: string, content: Buffer | undefined): void {
+    const there = statSync(this.at(objectPath(sha256)), { throwIfNoEntry: false });
+    if (content && there?.size !== content.length) writeFileAtomically(this.incoming(sha256), content);
+  }
+
+  private putInPlace({ sha256, path: place }: DocumentFile): void {
+    const object = this.at(objectPath(sha256));
+    if (existsSync(this.incoming(sha256))) {
+      makeFolders(path.dirname(object));
+      replaceFile(this.incoming(sha256), object);
+    }
+    this.link(object, this.at(place));
+  }
+
+  /** A hard link, which every program takes for the file itself; a copy where the file system has none. */
+  private link(object: string, place: string): void {
+    if (statSync(place, { throwIfNoEntry: false })?.ino === statSync(object).ino) return;
+    const draft = this.incoming("link");
+    rmSync(draft, { force: true });
+    makeFolders(path.dirname(place));
+    try {
+      linkSync(object, draft);
+    } catch {
+      copyFileSync(object, draft);
+    }
+    renameSync(draft, place);
+    syncToDisk(path.dirname(place));
+  }
+
+  private removeLink(place: string): void {
+    rmSync(this.at(place), { force: true });
+    this.owners.delete(pathKey(place));
+  }
+
+  /** Finishes what a crash left, and makes the mirror's rows from the manifest again where they are of another one. */
+  private takeOver(db: Db): ArchivePosition {
+    const known = readArchivePosition(db) ?? emptyPosition;
+    const manifest = readArchiveManifest(this.at(manifestName));
+    const files = [...filesAfter(manifest.entries).values()];
+    this.finishIncoming(new Set(manifest.entries.map(({ sha256 }) => sha256)));
+    if (goesOnFrom(manifest, known) && manifest.position.lines === known.lines) return manifest.position;
+    // The chain of a manifest that lost lines shows it for ever: the next line follows the one that is lost.
+    const head = goesOnFrom(manifest, known) ? manifest.position.head : known.head;
+    const position = { ...manifest.position, head };
+    const reads = new Map(files.map((file) => [ownerOf(file), readOf(file)]));
+    this.stored.rebuild(files.map(toDocumentFile), [...reads.values()], position);
+    return position;
+  }
+
+  private finishIncoming(named: ReadonlySet<string | null>): void {
+    for (const name of readdirSync(this.at(incomingName))) {
+      const [file, object] = [this.incoming(name), this.at(objectPath(name))];
+      if (!named.has(name)) {
+        rmSync(file, { force: true });
+        continue;
+      }
+      makeFolders(path.dirname(object));
+      replaceFile(file, object);
+    }
+  }
+
+  /** Links again what lost its link; what lost its content is asked for again. */
+  private repairLinks(files: readonly DocumentFile[]): void {
+    const lost: RecordRef[] = [];
+    for (const file of files) {
+      const object = this.at(objectPath(file.sha256));
+      if (statSync(object, { throwIfNoEntry: false })?.size !== file.size_bytes)
+        lost.push({ resource: file.document, id: file.document_id });
+      else if (statSync(this.at(file.path), { throwIfNoEntry: false })?.size !== file.size_bytes)
+        this.link(object, this.at(file.path));
+    }
+    if (lost.length > 0) this.stored.forget(lost);
+  }
+
+  private at(name: string): string {
+    return path.join(this.folder, name);
+  }
+
+  private incoming(name: string): string {
+    return this.at(`${incomingName}/${name}`);
+  }
+}
+
+/** Links the files of a folder that came from a backup, as the manifest in it names them. */
+export function relinkArchive(folder: string): void {
+  for (const { path: place, sha256 } of filesAfter(
+    readArchiveManifest(path.join(folder, manifestName)).entries,
+  ).values()) {
+    const [object, link] = [path.join(folder, objectPath(sha256)), path.join(folder, place)];
+    if (!existsSync(object) || existsSync(link)) continue;
+    makeFolders(path.dirname(link));
+    try {
+      linkSync(object, link);
+    } catch {
+      copyFileSync(object, link);
+    }
+  }
+}
+
+function ownerOf({ document, document_id }: Pick<DocumentFile, "document" | "document_id">): string {
+  return `${document} ${document_id}`;
+}
+
+function entryOf(file: DocumentFile, record: string): ManifestEntry {
+  const { fetched_at: at, ...rest } = file;
+  return { at, ...rest, record };
+}
+
+type PresentEntry = ManifestEntry & { readonly sha256: string };
+
+function toDocumentFile({ at: fetched_at, record: _, ...rest }: PresentEntry): DocumentFile {
+  const { document, document_id, kind, path: place, size_bytes, sha256 } = rest;
+  return { document, document_id, kind, path: place, size_bytes, sha256, fetched_at };
+}
+
+function readOf({ document, document_id, record, at }: PresentEntry): FileRead {
+  const ref = { resource: document, id: document_id };
+  return { ref, recordSha: record, readAtMs: Date.parse(at), problem: null };
+}

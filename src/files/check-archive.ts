@@ -1,0 +1,182 @@
+import { createReadStream, existsSync, lstatSync, readdirSync } from "node:fs";
+import path from "node:path";
+import { throwIfAborted } from "../base/cancellation.ts";
+import { hashOf } from "./content-hash.ts";
+import { messageOf } from "../base/errors.ts";
+import type { ArchivePosition, DocumentFile } from "../state/files/stored-files.ts";
+import { incomingName, manifestName, objectPath } from "./archive.ts";
+import { filesAfter, goesOnFrom, readArchiveManifest, type ArchiveManifest } from "./archive-manifest.ts";
+
+/** What is wrong with a file of the archive. */
+export interface FileDamage {
+  /** Relative to the company's folder of files. */
+  readonly path: string;
+  /** `index`: the mirror's row says otherwise. `chain`: a line of the manifest was changed, added or removed. */
+  readonly problem: "missing" | "changed" | "extra" | "unreadable" | "chain" | "index";
+  readonly message: string;
+}
+
+/** What a check of the archive found. */
+export interface ArchiveCheck {
+  readonly match: boolean;
+  /** As the records have them now. */
+  readonly files: number;
+  /** Older versions among them. */
+  readonly contents: number;
+  readonly bytes: number;
+  /** Of the manifest. Who keeps the last one elsewhere can prove that no line before it was changed. */
+  readonly lines: number;
+  readonly head: string;
+  readonly damaged: readonly FileDamage[];
+}
+
+/** What a check works with. */
+export interface ArchiveCheckParts {
+  readonly folder: string;
+  /** What the mirror knows; null: there is no mirror that knows of files. */
+  readonly mirror: {
+    readonly position: ArchivePosition | null;
+    readonly files: readonly DocumentFile[];
+  } | null;
+  readonly signal: AbortSignal;
+  readonly onProgress: (checkedBytes: number) => void;
+}
+
+/**
+ * Reads every byte of the archive: each content against its hash, each link against its content, each line of the
+ * manifest against the one before, and whether anything else is there. Writes nothing. May run beside a fetch.
+ *
+ * @throws MirrorError `stopped`
+ */
+export async function checkArchive(parts: ArchiveCheckParts): Promise<ArchiveCheck> {
+  for (let tries = 1; ; tries++) {
+    const manifest = readArchiveManifest(path.join(parts.folder, manifestName));
+    const check = await new ArchiveReading(parts, manifest).run();
+    const now = readArchiveManifest(path.join(parts.folder, manifestName)).position;
+    if (check.match || now.head === manifest.position.head || tries === 3) return check;
+  }
+}
+
+class ArchiveReading {
+  private readonly parts: ArchiveCheckParts;
+  private readonly manifest: ArchiveManifest;
+  private readonly damaged: FileDamage[] = [];
+  /** Contents that are as the manifest says. */
+  private readonly sound = new Set<string>();
+  private bytes = 0;
+
+  constructor(parts: ArchiveCheckParts, manifest: ArchiveManifest) {
+    this.parts = parts;
+    this.manifest = manifest;
+  }
+
+  async run(): Promise<ArchiveCheck> {
+    const { entries, position } = this.manifest;
+    const files = filesAfter(entries);
+    const contents = new Map(
+      entries.flatMap(({ sha256, size_bytes }) => (sha256 === null ? [] : [[sha256, size_bytes]])),
+    );
+    this.checkChain();
+    for (const [sha256, size] of contents) await this.checkContent(sha256, size);
+    for (const [place, { sha256, size_bytes }] of files) await this.checkLink(place, sha256, size_bytes);
+    this.findExtra(new Set([...files.keys(), ...[...contents.keys()].map(objectPath), manifestName]));
+    this.checkIndex([...files.values()]);
+    const { damaged, bytes } = this;
+    const { lines, head } = position;
+    return {
+      match: damaged.length === 0,
+      files: files.size,
+      contents: contents.size,
+      bytes,
+      lines,
+      head,
+      damaged,
+    };
+  }
+
+  private checkChain(): void {
+    const known = this.parts.mirror?.position ?? null;
+    for (const line of this.manifest.broken)
+      this.add(
+        `${manifestName}:${line}`,
+        "chain",
+        "the line, or one before it, was changed, added or removed",
+      );
+    if (known && !goesOnFrom(this.manifest, known))
+      this.add(
+        manifestName,
+        "chain",
+        `the mirror knows ${known.lines} lines, the last with hash ${known.head}`,
+      );
+  }
+
+  private async checkContent(sha256: string, size: number): Promise<void> {
+    const place = objectPath(sha256);
+    // A fetch, or a crash of one, has it beside its place.
+    if (!this.isThere(place) && this.isThere(`${incomingName}/${sha256}`)) return;
+    if (await this.hasContent(place, sha256, size)) this.sound.add(sha256);
+  }
+
+  private async checkLink(place: string, sha256: string, size: number): Promise<void> {
+    const isSame = this.inode(place) !== null && this.inode(place) === this.inode(objectPath(sha256));
+    if (!isSame) await this.hasContent(place, sha256, size);
+    else if (!this.sound.has(sha256)) this.add(place, "changed", "its bytes are not those that were fetched");
+  }
+
+  /** Names what is wrong with it. */
+  private async hasContent(place: string, sha256: string, size: number): Promise<boolean> {
+    throwIfAborted(this.parts.signal, "the check was interrupted");
+    if (!this.isThere(place)) return this.add(place, "missing", "the file is not there");
+    try {
+      const found = await hashOf(createReadStream(path.join(this.parts.folder, place)));
+      this.bytes += found.size_bytes;
+      this.parts.onProgress(this.bytes);
+      if (found.sha256 === sha256) return true;
+      const what = found.size_bytes === size ? "" : `: ${found.size_bytes} bytes, and ${size} were fetched`;
+      return this.add(place, "changed", `its bytes are not those that were fetched${what}`);
+    } catch (error) {
+      return this.add(place, "unreadable", messageOf(error));
+    }
+  }
+
+  private findExtra(known: ReadonlySet<string>): void {
+    const { folder } = this.parts;
+    const entries = existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [];
+    for (const entry of entries) {
+      const place = path.relative(folder, path.join(entry.parentPath, entry.name)).split(path.sep).join("/");
+      if (entry.isDirectory() || known.has(place) || place.startsWith(`${incomingName}/`)) continue;
+      this.add(place, "extra", "the manifest does not know the file");
+    }
+  }
+
+  /** The mirror's rows must be those of the manifest, unless that has gone on. */
+  private checkIndex(
+    files: readonly { readonly path: string; readonly sha256: string; readonly size_bytes: number }[],
+  ): void {
+    const { mirror } = this.parts;
+    if (!mirror || mirror.position?.head !== this.manifest.position.head) return;
+    const rows = new Map(mirror.files.map((row) => [row.path, row]));
+    for (const { path: place, sha256, size_bytes } of files) {
+      const row = rows.get(place);
+      rows.delete(place);
+      if (row?.sha256 !== sha256 || row.size_bytes !== size_bytes)
+        this.add(place, "index", "document_files does not say what the manifest says");
+    }
+    for (const place of rows.keys())
+      this.add(place, "index", "document_files names a file that is not there");
+  }
+
+  private isThere(place: string): boolean {
+    return this.inode(place) !== null;
+  }
+
+  private inode(place: string): number | null {
+    const found = lstatSync(path.join(this.parts.folder, place), { throwIfNoEntry: false });
+    return found?.isFile() ? found.ino : null;
+  }
+
+  private add(place: string, problem: FileDamage["problem"], message: string): false {
+    this.damaged.push({ path: place, problem, message });
+    return false;
+  }
+}

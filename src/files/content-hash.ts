@@ -1,0 +1,29 @@
+import { createHash } from "node:crypto";
+
+/** What identifies the bytes of a file. */
+export interface ContentFacts {
+  readonly size_bytes: number;
+  readonly sha256: string;
+}
+
+/** Gives size and hash of what passes through. */
+export async function* hashing(
+  source: AsyncIterable<Uint8Array>,
+  onEnd: (facts: ContentFacts) => void,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash("sha256");
+  let size_bytes = 0;
+  for await (const part of source) {
+    hash.update(part);
+    size_bytes += part.length;
+    yield part;
+  }
+  onEnd({ size_bytes, sha256: hash.digest("hex") });
+}
+
+/** Reads everything. */
+export async function hashOf(source: AsyncIterable<Uint8Array>): Promise<ContentFacts> {
+  let facts = { size_bytes: 0, sha256: "" };
+  for await (const _ of hashing(source, (found) => (facts = found)));
+  return facts;
+}

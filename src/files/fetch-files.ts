@@ -1,0 +1,206 @@
+import type { Clock } from "../base/clock.ts";
+import { MirrorError } from "../base/errors.ts";
+import type { Log } from "../base/logger.ts";
+import { pathOf, type RecordFiles } from "../connector/resource.ts";
+import type { Transport } from "../connector/transport.ts";
+import type {
+  PendingFiles,
+  PendingQuestion,
+  PendingRecord,
+  FiledResource,
+} from "../state/files/pending-files.ts";
+import type { FileRead, StoredFiles } from "../state/files/stored-files.ts";
+import type { FileArchive, NewFile } from "./archive.ts";
+import { archivePath } from "./file-names.ts";
+import { readZip, ZipError } from "./zip-entries.ts";
+
+/** What fetching works with. */
+export interface FetchParts {
+  readonly archive: FileArchive;
+  readonly pending: PendingFiles;
+  readonly stored: StoredFiles;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Requests in flight at once. */
+  readonly concurrency: number;
+}
+
+/** What was fetched so far. */
+export interface FetchTally {
+  /** Records whose files were asked for. */
+  asked: number;
+  /** Files that are new or have other bytes than before. */
+  written: number;
+  bytes: number;
+  /** Records whose files cannot be used. */
+  problems: number;
+}
+
+/** Other kinds of errors concern every request. */
+const ownProblems = new Set(["not_found", "forbidden", "invalid", "protocol", "unavailable", "network"]);
+
+/** The service is away, or its route is. */
+const mostInRow = 5;
+/** Answers in a row that a resource has no such file. */
+const mostRefused = 20;
+const recordsAtOnce = 100;
+
+/** An answer that is not the file that was asked for. */
+class UnusableAnswer extends Error {}
+
+/**
+ * Fetches the files of these resources that are missing or whose record changed. Each is stored before the next is asked
+ * for, so that a stop loses nothing. What cannot be used is noted with the reason, and asked for again later.
+ *
+ * @throws MirrorError: `stopped` by the signal or a limit; that of the service when it is away; `database`
+ */
+export async function fetchFiles(
+  parts: FetchParts,
+  resources: readonly FiledResource[],
+  question: PendingQuestion,
+  tally: FetchTally,
+): Promise<void> {
+  for (const resource of resources) await new ResourceFetch(parts, resource, tally).run(question);
+}
+
+/** Fetches the files of one resource. */
+class ResourceFetch {
+  private readonly parts: FetchParts;
+  private readonly resource: FiledResource;
+  private readonly tally: FetchTally;
+  /** States of records that were asked for: none is asked for twice. */
+  private readonly tried = new Set<string>();
+  /** Failures that may be the service's: a record's own only where another one is answered after them. */
+  private readonly doubtful: FileRead[] = [];
+  private lastError: MirrorError | null = null;
+  private refused = 0;
+
+  constructor(parts: FetchParts, resource: FiledResource, tally: FetchTally) {
+    this.parts = parts;
+    this.resource = resource;
+    this.tally = tally;
+  }
+
+  async run(question: PendingQuestion): Promise<void> {
+    const { pending, concurrency, log } = this.parts;
+    while (this.refused < mostRefused) {
+      const found = pending.next(this.resource, question, recordsAtOnce + this.doubtful.length);
+      const records = found.filter((record) => !this.tried.has(stateOf(record)));
+      if (records.length === 0) return this.endDoubtful();
+      await this.fetchAll(records, concurrency);
+    }
+    log.warn(
+      `${this.resource.name}: ${mostRefused} answers in a row brought no file: left for the next time`,
+    );
+  }
+
+  /** Ends when all that was sent is stored, also where one failed. */
+  private async fetchAll(records: readonly PendingRecord[], concurrency: number): Promise<void> {
+    const left = records.values();
+    const failures: unknown[] = [];
+    const work = async () => {
+      for (const record of left) {
+        this.tried.add(stateOf(record));
+        await this.fetch(record).catch((error: unknown) => failures.push(error));
+        if (failures.length > 0 || this.refused >= mostRefused) return;
+      }
+    };
+    await Promise.all(Array.from({ length: concurrency }, work));
+    if (failures.length > 0) throw failures[0];
+  }
+
+  private async fetch(record: PendingRecord): Promise<void> {
+    const { transport, archive, signal } = this.parts;
+    const { files } = this.resource;
+    try {
+      const path = pathOf(files.path, record.id);
+      const { body } = await transport.send({ method: "GET", path, expect: "bytes", lane: "files", signal });
+      const found = await this.filesIn(record, body);
+      this.noteDoubtful();
+      this.refused = 0;
+      this.tally.asked++;
+      const { written, bytes } = archive.store(this.readOf(record, null), files.kind, found);
+      this.tally.written += written;
+      this.tally.bytes += bytes;
+    } catch (error) {
+      this.fail(record, error);
+    }
+  }
+
+  private fail(record: PendingRecord, error: unknown): void {
+    const isOwn = error instanceof MirrorError && ownProblems.has(error.kind);
+    if (!isOwn && !(error instanceof UnusableAnswer)) throw error;
+    this.tally.asked++;
+    const read = this.readOf(record, error.message);
+    if (error instanceof MirrorError && error.retryable) {
+      this.lastError = error;
+      this.doubtful.push(read);
+      if (this.doubtful.length >= mostInRow) throw error;
+      return;
+    }
+    this.refused++;
+    this.note(read);
+  }
+
+  /** The service answers: what failed before was the records' own. */
+  private noteDoubtful(): void {
+    for (const read of this.doubtful.splice(0)) this.note(read);
+  }
+
+  /** Nobody knows whose failures the last ones were: without any answer they are the network's. */
+  private endDoubtful(): void {
+    if (this.doubtful.length > 0 && this.lastError?.kind === "network") throw this.lastError;
+    this.noteDoubtful();
+  }
+
+  private note(read: FileRead): void {
+    const { log, stored } = this.parts;
+    const { resource, id } = read.ref;
+    this.tally.problems++;
+    stored.fail(read);
+    log.warn(`${resource} ${id}: no file: ${read.problem}`);
+  }
+
+  private readOf(record: PendingRecord, problem: string | null): FileRead {
+    const ref = { resource: this.resource.name, id: record.id };
+    return { ref, recordSha: record.recordSha, readAtMs: this.parts.clock.nowMs(), problem };
+  }
+
+  private async filesIn(record: PendingRecord, body: Buffer): Promise<NewFile[]> {
+    const { name: document, files } = this.resource;
+    const found = await contentsOf(files, body);
+    return found.map(({ name: ownName, content }) => {
+      const filed = { document, id: record.id, date: record.date, words: record.name, ownName };
+      return { content, placed: (isTaken) => archivePath(filed, ".pdf", isTaken) };
+    });
+  }
+}
+
+function stateOf({ id, recordSha }: PendingRecord): string {
+  return `${id} ${recordSha}`;
+}
+
+async function contentsOf(
+  { mediaType }: RecordFiles,
+  body: Buffer,
+): Promise<readonly { readonly name: string | null; readonly content: Buffer }[]> {
+  if (body.length === 0) throw new UnusableAnswer("the answer is empty");
+  if (mediaType === "application/pdf") {
+    if (!isPdf(body)) throw new UnusableAnswer("the answer is no PDF, or only a part of one");
+    return [{ name: null, content: body }];
+  }
+  try {
+    return await readZip(body);
+  } catch (error) {
+    if (error instanceof ZipError)
+      throw new UnusableAnswer(`the ZIP archive cannot be used: ${error.message}`);
+    throw error;
+  }
+}
+
+/** What readers look for: the head within the first kilobyte, the end within the last. */
+function isPdf(content: Buffer): boolean {
+  return content.subarray(0, 1024).includes("%PDF-") && content.subarray(-1024).includes("%%EOF");
+}

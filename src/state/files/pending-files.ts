@@ -1,0 +1,139 @@
+import { canonicalId, type RecordId } from "../../base/ids.ts";
+import { isoTime } from "../../base/clock.ts";
+import type { Resource } from "../../connector/resource.ts";
+import { quoted } from "../../store/sql-text.ts";
+import { Repository } from "../../store/repository.ts";
+import { columnNames, fenceTable } from "../../store/tables/table-layout.ts";
+
+/** A record whose files are to be asked for, and what names them. */
+export interface PendingRecord {
+  readonly id: RecordId;
+  /** Of its JSON, in hex. */
+  readonly recordSha: string;
+  /** The value of the resource's date column, as text. */
+  readonly date: string | null;
+  /** The values of its name columns. */
+  readonly name: readonly (string | null)[];
+}
+
+/** Which records are looked for. */
+export interface PendingQuestion {
+  /** What could not be used is asked for again if that was before, epoch ms. */
+  readonly retryBeforeMs: number;
+  /** Only files of this month: `2026-10`. */
+  readonly month?: string | undefined;
+  /** Only files of this record. */
+  readonly id?: RecordId | undefined;
+}
+
+/** How the files of a company stand. */
+export interface FileCounts {
+  readonly stored: number;
+  readonly stored_bytes: number;
+  /** Records whose files were never asked for, or changed since. */
+  readonly pending: number;
+  /** Records whose files could not be used when they were last asked for. */
+  readonly problems: number;
+}
+
+/** A record without its files, and why. */
+export interface FileProblem {
+  readonly document: string;
+  readonly document_id: RecordId;
+  readonly problem: string;
+  /** ISO. */
+  readonly at: string;
+}
+
+/** A resource that has files. */
+export type FiledResource = Resource & Required<Pick<Resource, "files">>;
+
+/** Those of the resources that have files. */
+export function filedResources(resources: readonly Resource[]): FiledResource[] {
+  return resources.filter((resource): resource is FiledResource => resource.files !== undefined);
+}
+
+/** Which files are still to be fetched: a query over the mirror, so that nothing has to be queued. Never writes. */
+export class PendingFiles extends Repository {
+  /** Some records of a resource: those never asked for first, the newest first. */
+  next(resource: FiledResource, question: PendingQuestion, most: number): PendingRecord[] {
+    if (!this.isMirrored(resource)) return [];
+    const { date, name } = resource.files;
+    const texts = [date, ...name].map((column) => `CAST(r.${quoted(column)} AS TEXT)`);
+    const sql = `SELECT f.id, lower(hex(f.sha)), ${texts.join(", ")} ${pending(resource, question)}
+      ORDER BY s.problem IS NOT NULL, f.id DESC LIMIT ?`;
+    const rows = this.statement(sql).raw().safeIntegers();
+    return (rows.all(...valuesOf(question), most) as unknown[][]).map(toPending);
+  }
+
+  /** How many records of these resources there are. */
+  count(resources: readonly FiledResource[], question: PendingQuestion): number {
+    const countOf = (resource: FiledResource) => {
+      const sql = `SELECT count(*) ${pending(resource, question)}`;
+      return this.isMirrored(resource) ? this.selectColumn<number>(sql, ...valuesOf(question))[0] : 0;
+    };
+    return resources.reduce((sum, resource) => sum + (countOf(resource) ?? 0), 0);
+  }
+
+  /** Is there one? */
+  isAny(resources: readonly FiledResource[], question: PendingQuestion): boolean {
+    const isPending = (resource: FiledResource) =>
+      this.exists(`SELECT 1 ${pending(resource, question)} LIMIT 1`, ...valuesOf(question));
+    return resources.some((resource) => this.isMirrored(resource) && isPending(resource));
+  }
+
+  /** How the files of these resources stand. */
+  counts(resources: readonly FiledResource[]): FileCounts {
+    const sums =
+      "SELECT count(*) AS stored, coalesce(sum(size_bytes), 0) AS stored_bytes FROM document_files";
+    const stored = this.statement(sums).get() as Pick<FileCounts, "stored" | "stored_bytes">;
+    const [problems = 0] = this.selectColumn<number>(
+      "SELECT count(*) FROM _file_reads WHERE problem IS NOT NULL",
+    );
+    return { ...stored, pending: this.count(resources, { retryBeforeMs: 0 }), problems };
+  }
+
+  /** What could not be used, the latest first. */
+  problems(most: number): FileProblem[] {
+    const sql = `SELECT document, document_id, problem, read_at FROM _file_reads
+      WHERE problem IS NOT NULL ORDER BY read_at DESC, document, document_id LIMIT ?`;
+    type Row = Omit<FileProblem, "at"> & { readonly read_at: number };
+    return this.selectAll<Row>(sql, most).map(({ read_at, ...row }) => ({ ...row, at: isoTime(read_at) }));
+  }
+
+  private isMirrored({ name }: FiledResource): boolean {
+    return columnNames(this.db, fenceTable(name)).size > 0;
+  }
+}
+
+/** SQL from `FROM` on: `f` is a record's fence, `r` its row, `s` the last read of its files. */
+function pending(
+  { name, singular, files: { where, date } }: FiledResource,
+  question: PendingQuestion,
+): string {
+  const conditions = [
+    "f.gone = 0 AND f.source <> 'preview' AND f.sha IS NOT NULL",
+    `(s.document_id IS NULL OR s.record_sha <> lower(hex(f.sha))
+      OR (s.problem IS NOT NULL AND s.read_at < ?))`,
+  ];
+  if (question.month !== undefined) conditions.push(`substr(r.${quoted(date)}, 1, 7) = ?`);
+  if (question.id !== undefined) conditions.push("f.id = ?");
+  if (where !== undefined)
+    conditions.push(`EXISTS (SELECT 1 FROM ${quoted(where)} c WHERE c.${quoted(`${singular}_id`)} = f.id)`);
+  return `FROM ${quoted(fenceTable(name))} f JOIN ${quoted(name)} r ON r.id = f.id
+    LEFT JOIN _file_reads s ON s.document = '${name}' AND s.document_id = f.id
+    WHERE ${conditions.join(" AND ")}`;
+}
+
+function valuesOf({ retryBeforeMs, month, id }: PendingQuestion): unknown[] {
+  return [retryBeforeMs, ...[month, id].filter((value) => value !== undefined)];
+}
+
+function toPending([id, recordSha, date, ...name]: unknown[]): PendingRecord {
+  return {
+    id: canonicalId(id as bigint),
+    recordSha: String(recordSha),
+    date: date as string | null,
+    name: name as (string | null)[],
+  };
+}
