@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { recordId, type RecordId } from "../base/ids.ts";
 import type { FileKind } from "../connector/resource.ts";
-import type { ArchivePosition } from "../state/files/stored-files.ts";
+import type { ArchivePosition } from "../state/meta.ts";
 
 /** What a line of the manifest says: a file is there from now on, or its record has it no longer. */
 export interface ManifestEntry {

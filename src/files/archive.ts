@@ -6,13 +6,8 @@ import { isoTime, type Clock } from "../base/clock.ts";
 import type { RecordRef } from "../base/ids.ts";
 import type { FileKind } from "../connector/resource.ts";
 import { guarded, type Db } from "../store/database.ts";
-import {
-  readArchivePosition,
-  StoredFiles,
-  type ArchivePosition,
-  type DocumentFile,
-  type FileRead,
-} from "../state/files/stored-files.ts";
+import { readArchivePosition, type ArchivePosition } from "../state/meta.ts";
+import { StoredFiles, type DocumentFile, type FileRead } from "../state/files/stored-files.ts";
 import {
   appendToManifest,
   emptyPosition,
@@ -248,8 +243,8 @@ function entryOf(file: DocumentFile, record: string): ManifestEntry {
 
 type PresentEntry = ManifestEntry & { readonly sha256: string };
 
-function toDocumentFile({ at: fetched_at, record: _, ...rest }: PresentEntry): DocumentFile {
-  const { document, document_id, kind, path: place, size_bytes, sha256 } = rest;
+function toDocumentFile(entry: PresentEntry): DocumentFile {
+  const { document, document_id, kind, path: place, size_bytes, sha256, at: fetched_at } = entry;
   return { document, document_id, kind, path: place, size_bytes, sha256, fetched_at };
 }
 

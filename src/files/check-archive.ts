@@ -3,12 +3,13 @@ import path from "node:path";
 import { throwIfAborted } from "../base/cancellation.ts";
 import { hashOf } from "./content-hash.ts";
 import { messageOf } from "../base/errors.ts";
-import type { ArchivePosition, DocumentFile } from "../state/files/stored-files.ts";
+import type { ArchivePosition } from "../state/meta.ts";
+import type { DocumentFile } from "../state/files/stored-files.ts";
 import { incomingName, manifestName, objectPath } from "./archive.ts";
 import { filesAfter, goesOnFrom, readArchiveManifest, type ArchiveManifest } from "./archive-manifest.ts";
 
 /** What is wrong with a file of the archive. */
-export interface FileDamage {
+interface FileDamage {
   /** Relative to the company's folder of files. */
   readonly path: string;
   /** `index`: the mirror's row says otherwise. `chain`: a line of the manifest was changed, added or removed. */

@@ -13,19 +13,22 @@ const devices = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[\d¹²³])$/i;
  * @param suffix stands behind the name, before its ending; it is never cut
  */
 export function safeFileName(text: string, ending = "", suffix = ""): string {
-  const clean = (part: string) =>
-    part
-      .toWellFormed()
-      .normalize("NFC")
-      .replace(/[/\\:]/g, "-")
-      .replace(/[\p{C}\p{Zl}\p{Zp}<>"|?*\ufffd]/gu, " ")
-      .replace(/\s+/gu, " ");
   const tail = clean(suffix + ending).replace(/[. ]+$/, "");
   const stem = clean(text).replace(/^[. -]+|\s+$/gu, "");
   const cut = cutToBytes(stem, mostBytes - Buffer.byteLength(tail)).trimEnd();
   const name = `${cut}${tail}`.replace(/^[. ]+|[. ]+$/g, "");
   if (name === "" || cut === "") return `file${tail}`;
   return devices.test(name.split(".")[0]?.trimEnd() ?? "") ? `_${name}` : name;
+}
+
+/** Without what a system, a terminal or a person takes for something else. */
+function clean(text: string): string {
+  return text
+    .toWellFormed()
+    .normalize("NFC")
+    .replace(/[/\\:]/g, "-")
+    .replace(/[\p{C}\p{Zl}\p{Zp}<>"|?*\ufffd]/gu, " ")
+    .replace(/\s+/gu, " ");
 }
 
 /** The longest beginning of so many bytes, without a part of a character. */

@@ -7,6 +7,7 @@ import { columnMeaning } from "./report-layout.ts";
 import {
   about,
   deletedRecords,
+  documentFiles,
   tablesOfManifest,
   type SnapshotTable,
 } from "../store/snapshot/snapshot-tables.ts";
@@ -33,7 +34,7 @@ export function datasetteMetadata(
   { company, expected }: { readonly company: string; readonly expected: ReadonlySet<string> },
 ): object {
   const facts = readFacts(manifest, report, expected);
-  const tables = [...tablesOfManifest(manifest), deletedRecords, about];
+  const tables = [...tablesOfManifest(manifest), documentFiles, deletedRecords, about];
   const label = path.basename(report, ".db");
   const source = { source: manifest.title, source_url: new URL(manifest.baseUrl).origin };
   const title = `${facts.name ?? company}: ${manifest.title}`;

@@ -1,5 +1,6 @@
 import { quoted } from "../store/sql-text.ts";
 import type { Snapshot } from "../state/mirror-snapshot.ts";
+import { documentFiles } from "../store/snapshot/snapshot-tables.ts";
 import { openDatabase, type Db } from "../store/database.ts";
 import type { ReportDraft } from "./publish-draft.ts";
 import type { UndeclaredKeys } from "./report-layout.ts";
@@ -14,6 +15,8 @@ export interface Origin {
   readonly reportDate: string;
   /** Names of the tables that are not complete. */
   readonly incomplete: string;
+  /** The last line of the manifest of stored files; empty without files. */
+  readonly files: string;
 }
 
 /** What the last report says of itself. */
@@ -39,6 +42,7 @@ export function readLastReport(report: string): LastReport | null {
       layout: facts.get("layout") ?? "",
       reportDate: facts.get("report_date") ?? "",
       incomplete: incompleteTables(db),
+      files: filesHead(db),
       rows: Number(rows),
       undeclared: new Map((open as [string, string][]).map(([table, keys]) => [table, keys.split(" ")])),
     };
@@ -51,13 +55,26 @@ export function readLastReport(report: string): LastReport | null {
 
 /** The origin of a report made from this snapshot. */
 export function originOf({ db, seq }: Snapshot, layout: string, reportDate: string): Origin {
-  return { seq, lastChange: changeAt(db, seq), layout, reportDate, incomplete: incompleteTables(db) };
+  return {
+    seq,
+    lastChange: changeAt(db, seq),
+    layout,
+    reportDate,
+    incomplete: incompleteTables(db),
+    files: filesHead(db),
+  };
 }
 
 /** By `_about`, of a snapshot or of a report. */
 function incompleteTables(db: Db): string {
   const sql = "SELECT subject FROM _about WHERE fact = 'complete' AND value = 'no' ORDER BY subject";
   return (db.prepare(sql).pluck().all() as string[]).join(" ");
+}
+
+/** By `_about` likewise. */
+function filesHead(db: Db): string {
+  const sql = `SELECT value FROM _about WHERE subject = '${documentFiles.name}' AND fact = 'manifest_head'`;
+  return (db.prepare(sql).pluck().get() as string | undefined) ?? "";
 }
 
 /** The change of this seq as text; empty if there is none. Unique by its time in milliseconds. */
@@ -69,7 +86,7 @@ export function changeAt(db: Db, seq: number): string {
 
 /** Whether a report of `a` need not be replaced by one of `b`. */
 export function sameOrigin(a: Origin, b: Origin): boolean {
-  const facts = ["seq", "lastChange", "layout", "reportDate", "incomplete"] as const;
+  const facts = ["seq", "lastChange", "layout", "reportDate", "incomplete", "files"] as const;
   return facts.every((fact) => a[fact] === b[fact]);
 }
 

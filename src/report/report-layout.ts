@@ -48,9 +48,15 @@ export function layoutOf(manifest: Manifest, shown: readonly SnapshotTable[]): L
  * Columns that rows are looked up by: dates, statuses, and ids of records that have a detail. An index on ids
  * of fixed lists costs more than it saves.
  */
-function indexedColumns({ columns, primaryKey }: SnapshotTable, records: ReadonlySet<string>): string[] {
+function indexedColumns(
+  { columns, primaryKey, kind }: SnapshotTable,
+  records: ReadonlySet<string>,
+): string[] {
   const isIndexed = ({ type, name, references }: SnapshotColumn) =>
-    isDay(type) || name === "status" || (references !== null && records.has(references));
+    isDay(type) ||
+    name === "status" ||
+    (kind === "files" && name === "document_id") ||
+    (references !== null && records.has(references));
   return columns
     .filter((column) => isIndexed(column) && column.name !== primaryKey[0])
     .map(({ name }) => name);

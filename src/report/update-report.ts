@@ -1,5 +1,5 @@
 import { quoted } from "../store/sql-text.ts";
-import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
+import { documentFiles, type SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import type { Db } from "../store/database.ts";
 import { pause, type ReportDraft } from "./publish-draft.ts";
 
@@ -19,6 +19,8 @@ export async function updateReport(draft: ReportDraft, since: number): Promise<v
       rows += replaceRows(db, part, table.name);
     replaceTombstones(db, table.name);
   }
+  db.exec(`DELETE FROM report.${documentFiles.name}`);
+  db.exec(`INSERT INTO report.${documentFiles.name} SELECT * FROM temp.${documentFiles.name}`);
 }
 
 function noteChanged(db: Db, since: number): void {

@@ -34,6 +34,22 @@ export function pinnedIdentity(meta: Meta): Identity | null {
   return meta.get(identityKey) as Identity | null;
 }
 
+/** How far the archive's manifest was when the mirror last took it over. */
+export interface ArchivePosition {
+  readonly lines: number;
+  readonly bytes: number;
+  /** SHA-256 of the last line, which holds that of the line before, and so on. */
+  readonly head: string;
+}
+
+/** Where the mirror notes how far the manifest was. */
+export const archivePositionKey = "files_archive";
+
+/** Null: the mirror knows of no stored files. */
+export function readArchivePosition(db: Db): ArchivePosition | null {
+  return new Meta(db).get(archivePositionKey) as ArchivePosition | null;
+}
+
 /** Where the mirror notes that it was restored from a backup. */
 const restoredKey = "restored";
 

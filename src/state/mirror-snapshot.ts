@@ -6,10 +6,10 @@ import { Changes } from "../store/apply/change-reader.ts";
 import { installRedaction, redactionOf, type Redaction } from "../store/snapshot/redacted-records.ts";
 import { redactedColumns, type RedactRule } from "../store/snapshot/redaction.ts";
 import { createSnapshotViews } from "../store/snapshot/snapshot-views.ts";
-import { Meta, pinnedIdentity } from "./meta.ts";
+import { Meta, pinnedIdentity, readArchivePosition } from "./meta.ts";
 import { Parents } from "./parents.ts";
 import { Runs, type EndedRun } from "./runs.ts";
-import { about, type SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
+import { about, documentFiles, type SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import type { Resource } from "../connector/resource.ts";
 import { Records } from "../store/tables/stored-records.ts";
 import { columnNames, fenceTable } from "../store/tables/table-layout.ts";
@@ -113,6 +113,8 @@ function createAbout(snapshot: Snapshot, { reportDate, facts = {} }: SnapshotOpt
     const { id, mode, startedAt, finishedAt, outcome } = run;
     add("run", { id, mode, outcome, started_at: startedAt, finished_at: finishedAt });
   }
+  const archive = readArchivePosition(db);
+  if (archive) add(documentFiles.name, { manifest_lines: archive.lines, manifest_head: archive.head });
   for (const [name, freshAt] of Object.entries(swept)) add(name, { fresh_at: freshAt });
   for (const table of tables) {
     const found = completeness.get(table.parent ?? table.name);

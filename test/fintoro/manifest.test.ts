@@ -172,7 +172,9 @@ eachResource("$name", ({ resource }) => {
       .filter(({ method }) => method === "GET")
       .map(({ path }) => path.replace(/\{.*?\}/, "{id}"));
     const { list, detail, files } = resource;
-    const asked = ["path" in list ? list.path : undefined, detail, files?.path].filter((one) => one !== undefined);
+    const asked = ["path" in list ? list.path : undefined, detail, files?.path].filter(
+      (one) => one !== undefined,
+    );
     for (const path of asked) expect(offered).toContain(path);
     if (resource.fullWhen) for (const key of resource.fullWhen) expect(resource.fields).toHaveProperty(key);
   });

@@ -77,6 +77,7 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
   commander: ["src/cli/"],
   yaml: ["src/config/"],
   fflate: ["src/export/files/"],
+  yauzl: ["src/files/"],
   "hyparquet-writer": ["src/export/"],
   s3mini: ["src/export/s3/"],
   zod: ["src/connector/", "src/config/", "src/rate-limit/state.ts", "connectors/"],

@@ -1,4 +1,9 @@
-import { defineResource, type QuickPlan, type RecordFiles, type Resource } from "../../../src/connector/resource.ts";
+import {
+  defineResource,
+  type QuickPlan,
+  type RecordFiles,
+  type Resource,
+} from "../../../src/connector/resource.ts";
 
 /** What a resource has besides its names; `singular` where it is not the name without its last letter. */
 type Details = Pick<Resource, "record"> &

@@ -12,7 +12,7 @@ import { selectResources } from "../mirror/selected-resources.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { worstOutcome, type Outcome } from "../program/exit-code.ts";
-import { afterRun } from "../runs/after-run.ts";
+import { afterRun, filesOne } from "../runs/after-run.ts";
 import { dryRun } from "../runs/dry-run.ts";
 import { syncCompany } from "../runs/local-sync.ts";
 import type { CompanyRun } from "../runs/remote-sync.ts";
@@ -53,6 +53,13 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
     const report = reports.get(scope.company.name);
     if (report && isWorthPublishing(report)) await publish(scope);
   }
+  if (!quick)
+    for (const scope of scopes) {
+      const report = reports.get(scope.company.name);
+      const most = mostRequests === undefined ? undefined : mostRequests - (report?.requests.total ?? 0);
+      if (report && isFollowedByFiles(scope, report) && (most ?? 1) > 0 && !closed.aborted)
+        failures.push(...(await filesOne(scope, closed, most)));
+    }
   const outcomes = [...reports.values()].map((report): Outcome => report.outcome);
   for (const [company, report] of refused) reports.set(company, report);
   await sendAlerts(context, config, reports);
@@ -60,6 +67,12 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   await printReports(context, reports);
   return worstOutcome([...outcomes, ...failures, ...left]);
 };
+
+/** Files come last of all: they keep nobody waiting. */
+function isFollowedByFiles({ config, context }: CompanyScope, { outcome }: CompanyReport): boolean {
+  const isOn = config.files.pdf || config.files.attachments;
+  return isOn && !context.signal.aborted && ["complete", "partial"].includes(outcome);
+}
 
 /**
  * The companies that can be read, and a report of each whose token is missing: that concerns no other company.

@@ -4,6 +4,7 @@ import { planTable, sqlTypes, type Column } from "../../store/tables/table-plan.
 import {
   about,
   deletedRecords,
+  documentFiles,
   reportTypes,
   viewTable,
   type SnapshotTable,
@@ -28,7 +29,7 @@ interface ColumnDoc extends Omit<Column, "scalar" | "paths"> {
 export function tableDocs(manifest: Manifest): TableDoc[] {
   const views = (manifest.views ?? []).map(viewTable);
   const inReport = [...views, deletedRecords, about].map(reportDoc);
-  return [...manifest.resources.flatMap(docsOfResource), ...inReport, ...ownTables];
+  return [...manifest.resources.flatMap(docsOfResource), ...inReport, filesDoc(), ...ownTables];
 }
 
 function docsOfResource(resource: Resource): TableDoc[] {
@@ -65,6 +66,15 @@ function reportDoc({ name, title, doc, columns }: SnapshotTable): TableDoc {
     doc,
     columns: columns.map((column) => columnDoc(column, column.type)),
   };
+}
+
+function filesDoc(): TableDoc {
+  const { name: table, title, doc, columns } = documentFiles;
+  const docs = columns.map((column) => {
+    const { type } = column;
+    return columnDoc(column, type === "TIMESTAMP" ? "TEXT" : type, type);
+  });
+  return { table, place: "both", title, doc, columns: docs };
 }
 
 function columnDoc(

@@ -25,7 +25,7 @@ export async function afterRun(
   const scope = { ...company, config, context: { ...context, showing: withoutLines } };
   const outcomes: (Outcome | null)[] = [];
   if (only === "backup") outcomes.push(await backupOne(scope));
-  else if (only === "files") outcomes.push(await filesOne(scope, AbortSignal.timeout(filesSliceMs)));
+  else if (only === "files") outcomes.push(...(await filesOne(scope, AbortSignal.timeout(filesSliceMs))));
   else if (only === "report" || config.schedule.publish === "after_sync")
     outcomes.push(await publishOne(scope));
   for (const wanted of config.exports)
@@ -44,6 +44,15 @@ export async function filesOne(
   scope: CompanyScope,
   closed: AbortSignal,
   mostRequests?: number,
+): Promise<Outcome[]> {
+  const outcome = await fetchAndPublish(scope, closed, mostRequests);
+  return outcome === null ? [] : [outcome];
+}
+
+async function fetchAndPublish(
+  scope: CompanyScope,
+  closed: AbortSignal,
+  mostRequests: number | undefined,
 ): Promise<Outcome | null> {
   const { config, company, context } = scope;
   try {
@@ -57,7 +66,9 @@ export async function filesOne(
     if (written > 0) context.log.info(`${company.name}: files fetched`, { folder, written, pending });
     return pending === 0 && config.schedule.publish === "after_sync" ? await publishOne(scope) : null;
   } catch (error) {
-    return failureOf(error).kind === "locked" ? null : logFailure(scope, "fetching files failed", error);
+    const { kind } = failureOf(error);
+    const outcome = kind === "locked" ? null : logFailure(scope, "fetching files failed", error);
+    return outcome === "database" && kind !== "database" ? "failed" : outcome;
   }
 }
 

@@ -2,7 +2,7 @@ import type { RecordId, RecordRef } from "../../base/ids.ts";
 import type { FileKind } from "../../connector/resource.ts";
 import { hasTable, inTransaction, type Db } from "../../store/database.ts";
 import { Repository } from "../../store/repository.ts";
-import { Meta } from "../meta.ts";
+import { archivePositionKey, Meta, type ArchivePosition } from "../meta.ts";
 
 /** A file of a record, as `document_files` shows it. */
 export interface DocumentFile {
@@ -18,14 +18,6 @@ export interface DocumentFile {
   readonly fetched_at: string;
 }
 
-/** How far the archive's manifest was when the mirror last took it over. */
-export interface ArchivePosition {
-  readonly lines: number;
-  readonly bytes: number;
-  /** SHA-256 of the last line, which holds that of the line before, and so on. */
-  readonly head: string;
-}
-
 /** For which state of a record its files were asked for, and with what result. */
 export interface FileRead {
   readonly ref: RecordRef;
@@ -36,13 +28,7 @@ export interface FileRead {
   readonly problem: string | null;
 }
 
-const positionKey = "files_archive";
 const columns = "document, document_id, kind, path, size_bytes, sha256, fetched_at";
-
-/** Where the archive's manifest is written on; null: the mirror knows of none. */
-export function readArchivePosition(db: Db): ArchivePosition | null {
-  return new Meta(db).get(positionKey) as ArchivePosition | null;
-}
 
 /**
  * What the mirror knows of stored files: `document_files` and `_file_reads`. The archive's manifest is written first.
@@ -73,7 +59,7 @@ export class StoredFiles extends Repository {
       this.execute("DELETE FROM document_files WHERE document = ? AND document_id = ?", resource, id);
       for (const file of files) this.insert(file);
       this.note(read);
-      new Meta(this.db).set(positionKey, position);
+      new Meta(this.db).set(archivePositionKey, position);
     });
   }
 
@@ -84,7 +70,7 @@ export class StoredFiles extends Repository {
       this.execute("DELETE FROM _file_reads WHERE problem IS NULL");
       for (const file of files) this.insert(file);
       for (const read of reads) this.note(read);
-      new Meta(this.db).set(positionKey, position);
+      new Meta(this.db).set(archivePositionKey, position);
     });
   }
 

@@ -25,8 +25,8 @@ export interface SnapshotColumn
   readonly redacted?: RedactMode;
 }
 
-/** `deleted`: the list of tombstones. `about`: facts about the whole. */
-type SnapshotKind = "table" | "child" | "view" | "deleted" | "about";
+/** `files`: stored files of records. `deleted`: the list of tombstones. `about`: facts about the whole. */
+type SnapshotKind = "table" | "child" | "view" | "files" | "deleted" | "about";
 
 /** A table of a snapshot, as people read it. */
 export interface SnapshotTable {
@@ -74,7 +74,7 @@ export function snapshotTables(db: Db, schema: string, manifest: Manifest): Snap
   const tables = manifest.resources.flatMap((resource) =>
     describeTables(resource, planWithUnknown(db, resource), typeIn),
   );
-  return [...tables, ...(manifest.views ?? []).map(viewTable), deletedRecords, about];
+  return [...tables, ...(manifest.views ?? []).map(viewTable), documentFiles, deletedRecords, about];
 }
 
 type TypeOf = (column: Column, table: string) => ReportType;
@@ -134,6 +134,29 @@ export function viewTable(view: ReportView): SnapshotTable {
 function own(name: string, type: ReportType, doc: string, nullable = false): SnapshotColumn {
   return { ...plainColumn, name, type, nullable, doc };
 }
+
+/** The stored files. */
+export const documentFiles: SnapshotTable = {
+  ...plain,
+  name: "document_files",
+  kind: "files",
+  title: "Files of documents",
+  doc: "PDFs and attachments as they are stored now, those of deleted records included.",
+  columns: [
+    own("document", "TEXT", "The record's table."),
+    own("document_id", "INTEGER", "The record's id."),
+    { ...own("kind", "TEXT", "What it is."), values: ["pdf", "attachment"] },
+    own("path", "TEXT", "Within the company's folder of files, COMPANY.files in data_dir."),
+    own("size_bytes", "INTEGER", "Its size."),
+    own(
+      "sha256",
+      "TEXT",
+      "Hash of its bytes; its content is also stored under this name, as older ones are.",
+    ),
+    own("fetched_at", "TIMESTAMP", "When these bytes came."),
+  ],
+  primaryKey: ["path"],
+};
 
 /** The list of tombstones. */
 export const deletedRecords: SnapshotTable = {

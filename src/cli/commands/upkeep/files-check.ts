@@ -1,6 +1,7 @@
 import { formatCount, formatSize } from "../../../base/units.ts";
 import { checkArchive } from "../../../files/check-archive.ts";
-import { readArchivePosition, StoredFiles } from "../../../state/files/stored-files.ts";
+import { readArchivePosition } from "../../../state/meta.ts";
+import { StoredFiles } from "../../../state/files/stored-files.ts";
 import { readMirror } from "../../mirror/company-scope.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { forEachCompany } from "../../runs/each-company.ts";

@@ -1,0 +1,254 @@
+import { createHash } from "node:crypto";
+import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { expect, test } from "vitest";
+import type { ArchiveCheck } from "../../src/files/check-archive.ts";
+import type { DocumentFile } from "../../src/state/files/stored-files.ts";
+import { soleScope } from "../../src/cli/mirror/company-scope.ts";
+import { filesOfDocuments } from "../../src/cli/runs/files-company.ts";
+import { commandThat, endOf, runCommand } from "../support/cli.ts";
+import { aCompany, sync, type Company } from "../support/company.ts";
+import { look } from "../support/compare.ts";
+import { eventually, startIn, writeServeConfig } from "../support/serve.ts";
+
+/** A mirrored company whose config asks for all files. */
+async function aMirroredCompany(records = 5): Promise<Company> {
+  const company = await aCompany({ records });
+  writeServeConfig(company, "files: { pdf: on, attachments: on }");
+  await sync(company);
+  return company;
+}
+
+/** A command in this process, with `--json`. */
+async function run(company: Company, ...args: string[]) {
+  const { code, stdout, stderr } = await runCommand([...args, "--json"], { cwd: company.folder });
+  const { companies } = JSON.parse(stdout === "" ? "{}" : stdout) as { companies?: { acme: unknown } };
+  return { code, stderr, acme: companies?.acme as Record<string, unknown> & ArchiveCheck };
+}
+
+const folderOf = (company: Company) => path.join(company.folder, "acme.files");
+const at = (company: Company, file: string) => path.join(folderOf(company), file);
+const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
+const hashAt = (company: Company, file: string) => sha256(readFileSync(at(company, file)));
+
+function filesIn(company: Company, where = "1"): DocumentFile[] {
+  const sql = `SELECT * FROM document_files WHERE ${where} ORDER BY path`;
+  return look(company.file, (db) => db.prepare(sql).all() as DocumentFile[]);
+}
+
+async function expectWhole(company: Company): Promise<void> {
+  expect(await run(company, "files", "check")).toMatchObject({ code: 0, acme: { match: true } });
+}
+
+const requestsFor = (company: Company) =>
+  company.proxy.asked.filter(({ path: asked }) => /\/(?:pdf|attachments)$/.test(asked)).length;
+
+test("every document, receipt and event with attachments gets its files, under names that people read", async () => {
+  const company = await aMirroredCompany();
+  expect(await run(company, "files")).toMatchObject({ code: 0, acme: { outcome: "complete", pending: 0 } });
+  const files = filesIn(company);
+  const count = (sql: string) => look(company.file, (db) => Number(db.prepare(sql).pluck().get()));
+  for (const table of ["invoices", "credit_notes", "orders", "warehouse_inbound_receipts"])
+    expect(files.filter(({ document }) => document === table)).toHaveLength(
+      count(`SELECT count(*) FROM ${table}`),
+    );
+  expect(files.filter(({ kind }) => kind === "attachment")).toHaveLength(
+    count("SELECT count(*) FROM contact_activity_log_attachments"),
+  );
+  for (const { path: place, sha256: known, size_bytes } of files)
+    expect([place, hashAt(company, place), statSync(at(company, place)).size]).toEqual([
+      place,
+      known,
+      size_bytes,
+    ]);
+  const [invoice] = filesIn(company, "document = 'invoices'");
+  const {
+    number,
+    client_name: client,
+    issue_date: day,
+  } = look(company.file, (db) =>
+    db.prepare("SELECT number, client_name, issue_date FROM invoices WHERE id = ?").get(invoice?.document_id),
+  ) as Record<string, string>;
+  expect(invoice?.path).toBe(`${day?.slice(0, 4)}/${day?.slice(5, 7)}/invoices/${number} ${client}.pdf`);
+  await expectWhole(company);
+  const before = requestsFor(company);
+  expect(await run(company, "files")).toMatchObject({ code: 0, acme: { written: 0, requests: 0 } });
+  expect(requestsFor(company)).toBe(before);
+});
+
+test("a changed document is fetched again, and its older version stays", async () => {
+  const company = await aMirroredCompany();
+  await run(company, "files", "--month", "1999-01");
+  expect(filesIn(company)).toEqual([]);
+  await run(company, "files");
+  const [before] = filesIn(company, "document = 'invoices'");
+  const id = Number(before?.document_id);
+  company.sandbox.control.alter("invoices", id, { issueDate: "2026-02-03" });
+  await sync(company, { full: true });
+  expect(await run(company, "files")).toMatchObject({ code: 0, acme: { asked: 1, written: 1 } });
+  const [after] = filesIn(company, `document = 'invoices' AND document_id = ${id}`);
+  expect(after?.sha256).not.toBe(before?.sha256);
+  expect(after?.path).toMatch(/^2026\/02\/invoices\//);
+  const object = `objects/${before?.sha256.slice(0, 2)}/${before?.sha256}`;
+  expect(hashAt(company, object)).toBe(before?.sha256);
+  await expectWhole(company);
+});
+
+// Fault: files | a byte is changed, a file is removed, added or replaced, a line of the manifest is changed or cut off | the stored files | `files check` exits 1 and names each
+test("any change of the stored files is found and named", async () => {
+  const company = await aMirroredCompany();
+  await run(company, "files");
+  const [first, second, third] = filesIn(company, "kind = 'pdf'");
+  const manifest = readFileSync(at(company, "manifest.jsonl"), "utf8");
+  const damage: Readonly<Record<string, () => void>> = {
+    [`changed ${first?.path}`]: () => appendFileSync(at(company, first?.path ?? ""), "%"),
+    [`missing ${second?.path}`]: () => rmSync(at(company, second?.path ?? "")),
+    [`changed ${third?.path}`]: () => {
+      rmSync(at(company, third?.path ?? ""));
+      writeFileSync(at(company, third?.path ?? ""), "%PDF-1.4 forged %%EOF");
+    },
+    "extra 2026/01/invoices/forged.pdf": () => writeFileSync(at(company, "extra.pdf"), "%PDF"),
+  };
+  for (const act of Object.values(damage)) act();
+  const { code, acme } = await run(company, "files", "check");
+  const named = acme.damaged.map(({ problem, path: place }) => `${problem} ${place}`);
+  expect(code).toBe(1);
+  expect(named).toEqual(
+    expect.arrayContaining([
+      `changed ${first?.path}`,
+      `missing ${second?.path}`,
+      `changed ${third?.path}`,
+      "extra extra.pdf",
+    ]),
+  );
+  expect(named).toContain(`changed objects/${first?.sha256.slice(0, 2)}/${first?.sha256}`);
+
+  const lines = manifest.split("\n");
+  const altered = lines.with(1, String(lines[1]).replace('"kind":"pdf"', '"kind":"PDF"')).join("\n");
+  writeFileSync(at(company, "manifest.jsonl"), altered);
+  const chain = (await run(company, "files", "check")).acme.damaged.filter(
+    ({ problem }) => problem === "chain",
+  );
+  expect(chain.map(({ path: place }) => place)).toContain("manifest.jsonl:3");
+
+  // Cut off at its end, it is a chain still: the mirror knows that it was longer. What is fetched next does not hide it.
+  writeFileSync(at(company, "manifest.jsonl"), `${lines.slice(0, -3).join("\n")}\n`);
+  for (const step of ["files check", "files", "files check"]) {
+    const { acme: result } = await run(company, ...step.split(" "));
+    if (step !== "files") expect(result.damaged.map(({ problem }) => problem)).toContain("chain");
+  }
+});
+
+test("what was removed is fetched or linked again", async () => {
+  const company = await aMirroredCompany();
+  await run(company, "files");
+  const [first, second] = filesIn(company, "kind = 'pdf'");
+  rmSync(at(company, first?.path ?? ""));
+  rmSync(at(company, `objects/${second?.sha256.slice(0, 2)}/${second?.sha256}`));
+  const before = requestsFor(company);
+  expect(await run(company, "files")).toMatchObject({ code: 0 });
+  expect(requestsFor(company)).toBe(before + 1);
+  await expectWhole(company);
+});
+
+// Fault: service | 404, 403, HTML, an empty answer, half a PDF, a broken ZIP archive | the routes of files | named with the reason, never stored; the others are
+test("an answer that is no file is never stored, and is named with the reason", async () => {
+  const company = await aMirroredCompany();
+  const ids = (table: string) =>
+    look(company.file, (db) => db.prepare(`SELECT id FROM ${table} ORDER BY id`).pluck().all() as number[]);
+  const [a, b, c] = ids("invoices");
+  const [d] = ids("orders");
+  const event = look(company.file, (db) =>
+    Number(db.prepare("SELECT contact_activity_log_id FROM contact_activity_log_attachments").pluck().get()),
+  );
+  company.suffer(
+    { kind: "status", status: 404, match: { path: `/invoices/${a}/pdf` } },
+    { kind: "status", status: 403, match: { path: `/invoices/${b}/pdf` } },
+  );
+  company.proxy.obstruct(async ({ path: asked }, passOn) => {
+    if (asked === `/invoices/${c}/pdf`)
+      return { ...(await passOn()), body: Buffer.from("<html>sorry</html>") };
+    if (asked === `/orders/${d}/pdf`)
+      return { ...(await passOn()), body: (await passOn()).body.subarray(0, 300) };
+    const isEvent = asked === `/contact-activity-logs/${event}/attachments`;
+    return isEvent ? { ...(await passOn()), body: (await passOn()).body.subarray(0, -30) } : undefined;
+  });
+  const { code, acme } = await run(company, "files");
+  expect({ code, outcome: acme["outcome"] }).toEqual({ code: 3, outcome: "partial" });
+  const problems = acme["problems"] as readonly { readonly document: string; readonly document_id: number }[];
+  const named = problems.map(({ document, document_id: id }) => `${document} ${id}`).toSorted();
+  expect(named).toEqual(
+    [`contact_activity_logs ${event}`, `orders ${d}`, ...[a, b, c].map((id) => `invoices ${id}`)].toSorted(),
+  );
+  expect(filesIn(company, `document = 'invoices' AND document_id IN (${[a, b, c].join()})`)).toEqual([]);
+  expect(filesIn(company, "document = 'quotations'").length).toBeGreaterThan(0);
+  await expectWhole(company);
+  company.recover();
+  expect(await run(company, "files")).toMatchObject({
+    code: 0,
+    acme: { asked: 5, pending: 0, problems: [] },
+  });
+});
+
+// Fault: process | kill -9 while files are fetched | the real program, at growing times | what was stored is whole, the next time goes on with the rest
+test("killed at any moment, fetching goes on where it was, and nothing is half", async () => {
+  const company = await aMirroredCompany(10);
+  let most = 0;
+  company.proxy.obstruct(async ({ path: asked }, passOn) => {
+    if (asked.endsWith("/pdf")) await pause(20);
+    return passOn();
+  });
+  for (let kills = 1; kills <= 3; kills++) {
+    const child = startIn(company, ["files"]);
+    const ended = endOf(child);
+    const from = requestsFor(company);
+    await eventually(() => requestsFor(company) >= from + 9 * kills || child.exitCode !== null, "some files");
+    child.kill("SIGKILL");
+    await ended;
+    const { acme } = await run(company, "files", "check");
+    expect(acme.damaged).toEqual([]);
+    expect(acme.files).toBeGreaterThanOrEqual(most);
+    most = acme.files;
+  }
+  const { acme } = await run(company, "files");
+  expect(acme).toMatchObject({ outcome: "complete", pending: 0 });
+  await expectWhole(company);
+  expect(readdirSync(at(company, "incoming"))).toEqual([]);
+});
+
+test("a limit of requests stops fetching, and the next time goes on (I8)", async () => {
+  const company = await aMirroredCompany();
+  expect(await run(company, "files", "--max-requests", "6")).toMatchObject({
+    code: 5,
+    acme: { outcome: "stopped", requests: 6, asked: 5 },
+  });
+  expect(filesIn(company).length).toBeGreaterThanOrEqual(5);
+  expect((await run(company, "files")).acme).toMatchObject({ outcome: "complete", pending: 0 });
+});
+
+test("a token of another company fetches nothing (I10)", async () => {
+  const company = await aMirroredCompany();
+  const other = await aCompany({ records: 5, seed: 9 });
+  writeServeConfig({ ...other, folder: company.folder }, "files: { pdf: on }");
+  expect(await run(company, "files")).toMatchObject({ code: 4 });
+  expect(filesIn(company)).toEqual([]);
+  expect(requestsFor(other)).toBe(0);
+});
+
+test("what makes a month's folder gets the files of its documents, and fetches those that are missing alone", async () => {
+  const company = await aMirroredCompany();
+  const ids = look(company.file, (db) => db.prepare("SELECT id FROM invoices").pluck().all() as number[]);
+  const documents = ids.slice(0, 2).map((id) => ({ resource: "invoices", id }));
+  let found: Awaited<ReturnType<typeof filesOfDocuments>> = [];
+  const act = commandThat(async (context) => {
+    found = await filesOfDocuments(soleScope(context, context.config().config), documents);
+    return "complete" as const;
+  });
+  for (let times = 1; times <= 2; times++) {
+    expect(await runCommand(["act"], { cwd: company.folder, commands: [act] })).toMatchObject({ code: 0 });
+    expect(found.map(({ document_id: id }) => id)).toEqual(documents.map(({ id }) => id));
+    for (const { file, sha256: known } of found) expect(sha256(readFileSync(file))).toBe(known);
+    expect(requestsFor(company)).toBe(2);
+  }
+});
