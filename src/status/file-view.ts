@@ -34,7 +34,16 @@ export function viewAfterRun(run: RunOfCompany, nowMs: number): CompanyStatusVie
     finishedMs: Date.parse(report.finished_at),
     message: report.error?.message,
   };
-  const unknown = { logHeldMs: null, run: null, budget: null, nextRunMs: null, requests: {}, waitedMs: 0, rows: [], runs: {} };
+  const unknown = {
+    logHeldMs: null,
+    run: null,
+    budget: null,
+    nextRunMs: null,
+    requests: {},
+    waitedMs: 0,
+    rows: [],
+    runs: {},
+  };
   return {
     company: company.name,
     missingSecrets: secrets.flatMap(({ problem }) => problem ?? []),

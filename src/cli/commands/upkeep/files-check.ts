@@ -37,5 +37,5 @@ export const filesCheckCommand: CommandRun<"files check"> = (context, { loaded: 
         outcome: match ? "complete" : "difference",
       };
     },
-    { match: false },
+    { failed: { match: false } },
   );
