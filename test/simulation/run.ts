@@ -10,7 +10,7 @@ import { simulate, type SimulationResult } from "./sync-simulation.ts";
  * `--seeds N --minutes M --from S` simulates many seeds; `--seed S` repeats one. Even seeds make dense scenarios, others
  * wide and unusual ones in turn, unless `--profile` says which. Exits 1 if an invariant breaks. With
  * `--http` each seed syncs all resources of the sandbox over HTTP; with `--events` it simulates `serve` and its
- * webhooks, in processes of their own. `--soak 10m` serves 50 companies for so long.
+ * webhooks, in processes of their own. `--soak 10m` serves 50 companies for so long; `soak.test.ts` is its short form.
  */
 const { values } = parseArgs({
   options: {
@@ -41,7 +41,9 @@ function runChosen(): Promise<boolean> {
 async function runSoak(duration: string): Promise<boolean> {
   const [, number, unit] = /^(\d+)(s|m|h)$/.exec(duration) ?? [];
   if (number === undefined) throw new Error("--soak takes a duration, such as 30s or 10m");
-  const { lines, broken } = await soak(Number(number) * { s: 1_000, m: 60_000, h: 3_600_000 }[unit as "s"]);
+  const durationMs = Number(number) * { s: 1_000, m: 60_000, h: 3_600_000 }[unit as "s"];
+  const plan = { companies: 50, kills: 2, lookEveryMs: Math.max(1_000, durationMs / 300) };
+  const { lines, broken } = await soak({ durationMs, ...plan });
   process.stdout.write([...lines, ...broken.map((what) => `BROKEN ${what}`), ""].join("\n"));
   return broken.length === 0;
 }

@@ -1,27 +1,41 @@
+import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { differences, look } from "../support/compare.ts";
-import {
-  longestStallMs,
-  openManyCompanies,
-  processFacts,
-  type ManyCompanies,
-  type ProcessFacts,
-} from "../support/many-companies.ts";
-import { endServe, startProcess, startServe, type Process } from "../support/serve-process.ts";
+import { openManyCompanies, processFacts, type ManyCompanies } from "../support/many-companies.ts";
+import { noStall, type ProbeAnswer, type Stall } from "../support/stall.ts";
+import { endServe, startProcess, startProbed, type Process } from "../support/serve-process.ts";
 import { truthOf } from "../support/truth.ts";
 
-const count = 50;
-/** After the last kill; what comes before it is warm-up. */
-const steadyShare = 0.6;
-const aims = { growthMbPerHour: 1, stallMs: 200, descriptors: 50 };
 const minuteMs = 60_000;
-/** In less time than this, garbage collection hides whether memory grows. */
-const judgedFromMs = 2 * minuteMs;
+/** After the last kill begins the steady time; its first half is warm-up. */
+const steadyShare = 0.6;
+const aims = { growthBytesPerHour: 2 ** 20, stallMs: 200 };
+/** By so much the heap may be larger at the end of any soak: what is in flight differs from one moment to another. */
+const mostHeapGrowthBytes = 3 * 2 ** 20;
+
+/** What is served, and for how long. */
+export interface SoakPlan {
+  readonly durationMs: number;
+  readonly companies: number;
+  /** Kills of the daemon before the steady time. */
+  readonly kills: number;
+  /** Time between two looks at the daemon. */
+  readonly lookEveryMs: number;
+}
 
 /** How one moment of the daemon looked. */
-interface Sample extends ProcessFacts {
+export interface SoakSample {
   readonly atMs: number;
-  readonly stallMs: number;
+  readonly heapBytes: number;
+  readonly rssBytes: number;
+  readonly busiest: Stall;
+  readonly longest: Stall;
+}
+
+/** Open files and sockets. */
+export interface Descriptors {
+  readonly files: number;
+  readonly sockets: number;
 }
 
 /** What a soak found. */
@@ -31,33 +45,44 @@ export interface SoakResult {
 }
 
 /**
- * Serves 50 companies for so long: changes and their deliveries, runs, reports, SIGHUPs, and two kills in the first
- * two fifths. Then all mirrors must be equal to the service, and memory and descriptors must not have grown.
+ * Serves companies for so long: changes and their deliveries, runs, reports, SIGHUPs, and kills in the first two
+ * fifths. Then all mirrors must be equal to the service, and memory and descriptors must not have grown.
  */
-export async function soak(durationMs: number): Promise<SoakResult> {
-  const many = await openManyCompanies(count, 10);
+export async function soak(plan: SoakPlan): Promise<SoakResult> {
+  const { durationMs, kills } = plan;
+  const many = await openManyCompanies(plan.companies, 10);
   const processes: Process[] = [];
   const serve = async () => {
-    const daemon = await startServe(many.folder, many.port, durationMs + 10 * minuteMs);
+    const daemon = await startProbed(many.folder, many.port, durationMs + 10 * minuteMs);
     processes.push(daemon);
+    await allOpen(daemon, many);
     return daemon;
   };
   try {
-    const endMs = performance.now() + durationMs;
     let daemon = await serve();
     const changes = startChanges(many, durationMs);
-    for (let kills = 0; kills < 2; kills++) {
-      await load(many, daemon, performance.now() + (durationMs * (1 - steadyShare)) / 2);
+    for (let kill = 1; kill <= kills; kill++) {
+      await load(many, daemon, plan, (1 - steadyShare) / kills);
       await endServe(daemon, "SIGKILL");
       daemon = await serve();
     }
-    const samples = await load(many, daemon, endMs);
+    await load(many, daemon, plan, steadyShare / 2);
+    const before = descriptorsOf(daemon);
+    const samples = await load(many, daemon, plan, steadyShare / 2);
     await changes;
     const broken = await comeToRest(many, daemon);
+    const after = await descriptorsAtRest(daemon, before, plan.companies);
     const { code } = await endServe(daemon, "SIGTERM");
     if (code !== 0) broken.push(`SIGTERM ended with ${code}: ${daemon.stderr().slice(-500)}`);
-    const judged = judge(samples);
-    return { lines: judged.lines, broken: [...broken, ...judged.broken] };
+    const judged = [
+      judgeStalls(samples),
+      judgeHeap(samples),
+      judgeDescriptors(before, after, plan.companies),
+    ];
+    return {
+      lines: judged.flatMap(({ lines }) => lines),
+      broken: [...broken, ...judged.flatMap((one) => one.broken)],
+    };
   } finally {
     for (const { child } of processes) child.kill("SIGKILL");
     await many.close();
@@ -76,22 +101,36 @@ async function startChanges({ sandbox, names }: ManyCompanies, durationMs: numbe
   }
 }
 
-/** Runs, SIGHUPs and readers of the pages until then. */
-async function load(many: ManyCompanies, daemon: Process, endMs: number): Promise<Sample[]> {
-  const samples: Sample[] = [];
+async function allOpen(daemon: Process, { names }: ManyCompanies): Promise<void> {
+  const isOpen = () => daemon.stderr().split('"msg":"the mirror is open').length > names.length;
+  for (const endMs = performance.now() + minuteMs; !isOpen(); await pause(20))
+    if (performance.now() > endMs)
+      throw new Error(`not all mirrors are open: ${daemon.stderr().slice(-500)}`);
+}
+
+/** Runs and SIGHUPs for this share of the time. */
+async function load(many: ManyCompanies, daemon: Process, plan: SoakPlan, share: number) {
+  const endMs = performance.now() + plan.durationMs * share;
+  const samples: SoakSample[] = [];
   for (let round = 0; performance.now() < endMs; round++) {
-    await pause(Math.min(2_000, Math.max(0, endMs - performance.now())));
+    await pause(Math.min(plan.lookEveryMs, Math.max(0, endMs - performance.now())));
     if (round % 5 === 1) void runOne(many, round);
     if (round % 15 === 7) daemon.child.kill("SIGHUP");
-    const stallMs = await longestStallMs(many.port);
-    samples.push({ atMs: performance.now(), stallMs, ...processFacts(daemon.child.pid ?? 0) });
+    samples.push(await lookAt(daemon));
   }
   return samples;
 }
 
+async function lookAt({ child }: Process): Promise<SoakSample> {
+  const answered = once(child, "message", { signal: AbortSignal.timeout(minuteMs) });
+  child.send("look");
+  const [answer] = (await answered) as [ProbeAnswer];
+  return { atMs: performance.now(), rssBytes: processFacts(child.pid ?? 0).rssBytes, ...answer };
+}
+
 /** A `sync` beside the daemon: it asks the daemon for the run, whose end brings a report. */
 async function runOne({ folder, names }: ManyCompanies, round: number): Promise<void> {
-  const args = ["sync", "-q", "--quick", "--company", names[round % count] ?? ""];
+  const args = ["sync", "-q", "--quick", "--company", names[round % names.length] ?? ""];
   await startProcess(folder, args).ended;
 }
 
@@ -108,33 +147,71 @@ async function comeToRest(many: ManyCompanies, daemon: Process): Promise<string[
   });
 }
 
-/** The first half of the steady time is warm-up. The lowest of each tenth: what is left after garbage collection. */
-function judge(samples: readonly Sample[]): SoakResult {
-  const steady = samples.slice(Math.floor(samples.length / 2));
-  const stalls = samples.map(({ stallMs }) => stallMs).toSorted((a, b) => a - b);
-  const worstMs = stalls.at(-1) ?? 0;
-  const tenths = Array.from({ length: 10 }, (_, i) => {
-    const part = steady.slice((i * steady.length) / 10, ((i + 1) * steady.length) / 10);
-    return part.toSorted((a, b) => a.rssBytes - b.rssBytes).slice(0, 1);
-  }).flat();
-  const { slope, error } = slopeOf(
-    tenths.map(({ atMs, rssBytes }) => [atMs / (60 * minuteMs), rssBytes / 2 ** 20] as const),
+function descriptorsOf({ child }: Process): Descriptors {
+  const { descriptors, sockets } = processFacts(child.pid ?? 0);
+  return { files: descriptors - sockets, sockets };
+}
+
+/** Kept connections end by and by; what is still open then stays open. */
+async function descriptorsAtRest(
+  daemon: Process,
+  before: Descriptors,
+  companies: number,
+): Promise<Descriptors> {
+  for (const endMs = performance.now() + 10_000; ; await pause(100)) {
+    const now = descriptorsOf(daemon);
+    if (judgeDescriptors(before, now, companies).broken.length === 0 || performance.now() > endMs) return now;
+  }
+}
+
+/** Pure: files as many as after the warm-up, and sockets, but for one that each company keeps to the service. */
+export function judgeDescriptors(before: Descriptors, after: Descriptors, companies: number): SoakResult {
+  const text = ({ files, sockets }: Descriptors) => `${files} files and ${sockets} sockets`;
+  const line = `descriptors: ${text(before)} after warm-up, ${text(after)} at the end`;
+  const leaks = after.files > before.files || after.sockets > before.sockets + companies;
+  return { lines: [line], broken: leaks ? [`descriptors leak: ${line}`] : [] };
+}
+
+/**
+ * Pure: no stall may keep the processor busy for over 200 ms. What else a stall was made of, the machine, the disk or
+ * threads of the garbage collection, is shown.
+ */
+export function judgeStalls(samples: readonly SoakSample[]): SoakResult {
+  const busiest = samples.reduce((most, { busiest: one }) => (one.cpuMs > most.cpuMs ? one : most), noStall);
+  const longest = samples.reduce(
+    (most, { longest: one }) => (one.wallMs > most.wallMs ? one : most),
+    noStall,
   );
-  const [first, last] = [steady[0]?.descriptors ?? 0, steady.at(-1)?.descriptors ?? 0];
-  const peakMb = Math.max(...samples.map(({ peakBytes }) => peakBytes)) / 2 ** 20;
-  const lines = [
-    `memory: ${slope.toFixed(1)} ± ${error.toFixed(1)} MB an hour (aim: at most ${aims.growthMbPerHour}), peak ${peakMb.toFixed(0)} MB`,
-    `descriptors: ${first} after warm-up, ${last} at the end`,
-    `longest stall: ${worstMs.toFixed(0)} ms (aim: at most ${aims.stallMs}); half of ${stalls.length} looks: ${(stalls[Math.floor(stalls.length / 2)] ?? 0).toFixed(0)} ms`,
-  ];
-  const steadyMs = (steady.at(-1)?.atMs ?? 0) - (steady[0]?.atMs ?? 0);
-  const broken = [
-    ...(steadyMs > judgedFromMs && slope - 3 * error > aims.growthMbPerHour
-      ? [`memory grows: ${lines[0]}`]
-      : []),
-    ...(last - first > aims.descriptors ? [`descriptors leak: ${lines[1]}`] : []),
-  ];
-  return { lines, broken };
+  const lines = [`busiest stall: ${stallText(busiest)}`, `longest stall: ${stallText(longest)}`];
+  return { lines, broken: busiest.cpuMs > aims.stallMs ? [`the event loop stalls: ${lines[0]}`] : [] };
+}
+
+function stallText({ wallMs, cpuMs, preemptedMs, blockedMs }: Stall): string {
+  const [wall, cpu, preempted, blocked] = [wallMs, cpuMs, preemptedMs, blockedMs].map(Math.round);
+  return `${wall} ms: ${cpu} at work, ${preempted} without the processor, ${blocked} waiting for the disk or other threads`;
+}
+
+/**
+ * Pure: memory grows where it is larger by 3 MB, and after a minute where the slope is above its aim by more than three
+ * times its error: before, the engine still compiles what runs often.
+ */
+export function judgeHeap(samples: readonly SoakSample[]): SoakResult {
+  const { slope, error } = slopeOf(samples.map(({ atMs, heapBytes }) => [atMs / (60 * minuteMs), heapBytes]));
+  const third = Math.ceil(samples.length / 3);
+  const growth = medianHeap(samples.slice(-third)) - medianHeap(samples.slice(0, third));
+  const rss = Math.max(...samples.map(({ rssBytes }) => rssBytes));
+  const line = `heap: ${mb(medianHeap(samples))} MB, ${mb(slope)} ± ${mb(error)} MB an hour over ${samples.length} looks, ${mb(growth)} MB from the first third to the last; resident ${mb(rss)} MB at most`;
+  const lastedMs = (samples.at(-1)?.atMs ?? 0) - (samples[0]?.atMs ?? 0);
+  const grows = lastedMs > minuteMs && slope - 3 * error > aims.growthBytesPerHour;
+  return { lines: [line], broken: grows || growth > mostHeapGrowthBytes ? [`memory grows: ${line}`] : [] };
+}
+
+function mb(bytes: number): string {
+  return (bytes / 2 ** 20).toFixed(1);
+}
+
+function medianHeap(samples: readonly SoakSample[]): number {
+  return samples.map(({ heapBytes }) => heapBytes).toSorted((a, b) => a - b)[samples.length >> 1] ?? 0;
 }
 
 /** Least squares, with the standard error of the slope. */

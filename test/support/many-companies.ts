@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { memoryFolder } from "./open-company.ts";
@@ -21,7 +21,7 @@ export async function openManyCompanies(count: number, records: number): Promise
     companies: count,
     records,
     limit: 1_000_000,
-    retryScale: 0.01,
+    retryScale: 0.001,
     allowLoopbackWebhooks: true,
   };
   const sandbox = await startSandbox({ today: "2026-11-20", ...options });
@@ -58,14 +58,27 @@ export interface ProcessFacts {
   readonly rssBytes: number;
   readonly peakBytes: number;
   readonly descriptors: number;
+  /** Of the descriptors. */
+  readonly sockets: number;
 }
 
 /** Reads `/proc`, on Linux only. */
 export function processFacts(pid: number): ProcessFacts {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const bytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) * 1024;
-  const descriptors = readdirSync(`/proc/${pid}/fd`).length;
-  return { rssBytes: bytes("VmRSS"), peakBytes: bytes("VmHWM"), descriptors };
+  const targets = readdirSync(`/proc/${pid}/fd`).map((fd) => targetOf(`/proc/${pid}/fd/${fd}`));
+  const open = targets.filter((target) => target !== null);
+  const sockets = open.filter((target) => target.startsWith("socket:")).length;
+  return { rssBytes: bytes("VmRSS"), peakBytes: bytes("VmHWM"), descriptors: open.length, sockets };
+}
+
+/** Null: closed meanwhile. */
+function targetOf(descriptor: string): string | null {
+  try {
+    return readlinkSync(descriptor);
+  } catch {
+    return null;
+  }
 }
 
 /** One page of a daemon, and how long it took. */

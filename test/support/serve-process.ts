@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { processEnv } from "./process-env.ts";
 
 const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+const probe = new URL("process-probe.ts", import.meta.url).href;
 
 export interface Exit {
   readonly code: number | null;
@@ -24,23 +25,47 @@ export interface Process {
 
 /** Ended by force after `mostMs`, whatever it does. */
 export function startProcess(folder: string, args: readonly string[], mostMs = 60_000): Process {
-  const child = spawn(process.execPath, [program, ...args], {
+  return startWith([program, ...args], { folder, mostMs });
+}
+
+interface ProcessOptions {
+  readonly folder: string;
+  readonly mostMs: number;
+  /** For messages. @default false */
+  readonly channel?: boolean;
+}
+
+function startWith(args: readonly string[], { folder, mostMs, channel = false }: ProcessOptions): Process {
+  const child = spawn(process.execPath, args, {
     cwd: folder,
     env: processEnv(),
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", ...(channel ? (["ipc"] as const) : [])],
     timeout: mostMs,
     killSignal: "SIGKILL",
   });
   const written = { stdout: "", stderr: "" };
-  child.stdout.setEncoding("utf8").on("data", (text: string) => (written.stdout += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (written.stderr += text));
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (written.stdout += text));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (written.stderr += text));
   const ended = once(child, "close").then(([code, signal]) => ({ code, signal }));
   return { child, stdout: () => written.stdout, stderr: () => written.stderr, ended };
 }
 
 /** `serve` on this port, once it says that it listens; a port that its last owner still holds is tried again. */
-export async function startServe(folder: string, port: number, mostMs = 60_000): Promise<Process> {
-  const daemon = startProcess(folder, ["serve", "--json", "--listen", `127.0.0.1:${port}`], mostMs);
+export function startServe(folder: string, port: number, mostMs = 60_000): Promise<Process> {
+  return listening(startProcess(folder, serveArgs(port), mostMs));
+}
+
+/** As `startServe`, with the probe of `process-probe.ts` in it. */
+export function startProbed(folder: string, port: number, mostMs: number): Promise<Process> {
+  const args = ["--expose-gc", "--import", probe, program, ...serveArgs(port)];
+  return listening(startWith(args, { folder, mostMs, channel: true }));
+}
+
+function serveArgs(port: number): string[] {
+  return ["serve", "--json", "--listen", `127.0.0.1:${port}`];
+}
+
+async function listening(daemon: Process): Promise<Process> {
   let over = false;
   void daemon.ended.then(() => (over = true));
   for (const endMs = performance.now() + 20_000; !daemon.stdout().includes("\n"); await pause(5)) {
