@@ -193,9 +193,9 @@ export async function benchStore(): Promise<BenchResult[]> {
       const againTime = await timed(() => syncAll(mirror, first));
       const oneTime = await timed(() => syncAll(mirror, changed));
       mirror.close();
-      const fixedTime = await timedWithoutAutoVacuum(join(folder, `fixed-${round}.db`), manifest, first);
       ratios.first.push(bareTime.wallMs / syncTime.wallMs);
-      ratios.fixed.push(syncTime.wallMs / fixedTime.wallMs);
+      const fixed = await timedWithoutAutoVacuum(join(folder, `fixed-${round}.db`), manifest, first);
+      ratios.fixed.push(syncTime.cpuMs / fixed.cpuMs);
       ratios.again.push(againTime.cpuMs / syncTime.cpuMs);
       ratios.one.push(oneTime.cpuMs / syncTime.cpuMs);
       rate = Math.max(rate, (records / syncTime.wallMs) * 1000);
@@ -224,7 +224,7 @@ export async function benchStore(): Promise<BenchResult[]> {
       detail,
     },
     {
-      name: "first sync, against a file without auto_vacuum",
+      name: "first sync, CPU against a file without auto_vacuum",
       ratio: median(ratios.fixed),
       aim: "at most 1.1",
       detail,
