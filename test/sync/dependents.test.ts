@@ -264,15 +264,17 @@ describe("what changes with a record that no event announced", () => {
   });
 
   test.each([
-    [1, []],
-    [2, ["notes id:1"]],
-  ])(
-    "is read when it was read before the record changed after its list, to a total of %i",
-    async (total, expected) => {
+    ["new", 1, []],
+    ["new", 2, ["notes id:1"]],
+    ["changed", 1, []],
+    ["changed", 2, ["notes id:1"]],
+  ] as const)(
+    "is read when it was read before the %s record changed after its list, to a total of %i",
+    async (reason, total, expected) => {
       const run = await aRun();
       const listed = putPreview(run.mirror, "orders", { id: 7, number: "A", total: 1 }).read;
       const at = { kind: "detail", resource: "orders", target: "id:7", lane: "hydration" } as const;
-      const item = leased(run, { ...at, reason: "new", payload: { listed: listed?.listed } });
+      const item = leased(run, { ...at, reason, payload: { listed: listed?.listed } });
       put(run.mirror, "notes", note(1, 9), { source: "detail" });
       detail(run, "orders", order(7, { total, lines: [{ id: 1 }] }), item);
       expect(followed(run)).toEqual(expected);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Resource } from "../../src/connector/resource.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import type { WorkItem } from "../../src/state/work-item.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
@@ -6,6 +7,7 @@ import {
   isRecheck,
   queueOrphans,
   queueOverlapped,
+  queueQuarantined,
   queueRecheck,
   queueRecord,
   queueScrub,
@@ -150,6 +152,22 @@ async function withNotes(): Promise<Mirror> {
   remove(mirror, "people", 2);
   return mirror;
 }
+
+test("what is in quarantine is read again where no list shows it in full", async () => {
+  const { people, colours } = { people: resourceOf("people"), colours: resourceOf("colours") };
+  const some = [people, colours, resourceOf("orders"), resourceOf("notes")];
+  const selected = (...more: Resource[]) => new Map([...some, ...more].map((one) => [one.name, one]));
+  const run = await aRun({ selected: selected() });
+  const stamp = stampOf(run.mirror);
+  for (const resource of [...some.map(({ name }) => name), "receipts"])
+    run.mirror.quarantine.add(stamp, { resource, id: 1, reason: "odd", json: "{}" });
+  run.mirror.quarantine.add(stamp, { resource: "orders", id: null, reason: "odd", json: "{}" });
+  queueQuarantined(run);
+  expect(waiting(run)).toEqual(["notes id:1 detail quarantined", "orders id:1 detail quarantined"]);
+  expect(next(run)).toBe("detail changed");
+  queueQuarantined({ ...run, selected: selected({ ...people, fullWhen: ["score"] }) });
+  expect(waiting(run)).toContain("people id:1 detail quarantined");
+});
 
 describe("records that no parent's list can show", () => {
   test("are asked for once the parents' list is complete, and those of other resources are not", async () => {
