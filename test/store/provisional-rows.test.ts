@@ -232,3 +232,10 @@ test("I2, I3: whatever comes in which order, the log from 0 gives the live rows,
   });
   fc.assert(property, { numRuns: 40 });
 });
+
+test("a provisional row that comes after a new column has it", async () => {
+  const mirror = await openShop();
+  put(mirror, "orders", order(1, { mood: "good" }), { source: "detail" });
+  expect(putPreview(mirror, "orders", { id: 2, number: "B", total: 1 }).result).toBe("inserted");
+  expect(row(mirror, "orders", 2)).toMatchObject({ number: "B", mood: null, _detail_at: null });
+});
