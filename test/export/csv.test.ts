@@ -66,18 +66,19 @@ describe("text", () => {
 
 describe("numbers stay numbers", () => {
   test.each([
-    [-5, "-5"],
-    [0, "0"],
-    [100, "100"],
-    [12.5, "12.5"],
-    [0.1 + 0.2, "0.30000000000000004"],
-    [123456789012.34, "123456789012.34"],
-    [-0.01, "-0.01"],
-    [1e-7, "0.0000001"],
-    [1e21, "1000000000000000000000"],
-  ])("%d is %s, with a comma in Excel's dialect", (value, csv) => {
+    [-5, "-5", "-5,00"],
+    [0, "0", "0,00"],
+    [100, "100", "100,00"],
+    [12.5, "12.5", "12,50"],
+    [1.0845, "1.0845", "1,0845"],
+    [0.1 + 0.2, "0.30000000000000004", "0,30000000000000004"],
+    [123456789012.34, "123456789012.34", "123456789012,34"],
+    [-0.01, "-0.01", "-0,01"],
+    [1e-7, "0.0000001", "0,0000001"],
+    [1e21, "1000000000000000000000", "1000000000000000000000,00"],
+  ])("%d is %s, and %s in Excel's dialect", (value, csv, excel) => {
     expect(csvOf([amount, text()], [[value, "x"]])).toBe(`${csv},x\r\n`);
-    expect(csvOf([amount, text()], [[value, "x"]], "excel-sk")).toBe(`${csv.replace(".", ",")};x\r\n`);
+    expect(csvOf([amount, text()], [[value, "x"]], "excel-sk")).toBe(`${excel};x\r\n`);
   });
 
   test("many numbers that become longer in CSV fit the buffer", () => {
@@ -85,6 +86,7 @@ describe("numbers stay numbers", () => {
     const lines = csvOf([amount], rows).split("\r\n");
     expect(lines).toHaveLength(501);
     expect(new Set(lines.slice(0, -1))).toEqual(new Set([BigInt("17" + "0".repeat(307)).toString()]));
+    expect(csvOf([amount], rows, "excel-sk")).toBe(lines.join(",00\r\n"));
   });
 
   test("booleans are `true` and `false`, dates ISO, ids keep all digits", () => {

@@ -9,6 +9,7 @@ const semicolon = 0x3b;
 const quote = 0x22;
 const apostrophe = 0x27;
 const point = 0x2e;
+const zero = 0x30;
 const carriageReturn = 0x0d;
 const newline = 0x0a;
 
@@ -42,28 +43,28 @@ function classesOf(separator: number): Uint8Array {
   return classes;
 }
 
-/** Bytes of CSV per byte of cells at most: an empty cell becomes `"",`, a boolean `false,`. */
+/** Bytes of CSV per byte of cells at most: an empty cell becomes `"",`, a boolean `false,`, a whole number `1,00;`. */
 const maxGrowth = 6;
 const trueText = Buffer.from("true");
 const falseText = Buffer.from("false");
 
 /**
  * Turns cells into CSV. A text that a spreadsheet could take for a formula gets a leading apostrophe; numbers,
- * dates and booleans do not. NULL is empty, an empty text is `""`. Booleans are `true` and `false` and dates
+ * dates and booleans do not. Numbers with decimals have two at least in Excel's dialect. NULL is empty, an empty text is `""`. Booleans are `true` and `false` and dates
  * are ISO in both dialects, which Excel understands in any language.
  */
 export class CsvWriter {
   readonly #kinds: readonly CellKind[];
   readonly #separator: number;
   readonly #classes: Uint8Array;
-  readonly #decimalComma: boolean;
+  readonly #forExcel: boolean;
   #out = new Uint8Array(0);
   #at = 0;
 
   constructor(columns: readonly CellColumn[], dialect: Dialect) {
     this.#kinds = columns.map(({ type }) => kindOf(type));
     this.#separator = dialect === "standard" ? comma : semicolon;
-    this.#decimalComma = dialect === "excel-sk";
+    this.#forExcel = dialect === "excel-sk";
     this.#classes = classesOf(this.#separator);
   }
 
@@ -107,12 +108,19 @@ export class CsvWriter {
     const text = reprintedReal(this.#out, start, end);
     this.#at = text === null ? endOfReal(this.#out, end) : start;
     if (text !== null) {
-      this.#reserve(text.length + maxGrowth * (left + 1));
+      this.#reserve(text.length + maxGrowth * (left + 2));
       for (let i = 0; i < text.length; i++) this.#out[this.#at++] = text.charCodeAt(i);
     }
-    if (!this.#decimalComma) return;
-    const where = this.#out.subarray(start, this.#at).indexOf(point);
-    if (where !== -1) this.#out[start + where] = comma;
+    if (this.#forExcel) this.#twoDecimals(start);
+  }
+
+  /** Gives the number from `start` on a decimal comma and at least two digits after it, as on a document. */
+  #twoDecimals(start: number): void {
+    const found = this.#out.subarray(start, this.#at).indexOf(point);
+    const where = found === -1 ? this.#at : start + found;
+    if (found === -1) this.#at++;
+    this.#out[where] = comma;
+    while (this.#at < where + 3) this.#out[this.#at++] = zero;
   }
 
   #reserve(more: number): void {
