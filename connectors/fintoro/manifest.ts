@@ -24,6 +24,7 @@ import { suppliers } from "./resources/suppliers.ts";
 import { warehouseInboundReceipts, warehouseOutboundReceipts } from "./resources/warehouse-receipts.ts";
 import { warehouses } from "./resources/warehouses.ts";
 import { webhookSubscriptions } from "./resources/webhook-subscriptions.ts";
+import { slovak } from "./translations/slovak.ts";
 
 const { rotateSecret, ...subscriptions } = operationGroups.webhookSubscriptions;
 const documents: readonly Resource[] = [invoices, creditNotes, proformas, orders, quotations];
@@ -75,6 +76,7 @@ export const manifest: Manifest = Object.freeze({
   },
   operations: Object.values(operationGroups).flatMap((group) => Object.values<Operation>(group)),
   views,
+  translations: { sk: slovak },
   questions,
   webhooks: { subscriptions: { ...subscriptions, rotate: rotateSecret } },
 });

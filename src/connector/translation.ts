@@ -2,9 +2,10 @@
 export interface Translation {
   /** Titles by table or view. */
   readonly titles: Readonly<Record<string, string>>;
-  /** Headings by column; where there is none, that of the prefix and that of the rest: `client_name`. */
+  /** Headings by column; where there is none, it is made of its parts: `client_name`, `total_eur`. */
   readonly columns: Readonly<Record<string, string>>;
   readonly prefixes: Readonly<Record<string, string>>;
+  readonly suffixes: Readonly<Record<string, string>>;
   /** Words by value, by column. Other values stay as they are. */
   readonly values: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly yes: string;
@@ -13,11 +14,19 @@ export interface Translation {
   readonly total: string;
 }
 
-/** The heading of a column; null where the table has no word for it. */
-export function translatedHeading({ columns, prefixes }: Translation, name: string): string | null {
-  const whole = columns[name];
+/** The heading of a column; null where the translation has none. */
+export function translatedHeading(words: Translation, name: string): string | null {
+  const whole = words.columns[name];
   if (whole !== undefined) return whole;
-  const prefix = Object.keys(prefixes).find((each) => name.startsWith(`${each}_`));
-  const rest = prefix === undefined ? undefined : columns[name.slice(prefix.length + 1)];
-  return prefix === undefined || rest === undefined ? null : `${prefixes[prefix]}: ${rest}`;
+  const suffix = Object.keys(words.suffixes).find((each) => name.endsWith(`_${each}`));
+  if (suffix !== undefined) {
+    const start = translatedHeading(words, name.slice(0, -suffix.length - 1));
+    if (start !== null) return `${start} ${words.suffixes[suffix]}`;
+  }
+  const prefix = Object.keys(words.prefixes).find((each) => name.startsWith(`${each}_`));
+  const rest = prefix === undefined ? null : translatedHeading(words, name.slice(prefix.length + 1));
+  if (prefix === undefined || rest === null) return null;
+  // An abbreviation such as IČO keeps its capitals.
+  const inner = rest.replace(/^\p{Lu}(?![\p{Lu}-])/u, (letter) => letter.toLowerCase());
+  return `${words.prefixes[prefix]}: ${inner}`;
 }

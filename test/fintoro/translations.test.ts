@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { slovak } from "../../connectors/fintoro/translations/slovak.ts";
+import { translatedHeading } from "../../src/connector/translation.ts";
+import { deletedRecords, tablesOfManifest } from "../../src/store/snapshot/snapshot-tables.ts";
+import { exportOf } from "../support/export.ts";
+import { openHasty } from "../support/mirror.ts";
+
+const tables = [...tablesOfManifest(manifest), deletedRecords];
+
+test("every table, column and known value has Slovak words", () => {
+  const missing = tables.flatMap(({ name, columns }) => [
+    ...(slovak.titles[name] === undefined ? [name] : []),
+    ...columns
+      .filter((column) => translatedHeading(slovak, column.name) === null)
+      .map((column) => column.name),
+    ...columns.flatMap((column) =>
+      (column.values ?? []).filter((value) => slovak.values[column.name]?.[value] === undefined),
+    ),
+  ]);
+  expect(missing).toEqual([]);
+});
+
+test("no table has two columns of one heading, titles are names of sheets, and no word is left over", () => {
+  for (const { name, columns } of tables) {
+    const headings = columns.map((column) => translatedHeading(slovak, column.name));
+    const twice = headings.filter((heading, at) => headings.indexOf(heading) !== at);
+    expect([name, twice]).toEqual([name, []]);
+  }
+  expect(Object.values(slovak.titles).filter((title) => title.length > 31)).toEqual([]);
+  const names = new Set(tables.map(({ name }) => name));
+  expect(Object.keys(slovak.titles).filter((name) => !names.has(name))).toEqual([]);
+});
+
+test("an export in Slovak has its headings and values, in English it is as without a language", async () => {
+  const mirror = await openHasty({ manifest });
+  mirror.db.exec(
+    "INSERT INTO invoices (id, number, client_name, has_vat, status, total, _synced_at) VALUES (1, '0001', 'paid', 1, 'paid', 2, ''), (2, 'x', null, 0, 'new', null, '')",
+  );
+  const csvOf = async (language: "en" | "sk") => {
+    const { text } = await exportOf(mirror, { tables: ["invoices"], language });
+    const [head = [], ...rows] = text("invoices.csv")
+      .trimEnd()
+      .split("\r\n")
+      .map((line) => line.split(","));
+    return rows.map((row) => Object.fromEntries(head.map((name, at) => [name, row[at]])));
+  };
+  expect(await csvOf("sk")).toMatchObject([
+    { Číslo: "0001", "Odberateľ: názov": "paid", "S DPH": "áno", Stav: "uhradená", "Spolu bez DPH": "2" },
+    { Číslo: "x", "S DPH": "nie", Stav: "new" },
+  ]);
+  expect(await csvOf("en")).toMatchObject([
+    { number: "0001", has_vat: "true", status: "paid" },
+    { status: "new" },
+  ]);
+});
