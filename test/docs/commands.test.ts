@@ -63,7 +63,7 @@ describe("every command line in what users read is one that the program takes:",
   test("tables and views that an export is asked for are there", () => {
     const known = new Set(tablesOfManifest(manifest).map(({ name }) => name));
     const asked = found.flatMap(([, line]) => (isForm(line) ? [] : tablesIn(line)));
-    expect(asked).toContain("v_receivables");
+    expect(asked).toContain("v_client_balance");
     expect(asked.filter((name) => !known.has(name))).toEqual([]);
   });
 
@@ -73,8 +73,27 @@ describe("every command line in what users read is one that the program takes:",
   });
 });
 
-test("the text on reporting says of each view what it is", () => {
-  const rows = [...(docs.get("docs/reporting.md") ?? "").matchAll(/^\| `(v_\w+)` +\|/gm)];
-  const views = (manifest.views ?? []).map(({ name }) => name);
-  expect(new Set(rows.map(([, name]) => name))).toEqual(new Set(views));
+/** Words of Markdown without the padding of tables. */
+const words = (text: string) => text.replaceAll(/-{2,}/g, "-").replaceAll(/\s+/g, " ");
+
+test("the texts on reporting and views say of each view what the connector says; `npm run views` writes them", () => {
+  const reporting = docs.get("docs/reporting.md") ?? "";
+  const rows = [...reporting.matchAll(/^\| \[`(v_\w+)`\]\(views\.md#\w+\) +\| (.*?) +\|$/gm)];
+  const views = (manifest.views ?? []).map(({ name, question }) => [name, question]);
+  expect(rows.map(([, name, question]) => [name, question])).toEqual(views);
+  const text = words(docs.get("docs/views.md") ?? "").replaceAll(String.raw`\_`, "_");
+  for (const { name, question, doc, columns } of manifest.views ?? []) {
+    const section = text.slice(text.indexOf(`## ${name} `)).split(" ## ")[0] ?? "";
+    expect([name, section.includes(words(question)), section.includes(words(doc))]).toEqual([
+      name,
+      true,
+      true,
+    ]);
+    for (const column of columns)
+      expect([name, section.includes(`| ${column.name} |`), section.includes(words(column.doc))]).toEqual([
+        name,
+        true,
+        true,
+      ]);
+  }
 });

@@ -20,7 +20,7 @@ beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-"));
   company = await publishedCompany({ records: "small" });
   report = openDatabase(company.file, { readonly: true });
-  const views = ["v_receivables", "v_revenue_by_month"];
+  const views = ["v_client_balance", "v_revenue_by_month"];
   const tables = ["invoices", "invoice_items", ...views];
   const { manifest } = await exporting({ out: "parquet", tables });
   next = manifest.next_since;
@@ -80,7 +80,7 @@ describe("queries in what users read", () => {
   });
 
   test("DuckDB's shell lines give what the report says is owed", async () => {
-    const expected = askReport("SELECT currency, sum(to_be_paid) FROM v_receivables GROUP BY 1 ORDER BY 1");
+    const expected = askReport("SELECT currency, sum(net) FROM v_client_balance GROUP BY 1 ORDER BY 1");
     expect(duckShellQueries).toHaveLength(2);
     for (const sql of duckShellQueries) {
       const rows = await withDuck((connection) => ask(connection, sql));

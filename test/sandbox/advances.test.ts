@@ -14,15 +14,14 @@ const table = (name: string) => [...(books.get(name)?.values() ?? [])] as Dict[]
 const list = (record: Dict, key: string) => record[key] as Dict[];
 const cents = (value: unknown) => Math.round(Number(value) * 100);
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+const receipts = () => table("invoices").filter(({ type }) => type === "payment_receipt");
+const receiptOf = (payment: Dict) => (payment["receiptInvoice"] as Dict | null)?.["id"];
+const facts = (payment: Dict) =>
+  ["paymentDate", "amount", "currencyRate"].map((name) => String(payment[name])).join(" ");
 
 describe("advances", () => {
-  const receipts = () => table("invoices").filter(({ type }) => type === "payment_receipt");
-  const receiptOf = (payment: Dict) => (payment["receiptInvoice"] as Dict | null)?.["id"];
-
   test("a receipt is issued and delivered not before its proforma's payments, and shows the same money", () => {
     const advances = table("proformas").flatMap((proforma) => list(proforma, "payments"));
-    const facts = (payment: Dict) =>
-      ["paymentDate", "amount", "currencyRate"].map((name) => String(payment[name])).join(" ");
     expect(receipts().length).toBeGreaterThan(50);
     for (const receipt of receipts()) {
       const paid = advances.filter((payment) => receiptOf(payment) === receipt["id"]);

@@ -1,4 +1,5 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
+import { paidDocumentTypes } from "../resources/documents/document-payments.ts";
 import * as c from "./parts/view-columns.ts";
 import { cents, currencyOf, euroCents, summed, summedIfKnown } from "./parts/amount-sql.ts";
 
@@ -14,7 +15,7 @@ export const paymentsByDay: ReportView = {
     c.date("payment_date", "When it was paid"),
     c.id("payment_method_id", "Id in payment_methods"),
     c.text("payment_method", "Its name"),
-    c.text("document_type", "invoice, proforma, credit-note; received-… are payments made by the company"),
+    c.text("document_type", "received-… are payments made by the company", paidDocumentTypes),
     c.currency,
     c.count("payments", "How many"),
     ...c.amounts("amount", "In the payment's currency", "at each payment's own rate, rounded to cents"),

@@ -1,11 +1,10 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./parts/view-columns.ts";
+import { paymentStatuses } from "../resources/documents/document-fields.ts";
 import * as sql from "./parts/amount-sql.ts";
 
-const age = c.text(
-  "age",
-  "By days past due on the report's date: not due, 1 to 30, 31 to 60, 61 to 90, over 90",
-);
+const ages = ["not due", "1 to 30", "31 to 60", "61 to 90", "over 90"];
+const age = c.text("age", "By days past due on the report's date", ages);
 const daysOverdue = (document: string) => `coalesce(max(${sql.daysSince(`${document}.due_date`)}, 0), 0)`;
 
 /** Documents that are not paid, one row each; `more` are further columns. */
@@ -99,7 +98,7 @@ function oneByOne(
       c.date("due_date", "Of the document"),
       c.count("days_overdue", "Days past due on the report's date; 0 while it is not due"),
       age,
-      c.text("status", "As the service gives it"),
+      c.text("status", "As the service gives it", paymentStatuses),
       c.id("variable_symbol", "Identifies its payment"),
       c.currency,
       ...c.amounts("total_with_vat", "Of the document"),

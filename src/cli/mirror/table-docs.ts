@@ -157,6 +157,12 @@ named in \`_about\` (\`undeclared_keys\`), so that \`foreign_key_check\` never f
 
 Amounts are declared DECIMAL and stored as SQLite's numbers: one that is whole is an integer, so divide by \`1.0 * x\`.`;
 
+/** The report's views as Markdown, each on its own: question, rule and columns. */
+export function renderViewDocs(manifest: Manifest): string {
+  const rows = (manifest.views ?? []).map(viewTable).map(reportDoc);
+  return rows.map(renderTable).join("\n\n");
+}
+
 /** The descriptions as Markdown. */
 export function renderTableDocs(docs: readonly TableDoc[]): string {
   return [preface, ...docs.map(renderTable)].join("\n\n");

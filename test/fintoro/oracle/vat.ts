@@ -29,10 +29,11 @@ function divide(amount: bigint, parts: readonly bigint[]): bigint[] {
   return parts.map((_, i) => upTo(i + 1) - upTo(i));
 }
 
+const net = (item: Dict) => re.cents(item["total"]);
+
 function partsOf(json: Dict): Part[] {
   const items = re.parts(json, "items");
   const rates = [...new Set(items.map((item) => Number(item["vatRate"])))].toSorted((x, y) => x - y);
-  const net = (item: Dict) => re.cents(item["total"]);
   const sums = (of: (item: Dict) => bigint) =>
     rates.map((rate) => re.sum(items.filter((item) => item["vatRate"] === rate).map(of)));
   const nets = rates.length > 0 ? sums(net) : [0n];

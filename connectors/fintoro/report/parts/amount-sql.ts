@@ -55,7 +55,7 @@ export function currencyOf(document: string): string {
 }
 
 /** The report's date; `_about` is part of every report. */
-export const reportDate = `(SELECT value FROM _about WHERE subject = 'report' AND fact = 'report_date')`;
+const reportDate = `(SELECT value FROM _about WHERE subject = 'report' AND fact = 'report_date')`;
 
 /** SQL of the whole days from one date to another. */
 export function daysBetween(from: string, to: string): string {

@@ -1,0 +1,26 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import * as prettier from "prettier";
+import { manifest } from "../connectors/fintoro/manifest.ts";
+import { renderViewDocs } from "../src/cli/mirror/table-docs.ts";
+import { projectFolder } from "../test/tidy/read-source.ts";
+
+/** Writes what docs/ says of the report's views: all of each in views.md, its question in reporting.md. */
+const head = `# The views of the report
+
+Question, rule and columns of each view. Written by \`npm run views\` from the connector, which
+\`npx fintoro-mirror schema --tables\` and Datasette's descriptions come from, too.`;
+await write("docs/views.md", `${head}\n\n${renderViewDocs(manifest)}\n`);
+
+const table = ["| view | answers |", "|---|---|"];
+for (const { name, question } of manifest.views ?? [])
+  table.push(`| [\`${name}\`](views.md#${name}) | ${question} |`);
+const reporting = readFileSync(path.join(projectFolder, "docs/reporting.md"), "utf8");
+const marked = /(<!-- views -->\n)[^]*?(?=\n- \*\*Amounts)/;
+await write("docs/reporting.md", reporting.replace(marked, `$1\n${table.join("\n")}\n`));
+
+async function write(file: string, text: string): Promise<void> {
+  const target = path.join(projectFolder, file);
+  const options = await prettier.resolveConfig(target);
+  writeFileSync(target, await prettier.format(text, { ...options, filepath: target }));
+}
