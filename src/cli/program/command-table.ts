@@ -181,12 +181,7 @@ const commandTable = {
     summary: "copy mirror, webhook keys and documents to a folder or object store, also beside serve",
     options: {
       to: text("--to <place>", "a folder or s3://BUCKET/PREFIX (default: the config's backup.to)"),
-      keep: wholeNumber(
-        "--keep <n>",
-        "remove all but the last so many of a company's backups (default with --to: none)",
-        1,
-        10_000,
-      ),
+      keep: wholeNumber("--keep <n>", "keep a company's last so many (default with --to: all)", 1, 10_000),
       keys: flag("--no-keys", "leave out webhook secrets (also the config's backup.keys)"),
     },
   },
