@@ -5,7 +5,7 @@ import { systemClock } from "./base/clock.ts";
 import { systemRandom } from "./base/random.ts";
 import type { ConnectorEntry, SandboxRequest } from "./cli/program/command.ts";
 import { commands } from "./cli/commands/all-commands.ts";
-import { askForLine } from "./cli/console/output.ts";
+import { terminalPrompts } from "./cli/console/prompts.ts";
 import { createInvocation } from "./cli/program/invocation.ts";
 
 /**
@@ -29,10 +29,8 @@ const invocation = createInvocation({
   signals: process,
   readInput: () => text(process.stdin),
   endNow: (code) => process.exit(code),
-  ask:
-    process.stdin.isTTY && process.stderr.isTTY
-      ? (question, signal) => askForLine({ input: process.stdin, output: process.stderr }, question, signal)
-      : undefined,
+  openPrompts: process.stdin.isTTY && process.stderr.isTTY ? openPrompts : undefined,
+  exampleConfig: () => readFileSync(new URL("../config.example.yaml", import.meta.url), "utf8"),
   clock: systemClock,
   random: systemRandom,
   version: ownVersion(),
@@ -51,6 +49,15 @@ process.on("unhandledRejection", (error) => void failHard(error));
 process.stderr.on("error", () => undefined);
 
 process.exitCode = await invocation.run();
+
+/** As Ctrl-C does where the terminal sends signals. */
+function interrupt(): void {
+  process.emit("SIGINT");
+}
+
+function openPrompts(signal: AbortSignal) {
+  return terminalPrompts({ input: process.stdin, output: process.stderr, signal, interrupt });
+}
 
 /** Starts the stand-in service; its code is imported for commands that start one. */
 async function startSandbox({ records, faults, webhookUrl, secret, webhookFaults, ...rest }: SandboxRequest) {

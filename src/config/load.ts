@@ -47,8 +47,7 @@ export interface LoadedConfig {
 
 /** Finds, reads and checks the config. Throws one MirrorError `config` that names every mistake in it. */
 export function loadConfig(options: LoadOptions): LoadedConfig {
-  const named = options.path ?? (options.env["FINTORO_MIRROR_CONFIG"] || "config.yaml");
-  const file = path.resolve(options.cwd, named);
+  const file = configPath(options);
   const shownPath = shortPath(file, options.cwd);
   const yaml = readYaml(readText(file, shownPath, options));
   refuse(yaml.problems, shownPath);
@@ -58,6 +57,11 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
     return `${shownPath}:${line}:${column}`;
   };
   return { config, warnings, path: file, placeOf };
+}
+
+/** Absolute path of the config: as named, else by the environment, else in the folder. */
+export function configPath({ path: named, env, cwd }: Pick<LoadOptions, "path" | "env" | "cwd">): string {
+  return path.resolve(cwd, named ?? (env["FINTORO_MIRROR_CONFIG"] || "config.yaml"));
 }
 
 const howToWrite = "`fintoro-mirror schema` describes every key; config.example.yaml is a start";

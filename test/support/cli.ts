@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { EventEmitter, once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -162,6 +162,7 @@ export function createTestInvocation(
     version: "1.2.3",
     commands: [],
     connectors: [connectorEntry()],
+    exampleConfig: () => readFileSync(path.join(root, "config.example.yaml"), "utf8"),
     ...parts,
   });
   const run = async (): Promise<CommandResult> => ({ code: await invocation.run(), ...written });

@@ -75,6 +75,7 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
   "prom-client": ["src/status/"],
   picocolors: ["src/log/"],
   commander: ["src/cli/"],
+  "@clack/prompts": ["src/cli/console/"],
   yaml: ["src/config/"],
   fflate: ["src/export/files/"],
   yauzl: ["src/files/"],

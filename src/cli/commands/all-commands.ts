@@ -7,6 +7,7 @@ const subscriptions = () => import("./webhooks/subscription-commands.ts");
 
 /** All commands, in the order of help. A new command is a row of the table, a file, and a line here. */
 export const commands: readonly Command[] = [
+  lazy("init", async () => (await import("./init.ts")).initCommand),
   lazy("check", async () => (await import("./check.ts")).checkCommand),
   lazy("sync", async () => (await import("./sync.ts")).syncCommand),
   lazy("serve", async () => (await import("./serve.ts")).serveCommand),

@@ -1,5 +1,3 @@
-import { once } from "node:events";
-import type { Readable, Writable } from "node:stream";
 import { MirrorError } from "../../base/errors.ts";
 import { safeJson, terminalText } from "../../base/terminal-text.ts";
 
@@ -77,28 +75,4 @@ const { rawJSON } = JSON as typeof JSON & { rawJSON(this: void, text: string): u
 
 function exactNumbers(_key: string, value: unknown): unknown {
   return typeof value === "bigint" ? rawJSON(String(value)) : value;
-}
-
-/**
- * Asks a question on stderr and reads one line from the input; empty when the input ends.
- * @throws MirrorError `stopped` when the signal aborts first
- */
-export async function askForLine(
-  streams: { readonly input: Readable; readonly output: Writable },
-  question: string,
-  signal: AbortSignal,
-): Promise<string> {
-  const { createInterface } = await import("node:readline");
-  const lines = createInterface({ input: streams.input, terminal: false });
-  streams.output.write(question);
-  try {
-    const ended = once(lines, "close", { signal }).then(() => [""]);
-    const [line] = (await Promise.race([once(lines, "line", { signal }), ended])) as [string];
-    return line;
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    throw new MirrorError("stopped", "stopped before an answer was given", { cause: error });
-  } finally {
-    lines.close();
-  }
 }

@@ -21,7 +21,7 @@ export async function openContext(
   stop: AbortSignal,
 ): Promise<{ readonly context: CommandContext; readonly loaded: LoadedConfig | null }> {
   const { screen, log, output, colour } = console;
-  const { env, cwd, version, clock, random, signals, ask, readInput } = environment;
+  const { env, cwd, version, clock, random, signals, openPrompts, readInput, exampleConfig } = environment;
   const unchecked = (secrets?: LoadOptions["secrets"]) => readConfig(environment, globals, console, secrets);
   const loaded = command.config === "none" ? null : unchecked(command.config ?? "when_used");
   const [first, ...others] = environment.connectors;
@@ -37,12 +37,13 @@ export async function openContext(
   const context: CommandContext = {
     ...values,
     readInput,
+    exampleConfig,
     onHangup: (listener) => {
       signals.on("SIGHUP", listener);
       return () => void signals.off("SIGHUP", listener);
     },
     keepSecret: (secrets) => console.redaction.add(secrets),
-    ask: ask && ((question) => ask(question, signal)),
+    prompts: openPrompts?.(signal),
     progress: (read, work) => withProgress({ screen, log, clock, colour }, read, work),
     showing: (read, work) => withLines({ screen, clock }, read, work),
   };

@@ -9,6 +9,7 @@ import {
   text,
   texts,
   wholeNumber,
+  type Given,
   type OptionValues,
 } from "./option-specs.ts";
 
@@ -33,6 +34,28 @@ export const usualSample = 100;
 
 /** Summary and options of every command by its name, without its code: help loads nothing else. */
 const commandTable = {
+  init: {
+    summary: "write a first config: asks for address and token, checks them, and shows how to go on",
+    config: "none",
+    options: {
+      baseUrl: text("--base-url <url>", "where the service answers"),
+      tokenEnv: text("--token-env <name>", "the token is in this environment variable"),
+      tokenFile: text("--token-file <file>", "the token is in this file"),
+      schedule: text("--schedule <pattern>", "when serve reads everything, as a cron pattern, or off"),
+      webhookUrl: text("--webhook-url <url>", "where the service reaches the receiver"),
+      exports: text(
+        "--exports <list>",
+        "files made after every run: formats with commas between them, or none",
+      ),
+      files: text("--files <list>", "files of the service that are kept, too: pdf, attachments or none"),
+      install: choice("--install <starter>", "have it started: a line of the crontab, or a user's unit", [
+        "cron",
+        "systemd",
+      ]),
+      input: { flags: "--no-input", doc: "ask nothing", read: (given: Given) => given !== false },
+      force: flag("--force", "replace a config that is there"),
+    },
+  },
   check: {
     summary: "check config, data folder, disk, token, identity, clock, lock and webhook URL",
     config: "none",

@@ -7,6 +7,7 @@ import type { AdjustableLog } from "../../log/log.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
 import type { OutputStream } from "../../log/screen.ts";
 import type { DataStream, Output } from "../console/output.ts";
+import type { Prompts } from "../console/prompts.ts";
 import type { Ending } from "./exit-code.ts";
 import type { Globals } from "./globals.ts";
 import type { OptionSpecs, OptionValues } from "./option-specs.ts";
@@ -24,8 +25,10 @@ export interface ProcessEnvironment {
   readonly readInput: () => Promise<string>;
   /** Ends the process without waiting for anything. */
   readonly endNow: (code: number) => void;
-  /** Asks the person at the terminal; undefined without a terminal. */
-  readonly ask?: ((question: string, signal: AbortSignal) => Promise<string>) | undefined;
+  /** Opens questions to the person at the terminal, which the signal cancels; undefined without a terminal. */
+  readonly openPrompts?: ((signal: AbortSignal) => Prompts) | undefined;
+  /** Text of the commented example of a config. */
+  readonly exampleConfig: () => string;
   readonly clock: Clock;
   readonly random: Random;
   /** Version of this program. */
@@ -37,7 +40,7 @@ export interface ProcessEnvironment {
 /** What a command works with. */
 export interface CommandContext extends Pick<
   ProcessEnvironment,
-  "env" | "cwd" | "version" | "clock" | "random" | "readInput"
+  "env" | "cwd" | "version" | "clock" | "random" | "readInput" | "exampleConfig"
 > {
   readonly globals: Globals;
   readonly connectors: readonly [Connector, ...Connector[]];
@@ -55,8 +58,8 @@ export interface CommandContext extends Pick<
   readonly config: (secrets?: LoadOptions["secrets"]) => LoadedConfig;
   /** Redacts these texts from every later line. */
   readonly keepSecret: (secrets: readonly string[]) => void;
-  /** Asks the person at the terminal for a line; undefined without a terminal. */
-  readonly ask: ((question: string) => Promise<string>) | undefined;
+  /** Asks the person at the terminal; undefined without a terminal. */
+  readonly prompts: Prompts | undefined;
   /** Does `work` while progress is drawn or logged. */
   readonly progress: <T>(read: () => readonly ProgressView[], work: () => Promise<T>) => Promise<T>;
   /** Does `work` while a terminal shows these lines. */

@@ -1,4 +1,5 @@
 import { MirrorError } from "../../../base/errors.ts";
+import { shortText } from "../../../base/terminal-text.ts";
 import {
   deliversHere,
   eventsNamed,
@@ -132,7 +133,7 @@ function changeOf(
 export const deleteCommand: CommandRun<"webhooks delete"> = async (context, { args, options, loaded }) => {
   const id = subscriptionId(args);
   const scope = withToken(soleScope(context, loaded.config), options.tokenEnv);
-  if (!options.yes && !context.ask)
+  if (!options.yes && !context.prompts)
     throw new MirrorError("usage", "nobody is here to confirm it: give --yes");
   const deleted = await withSubscriptions(scope, async (subscriptions) => {
     const chosen = subscriptionWith(id, await subscriptions.list());
@@ -149,7 +150,7 @@ export const deleteCommand: CommandRun<"webhooks delete"> = async (context, { ar
   return "complete";
 };
 
-async function isConfirmed({ ask }: CommandContext, { id, url }: Subscription): Promise<boolean> {
-  const answer = (await ask?.(`Delete subscription ${id}, which delivers to ${url}? [y/N] `)) ?? "";
-  return /^\s*y(es)?\s*$/i.test(answer);
+async function isConfirmed({ prompts }: CommandContext, { id, url }: Subscription): Promise<boolean> {
+  const question = `Delete subscription ${id}, which delivers to ${shortText(url)}?`;
+  return (await prompts?.confirm(question)) ?? false;
 }

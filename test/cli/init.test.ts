@@ -1,0 +1,196 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import { jobText } from "../../src/cli/init/start-job.ts";
+import { runCommand, temporaryFolder, type InvocationParts } from "../support/cli.ts";
+import { fakeTool } from "../support/fake-tool.ts";
+import { answering } from "../support/prompts.ts";
+import { openSandbox } from "../support/sandbox.ts";
+
+interface Setup {
+  readonly sandbox: Sandbox;
+  readonly cwd: string;
+}
+
+async function setUp(): Promise<Setup> {
+  return { sandbox: await openSandbox({ records: 3, limit: 10_000 }), cwd: temporaryFolder() };
+}
+
+function init({ cwd, sandbox }: Setup, args: readonly string[], parts: InvocationParts = {}) {
+  return runCommand(["init", "--base-url", sandbox.url, ...args], {
+    cwd,
+    ...parts,
+    env: { TOKEN: sandbox.token, HOME: cwd, ...parts.env },
+  });
+}
+
+const textOf = ({ cwd }: Setup, file: string) => readFileSync(path.join(cwd, file), "utf8");
+const modeOf = ({ cwd }: Setup, file: string) => (statSync(path.join(cwd, file)).mode & 0o777).toString(8);
+
+describe("from options alone", () => {
+  test("writes a commented config that check and sync take as it is, and the schema that it names", async () => {
+    const setup = await setUp();
+    const { code, stdout } = await init(setup, ["--token-env", "TOKEN", "--company", "acme", "--no-input"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/config\.yaml is written, for ".+"\n[^]*next: fintoro-mirror sync\n$/);
+    expect(textOf(setup, "config.yaml")).toMatch(/^base_url: http:\/\/127[^]*# auto: 30m, or 5m/m);
+    expect(JSON.parse(textOf(setup, "config.schema.json"))).toMatchObject({ title: "fintoro-mirror config" });
+    const there = { cwd: setup.cwd, env: { TOKEN: setup.sandbox.token } };
+    expect((await runCommand(["check"], there)).code).toBe(0);
+    expect((await runCommand(["sync", "--quiet"], there)).code).toBe(0);
+    expect(existsSync(path.join(setup.cwd, "data/acme.db"))).toBe(true);
+  });
+
+  test("puts every choice in its place", async () => {
+    const setup = await setUp();
+    const { code } = await init(setup, [
+      ...["--token-env", "TOKEN", "--company", "off", "--schedule", "0 4 * * 1"],
+      ...["--webhook-url", "https://hooks.example.com/webhooks/off"],
+      ...["--exports", "csv, parquet", "--files", "attachments", "--no-input"],
+    ]);
+    expect(code).toBe(0);
+    const text = textOf(setup, "config.yaml");
+    expect(text).toContain('\n  "off": #');
+    expect(text).toContain('\n  sync: "0 4 * * 1" #');
+    expect(text).toContain('secrets: ["${file:./secrets/off-webhook-secret}"]');
+    expect(text).toContain("public_url: https://hooks.example.com/webhooks/off\n");
+    expect(text).toContain("  - { format: parquet, out: ./reports, after: sync }\n");
+    expect(text).toContain("\nfiles: { pdf: off, attachments: on }");
+  });
+
+  test("names the company as the service does, in characters that a file may have", async () => {
+    const setup = await setUp();
+    const { stdout } = await init(setup, ["--token-env", "TOKEN", "--json"]);
+    const { company, name } = JSON.parse(stdout) as { company: string; name: string };
+    expect(name).toMatch(/\S/);
+    expect(company).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
+  });
+
+  test.each([
+    [["--company", "a/b"], 2, "company"],
+    [["--schedule", "sometimes"], 2, "schedule.sync"],
+    [["--webhook-url", "http://example.com/"], 2, "public_url"],
+    [["--exports", "parket"], 2, "did you mean"],
+    [["--token-env", "NOT_THERE"], 2, "NOT_THERE is not set"],
+    [["--token-file", "no-file"], 2, "not both"],
+  ])("%j is refused before anything is written", async (args, exit, message) => {
+    const setup = await setUp();
+    const { code, stderr } = await init(setup, ["--token-env", "TOKEN", "--no-input", ...args]);
+    expect({ code, stderr }).toMatchObject({ code: exit, stderr: expect.stringContaining(message) });
+    expect(existsSync(path.join(setup.cwd, "config.yaml"))).toBe(false);
+  });
+
+  test("a token that the service refuses ends with 4; a service that is away with 1; nothing is written", async () => {
+    const setup = await setUp();
+    const args = ["--token-env", "TOKEN", "--no-input"];
+    expect((await init(setup, args, { env: { TOKEN: "another-token" } })).code).toBe(4);
+    await setup.sandbox.close();
+    expect((await init(setup, args)).code).toBe(1);
+    expect(existsSync(path.join(setup.cwd, "config.yaml"))).toBe(false);
+  });
+
+  test("never replaces a config without --force", async () => {
+    const setup = await setUp();
+    const args = ["--token-env", "TOKEN", "--company", "acme", "--no-input"];
+    await init(setup, args);
+    const before = textOf(setup, "config.yaml");
+    const again = await init(setup, [...args, "--schedule", "off"]);
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("nothing was written") });
+    expect(textOf(setup, "config.yaml")).toBe(before);
+    expect((await init(setup, [...args, "--schedule", "off", "--force"])).code).toBe(0);
+    expect(textOf(setup, "config.yaml")).toContain('  sync: "off"');
+  });
+
+  test("a token's file is named as the config's folder sees it", async () => {
+    const setup = await setUp();
+    writeFileSync(path.join(setup.cwd, "token"), `${setup.sandbox.token}\n`);
+    const conf = ["--config", "etc/config.yaml", "--company", "acme"];
+    expect(await init(setup, ["--token-file", "no-file", ...conf])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("there is no such file"),
+    });
+    expect((await init(setup, ["--token-file", "token", ...conf])).code).toBe(0);
+    expect(textOf(setup, "etc/config.yaml")).toContain(`token: \${file:${path.join(setup.cwd, "token")}} #`);
+  });
+
+  test("without a token and a terminal says which options give one", async () => {
+    const setup = await setUp();
+    const { code, stderr } = await init(setup, []);
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("--token-env NAME") });
+  });
+});
+
+describe("at a terminal", () => {
+  // Fault: secrets | a token is typed at a terminal | answers of a person | it stands in one file of mode 0600 and in no line
+  test("asks for what is missing, again for what is wrong, and keeps a typed token in a file for nobody else", async () => {
+    const setup = await setUp();
+    const person = answering([
+      ...["file", "a token", "a-wrong-token", "file", setup.sandbox.token, "a/b", "acme", undefined, ""],
+      ...[["csv"], ["pdf"], "none"],
+    ]);
+    const { code, stdout, stderr } = await init(setup, [], person);
+    expect(code).toBe(0);
+    expect(person.left).toEqual([]);
+    expect(person.refused).toEqual([
+      "a token has no space and only ASCII characters",
+      expect.stringContaining("company"),
+    ]);
+    expect(textOf(setup, "config.yaml")).toContain("token: ${file:./secrets/acme-token} #");
+    expect(textOf(setup, "secrets/acme-token")).toBe(`${setup.sandbox.token}\n`);
+    expect([modeOf(setup, "secrets/acme-token"), modeOf(setup, "secrets")]).toEqual(["600", "700"]);
+    expect(textOf(setup, "secrets/.gitignore")).toBe("*\n");
+    expect(stdout + stderr + textOf(setup, "config.yaml")).not.toContain(setup.sandbox.token);
+    expect((await runCommand(["check"], { cwd: setup.cwd })).code).toBe(0);
+  });
+
+  test("gives up after three tokens that are refused", async () => {
+    const setup = await setUp();
+    const person = answering(["file", "wrong-1", "file", "wrong-2", "file", "wrong-3"]);
+    expect((await init(setup, [], person)).code).toBe(4);
+  });
+
+  test("installs nothing without a yes, and shows before what it would install", async () => {
+    const setup = await setUp();
+    const answers = (yes: boolean) => answering([undefined, "", [], [], "cron", yes]);
+    const crontab = fakeTool(setup.cwd, "crontab");
+    const env = { PATH: `${crontab.folder}:${process.env["PATH"]}` };
+    const args = ["--token-env", "TOKEN", "--company", "acme"];
+    const no = await init(setup, args, { ...answers(false), env });
+    expect(no).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/15 2 \* \* \* .* sync --quiet --config /),
+    });
+    expect(crontab.calls()).toEqual([]);
+    expect((await init(setup, [...args, "--force"], { ...answers(true), env })).code).toBe(0);
+    expect(crontab.calls()).toEqual(["-l", "-"]);
+    expect(crontab.input()).toMatch(
+      /^15 2 \* \* \* \S*node\S* --disable-sigusr1 \S+main\.\S+ sync --quiet --config \S+\n$/,
+    );
+  });
+
+  // Fault: process | crontab fails | a program of that name that ends with 1 | the config stays, exit 1, the reason is shown
+  test("a crontab that cannot be changed leaves the config, says why and exits with 1", async () => {
+    const setup = await setUp();
+    const { folder } = fakeTool(setup.cwd, "crontab", "echo not allowed >&2; exit 1");
+    const args = ["--token-env", "TOKEN", "--company", "acme", "--no-input", "--install", "cron"];
+    const { code, stderr } = await init(setup, args, { env: { PATH: `${folder}:${process.env["PATH"]}` } });
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("not allowed") });
+    expect(existsSync(path.join(setup.cwd, "config.yaml"))).toBe(true);
+  });
+});
+
+test("paths in a crontab or unit mean themselves, whatever characters they have", () => {
+  const place = {
+    node: "/opt/my node/node",
+    entry: "/a/m.js",
+    config: `/b/100% "x" $HOME's\\c.yaml`,
+    schedule: "1 2 * * *",
+  };
+  expect(jobText("cron", place)).toBe(
+    String.raw`1 2 * * * '/opt/my node/node' --disable-sigusr1 /a/m.js sync --quiet --config '/b/100\% "x" $HOME'\''s\c.yaml'`,
+  );
+  expect(jobText("systemd", place)).toContain(
+    String.raw`ExecStart="/opt/my node/node" --disable-sigusr1 "/a/m.js" serve --config "/b/100%% \"x\" $$HOME's\\c.yaml"`,
+  );
+});
