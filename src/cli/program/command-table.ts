@@ -69,7 +69,7 @@ const commandTable = {
       full: flag("--full", "read every detail and child list again, not only what seems new or changed"),
       quick: flag(
         "--quick",
-        "read only what lists show of the last days; a few dozen requests that prove nothing",
+        "read what lists show of the last days: a few dozen requests that prove nothing",
       ),
       scrub: flag("--no-scrub", "leave out the scrub: what was read longest ago is not read again"),
       dryRun: flag("--dry-run", "show the requests a run would need; nothing is written"),
