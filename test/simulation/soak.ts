@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { differences, look } from "../support/compare.ts";
 import { openManyCompanies, processFacts, type ManyCompanies } from "../support/many-companies.ts";
-import { noStall, type ProbeAnswer, type Stall } from "../support/stall.ts";
+import { askProbe, longestBy, stallText, type Stall } from "../support/stall.ts";
 import { endServe, startProcess, startProbed, type Process } from "../support/serve-process.ts";
 import { truthOf } from "../support/truth.ts";
 
@@ -121,11 +120,9 @@ async function load(many: ManyCompanies, daemon: Process, plan: SoakPlan, share:
   return samples;
 }
 
-async function lookAt({ child }: Process): Promise<SoakSample> {
-  const answered = once(child, "message", { signal: AbortSignal.timeout(minuteMs) });
-  child.send("look");
-  const [answer] = (await answered) as [ProbeAnswer];
-  return { atMs: performance.now(), rssBytes: processFacts(child.pid ?? 0).rssBytes, ...answer };
+async function lookAt(daemon: Process): Promise<SoakSample> {
+  const answer = await askProbe(daemon.child, { collect: true });
+  return { atMs: performance.now(), rssBytes: processFacts(daemon.child.pid ?? 0).rssBytes, ...answer };
 }
 
 /** A `sync` beside the daemon: it asks the daemon for the run, whose end brings a report. */
@@ -177,18 +174,16 @@ export function judgeDescriptors(before: Descriptors, after: Descriptors, compan
  * threads of the garbage collection, is shown.
  */
 export function judgeStalls(samples: readonly SoakSample[]): SoakResult {
-  const busiest = samples.reduce((most, { busiest: one }) => (one.cpuMs > most.cpuMs ? one : most), noStall);
-  const longest = samples.reduce(
-    (most, { longest: one }) => (one.wallMs > most.wallMs ? one : most),
-    noStall,
+  const busiest = longestBy(
+    "cpuMs",
+    samples.map((sample) => sample.busiest),
+  );
+  const longest = longestBy(
+    "wallMs",
+    samples.map((sample) => sample.longest),
   );
   const lines = [`busiest stall: ${stallText(busiest)}`, `longest stall: ${stallText(longest)}`];
   return { lines, broken: busiest.cpuMs > aims.stallMs ? [`the event loop stalls: ${lines[0]}`] : [] };
-}
-
-function stallText({ wallMs, cpuMs, preemptedMs, blockedMs }: Stall): string {
-  const [wall, cpu, preempted, blocked] = [wallMs, cpuMs, preemptedMs, blockedMs].map(Math.round);
-  return `${wall} ms: ${cpu} at work, ${preempted} without the processor, ${blocked} waiting for the disk or other threads`;
 }
 
 /**

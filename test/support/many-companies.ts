@@ -91,9 +91,3 @@ export async function askPage(
   const text = await response.text();
   return { text, tookMs: performance.now() - startedMs };
 }
-
-/** Longest pause of the event loop since the last time this was asked, ms; from /metrics. */
-export async function longestStallMs(port: number): Promise<number> {
-  const { text } = await askPage(port, "/metrics");
-  return Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1]) * 1_000;
-}

@@ -18,8 +18,8 @@ function probe(channel: NonNullable<typeof process.channel>): void {
     if (stall.wallMs > longest.wallMs) longest = stall;
     last = now;
   }, tickMs).unref();
-  process.on("message", () => {
-    globalThis.gc?.();
+  process.on("message", ({ collect }: { readonly collect: boolean }) => {
+    if (collect) globalThis.gc?.();
     const { heapUsed, external } = process.memoryUsage();
     process.send?.({ heapBytes: heapUsed + external, busiest, longest } satisfies ProbeAnswer);
     [busiest, longest] = [noStall, noStall];

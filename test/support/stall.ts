@@ -1,3 +1,6 @@
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+
 /** A time in which the event loop of a process did not turn, ms. */
 export interface Stall {
   readonly wallMs: number;
@@ -11,7 +14,7 @@ export interface Stall {
 
 /** What a probed process answers. */
 export interface ProbeAnswer {
-  /** Of the engine and its buffers, after all garbage was collected. */
+  /** Of the engine and its buffers, after all garbage was collected where that was asked. */
   readonly heapBytes: number;
   /** Since the question before, the longest by `cpuMs` and by `wallMs`. */
   readonly busiest: Stall;
@@ -19,3 +22,25 @@ export interface ProbeAnswer {
 }
 
 export const noStall: Stall = { wallMs: 0, cpuMs: 0, preemptedMs: 0, blockedMs: 0 };
+
+/** What the probe of a process measured; `collect` has it collect all garbage first. */
+export async function askProbe(
+  child: ChildProcess,
+  question: { readonly collect: boolean },
+): Promise<ProbeAnswer> {
+  const answered = once(child, "message", { signal: AbortSignal.timeout(60_000) });
+  child.send(question);
+  const [answer] = (await answered) as [ProbeAnswer];
+  return answer;
+}
+
+/** Pure. */
+export function longestBy(time: "wallMs" | "cpuMs", stalls: readonly Stall[]): Stall {
+  return stalls.reduce((most, stall) => (stall[time] > most[time] ? stall : most), noStall);
+}
+
+/** Pure. */
+export function stallText({ wallMs, cpuMs, preemptedMs, blockedMs }: Stall): string {
+  const [wall, cpu, preempted, blocked] = [wallMs, cpuMs, preemptedMs, blockedMs].map(Math.round);
+  return `${wall} ms: ${cpu} at work, ${preempted} without the processor, ${blocked} waiting for the disk or other threads`;
+}
