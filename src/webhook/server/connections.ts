@@ -45,9 +45,17 @@ const dropLogEveryMs = 60_000;
 /** Longest time between a deadline and its check. */
 const checkEveryMs = 500;
 
-interface Answering {
-  readonly response: ServerResponse;
-  readonly untilMs: number;
+/**
+ * One connection. What changes with each request stands in here: what leaves a map or set that changes so often stays
+ * in memory until the next large collection.
+ */
+interface Connection {
+  /** To the last complete request; null: there is none to be answered. */
+  response: ServerResponse | null;
+  /** Until when it has to be read, monotonic. */
+  untilMs: number;
+  /** Counts on with each connection that begins to wait for a complete request. */
+  waitsSince: number;
 }
 
 /**
@@ -63,11 +71,8 @@ export class Connections {
   private readonly server: Server;
   private readonly options: ConnectionOptions;
   private readonly logDrop: RefusalLog;
-  private readonly open = new Set<Socket>();
-  /** Without a complete request, the longest first. */
-  private readonly waiting = new Set<Socket>();
-  /** With complete requests, by the last of them; the one that ends first is first. */
-  private readonly answering = new Map<Socket, Answering>();
+  private readonly open = new Map<Socket, Connection>();
+  private waits = 0;
   private readonly invalid = new WeakSet<Socket>();
   private readonly deadlines: NodeJS.Timeout;
 
@@ -91,12 +96,16 @@ export class Connections {
   /** Remembers a complete request's response: nothing is written on the connection before it. */
   track(response: ServerResponse): void {
     const { socket } = response.req;
-    if (!this.open.has(socket)) return;
-    const untilMs = this.options.clock.monotonicMs() + this.options.limits.responseDeadlineMs;
-    this.waiting.delete(socket);
-    this.answering.delete(socket);
-    this.answering.set(socket, { response, untilMs });
-    response.on("close", () => this.answered(socket, response));
+    const connection = this.open.get(socket);
+    if (!connection) return;
+    connection.response = response;
+    connection.untilMs = this.options.clock.monotonicMs() + this.options.limits.responseDeadlineMs;
+    response.on("close", () => {
+      // Otherwise another request is being answered.
+      if (connection.response !== response) return;
+      connection.response = null;
+      connection.waitsSince = ++this.waits;
+    });
   }
 
   /** Stops accepting, waits for responses on their way, and after `graceMs` ends what is left. */
@@ -106,10 +115,10 @@ export class Connections {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     server.closeIdleConnections();
     // Node does not count connections that never sent a byte as idle.
-    for (const socket of this.waiting) if (socket.bytesRead === 0) socket.destroy();
+    for (const socket of this.open.keys()) if (socket.bytesRead === 0) socket.destroy();
     const late = Promise.withResolvers<void>();
     const timers = [
-      setTimeout(() => this.open.forEach((socket) => socket.destroy()), graceMs),
+      setTimeout(() => this.open.forEach((_, socket) => socket.destroy()), graceMs),
       setTimeout(late.resolve, graceMs + checkEveryMs),
     ];
     await Promise.race([closed, late.promise]);
@@ -120,30 +129,27 @@ export class Connections {
   private accept(socket: Socket): void {
     const { connections } = this.options.limits;
     if (this.open.size >= connections) {
-      const [longest = socket] = this.waiting;
+      const longest = this.longestWaiting() ?? socket;
       this.drop(longest, `more than ${connections} connections are open`);
       if (longest === socket) return;
     }
-    this.open.add(socket);
-    this.waiting.add(socket);
-    socket.once("close", () => this.forget(socket));
+    this.open.set(socket, { response: null, untilMs: Infinity, waitsSince: ++this.waits });
+    socket.once("close", () => this.open.delete(socket));
   }
 
-  private answered(socket: Socket, response: ServerResponse): void {
-    // Another request is being answered, or the connection is over.
-    if (this.answering.get(socket)?.response !== response) return;
-    this.answering.delete(socket);
-    this.waiting.add(socket);
-  }
-
-  private forget(socket: Socket): void {
-    this.open.delete(socket);
-    this.waiting.delete(socket);
-    this.answering.delete(socket);
+  /** The connection that has been without a complete request for longest; null: each has one. */
+  private longestWaiting(): Socket | null {
+    let longest: Socket | null = null;
+    let since = Infinity;
+    for (const [socket, { response, waitsSince }] of this.open) {
+      if (response !== null || waitsSince > since) continue;
+      [longest, since] = [socket, waitsSince];
+    }
+    return longest;
   }
 
   private drop(socket: Socket, why: string): void {
-    this.forget(socket);
+    this.open.delete(socket);
     socket.destroy();
     this.options.counts.dropped++;
     this.logDrop(why, "a connection was dropped", { why, dropped: this.options.counts.dropped });
@@ -151,10 +157,8 @@ export class Connections {
 
   private dropUnread(): void {
     const nowMs = this.options.clock.monotonicMs();
-    for (const [socket, { untilMs }] of this.answering) {
-      if (nowMs < untilMs) return;
-      this.drop(socket, "the client does not read its response");
-    }
+    for (const [socket, { response, untilMs }] of this.open)
+      if (response !== null && nowMs >= untilMs) this.drop(socket, "the client does not read its response");
   }
 
   private answerInvalid(code: string, socket: Socket): void {
@@ -179,9 +183,10 @@ export class Connections {
 
   /** Calls `step` when nothing is left to be answered. The body of a request right before ends later in this turn. */
   private afterResponse(socket: Socket, step: (waited: boolean) => void): void {
-    const isAnswering = this.answering.has(socket);
+    const responseTo = () => this.open.get(socket)?.response ?? null;
+    const isAnswering = responseTo() !== null;
     setImmediate(() => {
-      const { response } = this.answering.get(socket) ?? {};
+      const response = responseTo();
       if (response) response.once("close", () => step(true));
       else step(isAnswering);
     });

@@ -22,10 +22,20 @@ export const bodyLimits = {
  */
 export function createBodyReader({ bodyBytes, bodiesBytes, bodyDeadlineMs }: typeof bodyLimits): BodyReader {
   let freeBytes = bodiesBytes;
-  /** Ends each body that is being read, the oldest first. */
+  /**
+   * Ends each body of which a part has come, the oldest first. One that comes whole is never in here: what leaves a set
+   * that changes with each delivery stays in memory until the next large collection.
+   */
   const reading = new Set<(result: BodyResult) => void>();
+  const makeRoom = (sizeBytes: number) => {
+    for (const endOldest of reading) {
+      if (sizeBytes <= freeBytes) return;
+      endOldest("full");
+    }
+  };
   return (request, done) => {
     const chunks: Buffer[] = [];
+    const expectedBytes = Number(request.headers["content-length"] ?? Infinity);
     let sizeBytes = 0;
     let over = false;
     const end = (result: BodyResult) => {
@@ -39,17 +49,15 @@ export function createBodyReader({ bodyBytes, bodiesBytes, bodyDeadlineMs }: typ
     };
     const onData = (chunk: Buffer) => {
       if (sizeBytes + chunk.length > bodyBytes) return end("large");
-      for (const endOldest of reading) {
-        if (chunk.length <= freeBytes) break;
-        endOldest("full");
-      }
+      if (chunk.length > freeBytes) makeRoom(chunk.length);
       if (over) return;
+      if (chunk.length > freeBytes) return end("full");
       freeBytes -= chunk.length;
       sizeBytes += chunk.length;
       chunks.push(chunk);
+      if (sizeBytes < expectedBytes) reading.add(end);
     };
     const timer = setTimeout(() => end("slow"), bodyDeadlineMs);
-    reading.add(end);
     request.on("data", onData);
     request.once("end", () => end(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
     request.once("close", () => end("gone"));
