@@ -102,7 +102,8 @@ export class Receiver {
     const refusal = reason === null ? undefined : { reason, ...facts };
     this.options.companies.countAnswer(company, String(status), refusal);
     const fields = { ...(company !== "" && { company }), status, why };
-    this.logRefusal(`${company} ${status} ${why}`, "a delivery was refused", fields);
+    const what = reason === null ? "a request was refused" : "a delivery was refused";
+    this.logRefusal(`${company} ${status} ${why}`, what, fields);
     return answer;
   }
 
