@@ -59,6 +59,12 @@ export const titles = table(`
   v_pipeline Ponuky a objednávky
   v_business_cases_by_status Obchodné prípady podľa stavu
   v_purchases_by_supplier Nákupy podľa dodávateľov
+  v_invoices Faktúry prehľadne
+  v_proformas Zálohové faktúry prehľadne
+  v_write_offs Nebude uhradené
+  v_days_to_pay Dni do úhrady
+  v_quotations Čo sa stalo s ponukami
+  v_orders Čo sa stalo s objednávkami
   v_number_gaps Medzery v číslovaní
 `);
 
@@ -281,6 +287,26 @@ export const headings = table(`
   first_missing Prvé chýbajúce
   last_missing Posledné chýbajúce
   missing Chýba
+  credited Dobropisované
+  paid_date Dátum úhrady
+  days_to_pay Dní do úhrady
+  written_off Nebude uhradené
+  average_days Priemer dní
+  shortest_days Najmenej dní
+  longest_days Najviac dní
+  paid_late Uhradené po splatnosti
+  average_days_late Priemer dní po splatnosti
+  last_paid_date Naposledy uhradené
+  settlement Zúčtovanie
+  rate Kurz
+  rate_date Dátum kurzu
+  paid Uhradené
+  last_payment_date Posledná úhrada
+  business_case_status Stav obchodného prípadu
+  outcome Výsledok
+  orders_in_case Objednávky v prípade
+  invoices_in_case Faktúry v prípade
+  first_invoice_date Prvá faktúra
   resource Tabuľka
   record Záznam
   deleted_at Zmazané

@@ -68,6 +68,13 @@ export const slovak: Translation = {
       "61 to 90": "61 až 90 dní",
       "over 90": "nad 90 dní",
     },
+    settlement: {
+      "not paid": "neuhradená",
+      advance: "záloha",
+      "partly settled": "čiastočne zúčtovaná",
+      settled: "zúčtovaná",
+    },
+    outcome: { accepted: "prijatá", rejected: "odmietnutá", waiting: "čaká", expired: "vypršala" },
     month_rule: { delivery_date: "dátumu dodania", issue_date: "dátumu vystavenia" },
   },
   yes: "áno",
