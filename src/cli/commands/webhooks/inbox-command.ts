@@ -6,7 +6,8 @@ import { InboxView, type InboxRow } from "../../../state/inbox/inbox-view.ts";
 import { printResult } from "../../console/output.ts";
 import { readExisting, soleScope } from "../../mirror/company-scope.ts";
 import { selectResources } from "../../mirror/selected-resources.ts";
-import { usualInboxCount, type CommandRun } from "../../program/command-table.ts";
+import type { CommandRun } from "../../program/command-table.ts";
+import { usualInboxCount } from "../../program/webhook-commands.ts";
 import { readSince } from "./since.ts";
 
 /** Prints the newest stored events. */
