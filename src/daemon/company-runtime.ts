@@ -23,6 +23,7 @@ import { runHeartbeat } from "./heartbeat.ts";
 import type { AfterRunQueue } from "./runs/after-run-queue.ts";
 import { performRun, type CompanyRun, type RunRequest } from "./runs/company-run.ts";
 import { progressView } from "./runs/run-progress.ts";
+import { createIdleFetch } from "./runs/idle-fetch.ts";
 import type { RunPlaces } from "./runs/run-places.ts";
 import { RunQueue, type EndedRun, type Scrubbing } from "./runs/run-queue.ts";
 import { connectService, type ServiceConnection } from "./runs/service-connection.ts";
@@ -84,6 +85,7 @@ export class CompanyRuntime {
   private readonly closed: AbortSignal;
   private readonly uptime: UptimeLog;
   private readonly scheduler: RunScheduler;
+  private readonly fetchFiles: () => void;
   private readonly notices: Notices;
   private readonly tasks: Promise<void>[] = [];
   /** Rejects with the first task that fails. */
@@ -122,11 +124,16 @@ export class CompanyRuntime {
       counters.add(run);
       counters.countRun(ended);
       releaseMemory(mirror.db);
+      if (!run.request.quick) this.fetchFiles();
     };
     const afterRun = () => afterRuns.add(company.name, "all");
     const followed = { begin, perform: performRun, onEnd, afterRun };
     const runQueue = new RunQueue({ context, places: runPlaces, closed, ...followed });
     this.runQueue = runQueue;
+    const fetchSome = () => afterRuns.add(company.name, "files", closed);
+    const isRunning = () => runQueue.current !== null;
+    const filing = { config, company, resources, db: mirror.db, isRunning, fetchSome, closed };
+    this.fetchFiles = createIdleFetch({ context, ...filing });
     const isServiceThere = () => this.eventWorker.state().state === "working";
     const runs = { context, mirror, runQueue, resources, schedule, closed, isServiceThere };
     this.scheduler = new RunScheduler(runs);
@@ -195,7 +202,10 @@ export class CompanyRuntime {
     this.track(this.eventWorker.ended);
     this.track(scheduler.follow(reason));
     this.track(scheduler.followQuick(settings.config.schedule));
-    const publish = () => this.options.afterRuns.add(settings.company.name, "report", this.closed);
+    const publish = async () => {
+      await this.options.afterRuns.add(settings.company.name, "report", this.closed);
+      this.fetchFiles();
+    };
     this.track(scheduler.followPublish(settings.config.schedule, publish));
     this.track(this.republish(publish));
     this.track(scheduler.followBackup(settings.config, () => this.backUp()));

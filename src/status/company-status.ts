@@ -1,4 +1,5 @@
 import type { BudgetView } from "../rate-limit/permit.ts";
+import type { FileCounts } from "../state/files/pending-files.ts";
 import type { QueueCount } from "../state/work-queue.ts";
 import type { RunPlan } from "../sync/plan/run-plan.ts";
 import type { Trouble } from "../sync/context/tally.ts";
@@ -31,6 +32,8 @@ export interface CompanyStatus {
   readonly events: EventStatus | null;
   /** How report and exports went last. */
   readonly after_run: readonly StepStatus[];
+  /** How the files of the kinds that the config asks for stand; null: no mirror that knows of files. */
+  readonly files: FileCounts | null;
   /** Incidents, and alerts about them that are not delivered yet. */
   readonly alerts: AlertState;
   /** What the last `verify` of this mirror found; null: none was made. */

@@ -7,6 +7,8 @@ import type { Manifest } from "../connector/connector-manifest.ts";
 import { openBudgetFile } from "../rate-limit/budget-file.ts";
 import type { BudgetView } from "../rate-limit/permit.ts";
 import { createRateLimiter } from "../rate-limit/rate-limiter.ts";
+import { PendingFiles, type FiledResource } from "../state/files/pending-files.ts";
+import { StoredFiles } from "../state/files/stored-files.ts";
 import { earliest } from "../state/sweeps.ts";
 import type { Db } from "../store/database.ts";
 import { lockHolder, type LockHolder } from "../store/writer-lock.ts";
@@ -39,6 +41,8 @@ export interface StatusQuestion {
   readonly scrub: Pick<ScrubQuestion, "settings" | "parentsPerRun" | "windowMs">;
   /** What the config asks for after runs. */
   readonly steps: readonly string[];
+  /** Whose files the config asks for. */
+  readonly filed: readonly FiledResource[];
   /** Tables read whole longer ago are stale; null: none is. */
   readonly maxAgeMs: number | null;
   readonly nowMs: number;
@@ -68,6 +72,7 @@ export function readStatus(question: StatusQuestion): CompanyStatus {
     freshness,
     health,
     events,
+    files: StoredFiles.areIn(db) ? new PendingFiles(db).counts(question.filed) : null,
     verified: readProof(files.verified, db),
   };
   return { mirrored: true, writer: writer?.description ?? null, running, ...facts };
@@ -81,6 +86,7 @@ const noMirror = {
   freshness: { oldest: null, stale: [] },
   health: null,
   events: null,
+  files: null,
   verified: null,
 };
 

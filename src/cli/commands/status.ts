@@ -2,6 +2,7 @@ import { parentsPerRun } from "../../daemon/runs/company-run.ts";
 import { readStatus, statusOutcome, type StatusQuestion } from "../../status/read-status.ts";
 import type { CompanyStatus } from "../../status/company-status.ts";
 import { stepsOf } from "../../status/after-run-record.ts";
+import { filedResources, fileKinds } from "../../state/files/pending-files.ts";
 import { statusLines } from "../../status/render/status-text.ts";
 import { printResult } from "../console/output.ts";
 import { companyScopes, readMirror, type CompanyScope } from "../mirror/company-scope.ts";
@@ -27,6 +28,7 @@ function companyStatus(
   const { context, manifest, files, config } = scope;
   const { clock, log } = context;
   const selected = selectResources(manifest, config.resources, []);
+  const kinds = fileKinds(config);
   return readMirror(scope, (db) =>
     readStatus({
       db,
@@ -39,6 +41,7 @@ function companyStatus(
         windowMs: config.rateLimit.windowMs,
       },
       steps: stepsOf(config),
+      filed: filedResources(selected).filter(({ files: { kind } }) => kinds.includes(kind)),
       ...question,
       clock,
       log,

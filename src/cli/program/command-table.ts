@@ -17,6 +17,17 @@ import {
 /** `verify` compares this many details without --sample. */
 export const usualSample = 100;
 
+/** What ends a command early; what it did stays. */
+const limits = {
+  maxRequests: wholeNumber(
+    "--max-requests <n>",
+    "stop after so many requests per company; the next run goes on",
+    1,
+    100_000_000,
+  ),
+  maxDuration: durationMs("--max-duration <duration>", "stop after that long; the next run goes on"),
+};
+
 /** Summary and options of every command by its name, without its code: help loads nothing else. */
 const commandTable = {
   init: {
@@ -58,13 +69,7 @@ const commandTable = {
       ),
       scrub: flag("--no-scrub", "leave out the scrub: what was read longest ago is not read again"),
       dryRun: flag("--dry-run", "show the requests a run would need; nothing is written"),
-      maxRequests: wholeNumber(
-        "--max-requests <n>",
-        "stop after so many requests per company; the next run goes on",
-        1,
-        100_000_000,
-      ),
-      maxDuration: durationMs("--max-duration <duration>", "stop after that long; the next run goes on"),
+      ...limits,
       allowMassDelete: flag(
         "--allow-mass-delete",
         "believe in more deletions than 5 % of a resource; each is still asked for",
@@ -172,13 +177,7 @@ const commandTable = {
     summary: "fetch PDFs of documents and receipts and attachments of CRM events that are missing or changed",
     options: {
       month: month("--month <month>", "only those of this month: 2026-10"),
-      maxRequests: wholeNumber(
-        "--max-requests <n>",
-        "stop after so many requests per company; the next time goes on",
-        1,
-        100_000_000,
-      ),
-      maxDuration: durationMs("--max-duration <duration>", "stop after that long; the next time goes on"),
+      ...limits,
     },
   },
   "files check": {

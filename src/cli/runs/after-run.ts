@@ -1,6 +1,7 @@
 import { localDate } from "../../base/clock.ts";
 import type { ExportConfig } from "../../config/config.ts";
 import { monthBefore, periodOfMonth } from "../../export/plan/period.ts";
+import { fileKinds, usualQuestion } from "../../state/files/pending-files.ts";
 import type { AfterRunScope } from "../../daemon/runs/after-run-queue.ts";
 import { exportStep, filesStep } from "../../status/after-run-record.ts";
 import { failureOf } from "../console/failure-text.ts";
@@ -9,7 +10,7 @@ import type { Outcome } from "../program/exit-code.ts";
 import { exportCompany } from "./export-company.ts";
 import { publishCompany } from "./publish-company.ts";
 import { addressOfBackups, backupCompany } from "./backup-company.ts";
-import { fetchCompanyFiles, fileKinds, usualQuestion } from "./files-company.ts";
+import { fetchCompanyFiles } from "./files-company.ts";
 import { recorded } from "./recorded-step.ts";
 
 /**
@@ -56,7 +57,12 @@ async function fetchAndPublish(
 ): Promise<Outcome | null> {
   const { config, company, context } = scope;
   try {
-    const request = { kinds: fileKinds(config), question: usualQuestion(scope), closed, mostRequests };
+    const request = {
+      kinds: fileKinds(config),
+      question: usualQuestion(context.clock.nowMs()),
+      closed,
+      mostRequests,
+    };
     const { written, pending, folder } = await recorded(
       scope,
       filesStep,

@@ -42,23 +42,6 @@ export interface FilesResult extends FetchTally {
 
 /** One answer, at most: several are in memory at a time. */
 const mostFileBytes = 100_000_000;
-/** What could not be used is asked for again after that time, unless a person asks. */
-const retryAfterMs = 20 * 3_600_000;
-
-/** The kinds that the config asks for; to a person who asks, all of them where it asks for none. */
-export function fileKinds({ files }: CompanyScope["config"], isAsked = false): FileKind[] {
-  const none = isAsked && !files.pdf && !files.attachments;
-  return [
-    ...(files.pdf || none ? (["pdf"] as const) : []),
-    ...(files.attachments || none ? (["attachment"] as const) : []),
-  ];
-}
-
-/** Everything that is due without a person who asks for it. */
-export function usualQuestion({ context }: CompanyScope): PendingQuestion {
-  return { retryBeforeMs: context.clock.nowMs() - retryAfterMs };
-}
-
 /**
  * Fetches files of one company beside whoever writes the mirror. Sends nothing where none is missing. On a terminal one
  * line shows the progress.

@@ -1,6 +1,6 @@
 import { canonicalId, type RecordId } from "../../base/ids.ts";
 import { isoTime } from "../../base/clock.ts";
-import type { Resource } from "../../connector/resource.ts";
+import type { FileKind, Resource } from "../../connector/resource.ts";
 import { quoted } from "../../store/sql-text.ts";
 import { Repository } from "../../store/repository.ts";
 import { columnNames, fenceTable } from "../../store/tables/table-layout.ts";
@@ -51,6 +51,23 @@ export type FiledResource = Resource & Required<Pick<Resource, "files">>;
 /** Those of the resources that have files. */
 export function filedResources(resources: readonly Resource[]): FiledResource[] {
   return resources.filter((resource): resource is FiledResource => resource.files !== undefined);
+}
+
+/** What could not be used is asked for again after that time, unless a person asks. */
+const retryAfterMs = 20 * 3_600_000;
+
+/** Everything that is due without a person who asks for it. */
+export function usualQuestion(nowMs: number): PendingQuestion {
+  return { retryBeforeMs: nowMs - retryAfterMs };
+}
+
+/** The kinds that the config asks for. */
+export function fileKinds({ files }: FilesConfig): FileKind[] {
+  return [...(files.pdf ? (["pdf"] as const) : []), ...(files.attachments ? (["attachment"] as const) : [])];
+}
+
+interface FilesConfig {
+  readonly files: { readonly pdf: boolean; readonly attachments: boolean };
 }
 
 /** Which files are still to be fetched: a query over the mirror, so that nothing has to be queued. Never writes. */

@@ -32,6 +32,7 @@ export function statusLines(company: string, status: CompanyStatus, nowMs: numbe
     ...(status.verified ? [verifiedLine(status.verified, nowMs)] : []),
     ...(status.events ? eventLines(status.events, nowMs) : []),
     ...runLines(health, status.running, nowMs),
+    ...fileLines(status),
     ...status.after_run.map((step) => stepLine(step, nowMs)),
     ...targetsLeft(status.alerts).map(alertLine),
     ...status.freshness.stale.map(({ name, age }) => `  TOO OLD ${name}: ${age}`),
@@ -81,6 +82,16 @@ function sizeLines({ inbox, change_log: log, runs, ...sizes }: MirrorSizes): str
   ];
   const hint = "  its free space is used again, but not given back: run `fintoro-mirror prune --vacuum` once";
   return [`  size: ${parts.join("; ")}`, ...(!shrinks && free >= muchFreeBytes ? [hint] : [])];
+}
+
+function fileLines({ files }: CompanyStatus): string[] {
+  if (!files || files.stored + files.pending + files.problems === 0) return [];
+  const parts = [
+    `${plural(files.stored, "file", "files")} stored, ${formatSize(files.stored_bytes)}`,
+    ...(files.pending > 0 ? [`those of ${files.pending} records still to be fetched`] : []),
+    ...(files.problems > 0 ? [`! ${files.problems} records without a usable file`] : []),
+  ];
+  return [`  files: ${parts.join("; ")}`];
 }
 
 function queueLines({ queue }: Health, writer: string | null): string[] {

@@ -1,8 +1,9 @@
 import { formatCount, formatSize } from "../../../base/units.ts";
+import { fileKinds } from "../../../state/files/pending-files.ts";
 import { filesStep } from "../../../status/after-run-record.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { forEachCompany } from "../../runs/each-company.ts";
-import { fetchCompanyFiles, fileKinds, fileProblems } from "../../runs/files-company.ts";
+import { fetchCompanyFiles, fileProblems } from "../../runs/files-company.ts";
 import { recorded } from "../../runs/recorded-step.ts";
 
 const mostNamed = 20;
@@ -13,7 +14,10 @@ export const filesCommand: CommandRun<"files"> = (context, { options, loaded: { 
   const closed = maxDuration === undefined ? undefined : AbortSignal.timeout(maxDuration);
   return forEachCompany(context, config, async (scope) => {
     const question = { retryBeforeMs: context.clock.nowMs(), month };
-    const request = { kinds: fileKinds(config, true), question, mostRequests, closed };
+    const asked = fileKinds(config);
+    // Where the config asks for none, a person who calls the command wants all.
+    const kinds = asked.length > 0 ? asked : (["pdf", "attachment"] as const);
+    const request = { kinds, question, mostRequests, closed };
     const result = await recorded(
       scope,
       filesStep,
