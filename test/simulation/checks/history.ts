@@ -57,8 +57,10 @@ export const staleOverwrites: Check = (mirror, { service }) => {
   const byRequest = new Map(service.exchanges.map((one) => [one.requestId, one]));
   const last = new Map<string, { read: Exchange; isDetail: boolean }>();
   return mirror.changes.flatMap(({ resource, record_id: id, request_id: requestId, after }) => {
-    if (requestId === null) return [];
     const key = `${resource} ${id}`;
+    // An answer without a request id, or rows made anew. What was deleted so may come back as a preview.
+    if (requestId === null && after === null) last.delete(key);
+    if (requestId === null) return [];
     const read = byRequest.get(requestId);
     if (!read) return [`I3 ${key}: changed by ${requestId}, which nobody answered`];
     const earlier = last.get(key);

@@ -81,6 +81,8 @@ const unusualJudgedWrongly = [
   201_239,
   // A window's opener had its ten seconds to the last millisecond, but for a rounding.
   202_879,
+  // An answer without a request id deleted a record, which came back as a preview.
+  210_027,
 ];
 const firstSeeds = Array.from({ length: 12 }, (_, i) => i + 1);
 const seeds = [...firstSeeds, ...mended, ...judgedWrongly];
