@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
+import { unzipSync } from "fflate";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { checkRedaction } from "../../src/cli/program/check-redaction.ts";
@@ -38,6 +39,12 @@ function secrets(): string[] {
   return [...new Set(all)].filter((one) => one.length > 5 && !suppliers.includes(one));
 }
 
+/** A workbook is an archive of compressed parts. */
+function contentOf(file: string): Buffer[] {
+  const bytes = readFileSync(file);
+  return file.endsWith(".xlsx") ? Object.values(unzipSync(bytes)).map((part) => Buffer.from(part)) : [bytes];
+}
+
 /** Those of the secrets that a file, or a folder's files, have as bytes; also as JSON writes them. */
 function leaksIn(place: string): string[] {
   const files = statSync(place).isDirectory()
@@ -45,7 +52,7 @@ function leaksIn(place: string): string[] {
         .filter((entry) => entry.isFile())
         .map((entry) => path.join(entry.parentPath, entry.name))
     : [place];
-  const bytes = files.map((file) => readFileSync(file));
+  const bytes = files.flatMap((file) => contentOf(file));
   return secrets().filter((secret) => bytes.some((each) => each.includes(secret)));
 }
 
@@ -138,6 +145,7 @@ describe("a redacted export", () => {
     ["csv", {}],
     ["jsonl", {}],
     ["jsonl", { since: 0 }],
+    ["xlsx", {}],
   ] as const)("as %s %j has no redacted value in any byte", async (format, more) => {
     const { out } = await exportOf(company.mirror, { format, tables, ...more }, { redact: dropped });
     expect(leaksIn(out)).toEqual([]);
