@@ -106,6 +106,9 @@ test("I9: no option takes a token or a secret, which other users would see; but 
   );
   expect(flags.length).toBeGreaterThan(40);
   expect(flags.filter((one) => /token|secret|password|key/i.test(one))).toEqual([
+    // The name of a variable and of a file.
+    "init --token-env <name>",
+    "init --token-file <file>",
     "backup --no-keys",
     ...["list", "create", "update", "rotate", "delete"].map((verb) => `webhooks ${verb} --token-env <name>`),
     "sandbox --secret <text>",
