@@ -6,9 +6,10 @@ import { documentTypes, paymentStatuses } from "../../resources/documents/docume
 const money = (column: string, name = column) =>
   `${sql.cents(`d.${column}`)} / 100.0 AS ${name}, ${sql.euroCents(`d.${column}`)} / 100.0 AS ${name}_eur`;
 
-/** SQL of the last payment's day of an invoice `d`, once nothing is left to pay. */
-const paidDate = `CASE WHEN d.status = 'paid' THEN (SELECT max(p.payment_date) FROM document_payments p
-    WHERE p.document_id = d.id AND p.document_type = 'invoice') END`;
+/** SQL of the days of each invoice's last payment; as a table, because payments have no index on their document. */
+const lastPayments = `SELECT document_id, max(payment_date) AS day FROM document_payments
+  WHERE document_type = 'invoice' GROUP BY document_id`;
+const paidDate = "CASE WHEN d.status = 'paid' THEN p.day END";
 
 const status = c.text("status", "As the service gives it", paymentStatuses);
 
@@ -54,13 +55,13 @@ export const invoiceList: ReportView = {
   ${money("to_be_paid")},
   ${money("credit_notes_sum_total_with_vat", "credited")},
   ${paidDate} AS paid_date,
-  ${sql.daysBetween("d.issue_date", `(${paidDate})`)} AS days_to_pay,
+  ${sql.daysBetween("d.issue_date", paidDate)} AS days_to_pay,
   CASE WHEN ${sql.isOpen()} THEN coalesce(max(${sql.daysSince("d.due_date")}, 0), 0) ELSE 0 END AS days_overdue,
   d.transfer_tax_liability AS reverse_charge, m.name AS payment_method, v.name AS delivery_method,
   b.name AS business_case, d.variable_symbol AS variable_symbol
 FROM invoices d LEFT JOIN currencies c ON c.id = d.currency_id LEFT JOIN clients k ON k.id = d.client_id
   LEFT JOIN payment_methods m ON m.id = d.payment_method_id LEFT JOIN delivery_methods v ON v.id = d.delivery_method_id
-  LEFT JOIN business_cases b ON b.id = d.business_case_id`,
+  LEFT JOIN business_cases b ON b.id = d.business_case_id LEFT JOIN (${lastPayments}) p ON p.document_id = d.id`,
 };
 
 /** One row for each document that was given up. */
@@ -122,7 +123,7 @@ export const daysToPay: ReportView = {
   ],
   sort: { column: "average_days", descending: true },
   sql: `WITH paid AS (
-  SELECT document_id, max(payment_date) AS day FROM document_payments WHERE document_type = 'invoice' GROUP BY document_id
+  ${lastPayments}
 ), each AS (
   SELECT d.client_id AS client_id, coalesce(k.name, d.client_name) AS client_name, p.day AS day,
     ${sql.daysBetween("d.issue_date", "p.day")} AS days, ${sql.daysBetween("d.due_date", "p.day")} AS late

@@ -18,7 +18,7 @@ const chain = [
   { kind: "quotation", from: null, often: 0 },
   { kind: "order", from: "quotation", often: 0.6 },
   { kind: "proforma", from: "order", often: 0.5 },
-  { kind: "invoice", from: "proforma", often: 0.7 },
+  { kind: "invoice", from: "proforma", often: 0.35 },
   { kind: "credit-note", from: "invoice", often: 1 },
 ] as const;
 type Step = (typeof chain)[number];
