@@ -66,7 +66,9 @@ export function configSchema(known: KnownConnector, place: ConfigPlace) {
       .default([])
       .describe("Files made by itself."),
     backup: backup(place).prefault({}).describe("Copies of mirrors, made by `serve`."),
-    files: files.prefault({}).describe("Whether PDFs and attachments are fetched."),
+    files: files
+      .prefault({})
+      .describe("Which files are fetched after runs, last of all; `files` fetches them at once."),
     report: report(place).prefault({}).describe("The published database."),
     retention: retention.prefault({}).describe("How long what only looks back is kept."),
     alerts: alerts(place).describe("Where word goes when something is wrong, and when it is over."),
@@ -248,7 +250,7 @@ function backup({ folder: start }: ConfigPlace) {
 }
 
 const files = section({
-  pdf: onOrOff().prefault("off").describe("The documents' PDFs."),
+  pdf: onOrOff().prefault("off").describe("PDFs of documents and receipts."),
   attachments: onOrOff().prefault("off").describe("The attachments of CRM events."),
 });
 

@@ -252,3 +252,22 @@ test("what makes a month's folder gets the files of its documents, and fetches t
     expect(requestsFor(company)).toBe(2);
   }
 });
+
+// Fault: files | the folder of files is lost | the data folder, after a backup | `restore` brings it back with all names; nothing is fetched again
+test("a backup holds each content once, and a restore proves every byte", async () => {
+  const company = await aMirroredCompany();
+  await run(company, "files");
+  const files = filesIn(company);
+  const backup = await run(company, "backup", "--to", "./backups");
+  expect(backup.code).toBe(0);
+  const contents = new Set(files.map((file) => file.sha256)).size;
+  // Contents, the archive's manifest, the mirror.
+  expect(backup.acme["files"]).toBe(contents + 2);
+  rmSync(folderOf(company), { recursive: true });
+  expect(await run(company, "restore", "--from", "./backups")).toMatchObject({ code: 0 });
+  expect(filesIn(company)).toEqual(files);
+  await expectWhole(company);
+  const before = requestsFor(company);
+  expect(await run(company, "files")).toMatchObject({ code: 0, acme: { requests: 0 } });
+  expect(requestsFor(company)).toBe(before);
+});

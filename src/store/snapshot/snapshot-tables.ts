@@ -146,7 +146,11 @@ export const documentFiles: SnapshotTable = {
     own("document", "TEXT", "The record's table."),
     own("document_id", "INTEGER", "The record's id."),
     { ...own("kind", "TEXT", "What it is."), values: ["pdf", "attachment"] },
-    own("path", "TEXT", "Within the company's folder of files, COMPANY.files in data_dir."),
+    own(
+      "path",
+      "TEXT",
+      "Within the company's folder of files, COMPANY.files in data_dir; where the record is redacted, its content's place.",
+    ),
     own("size_bytes", "INTEGER", "Its size."),
     own(
       "sha256",
@@ -155,7 +159,7 @@ export const documentFiles: SnapshotTable = {
     ),
     own("fetched_at", "TIMESTAMP", "When these bytes came."),
   ],
-  primaryKey: ["path"],
+  primaryKey: ["document", "document_id", "path"],
 };
 
 /** The list of tombstones. */

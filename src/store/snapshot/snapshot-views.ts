@@ -3,7 +3,7 @@ import type { Db } from "../database.ts";
 import { assertReadable } from "../migrations/migrate.ts";
 import { quoted } from "../sql-text.ts";
 import { columnNames } from "../tables/table-layout.ts";
-import { redactTables, type RedactRule } from "./redaction.ts";
+import { redactedColumns, redactTables, type RedactRule } from "./redaction.ts";
 import { snapshotTables, type SnapshotTable } from "./snapshot-tables.ts";
 
 /**
@@ -28,6 +28,7 @@ export function createSnapshotViews(
 
 function selectOf(db: Db, schema: string, table: SnapshotTable, all: readonly SnapshotTable[]): string {
   if (table.view) return table.view.sql;
+  if (table.kind === "files") return storedFiles(liveRows(db, schema, table), table, all);
   if (table.kind !== "deleted") return liveRows(db, schema, table);
   const arms = all.filter(({ kind }) => kind === "table").map(({ name }) => tombstones(db, schema, name));
   return arms.join(" UNION ALL ");
@@ -46,6 +47,18 @@ function liveRows(db: Db, schema: string, { name, kind, columns }: SnapshotTable
   if (present.size === 0) return `SELECT ${shown.join(", ")} WHERE 0`;
   const live = kind === "table" ? " WHERE _deleted_at IS NULL" : "";
   return `SELECT ${shown.join(", ")} FROM ${quoted(schema)}.${quoted(name)}${live}`;
+}
+
+/** The name of a file says what its record does: where anything of that is redacted, its content's place stands for it. */
+function storedFiles(sql: string, { columns }: SnapshotTable, all: readonly SnapshotTable[]): string {
+  const redacted = all.filter((table) => redactedColumns(table).length > 0);
+  if (redacted.length === 0) return sql;
+  const names = [...new Set(redacted.map(({ name, parent }) => `'${parent ?? name}'`))].join(", ");
+  const content = "'objects/' || substr(sha256, 1, 2) || '/' || sha256";
+  const shown = columns.map(({ name }) =>
+    name === "path" ? `iif(document IN (${names}), ${content}, path) AS path` : quoted(name),
+  );
+  return `SELECT DISTINCT ${shown.join(", ")} FROM (${sql})`;
 }
 
 function tombstones(db: Db, schema: string, name: string): string {
