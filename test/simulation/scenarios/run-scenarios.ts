@@ -21,6 +21,8 @@ export interface SeedRange {
 }
 
 const seedsAtOnce = 5;
+/** Work of simulated processes that were killed waits for ever, with all it holds: about 2 MB a seed. */
+const tasksOfWorker = 60;
 const progressEveryMs = 5_000;
 /** Failing seeds that are shrunk and printed in full. */
 const mostPrinted = 3;
@@ -55,7 +57,10 @@ export async function runSeeds({
     next += seeds.length;
     return { seeds, profile };
   };
-  await Promise.all(Array.from({ length: workers }, () => runWorker(take, (report) => add(sum, report))));
+  const runAll = async () => {
+    while (await runWorker(take, (report) => add(sum, report)));
+  };
+  await Promise.all(Array.from({ length: workers }, runAll));
   clearInterval(progress);
   const failures = sum.failures.toSorted((a, b) => a.seed - b.seed);
   for (const failure of failures.slice(0, mostPrinted)) await printFailure(failure.seed, profile);
@@ -99,13 +104,14 @@ function add(
   for (const [what, times] of report.met) sum.met.set(what, (sum.met.get(what) ?? 0) + times);
 }
 
-/** One worker process, until there is nothing to take. Rejects when it dies. */
-function runWorker(take: () => SeedTask, onReport: (report: SeedReport) => void): Promise<void> {
+/** One worker process. Resolves to whether there may be more to take; rejects when it dies. */
+function runWorker(take: () => SeedTask, onReport: (report: SeedReport) => void): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const worker = fork(fileURLToPath(new URL("scenario-worker.ts", import.meta.url)));
     let task: SeedTask = { seeds: [] };
+    let tasks = 0;
     const goOn = () => {
-      task = take();
+      task = tasks++ < tasksOfWorker ? take() : { seeds: [] };
       if (task.seeds.length > 0) worker.send(task);
       else worker.disconnect();
     };
@@ -114,7 +120,7 @@ function runWorker(take: () => SeedTask, onReport: (report: SeedReport) => void)
       goOn();
     });
     worker.on("exit", (code) => {
-      if (task.seeds.length === 0) resolve();
+      if (task.seeds.length === 0) resolve(tasks > tasksOfWorker);
       else reject(new Error(`a worker ended with ${code} at one of the seeds ${task.seeds.join(", ")}`));
     });
     goOn();
