@@ -2,6 +2,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import type { RedactRule } from "../../src/store/snapshot/redaction.ts";
 import { StoredFiles } from "../../src/state/files/stored-files.ts";
+import { rememberIdentity } from "../../src/sync/identity/pinned-identity.ts";
 import { publish, publishedCompany, reading } from "../support/published.ts";
 
 const redact: readonly RedactRule[] = [{ columns: "*.client_name", mode: "drop" }];
@@ -26,9 +27,10 @@ test("the report names the stored files as they are at each publish; never by wh
       expect(pathsIn()).toEqual([place]);
       expect(await publish(company.mirror, { report })).toMatchObject({ outcome: "unchanged" });
     }
+    rememberIdentity(company.mirror, { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null });
     await publish(company.mirror, { report, redact });
     expect(pathsIn()).toEqual([`objects/ab/${sha256}`]);
   } finally {
-    await company.close();
+    company.close();
   }
 });
