@@ -5,6 +5,7 @@ import { events, invalidationRules } from "./event-rules.ts";
 import { knownFintoro } from "./known.ts";
 import { operationGroups } from "./operations/groups.ts";
 import { questions } from "./report/questions.ts";
+import { accountantMonth } from "./package/accountant-month.ts";
 import { views } from "./report/views.ts";
 import { bankAccounts } from "./resources/bank-accounts.ts";
 import { businessCases, businessCaseStatuses } from "./resources/business-cases.ts";
@@ -77,6 +78,7 @@ export const manifest: Manifest = Object.freeze({
   operations: Object.values(operationGroups).flatMap((group) => Object.values<Operation>(group)),
   views,
   translations: { sk: slovak },
+  monthPackage: accountantMonth,
   questions,
   webhooks: { subscriptions: { ...subscriptions, rotate: rotateSecret } },
 });

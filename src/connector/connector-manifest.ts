@@ -1,3 +1,4 @@
+import type { MonthPackage } from "./month-package.ts";
 import type { Operation } from "./operation.ts";
 import type { ReportQuestion, ReportView } from "./report-view.ts";
 import type { Resource } from "./resource.ts";
@@ -90,6 +91,8 @@ export interface Manifest {
   readonly questions?: readonly ReportQuestion[];
   /** Words for exports, by language. */
   readonly translations?: Readonly<Record<string, Translation>>;
+  /** Absent: there is no command `package`. */
+  readonly monthPackage?: MonthPackage;
   /** Absent where the service sends no events. */
   readonly webhooks?: { readonly subscriptions: SubscriptionOperations };
 }

@@ -2,11 +2,12 @@ import { expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { slovak } from "../../connectors/fintoro/translations/slovak.ts";
 import { translatedHeading } from "../../src/connector/translation.ts";
-import { deletedRecords, tablesOfManifest } from "../../src/store/snapshot/snapshot-tables.ts";
+import { deletedRecords, tablesOfManifest, viewTable } from "../../src/store/snapshot/snapshot-tables.ts";
 import { exportOf } from "../support/export.ts";
 import { openHasty } from "../support/mirror.ts";
 
-const tables = [...tablesOfManifest(manifest), deletedRecords];
+const sheets = manifest.monthPackage?.sheets ?? [];
+const tables = [...tablesOfManifest(manifest), ...sheets.map(viewTable), deletedRecords];
 
 test("every table, column and known value has Slovak words", () => {
   const missing = tables.flatMap(({ name, columns }) => [

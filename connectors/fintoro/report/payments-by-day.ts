@@ -3,6 +3,12 @@ import { paidDocumentTypes } from "../resources/documents/document-payments.ts";
 import * as c from "./parts/view-columns.ts";
 import { cents, currencyOf, euroCents, summed, summedIfKnown } from "./parts/amount-sql.ts";
 
+/** SQL of the payments `d` that count, with their currencies `c` and methods `m`. */
+export const paymentRows = `(SELECT * FROM document_payments d
+    WHERE NOT (d.document_type = 'invoice' AND EXISTS (SELECT 1 FROM document_payments a
+      WHERE a.receipt_invoice_id = d.document_id AND a.document_type = 'proforma'))) d
+    LEFT JOIN currencies c ON c.id = d.currency_id LEFT JOIN payment_methods m ON m.id = d.payment_method_id`;
+
 export const paymentsByDay: ReportView = {
   name: "v_payments_by_day",
   title: "Payments by day",
@@ -28,9 +34,6 @@ export const paymentsByDay: ReportView = {
 FROM (SELECT d.payment_date AS payment_date, d.payment_method_id AS payment_method_id, m.name AS payment_method,
     d.document_type AS document_type, ${currencyOf("d")} AS currency, ${cents("d.amount")} AS paid,
     ${euroCents("d.amount")} AS paid_eur
-  FROM document_payments d LEFT JOIN currencies c ON c.id = d.currency_id
-    LEFT JOIN payment_methods m ON m.id = d.payment_method_id
-  WHERE NOT (d.document_type = 'invoice' AND EXISTS (SELECT 1 FROM document_payments a
-    WHERE a.receipt_invoice_id = d.document_id AND a.document_type = 'proforma')))
+  FROM ${paymentRows})
 GROUP BY payment_date, payment_method_id, document_type, currency`,
 };

@@ -1,5 +1,6 @@
 import type { Translation } from "../../../src/connector/translation.ts";
-import { headings, prefixes, suffixes, titles } from "./slovak-headings.ts";
+import { headings, prefixes, suffixes } from "./slovak-headings.ts";
+import { titles } from "./slovak-titles.ts";
 
 const party = { person: "fyzická osoba", company: "firma" };
 
@@ -68,12 +69,12 @@ export const slovak: Translation = {
       "61 to 90": "61 až 90 dní",
       "over 90": "nad 90 dní",
     },
-    settlement: {
-      "not paid": "neuhradená",
-      advance: "záloha",
-      "partly settled": "čiastočne zúčtovaná",
-      settled: "zúčtovaná",
-    },
+    settlement: Object.fromEntries([
+      ["not paid", "neuhradená"],
+      ["advance", "záloha"],
+      ["partly settled", "čiastočne zúčtovaná"],
+      ["settled", "zúčtovaná"],
+    ]),
     outcome: { accepted: "prijatá", rejected: "odmietnutá", waiting: "čaká", expired: "vypršala" },
     month_rule: { delivery_date: "dátumu dodania", issue_date: "dátumu vystavenia" },
   },

@@ -17,6 +17,7 @@ export const commands: readonly Command[] = [
   lazy("changes", async () => (await import("./changes.ts")).changesCommand),
   lazy("prune", async () => (await import("./upkeep/prune.ts")).pruneCommand),
   lazy("publish", async () => (await import("./publish-command.ts")).publishCommand),
+  lazy("package", async () => (await import("./package.ts")).packageCommand),
   lazy("export", async () => (await import("./export.ts")).exportCommand),
   lazy("files", async () => (await import("./upkeep/files.ts")).filesCommand),
   lazy("files check", async () => (await import("./upkeep/files-check.ts")).filesCheckCommand),

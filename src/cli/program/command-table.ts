@@ -1,18 +1,16 @@
 import type { Command, CommandSpec, RunCommand } from "./command.ts";
 import { webhookCommands } from "./webhook-commands.ts";
-import { formats, languages, partitions } from "../../export/plan/export-request.ts";
 import {
   choice,
-  day,
   durationMs,
   flag,
   month,
   text,
-  texts,
   wholeNumber,
   type Given,
   type OptionValues,
 } from "./option-specs.ts";
+import { outputCommands } from "./output-commands.ts";
 
 /** `verify` compares this many details without --sample. */
 export const usualSample = 100;
@@ -133,46 +131,7 @@ const commandTable = {
       ),
     },
   },
-  publish: {
-    summary: "write the report file: a database for Datasette, Metabase, DuckDB, Excel and their like",
-    options: {
-      datasette: flag(
-        "--datasette",
-        "also write what Datasette shows about it: descriptions, facets, questions",
-      ),
-      combined: flag("--combined", "also one report over all companies, each row with its company"),
-      force: flag("--force", "write all of it anew, also when nothing changed"),
-    },
-  },
-  export: {
-    summary: "write tables or views as CSV, Parquet, JSON lines or a workbook",
-    args: [{ name: "[table...]", doc: "only these tables or views; all tables by default" }],
-    options: {
-      format: choice("--format <format>", "the kind of file", formats, "csv"),
-      out: text("--out <folder>", "where to; each company gets a folder of its own in it (default ./export)"),
-      to: texts(
-        "--to <place|day>",
-        "s3://BUCKET/PREFIX: send the files there, too, or only there without --out; a day: only rows until then",
-      ),
-      from: day("--from <day>", "only rows since this day, by the table's or view's date"),
-      month: month("--month <month>", "only rows of this month, such as 2026-10"),
-      dialect: choice(
-        "--dialect <dialect>",
-        "CSV for machines, or for a Slovak Excel",
-        ["standard", "excel-sk"],
-        "standard",
-      ),
-      language: choice(
-        "--language <language>",
-        "of headings, and of values that are words of the service",
-        languages,
-        "en",
-      ),
-      partitionBy: choice("--partition-by <part>", "one folder for each", ["none", ...partitions], "none"),
-      since: wholeNumber("--since <seq>", "only what changed after this position of the change log", 0, 9e15),
-      nested: flag("--nested", "parquet: items as a column of lists in place of tables of their own"),
-    },
-  },
+  ...outputCommands,
   files: {
     summary: "fetch PDFs of documents and receipts and attachments of CRM events that are missing or changed",
     options: {

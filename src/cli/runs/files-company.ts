@@ -62,13 +62,22 @@ export async function fetchCompanyFiles(scope: CompanyScope, request: FilesReque
   }
 }
 
-/** The files of these documents, fetched where they are missing; those that the service does not give are left out. */
+/**
+ * The files of these documents, fetched where they are missing; those that the service does not give are left out.
+ * @param onFailure gets what kept them from being fetched, where those that are stored are enough
+ */
 export async function filesOfDocuments(
   scope: CompanyScope,
   documents: readonly RecordRef[],
+  { onFailure }: { readonly onFailure?: (error: unknown) => void } = {},
 ): Promise<(DocumentFile & { readonly file: string })[]> {
   const question = { retryBeforeMs: scope.context.clock.nowMs() };
-  await fetchCompanyFiles(scope, { kinds: ["pdf", "attachment"], question, documents });
+  try {
+    await fetchCompanyFiles(scope, { kinds: ["pdf", "attachment"], question, documents });
+  } catch (error) {
+    if (!onFailure || scope.context.signal.aborted) throw error;
+    onFailure(error);
+  }
   return readExisting(scope, (db) => {
     const stored = new StoredFiles(db);
     const found = documents.flatMap((ref) => stored.of(ref));

@@ -54,8 +54,8 @@ export function currencyOf(document: string): string {
   return `coalesce(c.symbol, CAST(${document}.currency_id AS TEXT))`;
 }
 
-/** The report's date; `_about` is part of every report. */
-const reportDate = `(SELECT value FROM _about WHERE subject = 'report' AND fact = 'report_date')`;
+/** SQL of the report's date; `_about` is part of every report. */
+export const reportDate = `(SELECT value FROM _about WHERE subject = 'report' AND fact = 'report_date')`;
 
 /** SQL of the whole days from one date to another. */
 export function daysBetween(from: string, to: string): string {

@@ -1,0 +1,224 @@
+import type { ReportView } from "../../../src/connector/report-view.ts";
+import * as sql from "../report/parts/amount-sql.ts";
+import * as c from "../report/parts/view-columns.ts";
+import { vatDocuments } from "../report/vat.ts";
+import { paymentRows } from "../report/payments-by-day.ts";
+
+const question = "What does the accountant book of a month?";
+
+const parties = [
+  c.text("client_name", "As on the document"),
+  c.text("client_subject_id", "Business registration number, as on the document"),
+  c.text("client_tax_id", "As on the document"),
+  c.text("client_vat_id", "As on the document"),
+  c.text("client_country", "ISO 3166-1 code, as on the document"),
+];
+
+const inUnits = (cents: string, name: string) => `${cents} / 100.0 AS ${name}`;
+
+/** SQL of two columns: an amount of a document `d`, given as a function of SQL, and the same in EUR. */
+function amountOf(of: (cents: (column: string) => string) => string, name: string): string {
+  return `${inUnits(`(${of((column) => sql.cents(`d.${column}`))})`, name)},
+  ${inUnits(`(${of((column) => sql.euroCents(`d.${column}`))})`, `${name}_eur`)}`;
+}
+
+/** A sheet with the invoices or credit notes, one row each. */
+function documents(table: "invoices" | "credit_notes", title: string): ReportView {
+  const isInvoice = table === "invoices";
+  return {
+    name: `month_${table}`,
+    title,
+    question,
+    doc: "What was issued in the month",
+    columns: [
+      c.text("number", "As printed"),
+      c.text("type", "As the service gives it"),
+      ...(isInvoice ? [] : [c.text("corrects", "Number of the invoice")]),
+      c.date("issue_date", "Of the document"),
+      c.date("delivery_date", "Of the taxable supply"),
+      c.date("due_date", "Of the document"),
+      ...parties,
+      c.id("variable_symbol", "Identifies its payment"),
+      c.flag("reverse_charge", "1: the client owes the VAT"),
+      c.currency,
+      c.amount("currency_rate", "Units of the currency per euro"),
+      ...c.amounts("total", "Without VAT"),
+      ...c.amounts("vat", "What is owed"),
+      ...c.amounts("total_with_vat", "With VAT"),
+    ],
+    date: "issue_date",
+    sort: { column: "number", descending: false },
+    sql: `SELECT d.number AS number, d.type AS type, ${isInvoice ? "" : "o.number AS corrects, "}d.issue_date AS issue_date,
+  d.delivery_date AS delivery_date, d.due_date AS due_date, d.client_name AS client_name,
+  d.client_subject_id AS client_subject_id, d.client_tax_id AS client_tax_id, d.client_vat_id AS client_vat_id,
+  s.code AS client_country, d.variable_symbol AS variable_symbol, d.transfer_tax_liability AS reverse_charge,
+  ${sql.currencyOf("d")} AS currency, d.currency_rate AS currency_rate,
+  ${amountOf((cents) => cents("total"), "total")},
+  ${amountOf((cents) => `${cents("total_with_vat")} - ${cents("total")}`, "vat")},
+  ${amountOf((cents) => cents("total_with_vat"), "total_with_vat")}
+FROM ${table} d LEFT JOIN currencies c ON c.id = d.currency_id LEFT JOIN countries s ON s.id = d.client_country_id${
+      isInvoice ? "" : " LEFT JOIN invoices o ON o.id = d.invoice_id"
+    }`,
+  };
+}
+
+const added = (column: string) => `sum(${sql.cents(column)}) / 100.0 AS ${column}`;
+const addedIfKnown = (column: string) =>
+  `CASE WHEN count(*) = count(${column}) THEN sum(${sql.cents(column)}) / 100.0 END AS ${column}`;
+
+const vatByRate: ReportView = {
+  name: "month_vat_rates",
+  title: "VAT by rate",
+  question,
+  doc: "The rows of v_vat_documents of the month of issue, added up",
+  columns: [
+    { ...c.month, name: "issue_month", doc: "YYYY-MM of issue_date" },
+    c.currency,
+    c.amount("vat_rate", "Percent"),
+    c.flag("reverse_charge", "1: the client owes the VAT"),
+    c.flag("of_advance", "1: payment receipts, and credit notes of such"),
+    c.count("documents", "Those with a line of this rate"),
+    ...c.amounts("base", "Without VAT"),
+    ...c.amounts("vat", "What is owed on it"),
+  ],
+  date: "issue_month",
+  sort: { column: "currency", descending: false },
+  sql: `SELECT issue_month, currency, vat_rate, reverse_charge, of_advance, count(*) AS documents,
+  ${added("base")}, ${addedIfKnown("base_eur")}, ${added("vat")}, ${addedIfKnown("vat_eur")}
+FROM v_vat_documents GROUP BY currency, vat_rate, reverse_charge, of_advance, issue_month`,
+};
+
+const control: ReportView = {
+  name: "month_control",
+  title: "Control totals",
+  question,
+  doc: "Totals of documents beside those of v_vat_documents; both differences are 0",
+  columns: [
+    { ...c.month, name: "issue_month", doc: "YYYY-MM of issue_date" },
+    c.currency,
+    c.count("documents", "Invoices and credit notes"),
+    c.amount("document_total", "Of the documents, without VAT"),
+    c.amount("base", "Of their rates"),
+    c.amount("base_difference", "document_total less base"),
+    c.amount("document_vat", "Of the documents"),
+    c.amount("vat", "Of their rates"),
+    c.amount("vat_difference", "document_vat less vat"),
+  ],
+  date: "issue_month",
+  sort: { column: "currency", descending: false },
+  sql: `SELECT issue_month, currency, sum(documents) AS documents, sum(total) / 100.0 AS document_total,
+  sum(base) / 100.0 AS base, (sum(total) - sum(base)) / 100.0 AS base_difference, sum(tax) / 100.0 AS document_vat,
+  sum(vat) / 100.0 AS vat, (sum(tax) - sum(vat)) / 100.0 AS vat_difference
+FROM (
+  ${["invoices", "credit_notes"]
+    .map(
+      (
+        table,
+      ) => `SELECT substr(d.issue_date, 1, 7) AS issue_month, ${sql.currencyOf("d")} AS currency, 1 AS documents,
+    ${sql.cents("d.total")} AS total, ${sql.cents("d.total_with_vat")} - ${sql.cents("d.total")} AS tax, 0 AS base, 0 AS vat
+  FROM ${table} d LEFT JOIN currencies c ON c.id = d.currency_id`,
+    )
+    .join("\n  UNION ALL\n  ")}
+  UNION ALL
+  SELECT issue_month, currency, 0, 0, 0, ${sql.cents("base")}, ${sql.cents("vat")} FROM v_vat_documents
+)
+GROUP BY currency, issue_month`,
+};
+
+const paid = ["invoice", "credit_note", "proforma"] as const;
+const typeOf = (kind: (typeof paid)[number]) => kind.replace("_", "-");
+
+const payments: ReportView = {
+  name: "month_payments",
+  title: "Payments",
+  question,
+  doc: "Money of the month, once: a proforma's payment and that of the invoice that receipts it are the same",
+  columns: [
+    c.date("payment_date", "When it was paid"),
+    c.text("document_type", "Which was paid"),
+    c.text("document_number", "As printed"),
+    c.text("client_name", "As on the document"),
+    c.id("variable_symbol", "Of the document"),
+    c.text("payment_method", "Its name"),
+    c.currency,
+    ...c.amounts("amount", "In the payment's currency; negative: paid back"),
+  ],
+  date: "payment_date",
+  sort: { column: "payment_date", descending: false },
+  sql: `SELECT d.payment_date AS payment_date, d.document_type AS document_type, k.number AS document_number,
+  k.client_name AS client_name, k.variable_symbol AS variable_symbol, m.name AS payment_method,
+  ${sql.currencyOf("d")} AS currency,
+  ${sql.cents("d.amount")} / 100.0 AS amount, ${sql.euroCents("d.amount")} / 100.0 AS amount_eur
+FROM ${paymentRows} LEFT JOIN (${paid
+    .map((kind) => `SELECT '${typeOf(kind)}' AS type, id, number, client_name, variable_symbol FROM ${kind}s`)
+    .join(" UNION ALL ")}) k ON k.type = d.document_type AND k.id = d.document_id`,
+};
+
+/** SQL of what a document `d` had open on the report's date, in cents: what it has now, and what was paid since then. */
+function openThen(kind: "invoice" | "credit_note"): string {
+  const since = `CASE WHEN p.currency_id IS d.currency_id THEN ${sql.cents("p.amount")}
+        ELSE round(${sql.cents("p.amount")} / p.currency_rate * d.currency_rate) END`;
+  return `${sql.cents("d.to_be_paid")} + coalesce((SELECT sum(${since}) FROM document_payments p
+      WHERE p.document_type = '${typeOf(kind)}' AND p.document_id = d.id AND p.payment_date > ${sql.reportDate}), 0)`;
+}
+
+function openDocuments(kind: "invoice" | "credit_note"): string {
+  return `SELECT '${kind}' AS document_type, d.number AS number, d.client_name AS client_name, d.issue_date AS issue_date,
+    d.due_date AS due_date, d.variable_symbol AS variable_symbol, ${sql.currencyOf("d")} AS currency,
+    ${sql.cents("d.total_with_vat")} AS gross, ${openThen(kind)} AS open, coalesce(d.currency_rate, ${sql.euroRate}) AS rate
+  FROM ${kind}s d LEFT JOIN currencies c ON c.id = d.currency_id
+  WHERE d.issue_date <= ${sql.reportDate} AND d.status IS NOT 'will_not_be_paid'`;
+}
+
+const openItems: ReportView = {
+  name: "month_open_items",
+  title: "Open at the month's end",
+  question,
+  doc: "Invoices, credit notes (negative) and advances that no invoice settles (negative), as on the report's date",
+  columns: [
+    c.date("as_of", "The report's date"),
+    c.text("document_type", "What is open", ["invoice", "credit_note", "proforma"]),
+    c.text("number", "As printed"),
+    c.text("client_name", "As on the document"),
+    c.date("issue_date", "Of the document; of an advance the day it was paid"),
+    c.date("due_date", "Of the document"),
+    c.count("days_overdue", "On that date"),
+    c.id("variable_symbol", "Identifies its payment"),
+    c.currency,
+    ...c.amounts("total_with_vat", "Of the document"),
+    ...c.amounts("to_be_paid", "What was open"),
+  ],
+  date: "as_of",
+  sort: { column: "issue_date", descending: false },
+  sql: `SELECT ${sql.reportDate} AS as_of, document_type, number, client_name, issue_date, due_date,
+  coalesce(max(${sql.daysSince("due_date")}, 0), 0) AS days_overdue, variable_symbol, currency,
+  gross / 100.0 AS total_with_vat, round(gross / rate) / 100.0 AS total_with_vat_eur,
+  open / 100.0 AS to_be_paid, round(open / rate) / 100.0 AS to_be_paid_eur
+FROM (
+  SELECT * FROM (${openDocuments("invoice")}) WHERE open > 0
+  UNION ALL
+  SELECT * FROM (${openDocuments("credit_note")}) WHERE open < 0
+  UNION ALL
+  SELECT 'proforma', k.number, k.client_name, d.payment_date, NULL, k.variable_symbol, ${sql.currencyOf("d")},
+    ${sql.cents("d.amount")}, -${sql.cents("d.amount")}, coalesce(d.currency_rate, ${sql.euroRate})
+  FROM document_payments d JOIN proformas k ON k.id = d.document_id LEFT JOIN currencies c ON c.id = d.currency_id
+  WHERE d.document_type = 'proforma' AND d.payment_date <= ${sql.reportDate} AND NOT EXISTS (
+    SELECT 1 FROM invoices r WHERE r.id = d.receipt_invoice_id AND r.issue_date <= ${sql.reportDate})
+)`,
+};
+
+/** The sheets of a month, in their order. */
+export const monthSheets: readonly ReportView[] = [
+  documents("invoices", "Invoices issued"),
+  documents("credit_notes", "Credit notes issued"),
+  vatByRate,
+  {
+    ...vatDocuments,
+    name: "month_vat_documents",
+    date: "issue_date",
+    sort: { column: "number", descending: false },
+  },
+  control,
+  payments,
+  openItems,
+];

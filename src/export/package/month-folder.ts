@@ -1,0 +1,143 @@
+import { createReadStream, existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { MirrorError } from "../../base/errors.ts";
+import type { RecordRef } from "../../base/ids.ts";
+import { resourceNamed, type Manifest } from "../../connector/connector-manifest.ts";
+import type { Snapshot } from "../../state/mirror-snapshot.ts";
+import { quoted } from "../../store/sql-text.ts";
+import { lastDayOf } from "../plan/period.ts";
+import { writeNewFile, type WrittenFile } from "../files/guarded-file.ts";
+import { Staging } from "../files/staging.ts";
+import { ZipStream, type EntryContent } from "../files/zip-stream.ts";
+
+/** A file of a month's folder: its path in it, and where its content is from. */
+export interface MonthFile {
+  readonly path: string;
+  readonly from: { readonly file: string } | { readonly text: string };
+  /** What its content must be; absent: anything. */
+  readonly sha256?: string;
+}
+
+/** `manifest.json` of a month's folder: every other file. It has no time, so that the same month gives the same bytes. */
+export interface MonthManifest {
+  readonly company: string;
+  readonly month: string;
+  readonly files: readonly (WrittenFile & { readonly path: string })[];
+}
+
+/** Where a month was written. */
+export interface WrittenMonth {
+  readonly folder: string;
+  /** Null: none was asked for. */
+  readonly zip: string | null;
+  readonly manifest: MonthManifest;
+}
+
+/**
+ * Writes the folder of a company's month, and a ZIP of it beside it if asked for.
+ *
+ * Guarantee: earlier files stay until all new ones are on the disk, as Staging says. Files of the earlier folder that no
+ * longer belong are removed; files that somebody else put there stay. Source of truth: the mirror and the archive of files.
+ * Worst outcome of a crash: see Staging.
+ *
+ * @throws MirrorError `database`: a file of the archive is damaged, or the folder cannot be written
+ */
+export async function writeMonthFolder(
+  out: string,
+  { company, month }: Pick<MonthManifest, "company" | "month">,
+  files: readonly MonthFile[],
+  isZipped: boolean,
+): Promise<WrittenMonth> {
+  const base = `${company}/${month}`;
+  const folder = path.join(out, base);
+  const staging = await Staging.open(out, company);
+  try {
+    const written: MonthManifest["files"][number][] = [];
+    for (const file of files.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
+      const facts = await writeNewFile(staging.placeOf(`${base}/${file.path}`), contentOf(file));
+      if (file.sha256 !== undefined && file.sha256 !== facts.sha256) throw damaged(file.path);
+      written.push({ path: file.path, ...facts });
+    }
+    const manifest: MonthManifest = { company, month, files: written };
+    const text = `${JSON.stringify(manifest, null, 2)}\n`;
+    const zip = `${base}.zip`;
+    if (isZipped) await writeNewFile(staging.placeOf(zip), zipOf(staging, base, month, manifest, text));
+    const now = new Set(written.map((file) => file.path));
+    const gone = (await earlierFiles(folder)).filter((file) => !now.has(file));
+    await staging.commit({
+      files: [...written.map((file) => `${base}/${file.path}`), ...(isZipped ? [zip] : [])],
+      manifest: { path: `${base}/manifest.json`, text },
+      // A ZIP of other files than the folder's misleads.
+      remove: [...gone.map((file) => `${base}/${file}`), ...(isZipped ? [] : [zip])],
+    });
+    return { folder, zip: isZipped ? path.join(out, zip) : null, manifest };
+  } finally {
+    await staging.close();
+  }
+}
+
+async function* contentOf({ from }: MonthFile): AsyncGenerator<Uint8Array> {
+  if ("text" in from) yield Buffer.from(from.text);
+  else yield* createReadStream(from.file) as AsyncIterable<Buffer>;
+}
+
+async function* zipOf(
+  staging: Staging,
+  base: string,
+  month: string,
+  { files }: MonthManifest,
+  manifest: string,
+): AsyncGenerator<Uint8Array> {
+  const zip = new ZipStream();
+  const entries: [string, EntryContent][] = files.map((file) => [
+    file.path,
+    contentOf({ path: file.path, from: { file: staging.placeOf(`${base}/${file.path}`) } }),
+  ]);
+  for (const [name, content] of [...entries, ["manifest.json", [Buffer.from(manifest)]] as const])
+    yield* zip.entry(`${month}/${name}`, content);
+  yield* zip.end();
+}
+
+/** What an earlier manifest names within the folder: a forged one must not remove other files. */
+async function earlierFiles(folder: string): Promise<string[]> {
+  const place = path.join(folder, "manifest.json");
+  if (!existsSync(place)) return [];
+  try {
+    const { files } = JSON.parse(await readFile(place, "utf8")) as MonthManifest;
+    const paths = files.map((file) => path.posix.normalize(file.path));
+    return paths.filter((file) => !file.startsWith("..") && !path.posix.isAbsolute(file));
+  } catch {
+    return [];
+  }
+}
+
+function damaged(file: string): MirrorError {
+  return new MirrorError("database", `a file of the archive is damaged: ${file}`, {
+    hint: "Run `fintoro-mirror files check`, and `fintoro-mirror files`, which fetches it again.",
+  });
+}
+
+/** A document of the month, and what people call it. */
+export interface MonthDocument {
+  readonly ref: RecordRef;
+  readonly name: string;
+}
+
+/** The documents of a month whose files belong to its package. */
+export function documentsOfMonth(
+  { db }: Pick<Snapshot, "db">,
+  manifest: Manifest,
+  month: string,
+): MonthDocument[] {
+  const names = manifest.monthPackage?.documents ?? [];
+  return names.flatMap((resource) => {
+    const { files } = resourceNamed(manifest, resource);
+    if (!files) return [];
+    const [name = "id"] = files.name;
+    const sql = `SELECT id, CAST(${quoted(name)} AS TEXT) FROM ${quoted(resource)}
+      WHERE ${quoted(files.date)} BETWEEN ? AND ? ORDER BY id`;
+    const rows = db.prepare(sql).raw().all(`${month}-01`, lastDayOf(month)) as [number, string | null][];
+    return rows.map(([id, text]) => ({ ref: { resource, id }, name: text ?? String(id) }));
+  });
+}
