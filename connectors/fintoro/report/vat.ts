@@ -33,10 +33,13 @@ function rates(type: Kind): string {
     GROUP BY d.id, i.vat_rate)`;
 }
 
+/** SQL of the share of a document's amount that falls on the row's rate. */
+function spread(amount: string, kind: "net" | "vat"): string {
+  return shareOf(amount, `reached_${kind}`, `line_${kind}`, `all_${kind}`, "is_last");
+}
+
 /** SQL of base and VAT of one kind of document by rate, in cents: each document's rows add up to its totals. */
 function byRate(type: Kind): string {
-  const spread = (amount: string, kind: "net" | "vat") =>
-    shareOf(amount, `reached_${kind}`, `line_${kind}`, `all_${kind}`, "is_last");
   return `SELECT document_type, id, substr(tax_date, 1, 7) AS month, substr(issue_date, 1, 7) AS issue_month, currency,
     vat_rate, reverse_charge, of_advance,
     ${spread("net", "net")} AS base, ${spread("net_eur", "net")} AS base_eur,
