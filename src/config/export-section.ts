@@ -31,13 +31,20 @@ export function exportEntry({ folder }: { readonly folder: string }) {
       .boolean({ error: "must be true or false" })
       .default(false)
       .describe("Parquet: items as a column of lists in place of tables of their own."),
-  }).transform(({ partition_by, to, after, tables, month, ...same }) => ({
-    ...same,
-    month: month ?? null,
-    to: to ?? null,
-    after: after ?? null,
-    // null: every table.
-    tables: tables ?? null,
-    partitionBy: partition_by ?? null,
-  }));
+  })
+    .check(({ value, issues }) => {
+      const { format, partition_by: input } = value;
+      const message = "does not fit format xlsx: a workbook is one file";
+      if (format === "xlsx" && input !== undefined)
+        issues.push({ code: "custom", path: ["partition_by"], message, input });
+    })
+    .transform(({ partition_by, to, after, tables, month, ...same }) => ({
+      ...same,
+      month: month ?? null,
+      to: to ?? null,
+      after: after ?? null,
+      // null: every table.
+      tables: tables ?? null,
+      partitionBy: partition_by ?? null,
+    }));
 }

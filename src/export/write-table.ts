@@ -65,7 +65,8 @@ export function tablePlanOf(
   { parts, request, pool, limits, labels }: ExportContext,
   table: SnapshotTable,
 ): TablePlan {
-  const date = request.partition === null ? null : documentDate(parts.manifest, table);
+  const date =
+    request.partition === null || request.format === "xlsx" ? null : documentDate(parts.manifest, table);
   const where = limits.get(table.name)?.sql ?? null;
   return planExport(table, { ...request, date, raw: rawOf(pool.snapshot, table), where, labels });
 }

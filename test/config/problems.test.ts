@@ -121,6 +121,11 @@ describe("a value of the wrong kind is reported with what it must be", () => {
       "4:21",
       'exports[0].format must be one of csv, parquet, jsonl, xlsx; did you mean "csv"?',
     ],
+    [
+      "exports: [{ format: xlsx, out: x, partition_by: year }]",
+      "4:49",
+      "exports[0].partition_by does not fit format xlsx: a workbook is one file",
+    ],
     ["exports: [{ format: csv }]", "4:11", 'exports[0] needs "out"'],
     ["exports: { format: csv }", "4:10", "exports must be a list (it is a map)"],
     [
