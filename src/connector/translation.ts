@@ -18,15 +18,14 @@ export interface Translation {
 export function translatedHeading(words: Translation, name: string): string | null {
   const whole = words.columns[name];
   if (whole !== undefined) return whole;
-  const suffix = Object.keys(words.suffixes).find((each) => name.endsWith(`_${each}`));
-  if (suffix !== undefined) {
-    const start = translatedHeading(words, name.slice(0, -suffix.length - 1));
-    if (start !== null) return `${start} ${words.suffixes[suffix]}`;
-  }
   const prefix = Object.keys(words.prefixes).find((each) => name.startsWith(`${each}_`));
   const rest = prefix === undefined ? null : translatedHeading(words, name.slice(prefix.length + 1));
-  if (prefix === undefined || rest === null) return null;
-  // An abbreviation such as IČO keeps its capitals.
-  const inner = rest.replace(/^\p{Lu}(?![\p{Lu}-])/u, (letter) => letter.toLowerCase());
-  return `${words.prefixes[prefix]}: ${inner}`;
+  if (prefix !== undefined && rest !== null) {
+    // An abbreviation such as IČO keeps its capitals.
+    const inner = rest.replace(/^\p{Lu}(?![\p{Lu}-])/u, (letter) => letter.toLowerCase());
+    return `${words.prefixes[prefix]}: ${inner}`;
+  }
+  const suffix = Object.keys(words.suffixes).find((each) => name.endsWith(`_${each}`));
+  const start = suffix === undefined ? null : translatedHeading(words, name.slice(0, -suffix.length - 1));
+  return suffix === undefined || start === null ? null : `${start} ${words.suffixes[suffix]}`;
 }

@@ -22,6 +22,17 @@ test("every table, column and known value has Slovak words", () => {
   expect(missing).toEqual([]);
 });
 
+test("a heading made of parts is that of the whole rest, where it has one", () => {
+  const headings = ["client_vat_id", "company_subject_id", "client_country_id", "currency_id", "total_eur"];
+  expect(headings.map((name) => translatedHeading(slovak, name))).toEqual([
+    "Odberateľ: IČ DPH",
+    "Firma: IČO",
+    "Odberateľ: krajina (ID)",
+    "Mena (ID)",
+    "Spolu bez DPH v EUR",
+  ]);
+});
+
 test("no table has two columns of one heading, titles are names of sheets, and no word is left over", () => {
   for (const { name, columns } of tables) {
     const headings = columns.map((column) => translatedHeading(slovak, column.name));
