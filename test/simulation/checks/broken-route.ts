@@ -14,7 +14,7 @@ export function lastDeletions({ changes }: MirrorContents): ReadonlyMap<string, 
  */
 export function wasDeniedAlone(
   mirror: MirrorContents,
-  { service, deniedAtMs }: Observation,
+  { service, deniedAtMs, receivedAtMs }: Observation,
   requestId: string | null,
 ): boolean {
   const exchanges = new Map(service.exchanges.map((one) => [one.requestId, one]));
@@ -22,10 +22,11 @@ export function wasDeniedAlone(
   const [, route = "", id = ""] = asked?.route.split("/") ?? [];
   const table = route.replaceAll("-", "_") as TableName;
   if (!asked || !deniedAtMs.has(`${table} ${id}`)) return false;
+  const deniedMs = receivedAtMs.get(asked.requestId) ?? asked.hitAtMs;
   const live = new Set<number>();
   for (const { resource, record_id: other, op, request_id: by } of mirror.changes) {
-    const read = by === null ? undefined : exchanges.get(by);
-    if (resource !== table || other === Number(id) || !read || read.hitAtMs > asked.hitAtMs) continue;
+    const cameMs = by === null ? undefined : (receivedAtMs.get(by) ?? exchanges.get(by)?.hitAtMs);
+    if (resource !== table || other === Number(id) || cameMs === undefined || cameMs > deniedMs) continue;
     if (op === "delete") live.delete(other);
     else live.add(other);
   }

@@ -27,6 +27,8 @@ export interface Observation {
   readonly acknowledged: ReadonlyMap<string, string | Buffer>;
   /** When a route that answers 404 to all requests last denied a record, by its table and id. */
   readonly deniedAtMs: ReadonlyMap<string, number>;
+  /** When answers came to the process that had asked, by their request ids. */
+  readonly receivedAtMs: ReadonlyMap<string, number>;
   /** Requests for each record, by its table and id, in the order in which they were sent. */
   readonly asked: ReadonlyMap<string, readonly AskedRecord[]>;
   /** Answers as they came and could be applied at once, in that order. */

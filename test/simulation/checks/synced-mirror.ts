@@ -87,7 +87,15 @@ export async function syncedMirror(seed: number, changes: number): Promise<Synce
     image,
     service,
     clock,
-    seen: { service, arrivals, acknowledged, deniedAtMs: new Map(), asked: new Map(), reads: [] },
+    seen: {
+      service,
+      arrivals,
+      acknowledged,
+      deniedAtMs: new Map(),
+      receivedAtMs: new Map(),
+      asked: new Map(),
+      reads: [],
+    },
   };
 }
 

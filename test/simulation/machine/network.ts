@@ -151,7 +151,9 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   const reply = withFault(machine, kind, { ...request, route }, early ?? answer());
   machine.note(`GET ${pathname} ${reply === null ? "no answer" : reply.status}`);
   if (reply === null || signal.aborted) return noAnswer;
-  if (asked) asked.requestId = reply.headers["X-Request-Id"] ?? null;
+  const requestId = reply.headers["X-Request-Id"] ?? null;
+  if (asked) asked.requestId = requestId;
+  if (isOwn && requestId !== null) machine.receivedAtMs.set(requestId, time.passedMs);
   if (watched && reply.headers["X-RateLimit-Remaining"] !== undefined)
     machine.budgetWatch.showed(openedAt, others, time.passedMs);
   const retryAfter = reply.headers["Retry-After"];

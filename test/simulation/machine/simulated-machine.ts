@@ -35,6 +35,8 @@ export class SimulatedMachine {
   readonly acknowledged = new Map<string, Buffer>();
   /** When a broken route last denied a record, by its table and id. */
   readonly deniedAtMs = new Map<string, number>();
+  /** When answers came, by their request ids. */
+  readonly receivedAtMs = new Map<string, number>();
   /** When a route that is going to break last showed a record, by its name. */
   readonly workedAtMs = new Map<string, number>();
   /** Requests for each record, by its table and id, as they were sent. */
