@@ -56,7 +56,7 @@ const denseFound = [
 /** Dense seeds in which the simulation itself was wrong. */
 const denseJudgedWrongly = [
   // The only record that a mirror held came in a list that was under way while a broken route denied another.
-  182,
+  182, 206_112,
   // After a run, a broken route denied the only record of a mirror, and an event said that it is gone.
   101_548, 101_678, 101_996, 102_778,
   // A run left an invoice to the event worker, and with it a payment that the mirror did not have yet.
