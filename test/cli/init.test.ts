@@ -44,11 +44,10 @@ describe("from options alone", () => {
 
   test("puts every choice in its place", async () => {
     const setup = await setUp();
-    const { code } = await init(setup, [
-      ...["--token-env", "TOKEN", "--company", "off", "--schedule", "0 4 * * 1"],
-      ...["--webhook-url", "https://hooks.example.com/webhooks/off"],
-      ...["--exports", "csv, parquet", "--files", "attachments", "--no-input"],
-    ]);
+    const own = ["--token-env", "TOKEN", "--company", "off", "--schedule", "0 4 * * 1", "--no-input"];
+    const url = ["--webhook-url", "https://hooks.example.com/webhooks/off"];
+    const made = ["--exports", "csv, parquet", "--files", "attachments"];
+    const { code } = await init(setup, [...own, ...url, ...made]);
     expect(code).toBe(0);
     const text = textOf(setup, "config.yaml");
     expect(text).toContain('\n  "off": #');
@@ -125,10 +124,8 @@ describe("at a terminal", () => {
   // Fault: secrets | a token is typed at a terminal | answers of a person | it stands in one file of mode 0600 and in no line
   test("asks for what is missing, again for what is wrong, and keeps a typed token in a file for nobody else", async () => {
     const setup = await setUp();
-    const person = answering([
-      ...["file", "a token", "a-wrong-token", "file", setup.sandbox.token, "a/b", "acme", undefined, ""],
-      ...[["csv"], ["pdf"], "none"],
-    ]);
+    const tokens = ["file", "a token", "a-wrong-token", "file", setup.sandbox.token];
+    const person = answering([...tokens, "a/b", "acme", undefined, "", ["csv"], ["pdf"], "none"]);
     const { code, stdout, stderr } = await init(setup, [], person);
     expect(code).toBe(0);
     expect(person.left).toEqual([]);
@@ -152,17 +149,17 @@ describe("at a terminal", () => {
 
   test("installs nothing without a yes, and shows before what it would install", async () => {
     const setup = await setUp();
-    const answers = (yes: boolean) => answering([undefined, "", [], [], "cron", yes]);
+    const usual = [undefined, "", [], [], "cron"];
     const crontab = fakeTool(setup.cwd, "crontab");
     const env = { PATH: `${crontab.folder}:${process.env["PATH"]}` };
     const args = ["--token-env", "TOKEN", "--company", "acme"];
-    const no = await init(setup, args, { ...answers(false), env });
+    const no = await init(setup, args, { ...answering([...usual, false]), env });
     expect(no).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(/15 2 \* \* \* .* sync --quiet --config /),
     });
     expect(crontab.calls()).toEqual([]);
-    expect((await init(setup, [...args, "--force"], { ...answers(true), env })).code).toBe(0);
+    expect((await init(setup, [...args, "--force"], { ...answering([...usual, true]), env })).code).toBe(0);
     expect(crontab.calls()).toEqual(["-l", "-"]);
     expect(crontab.input()).toMatch(
       /^15 2 \* \* \* \S*node\S* --disable-sigusr1 \S+main\.\S+ sync --quiet --config \S+\n$/,

@@ -19,6 +19,7 @@ interface Preview {
   readonly totalWithVat: number;
   readonly toBePaid: number;
   readonly status: string;
+  readonly type: string;
   readonly currency: { readonly symbol: string };
 }
 
@@ -130,11 +131,12 @@ describe("a first run that was stopped after its lists", () => {
       report,
       "SELECT month || ' ' || currency AS key, revenue, revenue_eur, revenue_with_vat FROM v_revenue_by_month",
     );
+    const earned = (all: readonly Preview[]) => all.filter(({ type }) => type !== "payment_receipt");
     expect(revenue).toEqual(
       summed(months, (all) => ({
-        revenue: inUnits(all, (one) => one.total),
-        revenue_eur: euroSum(all, (one) => one.total),
-        revenue_with_vat: inUnits(all, (one) => one.totalWithVat),
+        revenue: inUnits(earned(all), (one) => one.total),
+        revenue_eur: euroSum(earned(all), (one) => one.total),
+        revenue_with_vat: inUnits(earned(all), (one) => one.totalWithVat),
       })),
     );
   });

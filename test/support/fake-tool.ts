@@ -10,7 +10,6 @@ export function fakeTool(folder: string, name: string, script = "true") {
   mkdirSync(bin, { recursive: true });
   writeFileSync(file, `#!/bin/sh\necho "$*" >> '${calls}'\ncat > '${input}'\n${script}\n`);
   chmodSync(file, 0o755);
-  const read = (place: string) => (existsSync(place) ? readFileSync(place, "utf8") : "");
   return {
     folder: bin,
     /** Arguments of each call. */
@@ -21,4 +20,8 @@ export function fakeTool(folder: string, name: string, script = "true") {
     /** What the last call read. */
     input: () => read(input),
   };
+}
+
+function read(place: string): string {
+  return existsSync(place) ? readFileSync(place, "utf8") : "";
 }

@@ -26,6 +26,7 @@ test("each wound of a typed cell, a child row, a row, the JSON or a tombstone is
   const [cell, line, gone, json, deleted, rawless] = invoices;
   const [client] = liveIds(company, "clients");
   const [payment] = liveIds(company, "document_payments");
+  const note = truthOf(company.sandbox).get("invoices")?.get(String(cell))?.json["note"];
   wound(company, "UPDATE invoices SET note = 'not the service''s' WHERE id = ?", cell);
   wound(company, "UPDATE invoice_items SET quantity = 99.5 WHERE invoice_id = ? AND position = 0", line);
   wound(company, "DELETE FROM invoices WHERE id = ?", gone);
@@ -58,7 +59,7 @@ test("each wound of a typed cell, a child row, a row, the JSON or a tombstone is
     id: cell,
     field: "note",
     mirror: "not the service's",
-    service: null,
+    service: note,
   });
 });
 

@@ -42,9 +42,7 @@ export async function runAlertCommand(body: string, alert: Alert, command: Alert
   limit.addEventListener("abort", kill, { once: true });
   if (limit.aborted) kill();
   try {
-    const problem = await endOf(child);
-    // Its children may hold the pipes open.
-    kill();
+    const problem = await endOf(child, kill);
     if (signal.aborted) throw new Error("it was stopped");
     if (limit.aborted) throw new Error(`it did not end within ${timeLimitMs / 1000} s`);
     if (problem !== null) throw new Error(`${problem}${output.trim() === "" ? "" : `: ${shown(output)}`}`);
@@ -58,13 +56,19 @@ function shown(output: string): string {
   return terminalText(output.trim(), shownOutput);
 }
 
-/** Null: it ended with exit code 0. */
-function endOf(child: ReturnType<typeof spawn>): Promise<string | null> {
+/** What it has written may come after its end; a process that left its group may hold the pipes open. */
+const longestOutputMs = 500;
+
+/** Null: it ended with exit code 0. Its children end with it. */
+function endOf(child: ReturnType<typeof spawn>, killChildren: () => void): Promise<string | null> {
   return new Promise((resolve) => {
     child.once("error", (error) => resolve(`it cannot be started: ${messageOf(error)}`));
-    child.once("exit", (code, by) =>
-      resolve(code === 0 ? null : `it ended with ${by ?? `exit code ${code}`}`),
-    );
+    child.once("exit", (code, by) => {
+      killChildren();
+      const end = () => resolve(code === 0 ? null : `it ended with ${by ?? `exit code ${code}`}`);
+      child.once("close", end);
+      setTimeout(end, longestOutputMs).unref();
+    });
   });
 }
 

@@ -14,6 +14,8 @@ const openAndClose = fileURLToPath(new URL("../../support/open-and-close.ts", im
 
 /** What takes a mirror back to the tables that it had after the second migration. */
 const backwards = [
+  "DROP TABLE document_files",
+  "DROP TABLE _file_reads",
   "DROP INDEX _work_turns",
   "DROP INDEX _work_next",
   "ALTER TABLE _work DROP COLUMN rank",
