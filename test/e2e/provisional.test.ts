@@ -55,6 +55,8 @@ function euroSum(previews: readonly Preview[], amount: (one: Preview) => number)
 }
 
 const age = ({ dueDate }: Preview) => ageOf(Math.max(daysBetween(dueDate, reportDay), 0));
+/** Those that are revenue. */
+const earned = (previews: readonly Preview[]) => previews.filter(({ type }) => type !== "payment_receipt");
 const inUnits = (previews: readonly Preview[], amount: (one: Preview) => number) =>
   units(sum(previews.map((one) => cents(amount(one)))));
 
@@ -131,7 +133,6 @@ describe("a first run that was stopped after its lists", () => {
       report,
       "SELECT month || ' ' || currency AS key, revenue, revenue_eur, revenue_with_vat FROM v_revenue_by_month",
     );
-    const earned = (all: readonly Preview[]) => all.filter(({ type }) => type !== "payment_receipt");
     expect(revenue).toEqual(
       summed(months, (all) => ({
         revenue: inUnits(earned(all), (one) => one.total),
