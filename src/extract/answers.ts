@@ -2,7 +2,8 @@ import { recordId, type RecordId } from "../base/ids.ts";
 import type { Resource } from "../connector/resource.ts";
 import { ProtocolError } from "../connector/service-errors.ts";
 import { cutArray, cutList, cutObject, idOf, isEmptyObject, valueOf, type ListCut } from "../json/cut.ts";
-import { assertUtf8 } from "../json/lossless.ts";
+import { isObject } from "../json/literal.ts";
+import { assertUtf8, parseLossless } from "../json/lossless.ts";
 import { Slices } from "../json/slices.ts";
 
 /** Cuts a list. Throws MirrorError `protocol` when the body is no list of JSON records. */
@@ -15,6 +16,14 @@ export function readList(body: Buffer): ListCut {
 export function readObject(body: Buffer): Buffer {
   assertUtf8(body);
   return cutObject(body);
+}
+
+/** The company's name in the answer that says whose a token is. Throws MirrorError `protocol` where it names none. */
+export function readCompanyName(body: Buffer, field: string): string {
+  const record = parseLossless(readObject(body));
+  const name = isObject(record) ? record[field] : undefined;
+  if (typeof name === "string" && name !== "") return name;
+  throw new ProtocolError("the service does not say whose token it is", { retryable: true });
 }
 
 /** A detail's bytes. `withoutId`: it does not say which record it is. */

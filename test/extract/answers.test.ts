@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
-import { isShownWhole, readDetail, readList, readObject, readParts } from "../../src/extract/answers.ts";
+import {
+  isShownWhole,
+  readCompanyName,
+  readDetail,
+  readList,
+  readObject,
+  readParts,
+} from "../../src/extract/answers.ts";
 import { resourceOf } from "../support/mirror.ts";
 
 const bytes = (text: string) => Buffer.from(text);
@@ -108,3 +115,10 @@ describe("parts of a record", () => {
     expect(isShownWhole({ ...prices, gives: "preview" }, bytes('{"stocks":null}'))).toBe(false);
   });
 });
+
+test.each(['{"data":{"id":1}}', '{"name":""}', '{"name":7}', "[]", "{}"])(
+  "I10: an answer that names no company is none of the company: %s",
+  (text) => {
+    expect(refused(() => readCompanyName(bytes(text), "name"))).toMatchObject({ kind: "protocol" });
+  },
+);

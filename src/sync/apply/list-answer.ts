@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { isoTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { ProtocolError } from "../../connector/service-errors.ts";
-import { readList, readObject } from "../../extract/answers.ts";
+import { readCompanyName, readList, readObject } from "../../extract/answers.ts";
 import { pageFacts, wholeFacts, type PageFacts } from "../../extract/page-facts.ts";
 import type { ListCut } from "../../json/cut.ts";
 import { noteExpected, sweepKey } from "../../state/sweeps.ts";
@@ -55,6 +55,9 @@ export async function applyList(answer: AnswerContext, body: Buffer): Promise<vo
 
 function applyObject(answer: AnswerContext, body: Buffer): Promise<void> {
   const { run, resource, item, stamp } = answer;
+  const { identity } = run.mirror.manifest;
+  // What names no company is another answer than the one that was asked for.
+  if (resource.name === identity.resource) readCompanyName(body, identity.nameField);
   return applyWhenFree(run, () => {
     applySingle(answer, resource.name, body);
     run.queue.done(item, stamp.sentSeq);

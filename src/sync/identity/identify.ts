@@ -1,10 +1,7 @@
 import type { Lane } from "../../base/lane.ts";
 import { resourceNamed } from "../../connector/connector-manifest.ts";
-import { ProtocolError } from "../../connector/service-errors.ts";
 import type { ServiceAnswer } from "../../connector/transport.ts";
-import { readObject } from "../../extract/answers.ts";
-import { isObject } from "../../json/literal.ts";
-import { parseLossless } from "../../json/lossless.ts";
+import { readCompanyName } from "../../extract/answers.ts";
 import type { WorkKind } from "../../state/work-item.ts";
 import { Meta, pinnedIdentity, type Identity } from "../../state/meta.ts";
 import type { WorkerParts } from "../context/run-context.ts";
@@ -43,7 +40,7 @@ export async function identify(parts: IdentifyParts, options: IdentifyOptions): 
   const resource = resourceNamed(mirror.manifest, facts.resource);
   const ask = (path: string, kind: WorkKind) => send(parts, options, path, kind);
   const answer = await ask(resource.list.kind === "single" ? resource.list.path : "", "list");
-  const name = nameIn(answer.body, facts.nameField);
+  const name = readCompanyName(answer.body, facts.nameField);
   const seen = { name, token };
   const verdict = await judgeToken(mirror, seen, async (path) => (await ask(path, "detail")).body);
   if (verdict.kind === "refused" && !options.acceptIdentity) throw verdict.error;
@@ -68,9 +65,3 @@ function send(
   return transport.send({ method: "GET", path, expect: "json", lane, once: true, signal, onSent });
 }
 
-function nameIn(body: Buffer, field: string): string {
-  const record = parseLossless(readObject(body));
-  const name = isObject(record) ? record[field] : undefined;
-  if (typeof name === "string" && name !== "") return name;
-  throw new ProtocolError("the service does not say whose token it is", { retryable: true });
-}

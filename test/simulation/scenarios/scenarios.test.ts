@@ -70,6 +70,8 @@ const denseJudgedWrongly = [
 const unusualMended = [
   // An odd answer to the request for a client held back the list that showed it, and the client was read once more.
   202_175,
+  // An odd answer to the question whose the token is was read as the company, which lost its name.
+  500_471,
 ];
 /** Unusual seeds in which the simulation itself was wrong. */
 const unusualJudgedWrongly = [
