@@ -10,8 +10,8 @@ import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { Secret } from "../../src/base/secret.ts";
 import type { Config } from "../../src/config/config.ts";
-import type { Alert } from "../../src/status/alerts/incidents.ts";
 import { alertTargets, type AlertTarget } from "../../src/status/alerts/targets.ts";
+import { begunAlert } from "../support/alert.ts";
 import { temporaryFolder } from "../support/cli.ts";
 import { get, httpFor, testToken } from "../support/http-client.ts";
 import { rejectionOf } from "../support/store.ts";
@@ -103,17 +103,6 @@ function proxyVariables(variables: Readonly<Record<string, string>>): void {
     vi.stubEnv(name, value);
 }
 
-const alert: Alert = {
-  id: "i1-begin",
-  event: "begin",
-  kind: "failed",
-  subject: "reading",
-  company: "acme",
-  message: "the service is away",
-  began_at: "2026-11-22T03:00:00.000Z",
-  ended_at: null,
-};
-
 function alertTo(url: string): AlertTarget {
   const at = { secret: Secret.of(url), place: { kind: "config" } } as const;
   const alerts: Config["alerts"] = [{ when: ["failed"], command: null, url: at, secret: null }];
@@ -155,7 +144,8 @@ describe("HTTPS_PROXY", () => {
       const receiver = await startTlsService();
       const proxy = await startConnectProxy(receiver.port);
       const secretPath = "/hook/secret-path?key=1";
-      const send = () => alertTo(`https://${host}${secretPath}`).send(alert, new AbortController().signal);
+      const send = () =>
+        alertTo(`https://${host}${secretPath}`).send(begunAlert, new AbortController().signal);
       proxyVariables({ HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` });
       await send();
       expect(proxy.asked).toMatchObject([{ target: `${host}:443` }]);

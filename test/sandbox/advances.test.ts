@@ -1,19 +1,8 @@
-import { beforeAll, describe, expect, test } from "vitest";
-import type { Snapshot } from "../../connectors/fintoro/sandbox/control.ts";
-import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
-import { testDay, type Dict } from "../support/sandbox.ts";
+import { describe, expect, test } from "vitest";
+import type { Dict } from "../support/sandbox.ts";
+import { centsOf, partsOf, seededBooks, sumOf } from "../support/sandbox-books.ts";
 
-let books: Snapshot;
-beforeAll(async () => {
-  const sandbox = await startSandbox({ today: testDay, records: 1_500, seed: 5 });
-  books = sandbox.control.snapshot();
-  await sandbox.close();
-});
-
-const table = (name: string) => [...(books.get(name)?.values() ?? [])] as Dict[];
-const list = (record: Dict, key: string) => record[key] as Dict[];
-const cents = (value: unknown) => Math.round(Number(value) * 100);
-const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+const { table } = seededBooks(1_500);
 const receipts = () => table("invoices").filter(({ type }) => type === "payment_receipt");
 const receiptOf = (payment: Dict) => (payment["receiptInvoice"] as Dict | null)?.["id"];
 const facts = (payment: Dict) =>
@@ -21,12 +10,12 @@ const facts = (payment: Dict) =>
 
 describe("advances", () => {
   test("a receipt is issued and delivered not before its proforma's payments, and shows the same money", () => {
-    const advances = table("proformas").flatMap((proforma) => list(proforma, "payments"));
+    const advances = table("proformas").flatMap((proforma) => partsOf(proforma, "payments"));
     expect(receipts().length).toBeGreaterThan(50);
     for (const receipt of receipts()) {
       const paid = advances.filter((payment) => receiptOf(payment) === receipt["id"]);
-      expect(list(receipt, "payments").map(facts).toSorted()).toEqual(paid.map(facts).toSorted());
-      expect(sum(paid.map(({ amount }) => cents(amount)))).toBe(cents(receipt["totalWithVat"]));
+      expect(partsOf(receipt, "payments").map(facts).toSorted()).toEqual(paid.map(facts).toSorted());
+      expect(sumOf(paid.map(({ amount }) => centsOf(amount)))).toBe(centsOf(receipt["totalWithVat"]));
       const last = paid
         .map(({ paymentDate }) => String(paymentDate))
         .toSorted()
@@ -36,7 +25,7 @@ describe("advances", () => {
   });
 
   test("some are without an invoice, some receipts and invoices are credited, some invoices given up", () => {
-    const advances = table("proformas").flatMap((proforma) => list(proforma, "payments"));
+    const advances = table("proformas").flatMap((proforma) => partsOf(proforma, "payments"));
     const receiptIds = new Set(receipts().map(({ id }) => id));
     const notes = table("credit_notes");
     const cases = [

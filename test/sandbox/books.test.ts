@@ -1,20 +1,8 @@
-import { beforeAll, describe, expect, test } from "vitest";
-import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
-import type { Snapshot } from "../../connectors/fintoro/sandbox/control.ts";
+import { describe, expect, test } from "vitest";
 import { testDay, type Dict } from "../support/sandbox.ts";
+import { centsOf, partsOf, seededBooks, sumOf } from "../support/sandbox-books.ts";
 
-/** One seeded company, read once for all tests here: nobody changes it. */
-let books: Snapshot;
-beforeAll(async () => {
-  const sandbox = await startSandbox({ today: testDay, records: 3_000, seed: 5 });
-  books = sandbox.control.snapshot();
-  await sandbox.close();
-});
-
-const table = (name: string) => [...(books.get(name)?.values() ?? [])] as Dict[];
-const list = (record: Dict, key: string) => record[key] as Dict[];
-const cents = (value: unknown) => Math.round(Number(value) * 100);
-const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+const { books, table } = seededBooks(3_000);
 const documentTables = ["invoices", "credit_notes", "proformas", "orders", "quotations"];
 
 /** Half away from zero, on whole numbers, so that no float decides a cent. */
@@ -35,13 +23,14 @@ function netOf(item: Dict): number {
 function lowered(full: number, { discountType, discountValue }: Dict): number {
   if (discountType === "percentage")
     return full - rounded(BigInt(full) * scaled(discountValue, 4), 1_000_000n);
-  if (discountType === "fixed") return full < 0 ? full + cents(discountValue) : full - cents(discountValue);
+  if (discountType === "fixed")
+    return full < 0 ? full + centsOf(discountValue) : full - centsOf(discountValue);
   return full;
 }
 
 /** A fixed discount lowers the gross in the proportion of the net. */
 function loweredGross(document: Dict): number {
-  const [net, gross] = [cents(document["itemsTotal"]), cents(document["itemsTotalWithVat"])];
+  const [net, gross] = [centsOf(document["itemsTotal"]), centsOf(document["itemsTotalWithVat"])];
   if (document["discountType"] !== "fixed") return lowered(gross, document);
   return gross - rounded(BigInt(net - lowered(net, document)) * BigInt(gross), BigInt(net));
 }
@@ -49,11 +38,11 @@ function loweredGross(document: Dict): number {
 describe("totals add up to the cent", () => {
   test.each(documentTables)("in every line of %s", (name) => {
     for (const document of table(name)) {
-      for (const item of list(document, "items")) {
+      for (const item of partsOf(document, "items")) {
         const net = netOf(item);
         const vat = rounded(BigInt(net) * scaled(item["vatRate"], 4), 1_000_000n);
         expect(
-          [cents(item["total"]), cents(item["totalWithVat"])],
+          [centsOf(item["total"]), centsOf(item["totalWithVat"])],
           `${name} ${String(document["id"])}`,
         ).toEqual([net, net + vat]);
       }
@@ -62,13 +51,13 @@ describe("totals add up to the cent", () => {
 
   test.each(documentTables)("in every sum of %s", (name) => {
     for (const document of table(name)) {
-      const items = list(document, "items");
-      expect(cents(document["itemsTotal"])).toBe(sum(items.map(({ total }) => cents(total))));
-      expect(cents(document["itemsTotalWithVat"])).toBe(
-        sum(items.map(({ totalWithVat }) => cents(totalWithVat))),
+      const items = partsOf(document, "items");
+      expect(centsOf(document["itemsTotal"])).toBe(sumOf(items.map(({ total }) => centsOf(total))));
+      expect(centsOf(document["itemsTotalWithVat"])).toBe(
+        sumOf(items.map(({ totalWithVat }) => centsOf(totalWithVat))),
       );
-      expect(cents(document["total"])).toBe(lowered(cents(document["itemsTotal"]), document));
-      expect(cents(document["totalWithVat"])).toBe(loweredGross(document));
+      expect(centsOf(document["total"])).toBe(lowered(centsOf(document["itemsTotal"]), document));
+      expect(centsOf(document["totalWithVat"])).toBe(loweredGross(document));
       expect(document["hasVat"]).toBe(items.some(({ vatRate }) => Number(vatRate) > 0));
     }
   });
@@ -77,10 +66,10 @@ describe("totals add up to the cent", () => {
     "in every receipt of %s",
     (name) => {
       for (const receipt of table(name)) {
-        const nets = list(receipt, "items").map((line) =>
+        const nets = partsOf(receipt, "items").map((line) =>
           rounded(scaled(line["unitPrice"], 4) * scaled(line["quantity"], 4), 1_000_000n),
         );
-        expect(cents(receipt["total"])).toBe(sum(nets));
+        expect(centsOf(receipt["total"])).toBe(sumOf(nets));
       }
     },
   );
@@ -109,9 +98,9 @@ describe("payments and statuses agree", () => {
   test.each(["invoices", "credit_notes", "proformas"])("in every one of %s", (name) => {
     const seen = new Set<unknown>();
     for (const document of table(name)) {
-      const payments = list(document, "payments");
-      const left = cents(document["totalWithVat"]) - sum(payments.map(({ amount }) => cents(amount)));
-      expect(cents(document["toBePaid"]), String(document["id"])).toBe(left);
+      const payments = partsOf(document, "payments");
+      const left = centsOf(document["totalWithVat"]) - sumOf(payments.map(({ amount }) => centsOf(amount)));
+      expect(centsOf(document["toBePaid"]), String(document["id"])).toBe(left);
       expect(document["status"]).toBe(expectedStatus(document, left, payments.length));
       for (const { paymentDate } of payments) expect(String(paymentDate) <= testDay).toBe(true);
       seen.add(document["status"]);
@@ -121,7 +110,7 @@ describe("payments and statuses agree", () => {
 
   test("every payment stands in its document, and none anywhere else", () => {
     const inDocuments = ["invoices", "credit_notes", "proformas"].flatMap((name) =>
-      table(name).flatMap((document) => list(document, "payments").map(({ id }) => Number(id))),
+      table(name).flatMap((document) => partsOf(document, "payments").map(({ id }) => Number(id))),
     );
     const own = table("document_payments").map(({ id }) => Number(id));
     expect(inDocuments.toSorted((a, b) => a - b)).toEqual(own.toSorted((a, b) => a - b));
@@ -149,7 +138,7 @@ describe("documents are of their time", () => {
     const rates = { before: new Set<number>(), since: new Set<number>() };
     for (const invoice of table("invoices")) {
       const period = String(invoice["issueDate"]) < "2025" ? "before" : "since";
-      for (const { vatRate } of list(invoice, "items")) rates[period].add(Number(vatRate));
+      for (const { vatRate } of partsOf(invoice, "items")) rates[period].add(Number(vatRate));
     }
     expect([...rates.before].toSorted((a, b) => a - b)).toEqual([0, 10, 20]);
     expect([...rates.since].toSorted((a, b) => a - b)).toEqual([0, 5, 19, 23]);
@@ -177,12 +166,12 @@ describe("documents are of their time", () => {
 });
 
 function has(name: string, id: unknown): boolean {
-  return books.get(name)?.has(Number(id)) ?? false;
+  return books().get(name)?.has(Number(id)) ?? false;
 }
 
 describe("chains hold together", () => {
   test("a credit note is negative, of a real invoice, not older than it, for the same client", () => {
-    const invoices = books.get("invoices") ?? new Map<number, Dict>();
+    const invoices = books().get("invoices") ?? new Map<number, Dict>();
     for (const note of table("credit_notes")) {
       const invoice = invoices.get(Number(note["invoiceId"])) as Dict;
       expect(Number(note["totalWithVat"])).toBeLessThan(0);
@@ -198,7 +187,7 @@ describe("chains hold together", () => {
         expect(has("clients", document["clientId"])).toBe(true);
         expect(has("numerical_series", document["numericalSeriesId"])).toBe(true);
         if (document["businessCaseId"] !== null) {
-          const item = books.get("business_cases")?.get(Number(document["businessCaseId"]));
+          const item = books().get("business_cases")?.get(Number(document["businessCaseId"]));
           expect([item?.["contactType"], item?.["contactId"]]).toEqual(["client", document["clientId"]]);
         }
       }
@@ -217,7 +206,7 @@ describe("the data is as odd as real data", () => {
     for (const { subjectId, country } of table("clients") as { subjectId: string | null; country: Dict }[]) {
       if (subjectId === null || !["SK", "CZ"].includes(String(country["code"]))) continue;
       const digits = Array.from(subjectId, Number);
-      const check = (11 - (sum(digits.slice(0, 7).map((digit, i) => digit * (8 - i))) % 11)) % 10;
+      const check = (11 - (sumOf(digits.slice(0, 7).map((digit, i) => digit * (8 - i))) % 11)) % 10;
       expect(digits[7], subjectId).toBe(check);
     }
     for (const { iban } of table("bank_accounts")) {
@@ -258,7 +247,7 @@ describe("the data is as odd as real data", () => {
   test("all kinds of CRM event occur, some with attachments", () => {
     const logs = table("contact_activity_logs");
     expect(new Set(logs.map(({ type }) => type)).size).toBe(8);
-    expect(logs.some((log) => list(log, "attachments").length > 1)).toBe(true);
+    expect(logs.some((log) => partsOf(log, "attachments").length > 1)).toBe(true);
     const own = new Set(
       logs.map(({ metadata }) =>
         Object.keys(metadata as Dict)

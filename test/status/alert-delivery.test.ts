@@ -7,22 +7,13 @@ import { Alerter, readAlertState } from "../../src/status/alerts/alerter.ts";
 import { runAlertCommand } from "../../src/status/alerts/command-target.ts";
 import type { Alert } from "../../src/status/alerts/incidents.ts";
 import type { Condition } from "../../src/status/conditions.ts";
+import { begunAlert } from "../support/alert.ts";
 import { root, temporaryFolder } from "../support/cli.ts";
 import { loggingTo } from "../support/open-company.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { eventually } from "../support/serve.ts";
 
 const noSignal = new AbortController().signal;
-const alert: Alert = {
-  id: "i1-begin",
-  event: "begin",
-  kind: "failed",
-  subject: "reading",
-  company: "acme",
-  message: "the service is away",
-  began_at: "2026-11-22T03:00:00.000Z",
-  ended_at: null,
-};
 const failed: Condition = {
   kind: "failed",
   subject: "reading",
@@ -39,7 +30,12 @@ function anAlerter(file: string, said: string[] = []): Alerter {
 
 function run(words: readonly string[], timeLimitMs = 5_000): Promise<void> {
   const env = { PATH: process.env["PATH"], FINTORO_TOKEN: "token-of-acme" };
-  return runAlertCommand(JSON.stringify(alert), alert, { words, env, timeLimitMs, signal: noSignal });
+  return runAlertCommand(JSON.stringify(begunAlert), begunAlert, {
+    words,
+    env,
+    timeLimitMs,
+    signal: noSignal,
+  });
 }
 
 // Fault: process | the program is killed after a target took an alert, before that was recorded | between sending and recording | it is sent again with the same id: twice, never not at all
@@ -104,7 +100,7 @@ test("a command gets the alert on stdin and a few facts, nothing else of the env
   const file = path.join(temporaryFolder(), "kept");
   await run(["sh", "-c", `cat > ${file}; env >> ${file}; printf %s "$0" >> ${file}`, "$(id)"]);
   const kept = readFileSync(file, "utf8");
-  expect(JSON.parse(kept.slice(0, kept.indexOf("}") + 1))).toEqual(alert);
+  expect(JSON.parse(kept.slice(0, kept.indexOf("}") + 1))).toEqual(begunAlert);
   expect(kept).toContain("FINTORO_MIRROR_ALERT_COMPANY=acme");
   expect(kept).toContain("$(id)");
   expect(kept).not.toContain("token-of-acme");
@@ -130,6 +126,6 @@ test("the command in examples/ makes a mail of an alert", async () => {
   expect(head).toMatch(
     /^To: ops@example\.com\nSubject: fintoro-mirror acme: begin of failed\nContent-Type: text\/plain/,
   );
-  expect(text).toBe(alert.message);
-  expect(JSON.parse(json)).toEqual(alert);
+  expect(text).toBe(begunAlert.message);
+  expect(JSON.parse(json)).toEqual(begunAlert);
 });
