@@ -41,10 +41,13 @@ describe("sync beside the daemon", () => {
     expect(ended.stderr).toContain("following it");
     expect(inMirror(company, "SELECT mode FROM _runs ORDER BY id DESC LIMIT 1")).toBe("full");
     expect(inMirror(company, "SELECT pid FROM _runs ORDER BY id DESC LIMIT 1")).toBe(daemon.child.pid);
-    const limited = await endOf(startIn(company, ["sync", "--max-requests", "3", "--json"]));
+    const [limited, dry] = await Promise.all([
+      endOf(startIn(company, ["sync", "--max-requests", "3", "--json"])),
+      endOf(startIn(company, ["sync", "--dry-run"])),
+    ]);
     expect(limited.code).toBe(5);
     expect(outcomeIn(limited)).toBe("stopped");
-    expect((await endOf(startIn(company, ["sync", "--dry-run"]))).code).toBe(0);
+    expect(dry.code).toBe(0);
     expect(openOrders(company)).toBe(0);
     await daemon.end("SIGTERM");
   });
@@ -114,11 +117,10 @@ describe("sync beside the daemon", () => {
     const first = startIn(company, ["sync", "--json"]);
     const firstEnded = endOf(first);
     await eventually(() => inMirror(company, "SELECT count(*) FROM _runs") === 1, "a run under way");
-    const second = await endOf(startIn(company, ["sync", "--json"]));
+    // and a daemon waits for it
+    const [second, daemon] = await Promise.all([endOf(startIn(company, ["sync", "--json"])), serve(company)]);
     expect(second.code).toBe(11);
     expect(second.stderr).toContain(`process ${first.pid} (sync`);
-    // and a daemon waits for it
-    const daemon = await serve(company);
     await daemon.until("waiting: the mirror is being written by");
     expect((await fetch(`${daemon.url}/readyz`)).status).toBe(503);
     release();
