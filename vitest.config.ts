@@ -18,7 +18,8 @@ export default defineConfig({
     setupFiles: ["test/support/fixed-seed.ts"],
     env: { NODE_COMPILE_CACHE: compiled },
     pool: "forks",
-    maxWorkers: 2,
+    // One more than the two cores that the promise of five minutes counts: many tests wait for other processes.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },
