@@ -64,4 +64,3 @@ function send(
   const onSent = () => tally.sent(kind);
   return transport.send({ method: "GET", path, expect: "json", lane, once: true, signal, onSent });
 }
-
