@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 /**
  * Packs the package, installs it into an empty folder, and uses it there with the oldest Node that it supports and with
- * this one: sandbox, check, sync, verify, publish, export. Needs the registry. Usage: `node scripts/try-package.ts`.
+ * this one: sandbox, init, check, sync, verify, publish, export, package. Needs the registry. Usage: `node scripts/try-package.ts`.
  */
 const project = fileURLToPath(new URL("..", import.meta.url));
 const { name, version, engines } = JSON.parse(readFileSync(path.join(project, "package.json"), "utf8")) as {
@@ -86,14 +86,14 @@ async function tryWith(node: string, cwd: string): Promise<void> {
   try {
     const { url, token } = await firstLine(sandbox);
     env["FINTORO_TOKEN"] = token;
-    const config = `base_url: ${url}\ncompanies: { acme: { token: "\${env:FINTORO_TOKEN}" } }\n`;
-    writeFileSync(path.join(cwd, "config.yaml"), config);
+    run("init", "--base-url", url, "--token-env", "FINTORO_TOKEN", "--company", "acme", "--no-input");
     run("check");
     const { companies } = JSON.parse(run("sync", "--json")) as { companies: { acme: { outcome: string } } };
     expect(companies.acme.outcome === "complete", "the sync is not complete");
     run("verify");
     run("publish");
-    for (const format of ["csv", "parquet"]) run("export", "--format", format, "--out", "out");
+    for (const format of ["csv", "parquet", "xlsx"]) run("export", "--format", format, "--out", "out");
+    run("package", "--month", "2026-10", "--out", "months");
   } finally {
     sandbox.kill();
   }
