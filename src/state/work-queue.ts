@@ -165,10 +165,10 @@ export class WorkQueue extends Repository {
     this.execute(sql, dueAtMs, state, error, item.id, item.dirtySeq);
   }
 
-  /** Not now, for a reason that is not the item's own: no attempt is used up. */
-  postpone(item: WorkItem, why: string, dueAtMs: number): void {
-    const sql = `UPDATE _work SET attempts = max(attempts, 1), due_ms = ?, error = ? WHERE id = ? AND dirty_seq <= ?`;
-    this.execute(sql, dueAtMs, why, item.id, item.dirtySeq);
+  /** Not now, for a reason that is not the item's own: no attempt is used up. It is served in no lane before `lane`. */
+  postpone(item: WorkItem, why: string, dueAtMs: number, lane: Lane = item.lane): void {
+    const sql = `UPDATE _work SET attempts = max(attempts, 1), due_ms = ?, error = ?, lane = max(lane, ?) WHERE id = ? AND dirty_seq <= ?`;
+    this.execute(sql, dueAtMs, why, laneRank(lane), item.id, item.dirtySeq);
   }
 
   /** Items that were postponed for this reason are due now. */

@@ -142,6 +142,21 @@ describe("an item that is postponed", () => {
     expect(queue.lease(nowMs, people)).toMatchObject({ attempts: 1 });
   });
 
+  test("stays behind the lists where it waits for one, and never before its own lane", async () => {
+    const queue = await openQueue();
+    const lanes = (["webhook", "scrub"] as const).map((lane, id) => {
+      queue.add(work({ lane, target: `id:${id}` }));
+      const row = queue.lease(nowMs, people);
+      if (row) queue.postpone(row, "waiting", nowMs, "changed");
+      if (row) queue.release(row);
+      queue.expedite("people", "waiting");
+      const again = queue.lease(nowMs, people);
+      if (again) queue.done(again, 10);
+      return again?.lane;
+    });
+    expect(lanes).toEqual(["changed", "scrub"]);
+  });
+
   test("is not postponed when an event came meanwhile (I4)", async () => {
     const queue = await openQueue();
     queue.add(work());

@@ -43,7 +43,8 @@ export function probeRoute(answer: AnswerContext, candidates: readonly RecordId[
         return asked.length > 0
           ? `GET ${resource.detail} returned 404 also for records that exist, so 404 proves nothing`
           : "nothing but a 404 says that the record is gone, and no other one proves the route";
-      queue.postpone(item, waiting, clock.nowMs() + trialForMs);
+      // Behind the list: many items that wait would use up the budget before it.
+      queue.postpone(item, waiting, clock.nowMs() + trialForMs, "changed");
       return null;
     }
     asked.push(next);

@@ -22,7 +22,9 @@ export function watchIngest(ingest: CompanyIngest, parts: WatchedParts): Ingest 
     has: (eventId) => ingest.has(eventId),
     store: (deliveries, receivedAtMs) => {
       const { unstorable = 0 } = machine.deliveries;
-      if (unstorable > 0 && choice.probability(unstorable)) process.failNextTransaction(choice.one(failures));
+      // Groups are few, and the rest of one has to be stored alone.
+      const share = deliveries.length > 1 ? 4 * unstorable : unstorable;
+      if (unstorable > 0 && choice.probability(share)) process.failNextTransaction(choice.one(failures));
       if (deliveries.length > 1) machine.meet("deliveries in one transaction");
       if (!deliveries.every(({ eventId }) => acknowledged.has(eventId)))
         return ingest.store(deliveries, receivedAtMs);
