@@ -1,3 +1,4 @@
+import { stringify } from "yaml";
 import { assert } from "../base/errors.ts";
 import type { ExportConfig } from "./config.ts";
 
@@ -56,8 +57,7 @@ function exportSection(formats: readonly string[]): string {
   ].join("\n");
 }
 
-/** A text as YAML: in quotes where it could mean something else. */
+/** A text as YAML, in quotes where it would mean something else. */
 function scalar(text: string): string {
-  const isPlain = /^(?:[a-zA-Z_][\w-]*|https?:\/\/[\w./:-]*\w|\$\{(?:env|file):[\w./-]+\})$/.test(text);
-  return isPlain && !/^(?:on|off|yes|no|true|false|null)$/i.test(text) ? text : JSON.stringify(text);
+  return stringify(text, { lineWidth: 0, version: "1.1" }).trimEnd();
 }

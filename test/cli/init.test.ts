@@ -51,7 +51,7 @@ describe("from options alone", () => {
     expect(code).toBe(0);
     const text = textOf(setup, "config.yaml");
     expect(text).toContain('\n  "off": #');
-    expect(text).toContain('\n  sync: "0 4 * * 1" #');
+    expect(text).toContain("\n  sync: 0 4 * * 1 #");
     expect(text).toContain('secrets: ["${file:./secrets/off-webhook-secret}"]');
     expect(text).toContain("public_url: https://hooks.example.com/webhooks/off\n");
     expect(text).toContain("  - { format: parquet, out: ./reports, after: sync }\n");
@@ -68,6 +68,7 @@ describe("from options alone", () => {
 
   test.each([
     [["--company", "a/b"], 2, "company"],
+    [["--schedule", "* * * *"], 2, "schedule.sync"],
     [["--schedule", "sometimes"], 2, "schedule.sync"],
     [["--webhook-url", "http://example.com/"], 2, "public_url"],
     [["--exports", "parket"], 2, "did you mean"],

@@ -6,7 +6,7 @@ import { configJsonSchema } from "../../config/config-schema.ts";
 import { configPath, shortPath } from "../../config/load.ts";
 import { printResult } from "../console/output.ts";
 import { draftText, tokenFileOf } from "../init/config-draft.ts";
-import { askChoices, type CheckedDraft, type InitQuestions } from "../init/init-questions.ts";
+import { askChoices, usualSchedule, type CheckedDraft, type InitQuestions } from "../init/init-questions.ts";
 import { installJob, jobText, type JobPlace, type Starter } from "../init/start-job.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { ownEntry } from "../program/own-process.ts";
@@ -25,14 +25,15 @@ export const initCommand: CommandRun<"init"> = async (context, { options }) => {
   const written = writeFiles(context, draft);
   const job = jobOf(draft);
   const starter = options.install ?? (await askStarter(questions, job));
+  let isFailed = false;
   const installed =
-    starter === null
-      ? null
-      : await installJob(starter, job, env).catch((error: unknown) => {
-          log.error(messageOf(error), hintOf(error));
-          return undefined;
-        });
-  const next = nextSteps(context, draft, installed);
+    starter &&
+    (await installJob(starter, job, env).catch((error: unknown) => {
+      log.error(messageOf(error), hintOf(error));
+      isFailed = true;
+      return null;
+    }));
+  const next = nextSteps(context, draft, installed !== null);
   const lines = [
     `${shortPath(file, cwd)} is written, for "${draft.serviceName}"`,
     ...written.slice(1).map((one) => `${shortPath(one, cwd)} is written`),
@@ -44,11 +45,11 @@ export const initCommand: CommandRun<"init"> = async (context, { options }) => {
     company: draft.choices.company,
     name: draft.serviceName,
     written,
-    installed: installed ?? null,
+    installed,
     next,
   };
   await printResult(context, document, lines);
-  return installed === undefined ? "failed" : "complete";
+  return isFailed ? "failed" : "complete";
 };
 
 function refuseToReplace(files: readonly string[], force: boolean, cwd: string): void {
@@ -84,7 +85,7 @@ function jobOf({ file, choices }: CheckedDraft): JobPlace {
     node: process.execPath,
     entry: ownEntry(),
     config: file,
-    schedule: isNightly ? schedule : "15 2 * * *",
+    schedule: isNightly ? schedule : usualSchedule,
   };
 }
 
@@ -102,17 +103,13 @@ async function askStarter({ prompts, context }: InitQuestions, job: JobPlace): P
   return (await prompts.confirm(where)) ? starter : null;
 }
 
-function nextSteps(
-  { cwd }: CommandContext,
-  { file, choices }: CheckedDraft,
-  installed: string | null | undefined,
-): string[] {
+function nextSteps({ cwd }: CommandContext, { file, choices }: CheckedDraft, isInstalled: boolean): string[] {
   const shown = shortPath(file, cwd);
   const command = (name: string) =>
     `fintoro-mirror ${name}${shown === "config.yaml" ? "" : ` --config ${shown}`}`;
   const variable = /^\$\{env:(.*)\}$/.exec(choices.token)?.[1];
   return [
-    ...(variable !== undefined && installed
+    ...(variable !== undefined && isInstalled
       ? [`set ${variable} where the job is started: it does not see this shell's`]
       : []),
     ...(choices.webhook ? [command("webhooks create --token-env NAME")] : []),

@@ -43,7 +43,12 @@ export function problemOfDraft(context: CommandContext, draft: ConfigDraft): str
   }
 }
 
-/** Absolute path of the file that the draft's token refers to. */
+/** Where a secret of a company is kept, as the config names it. */
+export function secretPlace(company: string, what: "token" | "webhook-secret"): string {
+  return `./secrets/${company}-${what}`;
+}
+
+/** Absolute path of the file where the draft's new token is to be kept. */
 export function tokenFileOf({ choices, file }: ConfigDraft): string {
-  return path.resolve(path.dirname(file), choices.token.replace(/^\$\{file:(.*)\}$/, "$1"));
+  return path.resolve(path.dirname(file), secretPlace(choices.company, "token"));
 }

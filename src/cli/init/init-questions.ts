@@ -9,7 +9,7 @@ import type { Prompts } from "../console/prompts.ts";
 import { askWhoami } from "../mirror/whoami.ts";
 import type { CommandOptions } from "../program/command-table.ts";
 import type { CommandContext } from "../program/command.ts";
-import { loadDraft, problemOfDraft, type ConfigDraft } from "./config-draft.ts";
+import { loadDraft, problemOfDraft, secretPlace, type ConfigDraft } from "./config-draft.ts";
 
 /** What is asked, and of whom. */
 export interface InitQuestions {
@@ -26,7 +26,10 @@ export interface CheckedDraft extends ConfigDraft {
   readonly serviceName: string;
 }
 
-const usualSchedule = "15 2 * * *";
+/** A quarter past two every night. */
+export const usualSchedule = "15 2 * * *";
+/** Until the service has said whose the token is. */
+const usualCompany = "company";
 /** A token that is refused is asked for this many times. */
 const mostTokens = 3;
 const fileKinds = ["pdf", "attachments"] as const;
@@ -52,7 +55,7 @@ export async function askChoices(questions: InitQuestions, file: string): Promis
     usual: fileNameOf(serviceName),
     to: (company) => ({
       company,
-      ...(known.newToken !== null && { token: `\${file:./secrets/${company}-token}` }),
+      ...(known.newToken !== null && { token: inFile(secretPlace(company, "token")) }),
     }),
   });
   const planned = await choose(questions, named, {
@@ -61,7 +64,7 @@ export async function askChoices(questions: InitQuestions, file: string): Promis
     usual: usualSchedule,
     to: (schedule) => ({ schedule }),
   });
-  const secret = `\${file:./secrets/${named.choices.company}-webhook-secret}`;
+  const secret = inFile(secretPlace(named.choices.company, "webhook-secret"));
   const receiving = await choose(questions, planned, {
     given: options.webhookUrl,
     message: "Under which URL does the service reach this machine, for webhooks? Empty: no webhooks",
@@ -74,7 +77,7 @@ export async function askChoices(questions: InitQuestions, file: string): Promis
 function emptyDraft({ connectors: [{ manifest }] }: CommandContext, file: string): ConfigDraft {
   const choices = {
     baseUrl: manifest.baseUrl,
-    company: "company",
+    company: usualCompany,
     token: "not-known-yet",
     webhook: null,
     schedule: usualSchedule,
@@ -136,7 +139,7 @@ async function takeToken({ context, options, prompts }: InitQuestions, file: str
   if (tokenFile !== undefined) {
     const place = path.resolve(context.cwd, tokenFile);
     const inFolder = path.relative(path.dirname(file), place);
-    return { token: `\${file:${inFolder.startsWith("..") ? place : `./${inFolder}`}}`, newToken: null };
+    return { token: inFile(inFolder.startsWith("..") ? place : `./${inFolder}`), newToken: null };
   }
   if (prompts !== null) return askForToken(prompts);
   throw new MirrorError("usage", "whose company? a token is needed", {
@@ -153,11 +156,15 @@ async function askForToken(prompts: Prompts): Promise<TokenPlace> {
     return inEnvironment(await prompts.text({ message: "Which variable?", usual: "FINTORO_TOKEN" }));
   const message = "The access token; reading is all it must be allowed";
   const newToken = await prompts.secret({ message, problem: problemOfToken });
-  return { token: "${file:./secrets/company-token}", newToken };
+  return { token: inFile(secretPlace(usualCompany, "token")), newToken };
 }
 
 function inEnvironment(name: string): TokenPlace {
   return { token: `\${env:${name}}`, newToken: null };
+}
+
+function inFile(place: string): string {
+  return `\${file:${place}}`;
 }
 
 function problemOfToken(typed: string): string | undefined {
@@ -223,5 +230,5 @@ function fileNameOf(name: string): string {
       .toLowerCase()
       .match(/[a-z0-9]+/g) ?? [];
   const text = words.join("-").replace(/-(?:s-r-o|a-s|k-s|ltd|inc|gmbh)$/, "");
-  return text.slice(0, 40).replace(/-$/, "") || "company";
+  return text.slice(0, 40).replace(/-$/, "") || usualCompany;
 }
