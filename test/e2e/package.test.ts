@@ -11,6 +11,7 @@ import { runCommand } from "../support/cli.ts";
 import { look } from "../support/compare.ts";
 import { aCompany, sync, type Company } from "../support/company.ts";
 import { writeServeConfig } from "../support/serve.ts";
+import { wound } from "../support/verify.ts";
 import { entriesOf } from "../support/zip.ts";
 
 async function aMirroredCompany(records = 25): Promise<Company> {
@@ -214,7 +215,7 @@ test("of several companies one without a mirror is named, the others are packed;
   );
   const { month } = busyMonth(company);
   const { code, stdout } = await runCommand(["package", "--month", month, "--json"], { cwd: company.folder });
-  expect(code).toBe(10);
+  expect(code).toBe(3);
   expect(JSON.parse(stdout)).toMatchObject({
     companies: { acme: { outcome: "complete" }, zeta: { outcome: "failed" } },
   });
@@ -223,3 +224,15 @@ test("of several companies one without a mirror is named, the others are packed;
     stderr: expect.stringContaining("--month"),
   });
 }, 60_000);
+
+test("a mirror of an older version is packed without PDFs, and says so", async () => {
+  const company = await aMirroredCompany();
+  wound(company, "DROP TABLE document_files");
+  wound(company, "DROP TABLE _file_reads");
+  const { month } = busyMonth(company);
+  const { code, stderr, companies } = await pack(company, month);
+  expect(code).toBe(3);
+  expect(stderr).toContain("an older version wrote the mirror");
+  expect(companies).toMatchObject({ acme: { outcome: "partial" } });
+  expect(readdirSync(folderOf(company, month))).toContain("manifest.json");
+});

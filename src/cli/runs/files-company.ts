@@ -79,8 +79,8 @@ export async function filesOfDocuments(
     onFailure(error);
   }
   return readExisting(scope, (db) => {
-    const stored = new StoredFiles(db);
-    const found = documents.flatMap((ref) => stored.of(ref));
+    const stored = StoredFiles.areIn(db) ? new StoredFiles(db) : null;
+    const found = documents.flatMap((ref) => stored?.of(ref) ?? []);
     return found.map((each) => ({ ...each, file: path.join(scope.files.folder, each.path) }));
   });
 }
