@@ -39,13 +39,15 @@ export function createIdleFetch(parts: IdleFetchParts): () => void {
   const pending = new PendingFiles(db);
   const isDue = () =>
     !closed.aborted && !isRunning() && pending.isAny(filed, usualQuestion(context.clock.nowMs()));
+  const last = () => readSteps(afterRun)[filesStep];
   let isFetching = false;
   const fetchAll = async () => {
     isFetching = true;
     try {
-      while (isDue()) {
+      for (let before = last()?.at; isDue(); before = last()?.at) {
         await fetchSome();
-        if (readSteps(afterRun)[filesStep]?.outcome === "failed") return;
+        // Nothing is recorded where another process fetches, or where the disk is full.
+        if (last()?.outcome === "failed" || last()?.at === before) return;
       }
     } catch (error) {
       context.log.error("fetching files failed", { error: messageOf(error) });
