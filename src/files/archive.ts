@@ -101,7 +101,8 @@ export class FileArchive {
       for (const [i, { sha256 }] of next.entries()) this.writeContent(sha256, placed[i]?.content);
       this.append(read, at, gone, changed);
       for (const { path: old } of gone) this.removeLink(old);
-      for (const file of next) this.putInPlace(file);
+      for (const { sha256 } of next) if (existsSync(this.incoming(sha256))) this.keepContent(sha256);
+      for (const file of next) link(this.folder, file);
       this.stored.replace(read, next, this.position);
       for (const file of next) this.owners.set(pathKey(file.path), owner);
       return { written: changed.length, bytes: changed.reduce((sum, { size_bytes }) => sum + size_bytes, 0) };
@@ -138,28 +139,10 @@ export class FileArchive {
     if (content && there?.size !== content.length) writeFileAtomically(this.incoming(sha256), content);
   }
 
-  private putInPlace({ sha256, path: place }: DocumentFile): void {
+  private keepContent(sha256: string): void {
     const object = this.at(objectPath(sha256));
-    if (existsSync(this.incoming(sha256))) {
-      makeFolders(path.dirname(object));
-      replaceFile(this.incoming(sha256), object);
-    }
-    this.link(object, this.at(place));
-  }
-
-  /** A hard link, which every program takes for the file itself; a copy where the file system has none. */
-  private link(object: string, place: string): void {
-    if (statSync(place, { throwIfNoEntry: false })?.ino === statSync(object).ino) return;
-    const draft = this.incoming("link");
-    rmSync(draft, { force: true });
-    makeFolders(path.dirname(place));
-    try {
-      linkSync(object, draft);
-    } catch {
-      copyFileSync(object, draft);
-    }
-    renameSync(draft, place);
-    syncToDisk(path.dirname(place));
+    makeFolders(path.dirname(object));
+    replaceFile(this.incoming(sha256), object);
   }
 
   private removeLink(place: string): void {
@@ -184,26 +167,17 @@ export class FileArchive {
 
   private finishIncoming(named: ReadonlySet<string | null>): void {
     for (const name of readdirSync(this.at(incomingName))) {
-      const [file, object] = [this.incoming(name), this.at(objectPath(name))];
-      if (!named.has(name)) {
-        rmSync(file, { force: true });
-        continue;
-      }
-      makeFolders(path.dirname(object));
-      replaceFile(file, object);
+      if (named.has(name)) this.keepContent(name);
+      else rmSync(this.incoming(name), { force: true });
     }
   }
 
-  /** Links again what lost its link; what lost its content is asked for again. */
+  /** What lost its content is asked for again. */
   private repairLinks(files: readonly DocumentFile[]): void {
-    const lost: RecordRef[] = [];
-    for (const file of files) {
-      const object = this.at(objectPath(file.sha256));
-      if (statSync(object, { throwIfNoEntry: false })?.size !== file.size_bytes)
-        lost.push({ resource: file.document, id: file.document_id });
-      else if (statSync(this.at(file.path), { throwIfNoEntry: false })?.size !== file.size_bytes)
-        this.link(object, this.at(file.path));
-    }
+    const lost = relink(this.folder, files).map(({ document, document_id }): RecordRef => ({
+      resource: document,
+      id: document_id,
+    }));
     if (lost.length > 0) this.stored.forget(lost);
   }
 
@@ -218,18 +192,36 @@ export class FileArchive {
 
 /** Links the files of a folder that came from a backup, as the manifest in it names them. */
 export function relinkArchive(folder: string): void {
-  for (const { path: place, sha256 } of filesAfter(
-    readArchiveManifest(path.join(folder, manifestName)).entries,
-  ).values()) {
-    const [object, link] = [path.join(folder, objectPath(sha256)), path.join(folder, place)];
-    if (!existsSync(object) || existsSync(link)) continue;
-    makeFolders(path.dirname(link));
-    try {
-      linkSync(object, link);
-    } catch {
-      copyFileSync(object, link);
-    }
+  const { entries } = readArchiveManifest(path.join(folder, manifestName));
+  relink(folder, [...filesAfter(entries).values()]);
+}
+
+/** Links again what lost its link. Gives what lost its content. */
+function relink<T extends Content>(folder: string, files: readonly T[]): T[] {
+  const isThere = (file: T, place: string) =>
+    statSync(path.join(folder, place), { throwIfNoEntry: false })?.size === file.size_bytes;
+  const [kept, lost] = [[], []] as [T[], T[]];
+  for (const file of files) (isThere(file, objectPath(file.sha256)) ? kept : lost).push(file);
+  for (const file of kept) if (!isThere(file, file.path)) link(folder, file);
+  return lost;
+}
+
+type Content = Pick<DocumentFile, "path" | "sha256" | "size_bytes">;
+
+/** A hard link, which every program takes for the file itself; a copy where the file system has none. */
+function link(folder: string, { sha256, path: name }: Content): void {
+  const [object, place] = [path.join(folder, objectPath(sha256)), path.join(folder, name)];
+  if (statSync(place, { throwIfNoEntry: false })?.ino === statSync(object).ino) return;
+  const draft = path.join(folder, incomingName, "link");
+  rmSync(draft, { force: true });
+  for (const each of [draft, place]) makeFolders(path.dirname(each));
+  try {
+    linkSync(object, draft);
+  } catch {
+    copyFileSync(object, draft);
   }
+  renameSync(draft, place);
+  syncToDisk(path.dirname(place));
 }
 
 function ownerOf({ document, document_id }: Pick<DocumentFile, "document" | "document_id">): string {
