@@ -4,7 +4,13 @@ import { MirrorError } from "../base/errors.ts";
 import { databaseError, openDatabase, type Db } from "../store/database.ts";
 import { quoted } from "../store/sql-text.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
-import { combinedTableSql, combineTables, readSourceTables, type CombinedTable } from "./combined-layout.ts";
+import {
+  combinedColumn,
+  combinedTableSql,
+  combineTables,
+  readSourceTables,
+  type CombinedTable,
+} from "./combined-layout.ts";
 import { assertSoundReport, attachReport, pageSizeFor } from "./draft-database.ts";
 import { pause } from "./publish-draft.ts";
 import {
@@ -159,13 +165,15 @@ async function copyReportRows(
     const source = there.get(name);
     if (!source) continue;
     await pause({ signal });
-    const names = source.columns.map((column) => quoted(column.name)).join(", ");
-    const into = `INSERT INTO report.${quoted(name)} ("company", ${names})`;
-    db.prepare(`${into} SELECT ?, ${names} FROM source.${quoted(name)}`).run(company);
+    const names = source.columns.map((column) => column.name);
+    const into = `INSERT INTO report.${quoted(name)} ("company", ${listed(names.map(combinedColumn))})`;
+    db.prepare(`${into} SELECT ?, ${listed(names)} FROM source.${quoted(name)}`).run(company);
   }
   db.exec("COMMIT");
   db.exec("DETACH source");
 }
+
+const listed = (names: readonly string[]) => names.map(quoted).join(", ");
 
 function writeCombinedFacts(db: Db, { reports, missing }: CombineParts, sources: string): void {
   const insert = db.prepare(

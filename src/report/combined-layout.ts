@@ -24,6 +24,11 @@ export interface CombinedTable extends SourceTable {
   readonly types: ReadonlyMap<string, string>;
 }
 
+/** A column's name in the combined report: a field that the service calls `company` makes room for whose row it is. */
+export function combinedColumn(name: string): string {
+  return name === "company" ? "company_2" : name;
+}
+
 /** Reads what the report attached as `source` has, in its order. */
 export function readSourceTables(db: Db): SourceTable[] {
   const names = db
@@ -57,12 +62,12 @@ export function combineTables(sources: readonly (readonly SourceTable[])[]): Com
   const names = [...new Set(sources.flatMap((tables) => tables.map(({ name }) => name)))];
   return names.map((name) => {
     const same = sources.flatMap((tables) => tables.filter((table) => table.name === name));
+    const found = same
+      .flatMap((table) => table.columns)
+      .map((one) => ({ ...one, name: combinedColumn(one.name) }));
     const types = new Map<string, string>();
-    for (const { columns } of same)
-      for (const { name: column, type } of columns) types.set(column, widerColumn(types.get(column), type));
-    const columns = [
-      ...new Map(same.flatMap((table) => table.columns).map((one) => [one.name, one])).values(),
-    ];
+    for (const { name: column, type } of found) types.set(column, widerColumn(types.get(column), type));
+    const columns = [...new Map(found.map((one) => [one.name, one])).values()];
     const isShared = (key: SourceTable["keys"][number]) =>
       same.every(({ keys }) => keys.some(({ from, table }) => from === key.from && table === key.table));
     const keys = (same[0]?.keys ?? []).filter(isShared);

@@ -13,7 +13,7 @@ let folder: string;
 async function fill(company: string, client: string, total: number): Promise<void> {
   const mirror = await openMirror(path.join(folder, `${company}.db`), manifest);
   put(mirror, "currencies", { id: 1, symbol: "EUR", name: "Euro", mark: "€" });
-  put(mirror, "clients", { id: 5, name: client, type: "company", [`extra_${company}`]: 7 });
+  put(mirror, "clients", { id: 5, name: client, type: "company", [`extra_${company}`]: 7, company: "Inc." });
   const invoice = {
     id: 9,
     number: "1",
@@ -86,11 +86,13 @@ describe("the combined report", () => {
     expect(rows("PRAGMA integrity_check")).toEqual([{ integrity_check: "ok" }]);
   });
 
-  test("has the columns that any company has", async () => {
+  test("has the columns that any company has; one that the service calls company moves aside", async () => {
     await publish("--company", "acme,beta");
-    expect(rows("SELECT company, extra_acme AS a, extra_beta AS b FROM clients ORDER BY company")).toEqual([
-      { company: "acme", a: 7, b: null },
-      { company: "beta", a: null, b: 7 },
+    const extra =
+      "SELECT company, extra_acme AS a, extra_beta AS b, company_2 AS c FROM clients ORDER BY company";
+    expect(rows(extra)).toEqual([
+      { company: "acme", a: 7, b: null, c: "Inc." },
+      { company: "beta", a: null, b: 7, c: "Inc." },
     ]);
   });
 
