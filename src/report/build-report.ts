@@ -2,7 +2,6 @@ import { quoted } from "../store/sql-text.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import type { Db } from "../store/database.ts";
 import { pause, type ReportDraft } from "./publish-draft.ts";
-import { applicationId, userVersion } from "./report-file.ts";
 import {
   indexSql,
   inSchema,
@@ -20,8 +19,6 @@ import {
  */
 export async function buildReport(draft: ReportDraft, undeclared: UndeclaredKeys): Promise<void> {
   const { db, layout } = draft;
-  db.pragma(`report.application_id = ${applicationId}`);
-  db.pragma(`report.user_version = ${userVersion}`);
   let rows = 0;
   for (const table of layout.tables) {
     const held = referencesOf(table).filter(({ name }) => !undeclared.get(table.name)?.includes(name));

@@ -11,17 +11,10 @@ import {
   readSourceTables,
   type CombinedTable,
 } from "./combined-layout.ts";
-import { assertSoundReport, attachReport, pageSizeFor } from "./draft-database.ts";
+import { assertSoundReport, attachReport, pageSizeFor, readReport } from "./open-report.ts";
 import { pause } from "./publish-draft.ts";
-import {
-  applicationId,
-  findReport,
-  makeReportFolder,
-  nextOf,
-  removeNext,
-  replaceReport,
-  userVersion,
-} from "./report-file.ts";
+import { findReport, makeReportFolder, nextOf, removeNext, replaceReport } from "./report-file.ts";
+import { indexSql } from "./report-layout.ts";
 
 /** What a combined report is made of. */
 export interface CombineParts {
@@ -88,14 +81,10 @@ export async function combineReports(parts: CombineParts): Promise<Combined> {
 
 /** Changes when any report was written anew, because its `_about` has the time. */
 function stateOfReports(reports: CombineParts["reports"], missing: readonly string[]): string {
-  const facts = reports.map(({ company, file }) => {
-    const db = openDatabase(file, { readonly: true });
-    try {
-      return [company, db.prepare("SELECT * FROM _about ORDER BY subject, fact").raw().all()];
-    } finally {
-      db.close();
-    }
-  });
+  const sql = "SELECT * FROM _about ORDER BY subject, fact";
+  const facts = reports.map(({ company, file }) =>
+    readReport(file, (db) => [company, db.prepare(sql).raw().all()]),
+  );
   return hash("sha256", JSON.stringify([combinedVersion, missing.toSorted(), facts]), "hex").slice(0, 32);
 }
 
@@ -104,15 +93,9 @@ const combinedVersion = 1;
 
 /** What the combined report was made of; null: it cannot be read. */
 function sourcesOf(file: string): unknown {
+  const sql = "SELECT value FROM _about WHERE company = '*' AND fact = 'sources'";
   try {
-    const db = openDatabase(file, { readonly: true });
-    try {
-      return (
-        db.prepare("SELECT value FROM _about WHERE company = '*' AND fact = 'sources'").pluck().get() ?? null
-      );
-    } finally {
-      db.close();
-    }
+    return readReport(file, (db) => db.prepare(sql).pluck().get() ?? null);
   } catch {
     return null;
   }
@@ -126,13 +109,12 @@ async function writeCombined(parts: CombineParts, sources: string): Promise<bool
     const sizes = reports.map(({ file }) => statSync(file).size);
     const tables = combineTables(reports.map(({ file }) => withSource(db, file, () => readSourceTables(db))));
     attachReport(db, nextOf(combined), pageSizeFor(sizes.reduce((sum, bytes) => sum + bytes, 0)));
-    db.pragma(`report.application_id = ${applicationId}`);
-    db.pragma(`report.user_version = ${userVersion}`);
     for (const table of tables) db.exec(combinedTableSql(table));
     for (const report of reports) await copyReportRows(db, tables, report, parts);
     if (stateOfReports(reports, missing) !== sources) return false;
     writeCombinedFacts(db, parts, sources);
-    for (const { name, indexes } of tables) for (const column of indexes) createIndex(db, name, column);
+    for (const { name, indexes } of tables)
+      for (const column of indexes) db.exec(indexSql("report", name, column, "company"));
     await pause(parts);
     db.pragma("analysis_limit = 1000");
     db.exec("ANALYZE report");
@@ -182,9 +164,4 @@ function writeCombinedFacts(db: Db, { reports, missing }: CombineParts, sources:
   insert.run("*", "companies", reports.map(({ company }) => company).join(", "));
   insert.run("*", "sources", sources);
   for (const company of missing) insert.run(company, "missing", "yes");
-}
-
-function createIndex(db: Db, table: string, column: string): void {
-  const name = quoted(`${table}_by_${column}`);
-  db.exec(`CREATE INDEX report.${name} ON ${quoted(table)} (${quoted(column)}, "company")`);
 }

@@ -1,8 +1,10 @@
 import path from "node:path";
 import { snakeCase } from "../base/names.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
-import { openDatabase, type Db } from "../store/database.ts";
+import type { Db } from "../store/database.ts";
 import { quoted } from "../store/sql-text.ts";
+import { readReport } from "./open-report.ts";
+import { incompleteTables } from "./report-facts.ts";
 import { columnMeaning } from "./report-layout.ts";
 import {
   about,
@@ -64,20 +66,13 @@ const styles =
   "data:text/css,.column-descriptions{max-height:9em;overflow:auto;border-bottom:1px solid %23ccc}";
 
 function readFacts({ identity }: Manifest, report: string, expected: ReadonlySet<string>): ReportFacts {
-  const db = openDatabase(report, { readonly: true });
-  try {
-    const name = `SELECT ${quoted(snakeCase(identity.nameField))} FROM ${quoted(identity.resource)}`;
-    return {
-      name: textOf(db, name),
-      publishedAt: textOf(db, "SELECT value FROM _about WHERE subject = 'report' AND fact = 'published_at'"),
-      incomplete: (db.prepare(incompleteSql).pluck().all() as string[]).filter((one) => expected.has(one)),
-    };
-  } finally {
-    db.close();
-  }
+  const name = `SELECT ${quoted(snakeCase(identity.nameField))} FROM ${quoted(identity.resource)}`;
+  return readReport(report, (db) => ({
+    name: textOf(db, name),
+    publishedAt: textOf(db, "SELECT value FROM _about WHERE subject = 'report' AND fact = 'published_at'"),
+    incomplete: incompleteTables(db).filter((one) => expected.has(one)),
+  }));
 }
-
-const incompleteSql = "SELECT subject FROM _about WHERE fact = 'complete' AND value = 'no' ORDER BY subject";
 
 function textOf(db: Db, sql: string): string | null {
   const value = db.prepare(sql).pluck().get();

@@ -11,7 +11,7 @@ import {
 import { databaseError, guarded, openDatabase, type Db } from "../store/database.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 import { buildReport, redeclareTables } from "./build-report.ts";
-import { assertSoundReport, attachReport, pageSizeFor } from "./draft-database.ts";
+import { assertSoundReport, attachReport, pageSizeFor } from "./open-report.ts";
 import { pause, type ReportDraft } from "./publish-draft.ts";
 import {
   changeAt,

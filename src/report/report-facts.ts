@@ -1,7 +1,8 @@
 import { quoted } from "../store/sql-text.ts";
 import type { Snapshot } from "../state/mirror-snapshot.ts";
 import { documentFiles } from "../store/snapshot/snapshot-tables.ts";
-import { openDatabase, type Db } from "../store/database.ts";
+import type { Db } from "../store/database.ts";
+import { readReport } from "./open-report.ts";
 import type { ReportDraft } from "./publish-draft.ts";
 import type { UndeclaredKeys } from "./report-layout.ts";
 
@@ -28,29 +29,29 @@ export interface LastReport extends Origin {
 
 /** The facts of an existing report; null if it cannot be read. */
 export function readLastReport(report: string): LastReport | null {
-  let db: Db | null = null;
   try {
-    db = openDatabase(report, { readonly: true });
-    const facts = new Map(
-      db.prepare("SELECT fact, value FROM _about WHERE subject = 'report'").raw().all() as [string, string][],
-    );
-    const open = db.prepare("SELECT subject, value FROM _about WHERE fact = 'undeclared_keys'").raw().all();
-    const rows = db.prepare("SELECT sum(value) FROM _about WHERE fact = 'rows'").pluck().get();
-    return {
-      seq: Number(facts.get("seq") ?? ""),
-      lastChange: facts.get("last_change") ?? "",
-      layout: facts.get("layout") ?? "",
-      reportDate: facts.get("report_date") ?? "",
-      incomplete: incompleteTables(db),
-      files: filesHead(db),
-      rows: Number(rows),
-      undeclared: new Map((open as [string, string][]).map(([table, keys]) => [table, keys.split(" ")])),
-    };
+    return readReport(report, lastReportOf);
   } catch {
     return null;
-  } finally {
-    db?.close();
   }
+}
+
+function lastReportOf(db: Db): LastReport {
+  const facts = new Map(
+    db.prepare("SELECT fact, value FROM _about WHERE subject = 'report'").raw().all() as [string, string][],
+  );
+  const open = db.prepare("SELECT subject, value FROM _about WHERE fact = 'undeclared_keys'").raw().all();
+  const rows = db.prepare("SELECT sum(value) FROM _about WHERE fact = 'rows'").pluck().get();
+  return {
+    seq: Number(facts.get("seq") ?? ""),
+    lastChange: facts.get("last_change") ?? "",
+    layout: facts.get("layout") ?? "",
+    reportDate: facts.get("report_date") ?? "",
+    incomplete: incompleteTables(db).join(" "),
+    files: filesHead(db),
+    rows: Number(rows),
+    undeclared: new Map((open as [string, string][]).map(([table, keys]) => [table, keys.split(" ")])),
+  };
 }
 
 /** The origin of a report made from this snapshot. */
@@ -60,15 +61,15 @@ export function originOf({ db, seq }: Snapshot, layout: string, reportDate: stri
     lastChange: changeAt(db, seq),
     layout,
     reportDate,
-    incomplete: incompleteTables(db),
+    incomplete: incompleteTables(db).join(" "),
     files: filesHead(db),
   };
 }
 
-/** By `_about`, of a snapshot or of a report. */
-function incompleteTables(db: Db): string {
+/** Tables that are not complete, by `_about` of a snapshot or of a report. */
+export function incompleteTables(db: Db): string[] {
   const sql = "SELECT subject FROM _about WHERE fact = 'complete' AND value = 'no' ORDER BY subject";
-  return (db.prepare(sql).pluck().all() as string[]).join(" ");
+  return db.prepare(sql).pluck().all() as string[];
 }
 
 /** By `_about` likewise. */

@@ -106,9 +106,10 @@ export function columnMeaning({ doc, references, values }: SnapshotColumn): stri
   return parts.filter((part) => part !== null).join(". ");
 }
 
-/** `CREATE INDEX` of one column. */
-export function indexSql(schema: string, table: string, column: string): string {
-  return `CREATE INDEX ${quoted(schema)}.${quoted(`${table}_by_${column}`)} ON ${quoted(table)} (${quoted(column)})`;
+/** `CREATE INDEX` of a column, and of `more` after it. */
+export function indexSql(schema: string, table: string, column: string, ...more: readonly string[]): string {
+  const name = `${quoted(schema)}.${quoted(`${table}_by_${column}`)}`;
+  return `CREATE INDEX ${name} ON ${quoted(table)} (${[column, ...more].map(quoted).join(", ")})`;
 }
 
 /** `CREATE VIEW`; the `untyped` columns get a cast, because SQLite gives an expression no type. */

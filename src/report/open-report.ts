@@ -1,5 +1,16 @@
 import { MirrorError } from "../base/errors.ts";
-import type { Db } from "../store/database.ts";
+import { openDatabase, type Db } from "../store/database.ts";
+import { applicationId, userVersion } from "./report-file.ts";
+
+/** Reads a report that is there. */
+export function readReport<T>(report: string, read: (db: Db) => T): T {
+  const db = openDatabase(report, { readonly: true });
+  try {
+    return read(db);
+  } finally {
+    db.close();
+  }
+}
 
 /** Attaches the `report`, which is written without a journal: an unfinished file is removed. */
 export function attachReport(db: Db, next: string, pageSize: number): void {
@@ -11,6 +22,8 @@ export function attachReport(db: Db, next: string, pageSize: number): void {
   db.pragma("report.journal_mode = OFF");
   db.pragma("report.locking_mode = EXCLUSIVE");
   db.pragma("report.cache_size = -64000");
+  db.pragma(`report.application_id = ${applicationId}`);
+  db.pragma(`report.user_version = ${userVersion}`);
 }
 
 /** Large pages make a large report a fifth faster to write and to scan; a small one would be mostly empty. */
