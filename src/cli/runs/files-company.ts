@@ -23,8 +23,6 @@ import { askWhoami, judgeOwnToken } from "../mirror/whoami.ts";
 export interface FilesRequest {
   readonly kinds: readonly FileKind[];
   readonly question: PendingQuestion;
-  /** Only those of these records. */
-  readonly documents?: readonly RecordRef[];
   readonly mostRequests?: number | undefined;
   /** Closes when the time for it is over. */
   readonly closed?: AbortSignal | undefined;
@@ -42,6 +40,10 @@ export interface FilesResult extends FetchTally {
 
 /** One answer, at most: several are in memory at a time. */
 const mostFileBytes = 100_000_000;
+
+/** Requests in flight at once: the budget allows two a second. */
+const mostAtOnce = 4;
+
 /**
  * Fetches files of one company beside whoever writes the mirror. Sends nothing where none is missing. On a terminal one
  * line shows the progress.
@@ -71,9 +73,9 @@ export async function filesOfDocuments(
   documents: readonly RecordRef[],
   { onFailure }: { readonly onFailure?: (error: unknown) => void } = {},
 ): Promise<(DocumentFile & { readonly file: string })[]> {
-  const question = { retryBeforeMs: scope.context.clock.nowMs() };
+  const question = { retryBeforeMs: scope.context.clock.nowMs(), records: documents };
   try {
-    await fetchCompanyFiles(scope, { kinds: ["pdf", "attachment"], question, documents });
+    await fetchCompanyFiles(scope, { kinds: ["pdf", "attachment"], question });
   } catch (error) {
     if (!onFailure || scope.context.signal.aborted) throw error;
     onFailure(error);
@@ -95,15 +97,12 @@ function assertCurrent(db: Db, mirror: string): void {
 async function fetchLocked(scope: CompanyScope, request: FilesRequest, db: Db): Promise<FilesResult> {
   const { context, config, company, manifest, files } = scope;
   const { clock, log, signal } = context;
-  const { kinds, question, documents, mostRequests, closed } = request;
+  const { kinds, question, mostRequests, closed } = request;
   const selected = filedResources(selectResources(manifest, config.resources, []));
   const resources = selected.filter((resource) => kinds.includes(resource.files.kind));
   const archive = FileArchive.open(files.folder, db, clock);
   const [pending, stored] = [new PendingFiles(db), new StoredFiles(db)];
-  const questions = documents ? documents.map(({ id }) => ({ ...question, id })) : [question];
-  const chosen = (index: number) =>
-    documents ? resources.filter(({ name }) => name === documents[index]?.resource) : resources;
-  const left = () => questions.reduce((sum, each, i) => sum + pending.count(chosen(i), each), 0);
+  const left = () => pending.count(resources, question);
   const of = left();
   const tally: FetchTally = { asked: 0, written: 0, bytes: 0, problems: 0 };
   const end = (outcome: FilesResult["outcome"], requests: number): FilesResult => ({
@@ -126,7 +125,7 @@ async function fetchLocked(scope: CompanyScope, request: FilesRequest, db: Db): 
   const work = async () => {
     await assertOwnToken(scope, connection);
     const parts = { archive, pending, stored, transport, clock, log, signal, concurrency: mostAtOnce };
-    for (const [i, each] of questions.entries()) await fetchFiles(parts, chosen(i), each, tally);
+    await fetchFiles(parts, resources, question, tally);
   };
   try {
     await context.showing(line, work);
@@ -139,9 +138,6 @@ async function fetchLocked(scope: CompanyScope, request: FilesRequest, db: Db): 
     await connection.close();
   }
 }
-
-/** Requests in flight at once: the budget allows two a second. */
-const mostAtOnce = 4;
 
 function capped(config: CompanyScope["config"]): CompanyScope["config"] {
   const maxResponseBytes = Math.min(config.http.maxResponseBytes, mostFileBytes);

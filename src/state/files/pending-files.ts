@@ -1,4 +1,4 @@
-import { canonicalId, type RecordId } from "../../base/ids.ts";
+import { canonicalId, type RecordId, type RecordRef } from "../../base/ids.ts";
 import { isoTime } from "../../base/clock.ts";
 import type { FileKind, Resource } from "../../connector/resource.ts";
 import { quoted } from "../../store/sql-text.ts";
@@ -22,8 +22,8 @@ export interface PendingQuestion {
   readonly retryBeforeMs: number;
   /** Only files of this month: `2026-10`. */
   readonly month?: string | undefined;
-  /** Only files of this record. */
-  readonly id?: RecordId | undefined;
+  /** Only files of these records. */
+  readonly records?: readonly RecordRef[] | undefined;
 }
 
 /** How the files of a company stand. */
@@ -80,14 +80,16 @@ export class PendingFiles extends Repository {
     const sql = `SELECT f.id, lower(hex(f.sha)), ${texts.join(", ")} ${pending(resource, question)}
       ORDER BY s.problem IS NOT NULL, f.id DESC LIMIT ?`;
     const rows = this.statement(sql).raw().safeIntegers();
-    return (rows.all(...valuesOf(question), most) as unknown[][]).map(toPending);
+    return (rows.all(...valuesOf(resource, question), most) as unknown[][]).map(toPending);
   }
 
   /** How many records of these resources there are. */
   count(resources: readonly FiledResource[], question: PendingQuestion): number {
     const countOf = (resource: FiledResource) => {
       const sql = `SELECT count(*) ${pending(resource, question)}`;
-      return this.isMirrored(resource) ? this.selectColumn<number>(sql, ...valuesOf(question))[0] : 0;
+      return this.isMirrored(resource)
+        ? this.selectColumn<number>(sql, ...valuesOf(resource, question))[0]
+        : 0;
     };
     return resources.reduce((sum, resource) => sum + (countOf(resource) ?? 0), 0);
   }
@@ -95,7 +97,7 @@ export class PendingFiles extends Repository {
   /** Is there one? */
   isAny(resources: readonly FiledResource[], question: PendingQuestion): boolean {
     const isPending = (resource: FiledResource) =>
-      this.exists(`SELECT 1 ${pending(resource, question)} LIMIT 1`, ...valuesOf(question));
+      this.exists(`SELECT 1 ${pending(resource, question)} LIMIT 1`, ...valuesOf(resource, question));
     return resources.some((resource) => this.isMirrored(resource) && isPending(resource));
   }
 
@@ -134,7 +136,7 @@ function pending(
       OR (s.problem IS NOT NULL AND s.read_at < ?))`,
   ];
   if (question.month !== undefined) conditions.push(`substr(r.${quoted(date)}, 1, 7) = ?`);
-  if (question.id !== undefined) conditions.push("f.id = ?");
+  if (question.records !== undefined) conditions.push("f.id IN (SELECT value FROM json_each(?))");
   if (where !== undefined)
     conditions.push(`EXISTS (SELECT 1 FROM ${quoted(where)} c WHERE c.${quoted(`${singular}_id`)} = f.id)`);
   return `FROM ${quoted(fenceTable(name))} f JOIN ${quoted(name)} r ON r.id = f.id
@@ -142,8 +144,9 @@ function pending(
     WHERE ${conditions.join(" AND ")}`;
 }
 
-function valuesOf({ retryBeforeMs, month, id }: PendingQuestion): unknown[] {
-  return [retryBeforeMs, ...[month, id].filter((value) => value !== undefined)];
+function valuesOf({ name }: FiledResource, { retryBeforeMs, month, records }: PendingQuestion): unknown[] {
+  const ids = records?.flatMap(({ resource, id }) => (resource === name ? [id] : []));
+  return [retryBeforeMs, month, ids && `[${ids.join()}]`].filter((value) => value !== undefined);
 }
 
 function toPending([id, recordSha, date, ...name]: unknown[]): PendingRecord {
