@@ -6,21 +6,8 @@ import { paymentRows } from "../report/payments-by-day.ts";
 
 const question = "What does the accountant book of a month?";
 
-const parties = [
-  c.text("client_name", "As on the document"),
-  c.text("client_subject_id", "Business registration number, as on the document"),
-  c.text("client_tax_id", "As on the document"),
-  c.text("client_vat_id", "As on the document"),
-  c.text("client_country", "ISO 3166-1 code, as on the document"),
-];
-
-const inUnits = (cents: string, name: string) => `${cents} / 100.0 AS ${name}`;
-
-/** SQL of two columns: an amount of a document `d`, given as a function of SQL, and the same in EUR. */
-function amountOf(of: (cents: (column: string) => string) => string, name: string): string {
-  return `${inUnits(`(${of((column) => sql.cents(`d.${column}`))})`, name)},
-  ${inUnits(`(${of((column) => sql.euroCents(`d.${column}`))})`, `${name}_eur`)}`;
-}
+/** SQL of the VAT of a document `d`; `cents` of its currency or of EUR. */
+const vatOf = (cents: (amount: string) => string) => `(${cents("d.total_with_vat")} - ${cents("d.total")})`;
 
 /** A sheet with the invoices or credit notes, one row each. */
 function documents(table: "invoices" | "credit_notes", title: string): ReportView {
@@ -37,9 +24,9 @@ function documents(table: "invoices" | "credit_notes", title: string): ReportVie
       c.date("issue_date", "Of the document"),
       c.date("delivery_date", "Of the taxable supply"),
       c.date("due_date", "Of the document"),
-      ...parties,
+      ...c.parties,
       c.id("variable_symbol", "Identifies its payment"),
-      c.flag("reverse_charge", "1: the client owes the VAT"),
+      c.reverseCharge,
       c.currency,
       c.amount("currency_rate", "Units of the currency per euro"),
       ...c.amounts("total", "Without VAT"),
@@ -49,22 +36,19 @@ function documents(table: "invoices" | "credit_notes", title: string): ReportVie
     date: "issue_date",
     sort: { column: "number", descending: false },
     sql: `SELECT d.number AS number, d.type AS type, ${isInvoice ? "" : "o.number AS corrects, "}d.issue_date AS issue_date,
-  d.delivery_date AS delivery_date, d.due_date AS due_date, d.client_name AS client_name,
-  d.client_subject_id AS client_subject_id, d.client_tax_id AS client_tax_id, d.client_vat_id AS client_vat_id,
-  s.code AS client_country, d.variable_symbol AS variable_symbol, d.transfer_tax_liability AS reverse_charge,
+  d.delivery_date AS delivery_date, d.due_date AS due_date, ${sql.partiesSql},
+  d.variable_symbol AS variable_symbol, d.transfer_tax_liability AS reverse_charge,
   ${sql.currencyOf("d")} AS currency, d.currency_rate AS currency_rate,
-  ${amountOf((cents) => cents("total"), "total")},
-  ${amountOf((cents) => `${cents("total_with_vat")} - ${cents("total")}`, "vat")},
-  ${amountOf((cents) => cents("total_with_vat"), "total_with_vat")}
+  ${sql.amountOf("total")},
+  ${sql.inUnits("vat", vatOf(sql.cents), vatOf(sql.euroCents))},
+  ${sql.amountOf("total_with_vat")}
 FROM ${table} d LEFT JOIN currencies c ON c.id = d.currency_id LEFT JOIN countries s ON s.id = d.client_country_id${
       isInvoice ? "" : " LEFT JOIN invoices o ON o.id = d.invoice_id"
     }`,
   };
 }
 
-const added = (column: string) => `sum(${sql.cents(column)}) / 100.0 AS ${column}`;
-const addedIfKnown = (column: string) =>
-  `CASE WHEN count(*) = count(${column}) THEN sum(${sql.cents(column)}) / 100.0 END AS ${column}`;
+const added = (column: string) => sql.sums(column, sql.cents(column), sql.cents(`${column}_eur`));
 
 const vatByRate: ReportView = {
   name: "month_vat_rates",
@@ -72,10 +56,10 @@ const vatByRate: ReportView = {
   question,
   doc: "The rows of v_vat_documents of the month of issue, added up",
   columns: [
-    { ...c.month, name: "issue_month", doc: "YYYY-MM of issue_date" },
+    c.issueMonth,
     c.currency,
     c.amount("vat_rate", "Percent"),
-    c.flag("reverse_charge", "1: the client owes the VAT"),
+    c.reverseCharge,
     c.flag("of_advance", "1: payment receipts, and credit notes of such"),
     c.count("documents", "Those with a line of this rate"),
     ...c.amounts("base", "Without VAT"),
@@ -84,7 +68,7 @@ const vatByRate: ReportView = {
   date: "issue_month",
   sort: { column: "currency", descending: false },
   sql: `SELECT issue_month, currency, vat_rate, reverse_charge, of_advance, count(*) AS documents,
-  ${added("base")}, ${addedIfKnown("base_eur")}, ${added("vat")}, ${addedIfKnown("vat_eur")}
+  ${added("base")}, ${added("vat")}
 FROM v_vat_documents GROUP BY currency, vat_rate, reverse_charge, of_advance, issue_month`,
 };
 
@@ -94,7 +78,7 @@ const control: ReportView = {
   question,
   doc: "Totals of documents beside those of v_vat_documents; both differences are 0",
   columns: [
-    { ...c.month, name: "issue_month", doc: "YYYY-MM of issue_date" },
+    c.issueMonth,
     c.currency,
     c.count("documents", "Invoices and credit notes"),
     c.amount("document_total", "Of the documents, without VAT"),
@@ -106,16 +90,16 @@ const control: ReportView = {
   ],
   date: "issue_month",
   sort: { column: "currency", descending: false },
-  sql: `SELECT issue_month, currency, sum(documents) AS documents, sum(total) / 100.0 AS document_total,
-  sum(base) / 100.0 AS base, (sum(total) - sum(base)) / 100.0 AS base_difference, sum(tax) / 100.0 AS document_vat,
-  sum(vat) / 100.0 AS vat, (sum(tax) - sum(vat)) / 100.0 AS vat_difference
+  sql: `SELECT issue_month, currency, sum(documents) AS documents, ${sql.summed("total")} AS document_total,
+  ${sql.summed("base")} AS base, ${sql.summed("total - base")} AS base_difference,
+  ${sql.summed("tax")} AS document_vat, ${sql.summed("vat")} AS vat, ${sql.summed("tax - vat")} AS vat_difference
 FROM (
   ${["invoices", "credit_notes"]
     .map(
       (
         table,
       ) => `SELECT substr(d.issue_date, 1, 7) AS issue_month, ${sql.currencyOf("d")} AS currency, 1 AS documents,
-    ${sql.cents("d.total")} AS total, ${sql.cents("d.total_with_vat")} - ${sql.cents("d.total")} AS tax, 0 AS base, 0 AS vat
+    ${sql.cents("d.total")} AS total, ${vatOf(sql.cents)} AS tax, 0 AS base, 0 AS vat
   FROM ${table} d LEFT JOIN currencies c ON c.id = d.currency_id`,
     )
     .join("\n  UNION ALL\n  ")}
@@ -148,7 +132,7 @@ const payments: ReportView = {
   sql: `SELECT d.payment_date AS payment_date, d.document_type AS document_type, k.number AS document_number,
   k.client_name AS client_name, k.variable_symbol AS variable_symbol, m.name AS payment_method,
   ${sql.currencyOf("d")} AS currency,
-  ${sql.cents("d.amount")} / 100.0 AS amount, ${sql.euroCents("d.amount")} / 100.0 AS amount_eur
+  ${sql.amountOf("amount")}
 FROM ${paymentRows} LEFT JOIN (${paid
     .map((kind) => `SELECT '${typeOf(kind)}' AS type, id, number, client_name, variable_symbol FROM ${kind}s`)
     .join(" UNION ALL ")}) k ON k.type = d.document_type AND k.id = d.document_id`,
@@ -192,8 +176,8 @@ const openItems: ReportView = {
   sort: { column: "issue_date", descending: false },
   sql: `SELECT ${sql.reportDate} AS as_of, document_type, number, client_name, issue_date, due_date,
   coalesce(max(${sql.daysSince("due_date")}, 0), 0) AS days_overdue, variable_symbol, currency,
-  gross / 100.0 AS total_with_vat, round(gross / rate) / 100.0 AS total_with_vat_eur,
-  open / 100.0 AS to_be_paid, round(open / rate) / 100.0 AS to_be_paid_eur
+  ${sql.inUnits("total_with_vat", "gross", "round(gross / rate)")},
+  ${sql.inUnits("to_be_paid", "open", "round(open / rate)")}
 FROM (
   SELECT * FROM (${openDocuments("invoice")}) WHERE open > 0
   UNION ALL

@@ -17,10 +17,7 @@ function openRows(kind: Kind, amount: string, k: "d" | "k", from: string): strin
 /** What was paid on proformas and no invoice receipts; a receipt deleted since does not count. */
 const unsettled = `NOT EXISTS (SELECT 1 FROM invoices r WHERE r.id = d.receipt_invoice_id)`;
 
-const sums = kinds.map(
-  (kind) =>
-    `${sql.summed(`open_${kind}`)} AS ${kind}, ${sql.summedIfKnown(`open_${kind}_eur`)} AS ${kind}_eur`,
-);
+const sums = kinds.map((kind) => sql.sums(kind, `open_${kind}`));
 const net = (suffix: string) => kinds.map((kind) => `open_${kind}${suffix}`).join(" - ");
 
 export const clientBalance: ReportView = {
@@ -52,7 +49,7 @@ export const clientBalance: ReportView = {
 )
 SELECT p.client_id AS client_id, coalesce(max(k.name), max(p.client_name)) AS client_name, currency,
   ${sums.join(",\n  ")},
-  ${sql.summed(net(""))} AS net, ${sql.summedIfKnown(net("_eur"))} AS net_eur
+  ${sql.sums("net", net(""), net("_eur"))}
 FROM parts p LEFT JOIN clients k ON k.id = p.client_id
 GROUP BY p.client_id, currency`,
 };

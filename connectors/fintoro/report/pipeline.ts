@@ -7,10 +7,11 @@ import {
   euroRate,
   isOfAdvance,
   summed,
-  summedIfKnown,
+  sums,
   outcome,
 } from "./parts/amount-sql.ts";
 
+const ifAccepted = (term: string) => `CASE WHEN state = 'accepted' THEN ${term} ELSE 0 END`;
 const euroOnly = "known for EUR only: these documents carry no rate";
 
 export const pipeline: ReportView = {
@@ -38,13 +39,12 @@ export const pipeline: ReportView = {
   date: "month",
   sort: { column: "month", descending: true },
   sql: `SELECT month, currency, sum(is_quotation) AS quotations,
-  ${summed("quoted")} AS quoted, ${summedIfKnown("quoted_eur")} AS quoted_eur,
+  ${sums("quoted")},
   sum(state = 'accepted') AS accepted, sum(state = 'rejected') AS rejected,
   sum(state = 'waiting') AS waiting, sum(state = 'expired') AS expired,
-  ${summed("CASE WHEN state = 'accepted' THEN quoted ELSE 0 END")} AS accepted_total,
-  ${summedIfKnown("CASE WHEN state = 'accepted' THEN quoted_eur ELSE 0 END", "quoted_eur")} AS accepted_total_eur,
+  ${sums("accepted_total", ifAccepted("quoted"), ifAccepted("quoted_eur"), "quoted_eur")},
   round(100.0 * sum(state = 'accepted') / nullif(sum(state IN ('accepted', 'rejected')), 0), 2) AS conversion,
-  sum(1 - is_quotation) AS orders, ${summed("ordered")} AS ordered, ${summedIfKnown("ordered_eur")} AS ordered_eur
+  sum(1 - is_quotation) AS orders, ${sums("ordered")}
 FROM (SELECT substr(d.issue_date, 1, 7) AS month, ${currencyOf("d")} AS currency, 1 AS is_quotation,
     coalesce(${outcome}, '') AS state,
     ${cents("d.total")} AS quoted, ${euroCents("d.total", `(${euroRate})`)} AS quoted_eur, 0 AS ordered, 0 AS ordered_eur

@@ -56,9 +56,9 @@ export const receivables: ReportView = {
   ${openCredits}
 )
 SELECT client_id, max(client_name) AS client_name, currency, age, sum(invoices) AS invoices,
-  ${sql.summed("open")} AS to_be_paid, ${sql.summedIfKnown("open_eur")} AS to_be_paid_eur,
-  ${sql.summed("credit")} AS credit_open, ${sql.summedIfKnown("credit_eur")} AS credit_open_eur,
-  ${sql.summed("open - credit")} AS net, ${sql.summedIfKnown("open_eur - credit_eur")} AS net_eur,
+  ${sql.sums("to_be_paid", "open")},
+  ${sql.sums("credit_open", "credit")},
+  ${sql.sums("net", "open - credit", "open_eur - credit_eur")},
   min(due_date) AS oldest_due_date, max(days_overdue) AS most_days_overdue
 FROM (
   SELECT client_id, client_name, currency, age, 1 AS invoices, open, open_eur, 0 AS credit, 0 AS credit_eur, due_date, days_overdue
@@ -114,12 +114,12 @@ function oneByOne(
     date: "issue_date",
     sort: { column: "due_date", descending: false },
     sql: `SELECT id AS ${key}, number, client_id, client_name, issue_date, due_date, days_overdue, age, status,
-  variable_symbol, currency, gross / 100.0 AS total_with_vat, gross_eur / 100.0 AS total_with_vat_eur,
-  open / 100.0 AS to_be_paid, open_eur / 100.0 AS to_be_paid_eur${
+  variable_symbol, currency, ${sql.inUnits("total_with_vat", "gross")},
+  ${sql.inUnits("to_be_paid", "open")}${
     isInvoice
       ? `,
-  credit / 100.0 AS credit_open, credit_eur / 100.0 AS credit_open_eur,
-  (open - credit) / 100.0 AS net, (open_eur - credit_eur) / 100.0 AS net_eur`
+  ${sql.inUnits("credit_open", "credit")},
+  ${sql.inUnits("net", "(open - credit)", "(open_eur - credit_eur)")}`
       : ""
   }
 FROM (${openDocuments(table, rate, isInvoice ? credits : "")})`,

@@ -1,6 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./parts/view-columns.ts";
-import { cents, currencyOf, euroCents, isOfAdvance, summed, summedIfKnown } from "./parts/amount-sql.ts";
+import { cents, currencyOf, euroCents, isOfAdvance, sums } from "./parts/amount-sql.ts";
 
 /** One row for each document of a table; `length` of the date of issue is the period. */
 function documentRows(table: "invoices" | "credit_notes", length: number): string {
@@ -12,9 +12,9 @@ function documentRows(table: "invoices" | "credit_notes", length: number): strin
 }
 
 /** SQL of a sum of revenue, or of what belongs to advances, as two columns. */
-function sums(term: string, name: string, ofAdvance: 0 | 1): string {
+function sumsOf(term: string, name: string, ofAdvance: 0 | 1): string {
   const only = (column: string) => `CASE WHEN of_advance = ${ofAdvance} THEN ${column} ELSE 0 END`;
-  return `${summed(only(term))} AS ${name}, ${summedIfKnown(only(`${term}_eur`))} AS ${name}_eur`;
+  return sums(name, only(term), only(`${term}_eur`));
 }
 
 function revenueBy(period: "month" | "year"): Omit<ReportView, "name" | "title" | "question"> {
@@ -39,10 +39,10 @@ function revenueBy(period: "month" | "year"): Omit<ReportView, "name" | "title" 
     sql: `SELECT ${isYear ? "CAST(period AS INTEGER)" : "period"} AS ${period}, currency,
   sum(is_invoice = 1 AND of_advance = 0) AS invoices, sum(is_invoice = 0 AND of_advance = 0) AS credit_notes,
   sum(of_advance) AS payment_receipts,
-  ${sums("net", "revenue", 0)},
-  ${sums("gross", "revenue_with_vat", 0)},
-  ${sums("net", "receipted_advances", 1)},
-  ${sums("gross", "receipted_advances_with_vat", 1)}
+  ${sumsOf("net", "revenue", 0)},
+  ${sumsOf("gross", "revenue_with_vat", 0)},
+  ${sumsOf("net", "receipted_advances", 1)},
+  ${sumsOf("gross", "receipted_advances_with_vat", 1)}
 FROM (
   ${documentRows("invoices", isYear ? 4 : 7)}
   UNION ALL

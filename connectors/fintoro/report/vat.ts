@@ -4,10 +4,11 @@ import {
   cents,
   currencyOf,
   euroCents,
+  inUnits,
   isOfAdvance,
+  partiesSql,
   shareOf,
-  summed,
-  summedIfKnown,
+  sums,
 } from "./parts/amount-sql.ts";
 
 type Kind = "invoice" | "credit_note";
@@ -62,13 +63,12 @@ const rate = c.amount(
 function documentRows(type: Kind): string {
   const isInvoice = type === "invoice";
   return `SELECT r.document_type AS document_type, d.id AS document_id, d.number AS number, d.type AS type,
-    ${isInvoice ? "NULL" : "o.number"} AS corrects, d.client_id AS client_id, d.client_name AS client_name,
-    d.client_subject_id AS client_subject_id, d.client_tax_id AS client_tax_id, d.client_vat_id AS client_vat_id,
-    s.code AS client_country, d.issue_date AS issue_date, d.delivery_date AS delivery_date, r.month AS month,
+    ${isInvoice ? "NULL" : "o.number"} AS corrects, d.client_id AS client_id, ${partiesSql},
+    d.issue_date AS issue_date, d.delivery_date AS delivery_date, r.month AS month,
     CASE WHEN d.delivery_date IS NULL THEN 'issue_date' ELSE 'delivery_date' END AS month_rule,
     r.issue_month AS issue_month, r.currency AS currency, r.vat_rate AS vat_rate, r.reverse_charge AS reverse_charge,
-    r.of_advance AS of_advance, r.base / 100.0 AS base, r.base_eur / 100.0 AS base_eur,
-    r.vat / 100.0 AS vat, r.vat_eur / 100.0 AS vat_eur
+    r.of_advance AS of_advance, ${inUnits("base", "r.base")},
+    ${inUnits("vat", "r.vat")}
   FROM (${byRate(type)}) r JOIN ${type}s d ON d.id = r.id LEFT JOIN countries s ON s.id = d.client_country_id${
     isInvoice ? "" : "\n    LEFT JOIN invoices o ON o.id = d.invoice_id"
   }`;
@@ -89,19 +89,15 @@ export const vatDocuments: ReportView = {
     c.text("type", "As the service gives it; payment_receipt: tax document of an advance"),
     c.text("corrects", "Number of the invoice that a credit note corrects; null where it is deleted"),
     c.clientId,
-    c.text("client_name", "As on the document"),
-    c.text("client_subject_id", "Business registration number, as on the document"),
-    c.text("client_tax_id", "As on the document"),
-    c.text("client_vat_id", "As on the document"),
-    c.text("client_country", "ISO 3166-1 code of two letters, as on the document"),
+    ...c.parties,
     c.date("issue_date", "Of the document"),
     c.date("delivery_date", "Of the taxable supply"),
     { ...c.month, doc: "YYYY-MM, by month_rule" },
     c.text("month_rule", "Which date decides the month", ["delivery_date", "issue_date"]),
-    { ...c.month, name: "issue_month", doc: "YYYY-MM of issue_date" },
+    c.issueMonth,
     c.currency,
     rate,
-    c.flag("reverse_charge", "1: the client owes the VAT"),
+    c.reverseCharge,
     c.flag("of_advance", "1: a payment receipt, or a credit note of one: VAT, no revenue"),
     ...c.amounts("base", "Without VAT"),
     ...c.amounts("vat", "What is owed on it; 0 under reverse charge"),
@@ -115,9 +111,9 @@ ${documentRows("credit_note")}`,
 };
 
 /** SQL of two columns: a sum of what `condition` holds for, in the currency and in EUR. */
-function sums(column: string, name: string, condition: string): string {
+function sumsOf(column: string, name: string, condition: string): string {
   const only = (term: string) => `CASE WHEN ${condition} THEN ${term} ELSE 0 END`;
-  return `${summed(only(column))} AS ${name}, ${summedIfKnown(only(`${column}_eur`), `${column}_eur`)} AS ${name}_eur`;
+  return sums(name, only(column), only(`${column}_eur`), `${column}_eur`);
 }
 
 export const vatByMonth: ReportView = {
@@ -155,13 +151,13 @@ export const vatByMonth: ReportView = {
   SELECT issue_month, 0, 1, p.* FROM parts p WHERE document_type = 'credit_note' AND issue_month <> month
 )
 SELECT at AS month, currency, vat_rate, sum(by_rule) AS documents,
-  ${sums("base", "base", "by_rule AND NOT reverse_charge")},
-  ${sums("vat", "vat", "by_rule")},
-  ${sums("base", "reverse_charge", "by_rule AND reverse_charge")},
-  ${sums("base", "advance_base", "by_rule AND of_advance AND NOT reverse_charge")},
-  ${sums("vat", "advance_vat", "by_rule AND of_advance")},
-  ${sums("base", "base_by_issue", "by_issue AND NOT reverse_charge")},
-  ${sums("vat", "vat_by_issue", "by_issue")}
+  ${sumsOf("base", "base", "by_rule AND NOT reverse_charge")},
+  ${sumsOf("vat", "vat", "by_rule")},
+  ${sumsOf("base", "reverse_charge", "by_rule AND reverse_charge")},
+  ${sumsOf("base", "advance_base", "by_rule AND of_advance AND NOT reverse_charge")},
+  ${sumsOf("vat", "advance_vat", "by_rule AND of_advance")},
+  ${sumsOf("base", "base_by_issue", "by_issue AND NOT reverse_charge")},
+  ${sumsOf("vat", "vat_by_issue", "by_issue")}
 FROM placed
 GROUP BY at, currency, vat_rate`,
 };

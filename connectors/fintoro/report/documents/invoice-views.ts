@@ -3,9 +3,6 @@ import * as c from "../parts/view-columns.ts";
 import * as sql from "../parts/amount-sql.ts";
 import { documentTypes, paymentStatuses } from "../../resources/documents/document-fields.ts";
 
-const money = (column: string, name = column) =>
-  `${sql.cents(`d.${column}`)} / 100.0 AS ${name}, ${sql.euroCents(`d.${column}`)} / 100.0 AS ${name}_eur`;
-
 /** SQL of the days of each invoice's last payment; as a table, because payments have no index on their document. */
 const lastPayments = `SELECT document_id, max(payment_date) AS day FROM document_payments
   WHERE document_type = 'invoice' GROUP BY document_id`;
@@ -38,7 +35,7 @@ export const invoiceList: ReportView = {
     c.date("paid_date", "Of the last payment; null while not paid in full, or without payments"),
     c.count("days_to_pay", "Days from issue_date to paid_date"),
     c.count("days_overdue", "Days past due on the report's date; 0 where nothing is open"),
-    c.flag("reverse_charge", "1: the client owes the VAT"),
+    c.reverseCharge,
     c.text("payment_method", "As agreed"),
     c.text("delivery_method", "As agreed"),
     c.text("business_case", "Its name"),
@@ -50,10 +47,10 @@ export const invoiceList: ReportView = {
   sql: `SELECT d.id AS invoice_id, d.number AS number, d.type AS type, d.status AS status, d.issue_date AS issue_date,
   d.delivery_date AS delivery_date, d.due_date AS due_date, d.client_id AS client_id,
   coalesce(k.name, d.client_name) AS client_name, ${sql.currencyOf("d")} AS currency,
-  ${money("total")},
-  ${money("total_with_vat")},
-  ${money("to_be_paid")},
-  ${money("credit_notes_sum_total_with_vat", "credited")},
+  ${sql.amountOf("total")},
+  ${sql.amountOf("total_with_vat")},
+  ${sql.amountOf("to_be_paid")},
+  ${sql.amountOf("credit_notes_sum_total_with_vat", "credited")},
   ${paidDate} AS paid_date,
   ${sql.daysBetween("d.issue_date", paidDate)} AS days_to_pay,
   CASE WHEN ${sql.isOpen()} THEN coalesce(max(${sql.daysSince("d.due_date")}, 0), 0) ELSE 0 END AS days_overdue,
@@ -69,8 +66,8 @@ function givenUp(type: "invoice" | "credit_note"): string {
   return `SELECT '${type}' AS document_type, d.id AS document_id, d.number AS number, d.client_id AS client_id,
   coalesce(k.name, d.client_name) AS client_name, d.issue_date AS issue_date, d.due_date AS due_date,
   ${sql.currencyOf("d")} AS currency,
-  ${money("total_with_vat")},
-  ${money("to_be_paid", "written_off")}
+  ${sql.amountOf("total_with_vat")},
+  ${sql.amountOf("to_be_paid", "written_off")}
 FROM ${type}s d LEFT JOIN currencies c ON c.id = d.currency_id LEFT JOIN clients k ON k.id = d.client_id
 WHERE d.status = 'will_not_be_paid'`;
 }

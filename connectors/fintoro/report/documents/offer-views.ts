@@ -11,8 +11,6 @@ function ofCases(table: "orders" | "invoices", name: string): string {
 const rule =
   "The service names no link from an offer to what followed, except the business case: beside it stands what else was " +
   "issued in the same case; null without a case. These documents carry no rate, so EUR is known for EUR only";
-const money = (column: string) =>
-  `${sql.cents(`d.${column}`)} / 100.0 AS ${column}, ${sql.euroCents(`d.${column}`, `(${sql.euroRate})`)} / 100.0 AS ${column}_eur`;
 const euroOnly = "known for EUR only";
 const head = [
   c.text("number", "As printed"),
@@ -32,8 +30,8 @@ const followers = [
 ];
 const headSql = `d.number AS number, d.issue_date AS issue_date, d.client_id AS client_id,
   coalesce(k.name, d.client_name) AS client_name, ${sql.currencyOf("d")} AS currency,
-  ${money("total")},
-  ${money("total_with_vat")},
+  ${sql.amountOf("total", "total", `(${sql.euroRate})`)},
+  ${sql.amountOf("total_with_vat", "total_with_vat", `(${sql.euroRate})`)},
   d.business_case_id AS business_case_id, b.name AS business_case, s.name AS business_case_status`;
 const joins = `LEFT JOIN currencies c ON c.id = d.currency_id LEFT JOIN clients k ON k.id = d.client_id
   LEFT JOIN business_cases b ON b.id = d.business_case_id LEFT JOIN business_case_statuses s ON s.id = b.status_id

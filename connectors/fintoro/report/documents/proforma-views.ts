@@ -12,8 +12,7 @@ const knownRates = `SELECT currency_id, day, max(rate) AS rate FROM (
     SELECT currency_id, payment_date, currency_rate FROM document_payments
   ) WHERE rate IS NOT NULL AND day IS NOT NULL GROUP BY currency_id, day`;
 
-const inEuro = (column: string, name = column) => `round(${column} / rate) / 100.0 AS ${name}_eur`;
-const both = (column: string, name = column) => `${column} / 100.0 AS ${name}, ${inEuro(column, name)}`;
+const both = (column: string, name: string) => sql.inUnits(name, column, `round(${column} / rate)`);
 
 export const proformaList: ReportView = {
   name: "v_proformas",

@@ -25,10 +25,24 @@ export function summed(column: string): string {
   return `sum(${column}) / 100.0`;
 }
 
-/** As `summed`, null if one of the values, or of those in `known`, is null. */
-export function summedIfKnown(column: string, known = column): string {
-  return `CASE WHEN count(*) = count(${known}) THEN ${summed(column)} END`;
+/** SQL of two columns: cents in units, and cents of EUR in units as `NAME_eur`. */
+export function inUnits(name: string, amount = name, inEuro = `${amount}_eur`): string {
+  return `${amount} / 100.0 AS ${name}, ${inEuro} / 100.0 AS ${name}_eur`;
 }
+
+/** SQL of two columns: an amount of a document `d`, and the same in EUR. */
+export function amountOf(column: string, name = column, rate = rateOf): string {
+  return inUnits(name, cents(`d.${column}`), euroCents(`d.${column}`, rate));
+}
+
+/** SQL of two columns: a sum of cents, and one of cents of EUR; null if one of its values, or of those in `known`, is null. */
+export function sums(name: string, column = name, inEuro = `${column}_eur`, known = inEuro): string {
+  return `${summed(column)} AS ${name}, CASE WHEN count(*) = count(${known}) THEN ${summed(inEuro)} END AS ${name}_eur`;
+}
+
+/** SQL of the client as on a document `d`, in the columns of `parties`; `s` is the joined row of `countries`. */
+export const partiesSql = `d.client_name AS client_name, d.client_subject_id AS client_subject_id,
+  d.client_tax_id AS client_tax_id, d.client_vat_id AS client_vat_id, s.code AS client_country`;
 
 /** SQL of the condition that a document is to be paid; `d` is its alias. */
 export function isOpen(d = "d"): string {

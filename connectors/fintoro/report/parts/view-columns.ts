@@ -48,7 +48,19 @@ export const receiptedAdvances = [
 /** Yes or no. */
 export const flag = columnOf("BOOLEAN");
 
+export const reverseCharge = flag("reverse_charge", "1: the client owes the VAT");
+
+/** The client as on a document. */
+export const parties = [
+  text("client_name", "As on the document"),
+  text("client_subject_id", "Business registration number, as on the document"),
+  text("client_tax_id", "As on the document"),
+  text("client_vat_id", "As on the document"),
+  text("client_country", "ISO 3166-1 code of two letters, as on the document"),
+];
+
 export const month: ReportViewColumn = { ...text("month", "YYYY-MM"), format: "month" };
+export const issueMonth: ReportViewColumn = { ...month, name: "issue_month", doc: "YYYY-MM of issue_date" };
 export const currency = text("currency", "ISO 4217 code; amounts of different currencies are never added");
 export const clientId = id("client_id", "Id in clients, also of a client deleted since");
 export const clientName = text(
