@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { NotFoundError } from "../../src/connector/service-errors.ts";
 import { judgeDeletion, deletionVerdict } from "../../src/sync/deletion/deletion-proof.ts";
 import { massDeleteLimit } from "../../src/sync/context/limits.ts";
-import type { WorkItem } from "../../src/state/work-item.ts";
+import { longestDelayMs, type WorkItem } from "../../src/state/work-item.ts";
 import type { AnswerContext, RunContext } from "../../src/sync/context/run-context.ts";
 import { probeRoute } from "../../src/sync/deletion/route-probe.ts";
 import { mayRemove } from "../../src/sync/deletion/mass-delete-guard.ts";
@@ -113,7 +113,7 @@ describe("route probes that all answer 404", () => {
     expect(ask()).toBeNull();
     expect(ask()).toBeNull();
     expect(waiting(run)).toEqual(["people id:1 confirm absent", "people page::1 list sweep"]);
-    expect(due(run)).toBe(startMs + 10 * 60_000);
+    expect(due(run)).toBe(startMs + longestDelayMs);
     await page(run, "people", [person(1), person(3)], { perPage: 10 });
     expect(due(run)).toBe(0);
     const error = new NotFoundError("404", { serviceMessage: missing });

@@ -3,7 +3,7 @@ import { recordId, type RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { recordOf } from "../../extract/work-request.ts";
-import { childTarget, recordTarget } from "../../state/work-item.ts";
+import { childTarget, longestDelayMs, recordTarget } from "../../state/work-item.ts";
 import type { BegunList } from "../../state/sweeps.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
 import { itemRetryDelayMs } from "../context/limits.ts";
@@ -29,7 +29,7 @@ const waiting = "waiting for proof of the route";
 export function probeRoute(answer: AnswerContext, candidates: readonly RecordId[]): string | null {
   const { run, resource, item } = answer;
   const { queue, clock } = run;
-  const { asked, spread } = trialOf(run, resource, candidates);
+  const { asked, spread, sinceMs } = trialOf(run, resource, candidates);
   const current = asked.at(-1);
   const isOther = current !== undefined && recordTarget(current) !== item.target;
   if (!isOther || !queue.isReady(resource.name, recordTarget(current))) {
@@ -44,13 +44,16 @@ export function probeRoute(answer: AnswerContext, candidates: readonly RecordId[
           ? `GET ${resource.detail} returned 404 also for records that exist, so 404 proves nothing`
           : "nothing but a 404 says that the record is gone, and no other one proves the route";
       // Behind the list: many items that wait would use up the budget before it.
-      queue.postpone(item, waiting, clock.nowMs() + trialForMs, "changed");
+      queue.postpone(item, waiting, clock.nowMs() + longestDelayMs, "changed");
       return null;
     }
     asked.push(next);
-    queueRecord(answer, "route probe", { resource: resource.name, id: next });
+    // Before the others of its lane: each of them that is asked first is asked twice.
+    queueRecord(answer, "route probe", { resource: resource.name, id: next }, { rank: -1 });
   }
-  queue.postpone(item, waiting, clock.nowMs() + itemRetryDelayMs(item.attempts));
+  // Until the proof, or for as long again as the trial lasts.
+  const forMs = Math.max(itemRetryDelayMs(item.attempts), clock.nowMs() - sinceMs);
+  queue.postpone(item, waiting, clock.nowMs() + Math.min(forMs, longestDelayMs));
   return null;
 }
 
