@@ -2,7 +2,7 @@ import { cpSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { runProgram } from "../support/cli.ts";
-import { aCompany } from "../support/company.ts";
+import { aCompany, sync } from "../support/company.ts";
 import { endOf, startSync, writeConfig } from "../support/crash.ts";
 import { count, expectEqual, expectReplayable } from "../support/equal.ts";
 import { namedFiles } from "../support/export-crash.ts";
@@ -128,6 +128,29 @@ describe.runIf(canMount())("a file system without space (ENOSPC)", () => {
     },
     60_000,
   );
+
+  // Fault: disk | no space is left on the file system while files are fetched | a small tmpfs that holds mirror and archive | exit 10 with what is full; nothing is half; with space again the next time completes it
+  test("files ends with 10 without space, and the next time goes on", async () => {
+    const disk = aSmallDisk(16_384 * kilobytes);
+    const company = companyIn(await aCompany({ records: 2 }), disk.folder);
+    writeServeConfig(company, "files: { pdf: on, attachments: on }");
+    await sync(company);
+    const run = (...args: string[]) => runProgram(args, { cwd: disk.folder });
+    for (const left of [0, 100]) {
+      disk.fill(left * kilobytes);
+      const { code, stderr } = await run("files");
+      expect({ code, stderr }).toMatchObject({ code: 10 });
+      expect(stderr).toMatch(/disk/);
+      disk.clear();
+      expect((await run("files", "check")).code).toBe(0);
+    }
+    const { code, stdout } = await run("files", "--json");
+    expect({ code, stdout: JSON.parse(stdout) as object }).toMatchObject({
+      code: 0,
+      stdout: { companies: { acme: { outcome: "complete", pending: 0 } } },
+    });
+    expect((await run("files", "check")).code).toBe(0);
+  }, 60_000);
 });
 
 async function aMirror(): Promise<string> {
