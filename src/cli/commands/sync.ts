@@ -58,7 +58,7 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
       const report = reports.get(scope.company.name);
       const most = mostRequests === undefined ? undefined : mostRequests - (report?.requests.total ?? 0);
       if (report && isFollowedByFiles(scope, report) && (most ?? 1) > 0 && !closed.aborted)
-        failures.push(...(await filesOne(scope, closed, most)));
+        failures.push((await filesOne(scope, closed, most)) ?? "complete");
     }
   const outcomes = [...reports.values()].map((report): Outcome => report.outcome);
   for (const [company, report] of refused) reports.set(company, report);

@@ -26,7 +26,7 @@ export async function afterRun(
   const scope = { ...company, config, context: { ...context, showing: withoutLines } };
   const outcomes: (Outcome | null)[] = [];
   if (only === "backup") outcomes.push(await backupOne(scope));
-  else if (only === "files") outcomes.push(...(await filesOne(scope, AbortSignal.timeout(filesSliceMs))));
+  else if (only === "files") outcomes.push(await filesOne(scope, AbortSignal.timeout(filesSliceMs)));
   else if (only === "report" || config.schedule.publish === "after_sync")
     outcomes.push(await publishOne(scope));
   for (const wanted of config.exports)
@@ -38,31 +38,19 @@ export async function afterRun(
 const filesSliceMs = 60_000;
 
 /**
- * Fetches files until none is missing or `closed` aborts, and writes the report again when that was all. Returns an outcome
+ * Fetches files until none is missing or `closed` aborts, and writes the report again when that was all. Gives an outcome
  * where it fails; one record without its file is no failure.
  */
 export async function filesOne(
   scope: CompanyScope,
   closed: AbortSignal,
   mostRequests?: number,
-): Promise<Outcome[]> {
-  const outcome = await fetchAndPublish(scope, closed, mostRequests);
-  return outcome === null ? [] : [outcome];
-}
-
-async function fetchAndPublish(
-  scope: CompanyScope,
-  closed: AbortSignal,
-  mostRequests: number | undefined,
 ): Promise<Outcome | null> {
   const { config, company, context } = scope;
-  try {
-    const request = {
-      kinds: fileKinds(config),
-      question: usualQuestion(context.clock.nowMs()),
-      closed,
-      mostRequests,
-    };
+  const question = usualQuestion(context.clock.nowMs());
+  const request = { kinds: fileKinds(config), question, closed, mostRequests };
+  let isAll = false;
+  const work = async () => {
     const { written, pending, folder } = await recorded(
       scope,
       filesStep,
@@ -70,12 +58,10 @@ async function fetchAndPublish(
       (result) => ({ unchanged: result.written === 0, seq: null }),
     );
     if (written > 0) context.log.info(`${company.name}: files fetched`, { folder, written, pending });
-    return pending === 0 && config.schedule.publish === "after_sync" ? await publishOne(scope) : null;
-  } catch (error) {
-    const { kind } = failureOf(error);
-    const outcome = kind === "locked" ? null : logFailure(scope, "fetching files failed", error);
-    return outcome === "database" && kind !== "database" ? "failed" : outcome;
-  }
+    isAll = pending === 0;
+  };
+  const outcome = await attempt(scope, { what: "fetching files failed", failed: "failed" }, work);
+  return isAll && config.schedule.publish === "after_sync" ? publishOne(scope) : outcome;
 }
 
 /** Stands in for `showing`: the lines of a run are over. */
@@ -83,64 +69,72 @@ function withoutLines<T>(_read: () => readonly string[], work: () => Promise<T>)
   return work();
 }
 
-async function publishOne(scope: CompanyScope): Promise<Outcome | null> {
+function publishOne(scope: CompanyScope): Promise<Outcome | null> {
   const { log } = scope.context;
   const { name } = scope.company;
-  try {
+  return attempt(scope, { what: "the report was not written" }, async () => {
     const { outcome, file, bytes } = await publishCompany(scope);
     if (outcome === "written") log.info(`${name}: report written`, { file, bytes });
     else log.debug(`${name}: nothing changed since the last report`, { file });
-    return null;
-  } catch (error) {
-    return failureOf(error).kind === "locked" ? null : logFailure(scope, "the report was not written", error);
-  }
+  });
 }
 
-async function backupOne(scope: CompanyScope): Promise<Outcome | null> {
-  const { log } = scope.context;
+function backupOne(scope: CompanyScope): Promise<Outcome | null> {
   const { keep, keys: withKeys } = scope.config.backup;
-  try {
+  return attempt(scope, { what: "the backup failed" }, async () => {
     const to = addressOfBackups(scope, undefined);
     const { id, bytes, removed } = await backupCompany(scope, { to, keep, withKeys });
-    log.info(`${scope.company.name}: backup written`, { to, id, bytes, removed: removed.length });
-    return null;
-  } catch (error) {
-    return failureOf(error).kind === "locked" ? null : logFailure(scope, "the backup failed", error);
-  }
+    const facts = { to, id, bytes, removed: removed.length };
+    scope.context.log.info(`${scope.company.name}: backup written`, facts);
+  });
 }
 
-async function exportOne(scope: CompanyScope, wanted: ExportConfig): Promise<Outcome | null> {
-  const { log } = scope.context;
+function exportOne(scope: CompanyScope, wanted: ExportConfig): Promise<Outcome | null> {
+  const { log, clock } = scope.context;
   const { name } = scope.company;
   const { tables, partitionBy: partition, format, out, to } = wanted;
-  const today = localDate(scope.context.clock.nowMs(), scope.config.schedule.timezone);
+  const today = localDate(clock.nowMs(), scope.config.schedule.timezone);
   const month = wanted.month === "previous" ? monthBefore(today) : today.slice(0, 7);
   const period = wanted.month === null ? null : periodOfMonth(month);
   const request = { ...wanted, tables: tables ?? [], partition, period, since: null, ifChanged: true };
-  const where = out ?? to;
-  try {
+  const fields = { format, where: out ?? to };
+  // Who holds the lock may be writing other files there.
+  return attempt(scope, { what: "the export failed", fields, isLockFailure: true }, async () => {
     const { unchanged, files } = await recorded(
       scope,
       exportStep(wanted),
       () => exportCompany(scope, request),
       (exported) => ({ unchanged: exported.unchanged, seq: null }),
     );
-    if (unchanged) log.debug(`${name}: nothing changed since the last export`, { format, where });
-    else log.info(`${name}: exported`, { format, where, files: files.length });
-    return null;
-  } catch (error) {
-    return logFailure(scope, "the export failed", error, { format, where });
-  }
+    if (unchanged) log.debug(`${name}: nothing changed since the last export`, fields);
+    else log.info(`${name}: exported`, { ...fields, files: files.length });
+  });
 }
 
-function logFailure(
+interface Attempt {
+  /** What is said where it fails. */
+  readonly what: string;
+  readonly fields?: object;
+  /** Of an error that is not the database's. @default "database" */
+  readonly failed?: Outcome;
+  /** Otherwise another process makes the same. @default false */
+  readonly isLockFailure?: boolean;
+}
+
+/** Never rejects: logs a failure, and gives its outcome. */
+async function attempt(
   { context: { log, signal }, company }: CompanyScope,
-  what: string,
-  error: unknown,
-  fields: object = {},
-): Outcome {
-  const { kind, message, hint } = failureOf(error);
-  if (signal.aborted) return "interrupted";
-  log.error(`${company.name}: ${what}: ${message}`, { kind, ...fields, hint: hint ?? undefined });
-  return "database";
+  { what, fields = {}, failed = "database", isLockFailure = false }: Attempt,
+  work: () => Promise<void>,
+): Promise<Outcome | null> {
+  try {
+    await work();
+    return null;
+  } catch (error) {
+    const { kind, message, hint } = failureOf(error);
+    if (kind === "locked" && !isLockFailure) return null;
+    if (signal.aborted) return "interrupted";
+    log.error(`${company.name}: ${what}: ${message}`, { kind, ...fields, hint: hint ?? undefined });
+    return kind === "database" ? "database" : failed;
+  }
 }
