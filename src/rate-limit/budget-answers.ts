@@ -1,6 +1,6 @@
 import { countAsSpent, extendAlive, noteLate, removeFlight } from "./in-flight.ts";
 import { accepted, applyRefusal, easedCaution } from "./refused-requests.ts";
-import { othersAfter, seenNow, withForeign } from "./foreign-use.ts";
+import { othersAfter, seenLately, seenNow, withForeign } from "./foreign-use.ts";
 import { limitOf, type Answer, type Flight, type RateLimitState, type Rules, type Window } from "./state.ts";
 
 /**
@@ -103,8 +103,12 @@ function withinWindow(window: Window, { flight, nowMs, remaining }: Report): Win
   return { ...known, lowest: remaining, lowestAt: nowMs };
 }
 
-/** Less is left than own requests, late or in flight, can have left of a new window. */
-function showsOldWindow(state: RateLimitState, { remaining }: Report, rules: Rules): boolean {
+/**
+ * Less is left than own requests, late or in flight, can have left of a new window. While others are seen that says
+ * nothing: they may have taken the rest of a new one.
+ */
+function showsOldWindow(state: RateLimitState, { remaining, nowMs }: Report, rules: Rules): boolean {
+  if (seenLately(state, nowMs)) return false;
   return remaining < limitOf(state, rules) - (state.late.length + state.flights.length + 1);
 }
 

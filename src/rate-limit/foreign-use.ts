@@ -8,7 +8,8 @@ const lookaheadMs = 2_000;
 /** With a smaller limit no permit is kept for the last look. */
 const smallestLimitWithLook = 20;
 
-function seenLately({ others }: RateLimitState, nowMs: number): boolean {
+/** Did other programs use the budget in the last windows? */
+export function seenLately({ others }: RateLimitState, nowMs: number): boolean {
   return others.until !== null && nowMs < others.until;
 }
 

@@ -113,6 +113,11 @@ describe("an answer within a window", () => {
     expect(after.late.map(({ endedAt }) => endedAt)).toEqual([59_500, 59_550]);
   });
 
+  test("shows by little left nothing while others are seen, who may have taken it of a new window", () => {
+    const state = aState({ others: { perWindow: 12, until: 300_000 } });
+    expect(report(state, aFlight({ sentAt: 59_500 }), 100).window?.aliveUntil).toBe(59_000);
+  });
+
   test("that a new window could have counted as well proves nothing and is remembered", () => {
     expect([proven(118), proven(119)]).toEqual([
       [59_500, 0],
