@@ -1,5 +1,6 @@
 import path from "node:path";
 import { z } from "zod";
+import { languages } from "../connector/translation.ts";
 import { filledText, oneOfWords, readableText, section } from "./config-values.ts";
 
 /** One entry of `exports`. */
@@ -17,7 +18,7 @@ export function exportEntry({ folder }: { readonly folder: string }) {
     dialect: oneOfWords(["standard", "excel-sk"])
       .default("standard")
       .describe("CSV for machines or for Excel."),
-    language: oneOfWords(["en", "sk"])
+    language: oneOfWords(languages)
       .default("en")
       .describe("Of headings, and of values that are words of the service; en: as they are."),
     tables: z.array(filledText("a table")).optional().describe("Only these tables."),

@@ -2,7 +2,7 @@ import type { MonthPackage } from "./month-package.ts";
 import type { Operation } from "./operation.ts";
 import type { ReportQuestion, ReportView } from "./report-view.ts";
 import type { Resource } from "./resource.ts";
-import type { Translation } from "./translation.ts";
+import type { Language, Translation } from "./translation.ts";
 
 /** What an event makes the mirror do. */
 export interface EventRule {
@@ -90,7 +90,7 @@ export interface Manifest {
   /** Queries that Datasette offers beside the views. */
   readonly questions?: readonly ReportQuestion[];
   /** Words for exports, by language. */
-  readonly translations?: Readonly<Record<string, Translation>>;
+  readonly translations?: Readonly<Partial<Record<Language, Translation>>>;
   /** Absent: there is no command `package`. */
   readonly monthPackage?: MonthPackage;
   /** Absent where the service sends no events. */

@@ -1,9 +1,10 @@
 import type { ReportView } from "./report-view.ts";
+import type { Language } from "./translation.ts";
 
 /** What the accountant gets of a month: a workbook, the documents' PDFs and a text. */
 export interface MonthPackage {
   /** Of the headings and the text. */
-  readonly language: string;
+  readonly language: Language;
   /**
    * Its sheets. They see the report's tables and views, its date being the last day of the month, and are limited to the
    * month by their date. They are no part of the report.

@@ -1,3 +1,7 @@
+/** Languages of headings and values; `en`: as the service has them. */
+export const languages = ["en", "sk"] as const;
+export type Language = (typeof languages)[number];
+
 /** The words of a language for what people read in exports: headings, and values that are words of the service. */
 export interface Translation {
   /** Titles by table or view. */

@@ -55,6 +55,7 @@ type Written = Omit<ExportResult, "completeness">;
 export async function exportTables(parts: ExportParts, request: ExportRequest): Promise<ExportResult> {
   const pool = await SnapshotPool.open(parts, request.format === "xlsx" ? 1 : undefined);
   try {
+    parts.onSnapshot?.(pool.snapshot);
     const tables = chosenTables(pool.snapshot.tables, request);
     const { db, completeness } = pool.snapshot;
     if (request.since !== null) new Changes(db).assertHeldAfter(request.since);

@@ -6,6 +6,8 @@ import { describe, expect, test } from "vitest";
 import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
 import { monthSheets } from "../../connectors/fintoro/package/month-sheets.ts";
 import type { MonthManifest } from "../../src/export/package/month-folder.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { openDatabase } from "../../src/store/database.ts";
 import { openSnapshot } from "../../src/state/mirror-snapshot.ts";
 import { runCommand } from "../support/cli.ts";
 import { look } from "../support/compare.ts";
@@ -201,6 +203,41 @@ test("PDFs that cannot be had are named, and the rest is packed; they follow whe
   expect(await pack(company, month)).toMatchObject({ code: 0, companies: { acme: { withoutPdf: [] } } });
   expect(read()).not.toContain("Chýba PDF");
   expect(Object.keys(hashesIn(folder)).filter((name) => name.endsWith(".pdf"))).toHaveLength(documents);
+}, 60_000);
+
+// Fault: data | a document comes while its month is packed | the mirror, behind the open snapshot | it is in neither the workbook nor the list of PDFs
+test("workbook and PDFs are of one moment", async () => {
+  const company = await aMirroredCompany(5);
+  const { month } = busyMonth(company);
+  let isLate = false;
+  const nowMs = () => {
+    const names = readdirSync(path.dirname(company.file), { recursive: true, encoding: "utf8" });
+    if (!isLate && names.some((name) => name.endsWith(".xlsx.partial"))) {
+      isLate = true;
+      const db = openDatabase(company.file);
+      db.exec(
+        `INSERT INTO invoices (id, number, issue_date, _synced_at) VALUES (987654, 'LATE', '${month}-01', '')`,
+      );
+      db.close();
+    }
+    return systemClock.nowMs();
+  };
+  const argv = ["package", "--month", month, "--json"];
+  const { code, stdout } = await runCommand(argv, {
+    cwd: company.folder,
+    clock: { ...systemClock, nowMs },
+  });
+  expect([isLate, code]).toEqual([true, 0]);
+  expect(JSON.parse(stdout)).toMatchObject({ companies: { acme: { withoutPdf: [] } } });
+}, 60_000);
+
+// Fault: process | two months are packed at the same time | the folder in which a workbook is made | one is packed, the other ends as locked
+test("two packages of one company do not take each other's workbook", async () => {
+  const company = await aMirroredCompany(5);
+  const { month } = busyMonth(company);
+  const both = await Promise.all([pack(company, month), pack(company, "2019-01")]);
+  expect(both.map(({ code }) => code)).toEqual([0, 11]);
+  expect((await pack(company, "2019-01")).code).toBe(0);
 }, 60_000);
 
 test("of several companies one without a mirror is named, the others are packed; a month is asked for", async () => {

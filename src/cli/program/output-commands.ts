@@ -1,4 +1,5 @@
-import { formats, languages, partitions } from "../../export/plan/export-request.ts";
+import { languages } from "../../connector/translation.ts";
+import { formats, partitions } from "../../export/plan/export-request.ts";
 import type { CommandSpec } from "./command.ts";
 import { choice, day, flag, month, text, texts, wholeNumber } from "./option-specs.ts";
 

@@ -1,5 +1,3 @@
-import { rm } from "node:fs/promises";
-import path from "node:path";
 import { localDate } from "../../base/clock.ts";
 import { someOf } from "../../base/names.ts";
 import { exportTables, type ExportResult } from "../../export/export-tables.ts";
@@ -8,6 +6,7 @@ import { connectStore } from "../../export/s3/object-store.ts";
 import { readAccess, readTarget } from "../../export/s3/target.ts";
 import { uploadExport, type Uploaded } from "../../export/s3/upload.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
+import { withScratchFolder } from "../mirror/scratch-folder.ts";
 import { warnIfIncomplete } from "./warn-incomplete.ts";
 
 /** What to export of a company, and where to. */
@@ -29,13 +28,15 @@ export async function exportCompany(
   scope: CompanyScope,
   { out, to, ...asked }: CompanyExport,
 ): Promise<CompanyExported> {
+  if (out === null)
+    return withScratchFolder(scope, "upload", (folder) =>
+      exportCompany(scope, { ...asked, to, out: folder }),
+    );
   const { context, manifest, config, files } = scope;
   const { name: company } = scope.company;
   const { clock, version, signal } = context;
   const store = to === null ? null : openStore(context, to);
-  const folder = out ?? path.join(config.dataDir, `.${company}.upload`);
-  if (out === null) await rm(folder, { recursive: true, force: true });
-  const request: ExportRequest = { ...asked, company, out: folder };
+  const request: ExportRequest = { ...asked, company, out };
   let line: string | null = null;
   const onProgress: ExportParts["onProgress"] = ({ table, rows, done, of }) =>
     (line = `${company}: ${asked.format}, table ${done + 1} of ${of}: ${table}, ${rows} rows`);
@@ -49,22 +50,16 @@ export async function exportCompany(
     const uploaded = store && (await uploadExport({ ...store, clock, signal, onFile }, request, exported));
     return { ...exported, uploaded };
   };
-  try {
-    const exported = await context.showing(() => (line === null ? [] : [line]), makeFiles);
-    warnIfIncomplete(scope, exported.completeness);
-    if (exported.undated.length > 0)
-      context.log.info(
-        `${company}: tables without a date are exported whole: ${someOf(exported.undated, 5)}`,
-      );
-    if (exported.otherwiseRedacted.length > 0)
-      context.log.warn(
-        `${company}: files of earlier exports do not follow report.redact: ${someOf(exported.otherwiseRedacted, 5)}`,
-        { hint: "Remove them, or export them again." },
-      );
-    return exported;
-  } finally {
-    if (out === null) await rm(folder, { recursive: true, force: true });
-  }
+  const exported = await context.showing(() => (line === null ? [] : [line]), makeFiles);
+  warnIfIncomplete(scope, exported.completeness);
+  if (exported.undated.length > 0)
+    context.log.info(`${company}: tables without a date are exported whole: ${someOf(exported.undated, 5)}`);
+  if (exported.otherwiseRedacted.length > 0)
+    context.log.warn(
+      `${company}: files of earlier exports do not follow report.redact: ${someOf(exported.otherwiseRedacted, 5)}`,
+      { hint: "Remove them, or export them again." },
+    );
+  return exported;
 }
 
 function openStore({ env, keepSecret }: CompanyScope["context"], to: string) {

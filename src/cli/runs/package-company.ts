@@ -1,8 +1,6 @@
-import { rm } from "node:fs/promises";
 import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
 import { someOf } from "../../base/names.ts";
-import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { MonthPackage } from "../../connector/month-package.ts";
 import { exportTables, type ExportResult } from "../../export/export-tables.ts";
 import {
@@ -12,12 +10,12 @@ import {
   type MonthFile,
   type WrittenMonth,
 } from "../../export/package/month-folder.ts";
-import { languages } from "../../export/plan/export-request.ts";
-import { lastDayOf, periodOfMonth } from "../../export/plan/period.ts";
-import { openSnapshot } from "../../state/mirror-snapshot.ts";
+import type { ExportParts } from "../../export/plan/export-request.ts";
+import { periodOfMonth } from "../../export/plan/period.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
 import { failureOf } from "../console/failure-text.ts";
 import { filesOfDocuments } from "./files-company.ts";
+import { withScratchFolder } from "../mirror/scratch-folder.ts";
 
 /** Which month is packed, and where to. */
 export interface PackageRequest {
@@ -46,13 +44,11 @@ export async function packageCompany(
   scope: CompanyScope,
   { month, out, zip }: PackageRequest,
 ): Promise<CompanyPackaged> {
-  const { manifest, company, config } = scope;
+  const { manifest, company } = scope;
   const { monthPackage } = manifest;
   if (!monthPackage) throw new MirrorError("usage", `${manifest.title} has no package of a month`);
-  const scratch = path.join(config.dataDir, `.${company.name}.package`);
-  try {
-    const exported = await exportSheets(scope, monthPackage, month, scratch);
-    const documents = readDocuments(scope, month);
+  return withScratchFolder(scope, "package", async (scratch) => {
+    const { exported, documents } = await exportSheets(scope, monthPackage, month, scratch);
     const { pdfs, withoutPdf } = await pdfsOf(scope, documents);
     const incomplete = incompleteOf(monthPackage, exported);
     const workbook = `${company.name}-${month}.xlsx`;
@@ -72,53 +68,42 @@ export async function packageCompany(
     const written = await writeMonthFolder(out, { company: company.name, month }, files, zip);
     const rows = Object.fromEntries(exported.manifest.files.map((file) => [file.table, file.rows]));
     return { ...written, rows, withoutPdf, incomplete };
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
+  });
 }
 
-/** The workbook; its ages and balances are those of the month's last day. */
+/** The workbook, whose ages and balances are those of the month's last day; and, of the same moment, the month's documents. */
 async function exportSheets(
   { context, manifest, config, company, files }: CompanyScope,
   { sheets, language }: MonthPackage,
   month: string,
   out: string,
-): Promise<ExportResult> {
+): Promise<{ exported: ExportResult; documents: readonly MonthDocument[] }> {
   const { clock, version, signal } = context;
-  const withSheets: Manifest = { ...manifest, views: [...(manifest.views ?? []), ...sheets] };
-  await rm(out, { recursive: true, force: true });
-  return exportTables(
-    {
-      mirror: files.mirror,
-      manifest: withSheets,
-      clock,
-      version,
-      signal,
-      reportDate: lastDayOf(month),
-      redact: config.report.redact,
-    },
-    {
-      format: "xlsx",
-      out,
-      company: company.name,
-      tables: sheets.map(({ name }) => name),
-      dialect: "standard",
-      language: languages.find((each) => each === language) ?? "en",
-      partition: null,
-      since: null,
-      period: periodOfMonth(month),
-      nested: false,
-    },
-  );
-}
-
-function readDocuments({ manifest, files }: CompanyScope, month: string): MonthDocument[] {
-  const snapshot = openSnapshot(files.mirror, manifest, { reportDate: lastDayOf(month) });
-  try {
-    return documentsOfMonth(snapshot, manifest, month);
-  } finally {
-    snapshot.close();
-  }
+  const period = periodOfMonth(month);
+  let documents: readonly MonthDocument[] = [];
+  const parts: ExportParts = {
+    mirror: files.mirror,
+    manifest: { ...manifest, views: [...(manifest.views ?? []), ...sheets] },
+    clock,
+    version,
+    signal,
+    reportDate: period.to,
+    redact: config.report.redact,
+    onSnapshot: (snapshot) => (documents = documentsOfMonth(snapshot, manifest, period)),
+  };
+  const exported = await exportTables(parts, {
+    format: "xlsx",
+    out,
+    company: company.name,
+    tables: sheets.map(({ name }) => name),
+    dialect: "standard",
+    language,
+    partition: null,
+    since: null,
+    period,
+    nested: false,
+  });
+  return { exported, documents };
 }
 
 interface Pdfs {
@@ -167,8 +152,7 @@ function monthTextOf(
   { text }: Pick<MonthPackage, "text">,
   { withoutPdf, incomplete, ...facts }: TextFacts,
 ): string {
-  const { from, to } = periodOfMonth(facts.month);
-  const values: Readonly<Record<string, string | number | null>> = { ...facts, from, to };
+  const values: Readonly<Record<string, string | number>> = { ...facts, ...periodOfMonth(facts.month) };
   const fill = (line: string, names: readonly string[] = []) =>
     line.replaceAll(/\{(\w+)\}/g, (_, key: string) =>
       key === "names" ? someOf(names, mostNamed) : String(values[key] ?? ""),

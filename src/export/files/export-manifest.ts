@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
-import type { Format, Language } from "../plan/export-request.ts";
+import type { Language } from "../../connector/translation.ts";
+import type { Format } from "../plan/export-request.ts";
 import type { DatedPeriod } from "../plan/period.ts";
 import { belowOut } from "./file-layout.ts";
 

@@ -6,7 +6,7 @@ import type { RecordRef } from "../../base/ids.ts";
 import { resourceNamed, type Manifest } from "../../connector/connector-manifest.ts";
 import type { Snapshot } from "../../state/mirror-snapshot.ts";
 import { quoted } from "../../store/sql-text.ts";
-import { lastDayOf } from "../plan/period.ts";
+import type { MonthPeriod } from "../plan/period.ts";
 import { writeNewFile, type WrittenFile } from "../files/guarded-file.ts";
 import { Staging } from "../files/staging.ts";
 import { ZipStream, type EntryContent } from "../files/zip-stream.ts";
@@ -128,7 +128,7 @@ export interface MonthDocument {
 export function documentsOfMonth(
   { db }: Pick<Snapshot, "db">,
   manifest: Manifest,
-  month: string,
+  { from, to }: MonthPeriod,
 ): MonthDocument[] {
   const names = manifest.monthPackage?.documents ?? [];
   return names.flatMap((resource) => {
@@ -137,7 +137,7 @@ export function documentsOfMonth(
     const [name = "id"] = files.name;
     const sql = `SELECT id, CAST(${quoted(name)} AS TEXT) FROM ${quoted(resource)}
       WHERE ${quoted(files.date)} BETWEEN ? AND ? ORDER BY id`;
-    const rows = db.prepare(sql).raw().all(`${month}-01`, lastDayOf(month)) as [number, string | null][];
+    const rows = db.prepare(sql).raw().all(from, to) as [number, string | null][];
     return rows.map(([id, text]) => ({ ref: { resource, id }, name: text ?? String(id) }));
   });
 }

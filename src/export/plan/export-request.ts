@@ -1,5 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { Language } from "../../connector/translation.ts";
+import type { Snapshot } from "../../state/mirror-snapshot.ts";
 import type { RedactRule } from "../../store/snapshot/redaction.ts";
 import type { Dialect } from "../csv/csv-writer.ts";
 import type { Period } from "./period.ts";
@@ -11,10 +13,6 @@ export type Format = (typeof formats)[number];
 /** Periods by which an export can be divided into files. */
 export const partitions = ["year", "month"] as const;
 export type Partition = (typeof partitions)[number];
-
-/** Languages of headings and values. */
-export const languages = ["en", "sk"] as const;
-export type Language = (typeof languages)[number];
 
 /** What to export, and in which form. */
 export interface ExportRequest {
@@ -53,6 +51,8 @@ export interface ExportParts {
   /** Of this program. */
   readonly version: string;
   readonly onProgress?: (progress: ExportProgress) => void;
+  /** Reads what else is to be of the same moment as the files. */
+  readonly onSnapshot?: (snapshot: Snapshot) => void;
   readonly signal?: AbortSignal;
 }
 

@@ -1,10 +1,9 @@
 import { MirrorError } from "../../base/errors.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { ReportType } from "../../connector/report-view.ts";
-import { translatedHeading } from "../../connector/translation.ts";
+import { translatedHeading, type Language } from "../../connector/translation.ts";
 import type { SnapshotColumn } from "../../store/snapshot/snapshot-tables.ts";
 import { quoted } from "../../store/sql-text.ts";
-import type { Language } from "./export-request.ts";
 
 /** What exports call tables and columns, and how they show values. */
 export interface Labels {

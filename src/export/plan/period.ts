@@ -4,8 +4,11 @@ export interface Period {
   readonly to: string | null;
 }
 
+/** First and last day of a month. */
+export type MonthPeriod = Readonly<Record<"from" | "to", string>>;
+
 /** The days of a month such as `2026-10`. */
-export function periodOfMonth(month: string): Period {
+export function periodOfMonth(month: string): MonthPeriod {
   return { from: `${month}-01`, to: lastDayOf(month) };
 }
 

@@ -1,4 +1,4 @@
-import type { Language } from "../plan/export-request.ts";
+import type { Language } from "../../connector/translation.ts";
 import type { SheetColumn, SheetKind } from "./sheet-column.ts";
 
 /** The order of the cell formats in the styles' part. */
