@@ -1,16 +1,14 @@
-import { createReadStream, createWriteStream, existsSync, statSync, writeFileSync } from "node:fs";
+import { createReadStream, existsSync, statSync, writeFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import path from "node:path";
-import { pipeline } from "node:stream/promises";
 import { throwIfAborted } from "../base/cancellation.ts";
 import { isoTime, type Clock } from "../base/clock.ts";
-import { makeFolders } from "../base/atomic-file.ts";
 import { MirrorError } from "../base/errors.ts";
 import type { MirrorFiles } from "../config/mirror-files.ts";
 import type { SecretPlace } from "../config/secrets.ts";
 import { manifestName as archiveManifestName, objectsName } from "../files/archive.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
-import { hashing, hashOf } from "../files/content-hash.ts";
+import { hashOf, writeHashed } from "../files/content-hash.ts";
 import {
   assertSameFile,
   documentsPrefix,
@@ -148,18 +146,14 @@ function isRemade(name: string, source: string): boolean {
 /** Null: the file is not there, or not any more. */
 async function copyFile(folder: string, file: string, source: string): Promise<BackupFile | null> {
   const target = path.join(folder, file);
-  makeFolders(path.dirname(target));
-  let facts = { size_bytes: 0, sha256: "" };
-  const bytes = hashing(createReadStream(source), (found) => (facts = found));
-  try {
-    await pipeline(bytes, createWriteStream(target, { mode: 0o600 }));
-  } catch (error) {
+  const written = await writeHashed(createReadStream(source), target).catch(async (error: unknown) => {
     if (existsSync(source)) throw error;
     await rm(target, { force: true });
     return null;
-  }
-  assertSameFile({ file, ...facts }, await hashOf(createReadStream(target)), folder);
-  return { file, ...facts };
+  });
+  if (written === null) return null;
+  assertSameFile({ file, ...written }, await hashOf(createReadStream(target)), folder);
+  return { file, ...written };
 }
 
 async function removeOld({ company, place }: BackupParts, keep: number | null): Promise<readonly string[]> {

@@ -1,6 +1,5 @@
-import { createReadStream, createWriteStream, existsSync, readFileSync, rmSync } from "node:fs";
+import { createReadStream, existsSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
-import { pipeline } from "node:stream/promises";
 import { makeFolders, replaceFile, writeFileAtomically } from "../base/atomic-file.ts";
 import { throwIfAborted } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
@@ -14,7 +13,7 @@ import { guarded, hasTable, openDatabase, type Db } from "../store/database.ts";
 import { assertReadable, migrate } from "../store/migrations/migrate.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 import { isSameCompany } from "../sync/identity/judge-token.ts";
-import { hashing, hashOf } from "../files/content-hash.ts";
+import { hashOf, writeHashed } from "../files/content-hash.ts";
 import {
   assertSameFile,
   documentsPrefix,
@@ -114,11 +113,7 @@ async function fetchFiles(
   for (const each of backup.files) {
     throwIfAborted(signal, "the restore was interrupted: nothing was touched");
     const target = path.join(files.restoreStaging, each.file);
-    makeFolders(path.dirname(target));
-    let found = { size_bytes: 0, sha256: "" };
-    const bytes = hashing(place.read(folder, id, each), (facts) => (found = facts));
-    await pipeline(bytes, createWriteStream(target, { mode: 0o600 }));
-    assertSameFile(each, found, place.address);
+    assertSameFile(each, await writeHashed(place.read(folder, id, each), target), place.address);
     assertSameFile(each, await hashOf(createReadStream(target)), files.restoreStaging);
   }
 }

@@ -16,6 +16,7 @@ import {
   readArchiveManifest,
   type ManifestEntry,
 } from "./archive-manifest.ts";
+import type { ContentFacts } from "./content-hash.ts";
 import { pathKey } from "./file-names.ts";
 
 /** Names within a company's folder of files. */
@@ -65,10 +66,7 @@ export class FileArchive {
     this.folder = folder;
     this.clock = clock;
     this.stored = new StoredFiles(db);
-    guarded(folder, () => {
-      makeFolders(path.join(folder, incomingName));
-      makeFolders(path.join(folder, objectsName));
-    });
+    for (const name of [incomingName, objectsName]) makeFolders(this.at(name));
     this.position = this.takeOver(db);
     const files = this.stored.all();
     this.owners = new Map(files.map((file) => [pathKey(file.path), ownerOf(file)]));
@@ -89,16 +87,14 @@ export class FileArchive {
       const owner = ownerOf({ document: read.ref.resource, document_id: read.ref.id });
       const before = this.stored.of(read.ref);
       const at = isoTime(this.clock.nowMs());
-      const placed = this.place(owner, files);
-      const next = placed.map(({ place, content }): DocumentFile => {
-        const facts = { size_bytes: content.length, sha256: hash("sha256", content, "hex") };
+      const next = this.place(owner, files).map(({ place, content }): DocumentFile => {
+        const facts = this.writeContent(content);
         const same = before.find((file) => file.path === place && file.sha256 === facts.sha256);
         const { resource: document, id: document_id } = read.ref;
         return same ?? { document, document_id, kind, path: place, ...facts, fetched_at: at };
       });
       const gone = before.filter((file) => !next.some((each) => each.path === file.path));
       const changed = next.filter((file) => !before.includes(file));
-      for (const [i, { sha256 }] of next.entries()) this.writeContent(sha256, placed[i]?.content);
       this.append(read, at, gone, changed);
       for (const { path: old } of gone) this.removeLink(old);
       for (const { sha256 } of next) if (existsSync(this.incoming(sha256))) this.keepContent(sha256);
@@ -134,9 +130,11 @@ export class FileArchive {
   }
 
   /** Leaves the content beside its place: there it would be a file that no line of the manifest names. */
-  private writeContent(sha256: string, content: Buffer | undefined): void {
+  private writeContent(content: Buffer): ContentFacts {
+    const sha256 = hash("sha256", content, "hex");
     const there = statSync(this.at(objectPath(sha256)), { throwIfNoEntry: false });
-    if (content && there?.size !== content.length) writeFileAtomically(this.incoming(sha256), content);
+    if (there?.size !== content.length) writeFileAtomically(this.incoming(sha256), content);
+    return { size_bytes: content.length, sha256 };
   }
 
   private keepContent(sha256: string): void {
