@@ -1,5 +1,5 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import * as sql from "../report/parts/amount-sql.ts";
+import * as sql from "../report/parts/view-sql.ts";
 import * as c from "../report/parts/view-columns.ts";
 import { vatDocuments } from "../report/vat.ts";
 import { paymentRows } from "../report/payments-by-day.ts";
@@ -38,11 +38,11 @@ function documents(table: "invoices" | "credit_notes", title: string): ReportVie
     sql: `SELECT d.number AS number, d.type AS type, ${isInvoice ? "" : "o.number AS corrects, "}d.issue_date AS issue_date,
   d.delivery_date AS delivery_date, d.due_date AS due_date, ${sql.partiesSql},
   d.variable_symbol AS variable_symbol, d.transfer_tax_liability AS reverse_charge,
-  ${sql.currencyOf("d")} AS currency, d.currency_rate AS currency_rate,
+  ${sql.currencyOf} AS currency, d.currency_rate AS currency_rate,
   ${sql.amountOf("total")},
   ${sql.inUnits("vat", vatOf(sql.cents), vatOf(sql.euroCents))},
   ${sql.amountOf("total_with_vat")}
-FROM ${table} d LEFT JOIN currencies c ON c.id = d.currency_id LEFT JOIN countries s ON s.id = d.client_country_id${
+FROM ${sql.withCurrency(table)} LEFT JOIN countries s ON s.id = d.client_country_id${
       isInvoice ? "" : " LEFT JOIN invoices o ON o.id = d.invoice_id"
     }`,
   };
@@ -98,9 +98,9 @@ FROM (
     .map(
       (
         table,
-      ) => `SELECT substr(d.issue_date, 1, 7) AS issue_month, ${sql.currencyOf("d")} AS currency, 1 AS documents,
+      ) => `SELECT substr(d.issue_date, 1, 7) AS issue_month, ${sql.currencyOf} AS currency, 1 AS documents,
     ${sql.cents("d.total")} AS total, ${vatOf(sql.cents)} AS tax, 0 AS base, 0 AS vat
-  FROM ${table} d LEFT JOIN currencies c ON c.id = d.currency_id`,
+  FROM ${sql.withCurrency(table)}`,
     )
     .join("\n  UNION ALL\n  ")}
   UNION ALL
@@ -131,7 +131,7 @@ const payments: ReportView = {
   sort: { column: "payment_date", descending: false },
   sql: `SELECT d.payment_date AS payment_date, d.document_type AS document_type, k.number AS document_number,
   k.client_name AS client_name, k.variable_symbol AS variable_symbol, m.name AS payment_method,
-  ${sql.currencyOf("d")} AS currency,
+  ${sql.currencyOf} AS currency,
   ${sql.amountOf("amount")}
 FROM ${paymentRows} LEFT JOIN (${paid
     .map((kind) => `SELECT '${typeOf(kind)}' AS type, id, number, client_name, variable_symbol FROM ${kind}s`)
@@ -148,9 +148,9 @@ function openThen(kind: "invoice" | "credit_note"): string {
 
 function openDocuments(kind: "invoice" | "credit_note"): string {
   return `SELECT '${kind}' AS document_type, d.number AS number, d.client_name AS client_name, d.issue_date AS issue_date,
-    d.due_date AS due_date, d.variable_symbol AS variable_symbol, ${sql.currencyOf("d")} AS currency,
+    d.due_date AS due_date, d.variable_symbol AS variable_symbol, ${sql.currencyOf} AS currency,
     ${sql.cents("d.total_with_vat")} AS gross, ${openThen(kind)} AS open, coalesce(d.currency_rate, ${sql.euroRate}) AS rate
-  FROM ${kind}s d LEFT JOIN currencies c ON c.id = d.currency_id
+  FROM ${sql.withCurrency(`${kind}s`)}
   WHERE d.issue_date <= ${sql.reportDate} AND d.status IS NOT 'will_not_be_paid'`;
 }
 
@@ -183,7 +183,7 @@ FROM (
   UNION ALL
   SELECT * FROM (${openDocuments("credit_note")}) WHERE open < 0
   UNION ALL
-  SELECT 'proforma', k.number, k.client_name, d.payment_date, NULL, k.variable_symbol, ${sql.currencyOf("d")},
+  SELECT 'proforma', k.number, k.client_name, d.payment_date, NULL, k.variable_symbol, ${sql.currencyOf},
     ${sql.cents("d.amount")}, -${sql.cents("d.amount")}, coalesce(d.currency_rate, ${sql.euroRate})
   FROM document_payments d JOIN proformas k ON k.id = d.document_id LEFT JOIN currencies c ON c.id = d.currency_id
   WHERE d.document_type = 'proforma' AND d.payment_date <= ${sql.reportDate} AND NOT EXISTS (

@@ -1,6 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./parts/view-columns.ts";
-import * as sql from "./parts/amount-sql.ts";
+import * as sql from "./parts/view-sql.ts";
 
 const kinds = ["invoices", "credit_notes", "advances"] as const;
 type Kind = (typeof kinds)[number];
@@ -10,7 +10,7 @@ function openRows(kind: Kind, amount: string, k: "d" | "k", from: string): strin
   const cells = kinds.map((each) =>
     each === kind ? `${sql.cents(amount)}, ${sql.euroCents(amount)}` : "0, 0",
   );
-  return `SELECT ${k}.client_id, ${k}.client_name, ${sql.currencyOf("d")}, ${cells.join(", ")}
+  return `SELECT ${k}.client_id, ${k}.client_name, ${sql.currencyOf}, ${cells.join(", ")}
   FROM ${from} LEFT JOIN currencies c ON c.id = d.currency_id`;
 }
 
@@ -29,8 +29,7 @@ export const clientBalance: ReportView = {
     "Without what will not be paid. An advance is a payment of a proforma that no invoice receipts; the service names " +
     "no other settlement. Payments whose document's detail is not read yet are missing: `_about` says of how many",
   columns: [
-    c.clientId,
-    c.clientName,
+    ...c.client,
     c.currency,
     ...c.amounts("invoices", "What is open of invoices"),
     ...c.amounts("credit_notes", "What is open of credit notes, as a positive amount"),

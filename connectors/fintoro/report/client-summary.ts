@@ -1,20 +1,16 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./parts/view-columns.ts";
-import { cents, currencyOf, daysSince, euroCents, isOfAdvance, isOpen, summed } from "./parts/amount-sql.ts";
+import { bills, cents, daysSince, euroCents, isOpen, summed } from "./parts/view-sql.ts";
 
-/** One row for each document of a table. */
-function documentRows(table: "invoices" | "credit_notes"): string {
+/** SQL of the columns of an invoice or credit note. */
+function columnsOf(table: "invoices" | "credit_notes"): string {
   const isInvoice = table === "invoices";
   const owed = (term: string) => (isInvoice ? `CASE WHEN ${isOpen()} THEN ${term} ELSE 0 END` : "0");
   const late = (term: string) =>
     isInvoice ? `CASE WHEN ${isOpen()} AND ${daysSince("d.due_date")} > 0 THEN ${term} ELSE 0 END` : "0";
-  return `SELECT d.client_id AS client_id, d.client_name AS client_name, ${currencyOf("d")} AS currency,
-    ${isInvoice ? 1 : 0} AS is_invoice, ${isOfAdvance(table)} AS of_advance, d.issue_date AS issue_date,
-    ${cents("d.total")} AS net, ${euroCents("d.total")} AS net_eur,
-    ${cents("d.total_with_vat")} AS gross, ${euroCents("d.total_with_vat")} AS gross_eur,
+  return `d.client_id AS client_id, d.client_name AS client_name, d.issue_date AS issue_date,
     ${owed(cents("d.to_be_paid"))} AS open, ${owed(euroCents("d.to_be_paid"))} AS open_eur,
-    ${late(cents("d.to_be_paid"))} AS late, ${late(euroCents("d.to_be_paid"))} AS late_eur
-  FROM ${table} d LEFT JOIN currencies c ON c.id = d.currency_id`;
+    ${late(cents("d.to_be_paid"))} AS late, ${late(euroCents("d.to_be_paid"))} AS late_eur`;
 }
 
 /** SQL of two columns: a sum in the currency and in EUR; of advances or of all else only, where `ofAdvance` is given. */
@@ -35,8 +31,7 @@ export const clientSummary: ReportView = {
     "Every client and currency it was invoiced in; a client without documents has one row without a currency. Payment " +
     "receipts (tax documents of advances) and credit notes of such are no revenue and stand in columns of their own",
   columns: [
-    c.clientId,
-    c.clientName,
+    ...c.client,
     c.currency,
     c.count("invoices", "How many, without payment receipts"),
     c.count("credit_notes", "How many, without those of payment receipts"),
@@ -52,9 +47,7 @@ export const clientSummary: ReportView = {
   facets: ["currency"],
   sort: { column: "revenue_eur", descending: true },
   sql: `WITH sold AS (
-  ${documentRows("invoices")}
-  UNION ALL
-  ${documentRows("credit_notes")}
+  ${bills(columnsOf)}
 ), buyers AS (
   SELECT id AS client_id, name FROM clients
   UNION ALL

@@ -1,7 +1,7 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
 import { paidDocumentTypes } from "../resources/documents/document-payments.ts";
 import * as c from "./parts/view-columns.ts";
-import { cents, currencyOf, euroCents, sums } from "./parts/amount-sql.ts";
+import { cents, currencyOf, euroCents, sums } from "./parts/view-sql.ts";
 
 /** SQL of the payments `d` that count, with their currencies `c` and methods `m`. */
 export const paymentRows = `(SELECT * FROM document_payments d
@@ -32,7 +32,7 @@ export const paymentsByDay: ReportView = {
   sql: `SELECT payment_date, payment_method_id, max(payment_method) AS payment_method, document_type, currency,
   count(*) AS payments, ${sums("amount", "paid")}
 FROM (SELECT d.payment_date AS payment_date, d.payment_method_id AS payment_method_id, m.name AS payment_method,
-    d.document_type AS document_type, ${currencyOf("d")} AS currency, ${cents("d.amount")} AS paid,
+    d.document_type AS document_type, ${currencyOf} AS currency, ${cents("d.amount")} AS paid,
     ${euroCents("d.amount")} AS paid_eur
   FROM ${paymentRows})
 GROUP BY payment_date, payment_method_id, document_type, currency`,

@@ -9,7 +9,8 @@ import {
   summed,
   sums,
   outcome,
-} from "./parts/amount-sql.ts";
+  withCurrency,
+} from "./parts/view-sql.ts";
 
 const ifAccepted = (term: string) => `CASE WHEN state = 'accepted' THEN ${term} ELSE 0 END`;
 const euroOnly = "known for EUR only: these documents carry no rate";
@@ -45,13 +46,13 @@ export const pipeline: ReportView = {
   ${sums("accepted_total", ifAccepted("quoted"), ifAccepted("quoted_eur"), "quoted_eur")},
   round(100.0 * sum(state = 'accepted') / nullif(sum(state IN ('accepted', 'rejected')), 0), 2) AS conversion,
   sum(1 - is_quotation) AS orders, ${sums("ordered")}
-FROM (SELECT substr(d.issue_date, 1, 7) AS month, ${currencyOf("d")} AS currency, 1 AS is_quotation,
+FROM (SELECT substr(d.issue_date, 1, 7) AS month, ${currencyOf} AS currency, 1 AS is_quotation,
     coalesce(${outcome}, '') AS state,
-    ${cents("d.total")} AS quoted, ${euroCents("d.total", `(${euroRate})`)} AS quoted_eur, 0 AS ordered, 0 AS ordered_eur
-  FROM quotations d LEFT JOIN currencies c ON c.id = d.currency_id
+    ${cents("d.total")} AS quoted, ${euroCents("d.total", euroRate)} AS quoted_eur, 0 AS ordered, 0 AS ordered_eur
+  FROM ${withCurrency("quotations")}
   UNION ALL
-  SELECT substr(d.issue_date, 1, 7), ${currencyOf("d")}, 0, '', 0, 0, ${cents("d.total")}, ${euroCents("d.total", `(${euroRate})`)}
-  FROM orders d LEFT JOIN currencies c ON c.id = d.currency_id)
+  SELECT substr(d.issue_date, 1, 7), ${currencyOf}, 0, '', 0, 0, ${cents("d.total")}, ${euroCents("d.total", euroRate)}
+  FROM ${withCurrency("orders")})
 GROUP BY month, currency`,
 };
 
@@ -61,7 +62,7 @@ const places = ["quoted", "ordered", "invoiced", "receipted_advances"] as const;
 /** SQL of what each document of a table adds to its business case, in the columns of its kind. */
 function worth(table: (typeof kinds)[number]): string {
   const isBill = table === "invoices" || table === "credit_notes";
-  const amounts = [cents("d.total"), euroCents("d.total", isBill ? undefined : `(${euroRate})`)];
+  const amounts = [cents("d.total"), euroCents("d.total", isBill ? undefined : euroRate)];
   const own = table === "quotations" ? "quoted" : "ordered";
   const cells = places.map((place) => {
     const isOwn = isBill ? place === "invoiced" || place === "receipted_advances" : place === own;
@@ -72,8 +73,8 @@ function worth(table: (typeof kinds)[number]): string {
       .map((amount) => `CASE WHEN ${isOfAdvance(table)} = ${ofAdvance} THEN ${amount} ELSE 0 END`)
       .join(", ");
   });
-  return `SELECT d.business_case_id, ${currencyOf("d")}, ${cells.join(", ")}
-    FROM ${table} d LEFT JOIN currencies c ON c.id = d.currency_id WHERE d.business_case_id IS NOT NULL`;
+  return `SELECT d.business_case_id, ${currencyOf}, ${cells.join(", ")}
+    FROM ${withCurrency(table)} WHERE d.business_case_id IS NOT NULL`;
 }
 
 /** SQL of two columns: a sum in the currency and in EUR. */

@@ -1,7 +1,7 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./parts/view-columns.ts";
 import { paymentStatuses } from "../resources/documents/document-fields.ts";
-import * as sql from "./parts/amount-sql.ts";
+import * as sql from "./parts/view-sql.ts";
 
 const ages = ["not due", "1 to 30", "31 to 60", "61 to 90", "over 90"];
 const age = c.text("age", "By days past due on the report's date", ages);
@@ -9,22 +9,21 @@ const daysOverdue = (document: string) => `coalesce(max(${sql.daysSince(`${docum
 
 /** Documents that are not paid, one row each; `more` are further columns. */
 function openDocuments(table: string, rate?: string, more = ""): string {
-  return `SELECT d.id AS id, d.number AS number, d.type AS type, d.client_id AS client_id,
-    coalesce(k.name, d.client_name) AS client_name, d.issue_date AS issue_date, d.due_date AS due_date,
+  return `SELECT d.id AS id, d.number AS number, d.type AS type, ${sql.client}, d.issue_date AS issue_date, d.due_date AS due_date,
     ${daysOverdue("d")} AS days_overdue, ${sql.ageOf(daysOverdue("d"))} AS age, d.status AS status, d.variable_symbol AS variable_symbol,
-    ${sql.currencyOf("d")} AS currency, ${sql.cents("d.total_with_vat")} AS gross,
+    ${sql.currencyOf} AS currency, ${sql.cents("d.total_with_vat")} AS gross,
     ${sql.euroCents("d.total_with_vat", rate)} AS gross_eur, ${sql.cents("d.to_be_paid")} AS open,
     ${sql.euroCents("d.to_be_paid", rate)} AS open_eur${more}
-  FROM ${table} d LEFT JOIN currencies c ON c.id = d.currency_id LEFT JOIN clients k ON k.id = d.client_id
+  FROM ${sql.withClient(table)}
   WHERE ${sql.isOpen()}`;
 }
 
 /** Open credit notes; with the age of the invoice they correct, if that is open, too, of the same client and currency. */
-const openCredits = `SELECT d.client_id AS client_id, ${sql.currencyOf("d")} AS currency,
+const openCredits = `SELECT d.client_id AS client_id, ${sql.currencyOf} AS currency,
     -${sql.cents("d.to_be_paid")} AS credit, -${sql.euroCents("d.to_be_paid")} AS credit_eur,
     (SELECT ${sql.ageOf(daysOverdue("i"))} FROM invoices i WHERE i.id = d.invoice_id AND i.client_id IS d.client_id
       AND i.currency_id IS d.currency_id AND ${sql.isOpen("i")}) AS age
-  FROM credit_notes d LEFT JOIN currencies c ON c.id = d.currency_id WHERE ${sql.isOpenCredit()}`;
+  FROM ${sql.withCurrency("credit_notes")} WHERE ${sql.isOpenCredit()}`;
 
 export const receivables: ReportView = {
   name: "v_receivables",
@@ -35,8 +34,7 @@ export const receivables: ReportView = {
     "beside the invoice they correct; where that is paid, beside the client's oldest open invoices in the same " +
     "currency. Clients without an open invoice, and advances, are in v_client_balance",
   columns: [
-    c.clientId,
-    c.clientName,
+    ...c.client,
     c.currency,
     age,
     c.count("invoices", "How many"),
@@ -92,8 +90,7 @@ function oneByOne(
     columns: [
       c.id(key, `Id in ${table}`),
       c.text("number", "As printed"),
-      c.clientId,
-      c.clientName,
+      ...c.client,
       c.date("issue_date", "Of the document"),
       c.date("due_date", "Of the document"),
       c.count("days_overdue", "Days past due on the report's date; 0 while it is not due"),
@@ -139,5 +136,5 @@ export const unpaidProformas: ReportView = {
   title: "Unpaid proformas",
   question: "Which proforma invoices are not paid?",
   doc: "Without those that will not be paid; they carry no rate, so EUR is known for EUR only, and estimated in v_proformas",
-  ...oneByOne("proformas", `(${sql.euroRate})`),
+  ...oneByOne("proformas", sql.euroRate),
 };

@@ -1,15 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./parts/view-columns.ts";
-import { cents, currencyOf, euroCents, isOfAdvance, sums } from "./parts/amount-sql.ts";
-
-/** One row for each document of a table; `length` of the date of issue is the period. */
-function documentRows(table: "invoices" | "credit_notes", length: number): string {
-  return `SELECT substr(d.issue_date, 1, ${length}) AS period, ${currencyOf("d")} AS currency,
-    ${table === "invoices" ? 1 : 0} AS is_invoice, ${isOfAdvance(table)} AS of_advance,
-    ${cents("d.total")} AS net, ${euroCents("d.total")} AS net_eur,
-    ${cents("d.total_with_vat")} AS gross, ${euroCents("d.total_with_vat")} AS gross_eur
-  FROM ${table} d LEFT JOIN currencies c ON c.id = d.currency_id`;
-}
+import { bills, sums } from "./parts/view-sql.ts";
 
 /** SQL of a sum of revenue, or of what belongs to advances, as two columns. */
 function sumsOf(term: string, name: string, ofAdvance: 0 | 1): string {
@@ -44,9 +35,7 @@ function revenueBy(period: "month" | "year"): Omit<ReportView, "name" | "title" 
   ${sumsOf("net", "receipted_advances", 1)},
   ${sumsOf("gross", "receipted_advances_with_vat", 1)}
 FROM (
-  ${documentRows("invoices", isYear ? 4 : 7)}
-  UNION ALL
-  ${documentRows("credit_notes", isYear ? 4 : 7)}
+  ${bills(() => `substr(d.issue_date, 1, ${isYear ? 4 : 7}) AS period`)}
 )
 GROUP BY period, currency`,
   };

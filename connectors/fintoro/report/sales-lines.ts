@@ -1,6 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./parts/view-columns.ts";
-import { cents, currencyOf, euroCents, isOfAdvance, shareOf } from "./parts/amount-sql.ts";
+import { cents, client, currencyOf, euroCents, isOfAdvance, shareOf } from "./parts/view-sql.ts";
 
 /**
  * The lines of one kind of document. Sums over a document's lines are subqueries of each line: so a filter on a
@@ -23,11 +23,10 @@ function linesOf(type: "invoice" | "credit_note"): string {
       })
       .join(",\n    ");
   return `SELECT '${type}' AS document_type, d.id AS document_id, d.number AS document_number,
-    d.issue_date AS issue_date, d.delivery_date AS delivery_date, d.client_id AS client_id,
-    coalesce(k.name, d.client_name) AS client_name, i.position AS position,
+    d.issue_date AS issue_date, d.delivery_date AS delivery_date, ${client}, i.position AS position,
     i.price_list_item_id AS price_list_item_id, p.name AS price_list_item_name, i.name AS name,
     i.quantity AS quantity, u.name AS unit, i.unit_price AS unit_price, i.vat_rate AS vat_rate,
-    ${currencyOf("d")} AS currency,
+    ${currencyOf} AS currency,
     i.total AS total, ${euroCents("i.total")} / 100.0 AS total_eur,
     i.total_with_vat AS total_with_vat, ${euroCents("i.total_with_vat")} / 100.0 AS total_with_vat_eur,
     ${shares("revenue", isOfAdvance(table))},
@@ -48,13 +47,11 @@ export const salesLines: ReportView = {
     "columns of its own. Documents " +
     "whose detail is not read yet are missing: `_about` says for `invoice_items` and `credit_note_items` how many",
   columns: [
-    c.text("document_type", "Which of the two", ["invoice", "credit_note"]),
-    c.id("document_id", "Id in invoices or credit_notes"),
+    ...c.bill,
     c.text("document_number", "As printed"),
     c.date("issue_date", "Of the document"),
     c.date("delivery_date", "Of the taxable supply"),
-    c.clientId,
-    c.clientName,
+    ...c.client,
     c.count("position", "The line's place in the document, from 0"),
     c.id("price_list_item_id", "Id in price_list_items; null for a line written by hand"),
     c.text("price_list_item_name", "As the item is called today"),

@@ -1,6 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./parts/view-columns.ts";
-import { cents, currencyOf, daysSince } from "./parts/amount-sql.ts";
+import { currencyOf, daysSince, euroRate, sums, totals, withCurrency } from "./parts/view-sql.ts";
 
 const item = [
   c.id("price_list_item_id", "Id in price_list_items"),
@@ -93,23 +93,18 @@ export const purchasesBySupplier: ReportView = {
     c.text("supplier_name", "As the supplier is called today; one deleted since, as on one of its receipts"),
     c.currency,
     c.count("receipts", "How many"),
-    c.amount("total", "Without VAT"),
-    c.amount("total_eur", "The same in EUR; null for other currencies"),
-    c.amount("total_with_vat", "With VAT"),
-    c.amount("total_with_vat_eur", "The same in EUR; null for other currencies"),
+    ...c.amounts("total", "Without VAT", "known for EUR only"),
+    ...c.amounts("total_with_vat", "With VAT", "known for EUR only"),
     c.date("first_issue_date", "Of its receipts"),
     c.date("last_issue_date", "Of its receipts"),
   ],
   facets: ["currency"],
   sort: { column: "total", descending: true },
   sql: `SELECT supplier_id, max(supplier_name) AS supplier_name, currency, count(*) AS receipts,
-  sum(net) / 100.0 AS total, CASE WHEN currency = 'EUR' THEN sum(net) / 100.0 END AS total_eur,
-  sum(gross) / 100.0 AS total_with_vat, CASE WHEN currency = 'EUR' THEN sum(gross) / 100.0 END AS total_with_vat_eur,
+  ${sums("total", "net")}, ${sums("total_with_vat", "gross")},
   min(issue_date) AS first_issue_date, max(issue_date) AS last_issue_date
-FROM (SELECT r.supplier_id AS supplier_id, coalesce(s.name, r.supplier_name) AS supplier_name,
-    ${currencyOf("r")} AS currency, ${cents("r.total")} AS net,
-    ${cents("r.total_with_vat")} AS gross, r.issue_date AS issue_date
-  FROM warehouse_inbound_receipts r LEFT JOIN suppliers s ON s.id = r.supplier_id
-    LEFT JOIN currencies c ON c.id = r.currency_id)
+FROM (SELECT d.supplier_id AS supplier_id, coalesce(s.name, d.supplier_name) AS supplier_name,
+    ${currencyOf} AS currency, d.issue_date AS issue_date, ${totals(euroRate)}
+  FROM ${withCurrency("warehouse_inbound_receipts")} LEFT JOIN suppliers s ON s.id = d.supplier_id)
 GROUP BY supplier_id, CASE WHEN supplier_id IS NULL THEN supplier_name END, currency`,
 };

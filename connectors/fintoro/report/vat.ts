@@ -3,13 +3,14 @@ import * as c from "./parts/view-columns.ts";
 import {
   cents,
   currencyOf,
-  euroCents,
   inUnits,
   isOfAdvance,
   partiesSql,
   shareOf,
   sums,
-} from "./parts/amount-sql.ts";
+  totals,
+  withCurrency,
+} from "./parts/view-sql.ts";
 
 type Kind = "invoice" | "credit_note";
 
@@ -25,12 +26,11 @@ function rates(type: Kind): string {
     sum(line_net) ${all} AS all_net, sum(line_gross - line_net) ${all} AS all_vat,
     row_number() ${w} = count(*) ${all} AS is_last
   FROM (SELECT '${type}' AS document_type, d.id AS id, d.issue_date AS issue_date, ${taxDate} AS tax_date,
-      ${currencyOf("d")} AS currency, i.vat_rate AS vat_rate, coalesce(d.transfer_tax_liability, 0) AS reverse_charge,
+      ${currencyOf} AS currency, i.vat_rate AS vat_rate, coalesce(d.transfer_tax_liability, 0) AS reverse_charge,
       ${isOfAdvance(`${type}s`)} AS of_advance,
-      ${cents("d.total")} AS net, ${euroCents("d.total")} AS net_eur,
-      ${cents("d.total_with_vat")} AS gross, ${euroCents("d.total_with_vat")} AS gross_eur,
+      ${totals()},
       sum(${cents("i.total")}) AS line_net, sum(${cents("i.total_with_vat")}) AS line_gross
-    FROM ${type}s d LEFT JOIN currencies c ON c.id = d.currency_id LEFT JOIN ${type}_items i ON i.${type}_id = d.id
+    FROM ${withCurrency(`${type}s`)} LEFT JOIN ${type}_items i ON i.${type}_id = d.id
     GROUP BY d.id, i.vat_rate)`;
 }
 
@@ -83,8 +83,7 @@ export const vatDocuments: ReportView = {
     "interface. base adds up to the document's total and vat to its VAT, to the cent. " +
     `${rule}: month follows month_rule, and issue_month stands beside it. ${spreadRule}`,
   columns: [
-    c.text("document_type", "Which of the two", ["invoice", "credit_note"]),
-    c.id("document_id", "Id in invoices or credit_notes"),
+    ...c.bill,
     c.text("number", "As printed"),
     c.text("type", "As the service gives it; payment_receipt: tax document of an advance"),
     c.text("corrects", "Number of the invoice that a credit note corrects; null where it is deleted"),

@@ -82,7 +82,7 @@ export const fileFaults: readonly PlantedFault[] = [
   ).map(([edge, find, replace]) => ({
     ...beside,
     id: `age-wrong-at-${edge}`,
-    file: "connectors/fintoro/report/parts/amount-sql.ts",
+    file: "connectors/fintoro/report/parts/view-sql.ts",
     find,
     replace,
     why: `a receivable ${edge.replace("-", " ")} past due has the wrong age`,

@@ -1,6 +1,6 @@
 import type { ReportView } from "../../../../src/connector/report-view.ts";
 import * as c from "../parts/view-columns.ts";
-import * as sql from "../parts/amount-sql.ts";
+import * as sql from "../parts/view-sql.ts";
 import { documentTypes, paymentStatuses } from "../../resources/documents/document-fields.ts";
 
 /** SQL of the days of each invoice's last payment; as a table, because payments have no index on their document. */
@@ -25,8 +25,7 @@ export const invoiceList: ReportView = {
     c.date("issue_date", "Of the invoice"),
     c.date("delivery_date", "Of the taxable supply"),
     c.date("due_date", "Of the invoice"),
-    c.clientId,
-    c.clientName,
+    ...c.client,
     c.currency,
     ...c.amounts("total", "Without VAT"),
     ...c.amounts("total_with_vat", "With VAT"),
@@ -45,8 +44,7 @@ export const invoiceList: ReportView = {
   date: "issue_date",
   sort: { column: "issue_date", descending: true },
   sql: `SELECT d.id AS invoice_id, d.number AS number, d.type AS type, d.status AS status, d.issue_date AS issue_date,
-  d.delivery_date AS delivery_date, d.due_date AS due_date, d.client_id AS client_id,
-  coalesce(k.name, d.client_name) AS client_name, ${sql.currencyOf("d")} AS currency,
+  d.delivery_date AS delivery_date, d.due_date AS due_date, ${sql.client}, ${sql.currencyOf} AS currency,
   ${sql.amountOf("total")},
   ${sql.amountOf("total_with_vat")},
   ${sql.amountOf("to_be_paid")},
@@ -56,19 +54,18 @@ export const invoiceList: ReportView = {
   CASE WHEN ${sql.isOpen()} THEN coalesce(max(${sql.daysSince("d.due_date")}, 0), 0) ELSE 0 END AS days_overdue,
   d.transfer_tax_liability AS reverse_charge, m.name AS payment_method, v.name AS delivery_method,
   b.name AS business_case, d.variable_symbol AS variable_symbol
-FROM invoices d LEFT JOIN currencies c ON c.id = d.currency_id LEFT JOIN clients k ON k.id = d.client_id
+FROM ${sql.withClient("invoices")}
   LEFT JOIN payment_methods m ON m.id = d.payment_method_id LEFT JOIN delivery_methods v ON v.id = d.delivery_method_id
   LEFT JOIN business_cases b ON b.id = d.business_case_id LEFT JOIN (${lastPayments}) p ON p.document_id = d.id`,
 };
 
 /** One row for each document that was given up. */
 function givenUp(type: "invoice" | "credit_note"): string {
-  return `SELECT '${type}' AS document_type, d.id AS document_id, d.number AS number, d.client_id AS client_id,
-  coalesce(k.name, d.client_name) AS client_name, d.issue_date AS issue_date, d.due_date AS due_date,
-  ${sql.currencyOf("d")} AS currency,
+  return `SELECT '${type}' AS document_type, d.id AS document_id, d.number AS number, ${sql.client}, d.issue_date AS issue_date, d.due_date AS due_date,
+  ${sql.currencyOf} AS currency,
   ${sql.amountOf("total_with_vat")},
   ${sql.amountOf("to_be_paid", "written_off")}
-FROM ${type}s d LEFT JOIN currencies c ON c.id = d.currency_id LEFT JOIN clients k ON k.id = d.client_id
+FROM ${sql.withClient(`${type}s`)}
 WHERE d.status = 'will_not_be_paid'`;
 }
 
@@ -80,11 +77,9 @@ export const writeOffs: ReportView = {
     "Invoices and credit notes with the status will_not_be_paid: they are in no view of receivables. The service does " +
     "not say when they were given up. Proformas are not here, because nothing is owed on them: v_proformas has them",
   columns: [
-    c.text("document_type", "Which of the two", ["invoice", "credit_note"]),
-    c.id("document_id", "Id in invoices or credit_notes"),
+    ...c.bill,
     c.text("number", "As printed"),
-    c.clientId,
-    c.clientName,
+    ...c.client,
     c.date("issue_date", "Of the document"),
     c.date("due_date", "Of the document"),
     c.currency,
@@ -108,8 +103,7 @@ export const daysToPay: ReportView = {
     "receipts are left out, because they are issued for money that came before. Invoices whose detail is not read yet " +
     "are missing: `_about` says for `document_payments` of how many",
   columns: [
-    c.clientId,
-    c.clientName,
+    ...c.client,
     c.count("invoices", "How many were paid"),
     c.amount("average_days", "Days from issue to payment, to one decimal"),
     c.count("shortest_days", "Days from issue to payment"),
@@ -122,7 +116,7 @@ export const daysToPay: ReportView = {
   sql: `WITH paid AS (
   ${lastPayments}
 ), each AS (
-  SELECT d.client_id AS client_id, coalesce(k.name, d.client_name) AS client_name, p.day AS day,
+  SELECT ${sql.client}, p.day AS day,
     ${sql.daysBetween("d.issue_date", "p.day")} AS days, ${sql.daysBetween("d.due_date", "p.day")} AS late
   FROM paid p JOIN invoices d ON d.id = p.document_id LEFT JOIN clients k ON k.id = d.client_id
   WHERE d.status = 'paid' AND NOT ${sql.isOfAdvance("invoices")}

@@ -1,6 +1,6 @@
 import type { ReportView } from "../../../../src/connector/report-view.ts";
 import * as c from "../parts/view-columns.ts";
-import * as sql from "../parts/amount-sql.ts";
+import * as sql from "../parts/view-sql.ts";
 
 /** SQL of what was issued in a business case: how many of each kind, and the sums of its invoices. */
 function ofCases(table: "orders" | "invoices", name: string): string {
@@ -15,8 +15,7 @@ const euroOnly = "known for EUR only";
 const head = [
   c.text("number", "As printed"),
   c.date("issue_date", "Of the document"),
-  c.clientId,
-  c.clientName,
+  ...c.client,
   c.currency,
   ...c.amounts("total", "Without VAT", euroOnly),
   ...c.amounts("total_with_vat", "With VAT", euroOnly),
@@ -28,13 +27,11 @@ const followers = [
   c.count("invoices_in_case", "Invoices in the same business case, without payment receipts"),
   c.date("first_invoice_date", "Of these invoices"),
 ];
-const headSql = `d.number AS number, d.issue_date AS issue_date, d.client_id AS client_id,
-  coalesce(k.name, d.client_name) AS client_name, ${sql.currencyOf("d")} AS currency,
-  ${sql.amountOf("total", "total", `(${sql.euroRate})`)},
-  ${sql.amountOf("total_with_vat", "total_with_vat", `(${sql.euroRate})`)},
+const headSql = `d.number AS number, d.issue_date AS issue_date, ${sql.client}, ${sql.currencyOf} AS currency,
+  ${sql.amountOf("total", "total", sql.euroRate)},
+  ${sql.amountOf("total_with_vat", "total_with_vat", sql.euroRate)},
   d.business_case_id AS business_case_id, b.name AS business_case, s.name AS business_case_status`;
-const joins = `LEFT JOIN currencies c ON c.id = d.currency_id LEFT JOIN clients k ON k.id = d.client_id
-  LEFT JOIN business_cases b ON b.id = d.business_case_id LEFT JOIN business_case_statuses s ON s.id = b.status_id
+const joins = `LEFT JOIN business_cases b ON b.id = d.business_case_id LEFT JOIN business_case_statuses s ON s.id = b.status_id
   LEFT JOIN (${ofCases("invoices", "invoices")}) i ON i.business_case_id = d.business_case_id`;
 const invoicesSql = `CASE WHEN d.business_case_id IS NOT NULL THEN coalesce(i.invoices, 0) END AS invoices_in_case,
   i.first_date AS first_invoice_date`;
@@ -58,7 +55,7 @@ export const quotationList: ReportView = {
   sql: `SELECT d.id AS quotation_id, ${headSql}, d.validity_date AS validity_date, ${sql.outcome} AS outcome,
   CASE WHEN d.business_case_id IS NOT NULL THEN coalesce(o.orders, 0) END AS orders_in_case,
   ${invoicesSql}
-FROM quotations d ${joins}
+FROM ${sql.withClient("quotations")} ${joins}
   LEFT JOIN (${ofCases("orders", "orders")}) o ON o.business_case_id = d.business_case_id`,
 };
 
@@ -73,5 +70,5 @@ export const orderList: ReportView = {
   sort: { column: "issue_date", descending: true },
   sql: `SELECT d.id AS order_id, ${headSql},
   ${invoicesSql}
-FROM orders d ${joins}`,
+FROM ${sql.withClient("orders")} ${joins}`,
 };

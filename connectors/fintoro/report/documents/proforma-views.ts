@@ -1,6 +1,6 @@
 import type { ReportView } from "../../../../src/connector/report-view.ts";
 import * as c from "../parts/view-columns.ts";
-import * as sql from "../parts/amount-sql.ts";
+import * as sql from "../parts/view-sql.ts";
 import { paymentStatuses } from "../../resources/documents/document-fields.ts";
 
 /** SQL of the rates that documents and payments show, one for each currency and day. */
@@ -29,8 +29,7 @@ export const proformaList: ReportView = {
     c.text("settlement", "What became of its payments", ["not paid", "advance", "partly settled", "settled"]),
     c.date("issue_date", "Of the proforma"),
     c.date("due_date", "Of the proforma"),
-    c.clientId,
-    c.clientName,
+    ...c.client,
     c.currency,
     c.amount("rate", "Units of the currency per euro: 1 for EUR, else an estimate"),
     c.date("rate_date", "The day of that rate; null for EUR"),
@@ -58,7 +57,7 @@ export const proformaList: ReportView = {
   WHERE document_type = 'proforma' GROUP BY document_id
 ), each AS (
   SELECT d.id AS id, coalesce(${sql.euroRate}, r.rate) AS rate,
-    CASE WHEN ${sql.euroRate} IS NULL THEN r.day END AS rate_date, ${sql.currencyOf("d")} AS currency,
+    CASE WHEN ${sql.euroRate} IS NULL THEN r.day END AS rate_date, ${sql.currencyOf} AS currency,
     ${sql.cents("d.total")} AS total, ${sql.cents("d.total_with_vat")} AS total_with_vat,
     ${sql.cents("d.to_be_paid")} AS to_be_paid
   FROM proformas d LEFT JOIN days y ON y.id = d.id LEFT JOIN currencies c ON c.id = d.currency_id
@@ -67,8 +66,7 @@ export const proformaList: ReportView = {
 SELECT d.id AS proforma_id, d.number AS number, d.status AS status,
   CASE WHEN p.settled = p.payments THEN 'settled' WHEN p.settled > 0 THEN 'partly settled'
     WHEN p.payments > 0 THEN 'advance' ELSE 'not paid' END AS settlement,
-  d.issue_date AS issue_date, d.due_date AS due_date, d.client_id AS client_id,
-  coalesce(k.name, d.client_name) AS client_name, currency, rate, rate_date,
+  d.issue_date AS issue_date, d.due_date AS due_date, ${sql.client}, currency, rate, rate_date,
   ${both("e.total", "total")},
   ${both("e.total_with_vat", "total_with_vat")},
   ${both("(e.total_with_vat - e.to_be_paid)", "paid")},

@@ -63,7 +63,13 @@ export const month: ReportViewColumn = { ...text("month", "YYYY-MM"), format: "m
 export const issueMonth: ReportViewColumn = { ...month, name: "issue_month", doc: "YYYY-MM of issue_date" };
 export const currency = text("currency", "ISO 4217 code; amounts of different currencies are never added");
 export const clientId = id("client_id", "Id in clients, also of a client deleted since");
-export const clientName = text(
-  "client_name",
-  "As the client is called today; one deleted since, as on one of its documents",
-);
+export const client = [
+  clientId,
+  text("client_name", "As the client is called today; one deleted since, as on one of its documents"),
+];
+
+/** Which invoice or credit note it is. */
+export const bill = [
+  text("document_type", "Which of the two", ["invoice", "credit_note"]),
+  id("document_id", "Id in invoices or credit_notes"),
+];

@@ -7,7 +7,7 @@ export function cents(amount: string): string {
 }
 
 /** The rate of documents that carry none: 1 for EUR, unknown for others. `c` is the joined row of `currencies`. */
-export const euroRate = "CASE WHEN c.symbol = 'EUR' THEN 1 END";
+export const euroRate = "(CASE WHEN c.symbol = 'EUR' THEN 1 END)";
 
 /** The rate of a document `d`. Where its detail was not read yet, it carries none. */
 const rateOf = `coalesce(d.currency_rate, ${euroRate})`;
@@ -63,9 +63,36 @@ export function isOfAdvance(table: "invoices" | "credit_notes"): string {
   return "EXISTS (SELECT 1 FROM invoices o WHERE o.id = d.invoice_id AND o.type = 'payment_receipt')";
 }
 
-/** SQL of the ISO code of a document's currency; `c` is the joined row of `currencies`. */
-export function currencyOf(document: string): string {
-  return `coalesce(c.symbol, CAST(${document}.currency_id AS TEXT))`;
+/** SQL of the ISO code of the currency of `d`; `c` is the joined row of `currencies`. */
+export const currencyOf = "coalesce(c.symbol, CAST(d.currency_id AS TEXT))";
+
+/** SQL of a table as `d` with its currencies `c`. */
+export function withCurrency(table: string): string {
+  return `${table} d LEFT JOIN currencies c ON c.id = d.currency_id`;
+}
+
+/** SQL of documents `d` with their currencies `c` and clients `k`, for `client`. */
+export function withClient(table: string): string {
+  return `${withCurrency(table)} LEFT JOIN clients k ON k.id = d.client_id`;
+}
+
+/** SQL of the columns that name the client of a document. */
+export const client = "d.client_id AS client_id, coalesce(k.name, d.client_name) AS client_name";
+
+/** SQL of the totals of a document `d`, in cents. */
+export function totals(rate = rateOf): string {
+  return `${cents("d.total")} AS net, ${euroCents("d.total", rate)} AS net_eur,
+    ${cents("d.total_with_vat")} AS gross, ${euroCents("d.total_with_vat", rate)} AS gross_eur`;
+}
+
+/** SQL of one row for each invoice and credit note, with its totals in cents; `columns` are those before. */
+export function bills(columns: (table: "invoices" | "credit_notes") => string): string {
+  const rows = (["invoices", "credit_notes"] as const).map(
+    (table) => `SELECT ${columns(table)}, ${currencyOf} AS currency,
+    ${table === "invoices" ? 1 : 0} AS is_invoice, ${isOfAdvance(table)} AS of_advance, ${totals()}
+  FROM ${withCurrency(table)}`,
+  );
+  return rows.join("\n  UNION ALL\n  ");
 }
 
 /** SQL of the report's date; `_about` is part of every report. */
