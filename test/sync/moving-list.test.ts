@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { mostDeadEnds, mostSweeps } from "../../src/sync/context/limits.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
-import { openShop } from "../support/mirror.ts";
+import { removeRecord } from "../../src/sync/deletion/removal.ts";
+import { openShop, resourceOf } from "../support/mirror.ts";
 import { note, people, person } from "../support/shop-records.ts";
-import { put, rows, startMs } from "../support/store.ts";
+import { put, rows, stampOf, startMs } from "../support/store.ts";
 import { childPage, page, runContextOf, waiting } from "../support/sync.ts";
 
 const again = "people page::1 list sweep";
@@ -51,6 +52,24 @@ describe("repeated readings", () => {
     expect(waiting(run)).toEqual([]);
     expect(run.tally.allTroubles()).toEqual([]);
     expect(rows(run.mirror, "SELECT * FROM _listings")).toEqual([]);
+  });
+
+  test("that count together begin anew, once, where a record is gone that only an earlier one showed", async () => {
+    for (const [gone, queued] of [
+      [1, [again]],
+      [2, []],
+    ] as const) {
+      const run = runContextOf(await openShop(), {}, ["people"]);
+      await shuffled(run, 1, [1, 2], [2]);
+      await shuffled(run, 2, [3, 2], [2]);
+      removeRecord({ run, stamp: stampOf(run.mirror) }, resourceOf("people"), gone);
+      expect(waiting(run)).toEqual(queued);
+      if (gone !== 1) continue;
+      await shuffled(run, 1, [1, 2], [2]);
+      await shuffled(run, 2, [3, 2], [2]);
+      removeRecord({ run, stamp: stampOf(run.mirror) }, resourceOf("people"), 1);
+      expect(waiting(run)).toEqual([]);
+    }
   });
 
   test("go on while each of them shows records that were not shown before, and no longer", async () => {

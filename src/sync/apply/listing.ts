@@ -141,11 +141,23 @@ function endReading(
     childListComplete(run, resource, shown.ids);
   } else {
     listComplete(run, resource, shown.ids);
+    if (before) noteEarlier(answer, listing, seen, new Set(shown.ids));
     if (isWhole) completeSweep(answer, read, seen);
   }
   if (kind === "dead end") return;
   const absent = absentIds(answer, read, seen);
   if (absent.length > 0) handleAbsent(answer, absent, isWhole, shown);
+}
+
+/** Notes which records count although the last reading did not show them. */
+function noteEarlier(
+  { run }: AnswerContext,
+  { resource, variant }: Listing,
+  seen: ReadonlySet<RecordId>,
+  last: ReadonlySet<RecordId>,
+): void {
+  const earlier = new Set([...seen].filter((id) => !last.has(id)));
+  run.joinedLists.set(sweepKey(resource, variant), { resource, variant, earlier });
 }
 
 function noteUnsettled(

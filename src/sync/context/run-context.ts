@@ -9,7 +9,7 @@ import { Inbox } from "../../state/inbox/inbox.ts";
 import { Listings } from "../../state/listings.ts";
 import { Parents } from "../../state/parents.ts";
 import { Runs } from "../../state/runs.ts";
-import type { BegunList } from "../../state/sweeps.ts";
+import type { BegunList, ListRef } from "../../state/sweeps.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import type { LaneShare } from "../../state/lease-order.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
@@ -114,6 +114,11 @@ export interface RunSettings {
   readonly removals: Removals;
 }
 
+/** A list, and the records that only its earlier readings showed. */
+interface JoinedList extends ListRef {
+  readonly earlier: ReadonlySet<RecordId>;
+}
+
 /** What every part of one run shares. The event worker is a run without an end. */
 export interface RunContext extends RunSettings, MirrorParts {
   readonly listings: Listings;
@@ -138,6 +143,8 @@ export interface RunContext extends RunSettings, MirrorParts {
   readonly setAside: SetAsideItems;
   /** By `sweepKey`: the lists of this run and of those it continues, with the begin of their last reading. */
   readonly begunLists: Map<string, BegunList>;
+  /** By `sweepKey`: the lists that several readings completed together, with what the last of them did not show. */
+  readonly joinedLists: Map<string, JoinedList>;
   /** Resources and parents whose list was read again because records it had shown are gone. */
   readonly listedAgain: Set<string>;
   /** Called once the current transaction is committed. */
@@ -186,6 +193,7 @@ export function createRunContext(parts: MirrorParts, settings: RunSettings): Run
     withoutId: new Map(),
     setAside: new SetAsideItems(),
     begunLists: new Map(),
+    joinedLists: new Map(),
     listedAgain: new Set(),
     afterCommit: [],
     answers: [],

@@ -3,6 +3,7 @@ import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { recordTarget } from "../../state/work-item.ts";
 import { childrenOf, type ReadContext, type RunContext } from "../context/run-context.ts";
+import { listAgainWithout } from "./route-probe.ts";
 import { queueOverlapped, queueRecord } from "../plan/read-reasons.ts";
 
 /**
@@ -19,6 +20,7 @@ export function removeRecord(read: ReadContext, resource: Resource, id: RecordId
   if (removal === "removed") {
     run.tally.of(resource.name).deleted += 1;
     run.queue.confirmOverlapped(resource.name, recordTarget(id), stamp.sentSeq);
+    listAgainWithout(run, resource, id);
   }
   for (const owned of mirror.manifest.resources)
     removeOrReread(read, owned, ownedBy(run, owned, resource, id));

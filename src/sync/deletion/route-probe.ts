@@ -102,6 +102,19 @@ function listAgain(run: RunContext, { name }: Resource): boolean {
   return true;
 }
 
+/**
+ * A record is gone that only an earlier reading of its list showed: another may stand in its place, and no reading showed
+ * that one. The list is read again, once per run.
+ */
+export function listAgainWithout(run: RunContext, { name }: Resource, id: RecordId): void {
+  const list = [...run.joinedLists.values()].find(
+    ({ resource, earlier }) => resource === name && earlier.has(id),
+  );
+  if (!list || run.listedAgain.has(name)) return;
+  run.listedAgain.add(name);
+  queueStaleList(run, list, run.clock.nowMs());
+}
+
 /** A list of this run shows which records exist: items that wait for proof are due, and other probes are tried. */
 export function listComplete(run: RunContext, resource: Resource, shown: readonly RecordId[]): void {
   run.probeCandidates.set(resource.name, shown.slice(-mostProbes));
