@@ -9,7 +9,7 @@ import { rangesOf, type KeyRange } from "./columns/row-source.ts";
 import { csvHead } from "./csv/csv-writer.ts";
 import type { ManifestFile } from "./files/export-manifest.ts";
 import { filePath, fromManifest } from "./files/file-layout.ts";
-import { writeNewFile } from "./files/guarded-file.ts";
+import { writeNewFile, type WrittenFile } from "./files/guarded-file.ts";
 import type { Staging } from "./files/staging.ts";
 import type { RowGroup } from "./parquet/column-chunk.ts";
 import { placeRowGroup, parquetFooter, parquetMagic } from "./parquet/footer.ts";
@@ -80,22 +80,14 @@ function rawOf({ db, redaction }: Snapshot, { name }: SnapshotTable): string | n
 }
 
 async function writeFiles(
-  { parts, request, pool, staging, limits }: ExportContext,
+  context: ExportContext,
   plan: TablePlan,
   encoding: Encoding,
   onRows: (rows: number) => void,
 ): Promise<ManifestFile[]> {
-  const { format, company } = request;
+  const { parts, request, pool, staging } = context;
   const { setup, source, table } = plan;
-  const common = {
-    table: table.name,
-    format,
-    seq: pool.snapshot.seq,
-    language: request.language,
-    period: limits.get(table.name)?.period ?? null,
-    columns: writtenColumns(plan, encoding),
-    ...redactedOf(pool.snapshot),
-  };
+  const common = { ...tableFacts(context, plan), columns: writtenColumns(plan, encoding) };
   const laidOut = await pool.openJob({ setup, source, encoding });
   const files: ManifestFile[] = [];
   let tableRows = 0;
@@ -108,14 +100,25 @@ async function writeFiles(
       onRows(tableRows);
     });
     const written = await writeNewFile(staging.placeOf(file), content);
-    files.push({ ...common, file: fromManifest(company, file), ...written, rows });
+    files.push({ ...common, file: fromManifest(request.company, file), ...written, rows });
   }
   return files;
 }
 
-/** What the manifest says of redaction. */
-export function redactedOf({ redaction, tables }: Snapshot): Pick<ManifestFile, "redacted"> {
-  return redaction ? { redacted: redactionsOf(tables) } : {};
+/** What the manifest says of a table in each of its files. */
+export function tableFacts(
+  { request: { format, language }, pool: { snapshot }, limits }: ExportContext,
+  { table, columns }: TablePlan,
+): Omit<ManifestFile, keyof WrittenFile | "file" | "rows"> {
+  return {
+    table: table.name,
+    format,
+    seq: snapshot.seq,
+    language,
+    period: limits.get(table.name)?.period ?? null,
+    columns: columns.map(({ name, type }) => ({ name, type })),
+    ...(snapshot.redaction && { redacted: redactionsOf(snapshot.tables) }),
+  };
 }
 
 interface PartRanges {

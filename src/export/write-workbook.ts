@@ -4,11 +4,11 @@ import { quoted } from "../store/sql-text.ts";
 import { freeBytes } from "./columns/cells.ts";
 import type { ManifestFile } from "./files/export-manifest.ts";
 import { fromManifest, workbookPath } from "./files/file-layout.ts";
-import { writeNewFile } from "./files/guarded-file.ts";
+import { writeNewFile, type WrittenFile } from "./files/guarded-file.ts";
 import { ZipStream } from "./files/zip-stream.ts";
 import { numberedRanges, rowsTable, type TablePlan } from "./plan/export-plan.ts";
 import type { SnapshotPool } from "./workers/snapshot-pool.ts";
-import { redactedOf, tablePlanOf, type ExportContext } from "./write-table.ts";
+import { tableFacts, tablePlanOf, type ExportContext } from "./write-table.ts";
 import { sheetKind, type SheetColumn } from "./xlsx/sheet-column.ts";
 import { filterRange, rowsPerSheet, sheetFoot, sheetHead, type TotalRow } from "./xlsx/sheet-xml.ts";
 import { stylesXml } from "./xlsx/styles.ts";
@@ -20,7 +20,7 @@ const rangeRows = 2_000;
 const measuredRows = 1_000;
 
 /** What was written of a table: its file is known when the workbook is complete. */
-type TableFacts = Omit<ManifestFile, "file" | "bytes" | "sha256">;
+type TableFacts = Omit<ManifestFile, keyof WrittenFile | "file">;
 
 /**
  * Writes one workbook with a sheet for each table; rows that a sheet cannot hold are in further ones. Memory holds a few
@@ -47,11 +47,10 @@ async function* workbookContent(
   facts: TableFacts[],
   onRows: (table: SnapshotTable, rows: number) => void,
 ): AsyncGenerator<Uint8Array> {
-  const { language } = context.request;
   const zip = new ZipStream();
   const sheets: SheetEntry[] = [];
   for (const [name, xml] of firstParts) yield* zip.entry(name, [part(xml)]);
-  yield* zip.entry("xl/styles.xml", [part(stylesXml(language))]);
+  yield* zip.entry("xl/styles.xml", [part(stylesXml(context.request.language))]);
   for (const table of tables) {
     const plan = tablePlanOf(context, table);
     const sheet = await openSheets(context, plan);
@@ -62,16 +61,7 @@ async function* workbookContent(
       const rows = sheetRows(context, sheet, first, last, (done) => onRows(table, done));
       yield* zip.entry(sheetPath(sheets.length), rows);
     }
-    facts.push({
-      table: table.name,
-      format: "xlsx",
-      rows: sheet.rows,
-      seq: context.pool.snapshot.seq,
-      language,
-      period: context.limits.get(table.name)?.period ?? null,
-      columns: plan.columns.map(({ name, type }) => ({ name, type })),
-      ...redactedOf(context.pool.snapshot),
-    });
+    facts.push({ ...tableFacts(context, plan), rows: sheet.rows });
   }
   for (const [name, xml] of lastParts(sheets)) yield* zip.entry(name, [part(xml)]);
   yield* zip.end();

@@ -1,5 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
-import { nearest, someOf } from "../../base/names.ts";
+import { didYouMean, someOf } from "../../base/names.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { AdjustableLog } from "../../log/log.ts";
@@ -36,6 +36,8 @@ export function checkRedaction(
     });
 }
 
+const namesOf = (named: readonly { readonly name: string }[]) => named.map(({ name }) => name);
+
 /** Why a rule cannot be obeyed; a column that is not known may still come with a mirror's unknown fields. */
 function judgeRule(
   { columns }: RedactRule,
@@ -44,7 +46,6 @@ function judgeRule(
   const [tableName = "", columnName, ...more] = columns.split(".");
   if (columnName === undefined || more.length > 0)
     return { refusal: `"${columns}" must be TABLE.COLUMN, such as clients.email` };
-  const names = tables.flatMap((table) => table.columns.map(({ name }) => [table, name] as const));
   const matching = tables.flatMap((table) =>
     table.columns
       .filter(({ name }) => isMatch({ columns }, table.name, name))
@@ -57,26 +58,12 @@ function judgeRule(
   if (first) return { refusal: `"${columns}" is a key, by which rows are found: it cannot be redacted` };
   if (columns.includes("*")) return { refusal: `"${columns}" fits no column of any table` };
   const table = tables.find(({ name }) => name === tableName);
-  if (!table)
-    return {
-      refusal: `unknown table "${tableName}"${meant(
-        tableName,
-        tables.map(({ name }) => name),
-      )}`,
-    };
-  const near = meant(
-    columnName,
-    names.filter(([owner]) => owner === table).map(([, name]) => name),
-  );
+  if (!table) return { refusal: `unknown table "${tableName}"${didYouMean(tableName, namesOf(tables))}` };
+  const near = didYouMean(columnName, namesOf(table.columns));
   if (near !== "") return { refusal: `unknown column "${columnName}" of ${tableName}${near}` };
   return {
     doubt: `${tableName} has no column ${columnName} that this version knows; it is redacted if the service adds it`,
   };
-}
-
-function meant(name: string, known: readonly string[]): string {
-  const near = nearest(name, known);
-  return near === undefined ? "" : `; did you mean "${near}"?`;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
-import { nearest, snakeCase } from "../../base/names.ts";
+import { didYouMean, snakeCase } from "../../base/names.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { ExportRequest } from "./export-request.ts";
 import type { SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
@@ -31,8 +31,7 @@ export function chosenTables(
 function assertKnown(tables: readonly SnapshotTable[], name: string): void {
   const known = tables.map((table) => table.name);
   if (known.includes(name)) return;
-  const meant = nearest(name, known);
-  throw new MirrorError("usage", `unknown table "${name}"${meant ? `; did you mean "${meant}"?` : ""}`, {
+  throw new MirrorError("usage", `unknown table "${name}"${didYouMean(name, known)}`, {
     hint: "`fintoro-mirror schema --tables` lists them all",
   });
 }
