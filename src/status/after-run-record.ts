@@ -56,12 +56,15 @@ export function stepsOf({ schedule, exports, backup, files }: Config): string[] 
   ];
 }
 
-/** Those of them that each run is followed by: a report with a pattern of its own is not, no backup, and no files. */
+/** Those of them that each run is followed by. */
 export function stepsAfterRun(config: Config): string[] {
   const isScheduled = config.schedule.publish !== "after_sync";
-  return stepsOf(config).filter(
-    (step) => ![backupStep, filesStep, ...(isScheduled ? [reportStep] : [])].includes(step),
-  );
+  return stepsOf(config).filter((step) => followsRuns(step, isScheduled));
+}
+
+/** Is this step made after each run? A report with a pattern of its own is not, no backup, and no files. */
+export function followsRuns(step: string, isReportScheduled: boolean): boolean {
+  return step !== backupStep && step !== filesStep && !(step === reportStep && isReportScheduled);
 }
 
 /** What is recorded of the steps; empty where nothing is, or the file cannot be read. */

@@ -1,7 +1,7 @@
 import { elapsedSince } from "../base/clock.ts";
 import { formatDuration, formatSize } from "../base/units.ts";
 import type { AlertKind } from "../config/alert-section.ts";
-import { backupStep, filesStep, reportStep } from "./after-run-record.ts";
+import { followsRuns } from "./after-run-record.ts";
 import { refusingText } from "./receiver-note.ts";
 import type { Finding } from "./alerts/incidents.ts";
 import type { CompanyStatusView } from "./company-status.ts";
@@ -166,9 +166,7 @@ function afterRunConditions({ afterRun }: CompanyStatusView, { freshForMs }: Rea
     outcome === "failed" ? [`not made after the last run: ${step}: ${error}`] : [],
   );
   const causes = [...(problem === null ? [] : [`what follows runs failed: ${problem}`]), ...failed];
-  const aging = steps.filter(
-    ({ step }) => ![backupStep, filesStep, ...(isReportScheduled ? [reportStep] : [])].includes(step),
-  );
+  const aging = steps.filter(({ step }) => followsRuns(step, isReportScheduled));
   const old = aging.flatMap(({ step, age_ms: ageMs }) =>
     ageMs !== null && ageMs > freshForMs ? [step] : [],
   );
