@@ -77,7 +77,7 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
   commander: ["src/cli/"],
   "@clack/prompts": ["src/cli/console/"],
   yaml: ["src/config/"],
-  fflate: ["src/export/files/"],
+  fflate: ["src/export/files/", "connectors/fintoro/sandbox/view/"],
   yauzl: ["src/files/"],
   "hyparquet-writer": ["src/export/"],
   s3mini: ["src/export/s3/"],

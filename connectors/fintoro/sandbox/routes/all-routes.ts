@@ -1,6 +1,4 @@
 import type { RecordOf } from "../domain/company-state.ts";
-import { documentPdf, receiptPdf } from "../files/pdf.ts";
-import { zipOf } from "../files/zip.ts";
 import { collections, documentKinds, documentTable, type DocumentTable } from "../model/catalogue.ts";
 import type { ActivityLog } from "../model/company-records.ts";
 import { creditInvoice } from "../domain/documents/writes.ts";
@@ -11,6 +9,7 @@ import { file, list, nothing, oneRecord, value, type Answer } from "../http/serv
 import { lookupList, lookupNames } from "../lookups/lookup-lists.ts";
 import { Missing, refuse } from "../rules/problems.ts";
 import { documentView } from "../view/document-view.ts";
+import { documentPdf, receiptPdf, zipOf } from "../view/record-files.ts";
 import { seriesView } from "../view/settings-view.ts";
 import { listSeries, listSubjects, showSubject } from "./record-lists.ts";
 import { recordAt, recordRoutes, viewWithSecret } from "./record-routes.ts";

@@ -1,10 +1,11 @@
+import { Zip, ZipPassThrough } from "fflate";
 import { centsToNumber } from "../base/decimal-money.ts";
 import { totalsOf } from "../domain/documents/totals.ts";
 import { currencyById } from "../lookups/currencies.ts";
 import type { Document } from "../model/company-records.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
 import type { Receipt } from "../model/warehouse-records.ts";
-import { lineCents } from "../view/stock-view.ts";
+import { lineCents } from "./stock-view.ts";
 
 /** A document as its receiver gets it. */
 export function documentPdf(document: Document): Buffer {
@@ -78,4 +79,27 @@ function escaped(text: string): string {
     .replace(/\s+/g, " ")
     .replace(/[^\x20-\x7e]/gu, "?");
   return plain.replace(/[\\()]/g, (char) => `\\${char}`);
+}
+
+interface ZipEntry {
+  readonly name: string;
+  readonly content: Buffer;
+  readonly atMs: number;
+}
+
+/** A ZIP archive of uncompressed entries, whose names may be equal. */
+export function zipOf(entries: readonly ZipEntry[]): Buffer {
+  const parts: Uint8Array[] = [];
+  const zip = new Zip((error, part) => {
+    if (error) throw error;
+    parts.push(part);
+  });
+  for (const { name, content, atMs } of entries) {
+    const file = new ZipPassThrough(name);
+    file.mtime = atMs;
+    zip.add(file);
+    file.push(content, true);
+  }
+  zip.end();
+  return Buffer.concat(parts);
 }
