@@ -50,6 +50,15 @@ describe("export", () => {
     ]);
   });
 
+  test("counts the files that it wrote, not those of earlier exports beside them", async () => {
+    const cwd = await aFolder();
+    const argv = ["export", "clients", "--company", "acme", "--json", "--out", "files"];
+    await runCommand([...argv, "--format", "parquet"], { cwd });
+    const { stdout } = await runCommand(argv, { cwd });
+    const bytes = readFileSync(path.join(cwd, "files/acme/clients.csv")).length;
+    expect(companiesIn(stdout)).toMatchObject({ acme: { rows: 2, bytes } });
+  });
+
   test("of a mirror that lacks details logs one warning, and exits with 0", async () => {
     const cwd = await aFolder();
     const mirror = await openMirror(path.join(cwd, "acme.db"), manifest);

@@ -3,6 +3,7 @@ import { isCalendarDay } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { formatSize } from "../../base/units.ts";
 import type { ManifestFile } from "../../export/files/export-manifest.ts";
+import { belowOut } from "../../export/files/file-layout.ts";
 import { periodOfMonth, type Period } from "../../export/plan/period.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { CommandOptions, CommandRun } from "../program/command-table.ts";
@@ -66,16 +67,18 @@ function periodOf(month: string | undefined, from: string | undefined, to: reado
   return periodOfMonth(month);
 }
 
-function documentOf({ manifest, path: file, files, removed, uploaded }: CompanyExported): object {
+function documentOf(exported: CompanyExported): object {
+  const { manifest, path: file, files, removed, uploaded } = exported;
   const { seq, next_since, since, run } = manifest;
-  const written = manifest.files.filter((each) => each.seq === seq);
+  const written = writtenOf(exported);
   const rows = written.reduce((sum, each) => sum + each.rows, 0);
   const state = { seq, next_since, since, run, rows, bytes: sizeOf(written) };
   return { outcome: "complete", manifest: file, ...state, files, removed, uploaded };
 }
 
-function linesOf({ manifest, path: file, files, uploaded }: CompanyExported, company: string): string[] {
-  const size = formatSize(sizeOf(manifest.files));
+function linesOf(exported: CompanyExported, company: string): string[] {
+  const { manifest, path: file, files, uploaded } = exported;
+  const size = formatSize(sizeOf(writtenOf(exported)));
   const lines = [`${company}: ${files.length} files written, ${size}: ${path.dirname(file)}`];
   if (uploaded) {
     const { written, unchanged, removed } = uploaded;
@@ -85,6 +88,11 @@ function linesOf({ manifest, path: file, files, uploaded }: CompanyExported, com
   }
   if (manifest.since !== null) lines.push(`  next time: --since ${manifest.next_since}`);
   return lines;
+}
+
+/** What the manifest says of the files of this export; it names earlier ones, too. */
+function writtenOf({ manifest: { company, files }, files: written }: CompanyExported): ManifestFile[] {
+  return files.filter(({ file }) => written.includes(belowOut(company, file)));
 }
 
 /** A workbook is one file of several tables. */
