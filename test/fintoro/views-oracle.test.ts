@@ -7,10 +7,11 @@ import type { Dict, Records, Row } from "../support/recount.ts";
 import { testDay as today } from "../support/sandbox.ts";
 import type { Truth } from "../support/truth.ts";
 import { documentOracles } from "./oracle/documents.ts";
+import { operationOracles } from "./oracle/operations.ts";
 import { salesOracles } from "./oracle/sales.ts";
 import { vatOracles } from "./oracle/vat.ts";
 
-const oracles = { ...salesOracles, ...vatOracles, ...documentOracles };
+const oracles = { ...salesOracles, ...vatOracles, ...documentOracles, ...operationOracles };
 
 /** Live records of a mirror as received. */
 function rawRecords({ db }: Mirror): Records {
@@ -25,7 +26,16 @@ function rawRecords({ db }: Mirror): Records {
 }
 
 /** Some records of each of these kinds are deleted. */
-const deletable = ["invoices", "credit_notes", "proformas", "clients", "orders", "quotations"];
+const deletable = [
+  "invoices",
+  "credit_notes",
+  "proformas",
+  "clients",
+  "orders",
+  "quotations",
+  "suppliers",
+  "warehouse_inbound_receipts",
+];
 
 const goneFrom = (share: number) => (truth: Truth) =>
   Object.fromEntries(
@@ -35,16 +45,18 @@ const goneFrom = (share: number) => (truth: Truth) =>
     ]),
   );
 
-function expectAnswers(company: PublishedCompany): void {
+/** Returns the views that had rows. */
+function expectAnswers(company: PublishedCompany): string[] {
   const books = { records: rawRecords(company.mirror), today };
-  for (const [view, oracle] of Object.entries(oracles)) {
+  return Object.entries(oracles).flatMap(([view, oracle]) => {
     const expected = oracle(books);
     const columns = Object.keys(expected[0] ?? {});
     const found = company
       .rows(view)
       .map((row) => Object.fromEntries(columns.map((name) => [name, row[name] ?? null])));
     expect([view, ...sorted(found as Row[])]).toEqual([view, ...sorted(expected)]);
-  }
+    return expected.length > 0 ? [view] : [];
+  });
 }
 
 describe("every view of amounts, compared with the raw records added up in whole cents", () => {
@@ -54,16 +66,18 @@ describe("every view of amounts, compared with the raw records added up in whole
       records: fc.constantFrom(60, 150, 400),
       share: fc.integer({ min: 3, max: 40 }),
     });
+    const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(anyCompany, async ({ seed, records, share }) => {
         const company = await publishedCompany({ seed, records }, goneFrom(share));
         try {
-          expectAnswers(company);
+          for (const view of expectAnswers(company)) seen.add(view);
         } finally {
           company.close();
         }
       }),
-      { numRuns: 5 },
+      { numRuns: 5, examples: [[{ seed: 5, records: 400, share: 20 }]] },
     );
+    expect([...seen].toSorted()).toEqual(Object.keys(oracles).toSorted());
   });
 });

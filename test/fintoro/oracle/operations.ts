@@ -1,0 +1,149 @@
+import * as re from "../../support/recount.ts";
+import type { Dict, Row } from "../../support/recount.ts";
+import * as b from "./books.ts";
+import type { Books, Money, Oracle } from "./books.ts";
+
+/** An amount of a document that carries no rate: known for EUR only. */
+const plain = (books: Books, json: Dict, field = "total"): Money => ({
+  cents: re.cents(json[field]),
+  rate: b.currencyOf(books, json) === "EUR" ? 1 : null,
+});
+
+const placeOf = { quotations: "quoted", orders: "ordered" } as const;
+
+/** What was issued, with the column that it adds to. */
+function issued(books: Books): { readonly json: Dict; readonly place: string; readonly money: Money }[] {
+  const advance = b.ofAdvance(books);
+  const offers = (["quotations", "orders"] as const).flatMap((table) =>
+    re
+      .of(books.records, table)
+      .map((json) => ({ json, place: placeOf[table] as string, money: plain(books, json) })),
+  );
+  const bills = b.billsOf(books).map((json) => ({
+    json,
+    place: advance(json) ? "receipted_advances" : "invoiced",
+    money: b.money(json, "total"),
+  }));
+  return [...offers, ...bills];
+}
+
+/** Of those that add to a column. */
+const placed = (all: ReturnType<typeof issued>, name: string) =>
+  b.sums(
+    name,
+    all.filter(({ place }) => place === name).map(({ money }) => money),
+  );
+
+function pipeline(books: Books): Row[] {
+  const offers = issued(books).filter(({ place }) => place === "quoted" || place === "ordered");
+  const state = (json: Dict) =>
+    json["status"] === "waiting" && String(json["validityDate"]) < books.today ? "expired" : json["status"];
+  return b
+    .groups(offers, ({ json }) => [re.monthOf(json["issueDate"]), b.currencyOf(books, json)])
+    .map(([[month = "", currency = ""], all]) => {
+      const quoted = all.filter(({ place }) => place === "quoted");
+      const of = (name: string) => quoted.filter(({ json }) => state(json) === name);
+      const accepted = of("accepted").length;
+      const answered = accepted + of("rejected").length;
+      return {
+        month,
+        currency,
+        quotations: quoted.length,
+        ...placed(all, "quoted"),
+        accepted,
+        rejected: of("rejected").length,
+        waiting: of("waiting").length,
+        expired: of("expired").length,
+        ...b.sums(
+          "accepted_total",
+          quoted.map(({ json, money }) => (state(json) === "accepted" ? money : { ...money, cents: 0n })),
+        ),
+        conversion: answered === 0 ? null : Math.round((10_000 * accepted) / answered) / 100,
+        orders: all.length - quoted.length,
+        ...placed(all, "ordered"),
+      };
+    });
+}
+
+function casesByStatus(books: Books): Row[] {
+  const statuses = b.byId(books, "business_case_statuses");
+  const byCase = b.groups(issued(books), ({ json }) => [json["businessCaseId"], b.currencyOf(books, json)]);
+  const shown = re.of(books.records, "business_cases").flatMap((one) => {
+    const mine = byCase.filter(([[id]]) => id === String(one["id"]));
+    const status = one["status"] === null ? null : (re.part(one, "status")["id"] as number);
+    if (mine.length === 0) return [{ status, currency: null, all: [] }];
+    return mine.map(([[, currency = null], all]) => ({ status, currency, all }));
+  });
+  return b
+    .groups(shown, ({ status, currency }) => [status, currency])
+    .map(([, cases]) => {
+      const { status = null, currency = null } = cases[0] ?? {};
+      const all = cases.flatMap((one) => one.all);
+      return {
+        status_id: status,
+        status: (statuses.get(status)?.["name"] ?? null) as string | null,
+        currency,
+        business_cases: cases.length,
+        ...placed(all, "quoted"),
+        ...placed(all, "ordered"),
+        ...placed(all, "invoiced"),
+        ...placed(all, "receipted_advances"),
+      };
+    });
+}
+
+function unpaidProformas(books: Books): Row[] {
+  return re
+    .of(books.records, "proformas")
+    .filter(b.isOpen)
+    .map((json) => ({
+      proforma_id: json["id"] as number,
+      number: json["number"] as string,
+      client_id: json["clientId"] as number,
+      client_name: b.clientNameOf(books, json),
+      days_overdue: b.overdueDays(json, books),
+      age: re.ageOf(b.overdueDays(json, books)),
+      currency: b.currencyOf(books, json),
+      ...b.sums("total_with_vat", [plain(books, json, "totalWithVat")]),
+      ...b.sums("to_be_paid", [plain(books, json, "toBePaid")]),
+    }));
+}
+
+/** The supplier's name as on the receipt. */
+const printed = (json: Dict) => (re.part(json, "supplier")["name"] ?? null) as string | null;
+
+function purchasesBySupplier(books: Books): Row[] {
+  const suppliers = b.byId(books, "suppliers");
+  return b
+    .groups(re.of(books.records, "warehouse_inbound_receipts"), (json) => [
+      json["supplierId"],
+      json["supplierId"] === null ? printed(json) : null,
+      b.currencyOf(books, json),
+    ])
+    .map(([[id = "null", , currency = ""], all]) => {
+      const names = all.map((json) => suppliers.get(json["supplierId"])?.["name"] ?? printed(json));
+      const sums = (name: string, field: string) =>
+        b.sums(
+          name,
+          all.map((json) => plain(books, json, field)),
+        );
+      return {
+        supplier_id: id === "null" ? null : Number(id),
+        supplier_name: names.every((name) => name === null) ? null : re.most(names),
+        currency,
+        receipts: all.length,
+        ...sums("total", "total"),
+        ...sums("total_with_vat", "totalWithVat"),
+        first_issue_date: re.least(all.map((json) => json["issueDate"])),
+        last_issue_date: re.most(all.map((json) => json["issueDate"])),
+      };
+    });
+}
+
+/** By view. */
+export const operationOracles: Readonly<Record<string, Oracle>> = {
+  v_unpaid_proformas: unpaidProformas,
+  v_pipeline: pipeline,
+  v_business_cases_by_status: casesByStatus,
+  v_purchases_by_supplier: purchasesBySupplier,
+};
