@@ -231,6 +231,9 @@ describe("report.redact in the config", () => {
       expect.stringMatching(/still shown in .*invoices\.client_email/),
     ]);
     expect(check('clients.email: drop, "*.client_email": drop')).toEqual([]);
+    expect(check("invoices.total: hash")).toEqual([
+      expect.stringContaining("invoices.total is an amount: views that add it up show too little"),
+    ]);
   });
 
   test("knows two modes", () => {

@@ -51,7 +51,13 @@ function judgeRule(
       .filter(({ name }) => isMatch({ columns }, table.name, name))
       .map((column) => ({ table, column })),
   );
-  if (matching.some(({ table, column }) => isRedactable(table, column))) return {};
+  const redacted = matching.filter(({ table, column }) => isRedactable(table, column));
+  const amount = redacted.find(({ column }) => column.scalar === "decimal");
+  if (amount)
+    return {
+      doubt: `${amount.table.name}.${amount.column.name} is an amount: views that add it up show too little`,
+    };
+  if (redacted.length > 0) return {};
   const [first] = matching;
   if (first?.table.kind === "view")
     return { refusal: `"${columns}" is of a view, which shows what its tables show: name their columns` };
