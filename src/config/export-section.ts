@@ -3,6 +3,22 @@ import { z } from "zod";
 import { languages } from "../connector/translation.ts";
 import { filledText, oneOfWords, readableText, section } from "./config-values.ts";
 
+/** By choice its usual value, and the formats that obey another one. */
+const choices: Readonly<Record<string, { readonly usual: unknown; readonly formats: readonly string[] }>> = {
+  dialect: { usual: "standard", formats: ["csv"] },
+  language: { usual: "en", formats: ["csv", "xlsx"] },
+  nested: { usual: false, formats: ["parquet"] },
+  partition_by: { usual: null, formats: ["csv", "parquet", "jsonl"] },
+  since: { usual: null, formats: ["csv", "parquet", "jsonl"] },
+};
+
+/** The choices that an export's format does not obey, each with the formats that do. */
+export function unobeyed(format: string, given: Readonly<Record<string, unknown>>): [string, string][] {
+  return Object.entries(choices).flatMap(([name, { usual, formats }]) =>
+    (given[name] ?? usual) === usual || formats.includes(format) ? [] : [[name, formats.join(" or ")]],
+  );
+}
+
 /** One entry of `exports`. */
 export function exportEntry({ folder }: { readonly folder: string }) {
   const s3 = "a place such as s3://bucket/prefix";
@@ -34,10 +50,8 @@ export function exportEntry({ folder }: { readonly folder: string }) {
       .describe("Parquet: items as a column of lists in place of tables of their own."),
   })
     .check(({ value, issues }) => {
-      const { format, partition_by: input } = value;
-      const message = "does not fit format xlsx: a workbook is one file";
-      if (format === "xlsx" && input !== undefined)
-        issues.push({ code: "custom", path: ["partition_by"], message, input });
+      for (const [name, needs] of unobeyed(value.format, value))
+        issues.push({ code: "custom", path: [name], message: `needs format ${needs}`, input: needs });
     })
     .transform(({ partition_by, to, after, tables, month, ...same }) => ({
       ...same,

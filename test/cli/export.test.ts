@@ -113,7 +113,7 @@ describe("export", () => {
     [["--partition-by", "day"], "year, month"],
     [["--to", "ftp://somewhere"], "s3://BUCKET"],
     [["v_stock", "--since", "0"], "v_stock"],
-    [["--format", "xlsx", "--partition-by", "year"], "do not fit --format xlsx"],
+    [["--format", "xlsx", "--partition-by", "year"], "--partition-by needs --format csv or parquet or jsonl"],
     [["--format", "jsonl", "--language", "sk"], "--language needs"],
     [["--month", "2026-13"], "2026-10"],
     [["--from", "2026-02-30"], "a day such as"],

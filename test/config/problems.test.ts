@@ -124,7 +124,14 @@ describe("a value of the wrong kind is reported with what it must be", () => {
     [
       "exports: [{ format: xlsx, out: x, partition_by: year }]",
       "4:49",
-      "exports[0].partition_by does not fit format xlsx: a workbook is one file",
+      "exports[0].partition_by needs format csv or parquet or jsonl",
+    ],
+    ["exports: [{ format: csv, out: x, nested: true }]", "4:42", "exports[0].nested needs format parquet"],
+    ["exports: [{ format: xlsx, out: x, dialect: excel-sk }]", "4:44", "exports[0].dialect needs format csv"],
+    [
+      "exports: [{ format: jsonl, out: x, language: sk }]",
+      "4:46",
+      "exports[0].language needs format csv or xlsx",
     ],
     ["exports: [{ format: csv }]", "4:11", 'exports[0] needs "out"'],
     ["exports: { format: csv }", "4:10", "exports must be a list (it is a map)"],

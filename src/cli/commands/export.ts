@@ -2,6 +2,7 @@ import path from "node:path";
 import { isCalendarDay } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { formatSize } from "../../base/units.ts";
+import { unobeyed } from "../../config/export-section.ts";
 import type { ManifestFile } from "../../export/files/export-manifest.ts";
 import { belowOut } from "../../export/files/file-layout.ts";
 import { periodOfMonth, type Period } from "../../export/plan/period.ts";
@@ -27,34 +28,20 @@ function requestOf(
   tables: readonly string[],
   { out, to, partitionBy, since, from, month, ...options }: CommandOptions<"export">,
 ): CompanyExport {
-  const { format, nested } = options;
-  if (nested && format !== "parquet") throw new MirrorError("usage", "--nested needs --format parquet");
-  if (nested && since !== undefined)
+  const partition = partitionBy === "none" ? null : partitionBy;
+  const [refused] = unobeyed(options.format, { ...options, partition_by: partition, since });
+  if (refused)
+    throw new MirrorError("usage", `--${refused[0].replace("_", "-")} needs --format ${refused[1]}`);
+  if (options.nested && since !== undefined)
     throw new MirrorError("usage", "--nested and --since exclude each other");
-  assertFits(options, partitionBy !== "none", since !== undefined);
   const period = periodOf(month, from, to.filter(isCalendarDay));
   if (period !== null && since !== undefined)
     throw new MirrorError("usage", "--since and --month, --from or --to with a day exclude each other");
   const [place = null, ...more] = to.filter((text) => !isCalendarDay(text));
   if (more.length > 0) throw new MirrorError("usage", "--to takes one place and one day");
-  const partition = partitionBy === "none" ? null : partitionBy;
   const folder = out ?? (place === null ? "export" : null);
   const places = { to: place, out: folder === null ? null : path.resolve(cwd, folder) };
   return { ...options, ...places, tables, partition, period, since: since ?? null };
-}
-
-/** @throws MirrorError `usage` for what the format does not have */
-function assertFits(
-  { format, dialect, language }: Pick<CommandOptions<"export">, "format" | "dialect" | "language">,
-  isPartitioned: boolean,
-  isSince: boolean,
-): void {
-  if (dialect !== "standard" && format !== "csv")
-    throw new MirrorError("usage", "--dialect needs --format csv");
-  if (language !== "en" && format !== "csv" && format !== "xlsx")
-    throw new MirrorError("usage", "--language needs --format csv or xlsx");
-  if (format === "xlsx" && (isPartitioned || isSince))
-    throw new MirrorError("usage", "--partition-by and --since do not fit --format xlsx");
 }
 
 function periodOf(month: string | undefined, from: string | undefined, to: readonly string[]): Period | null {
