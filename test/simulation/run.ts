@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { messageOf } from "../../src/base/errors.ts";
 import { simulateEvents } from "./event-simulation.ts";
+import { lookText, type QuietLook } from "./checks/soak-judgement.ts";
 import { replaySeed, runSeeds } from "./scenarios/run-scenarios.ts";
 import { profiles } from "./scenarios/scenario-from-seed.ts";
 import { soak } from "./soak.ts";
@@ -42,10 +43,16 @@ async function runSoak(duration: string): Promise<boolean> {
   const [, number, unit] = /^(\d+)(s|m|h)$/.exec(duration) ?? [];
   if (number === undefined) throw new Error("--soak takes a duration, such as 30s or 10m");
   const durationMs = Number(number) * { s: 1_000, m: 60_000, h: 3_600_000 }[unit as "s"];
-  const plan = { companies: 50, kills: 2, lookEveryMs: Math.max(1_000, durationMs / 300) };
+  const roundMs = Math.max(1_000, durationMs / 600);
+  const restMs = Math.min(90_000, durationMs / 20);
+  const plan = { companies: 50, kills: 2, roundMs, quietLooks: 13, restMs, onLook };
   const { lines, broken } = await soak({ durationMs, ...plan });
   process.stdout.write([...lines, ...broken.map((what) => `BROKEN ${what}`), ""].join("\n"));
   return broken.length === 0;
+}
+
+function onLook(look: QuietLook): void {
+  process.stderr.write(`${lookText(look)}\n`);
 }
 
 function runInMemory(count: number): Promise<boolean> {

@@ -1,25 +1,23 @@
 import { expect, test } from "vitest";
-import { noStall } from "../support/stall.ts";
-import { judgeDescriptors, judgeHeap, judgeStalls, soak, type SoakSample } from "./soak.ts";
+import { judgeDescriptors, judgeHeap, judgeStalls, type QuietLook } from "./checks/soak-judgement.ts";
+import { soak } from "./soak.ts";
 
 const mb = 2 ** 20;
 
-/** One look a second; the heap is what the function says, with the noise of what is in flight. */
-function samplesOf(count: number, heapMb: (second: number) => number): SoakSample[] {
-  const still = { rssBytes: 0, busiest: noStall, longest: noStall };
-  return Array.from({ length: count }, (_, i) => ({
-    atMs: i * 1_000,
-    heapBytes: (heapMb(i) + ((i * 7) % 5) / 10) * mb,
-    ...still,
-  }));
+/** Looks spread over so long; the heap is what the function says, with the noise of a daemon at rest. */
+function looksOver(minutes: number, heapMb: (minute: number) => number): QuietLook[] {
+  return Array.from({ length: 13 }, (_, i) => {
+    const minute = (minutes * i) / 12;
+    return { loadMs: minute * 60_000, heapBytes: (heapMb(minute) + ((i * 7) % 5) / 50) * mb, rssBytes: 0 };
+  });
 }
 
 test("a heap that grows is found after seconds where it grows fast, and after an hour where it grows slowly", () => {
-  expect(judgeHeap(samplesOf(10, () => 50)).broken).toEqual([]);
-  expect(judgeHeap(samplesOf(3_600, () => 50)).broken).toEqual([]);
-  expect(judgeHeap(samplesOf(10, (s) => 50 + s)).broken).toHaveLength(1);
-  expect(judgeHeap(samplesOf(3_600, (s) => 50 + (2 * s) / 3_600)).broken).toHaveLength(1);
-  expect(judgeHeap(samplesOf(3_600, (s) => 50 + (0.5 * s) / 3_600)).broken).toEqual([]);
+  expect(judgeHeap(looksOver(0.1, () => 50)).broken).toEqual([]);
+  expect(judgeHeap(looksOver(60, () => 50)).broken).toEqual([]);
+  expect(judgeHeap(looksOver(0.1, (minute) => 50 + 40 * minute)).broken).toHaveLength(1);
+  expect(judgeHeap(looksOver(60, (minute) => 50 + (1.5 * minute) / 60)).broken).toHaveLength(1);
+  expect(judgeHeap(looksOver(60, (minute) => 50 + (0.5 * minute) / 60)).broken).toEqual([]);
 });
 
 test("a file more than after the warm-up is a leak, and more sockets than companies keep to the service", () => {
@@ -30,17 +28,15 @@ test("a file more than after the warm-up is a leak, and more sockets than compan
 });
 
 test("a stall is ours where the process worked, and the machine's where it had no processor", () => {
-  const [sample] = samplesOf(1, () => 50);
-  const stalled = (cpuMs: number) => {
-    const stall = { wallMs: 900, cpuMs, preemptedMs: 900 - cpuMs, blockedMs: 0 };
-    return judgeStalls(sample ? [{ ...sample, busiest: stall, longest: stall }] : []);
-  };
-  expect(stalled(190).broken).toEqual([]);
-  expect(stalled(210).broken).toHaveLength(1);
+  const stalls = [190, 210].map((cpuMs) => ({ wallMs: 900, cpuMs, preemptedMs: 900 - cpuMs, blockedMs: 0 }));
+  const [short, long] = stalls.map((stall) => judgeStalls([{ busiest: stall, longest: stall }]));
+  expect(short?.broken).toEqual([]);
+  expect(long?.broken).toHaveLength(1);
 });
 
 // Fault: process | deliveries, runs beside the daemon, SIGHUPs and a kill, all at once | a process of `serve` for several companies | mirrors equal the service, and memory, descriptors and the event loop are as before
 test("a short soak leaves mirrors equal, and no descriptor, memory or stall behind", async () => {
-  const { lines, broken } = await soak({ durationMs: 6_000, companies: 4, kills: 1, lookEveryMs: 150 });
+  const plan = { durationMs: 6_000, companies: 4, kills: 1, roundMs: 150, quietLooks: 4, restMs: 0 };
+  const { lines, broken } = await soak(plan);
   expect(broken, lines.join("\n")).toEqual([]);
 }, 60_000);

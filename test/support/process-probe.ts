@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
 import { isMainThread } from "node:worker_threads";
 import { noStall, type ProbeAnswer, type Stall } from "./stall.ts";
 
@@ -18,15 +19,33 @@ function probe(channel: NonNullable<typeof process.channel>): void {
     if (stall.wallMs > longest.wallMs) longest = stall;
     last = now;
   }, tickMs).unref();
-  process.on("message", ({ collect }: { readonly collect: boolean }) => {
-    if (collect) globalThis.gc?.();
-    const { heapUsed, external } = process.memoryUsage();
-    process.send?.({ heapBytes: heapUsed + external, busiest, longest } satisfies ProbeAnswer);
+  const answer = async (collect: boolean) => {
+    const heapBytes = collect ? await collectAll() : heapNow();
+    process.send?.({ heapBytes, busiest, longest } satisfies ProbeAnswer);
     [busiest, longest] = [noStall, noStall];
     last = timesNow();
-  });
+  };
+  process.on("message", ({ collect }: { readonly collect: boolean }) => void answer(collect));
   // The program ends when nothing else keeps it.
   channel.unref();
+}
+
+function heapNow(): number {
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+/** Collects until nothing more goes: what a collection finds unused is often held by something that the next one finds. */
+async function collectAll(): Promise<number> {
+  let least = Infinity;
+  for (let [all, vain] = [0, 0]; all < 60 && vain < 5; all++) {
+    globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
+    const now = heapNow();
+    vain = now < least - 10_000 ? 0 : vain + 1;
+    least = Math.min(least, now);
+    await pause(50);
+  }
+  return least;
 }
 
 /** Of the main thread, ms: of the clock, of work, and of waiting for the processor. */
