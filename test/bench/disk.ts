@@ -32,7 +32,7 @@ const sizes = [
 ] as const;
 
 /**
- * What a mirror takes on disk, what 100 days add to it, and its report: the table in docs/operation.md. The first run
+ * What a mirror takes on disk, what 100 days add to it, and its report: the table in docs/size.md. The first run
  * and the runs that are copied are real; the days go through the inbox, the store's apply step and the table of runs.
  */
 export async function benchDisk(): Promise<BenchResult[]> {

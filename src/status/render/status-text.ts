@@ -213,7 +213,7 @@ function refusedLines(events: EventStatus): string[] {
 
 function droppedLines({ dropped_connections: count, listening }: EventStatus): string[] {
   if (count === 0 || !listening) return [];
-  return [`  connections dropped since the start: ${count}; see docs/operation.md`];
+  return [`  connections dropped since the start: ${count}; see docs/security.md`];
 }
 
 function waitingLines(events: EventStatus, nowMs: number): string[] {

@@ -13,7 +13,7 @@ export const alertsTestCommand: CommandRun<"alerts test"> = async (context, { lo
   const { clock, random, signal, globals } = context;
   if (config.alerts.length === 0)
     throw new MirrorError("config", "the config has no alerts", {
-      hint: "docs/operation.md shows two: mail by a command, and a chat by its webhook.",
+      hint: "docs/monitoring.md shows two: mail by a command, and a chat by its webhook.",
     });
   const redact = createRedactor(secretTexts(config));
   const alert: Alert = {
