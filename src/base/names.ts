@@ -18,10 +18,24 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** `; did you mean "X"?` where a text is close to a candidate; otherwise empty. */
+/** `. Did you mean X?` where a text is close to a candidate; otherwise empty. */
 export function didYouMean(value: unknown, candidates: Iterable<string>): string {
   const meant = typeof value === "string" ? nearest(value, candidates) : undefined;
-  return meant === undefined ? "" : `; did you mean "${meant}"?`;
+  return meant === undefined ? "" : `. Did you mean ${meant}?`;
+}
+
+/** So many names are listed where none of them is close. */
+const fewNames = 24;
+
+/** `unknown table invoises. Did you mean invoices?`: the sentence about every name that is not known. */
+export function unknownName(kind: string, name: string, known: readonly string[], place = ""): string {
+  const isWord = /^[\w.-]+( [\w.-]+)*$/.test(name);
+  const meant = didYouMean(name, known);
+  const list =
+    known.length > 0 && known.length <= fewNames
+      ? `. There ${known.length > 1 ? "are" : "is"} ${known.join(", ")}`
+      : "";
+  return `unknown ${kind} ${isWord ? name : JSON.stringify(name)}${place}${meant || list}`;
 }
 
 /** `a, b and 3 more`: so many of the names. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { MirrorError } from "../base/errors.ts";
-import { didYouMean } from "../base/names.ts";
+import { someOf, unknownName } from "../base/names.ts";
 import type { CompanyConfig, Config } from "./config.ts";
 import { rereadSecret } from "./secrets.ts";
 
@@ -11,8 +11,8 @@ export function chosenCompanies(config: Config, name?: string): readonly Company
   const names = config.companies.map((company) => company.name);
   const unknown = wanted.find((one) => !names.includes(one));
   if (unknown === undefined) return config.companies.filter((company) => wanted.includes(company.name));
-  throw new MirrorError("usage", `the config has no company "${unknown}"${didYouMean(unknown, names)}`, {
-    hint: `it has ${names.join(", ")}`,
+  throw new MirrorError("usage", unknownName("company", unknown, names), {
+    hint: `the config has ${someOf(names, 24)}`,
   });
 }
 

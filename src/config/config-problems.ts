@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { nearest } from "../base/names.ts";
+import { nearest, unknownName } from "../base/names.ts";
 import type { Path } from "./yaml.ts";
 
 /** Something wrong in the file: where to point, and one sentence. */
@@ -73,13 +73,12 @@ function unknownKey(path: Path, key: string, known: readonly string[]): FoundPro
   const place = path.length === 0 ? "" : ` in ${pathText(path)}`;
   const successor = successors[pathText([...path, key])];
   if (successor !== undefined)
-    return { path: [...path, key], at: "key", message: `unknown key "${key}"${place}${successor}` };
+    return { path: [...path, key], at: "key", message: `unknown key ${key}${place}${successor}` };
   const meant = nearest(key, known);
-  const suggestion = meant === undefined ? `; known here: ${known.join(", ")}` : `; did you mean "${meant}"?`;
   return {
     path: [...path, key],
     at: "key",
-    message: `unknown key "${key}"${place}${suggestion}`,
+    message: unknownName("key", key, known, place),
     ...(meant === undefined ? {} : { meant: pathText([...path, meant]) }),
   };
 }

@@ -132,7 +132,7 @@ describe("check", () => {
     const { code, checks } = await checksIn(cwd);
     expect(code).toBe(2);
     expect(checks).toMatchObject([
-      { detail: 'config.yaml:3:5: unknown key "tokn" in companies.acme; did you mean "token"?' },
+      { detail: "config.yaml:3:5: unknown key tokn in companies.acme. Did you mean token?" },
       { detail: expect.stringContaining("config.yaml:4:18: http.timeout must be a duration") },
     ]);
   });
@@ -141,6 +141,6 @@ describe("check", () => {
     const cwd = folderFor({ url: "http://127.0.0.1:9/api", token: "sk_of_nobody" });
     const { code, stderr } = await runCommand(["check", "--company", "acne"], { cwd });
     expect(code).toBe(2);
-    expect(stderr).toContain(String.raw`the config has no company \"acne\"; did you mean \"acme\"?`);
+    expect(stderr).toContain(String.raw`unknown company acne. Did you mean acme?`);
   });
 });

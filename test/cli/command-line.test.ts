@@ -117,20 +117,24 @@ test("I9: no option takes a token or a secret, which other users would see; but 
 
 describe("a mistake is a usage error that names what was most likely meant", () => {
   test.each([
-    ["synk", `unknown command 'synk'; did you mean "sync"?`],
-    ["connector chek", `unknown command 'chek'; did you mean "check"?`],
-    ["sync --ful", `unknown option '--ful'; did you mean "--full"?`],
-    ["status --jsno", `unknown option '--jsno'; did you mean "--json"?`],
-    ["sync --max-requests", "option '--max-requests <n>' argument missing"],
+    ["synk", "unknown command synk. Did you mean sync?"],
+    ["connector chek", "unknown command connector chek. Did you mean connector check?"],
+    ["sync --ful", "unknown option --ful of sync. Did you mean --full?"],
+    ["status --jsno", "unknown option --jsno of status. Did you mean --json?"],
+    ["sync --max-requests", "--max-requests <n> needs a value"],
     ["sync --max-requests many", '--max-requests must be a whole number from 1 to 1000 (it is "many")'],
     ["sync --max-requests 0", "--max-requests must be a whole number from 1 to 1000"],
     ["sync --max-requests 1e2", "--max-requests must be a whole number"],
     ["sync --max-duration 30", '--max-duration must be a duration such as 90s, 30m or 26h (it is "30")'],
-    ["sync --mode quik", '--mode must be one of quick, slow; did you mean "quick"?'],
+    ["sync --mode quik", "--mode must be one of quick, slow. Did you mean quick?"],
     ["status --log-format xml", "--log-format must be one of auto, pretty, json"],
-    ["status invoices", "too many arguments for 'status'"],
-    ["", "which command? There are sync, status, connector check"],
-    ["connector", "which command? There are sync, status, connector check"],
+    ["status invoices", "status takes no arguments, and got invoices"],
+    ["frobnicate", "unknown command frobnicate. There are sync, status, connector"],
+    ["check", "unknown command check. Did you mean connector check?"],
+    ["status --frobnicate", "unknown option --frobnicate of status. There are --version, --config,"],
+    ["connector check --ful", "unknown option --ful of connector check"],
+    ["", "which command? There are sync, status, connector"],
+    ["connector", "which command? There are connector check"],
   ])("%j", (line, message) => {
     const refusal = refusalOf(line);
     expect(refusal.kind).toBe("usage");

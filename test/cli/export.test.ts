@@ -105,7 +105,7 @@ describe("export", () => {
   });
 
   test.each([
-    [["clints"], "did you mean"],
+    [["clints"], "Did you mean"],
     [["--format", "xls"], "csv, parquet, jsonl"],
     [["--nested"], "--format parquet"],
     [["--nested", "--format", "parquet", "--since", "1"], "--since"],

@@ -71,7 +71,7 @@ describe("from options alone", () => {
     [["--schedule", "* * * *"], 2, "schedule.sync"],
     [["--schedule", "sometimes"], 2, "schedule.sync"],
     [["--webhook-url", "http://example.com/"], 2, "public_url"],
-    [["--exports", "parket"], 2, "did you mean"],
+    [["--exports", "parket"], 2, "Did you mean"],
     [["--token-env", "NOT_THERE"], 2, "NOT_THERE is not set"],
     [["--token-file", "no-file"], 2, "not both"],
   ])("%j is refused before anything is written", async (args, exit, message) => {

@@ -107,7 +107,7 @@ describe("an error", () => {
     }).run();
     expect(code).toBe(2);
     expect(jsonLines(stdout)).toMatchObject([
-      { error: { kind: "usage", message: expect.stringContaining(`"act"`) } },
+      { error: { kind: "usage", message: expect.stringContaining("act") } },
     ]);
     expect(jsonLines(stderr)).toHaveLength(1);
   });

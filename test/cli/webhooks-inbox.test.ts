@@ -116,10 +116,10 @@ describe("inbox", () => {
   });
 
   test.each([
-    ["--state wating", 'did you mean \\"waiting\\"'],
+    ["--state wating", "Did you mean waiting?"],
     ["--since yesterday", "--since must be a duration such as 2h"],
     ["--since 2026-13-45", "--since must be a duration such as 2h"],
-    ["--resource clints", 'did you mean \\"clients\\"'],
+    ["--resource clints", "Did you mean clients?"],
   ])("%s is refused", async (option, message) => {
     const { code, stderr } = await (await openWebhookSetup()).run(`inbox ${option}`);
     expect(code).toBe(2);

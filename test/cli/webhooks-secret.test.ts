@@ -76,7 +76,7 @@ describe("create", () => {
     ["--url https://10.0.0.8/webhooks/acme", "10.0.0.8 is not a public address"],
     ["--url http://example.com/webhooks/acme", "is not https://"],
     ["--url https://me:word@example.com/", "carries a user name or password"],
-    ["--events invoices.payed", "did you mean"],
+    ["--events invoices.payed", "Did you mean"],
   ])("%s is refused before the service is asked", async (options, message) => {
     const setup = await openWebhookSetup();
     const { code, stderr } = await setup.run(`create ${options}`);

@@ -184,8 +184,8 @@ describe("--company", () => {
     expect(() => chosenCompanies(config, "acne")).toThrow(
       expect.objectContaining({
         kind: "usage",
-        message: 'the config has no company "acne"; did you mean "acme"?',
-        hint: "it has acme, beta",
+        message: "unknown company acne. Did you mean acme?",
+        hint: "the config has acme, beta",
       }),
     );
   });

@@ -22,12 +22,12 @@ describe("faults as text", () => {
   });
 
   test.each([
-    ["resett:0.1", "did you mean reset"],
+    ["resett:0.1", "Did you mean reset"],
     ["500:2", "probability above 1"],
     ["latency", "needs a number"],
     ["reset=later", "moments"],
     ["429=soon", "needs a number"],
-    ["200:0.1", "names no known fault"],
+    ["200:0.1", "unknown fault 200"],
     ["500;503", "cannot be read"],
   ])("%s is refused, and the message says why", (text, why) => {
     expect(() => parseFaults(text)).toThrow(

@@ -1,5 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
-import { didYouMean } from "../../base/names.ts";
+import { unknownName } from "../../base/names.ts";
 import type { ResourceChoice } from "../../config/config.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
@@ -16,7 +16,7 @@ export function selectResources(
   const known = manifest.resources.map(({ name }) => name);
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined)
-    throw new MirrorError("usage", `unknown resource "${unknown}"${didYouMean(unknown, known)}`, {
+    throw new MirrorError("usage", unknownName("table", unknown, known), {
       hint: "`fintoro-mirror schema --tables` lists them all",
     });
   const wanted = names.length > 0 ? names : choice.include;

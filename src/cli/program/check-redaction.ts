@@ -1,5 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
-import { didYouMean, someOf } from "../../base/names.ts";
+import { nearest, someOf, unknownName } from "../../base/names.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { AdjustableLog } from "../../log/log.ts";
@@ -64,9 +64,10 @@ function judgeRule(
   if (first) return { refusal: `"${columns}" is a key, by which rows are found: it cannot be redacted` };
   if (columns.includes("*")) return { refusal: `"${columns}" fits no column of any table` };
   const table = tables.find(({ name }) => name === tableName);
-  if (!table) return { refusal: `unknown table "${tableName}"${didYouMean(tableName, namesOf(tables))}` };
-  const near = didYouMean(columnName, namesOf(table.columns));
-  if (near !== "") return { refusal: `unknown column "${columnName}" of ${tableName}${near}` };
+  if (!table) return { refusal: unknownName("table", tableName, namesOf(tables)) };
+  const columnNames = namesOf(table.columns);
+  if (nearest(columnName, columnNames) !== undefined)
+    return { refusal: unknownName("column", columnName, columnNames, ` of ${tableName}`) };
   return {
     doubt: `${tableName} has no column ${columnName} that this version knows; it is redacted if the service adds it`,
   };

@@ -1,8 +1,11 @@
-import { Command as Node, CommanderError, Option } from "commander";
+import { Command as Node, Option } from "commander";
+import { unknownName } from "../../base/names.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { Command, ParsedInput } from "./command.ts";
 import { globalOptions, type Globals } from "./globals.ts";
+import { byTask, groupSummaries, helpGroups, helpOf, shortSummary } from "../help/help-texts.ts";
 import type { Given, OptionSpecs, OptionValues } from "./option-specs.ts";
+import { usageError, wordsOf } from "../help/usage-error.ts";
 
 /** What the command line asks for. */
 export type Request =
@@ -15,33 +18,35 @@ export type Request =
   /** `--help` or `--version`: a text for stdout. */
   | { readonly kind: "text"; readonly text: string };
 
+/** Columns of help: as many as the terminal has, and never more. */
+const widest = 80;
+
+/** What stands on stdout instead of a run: help or the version. */
+class Printed extends Error {}
+
 /**
  * Parses the arguments. Pure.
+ * @param columns of the terminal that shows help
  * @throws MirrorError `usage` for anything unknown, with what was most likely meant
  */
 export function readCommandLine(
   argv: readonly string[],
   commands: readonly Command[],
   version: string,
+  columns = widest,
 ): Request {
   const found: { readonly command: Command; readonly node: Node }[] = [];
   const printed: string[] = [];
-  const root = newNode(new Node("fintoro-mirror"), printed)
-    .description(
-      "A local SQLite mirror of a company: complete, crash-proof and provably equal to the service.",
-    )
-    .version(version, "-V, --version", "print the version");
-  addOptions(root, globalOptions);
-  for (const command of commands) {
-    const node = addCommand(root, command, printed);
-    node.action(() => void found.push({ command, node }));
-  }
+  const root = commandTree(commands, version, {
+    columns,
+    print: (text) => printed.push(text),
+    run: (command, node) => found.push({ command, node }),
+  });
   try {
     root.parse([...argv], { from: "user" });
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return { kind: "text", text: printed.join("").trimEnd() };
-    throw usageError(error, commands);
+    if (!(error instanceof Printed)) throw error;
+    return { kind: "text", text: printed.join("").trimEnd() };
   }
   const [first] = found;
   if (!first) throw new Error("broken promise: commander ran a command or threw");
@@ -56,42 +61,92 @@ export function readCommandLine(
   };
 }
 
-function newNode(node: Node, printed: string[]): Node {
+/** What the parser does besides parsing. */
+interface TreeOptions {
+  readonly columns?: number;
+  readonly print?: (text: string) => void;
+  readonly run?: (command: Command, node: Node) => void;
+}
+
+/** The parser's own tree of all commands: the one description that parsing, help and completion share. */
+export function commandTree(
+  commands: readonly Command[],
+  version: string,
+  { columns = widest, print = () => undefined, run = () => undefined }: TreeOptions = {},
+): Node {
+  const newNode = (name: string) => parserNode(name, Math.min(columns, widest), print);
+  const root = newNode("fintoro-mirror")
+    .description(
+      "A local SQLite mirror of a company: complete, crash-proof and provably equal to the service.",
+    )
+    .version(version, "-V, --version", "print the version")
+    .addHelpCommand(helpNode());
+  addOptions(root, globalOptions);
+  for (const command of byTask(commands)) {
+    const node = addCommand(root, command, newNode);
+    node.action(() => run(command, node));
+  }
+  for (const child of root.commands) child.helpGroup(helpGroups.get(child.name()) ?? "Commands:");
+  return root;
+}
+
+function parserNode(name: string, columns: number, print: (text: string) => void): Node {
+  const node: Node = new Node(name);
   return node
-    .exitOverride()
+    .exitOverride((error) => {
+      throw error.exitCode === 0 ? new Printed() : usageError(node, error);
+    })
     .helpCommand(false)
     .helpOption("-h, --help", "print this help")
-    .configureHelp({ showGlobalOptions: true, visibleGlobalOptions })
+    .configureHelp({ showGlobalOptions: true, visibleGlobalOptions, subcommandTerm, minWidthToWrap: 12 })
+    .addHelpText("after", () => helpOf(wordsOf(node)))
     .configureOutput({
-      writeOut: (text) => printed.push(text),
+      writeOut: print,
       writeErr: () => undefined,
       outputError: () => undefined,
+      getOutHelpWidth: () => columns,
     });
 }
 
-function addCommand(root: Node, command: Command, printed: string[]): Node {
+type NewNode = (name: string) => Node;
+
+function addCommand(root: Node, command: Command, newNode: NewNode): Node {
   const words = command.name.split(" ");
-  const last = words.at(-1) ?? "";
-  const node = newNode(new Node(last), printed).description(command.summary);
+  const node = newNode(words.at(-1) ?? "");
+  node.description(command.summary).summary(shortSummary(command.summary));
   for (const argument of command.args ?? []) node.argument(argument.name, argument.doc);
   addOptions(node, command.options);
-  groupOf(root, words.slice(0, -1), printed).addCommand(node);
+  groupOf(root, words.slice(0, -1), newNode).addCommand(node);
   return node;
 }
 
 /** The parent of `connector check`, created with its first command. */
-function groupOf(root: Node, words: readonly string[], printed: string[]): Node {
+function groupOf(root: Node, words: readonly string[], newNode: NewNode): Node {
   return words.reduce((parent, word) => {
     const present = parent.commands.find((node) => node.name() === word);
     if (present) return present;
-    const group = newNode(new Node(word), printed).description(groupSummary(word));
+    const group = newNode(word).description(groupSummaries[word] ?? `commands about ${word}`);
     parent.addCommand(group);
     return group;
   }, root);
 }
 
-function groupSummary(word: string): string {
-  return word.endsWith("s") ? `commands about ${word}` : `commands about a ${word}`;
+function helpNode(): Node {
+  const [firstSteps = ""] = helpGroups.values();
+  return new Node("help")
+    .argument("[command]")
+    .helpOption(false)
+    .description("print the help of a command")
+    .helpGroup(firstSteps);
+}
+
+/** A command in the list of commands: every one takes options. */
+function subcommandTerm(node: Node): string {
+  const words = node.registeredArguments.map((one) => {
+    const name = `${one.name()}${one.variadic ? "..." : ""}`;
+    return one.required ? `<${name}>` : `[${name}]`;
+  });
+  return [node.name(), ...words].join(" ");
 }
 
 function addOptions(node: Node, specs: OptionSpecs): void {
@@ -118,8 +173,11 @@ function optionsOf(node: Node): Readonly<Record<string, Given>> {
   );
   const own = new Set(node.options.map((option) => option.attributeName()));
   const foreign = taken.find((option) => !own.has(option.attributeName()));
-  if (foreign)
-    throw new MirrorError("usage", `unknown option '${foreign.long ?? foreign.flags}' of '${node.name()}'`);
+  if (foreign) {
+    const known = node.options.flatMap(({ long }) => long ?? []);
+    const where = ` of ${wordsOf(node).join(" ")}`;
+    throw new MirrorError("usage", unknownName("option", foreign.long ?? foreign.flags, known, where));
+  }
   return { ...parent.opts(), ...node.opts() };
 }
 
@@ -132,22 +190,4 @@ function readOptions<S extends OptionSpecs>(
     return [name, spec.read(value)];
   });
   return Object.fromEntries(values) as OptionValues<S>;
-}
-
-function usageError(error: CommanderError, commands: readonly Command[]): MirrorError {
-  const hint = "`fintoro-mirror --help` lists every command, `fintoro-mirror COMMAND --help` its options";
-  if (error.code === "commander.help") {
-    const names = commands.map((command) => command.name).join(", ");
-    return new MirrorError("usage", `which command? There are ${names}`, { hint });
-  }
-  const parent = /^error: too many arguments for '(\w+)'/.exec(error.message)?.[1] ?? "";
-  const children = commands.filter(({ name }) => name.startsWith(`${parent} `)).map(({ name }) => name);
-  if (children.length > 0)
-    return new MirrorError("usage", `which command? Below "${parent}" there are ${children.join(", ")}`, {
-      hint,
-    });
-  const message = error.message
-    .replace(/^error: /, "")
-    .replace(/\n\(Did you mean (.*)\?\)$/s, '; did you mean "$1"?');
-  return new MirrorError("usage", message, { hint });
 }

@@ -185,7 +185,7 @@ const commandTable = {
     options: { tables: flag("--tables", "describe the tables of the mirror and of the report") },
   },
   demo: {
-    summary: "the story in a minute: a sync, a crash, a resume, webhooks, a report; on made-up data",
+    summary: "a tour in a minute, on made-up data: a sync, a crash, a resume, webhooks, a report",
     config: "none",
     options: { out: text("--out <folder>", "where to leave what was made (default ./demo)") },
   },

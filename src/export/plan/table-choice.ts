@@ -1,5 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
-import { didYouMean, snakeCase } from "../../base/names.ts";
+import { snakeCase, unknownName } from "../../base/names.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { ExportRequest } from "./export-request.ts";
 import type { SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
@@ -31,7 +31,7 @@ export function chosenTables(
 function assertKnown(tables: readonly SnapshotTable[], name: string): void {
   const known = tables.map((table) => table.name);
   if (known.includes(name)) return;
-  throw new MirrorError("usage", `unknown table "${name}"${didYouMean(name, known)}`, {
+  throw new MirrorError("usage", unknownName("table", name, known), {
     hint: "`fintoro-mirror schema --tables` lists them all",
   });
 }

@@ -1,5 +1,5 @@
 import { MirrorError } from "../../../../src/base/errors.ts";
-import { nearest } from "../../../../src/base/names.ts";
+import { unknownName } from "../../../../src/base/names.ts";
 import { plainFaults, type Fault, type FaultAct, type Moment } from "./service-fault.ts";
 
 const plain = [...plainFaults, "content_type", "redirect", "redirect_same", "drip"] as const;
@@ -45,8 +45,7 @@ function actOf(part: string, name: string, detail: string | undefined): FaultAct
   if (moment) return detail === undefined ? { kind: moment } : { kind: moment, when: momentOf(part, detail) };
   const big = sized.find((kind) => kind === name);
   if (big) return { kind: big, sizeBytes: detail === undefined ? 50_000_000 : numberOf(part, detail) };
-  const near = nearest(name, names);
-  throw unreadable(part, `names no known fault${near ? ` (did you mean ${near}?)` : ""}`);
+  throw new MirrorError("usage", unknownName("fault", name, names), { hint: grammar });
 }
 
 function momentOf(part: string, text: string): Moment {

@@ -1,5 +1,5 @@
 import { MirrorError } from "../../../../src/base/errors.ts";
-import { nearest } from "../../../../src/base/names.ts";
+import { unknownName } from "../../../../src/base/names.ts";
 import { balanceOf } from "../domain/documents/payment-rules.ts";
 import {
   collections,
@@ -82,9 +82,9 @@ export function trigger(actor: Actor, event: string, id: number | null = null, f
 }
 
 function unknownEvent(event: string): MirrorError {
-  const near = nearest(event, eventTypes);
-  const message = `there is no event "${event}"${near ? `; did you mean "${near}"?` : ""}`;
-  return new MirrorError("usage", message, { hint: `events are ${eventTypes.join(", ")}` });
+  return new MirrorError("usage", unknownName("event", event, eventTypes), {
+    hint: `events are ${eventTypes.join(", ")}`,
+  });
 }
 
 function someId(actor: Actor, table: TableName | null): number {
