@@ -10,6 +10,8 @@ export type ListPlan =
   | {
       readonly kind: "whole";
       readonly path: string;
+      /** The answer is a bare array. @default an object with the records in `data` */
+      readonly body?: "array";
       readonly variants?: {
         readonly param: string;
         readonly values: readonly string[];
@@ -28,6 +30,20 @@ export type ListPlan =
       /** Absent: a quick run does not read the resource. */
       readonly quick?: QuickPlan;
     }
+  /**
+   * One list in pages of a size that the service chose, bare arrays that name no total: read from the first page to one
+   * that is not full.
+   */
+  | {
+      readonly kind: "walked";
+      readonly path: string;
+      /** Records of a full page. */
+      readonly pageSize: number;
+      /** Sent with every page. */
+      readonly params?: Readonly<Record<string, string>>;
+      /** Absent: every run reads the whole list. */
+      readonly changes?: ChangesPlan;
+    }
   /** One list in pages for each parent record. */
   | {
       readonly kind: "parents";
@@ -37,6 +53,22 @@ export type ListPlan =
     }
   /** A complete set inside the details of other resources. */
   | { readonly kind: "owned"; readonly by: readonly OwnerLink[] };
+
+/**
+ * How a list shows only what was created or changed since a moment. It shows no deletion: the whole list is read now and
+ * then (`scrub.lists` in the config).
+ */
+export interface ChangesPlan {
+  /** The query parameter that takes the moment, ISO. */
+  readonly since: string;
+  /**
+   * The record's field by which the service decides. The next list of changes begins where the newest record of the last
+   * one ended, by the service's own clock.
+   */
+  readonly stamp: string;
+  /** So much earlier: longer than a change may take from its time stamp until a list shows it. */
+  readonly overlapMs: number;
+}
 
 /** How a quick run finds what changed lately, by lists of which none shows the whole resource. */
 export interface QuickPlan {

@@ -1,15 +1,31 @@
 import { recordId, type RecordId } from "../base/ids.ts";
-import type { Resource } from "../connector/resource.ts";
+import type { ListPlan, Resource } from "../connector/resource.ts";
 import { ProtocolError } from "../connector/service-errors.ts";
 import { cutArray, cutList, cutObject, idOf, isEmptyObject, valueOf, type ListCut } from "../json/cut.ts";
 import { isObject } from "../json/literal.ts";
 import { assertUtf8, parseLossless } from "../json/lossless.ts";
 import { Slices } from "../json/slices.ts";
 
-/** Cuts a list. Throws MirrorError `protocol` when the body is no list of JSON records. */
-export function readList(body: Buffer): ListCut {
+/**
+ * Cuts a list. Throws MirrorError `protocol` when the body is no list of JSON records.
+ *
+ * @param list how the service lists them; @default as an object with the records in `data`
+ */
+export function readList(body: Buffer, list?: ListPlan): ListCut {
   assertUtf8(body);
-  return cutList(body);
+  const isArray = list?.kind === "walked" || (list?.kind === "whole" && list.body === "array");
+  return isArray ? { records: cutArray(body), paginator: null } : cutList(body);
+}
+
+/** The newest time in `field` of these records, ISO, UTC; null where none has one. */
+export function newestStamp(records: Iterable<{ readonly slice: Buffer }>, field: string): string | null {
+  let newestMs = -Infinity;
+  for (const { slice } of records) {
+    const text = valueOf(slice, field)?.toString();
+    const ms = text?.startsWith('"') ? Date.parse(text.slice(1, -1)) : NaN;
+    if (ms > newestMs) newestMs = ms;
+  }
+  return newestMs === -Infinity ? null : new Date(newestMs).toISOString();
 }
 
 /** The bytes of a single record, without the white space around them. Throws MirrorError `protocol`. */

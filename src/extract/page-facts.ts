@@ -28,6 +28,12 @@ export function pageFacts(paginator: unknown, askedPage: number): PageFacts {
   return { page, perPage, pages, total, overstated: (promised ?? pages) > pages };
 }
 
+/** The facts of a page of a list without a total: a full one is followed by another. */
+export function walkedFacts(page: number, pageSize: number, records: number): PageFacts {
+  const pages = records < pageSize ? page : page + 1;
+  return { page, perPage: pageSize, pages, total: records, overstated: false };
+}
+
 /** The facts of a list that comes in one answer. */
 export function wholeFacts(records: number): PageFacts {
   return { page: 1, perPage: 0, pages: 1, total: records, overstated: false };

@@ -33,6 +33,10 @@ export interface QuickList {
 export interface PagePayload extends PageOfReading {
   readonly variant: string;
   readonly quick?: QuickList;
+  /** ISO: the list of changes since then. */
+  readonly since?: string;
+  /** The newest time stamp on the pages before; see `ChangesPlan`. */
+  readonly newest?: string | null;
 }
 
 /** Payload of the work item for a page of a parent's list. */
@@ -70,10 +74,15 @@ function idIn(text: string): RecordId {
   return id;
 }
 
-function pageRequest(resource: Resource, { variant, page, perPage, unsorted, quick }: PagePayload): Read {
+function pageRequest(resource: Resource, payload: PagePayload): Read {
+  const { variant, page, perPage, unsorted, quick, since } = payload;
   const { list } = resource;
   if (list.kind === "single") return get(list.path);
   if (list.kind === "whole") return get(list.path, list.variants ? { [list.variants.param]: variant } : {});
+  if (list.kind === "walked") {
+    const changes = since === undefined || !list.changes ? {} : { [list.changes.since]: since };
+    return get(list.path, { ...list.params, ...changes, page });
+  }
   assert(list.kind === "paged", `${resource.name} has pages`);
   const params = quick?.params ?? (unsorted ? {} : list.params);
   return get(list.path, { ...params, perPage: perPage ?? list.perPage, page });

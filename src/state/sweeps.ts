@@ -1,5 +1,5 @@
 import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
-import type { Resource } from "../connector/resource.ts";
+import type { ChangesPlan, Resource } from "../connector/resource.ts";
 import type { Meta } from "./meta.ts";
 import type { Runs } from "./runs.ts";
 
@@ -15,13 +15,16 @@ export interface BegunList extends ListRef {
   readonly begunMs: number;
 }
 
+/** The list of what changed in a resource, beside its whole list. */
+export const changesVariant = "changes";
+
 /** The name that a run's row knows a list by. */
 export function sweepKey(resource: string, variant: string): string {
   return variant === "" ? resource : `${resource}:${variant}`;
 }
 
 /**
- * When a resource was last read whole, ISO; null: never. From the runs' own rows, which are written as each list
+ * When a resource was last read whole, or what changed in it since, ISO; null: never. From the runs' own rows, which are written as each list
  * is closed: a run that was killed counts for what it had read. What has no list of its own is as fresh as the
  * stalest of what brings it.
  */
@@ -33,12 +36,34 @@ export function sweptAt(manifest: Manifest, resource: Resource, runs: Runs): str
   }
   const variants = variantsOf(resource);
   const keys = (variants.length > 0 ? variants : [""]).map((variant) => sweepKey(resource.name, variant));
-  return earliest(keys.map((key) => runs.lastSwept(key)));
+  const wholeAt = earliest(keys.map((key) => runs.lastSwept(key)));
+  if (wholeAt === null || changesOf(resource) === null) return wholeAt;
+  const changesAt = runs.lastSwept(sweepKey(resource.name, changesVariant));
+  return changesAt !== null && changesAt > wholeAt ? changesAt : wholeAt;
+}
+
+/** How a list of the resource shows what changed; null: only its whole list does. */
+export function changesOf({ list }: Resource): ChangesPlan | null {
+  return (list.kind === "walked" && list.changes) || null;
+}
+
+/** Where the next list of changes begins; see `ChangesPlan`. */
+const newestKey = (resource: string) => `newest:${resource}`;
+
+/** The newest time stamp that the lists of a resource showed, ISO; null: they were never read whole. */
+export function newestListed(meta: Meta, resource: string): string | null {
+  return meta.get(newestKey(resource)) as string | null;
+}
+
+/** Notes it when a list is complete. Writes nothing where it is known. */
+export function noteNewest(meta: Meta, resource: string, newest: string | null): void {
+  const known = newestListed(meta, resource);
+  if (newest !== null && (known === null || newest > known)) meta.set(newestKey(resource), newest);
 }
 
 /** The lists that show all of a resource: one, one per variant, or none where it has no list of its own. */
 export function variantsOf({ list }: Resource): readonly string[] {
-  if (list.kind === "paged") return [""];
+  if (list.kind === "paged" || list.kind === "walked") return [""];
   return list.kind === "whole" ? (list.variants?.values ?? [""]) : [];
 }
 

@@ -95,6 +95,7 @@ function requestsFor({ list, detail, files, record, preview }: Resource): Mirror
 /** The parameters of each request for a list; 1 stands for any page and any parent's id. */
 function listParameters(list: Exclude<Resource["list"], { kind: "owned" }>): readonly SentParameters[] {
   if (list.kind === "paged") return [{ perPage: list.perPage, page: 1, ...list.params }];
+  if (list.kind === "walked") return [{ page: 1, ...list.params }];
   if (list.kind === "parents")
     return list.parents.map(({ param }) => ({ perPage: list.perPage, page: 1, [param]: 1 }));
   const variants = list.kind === "whole" ? list.variants : undefined;

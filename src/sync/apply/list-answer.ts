@@ -2,15 +2,16 @@ import { setImmediate } from "node:timers/promises";
 import { isoTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { ProtocolError } from "../../connector/service-errors.ts";
-import { readCompanyName, readList, readObject } from "../../extract/answers.ts";
-import { pageFacts, wholeFacts, type PageFacts } from "../../extract/page-facts.ts";
+import { newestStamp, readCompanyName, readList, readObject } from "../../extract/answers.ts";
+import { pageFacts, walkedFacts, wholeFacts, type PageFacts } from "../../extract/page-facts.ts";
 import type { ListCut } from "../../json/cut.ts";
-import { noteExpected, sweepKey } from "../../state/sweeps.ts";
+import { changesOf, noteExpected, sweepKey } from "../../state/sweeps.ts";
 import { applyTogether } from "../context/apply-together.ts";
 import { applyWhenFree, requireRunId, type AnswerContext, type ReadContext } from "../context/run-context.ts";
 import { followQuickPage } from "../plan/quick-reads.ts";
 import { applyListed, type ShownSoFar } from "./listed-record.ts";
 import { addListingPage, addUselessPage, pagePlace } from "./listing.ts";
+import { addWalkedPage } from "./walked-list.ts";
 
 /** Records per transaction: longer answers are cut, so that other answers are applied in between. */
 export const recordsAtOnce = 1_000;
@@ -25,7 +26,7 @@ export const recordsAtOnce = 1_000;
 export async function applyList(answer: AnswerContext, body: Buffer): Promise<void> {
   const { run, resource, item, stamp } = answer;
   if (resource.list.kind === "single") return applyObject(answer, body);
-  const list = readList(body);
+  const list = readList(body, resource.list);
   const facts = factsOf(answer, list);
   if (!facts) return applyUseless(answer);
   const { variant, page, attempt, again } = pagePlace(item);
@@ -45,6 +46,11 @@ export async function applyList(answer: AnswerContext, body: Buffer): Promise<vo
     run.queue.done(item, stamp.sentSeq);
     if (firstReading) run.tally.of(resource.name).listed += shown.ids.length;
     if (run.share === "quick") return followQuickPage(answer, facts, shown);
+    if (resource.list.kind === "walked") {
+      const changes = changesOf(resource);
+      const newest = changes && newestStamp(records, changes.stamp);
+      return addWalkedPage(answer, { ...facts, ...shown }, newest);
+    }
     if (resource.list.kind === "paged") run.tally.totals.set(resource.name, facts.total);
     if (item.kind === "list" && page === 1)
       noteExpected(run.mirror.meta, sweepKey(resource.name, variant), facts.total);
@@ -85,6 +91,7 @@ export function applySingle({ run, stamp }: ReadContext, resource: string, body:
  */
 function factsOf({ run, resource, item }: AnswerContext, { records, paginator }: ListCut): PageFacts | null {
   const { page } = pagePlace(item);
+  if (resource.list.kind === "walked") return walkedFacts(page, resource.list.pageSize, records.count);
   if (resource.list.kind !== "paged" && resource.list.kind !== "parents") return wholeFacts(records.count);
   try {
     return pageFacts(paginator, page);

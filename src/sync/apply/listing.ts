@@ -4,7 +4,7 @@ import { snakeCase } from "../../base/names.ts";
 import type { PageFacts } from "../../extract/page-facts.ts";
 import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
 import type { EarlierReadings, ListedPage, Listing, Shown } from "../../state/listings.ts";
-import { sweepKey } from "../../state/sweeps.ts";
+import { changesVariant, sweepKey } from "../../state/sweeps.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import { mostDeadEnds, mostGrowingSweeps, mostIdlePages, mostSweeps } from "../context/limits.ts";
 import { childrenOf, requireRunId, type AnswerContext } from "../context/run-context.ts";
@@ -93,7 +93,7 @@ function beginReading(answer: AnswerContext, page: ListedPage & PageFacts): void
   };
   const continues = attempt > 1 && listings.find(name, variant)?.attempt === attempt - 1;
   const earlier = continues ? listings.earlier({ resource: name, variant }) : null;
-  if (pages === 1) return endReading(answer, listing, page, earlier);
+  if (pages === 1) return judge(answer, listing, page, earlier);
   listings.open(listing, earlier);
   listings.showsNew(listing, page);
   listings.putPage(listing, page);
@@ -104,10 +104,23 @@ function proceed(answer: AnswerContext, listing: Listing): void {
   const { listings } = answer.run;
   const step = nextStep(listing, listings.progress(listing));
   if (step.kind === "judge")
-    return endReading(answer, listing, listings.shown(listing), listings.earlier(listing));
+    return judge(answer, listing, listings.shown(listing), listings.earlier(listing));
   if (step.kind === "wait") return listings.update(listing);
   queueTail(answer, listing, step);
   listings.update({ ...listing, pages: step.pages, tails: listing.tails + 1 });
+}
+
+function judge(answer: AnswerContext, listing: Listing, shown: Shown, before: EarlierReadings | null): void {
+  const verdict = judgeReading(listing, shown, before);
+  endReading(answer, { listing, shown, before, verdict });
+}
+
+/** A reading that is over, and what it means. */
+interface EndedReading {
+  readonly listing: Listing;
+  readonly shown: Shown;
+  readonly before: EarlierReadings | null;
+  readonly verdict: Verdict;
 }
 
 /**
@@ -115,15 +128,9 @@ function proceed(answer: AnswerContext, listing: Listing): void {
  * Records that were not shown are checked either way, since absence alone deletes nothing; not if the list was not read
  * to its end.
  */
-function endReading(
-  answer: AnswerContext,
-  listing: Listing,
-  shown: Shown,
-  before: EarlierReadings | null,
-): void {
+export function endReading(answer: AnswerContext, { listing, shown, before, verdict }: EndedReading): void {
   const { run, resource, item } = answer;
   const { listings } = run;
-  const verdict = judgeReading(listing, shown, before);
   const { kind, seen, startedSeq, startedAt } = verdict;
   if (listing.idle >= mostIdlePages) dropPages(answer);
   if (kind === "again" && listing.attempt < (verdict.grew ? mostGrowingSweeps : mostSweeps)) {
@@ -134,6 +141,7 @@ function endReading(
   const isWhole = kind === "whole";
   if (!isWhole) noteUnsettled(answer, listing, verdict);
   const read = { ...listing, startedSeq, startedAt };
+  if (listing.variant === changesVariant) return isWhole ? noteSwept(answer, read) : undefined;
   if (item.kind === "child") {
     const payload = item.payload as ChildPayload;
     const at = answer.stamp.receivedAtMs;
@@ -182,7 +190,7 @@ function completeSweep(answer: AnswerContext, listing: Listing, seen: ReadonlySe
   const { name } = resource;
   const { variant, startedAt } = listing;
   run.tally.swept.add(name);
-  run.runs.noteSwept(requireRunId(run), sweepKey(name, variant), startedAt);
+  noteSwept(answer, listing);
   queueOrphans(answer);
   if (variant !== "") return;
   // A quarantined record without a row cannot be checked: it is deleted when the complete list does not show it.
@@ -190,6 +198,10 @@ function completeSweep(answer: AnswerContext, listing: Listing, seen: ReadonlySe
   for (const id of quarantine.idsBefore(name, startedAt, isoTime(run.clock.nowMs()))) {
     if (!seen.has(id) && !records.isLive(name, id)) quarantine.release(name, id);
   }
+}
+
+function noteSwept({ run }: AnswerContext, { resource, variant, startedAt }: Listing): void {
+  run.runs.noteSwept(requireRunId(run), sweepKey(resource, variant), startedAt);
 }
 
 /** Live rows received before the listing began that it had to show and did not. */

@@ -93,6 +93,14 @@ export interface ParentReads {
   left: number;
 }
 
+/** When whole lists are read of resources whose lists can show what changed. */
+export interface WholeListSettings {
+  /** This long after the whole list was read last. */
+  readonly everyMs: number;
+  /** All of them together in one run, unless a list was never read whole; null: no limit. */
+  readonly mostRequests: number | null;
+}
+
 /** What a run and the event worker each bring to their context. */
 export interface RunSettings {
   /** Row in `_runs`; null for the event worker, which reads no lists. */
@@ -107,6 +115,8 @@ export interface RunSettings {
   readonly parentReads: ParentReads;
   /** When the first of the runs began that this one continues; its own start where there is none. Epoch ms. */
   readonly chainStartedMs: number;
+  /** Absent: every run reads them. */
+  readonly wholeLists?: WholeListSettings;
   readonly provenRoutes: RouteProofs;
   /** Ends its waits. */
   readonly signal: AbortSignal;

@@ -1,8 +1,9 @@
-import { sweepKey, variantsOf, type BegunList } from "../../state/sweeps.ts";
+import { sweepKey, type BegunList } from "../../state/sweeps.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { RunContext } from "../context/run-context.ts";
 import { childList, queueSweep } from "./list-reads.ts";
 import { queueQuarantined, withdrawScrub } from "./read-reasons.ts";
+import { chooseLists } from "./whole-lists.ts";
 import { dueLists, planSweeps, type Unfinished } from "./sweep-plan.ts";
 
 /**
@@ -15,8 +16,9 @@ export function addInitialWork(run: RunContext, unfinished: Unfinished | null): 
   queue.endQuick();
   queue.revive(run.names, run.share);
   queueQuarantined(run);
-  const openSweeps = openSweepsOf(run);
-  const plan = planSweeps(resources, { unfinished, openSweeps, nowMs: run.startedAtMs });
+  const listsOf = chooseLists(run);
+  const openSweeps = openSweepsOf(run, listsOf);
+  const plan = planSweeps(resources, { unfinished, openSweeps, listsOf, nowMs: run.startedAtMs });
   for (const { resource, variant } of plan.abandoned) {
     queue.drop(resource, `page:${variant}:`);
     listings.close(resource, variant);
@@ -27,10 +29,13 @@ export function addInitialWork(run: RunContext, unfinished: Unfinished | null): 
 }
 
 /** Lists of which pages are queued: all of them are ready now. One whose first page was not read yet begins now. */
-function openSweepsOf({ queue, listings, resources, startedAtMs }: RunContext): Map<string, number> {
+function openSweepsOf(
+  { queue, listings, resources, startedAtMs }: RunContext,
+  listsOf: ReturnType<typeof chooseLists>,
+): Map<string, number> {
   const open = new Map<string, number>();
   for (const resource of resources) {
-    for (const variant of variantsOf(resource)) {
+    for (const variant of listsOf(resource)) {
       if (!queue.isAnyReady(resource.name, `page:${variant}:`)) continue;
       const startedAt = listings.startedAt(resource.name, variant);
       const begunMs = startedAt === null ? startedAtMs : Date.parse(startedAt);

@@ -1,9 +1,10 @@
+import { assert } from "../../base/errors.ts";
 import type { RecordRef } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { PageFacts } from "../../extract/page-facts.ts";
 import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
 import type { Listing } from "../../state/listings.ts";
-import { sweepKey, type ListRef } from "../../state/sweeps.ts";
+import { changesOf, changesVariant, newestListed, sweepKey, type ListRef } from "../../state/sweeps.ts";
 import { childTarget, pageTarget, type NewWorkItem } from "../../state/work-item.ts";
 import type { AnswerContext, RunContext } from "../context/run-context.ts";
 
@@ -27,8 +28,18 @@ const inTurnRank = 1;
  * @param inTurn whether details are read in between
  */
 export function queueSweep(run: RunContext, { resource, variant }: ListRef, inTurn: boolean): void {
-  const work = sweepWork(resource, { variant }, run.mirror.sequence.next());
+  const since = variant === changesVariant ? { since: changesSince(run, resource) } : {};
+  const work = sweepWork(resource, { variant, ...since }, run.mirror.sequence.next());
   run.queue.add({ ...work, rank: inTurn ? inTurnRank : 0 });
+}
+
+/** Where the next list of changes begins, ISO. */
+function changesSince({ mirror, selected }: RunContext, name: string): string {
+  const resource = selected.get(name);
+  const newest = newestListed(mirror.meta, name);
+  const changes = resource && changesOf(resource);
+  assert(changes && newest !== null, `${name} was read whole before its changes`);
+  return new Date(Date.parse(newest) - changes.overlapMs).toISOString();
 }
 
 /**
@@ -96,6 +107,18 @@ export function queueOtherPages(
 }
 
 /**
+ * The page after a full one of a list without a total.
+ * Guard: a page that shows nothing new queues none (`apply/walked-list.ts`).
+ */
+export function queueNextPage(
+  answer: AnswerContext,
+  { newest }: Pick<PagePayload, "newest">,
+  page: number,
+): void {
+  queuePages(answer, [page], { newest });
+}
+
+/**
  * The end of a list that grew while it was read: new pages, and the last page of before once more.
  * Guard: `mostTails` per reading.
  */
@@ -128,7 +151,7 @@ function placeOf({ lane, rank = 0, reason }: NewWorkItem): Pick<NewWorkItem, "la
  */
 export function queueSweepAgain(answer: AnswerContext, { attempt }: Listing): void {
   const { run, resource, item, stamp } = answer;
-  const { again: _again, ...payload } = item.payload as PagePayload | ChildPayload;
+  const { again: _again, newest: _newest, ...payload } = item.payload as PagePayload & Partial<ChildPayload>;
   const next = { attempt: attempt + 1 };
   run.log.info(`${resource.name}: the list changed while it was read. Reading it again.`, next);
   const work = pageWork(resource.name, { ...payload, ...next, page: 1 }, stamp.receivedSeq);

@@ -12,6 +12,8 @@ export interface SweepQuestion {
   readonly unfinished: Unfinished | null;
   /** Lists of which pages are still in the queue, by `sweepKey`: when they were begun, epoch ms. */
   readonly openSweeps: ReadonlyMap<string, number>;
+  /** The lists that are read of a resource. @default all that show the whole of it */
+  readonly listsOf?: (resource: Resource) => readonly string[];
   readonly nowMs: number;
 }
 
@@ -19,6 +21,7 @@ export interface SweepQuestion {
 export function listRequests(resource: Resource, records: number): number {
   const { list } = resource;
   if (list.kind === "single") return 1;
+  if (list.kind === "walked") return Math.floor(records / list.pageSize) + 1;
   return list.kind === "paged" ? Math.max(1, Math.ceil(records / list.perPage)) : variantsOf(resource).length;
 }
 
@@ -32,12 +35,13 @@ export function listRequests(resource: Resource, records: number): number {
  * @returns `begin`: lists to read from their first page; `abandoned`: those of them that are open, to be dropped
  *   first; `trusted`: all others, as `dueLists` takes them
  */
-export function planSweeps(resources: readonly Resource[], { unfinished, openSweeps, nowMs }: SweepQuestion) {
+export function planSweeps(resources: readonly Resource[], question: SweepQuestion) {
+  const { unfinished, openSweeps, listsOf = variantsOf, nowMs } = question;
   const begin: BegunList[] = [];
   const abandoned: BegunList[] = [];
   const trusted: BegunList[] = [];
   for (const resource of resources) {
-    for (const variant of variantsOf(resource)) {
+    for (const variant of listsOf(resource)) {
       const key = sweepKey(resource.name, variant);
       const open = openSweeps.get(key);
       const swept = unfinished?.swept[key];

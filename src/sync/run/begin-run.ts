@@ -8,6 +8,7 @@ import {
   type ParentReads,
   type RunContext,
   type RunParts,
+  type WholeListSettings,
 } from "../context/run-context.ts";
 import { isWholeRun, type CompanyReport } from "../context/run-report.ts";
 import { runRemovals } from "../deletion/mass-delete-guard.ts";
@@ -31,6 +32,8 @@ export interface RunOptions extends WorkOptions {
   readonly allowMassDelete: boolean;
   readonly acceptIdentity: boolean;
   readonly parentsPerRun: ParentsPerRun;
+  /** @default every run reads them */
+  readonly wholeLists?: WholeListSettings;
   /** null: nothing is read again beyond what lists show. A full run needs none. */
   readonly scrub: ScrubOptions | null;
   /**
@@ -75,6 +78,7 @@ export function beginRun(parts: RunParts, options: RunOptions, identified: Ident
       allowMassDelete,
       chainStartedMs,
       parentReads: parentReads(options, chainStartedMs),
+      ...(options.wholeLists && { wholeLists: options.wholeLists }),
       provenRoutes: runRouteProofs(queue, clock),
       signal,
       removals: runRemovals(),

@@ -2,7 +2,7 @@ import { recordId, type RecordId } from "../../base/ids.ts";
 import { InvalidError } from "../../connector/service-errors.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { readList, readObject } from "../../extract/answers.ts";
-import { pageFacts, wholeFacts, type PageFacts } from "../../extract/page-facts.ts";
+import { pageFacts, walkedFacts, wholeFacts, type PageFacts } from "../../extract/page-facts.ts";
 import {
   requestFor,
   type ChildPayload,
@@ -15,6 +15,9 @@ import { mostSweeps } from "../../sync/context/limits.ts";
 import { otherListForm } from "../../sync/plan/list-form.ts";
 import { childPage, listPage } from "../../sync/plan/list-reads.ts";
 import { ReadRefused, type ServiceReader } from "./service-reader.ts";
+
+/** A longer list without a total does not end. */
+const mostWalkedPages = 100_000;
 
 /** Takes a record of a list as it comes; a list that moves shows some more than once. */
 export type TakeRecord = (id: RecordId, slice: Buffer) => void;
@@ -78,6 +81,12 @@ export async function readOneList(
     };
     const { form, facts, records } = await readFirstPage(reader, resource, place);
     add(records);
+    if (resource.list.kind === "walked") {
+      await walk(reader, resource, place, { first: facts, add });
+      // What a deletion hid meanwhile is asked for one by one.
+      shown.isWhole = true;
+      continue;
+    }
     let total = facts.total;
     const pages = Array.from({ length: facts.pages - 1 }, (_, i) => facts.pages - i);
     await reader.forEach(pages, async (page) => {
@@ -88,6 +97,20 @@ export async function readOneList(
     shown.isWhole = shown.ids.size + shown.withoutId === total;
   }
   return shown;
+}
+
+/** The pages after the first of a list without a total, up to one that is not full. */
+async function walk(
+  reader: ServiceReader,
+  resource: Resource,
+  place: ListPlace,
+  { first, add }: { readonly first: PageFacts; readonly add: (records: Slices) => void },
+): Promise<void> {
+  for (let facts = first; facts.pages > facts.page && facts.page < mostWalkedPages;) {
+    const next = await readPage(reader, resource, place, { page: facts.page + 1 });
+    add(next.records);
+    ({ facts } = next);
+  }
 }
 
 /** The first page, in the form that the service accepts. */
@@ -113,15 +136,18 @@ function readPage(
   place: ListPlace,
   page: ListForm & { readonly page: number },
 ) {
-  const isPaged = resource.list.kind !== "whole";
+  const { list } = resource;
   const isChild = "parent" in place;
   const work = isChild
     ? childPage(resource.name, { ...page, ...place }, 0)
     : listPage(resource.name, { ...page, ...place }, 0);
   const read = requestFor(resource, { ...work, id: 0, attempts: 0 });
+  const factsOf = (count: number, paginator: unknown): PageFacts => {
+    if (list.kind === "walked") return walkedFacts(page.page, list.pageSize, count);
+    return list.kind === "whole" ? wholeFacts(count) : pageFacts(paginator, page.page);
+  };
   return reader.read(read, isChild ? "child" : "list", (body) => {
-    const { records, paginator } = readList(body);
-    const facts: PageFacts = isPaged ? pageFacts(paginator, page.page) : wholeFacts(records.count);
-    return { records, facts };
+    const { records, paginator } = readList(body, list);
+    return { records, facts: factsOf(records.count, paginator) };
   });
 }

@@ -1,0 +1,64 @@
+import type { Resource } from "../../connector/resource.ts";
+import { changesOf, changesVariant, newestListed, variantsOf } from "../../state/sweeps.ts";
+import type { RunContext, WholeListSettings } from "../context/run-context.ts";
+import { listRequests } from "./sweep-plan.ts";
+
+/** What is known of a resource's whole list. */
+interface WholeListFacts {
+  readonly name: string;
+  /** When its last reading began, epoch ms; null: it was never read whole. */
+  readonly readAtMs: number | null;
+  /** What reading it takes. */
+  readonly requests: number;
+}
+
+/**
+ * Which whole lists a run reads, because they show deletions and what changed without a new time stamp. Those never read
+ * always, then the stalest that are due, while the requests suffice: one that is left out comes first the next time. Pure.
+ */
+export function planWholeLists(
+  lists: readonly WholeListFacts[],
+  { everyMs, mostRequests }: WholeListSettings,
+  nowMs: number,
+): ReadonlySet<string> {
+  const chosen = new Set<string>();
+  let left = mostRequests ?? Infinity;
+  for (const { name, readAtMs, requests } of lists.toSorted(
+    (a, b) => (a.readAtMs ?? 0) - (b.readAtMs ?? 0),
+  )) {
+    // One read in the future was read before the clock was set back.
+    const isDue = readAtMs !== null && (nowMs - readAtMs >= everyMs || readAtMs > nowMs);
+    if (readAtMs !== null && (!isDue || requests > left)) continue;
+    chosen.add(name);
+    left -= requests;
+  }
+  return chosen;
+}
+
+/** What the mirror knows of the whole list of each resource that has a list of changes. */
+function wholeListFacts(run: Pick<RunContext, "mirror" | "runs">, resources: readonly Resource[]) {
+  return resources
+    .filter((resource) => changesOf(resource) !== null)
+    .map((resource): WholeListFacts => {
+      const { name } = resource;
+      const readAt = run.runs.lastSwept(name);
+      // Without a time stamp to begin from there is no list of changes.
+      const isKnown = readAt !== null && newestListed(run.mirror.meta, name) !== null;
+      const requests = listRequests(resource, run.mirror.records.counts(name).live);
+      return { name, readAtMs: isKnown ? Date.parse(readAt) : null, requests };
+    });
+}
+
+/** By resource, the lists that this run reads: `variantsOf`, or the list of changes. */
+export function chooseLists(run: RunContext): (resource: Resource) => readonly string[] {
+  const { resources, wholeLists, full, queue, startedAtMs } = run;
+  const whole = planWholeLists(wholeListFacts(run, resources), wholeLists ?? everyRun, startedAtMs);
+  const isOpen = (name: string, variant: string) => queue.isAnyReady(name, `page:${variant}:`);
+  return (resource) => {
+    const { name } = resource;
+    if (changesOf(resource) === null || full || isOpen(name, "")) return variantsOf(resource);
+    return isOpen(name, changesVariant) || !whole.has(name) ? [changesVariant] : variantsOf(resource);
+  };
+}
+
+const everyRun: WholeListSettings = { everyMs: 0, mostRequests: null };
