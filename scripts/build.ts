@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
@@ -32,6 +32,8 @@ const build = await rolldown({
 });
 await build.write({ dir: out, entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" });
 writeFileSync(path.join(out, "THIRD-PARTY-LICENSES.txt"), licenses());
+// npm packs no lock file of the top folder: with this one the package is installed with the libraries it was tested with.
+copyFileSync(path.join(project, "package-lock.json"), path.join(out, "package-lock.json"));
 
 /** The licence texts of the bundled libraries, which they ask to be passed on. */
 function licenses(): string {

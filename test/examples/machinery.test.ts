@@ -191,11 +191,24 @@ describe("Compose", () => {
     expect(ask("<no value>")).toMatchObject({ status: 1, stdout: "", stderr: "no digest of caddy:2\n" });
   });
 
-  test("builds from a Dockerfile that copies what the program is made of, and asks /healthz", () => {
+  test("builds from the package, with its libraries by their hashes, and copies what the program is made of", () => {
     const dockerfile = example("docker/Dockerfile");
-    expect(at(mirror, "build", "dockerfile")).toBe("examples/docker/Dockerfile");
-    for (const part of ["bin", "dist", "node_modules", "package.json"])
+    expect(at(mirror, "build", "context")).toBe(".");
+    for (const part of ["bin", "dist", "node_modules", "package.json", "config.example.yaml"])
       expect(dockerfile).toContain(`COPY --from=build /app/${part} ./`);
+    expect(dockerfile).toContain("cp dist/package-lock.json . ");
+    expect(dockerfile).toContain("npm ci --omit=dev --ignore-scripts");
+  });
+
+  test("keeps reports where a reader on this machine opens them, readable by a group, and no mirror", () => {
+    const { report } = at(documentsOf("docker/config.yaml")[0]) as { report: { out: string; mode: string } };
+    expect(at(mirror, "volumes")).toContain(`./reports:${report.out}`);
+    expect(report.mode).toBe("0640");
+    expect(example("docker/compose.yaml")).toContain('install -d -o 10001 -g "$(id -g)" -m 2750 reports');
+  });
+
+  test("asks /healthz, and opens no inspector", () => {
+    const dockerfile = example("docker/Dockerfile");
     expect(dockerfile).toMatch(/^ENV .*NODE_OPTIONS=--disable-sigusr1 /m);
     expect(at(mirror, "ulimits", "core")).toBe(0);
     expect(dockerfile).toContain("/healthz");

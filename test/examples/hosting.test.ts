@@ -1,0 +1,155 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { commands } from "../../src/cli/commands/all-commands.ts";
+import { readCommandLine } from "../../src/cli/program/command-line.ts";
+import { root } from "../support/cli.ts";
+import { at, type Tree } from "../support/examples.ts";
+
+const hosting = path.join(root, ".github");
+const textOf = (name: string) => readFileSync(path.join(root, name), "utf8");
+const treeOf = (name: string) => parse(textOf(path.join(".github", name))) as Tree;
+const { engines, scripts } = JSON.parse(textOf("package.json")) as {
+  engines: { node: string };
+  scripts: Record<string, string>;
+};
+
+interface Step {
+  readonly uses?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+}
+
+function stepsOf(workflow: string, job: string): Step[] {
+  return at(treeOf(`workflows/${workflow}.yml`), "jobs", job, "steps") as Step[];
+}
+
+describe("the workflow of a change", () => {
+  test("runs .ci/run on the oldest Node that the program takes, on the newest, and on one that is too old", () => {
+    expect(at(treeOf("workflows/ci.yml"), "jobs", "ci", "strategy", "matrix", "node")).toEqual([
+      "20",
+      "22",
+      "24",
+    ]);
+    expect(engines.node).toBe(">=22.19");
+    const steps = stepsOf("ci", "ci");
+    expect(steps.flatMap(({ run }) => run ?? [])).toEqual(["bash .ci/run"]);
+    expect(existsSync(path.join(root, ".ci/run"))).toBe(true);
+    const setup = steps.find(({ uses = "" }) => uses.startsWith("actions/setup-node@"));
+    expect(setup?.with?.["node-version"]).toBe("${{ matrix.node }}");
+  });
+
+  test("may read the repository and nothing else", () => {
+    expect(at(treeOf("workflows/ci.yml"), "permissions")).toEqual({ contents: "read" });
+    expect(Object.keys(at(treeOf("workflows/ci.yml"), "on") as object)).toEqual(["pull_request", "push"]);
+  });
+});
+
+describe("the workflow of a release", () => {
+  test("publishes with provenance what passed .ci/run, by an identity and not by a token", () => {
+    const packing = stepsOf("release", "package").flatMap(({ run }) => run ?? []);
+    expect(packing.slice(1)).toEqual([
+      "bash .ci/run",
+      'npm pkg set "repository.type=git" "repository.url=git+https://github.com/$GITHUB_REPOSITORY.git"',
+      "npm pack",
+    ]);
+    const tree = treeOf("workflows/release.yml");
+    expect(at(tree, "jobs", "publish", "needs")).toBe("package");
+    expect(at(tree, "jobs", "publish", "permissions", "id-token")).toBe("write");
+    const publishing = stepsOf("release", "publish").flatMap(({ run }) => run ?? []);
+    expect(publishing[0]).toBe("npm publish --provenance --access public ./fintoro-mirror-*.tgz");
+    expect(textOf(".github/workflows/release.yml")).not.toContain("secrets.");
+  });
+
+  test("runs no code of the project or of a library where it may publish", () => {
+    const tree = treeOf("workflows/release.yml");
+    expect(at(tree, "permissions")).toEqual({ contents: "read" });
+    expect(at(tree, "jobs", "package", "permissions")).toBeUndefined();
+    const publishing = stepsOf("release", "publish");
+    expect(publishing.some(({ uses = "" }) => uses.startsWith("actions/checkout@"))).toBe(false);
+    expect(publishing.flatMap(({ run = "" }) => /npm (?:ci|install|run|exec)|npx/.exec(run) ?? [])).toEqual(
+      [],
+    );
+  });
+});
+
+describe.each(readdirSync(path.join(hosting, "workflows")))("%s", (file) => {
+  const tree = treeOf(`workflows/${file}`);
+  const jobs = Object.values(
+    at(tree, "jobs") as Record<string, { steps: Step[]; "timeout-minutes": number }>,
+  );
+
+  test("ends by itself, and names a version of each action", () => {
+    for (const { steps, "timeout-minutes": minutes } of jobs) {
+      expect(minutes).toBeLessThanOrEqual(60);
+      for (const { uses } of steps) if (uses !== undefined) expect(uses).toMatch(/^[\w-]+\/[\w-]+@v\d+$/);
+    }
+  });
+
+  test("takes no text of strangers into a shell", () => {
+    for (const { steps } of jobs) for (const { run = "" } of steps) expect(run).not.toContain("${{");
+  });
+
+  test("calls scripts that are there", () => {
+    const called = jobs.flatMap(({ steps }) =>
+      steps.flatMap(({ run = "" }) => [...run.matchAll(/npm run ([\w:]+)/g)].map(([, name = ""]) => name)),
+    );
+    expect(called.filter((name) => !(name in scripts))).toEqual([]);
+  });
+});
+
+test("updates come for libraries, tools, actions and the image, a few at a time", () => {
+  const updates = at(treeOf("dependabot.yml"), "updates") as Tree[];
+  expect(updates.map((one) => [one["package-ecosystem"], one["directory"]])).toEqual([
+    ["npm", "/"],
+    ["github-actions", "/"],
+    ["docker", "/examples/docker"],
+  ]);
+  expect(existsSync(path.join(root, "examples/docker/Dockerfile"))).toBe(true);
+  expect(Object.keys(at(updates[0], "groups") as object)).toEqual(["libraries", "tools"]);
+});
+
+interface Field {
+  readonly type: string;
+  readonly id?: string;
+  readonly attributes: { readonly label?: string; readonly render?: string };
+  readonly validations?: { readonly required: boolean };
+}
+
+describe.each(["defect", "wish"])("the form of a %s", (name) => {
+  const form = treeOf(`ISSUE_TEMPLATE/${name}.yml`);
+  const fields = form["body"] as Field[];
+
+  test("has what the host asks of a form, and each field once", () => {
+    expect(form).toMatchObject({
+      name: expect.any(String) as string,
+      description: expect.any(String) as string,
+    });
+    const asked = fields.filter(({ type }) => type !== "markdown");
+    expect(new Set(asked.map(({ id }) => id)).size).toBe(asked.length);
+    for (const { type, id, attributes } of asked) {
+      expect(["textarea", "input", "dropdown"]).toContain(type);
+      expect(id).toMatch(/^\w+$/);
+      expect(attributes.label).toBeTruthy();
+    }
+  });
+
+  test("asks for `check --json`; every command in it is one that the program takes", () => {
+    const check = fields.find(({ id }) => id === "check");
+    expect(check?.attributes).toMatchObject({ label: "`fintoro-mirror check --json`", render: "json" });
+    const lines = [...JSON.stringify(form).matchAll(/`fintoro-mirror ([^`]+)`/g)].map(
+      ([, line = ""]) => line,
+    );
+    for (const line of lines) {
+      const request = readCommandLine(line.split(" "), commands, "1.2.3");
+      expect(["run", "text"]).toContain(request.kind);
+    }
+  });
+});
+
+test("somebody whose mirror does not work must show `check --json`", () => {
+  const fields = treeOf("ISSUE_TEMPLATE/defect.yml")["body"] as Field[];
+  expect(fields.find(({ id }) => id === "check")?.validations).toEqual({ required: true });
+  expect(textOf(".github/pull_request_template.md")).toContain("fintoro-mirror check --json");
+});
