@@ -66,10 +66,11 @@ export function configPath({ path: named, env, cwd }: Pick<LoadOptions, "path" |
 
 const howToWrite = "`fintoro-mirror schema` describes every key; config.example.yaml is a start";
 
-/** The path of a file as it is typed in the folder `cwd`; absolute when the file is outside. */
+/** The path of a file as it is typed in the folder `cwd`; absolute when the file is outside, or `cwd` is the root. */
 export function shortPath(file: string, cwd: string): string {
   const relative = path.relative(cwd, file);
-  return relative.startsWith("..") || path.isAbsolute(relative) ? file : relative;
+  const isOutside = relative.startsWith("..") || path.isAbsolute(relative);
+  return isOutside || cwd === path.parse(cwd).root ? file : relative;
 }
 
 function readText(file: string, shownPath: string, options: LoadOptions): string {

@@ -1,5 +1,6 @@
 import path from "node:path";
 import { describe, expect, test } from "vitest";
+import { shortPath } from "../../src/config/load.ts";
 import { complaint, complaints, load, minimal } from "../support/config.ts";
 
 describe("a config", () => {
@@ -170,6 +171,11 @@ describe("the file", () => {
   test("outside the current folder is named in full", () => {
     const files = { "/etc/mirror.yaml": "a: 1" };
     expect(complaints("", { files, path: "/etc/mirror.yaml" })[0]).toMatch(/^\/etc\/mirror\.yaml:1:1: /);
+  });
+
+  test("is named in full where the current folder is the root, as under systemd", () => {
+    expect(shortPath("/etc/mirror.yaml", "/")).toBe("/etc/mirror.yaml");
+    expect(shortPath("/etc/mirror.yaml", "/etc")).toBe("mirror.yaml");
   });
 });
 
