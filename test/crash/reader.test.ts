@@ -1,13 +1,17 @@
-import { truncateSync, writeFileSync } from "node:fs";
+import { existsSync, truncateSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
+import { createMetrics } from "../../src/status/render/metrics.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { LogWatch, logBytes, longLogBytes } from "../../src/store/write-ahead-log.ts";
 import { runCommand } from "../support/cli.ts";
+import { aCompany } from "../support/company.ts";
+import { configOf, impatientClock, startDaemon } from "../support/daemon.ts";
 import { openShop, tempFolder } from "../support/mirror.ts";
 import { loggingTo } from "../support/open-company.ts";
+import { eventually } from "../support/serve.ts";
 import { put } from "../support/store.ts";
 
 const person = (score: number) => ({ id: 1, name: "x".repeat(40_000), email: null, score });
@@ -49,6 +53,37 @@ test("a reader that lets the write-ahead log grow is noticed, and its end as wel
   expect(lines.slice(warned)).toEqual([expect.stringMatching(/^info the write-ahead log is short again/)]);
   expect(watch.heldMs).toBe(0);
   mirror.close();
+});
+
+// Fault: disk | a reader keeps a read transaction open while another process writes 130 MiB | a mirror that a daemon holds | its log really grows so far, metric and log say since when; both end with the reader
+test("the metric of the oldest reader rises and falls with a write-ahead log of 128 MiB", async () => {
+  const company = await aCompany({ records: 2 });
+  const daemon = startDaemon(company, configOf(company, "http: { timeout: 40s }"), { clock: impatientClock });
+  const metrics = createMetrics("test");
+  const heldSeconds = async () => {
+    const text = await metrics.render(daemon.views(), Date.now());
+    return Number(/^fintoro_mirror_oldest_reader_seconds\{.*\} (.*)$/m.exec(text)?.[1]);
+  };
+  await eventually(() => existsSync(company.file) && daemon.views()[0]?.open === true, "the mirror is open");
+  const [reader, writer] = [openDatabase(company.file, { readonly: true }), openDatabase(company.file)];
+  const write = (sizeMiB: number) => {
+    const insert = writer.prepare("INSERT INTO _test VALUES (zeroblob(1048576))");
+    for (let i = 0; i < sizeMiB; i++) insert.run();
+  };
+  writer.pragma("synchronous = OFF");
+  writer.exec("CREATE TABLE _test (value BLOB)");
+  reader.exec("BEGIN");
+  reader.prepare("SELECT count(*) FROM _meta").get();
+  expect(await heldSeconds()).toBe(0);
+  write(130);
+  expect(logBytes(company.file)).toBeGreaterThan(longLogBytes);
+  await eventually(async () => (await heldSeconds()) > 0, "the metric says that a reader is there");
+  expect(company.said.join("\n")).toMatch(/warn the write-ahead log has grown to 1[34]\d\.\d MB/);
+  reader.close();
+  write(2);
+  await eventually(async () => (await heldSeconds()) === 0, "the metric says that no reader is there");
+  expect(logBytes(company.file)).toBeLessThan(longLogBytes);
+  writer.close();
 });
 
 // Fault: disk | the write-ahead log is longer than any but a reader lets it become | the mirror's file beside it | status names its size and the cause
