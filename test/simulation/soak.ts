@@ -31,7 +31,7 @@ export interface SoakPlan {
   readonly roundMs: number;
   /** At the daemon at rest, the first one after the warm-up. */
   readonly quietLooks: number;
-  /** The most that a look waits until no record is due to be read: rechecks are due a minute later. */
+  /** Before each of them. Rechecks are due a minute later, and statements that nobody uses go each minute. */
   readonly restMs: number;
   readonly onLook?: (look: QuietLook) => void;
 }
@@ -143,29 +143,15 @@ async function runOne({ folder, names }: ManyCompanies, count: number): Promise<
   await startProcess(folder, args).ended;
 }
 
-/** Waits until nothing is sent, asked for or due to be read soon. */
+/** Waits until nothing is sent, and then for the daemon to come to rest. */
 async function lookQuietly({ many, plan, daemon, runs, loadMs }: Soak): Promise<QuietLook> {
   await many.sandbox.control.webhooks.idle(minuteMs, { withinMs: Infinity });
   await Promise.all(runs);
-  const restsAtMs = performance.now() + plan.restMs;
-  while (performance.now() < restsAtMs && many.names.some((_, i) => isSomethingDue(many.mirror(i))))
-    await pause(1_000);
+  await pause(plan.restMs);
   const { heapBytes } = await askProbe(daemon.child, { collect: true });
   const quiet = { loadMs, heapBytes, rssBytes: processFacts(daemon.child.pid ?? 0).rssBytes };
   plan.onLook?.(quiet);
   return quiet;
-}
-
-function isSomethingDue(mirror: string): boolean {
-  const sql = "SELECT count(*) FROM _work WHERE state = 'ready' AND due_ms < ?";
-  return (
-    look(mirror, (db) =>
-      db
-        .prepare(sql)
-        .pluck()
-        .get(Date.now() + 2 * minuteMs),
-    ) !== 0
-  );
 }
 
 const counted = { events: "_inbox", changes: "_change_log", runs: "_runs" };
