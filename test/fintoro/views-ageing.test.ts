@@ -59,6 +59,21 @@ describe("the age of what is to be paid", () => {
     expect(rowsOf(db, sql)).toEqual([{ to_be_paid: 15, overdue: 5, overdue_eur: 5 }]);
   });
 
+  test("documents without a client stand under the name on them, and no sum loses them", () => {
+    const db = reportWith([
+      { daysOverdue: 0, open: 10 },
+      { daysOverdue: 0, open: 5 },
+      { daysOverdue: 0, open: 7 },
+    ]);
+    db.exec("UPDATE invoices SET client_id = NULL, client_name = 'Walk-in' WHERE id > 0");
+    const sql =
+      "SELECT client_id, client_name, invoices, to_be_paid, revenue_eur FROM v_client_summary ORDER BY 1";
+    expect(rowsOf(db, sql)).toEqual([
+      { client_id: null, client_name: "Walk-in", invoices: 2, to_be_paid: 12, revenue_eur: 12 },
+      { client_id: 1, client_name: "Ann", invoices: 1, to_be_paid: 10, revenue_eur: 10 },
+    ]);
+  });
+
   test("two currencies of one client and age are two sums", () => {
     const db = reportWith([
       { daysOverdue: 5, open: 10 },

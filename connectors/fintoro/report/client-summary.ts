@@ -2,13 +2,18 @@ import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./parts/view-columns.ts";
 import { bills, cents, daysSince, euroCents, isOpen, summed } from "./parts/view-sql.ts";
 
+/** SQL of who bought: the client's id; the name as printed on a document without one. */
+function buyerOf(d: string): string {
+  return `coalesce(${d}.client_id, ${d}.client_name, '')`;
+}
+
 /** SQL of the columns of an invoice or credit note. */
 function columnsOf(table: "invoices" | "credit_notes"): string {
   const isInvoice = table === "invoices";
   const owed = (term: string) => (isInvoice ? `CASE WHEN ${isOpen()} THEN ${term} ELSE 0 END` : "0");
   const late = (term: string) =>
     isInvoice ? `CASE WHEN ${isOpen()} AND ${daysSince("d.due_date")} > 0 THEN ${term} ELSE 0 END` : "0";
-  return `d.client_id AS client_id, d.client_name AS client_name, d.issue_date AS issue_date,
+  return `d.client_id AS client_id, d.client_name AS client_name, ${buyerOf("d")} AS buyer, d.issue_date AS issue_date,
     ${owed(cents("d.to_be_paid"))} AS open, ${owed(euroCents("d.to_be_paid"))} AS open_eur,
     ${late(cents("d.to_be_paid"))} AS late, ${late(euroCents("d.to_be_paid"))} AS late_eur`;
 }
@@ -19,7 +24,7 @@ function both(term: string, name: string, ofAdvance?: 0 | 1): string {
     ofAdvance === undefined ? column : `CASE WHEN s.of_advance = ${ofAdvance} THEN ${column} ELSE 0 END`;
   const inEuro = only(`s.${term}_eur`);
   return `coalesce(${summed(only(`s.${term}`))}, 0.0) AS ${name},
-  CASE WHEN count(s.client_id) = count(CASE WHEN s.client_id IS NOT NULL THEN ${inEuro} END)
+  CASE WHEN count(s.buyer) = count(CASE WHEN s.buyer IS NOT NULL THEN ${inEuro} END)
     THEN coalesce(${summed(inEuro)}, 0.0) END AS ${name}_eur`;
 }
 
@@ -28,7 +33,8 @@ export const clientSummary: ReportView = {
   title: "Clients in numbers",
   question: "What did each client buy, and what is open?",
   doc:
-    "Every client and currency it was invoiced in; a client without documents has one row without a currency. Payment " +
+    "Every client and currency it was invoiced in; a client without documents has one row without a currency. " +
+    "Documents without a client have rows by the name on them. Payment " +
     "receipts (tax documents of advances) and credit notes of such are no revenue and stand in columns of their own",
   columns: [
     ...c.client,
@@ -49,10 +55,9 @@ export const clientSummary: ReportView = {
   sql: `WITH sold AS (
   ${bills(columnsOf)}
 ), buyers AS (
-  SELECT id AS client_id, name FROM clients
+  SELECT id AS buyer, id AS client_id, name FROM clients
   UNION ALL
-  SELECT client_id, max(client_name) FROM sold
-  WHERE client_id IS NOT NULL AND client_id NOT IN (SELECT id FROM clients) GROUP BY client_id
+  SELECT buyer, client_id, max(client_name) FROM sold WHERE buyer NOT IN (SELECT id FROM clients) GROUP BY buyer
 )
 SELECT b.client_id AS client_id, b.name AS client_name, s.currency AS currency,
   coalesce(sum(s.is_invoice AND NOT s.of_advance), 0) AS invoices,
@@ -64,6 +69,6 @@ SELECT b.client_id AS client_id, b.name AS client_name, s.currency AS currency,
   ${both("open", "to_be_paid")},
   ${both("late", "overdue")},
   min(s.issue_date) AS first_issue_date, max(s.issue_date) AS last_issue_date
-FROM buyers b LEFT JOIN sold s ON s.client_id = b.client_id
-GROUP BY b.client_id, b.name, s.currency`,
+FROM buyers b LEFT JOIN sold s ON s.buyer = b.buyer
+GROUP BY b.buyer, b.client_id, b.name, s.currency`,
 };

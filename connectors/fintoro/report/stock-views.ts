@@ -1,6 +1,14 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./parts/view-columns.ts";
-import { currencyOf, daysSince, euroRate, sums, totals, withCurrency } from "./parts/view-sql.ts";
+import {
+  currencyOf,
+  daysSince,
+  euroRate,
+  isOfAdvance,
+  sums,
+  totals,
+  withCurrency,
+} from "./parts/view-sql.ts";
 
 const item = [
   c.id("price_list_item_id", "Id in price_list_items"),
@@ -37,14 +45,15 @@ FROM price_list_item_stocks s JOIN price_list_items p ON p.id = s.price_list_ite
   LEFT JOIN units u ON u.id = p.unit_id LEFT JOIN warehouses w ON w.id = s.warehouse_id`,
 };
 
-/** The last sale of each item: goods that left a warehouse, or a line of an invoice. */
+/** The last sale of each item: goods that left a warehouse, or a line of an invoice. An advance sells nothing yet. */
 const sold = `SELECT item_id, max(day) AS last_sold FROM (
     SELECT i.price_list_item_id AS item_id, r.issue_date AS day
     FROM warehouse_outbound_receipt_items i JOIN warehouse_outbound_receipts r ON r.id = i.warehouse_outbound_receipt_id
     WHERE i.quantity > 0
     UNION ALL
     SELECT i.price_list_item_id, coalesce(d.delivery_date, d.issue_date)
-    FROM invoice_items i JOIN invoices d ON d.id = i.invoice_id WHERE i.price_list_item_id IS NOT NULL AND i.quantity > 0
+    FROM invoice_items i JOIN invoices d ON d.id = i.invoice_id
+    WHERE i.price_list_item_id IS NOT NULL AND i.quantity > 0 AND NOT ${isOfAdvance("invoices")}
   ) GROUP BY item_id`;
 
 /** The first and the last receipt of each item. */
@@ -63,7 +72,7 @@ export const slowStock: ReportView = {
     ...item,
     c.amount("quantity", "In all warehouses"),
     ...worth,
-    c.date("last_sold", "On an invoice or an outbound receipt; null: never"),
+    c.date("last_sold", "On an invoice (an advance is none) or an outbound receipt; null: never"),
     c.date("last_received", "On an inbound receipt"),
     c.count(
       "idle_days",
