@@ -39,6 +39,7 @@ export function runContextOf(
     full: false,
     allowMassDelete: false,
     chainStartedMs: startMs,
+    firstSeq: null,
     parentReads: { beforeMs: 0, left: Number.MAX_SAFE_INTEGER },
     provenRoutes: new Set(),
     signal: new AbortController().signal,

@@ -17,6 +17,13 @@ export interface RecordCounts {
   readonly provisional: number;
 }
 
+/** How a record was last read: by which kind of answer, its number in the sequence, and when, epoch ms. */
+export interface LastRead {
+  readonly source: string;
+  readonly receivedSeq: number;
+  readonly readAtMs: number;
+}
+
 /** Reads what the mirror holds of resources: rows and fences. Never writes. */
 export class Records extends Repository {
   /** How many records are live, how many of these are provisional, and how many tombstones there are. */
@@ -67,10 +74,11 @@ export class Records extends Repository {
     return this.exists(`SELECT 1 FROM ${fence(resource)} WHERE id = ? AND listed_sha IS NOT NULL`, id);
   }
 
-  /** How a live record was last read: by which kind of answer, and its number in the sequence; null: there is none. */
-  lastRead(resource: string, id: RecordId): { readonly source: string; readonly receivedSeq: number } | null {
-    const sql = `SELECT source, received_seq AS receivedSeq FROM ${fence(resource)} WHERE id = ? AND gone = 0`;
-    return (this.statement(sql).get(id) as { source: string; receivedSeq: number } | undefined) ?? null;
+  /** How and when a live record was last read; null: there is none. */
+  lastRead(resource: string, id: RecordId): LastRead | null {
+    const sql = `SELECT source, received_seq AS receivedSeq, read_at AS readAtMs
+      FROM ${fence(resource)} WHERE id = ? AND gone = 0`;
+    return (this.statement(sql).get(id) as LastRead | undefined) ?? null;
   }
 
   /**
@@ -97,12 +105,6 @@ export class Records extends Repository {
          ORDER BY f.received_seq LIMIT ?`,
       most,
     );
-  }
-
-  /** When the detail of a record was read last, epoch ms; null: never. */
-  detailReadAtMs(resource: string, id: RecordId): number | null {
-    const sql = `SELECT read_at FROM ${fence(resource)} WHERE id = ?`;
-    return this.selectColumn<number | null>(sql, id)[0] ?? null;
   }
 
   /** The newest value of a column among the live rows of these tables; null: no row has one. */

@@ -75,12 +75,14 @@ function newestFirst(id: RecordId): number {
 }
 
 /**
- * Was the detail read before this run and those that it continues? A full run reads each detail once. One read in the
- * future was read before the clock was set back.
+ * Was the detail read before this run and those that it continues? A full run reads each detail once. What earlier
+ * processes read is judged by the clock: one read in the future was read before the clock was set back.
  */
 function isDetailOlder({ run, resource, stamp }: AnswerContext, id: RecordId): boolean {
-  const readAtMs = run.mirror.records.detailReadAtMs(resource.name, id);
-  return readAtMs === null || readAtMs < run.chainStartedMs || readAtMs > stamp.receivedAtMs;
+  const last = run.mirror.records.lastRead(resource.name, id);
+  if (last === null) return true;
+  if (run.firstSeq !== null) return last.receivedSeq < run.firstSeq;
+  return last.readAtMs < run.chainStartedMs || last.readAtMs > stamp.receivedAtMs;
 }
 
 /**

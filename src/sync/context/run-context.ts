@@ -117,6 +117,8 @@ export interface RunSettings {
   readonly chainStartedMs: number;
   /** Absent: every run reads them. */
   readonly wholeLists?: WholeListSettings;
+  /** Its number in the mirror's sequence when it began; null: it continues another one. */
+  readonly firstSeq: number | null;
   readonly provenRoutes: RouteProofs;
   /** Ends its waits. */
   readonly signal: AbortSignal;
@@ -221,6 +223,7 @@ export function createEventContext(
     runId: null,
     startedAtMs: nowMs,
     chainStartedMs: nowMs,
+    firstSeq: null,
     share: "events",
     full: false,
     allowMassDelete: false,

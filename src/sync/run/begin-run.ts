@@ -77,6 +77,7 @@ export function beginRun(parts: RunParts, options: RunOptions, identified: Ident
       full,
       allowMassDelete,
       chainStartedMs,
+      firstSeq: unfinished ? null : mirror.sequence.next(),
       parentReads: parentReads(options, chainStartedMs),
       ...(options.wholeLists && { wholeLists: options.wholeLists }),
       provenRoutes: runRouteProofs(queue, clock),
