@@ -38,9 +38,10 @@ export function connect(options: ConnectOptions): Connection {
   assertToken(token);
   parseBaseUrl(baseUrl);
   const parts = { clock: systemClock, log };
+  const limits = { ...parts, windowMs: manifest.limits.windowMs };
   const store =
-    budgetFile === undefined ? createMemoryRateLimitStore() : openBudgetFile({ path: budgetFile, ...parts });
-  const rateLimiter = createRateLimiter({ store, ...parts, windowMs: manifest.limits.windowMs });
+    budgetFile === undefined ? createMemoryRateLimitStore() : openBudgetFile({ path: budgetFile, ...limits });
+  const rateLimiter = createRateLimiter({ store, ...limits });
   const transport = createHttpTransport({
     baseUrl,
     token,

@@ -7,7 +7,7 @@ import { messageOf, MirrorError } from "../base/errors.ts";
 import { silentLog, type Log } from "../base/logger.ts";
 import { decodeState, encodeState, type Origin } from "./state-codec.ts";
 import type { RateLimitStore, Step } from "./state-store.ts";
-import type { RateLimitState } from "./state.ts";
+import { defaultRules, type RateLimitState } from "./state.ts";
 
 /** Which file, and the clocks to read it with. */
 export interface BudgetFileOptions {
@@ -16,6 +16,8 @@ export interface BudgetFileOptions {
   readonly clock: Clock;
   /** Which boot of the machine the monotonic clock counts from; null where that is not known. */
   readonly bootId?: string | null;
+  /** The service's window. */
+  readonly windowMs?: number;
   readonly log?: Log;
 }
 
@@ -23,11 +25,11 @@ export interface BudgetFileOptions {
  * Opens the budget that all processes of this company share, kept across restarts.
  *
  * Guarantee: steps of different processes never interleave. Source of truth: the service; the file remembers its
- * answers. Worst outcome of a crash or power cut: the last steps are lost; a damaged file is moved away and
- * started anew. Throws MirrorError `database` when the file cannot be used.
+ * answers. Worst outcome of a power cut: the last steps are lost, and a window is waited out after the boot; a damaged
+ * file is moved away and started anew. Throws MirrorError `database` when the file cannot be used.
  */
 export function openBudgetFile(options: BudgetFileOptions): RateLimitStore {
-  const { path, clock, log = silentLog, bootId = readBootId() } = options;
+  const { path, clock, log = silentLog, bootId = readBootId(), windowMs = defaultRules.windowMs } = options;
   let file: OpenFile | null = null;
   const here = (): Origin => ({ bootId, monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() });
   /** What this process read or wrote last: mostly nobody else has changed the file since. */
@@ -36,7 +38,7 @@ export function openBudgetFile(options: BudgetFileOptions): RateLimitStore {
     const text = select.get()?.state;
     if (text === undefined) return null;
     if (last?.text === text) return last.state;
-    const state = decodeState(text, here());
+    const state = decodeState(text, here(), { windowMs });
     last = state && { text, state };
     return state;
   };

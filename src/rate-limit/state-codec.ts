@@ -1,4 +1,4 @@
-import { storedState, type RateLimitState } from "./state.ts";
+import { defaultRules, storedState, type RateLimitState, type Rules } from "./state.ts";
 
 /** The clocks of the process that reads or writes a state. The monotonic clock starts anew with each boot. */
 export interface Origin {
@@ -36,7 +36,11 @@ const mostAheadMs: Readonly<Record<string, number>> = {
  * Reads a state with its times on the clocks of this process; times of another boot are carried over by the wall
  * clock. Null for anything implausible: a cold start costs little, a wrong time could block requests for ever.
  */
-export function decodeState(text: string, here: Origin): RateLimitState | null {
+export function decodeState(
+  text: string,
+  here: Origin,
+  { windowMs }: Pick<Rules, "windowMs"> = defaultRules,
+): RateLimitState | null {
   // An older name of the same time.
   const parsed = storedState.safeParse(parseJson(text.replaceAll('"settledAt":', '"endedAt":')));
   if (!parsed.success) return null;
@@ -51,7 +55,17 @@ export function decodeState(text: string, here: Origin): RateLimitState | null {
     isPlausible &&= time <= here.monotonicMs + aheadMs;
     return time;
   });
-  return isPlausible ? known : null;
+  if (!isPlausible) return null;
+  return sameClock ? known : awaitLostSteps(known, windowMs + clockErrorMs);
+}
+
+/**
+ * The machine may have lost power, and the file its last steps with it. The window that they were counted in, whichever
+ * that was, is over this long after the boot.
+ */
+function awaitLostSteps(state: RateLimitState, sinceBootMs: number): RateLimitState {
+  const pausedUntil = Math.max(state.refusals.pausedUntil ?? 0, sinceBootMs);
+  return { ...state, refusals: { ...state.refusals, pausedUntil } };
 }
 
 function parseJson(text: string): unknown {

@@ -98,7 +98,7 @@ function readBudget({
   log,
 }: StatusQuestion): BudgetView | null {
   if (!existsSync(path)) return null;
-  const store = openBudgetFile({ path, clock, log });
+  const store = openBudgetFile({ path, clock, log, windowMs });
   try {
     return createRateLimiter({ store, clock, windowMs }).view();
   } finally {

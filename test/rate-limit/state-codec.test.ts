@@ -53,22 +53,36 @@ describe("the state comes back as it was", () => {
 describe("after a reboot times are carried over by the wall clock", () => {
   // Fault: clock | the machine restarts within a used-up window | the stored budget | the rest of the window is still waited for
   test("so that the rest of a used-up window is still waited for", () => {
-    const text = encodeState(exhausted(), at(400));
-    const known = decodeState(text, { bootId: "boot-b", monotonicMs: 5_000, wallMs: wallMs + 20_400 });
-    const ledger = openLedger({ defaultLimit: 2 }, known ?? coldState);
-    // 20 s passed while the machine was down: 39.8 s are left.
-    expect(ledger.nextAt(5_000)).toBe(5_000 + 39_800);
+    const windowMs = 120_000;
+    const ledger = openedLedger({ defaultLimit: 2, windowMs });
+    ledger.answer(ledger.send(200), 300, 0);
+    const text = encodeState(ledger.state(), at(400));
+    const here = { bootId: "boot-b", monotonicMs: 5_000, wallMs: wallMs + 20_400 };
+    const after = openLedger({ defaultLimit: 2, windowMs }, decodeState(text, here) ?? coldState);
+    // 20 s passed while the machine was down: 99.8 s are left.
+    expect(after.nextAt(61_001)).toBe(5_000 + 99_800);
+  });
+
+  // Fault: clock | the machine loses power, and the budget's file its last steps | the stored budget | a window is waited out after the boot
+  test("and a window is waited out after the boot: the last steps may be lost with the power", () => {
+    const text = encodeState(openedLedger().state(), at(400));
+    const bootedAt = (monotonicMs: number) => {
+      const here = { bootId: "boot-b", monotonicMs, wallMs: wallMs + 30_000 };
+      return openLedger({}, decodeState(text, here) ?? coldState);
+    };
+    expect(bootedAt(12_000).nextAt(12_000)).toBe(61_000);
+    expect(bootedAt(61_000).room(61_000)).toBeGreaterThan(0);
   });
 
   test("and requests that were in flight count until their deadlines: the service may count them later", () => {
     const ledger = openedLedger();
     for (let i = 0; i < 5; i++) ledger.send(200);
     const text = encodeState(ledger.state(), at(400));
-    const known = decodeState(text, { bootId: "boot-b", monotonicMs: 9, wallMs: wallMs + 1_400 });
+    const known = decodeState(text, { bootId: "boot-b", monotonicMs: 61_000, wallMs: wallMs + 1_400 });
     const after = openLedger({}, known ?? coldState);
-    expect(after.room(9)).toBe(114);
-    after.answer(after.send(9), 20, 118);
-    expect(after.room(20)).toBe(113);
+    expect(after.room(61_000)).toBe(114);
+    after.answer(after.send(61_000), 61_020, 118);
+    expect(after.room(61_020)).toBe(113);
   });
 });
 

@@ -52,8 +52,9 @@ export function connectService(
   const { known } = company.token;
   const token = known || !tokenless ? company.token.reveal() : "";
   const path = mirrorFiles(config, company.name).budget;
-  const store = budget === "memory" ? createMemoryRateLimitStore() : openBudgetFile({ path, clock, log });
   const { reserveShare, windowMs } = config.rateLimit;
+  const store =
+    budget === "memory" ? createMemoryRateLimitStore() : openBudgetFile({ path, clock, log, windowMs });
   const { concurrency, timeoutMs } = config.http;
   const permitMs = timeoutMs + permitMarginMs;
   const limiting = { reserveShare, eventShare: events ? reserveShare : 0, windowMs, concurrency, permitMs };

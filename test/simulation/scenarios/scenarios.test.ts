@@ -28,6 +28,8 @@ const mended = [
   41_547,
   // An invoice changed after its list and before its detail: a CRM event read between kept the invoice's old total.
   100_029,
+  // The clock went back before a full run, and forward in it: details read before the run passed for its own.
+  1_101_649,
 ];
 /** Wide seeds in which the simulation itself was wrong. */
 const judgedWrongly = [
@@ -78,6 +80,8 @@ const unusualMended = [
   703_939,
   // Two readings completed a list together, with a case that was deleted between them, and the one in its place was missed.
   703_923,
+  // The power took the budget's last steps, and the next process asked in a window that was used up.
+  1_100_491,
 ];
 /** Unusual seeds in which the simulation itself was wrong. */
 const unusualJudgedWrongly = [
