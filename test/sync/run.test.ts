@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
 import { seededRandom } from "../support/seeded-random.ts";
@@ -69,6 +70,18 @@ test("a run mirrors what was selected and stores its row", async () => {
   const report = await runSync(partsOf(mirror, service("Acme", [red])), options());
   expect(report).toMatchObject({ outcome: "complete", resources: { colours: { inserted: 1, pending: 0 } } });
   expect(rows(mirror, "SELECT outcome FROM _runs")).toEqual([{ outcome: "complete" }]);
+});
+
+// Fault: process | thousands of runs in one process | the signals that end them all | none listens to them any more when it is over, so none is kept in memory
+test("a run leaves nothing on the signals that outlive it, however it ends", async () => {
+  const mirror = await openShop();
+  const fails: Transport = { send: () => Promise.reject(new Error("a bug")) };
+  for (const transport of [service("Acme", [red]), fails]) {
+    const given = options();
+    await runSync(partsOf(mirror, transport), given).catch(() => null);
+    const left = [given.signal, given.closed].flatMap((signal) => getEventListeners(signal, "abort"));
+    expect(left).toEqual([]);
+  }
 });
 
 test("I2: a second run without changes writes nothing of the records", async () => {

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { stopSignal } from "../../src/sync/engine/stop-signal.ts";
 
@@ -30,4 +31,12 @@ test("it also counts when the time was over before the run began", async () => {
   const signal = stopSignal(never, AbortSignal.abort(), 10);
   await wait(60);
   expect(signal.aborted).toBe(true);
+});
+
+test("nothing is left on a signal that lives for years when its run is over", () => {
+  const [closed, over] = [new AbortController().signal, new AbortController()];
+  stopSignal(never, closed, 10, over.signal);
+  expect(getEventListeners(closed, "abort")).toHaveLength(1);
+  over.abort();
+  expect(getEventListeners(closed, "abort")).toEqual([]);
 });

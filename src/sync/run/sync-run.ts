@@ -25,7 +25,8 @@ export async function runSync(parts: RunParts, options: RunOptions): Promise<Com
   const { mirror, clock } = parts;
   const { closed, graceMs } = options;
   const startedAtMs = clock.nowMs();
-  const signal = stopSignal(options.signal, closed, graceMs);
+  const over = new AbortController();
+  const signal = stopSignal(options.signal, closed, graceMs, over.signal);
   const state: RunState = { startedAtMs, run: null, resumed: false, listedAt: null, scrub: null };
   try {
     const outcome = await work(parts, { ...options, signal }, state);
@@ -36,6 +37,8 @@ export async function runSync(parts: RunParts, options: RunOptions): Promise<Com
     if (outcome === null && !options.signal.aborted) throw error;
     const ending = options.signal.aborted || outcome === null ? "interrupted" : outcome;
     return finishRun(parts, state, { outcome: ending, error: errorOf(error) });
+  } finally {
+    over.abort();
   }
 }
 
