@@ -13,14 +13,18 @@ import {
   tooShort,
   type ResolvedSecrets,
 } from "./secrets.ts";
-import { problemLine, readYaml, type LocatedProblem, type Path, type YamlFile } from "./yaml.ts";
+import {
+  configPath,
+  problemLine,
+  readYaml,
+  type ConfigPlace,
+  type LocatedProblem,
+  type Path,
+  type YamlFile,
+} from "./yaml.ts";
 
 /** Where the config is, and what it may refer to. */
-export interface LoadOptions {
-  /** `--config`; otherwise `$FINTORO_MIRROR_CONFIG`, otherwise `./config.yaml`. */
-  readonly path?: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd: string;
+export interface LoadOptions extends ConfigPlace {
   readonly readFile: (path: string) => string;
   /** The file that stands at the path of a folder, or above it; null: none. @default none is looked for */
   readonly fileAt?: (folder: string) => string | null;
@@ -57,11 +61,6 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
     return `${shownPath}:${line}:${column}`;
   };
   return { config, warnings, path: file, placeOf };
-}
-
-/** Absolute path of the config: as named, else by the environment, else in the folder. */
-export function configPath({ path: named, env, cwd }: Pick<LoadOptions, "path" | "env" | "cwd">): string {
-  return path.resolve(cwd, named ?? (env["FINTORO_MIRROR_CONFIG"] || "config.yaml"));
 }
 
 const howToWrite = "`fintoro-mirror schema` describes every key; config.example.yaml is a start";

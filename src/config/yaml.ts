@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { isAlias, isMap, isNode, isScalar, isSeq, parseAllDocuments, visit, type Document } from "yaml";
 import { messageOf, MirrorError } from "../base/errors.ts";
 
@@ -27,6 +28,19 @@ export interface YamlFile {
   readonly problems: readonly LocatedProblem[];
   /** Where a key or its value stands; the nearest parent where it is absent. */
   locate(path: Path, what: "key" | "value"): Position;
+}
+
+/** Where a config may be named. */
+export interface ConfigPlace {
+  /** `--config`; otherwise `$FINTORO_MIRROR_CONFIG`, otherwise `./config.yaml`. */
+  readonly path?: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+}
+
+/** Absolute path of the config: as named, else by the environment, else in the folder. */
+export function configPath({ path: named, env, cwd }: ConfigPlace): string {
+  return resolve(cwd, named ?? (env["FINTORO_MIRROR_CONFIG"] || "config.yaml"));
 }
 
 /** Reads one YAML 1.2 document; JSON is one, too. Problems are returned, never thrown; an empty file is one. */

@@ -24,6 +24,11 @@ export const commands: readonly Command[] = [
   lazy("backup", async () => (await import("./upkeep/backup.ts")).backupCommand),
   lazy("restore", async () => (await import("./upkeep/restore.ts")).restoreCommand),
   lazy("after-run", async () => (await import("./after-run-command.ts")).afterRunCommand),
+  {
+    ...lazy("completion", () => Promise.reject(new Error("broken promise: it answers at once"))),
+    answer: async (environment, args) =>
+      (await import("../completion/answer-completion.ts")).answerCompletion(environment, args),
+  },
   lazy("webhooks list", async () => (await subscriptions()).listCommand),
   lazy("webhooks create", async () => (await subscriptions()).createCommand),
   lazy("webhooks update", async () => (await subscriptions()).updateCommand),

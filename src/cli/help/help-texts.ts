@@ -7,7 +7,7 @@ const tasks = {
   "Every night:": ["sync", "status", "verify"],
   "Reports and files:": ["publish", "export", "package", "changes", "files"],
   "Seconds behind, by webhooks:": ["serve", "webhooks"],
-  "Operation:": ["alerts", "backup", "restore", "prune", "after-run"],
+  "Operation:": ["alerts", "backup", "restore", "prune", "completion", "after-run"],
   "Development:": ["schema", "sandbox", "connector"],
 };
 
@@ -130,6 +130,10 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   prune: [
     ["prune --dry-run", "what would go"],
     ["prune --vacuum", "make the file small, once"],
+  ],
+  completion: [
+    ["completion bash >> ~/.bash_completion", "bash, from the next shell on"],
+    ["completion zsh > ~/.zfunc/_fintoro-mirror", "zsh, with ~/.zfunc in $fpath"],
   ],
   "after-run": [
     ["after-run", "as serve starts it, with the config on stdin"],

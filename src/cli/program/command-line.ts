@@ -65,7 +65,7 @@ export function readCommandLine(
 interface TreeOptions {
   readonly columns?: number;
   readonly print?: (text: string) => void;
-  readonly run?: (command: Command, node: Node) => void;
+  readonly run?: (command: Command, node: Node) => unknown;
 }
 
 /** The parser's own tree of all commands: the one description that parsing, help and completion share. */
@@ -84,7 +84,7 @@ export function commandTree(
   addOptions(root, globalOptions);
   for (const command of byTask(commands)) {
     const node = addCommand(root, command, newNode);
-    node.action(() => run(command, node));
+    node.action(() => void run(command, node));
   }
   for (const child of root.commands) child.helpGroup(helpGroups.get(child.name()) ?? "Commands:");
   return root;
@@ -151,7 +151,7 @@ function subcommandTerm(node: Node): string {
 
 function addOptions(node: Node, specs: OptionSpecs): void {
   for (const spec of Object.values(specs)) {
-    const option = new Option(spec.flags, spec.doc);
+    const option = Object.assign(new Option(spec.flags, spec.doc), { values: spec.values ?? [] });
     if (spec.repeats) option.argParser((text, before?: readonly string[]) => [...(before ?? []), text]);
     node.addOption(option);
   }

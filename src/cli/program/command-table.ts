@@ -161,6 +161,15 @@ const commandTable = {
       at: text("--at <backup>", "this one, by its name (default: the last one)"),
     },
   },
+  completion: {
+    summary: "print the completion script of a shell",
+    args: [
+      { name: "<shell>", doc: "bash, zsh or fish" },
+      { name: "[word...]", doc: "as the script calls it: words of a command line, after --" },
+    ],
+    config: "none",
+    options: {},
+  },
   "after-run": {
     summary: "what follows a run, for serve, which gives it the config on stdin: report and exports",
     config: "none",

@@ -155,6 +155,8 @@ export interface Command extends CommandSpec {
   readonly load: () => Promise<
     (context: CommandContext, input: ParsedInput & { readonly loaded: never }) => Promise<Ending>
   >;
+  /** Instead of `load`: gives the text for stdout at once, without config, console and connectors. */
+  readonly answer?: (environment: ProcessEnvironment, args: readonly string[]) => Promise<string>;
 }
 
 /** Options of a type that only the command itself knows. */

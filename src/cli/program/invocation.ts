@@ -30,15 +30,23 @@ export function createInvocation(environment: ProcessEnvironment) {
     async run(): Promise<number> {
       try {
         const request = readCommandLine(environment.argv, environment.commands, environment.version);
-        if (request.kind === "run")
+        const text = request.kind === "text" ? request.text : await answerOf(environment, request);
+        if (request.kind === "run" && text === null)
           return await perform(environment, request, openConsole(request.globals), fail);
-        await output.line(request.text);
+        if (text !== null && text !== "") await output.line(text);
         return 0;
       } catch (error) {
         return await fail(error);
       }
     },
   };
+}
+
+async function answerOf(
+  environment: ProcessEnvironment,
+  { command, input }: Request & { kind: "run" },
+): Promise<string | null> {
+  return (await command.answer?.(environment, input.args)) ?? null;
 }
 
 async function loadConsole(

@@ -13,6 +13,8 @@ export interface OptionSpec<T> {
   readonly doc: string;
   /** It may be given several times. */
   readonly repeats?: true;
+  /** All that it takes; absent: any text. */
+  readonly values?: readonly string[];
   /** @throws MirrorError `usage` for a text that is not allowed */
   readonly read: (given: Given) => T;
 }
@@ -66,7 +68,7 @@ export function choice<const V extends readonly string[], D extends V[number] | 
     throw new MirrorError("usage", `${longName(flags)} must be one of ${values.join(", ")}${suggestion}`);
   };
   const usual = otherwise === undefined ? "" : `; default ${otherwise}`;
-  return { flags, doc: `${doc} (${values.join(", ")}${usual})`, read };
+  return { flags, doc: `${doc} (${values.join(", ")}${usual})`, values, read };
 }
 
 /** An option with a text of a certain form; any other text is refused with what it `must` be. */

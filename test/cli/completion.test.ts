@@ -1,0 +1,132 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { commands } from "../../src/cli/commands/all-commands.ts";
+import { shells } from "../../src/cli/completion/shell-scripts.ts";
+import { mainFile, runCommand, temporaryFolder } from "../support/cli.ts";
+import { processEnv } from "../support/process-env.ts";
+import { startOnTerminal } from "../support/pseudo-terminal.ts";
+
+const config = "companies: { acme: { token: x }, beta: { token: y } }\n";
+
+/** What is offered after the words of a line; the last one is being typed. */
+async function offered(line: string, cwd = temporaryFolder({ "config.yaml": config })) {
+  const { code, stdout, stderr } = await runCommand(["completion", "zsh", "--", ...line.split(" ")], { cwd });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return stdout.split("\n").flatMap((each) => (each === "" ? [] : (each.split(":")[0] ?? "")));
+}
+
+describe("completion offers", () => {
+  test("every command, and below a word the commands that begin with it", async () => {
+    const words = new Set(commands.map(({ name }) => name.split(" ")[0] ?? ""));
+    expect(new Set(await offered(""))).toEqual(words);
+    expect(await offered("webhooks re")).toEqual(["replay"]);
+    expect(await offered("help stat")).toEqual(["status"]);
+  });
+
+  test("options of the command and of the program, those that were given left out", async () => {
+    expect(await offered("sync --max-")).toEqual(["--max-requests", "--max-duration"]);
+    expect(await offered("sync --full --fu")).toEqual([]);
+    expect(await offered("check --comp")).toEqual(["--company"]);
+    expect(await offered("export --to x --t")).toEqual(["--to"]);
+    expect(await offered("status ")).toContain("--max-age");
+  });
+
+  test.each([
+    ["export --format ", ["csv", "parquet", "jsonl", "xlsx"]],
+    ["export --format=p", ["--format=parquet"]],
+    ["export --language s", ["sk"]],
+    ["--log-format pr", ["pretty"]],
+    ["sync invoi", ["invoices"]],
+    ["sync invoices invoi", []],
+    ["export v_rece", ["v_receivables"]],
+    ["export invoice_", ["invoice_items"]],
+    ["changes --resource clie", ["clients"]],
+    ["status --company ", ["acme", "beta"]],
+    ["--company acme,", ["acme,beta"]],
+    ["sandbox trigger invoices.p", ["invoices.paid"]],
+    ["webhooks update ", []],
+    ["sync --frobnicate invoi", ["invoices"]],
+    ["sync -- --fu", []],
+  ])("values and names after %j", async (line, names) => {
+    const all = await offered(line);
+    expect(all.filter((one) => !one.startsWith("--") || line.includes("="))).toEqual(names);
+  });
+
+  test("names of files where one is wanted, and the companies of the config that the line names", async () => {
+    const cwd = temporaryFolder({ "other.yaml": "companies: { gamma: {} }\n" });
+    const { stdout } = await runCommand(["completion", "bash", "--", "export", "--out", "d"], { cwd });
+    expect(stdout).toBe(":files\n");
+    expect(await offered("-c other.yaml status --company ", cwd)).toEqual(["gamma"]);
+    expect(await offered("status --config=other.yaml --company g", cwd)).toEqual(["gamma"]);
+  });
+
+  test("nothing, and says nothing, where the config is missing or broken", async () => {
+    expect(await offered("status --company ", temporaryFolder())).toEqual([]);
+    const broken = temporaryFolder({ "config.yaml": "companies: [\n" });
+    expect(await offered("status --company ", broken)).toEqual([]);
+  });
+
+  test("is refused for a shell that there is no script for", async () => {
+    const { code, stderr } = await runCommand(["completion", "fisch"]);
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("Did you mean fish?"),
+    });
+    expect((await runCommand(["completion"])).stderr).toContain(
+      "completion needs <shell>: bash, zsh or fish",
+    );
+  });
+});
+
+/** A folder with the program under its name, and a config. */
+function installed(): { readonly cwd: string; readonly env: Record<string, string> } {
+  const cwd = temporaryFolder({ "config.yaml": config });
+  const file = path.join(cwd, "fintoro-mirror");
+  writeFileSync(file, `#!/bin/sh\nexec '${process.execPath}' '${mainFile}' "$@"\n`);
+  chmodSync(file, 0o755);
+  return { cwd, env: { PATH: `${cwd}:${process.env["PATH"] ?? ""}`, HOME: cwd } };
+}
+
+/** How each shell is asked without a person: what it offers for a line that is being typed. */
+const questions = {
+  bash: String.raw`source <(fintoro-mirror completion bash)
+    ask() { COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _fintoro_mirror fintoro-mirror "$\{!#}"; printf '%s\n' "$\{COMPREPLY[@]}"; }
+    ask fintoro-mirror status --company a; ask fintoro-mirror export --format = pa`,
+  zsh: String.raw`compdef() { :; }; _describe() { print -l -- "$\{(@)lines%%:*}"; }
+    source <(fintoro-mirror completion zsh)
+    ask() { words=("$@") CURRENT=$#; _fintoro-mirror; }
+    ask fintoro-mirror status --company a; ask fintoro-mirror export --format=pa`,
+  fish: String.raw`fintoro-mirror completion fish | source
+    complete -C "fintoro-mirror status --company a"; complete -C "fintoro-mirror export --format=pa"`,
+};
+
+/** bash is everywhere; the others are asked where they are installed. */
+const present = shells.filter((shell) => spawnSync(shell, ["-c", "true"]).status === 0);
+
+test.each(present)("%s itself completes by its script", (shell) => {
+  const quiet = { bash: ["--norc", "--noprofile"], zsh: ["-f"], fish: ["--no-config"] }[shell];
+  const { cwd, env } = installed();
+  const script = questions[shell].replaceAll("\\{", "{");
+  const { stdout, stderr } = spawnSync(shell, [...quiet, "-c", script], {
+    cwd,
+    env: processEnv(env),
+    encoding: "utf8",
+  });
+  const [company, format] = stdout.trim().split("\n");
+  expect({ company, format: format?.replace("--format=", ""), stderr }).toEqual({
+    company: "acme",
+    format: "parquet",
+    stderr: "",
+  });
+});
+
+test("at a terminal, Tab completes the word", async () => {
+  const { cwd, env } = installed();
+  const terminal = startOnTerminal("exec bash --norc --noprofile -i", { cwd, env: { ...env, PS1: "$ " } });
+  terminal.type("source <(fintoro-mirror completion bash); echo re''ady\r");
+  await terminal.seen("ready\r\n");
+  terminal.type("fintoro-mirror sync invo\t");
+  await terminal.seen("sync invoices ");
+});
