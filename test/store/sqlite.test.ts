@@ -1,8 +1,9 @@
 import { openSync, closeSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
+import { Repository } from "../../src/store/repository.ts";
 import { databaseError, guarded, inTransaction, openDatabase } from "../../src/store/database.ts";
 import { manifestOf, openHasty, openShop, tempFolder } from "../support/mirror.ts";
 import { openMirror } from "../../src/state/mirror.ts";
@@ -142,4 +143,21 @@ function damage(path: string): void {
   const middle = Math.floor(statSync(path).size / 8_192) * 4_096;
   writeSync(file, Buffer.alloc(65_536, 0xa5), 0, 65_536, middle);
   closeSync(file);
+}
+
+describe("statements on own tables", () => {
+  test("are planned once: no value that is bound makes SQLite prepare them again", async () => {
+    const { db } = await openShop();
+    const prepare = vi.spyOn(db, "prepare");
+    const [item] = new Lookups(db).idsOf("people", 3);
+    expect(item).toBeUndefined();
+    const prepared = prepare.mock.calls.map(([sql]) => sql);
+    expect(prepared).toEqual(["SELECT id FROM _work WHERE resource = +? AND rank = 0 LIMIT +?"]);
+  });
+});
+
+class Lookups extends Repository {
+  idsOf(resource: string, most: number): number[] {
+    return this.selectColumn("SELECT id FROM _work WHERE resource = ? AND rank = 0 LIMIT ?", resource, most);
+  }
 }
