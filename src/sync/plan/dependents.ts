@@ -32,19 +32,20 @@ export function queueDependents(read: AnswerContext, finding: Finding): void {
   const { outcome, isNews } = finding;
   const isChange = outcome === "inserted" || outcome === "updated" || outcome === "deleted";
   if (!isNews && (!isChange || stamp.cause === "webhook")) return;
+  const dependents = [...ownersOf(read, finding), ...dependentsOf(read, finding)];
+  if (dependents.length === 0) return;
   const knownSeq = changeKnownSeq(read, finding);
-  const queue = (one: RecordRef, dueAtMs: number) => {
-    const resource = run.selected.get(one.resource);
-    if (resource && (isNews || isOutdated(run, resource, one.id, knownSeq)))
-      queueRecord(read, "changed with another", one, { dueAtMs });
-  };
-  for (const owner of ownersOf(read, finding)) queue(owner, 0);
-  const rules = run.mirror.manifest.invalidationRules ?? [];
-  for (const rule of rules) {
-    if (rule.resource !== read.resource.name || (isNews && rule.announced)) continue;
-    for (const id of dependentIds(run, rule, finding))
-      queue({ resource: rule.dependent, id }, isNews ? stamp.receivedAtMs : 0);
+  for (const { resource, id, dueAtMs } of dependents) {
+    const selected = run.selected.get(resource);
+    if (selected && (isNews || isOutdated(run, selected, id, knownSeq)))
+      queueRecord(read, "changed with another", { resource, id }, { dueAtMs });
   }
+}
+
+/** A record to read because another one changed. */
+interface Dependent extends RecordRef {
+  /** 0: at once, like an event's own record. */
+  readonly dueAtMs: number;
 }
 
 /** Reasons of reads that a list led to: what they find was there when the list came, unless it showed something else. */
@@ -74,18 +75,36 @@ function isOutdated(run: RunContext, resource: Resource, id: RecordId, seq: numb
  * Does a list that shows full records prove them in every run? A quick run reads a part of it. Where it shows some as
  * previews, it proves what was last read from it.
  */
-function isProven({ share }: RunContext, { list, gives, fullWhen }: Resource, source: string): boolean {
-  const isRead = list.kind === "whole" || (list.kind === "paged" && share !== "quick");
-  return gives === "full" && isRead && (fullWhen === undefined || source === "list");
+function isProven(run: RunContext, resource: Resource, source: string): boolean {
+  return isListedWhole(run, resource) && (resource.fullWhen === undefined || source === "list");
+}
+
+/** Does each run read a list of all its records, which shows them full? */
+function isListedWhole({ share }: RunContext, { list, gives }: Resource): boolean {
+  return gives === "full" && (list.kind === "whole" || (list.kind === "paged" && share !== "quick"));
 }
 
 /** The record that owns this one, as its row says, deleted or not: the document of a payment. */
-function ownersOf({ run, resource: { name, list } }: AnswerContext, { id }: Finding): RecordRef[] {
+function ownersOf({ run, resource: { name, list } }: AnswerContext, { id }: Finding): Dependent[] {
   if (list.kind !== "owned") return [];
   return list.by.flatMap(({ resource, type, typeField, idField }) => {
     const columns = [snakeCase(typeField), snakeCase(idField)];
     const [ownType, text] = run.mirror.records.texts(name, id, columns);
-    return ownType === type ? idsIn([text]).map((owner) => ({ resource, id: owner })) : [];
+    return ownType === type ? idsIn([text]).map((owner) => ({ resource, id: owner, dueAtMs: 0 })) : [];
+  });
+}
+
+/** Those of the connector's rules. Nothing is searched where no read could follow. */
+function dependentsOf({ run, resource, stamp }: AnswerContext, finding: Finding): Dependent[] {
+  const { isNews } = finding;
+  const dueAtMs = isNews ? stamp.receivedAtMs : 0;
+  const rules = run.mirror.manifest.invalidationRules ?? [];
+  return rules.flatMap((rule) => {
+    if (rule.resource !== resource.name || (isNews && rule.announced)) return [];
+    const dependent = run.selected.get(rule.dependent);
+    if (!dependent || (!isNews && dependent.fullWhen === undefined && isListedWhole(run, dependent)))
+      return [];
+    return dependentIds(run, rule, finding).map((id) => ({ resource: rule.dependent, id, dueAtMs }));
   });
 }
 
