@@ -71,8 +71,8 @@ async function ask(connection: DuckDBConnection, sql: string): Promise<Answer> {
 const queries = (reader: string) => sqlFor(reader).filter(({ sql }) => sql.startsWith("SELECT"));
 
 describe("queries in what users read", () => {
-  test.each(queries("report"))("the report answers: $sql", ({ sql }) => {
-    expect(askReport(sql).length).toBeGreaterThan(0);
+  test.each(queries("report"))("the report answers: $sql", ({ sql, answer }) => {
+    expect(askReport(sql).length).toBeGreaterThanOrEqual(answer === "may-be-empty" ? 0 : 1);
   });
 
   test.each(queries("duckdb"))("DuckDB answers: $sql", async ({ sql }) => {

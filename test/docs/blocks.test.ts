@@ -1,0 +1,73 @@
+import { copyFileSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import { root, runCommand, temporaryFolder } from "../support/cli.ts";
+import { blocks, docs } from "../support/docs.ts";
+import { runPage } from "../support/doc-page.ts";
+
+let sandbox: Sandbox;
+/** A config and a mirror that is complete: where every page but the first ones begins. */
+let begun: string;
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ limit: 100_000 });
+  begun = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-"));
+  writeFileSync(path.join(begun, "config.yaml"), configOf(["acme"]));
+  const { code, stderr } = await runCommand(["sync"], { cwd: begun, env: { FINTORO_TOKEN: sandbox.token } });
+  expect(stderr && code).toBe(0);
+}, 60_000);
+
+afterAll(async () => {
+  await sandbox.close();
+  rmSync(begun, { recursive: true, force: true });
+});
+
+function configOf(companies: readonly string[]): string {
+  const entries = companies.map(
+    (name) => `  ${name}:
+    token: \${env:FINTORO_TOKEN}
+    webhook: { secrets: ["\${file:./${name}.webhook-secret}"], public_url: "https://hooks.example.com/webhooks/${name}" }`,
+  );
+  return `base_url: ${sandbox.url}\ndata_dir: ./data\ncompanies:\n${entries.join("\n")}\n`;
+}
+
+/** A second company with what the first one has. */
+function addCompany(folder: string, name: string): void {
+  copyFileSync(path.join(folder, "data/acme.db"), path.join(folder, `data/${name}.db`));
+  writeFileSync(path.join(folder, "config.yaml"), configOf(["acme", name]));
+}
+
+const pages = [...docs.keys()].filter((file) =>
+  blocks.some((block) => block.file === file && ["sh", "python"].includes(block.language)),
+);
+const notRun = blocks.filter(({ marks }) => marks[0] === "not-run");
+
+test("every block says what it is, and no query stands without a reader", () => {
+  for (const [file, text] of docs) {
+    const fences = [...text.matchAll(/^ *```/gm)].length;
+    expect([file, blocks.filter((block) => block.file === file).length * 2]).toEqual([file, fences]);
+  }
+  const known = /^(sh|cron|yaml|python|ts|sql (report|mirror|duckdb))\b/;
+  const strange = blocks.filter(({ language, marks }) => !known.test(`${language} ${marks.join(" ")}`));
+  expect(strange).toEqual([]);
+});
+
+describe("what a reader copies out of a page works, in the order of the page", () => {
+  test.each(pages)("%s", { timeout: 60_000 }, async (file) => {
+    const folder = temporaryFolder();
+    cpSync(begun, folder, { recursive: true });
+    if (docs.get(file)?.includes("acme,beta") === true) addCompany(folder, "beta");
+    const own = blocks.filter((block) => block.file === file);
+    const { mishaps } = await runPage(own, { folder, baseUrl: sandbox.url, token: sandbox.token });
+    expect(mishaps).toEqual([]);
+  });
+
+  test("few blocks are left out, and each says why", () => {
+    expect(notRun.filter(({ marks }) => marks.length < 3)).toEqual([]);
+    const elsewhere = blocks.filter(({ marks }) => marks[0] === "run-by").map(({ marks }) => marks[1] ?? "");
+    expect(elsewhere.filter((file) => !existsSync(path.join(root, file)))).toEqual([]);
+    expect(notRun.length).toBeLessThanOrEqual(10);
+  });
+});

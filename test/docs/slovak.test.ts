@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { accountantMonth } from "../../connectors/fintoro/package/accountant-month.ts";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { slovak } from "../../connectors/fintoro/translations/slovak.ts";
+import { docs } from "../support/docs.ts";
+
+const text = docs.get("docs/sk.md") ?? "";
+
+test("the Slovak quick start names every view as its sheet is called", () => {
+  const rows = [...text.matchAll(/^\| (.+?) +\| `(v_\w+)` +\|/gm)].map(([, title, view]) => [view, title]);
+  const views = (manifest.views ?? []).map(({ name }) => [name, slovak.titles[name]]);
+  expect(rows).toEqual(views);
+});
+
+test("the Slovak quick start names columns, ages and the sheets of a month as workbooks do", () => {
+  const headings = new Set(Object.values(slovak.columns));
+  const bold = [...text.matchAll(/\*\*([^*]+)\*\*/g)].map(([, word = ""]) => word);
+  const others = ["Zošit (`.xlsx`)", "CSV (`.csv`)", slovak.titles["month_control"]];
+  expect(bold.filter((word) => !headings.has(word) && !others.includes(word))).toEqual([]);
+  expect(bold.length).toBeGreaterThan(10);
+  for (const age of Object.values(slovak.values["age"] ?? {})) expect(text).toContain(`„${age}“`);
+  for (const { name } of accountantMonth.sheets) expect(text).toContain(slovak.titles[name]);
+});
