@@ -1,5 +1,5 @@
 /** A page of the site: the Markdown file it is made of, and what the navigation calls it. */
-export interface SitePage {
+interface SitePage {
   readonly source: string;
   readonly label: string;
 }

@@ -1,8 +1,7 @@
-import { existsSync } from "node:fs";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { faultsOfSite, headingId, siteLink, type ProjectFiles } from "../../scripts/site/links.ts";
+import { faultsOfSite, siteLink, type ProjectFiles } from "../../scripts/site/links.ts";
 import { pageGroups } from "../../scripts/site/pages.ts";
 import { searchEntries } from "../../scripts/site/search-entries.ts";
 import { root } from "../support/cli.ts";
@@ -41,17 +40,6 @@ describe("the site of the documents", () => {
     },
   );
 
-  test("has every heading that a link names", () => {
-    const faults = sources.flatMap((source) => {
-      const text = readFileSync(path.join(root, source), "utf8");
-      const links = [...text.matchAll(/\]\(([^)\s]*#[^)\s]+)\)/g)].map(([, href = ""]) => href);
-      return links
-        .filter((href) => !/^https?:/.test(href) && !headingsOf(source, href).has(href.split("#")[1] ?? ""))
-        .map((href) => `${source}: ${href}`);
-    });
-    expect(faults).toEqual([]);
-  });
-
   test("is not built with a link to a heading that is not there", () => {
     const pages = new Map([
       ["index.html", '<a href="docs/a.html#one">1</a><a href="docs/a.html#two">2</a><a href="#here">3</a>'],
@@ -81,13 +69,3 @@ describe("the site of the documents", () => {
     ]);
   });
 });
-
-/** The ids of the page that a link leads to. */
-function headingsOf(source: string, href: string): Set<string> {
-  const [file = ""] = href.split("#");
-  const target = file === "" ? source : path.posix.join(path.posix.dirname(source), file);
-  const text = readFileSync(path.join(root, target), "utf8").replaceAll(/^ *```[\s\S]*?^ *```$/gm, "");
-  return new Set(
-    [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => headingId(heading.replaceAll("`", ""))),
-  );
-}

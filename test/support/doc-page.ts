@@ -74,7 +74,7 @@ export async function runPage(blocks: readonly Block[], environment: PageEnviron
 }
 
 /** One command each, without comments. */
-export function commandLines(text: string): string[] {
+function commandLines(text: string): string[] {
   return text
     .split("\n")
     .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
