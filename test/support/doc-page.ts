@@ -126,8 +126,8 @@ function adapted({ baseUrl, ports }: PageShell, args: readonly string[]): string
   const [command, second] = args;
   const port = String(ports.get("8080"));
   if (command === "init") {
-    const answers = ["--no-input", "--force", "--token-env", "FINTORO_TOKEN", "--base-url", baseUrl];
-    return ["init", "--company", "acme", ...answers];
+    const given = ["--no-input", "--force", "--token-env", "FINTORO_TOKEN", "--base-url", baseUrl];
+    return ["init", "--company", "acme", ...given];
   }
   if (command === "sandbox" && second === "--port") return ["sandbox", "--port", port, "--limit", "6000"];
   if (command === "sandbox" && second === "tick") return [...args, "--duration", "1s", "--changes", "5"];
