@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
@@ -31,6 +31,8 @@ const build = await rolldown({
   external: (id) => packages.some((name) => id === name || id.startsWith(`${name}/`)),
 });
 await build.write({ dir: out, entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" });
+// What the status page loads.
+cpSync(path.join(project, "src/status/page/assets"), path.join(out, "assets"), { recursive: true });
 writeFileSync(path.join(out, "THIRD-PARTY-LICENSES.txt"), licenses());
 // npm packs no lock file of the top folder: with this one the package is installed with the libraries it was tested with.
 copyFileSync(path.join(project, "package-lock.json"), path.join(out, "package-lock.json"));

@@ -45,6 +45,7 @@ export const pageGroups: readonly PageGroup[] = [
       page("docs/operation.md", "Deploy"),
       page("examples/README.md", "Examples"),
       page("docs/monitoring.md", "Monitor"),
+      page("docs/status-page.md", "Status page"),
       page("docs/backup.md", "Back up and restore"),
       page("docs/litestream.md", "Litestream"),
       page("docs/upgrade.md", "Upgrade"),

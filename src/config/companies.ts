@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { MirrorError } from "../base/errors.ts";
 import { someOf, unknownName } from "../base/names.ts";
 import type { CompanyConfig, Config } from "./config.ts";
+import type { Secret } from "../base/secret.ts";
 import { rereadSecret } from "./secrets.ts";
 
 /** The companies a command works on: all, or those named by `--company`, with commas between them. Throws MirrorError `usage`. */
@@ -33,6 +34,12 @@ export function withChangedToken(company: CompanyConfig): CompanyConfig | null {
   return token === null || isSame ? null : { ...company, token };
 }
 
+/** What the pages ask for now; null: nothing is set. A file is looked at again each time. */
+export function pageTokenOf(pageToken: Config["serve"]["pageToken"]): Secret | null {
+  if (pageToken === null) return null;
+  return rereadSecret(pageToken.place, (file) => readFileSync(file, "utf8")) ?? pageToken.secret;
+}
+
 const knownTexts = new WeakMap<Config, readonly string[]>();
 
 /** Every secret whose text is known: no log line may show one. The same list for each company of a config. */
@@ -48,6 +55,7 @@ function readTexts(config: Config): readonly string[] {
     ...(secret ? [secret.secret] : []),
   ]);
   const ofCompanies = config.companies.flatMap((company) => [company.token, ...company.webhook.secrets]);
-  const secrets = [...ofCompanies, ...ofAlerts];
+  const { pageToken } = config.serve;
+  const secrets = [...ofCompanies, ...(pageToken ? [pageToken.secret] : []), ...ofAlerts];
   return [...new Set(secrets.filter((secret) => secret.known).map((secret) => secret.reveal()))];
 }

@@ -60,7 +60,7 @@ export function configSchema(known: KnownConnector, place: ConfigPlace) {
     rate_limit: rateLimit.prefault({}).describe("How the service's request budget is used."),
     http: http.prefault({}).describe("Limits of a single request, and how long to wait for the service."),
     schedule: schedule.prefault({}).describe("When `serve` does what."),
-    serve: serve.prefault({}).describe("The receiver, status page and metrics."),
+    serve: serve(place).prefault({}).describe("The receiver, status page and metrics."),
     exports: z
       .array(exportEntry(place), { error: "must be a list" })
       .default([])

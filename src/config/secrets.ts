@@ -50,7 +50,7 @@ export function resolveSecrets(raw: unknown, source: SecretSource): ResolvedSecr
   );
 }
 
-/** `companies.*.token`, `companies.*.webhook.secrets[*]`, `alerts[*].url` and `alerts[*].secret` */
+/** `companies.*.token`, `companies.*.webhook.secrets[*]`, `serve.page_token`, `alerts[*].url` and `alerts[*].secret` */
 function secretPaths(raw: unknown): Path[] {
   const alerts = valueAt(raw, ["alerts"]);
   const count = Array.isArray(alerts) ? alerts.length : 0;
@@ -58,7 +58,7 @@ function secretPaths(raw: unknown): Path[] {
     ["alerts", index, "url"],
     ["alerts", index, "secret"],
   ]).flat();
-  return [...ofCompanies(raw), ...ofAlerts];
+  return [...ofCompanies(raw), ["serve", "page_token"], ...ofAlerts];
 }
 
 function ofCompanies(raw: unknown): Path[] {
@@ -96,9 +96,9 @@ export function isAddress(where: Path): boolean {
   return where[0] === "alerts" && where[2] === "url";
 }
 
-/** What signs deliveries or alerts: it must not be guessed. */
+/** What signs deliveries or alerts, and what opens the pages: it must not be guessed. */
 export function isSigningKey(where: Path): boolean {
-  return isOfWebhook(where) || (where[0] === "alerts" && where[2] === "secret");
+  return isOfWebhook(where) || where[1] === "page_token" || (where[0] === "alerts" && where[2] === "secret");
 }
 
 /** `companies.NAME.webhook.…` */

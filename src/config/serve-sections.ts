@@ -9,6 +9,8 @@ import {
   section,
   timezoneText,
 } from "./config-values.ts";
+import { pathText } from "./config-problems.ts";
+import type { ResolvedSecrets } from "./secrets.ts";
 
 const dayMs = 86_400_000;
 
@@ -37,17 +39,31 @@ export const schedule = section({
   timezone: timezoneText().default("Europe/Bratislava").describe("The patterns' time zone."),
 }).transform(({ publish_every, ...same }) => ({ ...same, publishEveryMs: publish_every }));
 
-/** The receiver, and how much is done at a time. */
-export const serve = section({
-  listen: readableText("an address", readListen).prefault("127.0.0.1:8787").describe("Address and port."),
-  hosts: z
-    .array(readableText("a host name", readHostName), { error: "must be a list" })
-    .default([])
-    .describe("Host names that the pages are asked for by, besides addresses, localhost and public_url's."),
-  after_run: integerBetween(1, 64)
-    .default(1)
-    .describe("For how many companies at a time report and exports are made; each takes a process."),
-}).transform(({ listen, after_run, ...same }) => ({ ...listen, ...same, afterRun: after_run }));
+/** The receiver, the pages, and how much is done at a time. */
+export function serve({ secrets }: { readonly secrets: ResolvedSecrets }) {
+  return section({
+    listen: readableText("an address", readListen).prefault("127.0.0.1:8787").describe("Address and port."),
+    hosts: z
+      .array(readableText("a host name", readHostName), { error: "must be a list" })
+      .default([])
+      .describe("Host names that the pages are asked for by, besides addresses, localhost and public_url's."),
+    page_token: z
+      .string({ error: "must be text; put it in quotes" })
+      .min(1, { error: "must not be empty" })
+      .optional()
+      .describe(
+        "What the status page asks for: ${env:NAME}, ${file:/path}, or (with a warning) the token itself. Beyond this machine there is no page without it.",
+      ),
+    after_run: integerBetween(1, 64)
+      .default(1)
+      .describe("For how many companies at a time report and exports are made; each takes a process."),
+  }).transform(({ listen, after_run, hosts }) => {
+    const token = secrets.get(pathText(["serve", "page_token"]));
+    // Null: none is set.
+    const pageToken = token ? { secret: token.secret, place: token.place } : null;
+    return { ...listen, hosts, afterRun: after_run, pageToken };
+  });
+}
 
 const keptFor = durationText(1_000, 36_500 * dayMs, ", or keep");
 /** Gives null. */

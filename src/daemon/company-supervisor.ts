@@ -2,6 +2,7 @@ import { makeFolders } from "../base/atomic-file.ts";
 import { hintOf, messageOf, MirrorError } from "../base/errors.ts";
 import { withChangedToken } from "../config/companies.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
+import type { ProgressView } from "../log/progress-view.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import { guarded } from "../store/database.ts";
 import { lockHolder, takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
@@ -10,6 +11,7 @@ import type { Ingest } from "../webhook/ingest/ingest.ts";
 import { CompanyRuntime, graceMs, type SharedParts } from "./company-runtime.ts";
 import { needsRestart, type CompanySettings, type DaemonContext } from "./daemon-context.ts";
 import { CompanyCounters } from "./counters.ts";
+import { progressView } from "./runs/run-progress.ts";
 import { readCompanyStatus } from "./status-reader.ts";
 
 /** Pause before a lock held by another process is tried again, and a file that could not be opened. */
@@ -81,6 +83,12 @@ export class CompanySupervisor {
     const { clock, connections, strayRefusals } = context;
     const receiver = { refusals, strayRefusals, dropped: connections.dropped };
     return readCompanyStatus({ clock, settings, counters, receiver, closedState, runtime });
+  }
+
+  /** Of the run under way; null: there is none. */
+  progress(): ProgressView | null {
+    const current = this.runtime?.runQueue.current ?? null;
+    return current && progressView(current.run);
   }
 
   /** Changes the settings; restarts the runtime if it was built from others. Running work ends where it can resume. */

@@ -3,6 +3,7 @@ import type { Log } from "../base/logger.ts";
 import { LoopTurns } from "../store/loop-turns.ts";
 import type { Config } from "../config/config.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
+import type { PageCompany } from "../status/page/facts/company-facts.ts";
 import type { Refusal } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { RefusalReason } from "../webhook/ingest/delivery.ts";
 import type { Ingest } from "../webhook/ingest/ingest.ts";
@@ -14,6 +15,7 @@ import { AfterRunQueue, type AfterRunScope } from "./runs/after-run-queue.ts";
 import { RecentViews } from "./recent-views.ts";
 import { RunPlaces } from "./runs/run-places.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
+import { statusQuestion } from "./status-question.ts";
 
 /** Longer than the supervisors' own deadline, after which they only close. */
 const stopDeadlineMs = 20_500;
@@ -83,6 +85,27 @@ export class Daemon implements Companies {
   /** As `views`, for pages and alerts: read in slices and up to 5 s old. */
   recentViews(): Promise<readonly CompanyStatusView[]> {
     return this.recent.read();
+  }
+
+  /** In the order of the config. */
+  get companyNames(): readonly string[] {
+    return this.config.companies.map(({ name }) => name);
+  }
+
+  /** One company for its page; null: there is none. */
+  pageOf(name: string): PageCompany | null {
+    const supervisor = this.supervisors.get(name);
+    if (!supervisor) return null;
+    return {
+      question: statusQuestion(supervisor.settings, this.context),
+      view: () => supervisor.view(),
+      progress: () => supervisor.progress(),
+    };
+  }
+
+  /** As it is now: time zone of pages, and the token that they ask for. */
+  get pageSettings(): { readonly timeZone: string; readonly token: Config["serve"]["pageToken"] } {
+    return { timeZone: this.config.schedule.timezone, token: this.config.serve.pageToken };
   }
 
   views(): CompanyStatusView[] {

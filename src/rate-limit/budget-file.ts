@@ -2,9 +2,10 @@ import { readFileSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { makeFolders } from "../base/atomic-file.ts";
-import type { Clock } from "../base/clock.ts";
+import { isoTime, type Clock } from "../base/clock.ts";
 import { messageOf, MirrorError } from "../base/errors.ts";
 import { silentLog, type Log } from "../base/logger.ts";
+import type { SpentMinute } from "./permit.ts";
 import { decodeState, encodeState, type Origin } from "./state-codec.ts";
 import type { RateLimitStore, Step } from "./state-store.ts";
 import { defaultRules, type RateLimitState } from "./state.ts";
@@ -21,6 +22,12 @@ export interface BudgetFileOptions {
   readonly log?: Log;
 }
 
+/** The budget of one company in its file. */
+export interface BudgetFile extends RateLimitStore {
+  /** Requests by minute since then, epoch ms; at most of the last day. Minutes without one are left out. */
+  spentSince(sinceMs: number): SpentMinute[];
+}
+
 /**
  * Opens the budget that all processes of this company share, kept across restarts.
  *
@@ -28,7 +35,7 @@ export interface BudgetFileOptions {
  * answers. Worst outcome of a power cut: the last steps are lost, and a window is waited out after the boot; a damaged
  * file is moved away and started anew. Throws MirrorError `database` when the file cannot be used.
  */
-export function openBudgetFile(options: BudgetFileOptions): RateLimitStore {
+export function openBudgetFile(options: BudgetFileOptions): BudgetFile {
   const { path, clock, log = silentLog, bootId = readBootId(), windowMs = defaultRules.windowMs } = options;
   let file: OpenFile | null = null;
   const here = (): Origin => ({ bootId, monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() });
@@ -65,6 +72,7 @@ export function openBudgetFile(options: BudgetFileOptions): RateLimitStore {
       const text = encodeState(state, here());
       open.replace.run(text);
       last = { text, state };
+      open.count(known, state, clock.nowMs());
     }
     return result;
   };
@@ -74,6 +82,8 @@ export function openBudgetFile(options: BudgetFileOptions): RateLimitStore {
     transact: <T>(step: (state: RateLimitState | null) => Step<T>) =>
       using((open) => open.inTransaction.immediate(() => transact(open, step)) as T),
     read: () => using(read),
+    spentSince: (sinceMs) =>
+      using(({ minutes }) => minutes.all(Math.floor(sinceMs / minuteMs)).map(spentMinute)),
     close,
   };
 }
@@ -92,14 +102,51 @@ function openDatabase(path: string) {
     db.exec(
       "CREATE TABLE IF NOT EXISTS budget (id INTEGER PRIMARY KEY CHECK (id = 1), state TEXT NOT NULL) STRICT",
     );
+    db.exec(
+      "CREATE TABLE IF NOT EXISTS minutes (minute INTEGER PRIMARY KEY, requests INTEGER NOT NULL, refused INTEGER NOT NULL) STRICT",
+    );
     const select = db.prepare<[], { state: string }>("SELECT state FROM budget WHERE id = 1");
     const replace = db.prepare<[string]>("INSERT OR REPLACE INTO budget (id, state) VALUES (1, ?)");
     const inTransaction = db.transaction((act: () => unknown) => act());
-    return { db, select, replace, inTransaction };
+    const minutes = db.prepare<[number], MinuteRow>(
+      "SELECT * FROM minutes WHERE minute >= ? ORDER BY minute",
+    );
+    return { db, select, replace, minutes, inTransaction, count: createCounter(db) };
   } catch (error) {
     db.close();
     throw error;
   }
+}
+
+const minuteMs = 60_000;
+const keptMinutes = 24 * 60;
+
+interface MinuteRow {
+  readonly minute: number;
+  readonly requests: number;
+  readonly refused: number;
+}
+
+function spentMinute({ minute, requests, refused }: MinuteRow): SpentMinute {
+  return { at: isoTime(minute * minuteMs), requests, refused };
+}
+
+/** Counts what a step did by minute, for people: each permit has an id of its own, and a refusal its time. */
+function createCounter(db: Database.Database) {
+  const add = db.prepare<[number, number, number]>(`INSERT INTO minutes VALUES (?, ?, ?) ON CONFLICT (minute)
+    DO UPDATE SET requests = requests + excluded.requests, refused = refused + excluded.refused`);
+  const forget = db.prepare<[number]>("DELETE FROM minutes WHERE minute < ?");
+  let counted = 0;
+  return (before: RateLimitState | null, after: RateLimitState, nowMs: number) => {
+    const requests = Math.max(0, after.nextId - (before?.nextId ?? 1));
+    const { lastAt } = after.refusals;
+    const refused = lastAt !== null && lastAt !== before?.refusals.lastAt ? 1 : 0;
+    if (requests + refused === 0) return;
+    const minute = Math.floor(nowMs / minuteMs);
+    add.run(minute, requests, refused);
+    if (minute !== counted) forget.run(minute - keptMinutes);
+    counted = minute;
+  };
 }
 
 function isDamaged(error: unknown): boolean {

@@ -27,6 +27,15 @@ export interface BudgetView {
   readonly waitMs: number;
 }
 
+/** Requests that were sent in one minute, by all processes that share the budget. */
+export interface SpentMinute {
+  /** Its beginning, ISO. */
+  readonly at: string;
+  readonly requests: number;
+  /** Of the answers that came in it: 429. */
+  readonly refused: number;
+}
+
 /** Decides when the next request may go. Every attempt asks it, retries too. */
 export interface RateLimiter {
   /** Waits for a permit. Rejects with a MirrorError of kind `stopped` when `signal` aborts. */

@@ -1,4 +1,4 @@
-import { laneRank, type Lane } from "../base/lane.ts";
+import { laneRank, lanes as allLanes, type Lane } from "../base/lane.ts";
 import { Repository } from "../store/repository.ts";
 import { longestDelayMs, type WorkItem } from "./work-item.ts";
 
@@ -12,6 +12,13 @@ export interface LeaseQuestion {
   readonly share: LaneShare;
   /** Leased items by id. */
   readonly leased: ReadonlyMap<number, WorkItem>;
+}
+
+/** How many items of one lane are in one state. */
+export interface LaneCount {
+  readonly lane: Lane;
+  readonly state: "ready" | "dead" | "held";
+  readonly count: number;
 }
 
 /** A row of `_work`. */
@@ -88,6 +95,13 @@ export class LeaseOrder extends Repository {
     leased: LeaseQuestion["leased"],
   ): StoredItem | undefined {
     return this.firstFree("due_ms >= ?", "", lane, { resources, leased }, 0);
+  }
+
+  /** What waits, in the order in which lanes are served. */
+  counts(): LaneCount[] {
+    const sql = "SELECT lane, state, count(*) AS count FROM _work GROUP BY 1, 2 ORDER BY 1, 2";
+    const rows = this.selectAll<Omit<LaneCount, "lane"> & { readonly lane: number }>(sql);
+    return rows.map(({ lane, ...same }) => ({ lane: allLanes[lane] as Lane, ...same }));
   }
 
   private nextDue(lane: Lane, asked: LaneQuestion, condition = ""): StoredItem | undefined {

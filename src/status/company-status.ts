@@ -1,4 +1,4 @@
-import type { BudgetView } from "../rate-limit/permit.ts";
+import type { BudgetView, SpentMinute } from "../rate-limit/permit.ts";
 import type { FileCounts } from "../state/files/pending-files.ts";
 import type { QueueCount } from "../state/work-queue.ts";
 import type { RunPlan } from "../sync/plan/run-plan.ts";
@@ -25,6 +25,8 @@ export interface CompanyStatus {
   /** The run it is making; `unknown` where the lock does not say since when it is held. */
   readonly running: number | "unknown" | null;
   readonly budget: BudgetView | null;
+  /** Requests of the last hour by minute, of all processes; minutes without one are left out. */
+  readonly budget_minutes: readonly SpentMinute[];
   /** What an unchanged run costs; null: no run has read everything yet. */
   readonly plan: RunPlan | null;
   readonly freshness: Freshness;

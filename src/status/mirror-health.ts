@@ -11,6 +11,7 @@ import { Sizes, type MirrorSizes } from "../state/retention/sizes.ts";
 import { Runs, type RunRow } from "../state/runs.ts";
 import type { Db } from "../store/database.ts";
 import { expectedRecords, sweptAt } from "../state/sweeps.ts";
+import { LeaseOrder, type LaneCount } from "../state/lease-order.ts";
 import { WorkQueue, type DeadLetter, type QueueCount } from "../state/work-queue.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
 import { lastFailedStart, type FailedStart } from "../sync/run/run-outcome.ts";
@@ -45,6 +46,8 @@ export interface Health {
   /** The run after the last of them, where it failed before it began to write. */
   readonly failed_start: FailedStart | null;
   readonly queue: readonly QueueCount[];
+  /** The same items by lane, in the order in which lanes are served. */
+  readonly lanes: readonly LaneCount[];
   readonly quarantine: readonly Quarantined[];
   /** Reads that the last run set aside; the next run asks again. */
   readonly setAside: readonly DeadLetter[];
@@ -86,6 +89,7 @@ export function readHealth(db: Db, manifest: Manifest): Health {
       runs: rows.slice(0, 10),
       failed_start: lastFailedStart(meta, rows[0]?.startedAt ?? null),
       queue: queue.counts(),
+      lanes: new LeaseOrder(db).counts(),
       quarantine: new Quarantine(db).all(),
       setAside: queue.deadLetters(),
       newColumns: unknownColumns(db),

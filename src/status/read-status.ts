@@ -53,10 +53,10 @@ export interface StatusQuestion {
 /** Reads the status of one company from its files; sends no request and writes nothing. */
 export function readStatus(question: StatusQuestion): CompanyStatus {
   const { db, files, manifest, nowMs } = question;
-  const budget = readBudget(question);
+  const { budget, budget_minutes } = readBudget(question);
   const after_run = readStepStatus(files.afterRun, question.steps, nowMs);
   const alerts = readAlerts(files);
-  if (!db) return { ...noMirror, budget, after_run, alerts };
+  if (!db) return { ...noMirror, budget, budget_minutes, after_run, alerts };
   const health = readHealth(db, manifest);
   const freshness = judgeFreshness(health, question);
   const writer = lockHolder(files.lock);
@@ -66,6 +66,7 @@ export function readStatus(question: StatusQuestion): CompanyStatus {
   const plan = readPlan(db, question, health, budget);
   const facts = {
     budget,
+    budget_minutes,
     after_run,
     alerts,
     plan,
@@ -90,17 +91,21 @@ const noMirror = {
   verified: null,
 };
 
+const hourMs = 3_600_000;
+
 /** What is known of the request budget; null where no request was ever sent. */
 function readBudget({
   files: { budget: path },
   scrub: { windowMs },
   clock,
   log,
-}: StatusQuestion): BudgetView | null {
-  if (!existsSync(path)) return null;
+  nowMs,
+}: StatusQuestion): Pick<CompanyStatus, "budget" | "budget_minutes"> {
+  if (!existsSync(path)) return { budget: null, budget_minutes: [] };
   const store = openBudgetFile({ path, clock, log, windowMs });
   try {
-    return createRateLimiter({ store, clock, windowMs }).view();
+    const budget = createRateLimiter({ store, clock, windowMs }).view();
+    return { budget, budget_minutes: store.spentSince(nowMs - hourMs) };
   } finally {
     store.close();
   }

@@ -31,7 +31,7 @@ describe("a config", () => {
         publishEveryMs: 900_000,
         timezone: "Europe/Bratislava",
       },
-      serve: { host: "127.0.0.1", port: 8787, hosts: [], afterRun: 1 },
+      serve: { host: "127.0.0.1", port: 8787, hosts: [], afterRun: 1, pageToken: null },
       exports: [],
       files: { pdf: false, attachments: false },
       report: { out: null, mode: null, redact: [] },
@@ -53,7 +53,7 @@ describe("a config", () => {
       rateLimit: { reserveShare: 0.255, windowMs: 2000 },
       http: { concurrency: 2, timeoutMs: 1500, maxResponseBytes: 1_048_576 },
       schedule: { sync: null, quick: null, publish: "0 6 * * 1-5", timezone: "UTC" },
-      serve: { host: "::1", port: 0, hosts: ["mirror.example.com"], afterRun: 2 },
+      serve: { host: "::1", port: 0, hosts: ["mirror.example.com"], afterRun: 2, pageToken: null },
       exports: [
         {
           format: "csv",

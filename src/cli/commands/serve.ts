@@ -1,11 +1,14 @@
 import { MirrorError } from "../../base/errors.ts";
 import { isLoopbackUrl, readListen, type ListenAddress } from "../../config/address.ts";
-import { chosenCompanies } from "../../config/companies.ts";
+import { chosenCompanies, pageTokenOf } from "../../config/companies.ts";
 import type { Config } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { Daemon } from "../../daemon/daemon.ts";
 import type { ConnectionCounts } from "../../webhook/server/connections.ts";
 import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
+import { defaultReadyLimits } from "../../status/conditions.ts";
+import { PageAccess } from "../../status/page/page-access.ts";
+import { StatusSite } from "../../status/page/status-site.ts";
 import { createPages } from "../../status/render/pages.ts";
 import { startServer, type WebhookServer } from "../../webhook/server/server.ts";
 import { printResult } from "../console/output.ts";
@@ -84,17 +87,29 @@ function listen(
 ): Promise<WebhookServer> {
   const { log, clock, version } = context;
   const { host, port } = address;
-  if (!isLoopbackUrl(urlOf(host, port)))
+  const isLocal = isLoopbackUrl(urlOf(host, port));
+  if (!isLocal)
     log.warn("listens beyond this machine, in plain HTTP: let only a proxy with TLS reach it", { host });
+  const freshness = () => ({ freshForMs: freshForMs(daemon.schedule, clock.nowMs()) });
   const pages = createPages(() => daemon.recentViews(), clock, {
     version,
     strays: () => daemon.otherAnswers,
     strayRefusals: daemon.strayRefusals,
     droppedConnections: () => counts.dropped,
-    limits: () => ({ freshForMs: freshForMs(daemon.schedule, clock.nowMs()) }),
+    limits: freshness,
+  });
+  const site = new StatusSite({
+    clock,
+    version,
+    access: new PageAccess({ clock, isLocal, token: () => pageTokenOf(daemon.pageSettings.token) }),
+    companies: () => daemon.companyNames,
+    find: (company) => daemon.pageOf(company),
+    views: () => daemon.recentViews(),
+    limits: () => ({ ...defaultReadyLimits, ...freshness() }),
+    timeZone: () => daemon.pageSettings.timeZone,
   });
   const pageHosts = () => [host, ...daemon.pageHosts];
-  return startServer({ host, port, companies: daemon, clock, log, pages, pageHosts, counts });
+  return startServer({ host, port, companies: daemon, clock, log, pages, site, pageHosts, counts });
 }
 
 function urlOf(host: string, port: number): string {

@@ -28,7 +28,6 @@ export type Pages = Readonly<Record<string, () => Page | Promise<Page>>>;
 export function createPages(views: Views, clock: Clock, options: PagesOptions): Pages {
   const metrics = createMetrics(options.version);
   return {
-    "/": () => page(200, text, index),
     "/healthz": () => page(200, json, JSON.stringify({ status: "ok", version: options.version })),
     "/readyz": () => readyPage(views, clock.nowMs(), options),
     "/metrics": async () =>
@@ -44,16 +43,7 @@ function receiverCounts({ strays, strayRefusals, droppedConnections }: PagesOpti
   };
 }
 
-const text = "text/plain; charset=utf-8";
 const json = "application/json; charset=utf-8";
-
-const index = `fintoro-mirror
-
-/healthz               200 as long as the process answers: the check for a proxy or a supervisor
-/readyz                200 if every mirror is current, otherwise 503, with the reasons: the check for people
-/metrics               for Prometheus
-POST /webhooks/NAME    deliveries for the company NAME
-`;
 
 async function readyPage(views: Views, nowMs: number, options: PagesOptions): Promise<Page> {
   const limits = { ...defaultReadyLimits, ...options.limits?.() };

@@ -16,6 +16,16 @@ export interface Change {
   readonly after: string | null;
 }
 
+/** A part of the change log. */
+export interface ChangeWindow {
+  readonly fromSeq: number;
+  /** Not included. */
+  readonly beforeSeq: number;
+  /** Null: all. */
+  readonly resource: string | null;
+  readonly most: number;
+}
+
 /** Reads the change log. Safe beside a running writer. */
 export class Changes extends Repository {
   /** The number of the last change; 0 for none. */
@@ -63,11 +73,25 @@ export class Changes extends Repository {
     return this.db.transaction(() => this.readAfter(seq, resource, most))();
   }
 
+  /** Those of these changes, the newest first. What was removed is left out. */
+  newestIn({ fromSeq, beforeSeq, resource, most }: ChangeWindow): Change[] {
+    const sql = `SELECT seq, resource, record_id AS recordId, op, at, cause, request_id AS requestId, before, after
+      FROM _changes WHERE seq >= ? AND seq < ? AND (? IS NULL OR resource = ?)
+      ORDER BY seq DESC LIMIT ?`;
+    return this.changesOf(sql, fromSeq, beforeSeq, resource, resource, most);
+  }
+
   private readAfter(seq: number, resource: string | null, most: number): Change[] {
     this.assertHeldAfter(seq);
     const sql = `SELECT seq, resource, record_id AS recordId, op, at, cause, request_id AS requestId, before, after
       FROM _changes WHERE seq > ? AND (? IS NULL OR resource = ?) ORDER BY seq LIMIT ?`;
-    const rows = this.statement(sql).safeIntegers().all(seq, resource, resource, most);
+    return this.changesOf(sql, seq, resource, resource, most);
+  }
+
+  private changesOf(sql: string, ...values: readonly unknown[]): Change[] {
+    const rows = this.statement(sql)
+      .safeIntegers()
+      .all(...values);
     return (rows as (Change & { seq: bigint; recordId: bigint })[]).map((row) => ({
       ...row,
       seq: Number(row.seq),

@@ -108,6 +108,13 @@ export class Connections {
     });
   }
 
+  /** The same for a stream: whether it is read is looked at by who writes it. */
+  trackStream(response: ServerResponse): void {
+    this.track(response);
+    const connection = this.open.get(response.req.socket);
+    if (connection) connection.untilMs = Infinity;
+  }
+
   /** Stops accepting, waits for responses on their way, and after `graceMs` ends what is left. */
   async close(graceMs: number): Promise<void> {
     const { server } = this;

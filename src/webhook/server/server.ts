@@ -5,6 +5,8 @@ import { isPageHost } from "../../config/address.ts";
 import { connectionLimits, Connections, type ConnectionCounts } from "./connections.ts";
 import type { Answer } from "../ingest/delivery.ts";
 import { Receiver, type Admission, type ReceiverOptions } from "./receiver.ts";
+import { EventStreams, streamLimits } from "./event-streams.ts";
+import { answerSite, type Site } from "./site.ts";
 import { bodyLimits, createBodyReader, type BodyReader, type BodyResult } from "./request-body.ts";
 import {
   refusalPage,
@@ -22,6 +24,8 @@ export interface ServerOptions extends ReceiverOptions {
   readonly port: number;
   /** By path, for GET and HEAD. */
   readonly pages: Readonly<Record<string, () => Promise<Page> | Page>>;
+  /** Pages at other paths. @default none */
+  readonly site?: Site;
   /**
    * Names by which pages may be asked for, besides addresses and `localhost`.
    *
@@ -39,7 +43,7 @@ export interface WebhookServer {
   close(graceMs: number): Promise<void>;
 }
 
-const defaultLimits = { ...bodyLimits, ...connectionLimits };
+const defaultLimits = { ...bodyLimits, ...connectionLimits, ...streamLimits };
 /** Limits of the server; `defaultLimits` has their values and meanings. */
 export type ServerLimits = Readonly<typeof defaultLimits>;
 
@@ -69,7 +73,7 @@ export async function startServer(options: ServerOptions): Promise<WebhookServer
   server.on("checkExpectation", (_, response: ServerResponse) => handler.refuseExpectation(response));
   await listen(server, options);
   const { port } = server.address() as AddressInfo;
-  return { port, close: (graceMs) => handler.connections.close(graceMs) };
+  return { port, close: (graceMs) => handler.close(graceMs) };
 }
 
 class RequestHandler {
@@ -79,6 +83,7 @@ class RequestHandler {
   private readonly limits: ServerLimits;
   private readonly receiver: Receiver;
   private readonly readBody: BodyReader;
+  private readonly streams: EventStreams;
   private readonly rendering = new Map<() => Promise<Page> | Page, Promise<RenderedPage>>();
 
   constructor(server: Server, options: ServerOptions, limits: ServerLimits) {
@@ -90,6 +95,12 @@ class RequestHandler {
     const refused = (status: number, why: string) => void this.refuseRequest(status, why);
     const { clock, log, counts = { dropped: 0 } } = options;
     this.connections = new Connections(server, { limits, counts, clock, log, refused });
+    this.streams = new EventStreams(this.connections, limits);
+  }
+
+  close(graceMs: number): Promise<void> {
+    this.streams.endAll();
+    return this.connections.close(graceMs);
   }
 
   /** `expectsContinue`: the sender waits for 100 before it sends the body. */
@@ -118,18 +129,26 @@ class RequestHandler {
 
   private showPage(response: ServerResponse, url: string): void {
     const { method } = response.req;
-    const { pages } = this.options;
+    const { pages, site } = this.options;
     const [path = ""] = url.split("?", 1);
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-    if (!page) return this.refuse(response, this.refuseRequest(404, "no such address"));
-    if (method !== "GET" && method !== "HEAD") {
-      const answer = this.refuseRequest(405, "this page takes GET and HEAD");
-      return this.refuse(response, answer, { allow: "GET, HEAD" });
+    const allow = page ? "GET, HEAD" : (site?.methodsOf(path) ?? null);
+    if (allow === null) return this.refuse(response, this.refuseRequest(404, "no such address"));
+    if (!allow.split(", ").includes(method ?? "")) {
+      const answer = this.refuseRequest(405, `this page takes ${allow.replace(", ", " and ")}`);
+      return this.refuse(response, answer, { allow });
     }
     if (!isPageHost(response.req.headers.host, this.options.pageHosts?.() ?? []))
       return this.refuse(response, this.refuseRequest(421, wrongHost));
     this.connections.track(response);
-    void this.renderShared(page).then((made) => respondPage(response, made, !this.server.listening));
+    if (page)
+      void this.renderShared(page).then((made) => respondPage(response, made, !this.server.listening));
+    else if (site) void answerSite(this.siteParts(site), response, url);
+  }
+
+  private siteParts(site: Site): Parameters<typeof answerSite>[0] {
+    const { streams, readBody, server } = this;
+    return { site, streams, readBody, log: this.options.log, isListening: () => server.listening };
   }
 
   /** Whoever asks while a page is being made gets that one: thousands of requests in one packet cost one page. */

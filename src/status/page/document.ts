@@ -1,0 +1,104 @@
+import { hash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { Page } from "../../webhook/server/response.ts";
+import { html, type Html, type Piece } from "./markup/html.ts";
+
+/** What every page loads. Each name has a hash of its content, so that a browser may keep it for ever. */
+export interface Assets {
+  /** By path. */
+  readonly pages: Readonly<Record<string, Page>>;
+  readonly style: string;
+  readonly script: string;
+  readonly icon: string;
+}
+
+const types = { css: "text/css", js: "text/javascript", svg: "image/svg+xml" } as const;
+
+/** Reads the style, the script and the icon, which are files beside the code. */
+export function readAssets(): Assets {
+  const made = Object.entries(types).map(([extension, type]) => {
+    const body = readFileSync(new URL(`./assets/status.${extension}`, import.meta.url), "utf8");
+    const path = `/assets/status.${hash("sha256", body).slice(0, 16)}.${extension}`;
+    const headers = { ...safety, "Cache-Control": "public, max-age=31536000, immutable" };
+    return [path, { status: 200, type: `${type}; charset=utf-8`, body, headers }] as const;
+  });
+  const [style = "", script = "", icon = ""] = made.map(([path]) => path);
+  return { pages: Object.fromEntries(made), style, script, icon };
+}
+
+/** Nothing from another place, nothing inline, in no frame. */
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+const safety = {
+  "Content-Security-Policy": policy,
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Referrer-Policy": "no-referrer",
+};
+
+/** What stands on a page, and around it. */
+export interface DocumentFacts {
+  readonly title: string;
+  readonly body: Piece;
+  /** Links above: text by path, the last one is this page. */
+  readonly trail?: readonly (readonly [string, string])[];
+  /** Where its changes come from; null: it stays as it is. */
+  readonly live?: string | null;
+  readonly version: string;
+  readonly assets: Pick<Assets, "style" | "script" | "icon">;
+}
+
+/** A whole page as an answer. */
+export function documentPage(
+  status: number,
+  facts: DocumentFacts,
+  headers: Readonly<Record<string, string>> = {},
+): Page {
+  const type = "text/html; charset=utf-8";
+  const body = documentOf(facts).text.replaceAll(/\n\s+/g, "\n");
+  return { status, type, body, headers: { ...safety, "Cache-Control": "no-store", ...headers } };
+}
+
+function documentOf({ title, body, trail = [], live = null, version, assets }: DocumentFacts): Html {
+  const links = trail.map(([text, path], i) =>
+    i === trail.length - 1
+      ? html`<li><span aria-current="page">${text}</span></li>`
+      : html`<li><a href="${path}">${text}</a></li>`,
+  );
+  return html`<!doctype html>
+    <html lang="en" ${live !== null && html` data-live="${live}"`}>
+      <head>
+        <meta charset="utf-8" />
+        <title>${title}</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <link rel="icon" type="image/svg+xml" href="${assets.icon}" />
+        <link rel="stylesheet" href="${assets.style}" />
+        ${live !== null && html`<script src="${assets.script}" defer></script>`}
+      </head>
+      <body>
+        <a class="skip" href="#main">To the content</a>
+        <header class="top">
+          <a class="brand" href="/">fintoro-mirror</a>
+          ${
+            links.length > 1 &&
+            html`<nav aria-label="Where you are">
+              <ol>
+                ${links}
+              </ol>
+            </nav>`
+          }
+        </header>
+        <main id="main" tabindex="-1">${body}</main>
+        <footer class="bottom">
+          <p id="connection">${live === null ? "" : "This page is as it was when it was loaded."}</p>
+          <p>
+            ${version} · <a href="/readyz">/readyz</a> · <a href="/metrics">/metrics</a> ·
+            <a href="/healthz">/healthz</a>
+          </p>
+        </footer>
+      </body>
+    </html> `;
+}

@@ -1,0 +1,76 @@
+import { recordId } from "../../../../base/ids.ts";
+import { Changes, type Change } from "../../../../store/apply/change-reader.ts";
+import type { Db } from "../../../../store/database.ts";
+import { changeLine, type ChangeLine } from "./change-line.ts";
+
+/** What somebody looks for in the change log. */
+export interface ChangeQuestion {
+  /** A number is a record's id, or stands in the text of a record; "": anything. */
+  readonly text: string;
+  /** Null: all. */
+  readonly resource: string | null;
+  /** Only changes before this one; null: all. */
+  readonly beforeSeq: number | null;
+}
+
+/** Changes that were found, the newest first. */
+export interface FoundChanges {
+  readonly lines: readonly ChangeLine[];
+  /** Where to go on; null: everything was searched. */
+  readonly nextSeq: number | null;
+  /** How many changes were looked at. */
+  readonly searched: number;
+}
+
+/** What one search may cost: further ones go on where it ended. */
+const searchLimits = { found: 30, changes: 20_000, perStep: 500, ms: 300 };
+
+/** Searches the newest changes first, in steps: whatever else the thread has to do comes between them. */
+export async function searchChanges(db: Db, question: ChangeQuestion): Promise<FoundChanges> {
+  const changes = new Changes(db);
+  const first = changes.firstSeq();
+  const start = Math.min(question.beforeSeq ?? Infinity, changes.lastSeq() + 1);
+  const untilMs = performance.now() + searchLimits.ms;
+  const lines: ChangeLine[] = [];
+  let beforeSeq = start;
+  while (beforeSeq > first && start - beforeSeq < searchLimits.changes && performance.now() < untilMs) {
+    const fromSeq = Math.max(first, beforeSeq - searchLimits.perStep);
+    const found = findIn(changes, question, { fromSeq, beforeSeq });
+    const room = searchLimits.found - lines.length;
+    lines.push(...found.slice(0, room).map(changeLine));
+    const last = found[room - 1];
+    beforeSeq = found.length >= room && last ? last.seq : fromSeq;
+    if (lines.length >= searchLimits.found) break;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return { lines, nextSeq: beforeSeq > first ? beforeSeq : null, searched: start - beforeSeq };
+}
+
+function findIn(
+  changes: Changes,
+  { text, resource }: ChangeQuestion,
+  range: { readonly fromSeq: number; readonly beforeSeq: number },
+): Change[] {
+  const wanted = text.trim().toLowerCase();
+  const most = wanted === "" ? searchLimits.found : searchLimits.perStep;
+  const all = changes.newestIn({ ...range, resource, most });
+  if (wanted === "") return all;
+  const id = recordId(wanted);
+  return all.filter((change) => change.recordId === id || textOf(change).includes(wanted));
+}
+
+/** Of the record before and after; a service may send letters as `\u017e`. */
+function textOf({ before, after }: Change): string {
+  return [before, after]
+    .map((json) => plain(json ?? ""))
+    .join("\n")
+    .toLowerCase();
+}
+
+function plain(json: string): string {
+  try {
+    return /\\[u/]/.test(json) ? JSON.stringify(JSON.parse(json)) : json;
+  } catch {
+    return json;
+  }
+}

@@ -1,0 +1,99 @@
+import { existsSync, statSync } from "node:fs";
+import { messageOf } from "../../../base/errors.ts";
+import { InboxView } from "../../../state/inbox/inbox-view.ts";
+import { Runs } from "../../../state/runs.ts";
+import { openDatabase, type Db } from "../../../store/database.ts";
+import { assertReadable } from "../../../store/migrations/migrate.ts";
+import type { CompanyStatus } from "../../company-status.ts";
+import { conditionsOf, type ReadyLimits } from "../../conditions.ts";
+import { readStatus } from "../../read-status.ts";
+import { searchChanges, type ChangeQuestion, type FoundChanges } from "./changes/change-search.ts";
+import type { Moment } from "../markup/moments.ts";
+import type { CompanyPageFacts, PageCompany } from "./company-facts.ts";
+
+const mostEvents = 10;
+const mostRuns = 40;
+const mostChanges = 8;
+const idleMs = 60_000;
+/** Where nothing was written, what a mirror says is read again after this time: ages change by themselves. */
+const statusForMs = 60_000;
+
+type MirrorFacts = Pick<CompanyPageFacts, "status" | "events" | "changes" | "runs">;
+
+/**
+ * Reads what the pages of one company show, on a connection of its own that can only read. The mirror is read again when
+ * something was committed since.
+ */
+export class FactsReader {
+  private readonly company: string;
+  private open: { readonly db: Db; readonly inode: number } | null = null;
+  private held: { readonly facts: MirrorFacts; readonly version: unknown; readonly atMs: number } | null =
+    null;
+
+  /** Open only while somebody looks: hundreds of companies would hold hundreds of files. */
+  private readonly idle = setTimeout(() => this.close(), idleMs).unref();
+
+  constructor(company: string) {
+    this.company = company;
+  }
+
+  /** Never throws for a mirror that cannot be read: the page says why. */
+  async read(page: PageCompany, moment: Moment, limits: ReadyLimits): Promise<CompanyPageFacts> {
+    const view = page.view();
+    const conditions = conditionsOf(view, moment.nowMs, limits);
+    const common = { company: this.company, moment, limits, view, conditions, progress: page.progress() };
+    try {
+      return { ...common, ...(await this.mirrorFacts(page, moment)), unreadable: null };
+    } catch (error) {
+      this.close();
+      const status = readStatus({ ...page.question, db: null, maxAgeMs: null, nowMs: moment.nowMs });
+      return { ...common, status, events: [], changes: [], runs: [], unreadable: messageOf(error) };
+    }
+  }
+
+  /** Throws what reading a database throws. */
+  async search(page: PageCompany, question: ChangeQuestion): Promise<FoundChanges> {
+    const db = this.database(page);
+    return db ? searchChanges(db, question) : { lines: [], nextSeq: null, searched: 0 };
+  }
+
+  close(): void {
+    this.open?.db.close();
+    this.open = null;
+    this.held = null;
+  }
+
+  private async mirrorFacts(page: PageCompany, { nowMs }: Moment): Promise<MirrorFacts> {
+    const db = this.database(page);
+    const version: unknown = db?.pragma("data_version", { simple: true });
+    const { held } = this;
+    if (held && db && held.version === version && nowMs - held.atMs < statusForMs) return held.facts;
+    const status: CompanyStatus = readStatus({ ...page.question, db, maxAgeMs: null, nowMs });
+    const facts = { status, ...(db ? await readLists(db) : { events: [], changes: [], runs: [] }) };
+    this.held = { facts, version, atMs: nowMs };
+    return facts;
+  }
+
+  /** Null: there is no mirror yet. One that was replaced is opened anew. */
+  private database({ question: { files } }: PageCompany): Db | null {
+    this.idle.refresh();
+    const inode = existsSync(files.mirror) ? statSync(files.mirror).ino : null;
+    if (this.open && this.open.inode === inode) return this.open.db;
+    this.close();
+    if (inode === null) return null;
+    const db = openDatabase(files.mirror, { readonly: true });
+    this.open = { db, inode };
+    assertReadable(db);
+    return db;
+  }
+}
+
+async function readLists(db: Db): Promise<Omit<MirrorFacts, "status">> {
+  const everything = { text: "", resource: null, beforeSeq: null };
+  const { lines } = await searchChanges(db, everything);
+  return {
+    events: new InboxView(db).list({ most: mostEvents }),
+    changes: lines.slice(0, mostChanges),
+    runs: new Runs(db).latest(mostRuns),
+  };
+}

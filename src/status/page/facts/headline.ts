@@ -1,0 +1,115 @@
+import { conditionsOf, type Condition, type ReadyLimits } from "../../conditions.ts";
+import type { CompanyStatusView } from "../../company-status.ts";
+import { counted } from "../markup/page-part.ts";
+import { remedyFor } from "./remedies.ts";
+import { clockText, roughly } from "../markup/moments.ts";
+import type { CompanyPageFacts } from "./company-facts.ts";
+
+/** How a company stands, in one word: `bad` is not current, `look` is current but not whole, `busy` is a first run. */
+export type Level = "good" | "look" | "bad" | "busy";
+
+/** The sentence on top of a page. */
+export interface Headline {
+  readonly level: Level;
+  readonly sentence: string;
+  /** What to do, or what is known besides; null: nothing. */
+  readonly next: string | null;
+}
+
+/** What is wrong and shown: each message once, and nothing that is only not known. Pure. */
+export function shownConditions(conditions: readonly Condition[]): Condition[] {
+  const shown = conditions.filter(({ message, blocks, raises }) => message !== "" && (blocks || raises));
+  return shown.filter(({ message }, i) => shown.findIndex((one) => one.message === message) === i);
+}
+
+/** Pure. */
+export function companyLevel(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Level {
+  const shown = shownConditions(conditionsOf(view, nowMs, limits));
+  if (isFirstRun(view) && shown.every(({ subject }) => subject === "lists")) return "busy";
+  if (isStarting(view)) return "busy";
+  if (shown.some(({ blocks }) => blocks)) return "bad";
+  return shown.length > 0 ? "look" : "good";
+}
+
+/** Everything is being read for the first time. */
+function isFirstRun({ wholeRunMs, run }: CompanyStatusView): boolean {
+  return wholeRunMs === null && run !== null;
+}
+
+/** Its mirror is about to be opened. */
+function isStarting({ open, service }: CompanyStatusView): boolean {
+  return !open && service.message === null;
+}
+
+/** The sentence of one company. Pure. */
+export function headlineOf(facts: CompanyPageFacts): Headline {
+  const { view, moment, limits, unreadable } = facts;
+  const level = companyLevel(view, moment.nowMs, limits);
+  if (unreadable !== null)
+    return { level: "bad", sentence: "The mirror's file cannot be read", next: unreadable };
+  if (level === "busy") return busyHeadline(facts);
+  const shown = shownConditions(facts.conditions);
+  const [first] = shown;
+  if (first) return wrongHeadline(facts, level, first, shown.length);
+  return goodHeadline(facts);
+}
+
+function busyHeadline({ view, status, progress }: CompanyPageFacts): Headline {
+  if (isStarting(view)) return { level: "busy", sentence: "The mirror is being opened", next: null };
+  const live = status.health?.resources.reduce((sum, one) => sum + one.live, 0) ?? 0;
+  const left = progress ? `${counted(progress.queued, "request")} known so far to be made` : null;
+  return {
+    level: "busy",
+    sentence: `The first run is reading everything: ${counted(live, "record")} so far`,
+    next: left,
+  };
+}
+
+function wrongHeadline({ view }: CompanyPageFacts, level: Level, first: Condition, count: number): Headline {
+  const isNew = view.wholeRunMs === null && first.subject === "lists";
+  const what =
+    count === 1
+      ? level === "bad"
+        ? "Not current: one thing is wrong"
+        : "Current, but one thing needs a look"
+      : level === "bad"
+        ? `Not current: ${count} things are wrong`
+        : `Current, but ${count} things need a look`;
+  return {
+    level,
+    sentence: isNew && count === 1 ? "Nothing was read whole yet" : what,
+    next: remedyFor(first),
+  };
+}
+
+function goodHeadline({ view, status, moment }: CompanyPageFacts): Headline {
+  const { verified } = status;
+  const asOf = clockText(freshSinceMs(view), moment);
+  if (verified === null)
+    return {
+      level: "good",
+      sentence: `Everything is fresh as of ${asOf}`,
+      next: "It was never compared with the service: `fintoro-mirror verify` proves that both are equal.",
+    };
+  const provedMs = Date.parse(verified.at);
+  const age = `${roughly(moment.nowMs - provedMs)} ago`;
+  if (!verified.match)
+    return {
+      level: "look",
+      sentence: `Everything is fresh as of ${asOf}, but \`verify\` found a difference ${age}`,
+      next: "`fintoro-mirror verify --repair` reads again what differs, and says what is left.",
+    };
+  if (provedMs >= freshSinceMs(view))
+    return { level: "good", sentence: `Everything is fresh and proven as of ${asOf}`, next: null };
+  return {
+    level: "good",
+    sentence: `Everything is fresh as of ${asOf}`,
+    next: `It was proved equal to the service ${age}.`,
+  };
+}
+
+/** When the stalest list was last read whole. */
+function freshSinceMs({ sweptMs, wholeRunMs }: CompanyStatusView): number {
+  const times = Object.values(sweptMs).filter((ms) => ms !== null);
+  return times.length > 0 ? Math.min(...times) : (wholeRunMs ?? 0);
+}

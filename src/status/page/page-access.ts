@@ -1,0 +1,94 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import type { Clock } from "../../base/clock.ts";
+import type { Secret } from "../../base/secret.ts";
+import { isLoopbackUrl } from "../../config/address.ts";
+
+/** May these headers see a page? `wait`: too many wrong tokens came lately. */
+export type Access = "granted" | "token wanted" | "no token set" | "wait";
+
+/** What access depends on, as it is now. */
+export interface AccessOptions {
+  readonly clock: Clock;
+  /** The server listens on this machine alone. */
+  readonly isLocal: boolean;
+  /** `serve.page_token`; null: none is set. */
+  readonly token: () => Secret | null;
+}
+
+const cookieName = "fintoro_mirror_page";
+const cookieForS = 30 * 86_400;
+/** Wrong tokens in a minute, of all senders together. */
+const mostWrong = 20;
+const minuteMs = 60_000;
+/** Whoever sends one of these passes on what somebody else asked for. */
+const forwarding = [
+  "forwarded",
+  "via",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-real-ip",
+];
+
+/**
+ * Decides who sees the pages. A request from this machine, under a name of this machine, needs no token unless one is
+ * set. What a proxy passes on is from beyond, also where the proxy is here.
+ */
+export class PageAccess {
+  private readonly options: AccessOptions;
+  private wrong = { sinceMs: -Infinity, count: 0 };
+
+  constructor(options: AccessOptions) {
+    this.options = options;
+  }
+
+  judge(headers: IncomingHttpHeaders): Access {
+    const token = this.options.token();
+    if (token === null) return this.isFromHere(headers) ? "granted" : "no token set";
+    if (!token.known) return "no token set";
+    const cookies = (headers.cookie ?? "").split(/; */);
+    const kept = cookies.find((one) => one.startsWith(`${cookieName}=`))?.slice(cookieName.length + 1);
+    if (kept !== undefined && isEqual(kept, sessionOf(token))) return "granted";
+    const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
+    if (bearer === undefined) return "token wanted";
+    return this.check(bearer, token);
+  }
+
+  /** Takes a token from the form. Gives the value of `Set-Cookie` where it is right. */
+  signIn(given: string, headers: IncomingHttpHeaders): Access | { readonly cookie: string } {
+    const token = this.options.token();
+    if (!token?.known) return "no token set";
+    const access = this.check(given, token);
+    if (access !== "granted") return access;
+    const secure = headers["x-forwarded-proto"] === "https" ? "; Secure" : "";
+    const rules = `Path=/; Max-Age=${cookieForS}; HttpOnly; SameSite=Strict${secure}`;
+    return { cookie: `${cookieName}=${sessionOf(token)}; ${rules}` };
+  }
+
+  private check(given: string, token: Secret): Access {
+    const nowMs = this.options.clock.monotonicMs();
+    if (nowMs - this.wrong.sinceMs > minuteMs) this.wrong = { sinceMs: nowMs, count: 0 };
+    if (this.wrong.count >= mostWrong) return "wait";
+    if (isEqual(given, token.reveal())) return "granted";
+    this.wrong.count++;
+    return "token wanted";
+  }
+
+  private isFromHere(headers: IncomingHttpHeaders): boolean {
+    const { host } = headers;
+    const isHere = host === undefined || isLoopbackUrl(`http://${host}`);
+    return this.options.isLocal && isHere && forwarding.every((name) => headers[name] === undefined);
+  }
+}
+
+/** What the cookie holds: it proves that the token was known, and is another one as soon as the token is. */
+function sessionOf(token: Secret): string {
+  return createHmac("sha256", token.reveal()).update("fintoro-mirror status page").digest("base64url");
+}
+
+/** In a time that says nothing of either text. */
+function isEqual(given: string, right: string): boolean {
+  const [a, b] = [given, right].map((text) => createHmac("sha256", "equal").update(text).digest());
+  return a !== undefined && b !== undefined && timingSafeEqual(a, b);
+}

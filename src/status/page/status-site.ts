@@ -1,0 +1,217 @@
+import type { Clock } from "../../base/clock.ts";
+import type { EventStream } from "../../webhook/server/event-streams.ts";
+import type { Page } from "../../webhook/server/response.ts";
+import type { Site, SiteRequest } from "../../webhook/server/site.ts";
+import type { CompanyStatusView } from "../company-status.ts";
+import type { ReadyLimits } from "../conditions.ts";
+import { companyBody, companyParts, searchPageBody } from "./company-page.ts";
+import { documentPage, readAssets, type Assets } from "./document.ts";
+import { FactsReader } from "./facts/facts-reader.ts";
+import type { PageCompany } from "./facts/company-facts.ts";
+import { LiveFeed } from "./live-feed.ts";
+import { cut, html } from "./markup/html.ts";
+import type { Moment } from "./markup/moments.ts";
+import { overviewForm, overviewParts, overviewPath } from "./overview.ts";
+import type { Access, PageAccess } from "./page-access.ts";
+
+/** What the pages are made from. */
+export interface SiteOptions {
+  readonly clock: Clock;
+  readonly version: string;
+  readonly access: PageAccess;
+  /** In the order of the config. */
+  readonly companies: () => readonly string[];
+  readonly find: (company: string) => PageCompany | null;
+  readonly views: () => Promise<readonly CompanyStatusView[]>;
+  readonly limits: () => ReadyLimits;
+  /** Of exact times. */
+  readonly timeZone: () => string;
+}
+
+const companyPath = /^\/companies\/([a-zA-Z0-9_-]{1,64})(\/live|\/changes)?$/;
+/** Pages that are read in common; beyond, those that nobody looks at are left out. */
+const mostFeeds = 100;
+/** The longest text that is searched for. */
+const mostText = 100;
+
+/** The pages for people. They send no request to the service, and write nothing. */
+export class StatusSite implements Site {
+  private readonly options: SiteOptions;
+  private readonly assets: Assets = readAssets();
+  private readonly feeds = new Map<string, LiveFeed>();
+  private readonly readers = new Map<string, FactsReader>();
+
+  constructor(options: SiteOptions) {
+    this.options = options;
+  }
+
+  methodsOf(path: string): "GET, HEAD" | "POST" | null {
+    if (path === "/session") return "POST";
+    const isKnown = path === "/" || path === "/live" || Object.hasOwn(this.assets.pages, path);
+    return isKnown || companyPath.test(path) ? "GET, HEAD" : null;
+  }
+
+  async answer(request: SiteRequest): Promise<Page | EventStream> {
+    const { path } = request;
+    const asset = Object.hasOwn(this.assets.pages, path) ? this.assets.pages[path] : undefined;
+    if (asset) return asset;
+    if (request.form) return this.signIn(request, request.form);
+    const access = this.options.access.judge(request.headers);
+    if (access !== "granted") return this.refused(access, pathOf(request));
+    const [, company, part] = companyPath.exec(path) ?? [];
+    if (company !== undefined) return this.companyAnswer(company, part ?? "", request);
+    const [only, another] = this.options.companies();
+    if (only !== undefined && another === undefined)
+      return this.companyAnswer(only, path === "/live" ? "/live" : "", request);
+    return this.overviewAnswer(path === "/live", request);
+  }
+
+  private async companyAnswer(
+    company: string,
+    part: string,
+    request: SiteRequest,
+  ): Promise<Page | EventStream> {
+    const page = this.options.find(company);
+    if (!page)
+      return this.plainPage(404, "There is no such company", "The config names no company like that.");
+    const path = `/companies/${company}`;
+    const trail = this.trailTo([company, path]);
+    if (part === "/changes") return this.searchAnswer(company, page, request);
+    const feed = this.feed(path, () => this.readCompany(company));
+    if (part === "/live") return streamOf(feed, request);
+    const { parts, revision } = await feed.state();
+    const resources = Object.keys(page.view().sweptMs);
+    const body = companyBody(company, parts, resources);
+    return this.page(`${company} · fintoro-mirror`, body, { trail, live: `${path}/live?since=${revision}` });
+  }
+
+  private async readCompany(company: string) {
+    const page = this.options.find(company);
+    if (!page) return [];
+    return companyParts(await this.reader(company).read(page, this.moment(), this.options.limits()));
+  }
+
+  private async searchAnswer(company: string, page: PageCompany, { query }: SiteRequest): Promise<Page> {
+    const before = Number(query.get("before") ?? Number.NaN);
+    const question = {
+      text: (query.get("q") ?? "").slice(0, mostText).toWellFormed(),
+      resource: Object.keys(page.view().sweptMs).find((name) => name === query.get("resource")) ?? null,
+      beforeSeq: Number.isSafeInteger(before) ? before : null,
+    };
+    const found = await this.reader(company).search(page, question);
+    const resources = Object.keys(page.view().sweptMs);
+    const body = searchPageBody({ company, question, found, resources, moment: this.moment() });
+    const path = `/companies/${company}`;
+    const trail = this.trailTo([company, path], ["Changes", `${path}/changes`]);
+    return this.page(`Changes of ${company} · fintoro-mirror`, body, { trail });
+  }
+
+  private async overviewAnswer(isLive: boolean, request: SiteRequest): Promise<Page | EventStream> {
+    const { query } = request;
+    const text = (query.get("q") ?? "").slice(0, mostText).toWellFormed();
+    const page = Math.min(1_000, Math.max(1, Math.floor(Number(query.get("page") ?? 1)) || 1));
+    const path = overviewPath({ text, page });
+    const { limits, views } = this.options;
+    const feed = this.feed(path, async () =>
+      overviewParts({ views: await views(), moment: this.moment(), limits: limits() }, { text, page }),
+    );
+    if (isLive) return streamOf(feed, request);
+    const { parts, revision } = await feed.state();
+    const [verdict, ...rest] = parts.map(({ body }) => body);
+    const live = new URLSearchParams(path.split("?")[1]);
+    live.set("since", revision);
+    const body = [verdict ?? null, overviewForm(text), rest];
+    return this.page("All companies · fintoro-mirror", body, { live: `/live?${live.toString()}` });
+  }
+
+  private feed(key: string, read: ConstructorParameters<typeof LiveFeed>[1]): LiveFeed {
+    const known = this.feeds.get(key) ?? new LiveFeed(this.options.clock, read);
+    this.feeds.delete(key);
+    this.feeds.set(key, known);
+    for (const [other, feed] of this.feeds)
+      if (this.feeds.size > mostFeeds && other !== key && !feed.isWatched) this.feeds.delete(other);
+    return known;
+  }
+
+  private reader(company: string): FactsReader {
+    let reader = this.readers.get(company);
+    if (!reader) this.readers.set(company, (reader = new FactsReader(company)));
+    return reader;
+  }
+
+  private moment(): Moment {
+    return { nowMs: this.options.clock.nowMs(), timeZone: this.options.timeZone() };
+  }
+
+  private trailTo(...links: readonly (readonly [string, string])[]): (readonly [string, string])[] {
+    const isOne = this.options.companies().length === 1;
+    return isOne && links.length === 1 ? [] : [...(isOne ? [] : [["All companies", "/"] as const]), ...links];
+  }
+
+  private page(
+    title: string,
+    body: Parameters<typeof documentPage>[1]["body"],
+    more: Partial<Parameters<typeof documentPage>[1]> & { readonly status?: number } = {},
+    headers: Readonly<Record<string, string>> = {},
+  ): Page {
+    const { status = 200, ...facts } = more;
+    const { assets } = this;
+    const { version } = this.options;
+    return documentPage(status, { title, body, version, assets, ...facts }, headers);
+  }
+
+  private plainPage(status: number, title: string, text: string): Page {
+    const body = html`<section class="verdict look" aria-labelledby="title">
+      <h1 id="title">${title}</h1>
+      <p class="sentence">${text}</p>
+    </section>`;
+    return this.page(`${title} · fintoro-mirror`, body, { status });
+  }
+
+  private refused(access: Exclude<Access, "granted">, next: string, wasWrong = false): Page {
+    if (access === "wait") {
+      const page = this.plainPage(429, "Too many wrong tokens", "Wait a minute, and try again.");
+      return { ...page, headers: { ...page.headers, "Retry-After": "60" } };
+    }
+    if (access === "no token set")
+      return this.plainPage(
+        403,
+        "Pages need a token here",
+        "Beyond this machine the pages are shown only with a token: set serve.page_token in the config, for example to ${env:FINTORO_MIRROR_PAGE_TOKEN}, and reload.",
+      );
+    const body = html`<section class="verdict busy sign-in" aria-labelledby="title">
+      <h1 id="title">Sign in</h1>
+      <p class="sentence">The pages need the token that <code>serve.page_token</code> names.</p>
+      ${wasWrong && html`<p class="next" role="alert">That is not the token.</p>`}
+      <form method="post" action="/session">
+        <input type="hidden" name="next" value="${next}" />
+        <label
+          >Token <input type="password" name="token" required autocomplete="current-password" maxlength="500"
+        /></label>
+        <button>Show the pages</button>
+      </form>
+    </section>`;
+    return this.page("Sign in · fintoro-mirror", body, { status: 401 }, { "WWW-Authenticate": "Bearer" });
+  }
+
+  private signIn({ headers }: SiteRequest, form: URLSearchParams): Page {
+    const asked = form.get("next") ?? "/";
+    const next = /^\/(?![/\\])[\x21-\x7e]*$/.test(asked) ? asked : "/";
+    const answer = this.options.access.signIn(form.get("token") ?? "", headers);
+    if (typeof answer === "string")
+      return this.refused(answer === "granted" ? "token wanted" : answer, next, true);
+    const page = this.plainPage(303, "Signed in", "The page follows.");
+    return { ...page, headers: { ...page.headers, Location: next, "Set-Cookie": answer.cookie } };
+  }
+}
+
+function streamOf(feed: LiveFeed, { query, headers }: SiteRequest): EventStream {
+  const last = headers["last-event-id"];
+  const since = cut(typeof last === "string" && last !== "" ? last : (query.get("since") ?? ""), 40);
+  return { follow: (send) => feed.follow(since, send) };
+}
+
+function pathOf({ path, query }: SiteRequest): string {
+  const isPage = !path.endsWith("/live");
+  return isPage && query.size > 0 ? `${path}?${query.toString()}` : isPage ? path : "/";
+}

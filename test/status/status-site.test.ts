@@ -1,0 +1,147 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { Secret } from "../../src/base/secret.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { defaultReadyLimits } from "../../src/status/conditions.ts";
+import { PageAccess } from "../../src/status/page/page-access.ts";
+import { StatusSite } from "../../src/status/page/status-site.ts";
+import { startServer } from "../../src/webhook/server/server.ts";
+import { companyView } from "../support/company-view.ts";
+import { recordingLog } from "../support/terminal.ts";
+
+const token = "a-token-of-the-pages-0123";
+
+interface SiteFacts {
+  readonly isLocal?: boolean;
+  readonly token?: string | null;
+  readonly names?: readonly string[];
+}
+
+/** The site with companies that exist in name only, behind the real server. */
+async function served({ isLocal = true, token: set = null, names = ["acme", "beta"] }: SiteFacts = {}) {
+  const clock = systemClock;
+  const secret = set === null ? null : Secret.of(set);
+  const site = new StatusSite({
+    clock,
+    version: "1.2.3",
+    access: new PageAccess({ clock, isLocal, token: () => secret }),
+    companies: () => names,
+    find: () => null,
+    views: () => Promise.resolve(names.map((company) => companyView({ company }))),
+    limits: () => defaultReadyLimits,
+    timeZone: () => "Europe/Bratislava",
+  });
+  const { log } = recordingLog();
+  const companies = { find: () => null, countAnswer: () => undefined };
+  const options = { companies, clock, pages: {}, site, log };
+  const server = await startServer({ host: "127.0.0.1", port: 0, ...options });
+  onTestFinished(() => server.close(100));
+  const url = `http://127.0.0.1:${server.port}`;
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    fetch(url + path, { headers, redirect: "manual" });
+  const signIn = (text: string, next = "/") =>
+    fetch(`${url}/session`, {
+      method: "POST",
+      body: new URLSearchParams({ token: text, next }),
+      redirect: "manual",
+    });
+  return { url, get, signIn, server };
+}
+
+describe("on this machine", () => {
+  test("the pages need no token; every one has a policy that lets nothing in from elsewhere", async () => {
+    const { get } = await served();
+    const answer = await get("/");
+    const policy = answer.headers.get("content-security-policy") ?? "";
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toMatch(/unsafe|\*|https?:/);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+  });
+
+  test("what they load stays valid for ever under its name", async () => {
+    const { get } = await served();
+    const paths = [...(await (await get("/")).text()).matchAll(/"(\/assets\/[^"]+)"/g)].map(
+      (match) => match[1],
+    );
+    expect(paths).toHaveLength(3);
+    for (const path of paths) {
+      const { status, headers } = await get(path ?? "");
+      expect([status, headers.get("cache-control")]).toEqual([200, "public, max-age=31536000, immutable"]);
+    }
+  });
+
+  test("they are only read, and there is no other company", async () => {
+    const { url, get } = await served();
+    const refused = await fetch(`${url}/`, { method: "POST", body: "x" });
+    expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    expect((await get("/session")).status).toBe(405);
+    expect((await get("/companies/nobody")).status).toBe(404);
+    expect((await get("/companies/a.b")).status).toBe(404);
+  });
+});
+
+describe("beyond this machine", () => {
+  test.each([
+    ["a server that listens on another address", { isLocal: false }, {}],
+    ["what a proxy passes on", {}, { "x-forwarded-for": "192.0.2.1" }],
+    ["what a tunnel passes on", {}, { via: "1.1 tunnel" }],
+  ])("%s shows no page without a token, and says what to set", async (_, facts, headers) => {
+    const { get } = await served(facts);
+    for (const path of ["/", "/companies/acme", "/companies/acme/changes?q=x", "/live"]) {
+      const answer = await get(path, headers);
+      expect(answer.status).toBe(403);
+      expect(await answer.text()).toContain("serve.page_token");
+    }
+  });
+
+  test("a token opens them by a header, and by a form and a cookie that no script reads", async () => {
+    const { get, signIn } = await served({ isLocal: false, token });
+    const asked = await get("/companies/acme");
+    expect([asked.status, asked.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+    expect(await asked.text()).toContain('value="/companies/acme"');
+    expect((await get("/", { authorization: `Bearer ${token}` })).status).toBe(200);
+    expect((await get("/", { authorization: "Bearer wrong" })).status).toBe(401);
+    const answer = await signIn(token, "/companies/acme/changes?q=a%20b");
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, "/companies/acme/changes?q=a%20b"]);
+    const cookie = answer.headers.get("set-cookie") ?? "";
+    expect(cookie).toMatch(/HttpOnly; SameSite=Strict$/);
+    expect(cookie).not.toContain(token);
+    expect((await get("/", { cookie: cookie.split(";")[0] ?? "" })).status).toBe(200);
+    expect((await get("/", { cookie: "fintoro_mirror_page=wrong" })).status).toBe(401);
+  });
+
+  test.each(["//evil.example", "https://evil.example", "/\\evil.example", "/a b", "x"])(
+    "the form never leads to %j",
+    async (next) => {
+      const { signIn } = await served({ token });
+      expect((await signIn(token, next)).headers.get("location")).toBe("/");
+    },
+  );
+
+  test("tokens cannot be tried without end; who is signed in goes on", async () => {
+    const { get, signIn } = await served({ token });
+    const cookie = (await signIn(token)).headers.get("set-cookie")?.split(";")[0] ?? "";
+    const statuses = [];
+    for (let i = 0; i < 21; i++) statuses.push((await signIn(`wrong-${i}`)).status);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(20);
+    expect(statuses.at(-1)).toBe(429);
+    expect((await signIn(token)).status).toBe(429);
+    expect((await get("/", { cookie })).status).toBe(200);
+  });
+});
+
+describe("the stream of a page", () => {
+  test("ends with the server, within the time that responses have", async () => {
+    const { get, server } = await served();
+    const answer = await get("/live");
+    expect(answer.headers.get("content-type")).toContain("text/event-stream");
+    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    while (!text.includes("event: parts")) text += (await reader?.read())?.value ?? "";
+    expect(text).toMatch(/^retry: \d+\n\n/);
+    const startedMs = performance.now();
+    await server.close(3_000);
+    expect(performance.now() - startedMs).toBeLessThan(2_500);
+  });
+});
