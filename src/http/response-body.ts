@@ -1,5 +1,12 @@
 import { pipeline, type Readable, type Transform } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import {
+  brotliDecompressSync,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  gunzipSync,
+  inflateSync,
+} from "node:zlib";
 import { parseWholeNumber, type AnswerHeaders } from "./headers.ts";
 
 /** The largest body that is read. */
@@ -48,41 +55,85 @@ export function discardBody(body: Readable): void {
   body.destroy();
 }
 
+/** How content of one encoding is unpacked. */
+interface Codec {
+  readonly stream: () => Transform;
+  readonly atOnce: (content: Buffer, options: { readonly maxOutputLength: number }) => Buffer;
+}
+
+const gzip: Codec = { stream: createGunzip, atOnce: gunzipSync };
+const codecs: Readonly<Record<string, Codec>> = {
+  gzip,
+  "x-gzip": gzip,
+  deflate: { stream: createInflate, atOnce: inflateSync },
+  br: { stream: createBrotliDecompress, atOnce: brotliDecompressSync },
+};
+
+/** What comes in so few bytes is unpacked at once, if it is not longer than that: a stream costs five times as much. */
+const mostAtOnce = { wireBytes: 32_768, bytes: 4 * 1_048_576 };
+
 async function decompressed(body: Readable, encoding: string, caps: BodyCaps): Promise<Buffer> {
-  const decompressor = decompressorFor(encoding);
-  if (!decompressor)
+  const codec = Object.hasOwn(codecs, encoding) ? codecs[encoding] : undefined;
+  if (!codec)
     throw new BodyError("encoding", `the content encoding ${JSON.stringify(encoding)} is not known`);
-  let wireBytes = 0;
   // What broke the connection, to distinguish it from broken compression.
   let wireError: unknown = null;
-  const counted = async function* (source: AsyncIterable<Buffer>) {
-    try {
-      for await (const chunk of source) {
-        wireBytes += chunk.length;
-        if (wireBytes > caps.wireBytes) throw tooLarge(caps.wireBytes);
-        yield chunk;
-      }
-    } catch (error) {
-      wireError = error;
-      throw error;
-    }
-  };
   try {
-    const stream = pipeline(body, counted, decompressor, () => undefined);
+    const wire = capped(body, caps.wireBytes, (error) => (wireError = error));
+    const { chunks, sizeBytes, isWhole } = await readUpTo(wire, mostAtOnce.wireBytes);
+    // An empty answer may still name an encoding.
+    if (isWhole && sizeBytes === 0) return Buffer.alloc(0);
+    const content = isWhole ? unpackAtOnce(Buffer.concat(chunks), codec, caps.bytes) : null;
+    if (content) return content;
+    const all = async function* () {
+      yield* chunks;
+      yield* wire;
+    };
+    const stream = pipeline(all, codec.stream(), () => undefined);
     return await collect(stream, caps.bytes, null);
   } catch (error) {
     if (error instanceof BodyError || error === wireError) throw error;
-    // An empty answer may still name an encoding.
-    if (wireBytes === 0) return Buffer.alloc(0);
     throw new BodyError("encoding", `the ${encoding} content is broken`);
   }
 }
 
-function decompressorFor(encoding: string): Transform | null {
-  if (encoding === "gzip" || encoding === "x-gzip") return createGunzip();
-  if (encoding === "deflate") return createInflate();
-  if (encoding === "br") return createBrotliDecompress();
-  return null;
+async function* capped(
+  body: Readable,
+  capBytes: number,
+  onBroken: (error: unknown) => void,
+): AsyncGenerator<Buffer, void, undefined> {
+  let wireBytes = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      wireBytes += chunk.length;
+      if (wireBytes > capBytes) throw tooLarge(capBytes);
+      yield chunk;
+    }
+  } catch (error) {
+    onBroken(error);
+    throw error;
+  }
+}
+
+/** Reads until the end, or until there is more than `mostBytes`. */
+async function readUpTo(wire: AsyncIterator<Buffer, void>, mostBytes: number) {
+  const chunks: Buffer[] = [];
+  for (let sizeBytes = 0; ;) {
+    const next = sizeBytes > mostBytes ? null : await wire.next();
+    if (!next || next.done) return { chunks, sizeBytes, isWhole: next !== null };
+    chunks.push(next.value);
+    sizeBytes += next.value.length;
+  }
+}
+
+/** Null: the content is too long for that. */
+function unpackAtOnce(content: Buffer, codec: Codec, capBytes: number): Buffer | null {
+  try {
+    return codec.atOnce(content, { maxOutputLength: Math.min(capBytes, mostAtOnce.bytes) });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return null;
+    throw error;
+  }
 }
 
 const firstBytes = 65_536;

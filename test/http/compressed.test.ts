@@ -65,6 +65,14 @@ describe("compressed answers", () => {
     });
   });
 
+  test("few bytes may be much content", async () => {
+    const long = Buffer.alloc(5_000_000, 32);
+    const { http } = await serviceOnce(
+      (answer) => void answer.writeHead(200, { ...jsonHead, "content-encoding": "gzip" }).end(gzipSync(long)),
+    );
+    expect((await http.send(get("/x"))).body.equals(long)).toBe(true);
+  });
+
   test("an empty body with an encoding is empty", async () => {
     const { http } = await serviceOnce(
       (answer) => void answer.writeHead(204, { "content-encoding": "gzip" }).end(),
