@@ -100,7 +100,10 @@ async function findBackup({
   if (found !== undefined) return { folder, id: found };
   const which = id === null || ids.length === 0 ? "" : ` of ${id}`;
   throw new MirrorError("not_found", `there is no backup${which} of ${company} in ${place.address}`, {
-    hint: ids.length > 0 ? `There are: ${ids.join(", ")}` : "It holds one folder for each company.",
+    hint:
+      ids.length > 0
+        ? `There are: ${ids.join(", ")}`
+        : "Name the folder that `backup --to` wrote: it holds one folder for each company.",
   });
 }
 

@@ -54,7 +54,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const file = configPath(options);
   const shownPath = shortPath(file, options.cwd);
   const yaml = readYaml(readText(file, shownPath, options));
-  refuse(yaml.problems, shownPath);
+  refuse(yaml.problems, shownPath, howToWrite);
   const { config, warnings } = check(yaml, options, { file, shownPath });
   const placeOf = (key: Path) => {
     const { line, column } = yaml.locate(key, "key");
@@ -64,12 +64,15 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
 }
 
 const howToWrite = "`fintoro-mirror schema` describes every key; config.example.yaml is a start";
+const howToGiveSecrets =
+  "set the variable where the program starts (shell, crontab, unit), or put the secret alone into the file (mode 0600)";
+const howToFreeFolders = "move the file away, or name another folder";
 
 /** The path of a file as it is typed in the folder `cwd`; absolute when the file is outside, or `cwd` is the root. */
 export function shortPath(file: string, cwd: string): string {
   const relative = path.relative(cwd, file);
   const isOutside = relative.startsWith("..") || path.isAbsolute(relative);
-  return isOutside || cwd === path.parse(cwd).root ? file : relative;
+  return isOutside || cwd === path.parse(cwd).root ? file : relative || ".";
 }
 
 function readText(file: string, shownPath: string, options: LoadOptions): string {
@@ -100,10 +103,11 @@ function check(
   const tokens = [...secrets.values()].filter((one) => isToken(one.path));
   const isRefused = problems.length > 0 || tokens.every((one) => one.missing);
   const refused = isRefused ? missing.filter((one) => isToken(one.path)) : [];
-  refuse(located([...problems, ...refused], yaml), shownPath);
+  const hint = problems.length > 0 ? howToWrite : howToGiveSecrets;
+  refuse(located([...problems, ...refused], yaml), shownPath, hint);
   assert(result.success, "a config without problems is complete");
   const config: Config = deepFreeze(result.data);
-  refuse(located(takenFolders(config, fileAt), yaml), shownPath);
+  refuse(located(takenFolders(config, fileAt), yaml), shownPath, howToFreeFolders);
   const warnings = located([...missing, ...warningsOf(config, secrets, known)], yaml);
   return { config, warnings: warnings.map((warning) => problemLine(shownPath, warning)) };
 }
@@ -167,9 +171,9 @@ function located(problems: readonly Problem[], yaml: YamlFile): LocatedProblem[]
   return problems.map(({ path: place, at, message }) => ({ ...yaml.locate(place, at), message }));
 }
 
-function refuse(problems: readonly LocatedProblem[], shownPath: string): void {
+function refuse(problems: readonly LocatedProblem[], shownPath: string, hint: string): void {
   if (problems.length === 0) return;
   const ordered = problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
   const lines = ordered.map((one) => problemLine(shownPath, one));
-  throw new MirrorError("config", lines.join("\n"), { hint: howToWrite });
+  throw new MirrorError("config", lines.join("\n"), { hint });
 }

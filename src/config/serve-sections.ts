@@ -42,7 +42,9 @@ export const schedule = section({
 /** The receiver, the pages, and how much is done at a time. */
 export function serve({ secrets }: { readonly secrets: ResolvedSecrets }) {
   return section({
-    listen: readableText("an address", readListen).prefault("127.0.0.1:8787").describe("Address and port."),
+    listen: readableText('an address and a port such as "127.0.0.1:8787"', readListen)
+      .prefault("127.0.0.1:8787")
+      .describe("Address and port."),
     hosts: z
       .array(readableText("a host name", readHostName), { error: "must be a list" })
       .default([])

@@ -102,7 +102,7 @@ function danglingAlias(document: Document): number {
 }
 
 function sentence(code: string, message: string): string {
-  if (code === "DUPLICATE_KEY") return "this key is already in the same map";
+  if (code === "DUPLICATE_KEY") return "this key is already in the same map: keep one of the two";
   if (code === "TAB_AS_INDENT") return "a tab cannot indent YAML; use spaces";
   if (code === "TAG_RESOLVE_FAILED") return "no such tag; put a text that begins with ! in quotes";
   return `not valid YAML: ${withoutSource(message)}`;

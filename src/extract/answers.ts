@@ -1,3 +1,4 @@
+import { messageOf } from "../base/errors.ts";
 import { recordId, type RecordId } from "../base/ids.ts";
 import type { ListPlan, Resource } from "../connector/resource.ts";
 import { ProtocolError } from "../connector/service-errors.ts";
@@ -34,12 +35,18 @@ export function readObject(body: Buffer): Buffer {
   return cutObject(body);
 }
 
-/** The company's name in the answer that says whose a token is. Throws MirrorError `protocol` where it names none. */
-export function readCompanyName(body: Buffer, field: string): string {
-  const record = parseLossless(readObject(body));
-  const name = isObject(record) ? record[field] : undefined;
-  if (typeof name === "string" && name !== "") return name;
-  throw new ProtocolError("the service does not say whose token it is", { retryable: true });
+/** The company's name in the answer of `path`, which says whose a token is. Throws MirrorError `protocol` where it names none. */
+export function readCompanyName(body: Buffer, { path, field }: { path: string; field: string }): string {
+  let why = "the answer names no company";
+  try {
+    const record = parseLossless(readObject(body));
+    const name = isObject(record) ? record[field] : undefined;
+    if (typeof name === "string" && name !== "") return name;
+  } catch (error) {
+    why = messageOf(error);
+  }
+  const hint = "check base_url: something else than the public API may answer there";
+  throw new ProtocolError(`GET ${path}: ${why}`, { retryable: true, hint });
 }
 
 /** A detail's bytes. `withoutId`: it does not say which record it is. */

@@ -36,6 +36,13 @@ export function networkErrorOf(error: unknown, request: BrokenRequest, safeText:
       retryable: error.fault === "encoding",
       ...(error.fault === "too_large" && { hint: "raise http.max_response if this is expected" }),
     });
+  if (isNoTls(code, why))
+    return new NetworkError(`${where}: what answers at base_url speaks no HTTPS`, {
+      requestId,
+      retryable: false,
+      hint: "check the address and the port of base_url; http:// is for this machine only",
+      cause,
+    });
   if (/^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_)/.test(code))
     return new NetworkError(`${where}: the service's certificate is not accepted: ${why}`, {
       requestId,
@@ -69,6 +76,11 @@ export function timeoutError({ where, requestId }: BrokenRequest, timeoutMs: num
 function codeOf(error: unknown): string {
   const code: unknown = typeof error === "object" && error !== null && "code" in error ? error.code : "";
   return typeof code === "string" ? code : "";
+}
+
+/** A server without TLS, or something between that ended it. */
+function isNoTls(code: string, why: string): boolean {
+  return /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/.test(code) || /wrong version number/.test(why);
 }
 
 function isNotHttp(error: unknown, code: string): boolean {

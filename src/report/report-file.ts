@@ -27,17 +27,21 @@ export const userVersion = 1;
 export function findReport(report: string): boolean {
   if (!existsSync(report)) return false;
   const header = Buffer.alloc(100);
-  const file = openSync(report, "r");
+  if (statSync(report).isFile()) readHead(report, header);
+  const isSqlite = header.toString("latin1", 0, 16) === "SQLite format 3\0";
+  if (isSqlite && header.readUInt32BE(68) === applicationId) return true;
+  throw new MirrorError("database", `something that is no report stands in its place: ${report}`, {
+    hint: "Move it away; publish does not overwrite other people's files.",
+  });
+}
+
+function readHead(place: string, head: Buffer): void {
+  const file = openSync(place, "r");
   try {
-    readSync(file, header, 0, header.length, 0);
+    readSync(file, head, 0, head.length, 0);
   } finally {
     closeSync(file);
   }
-  const isSqlite = header.toString("latin1", 0, 16) === "SQLite format 3\0";
-  if (isSqlite && header.readUInt32BE(68) === applicationId) return true;
-  throw new MirrorError("database", `a file that is no report stands in its place: ${report}`, {
-    hint: "Move it away; publish does not overwrite other people's files.",
-  });
 }
 
 const besideEndings = ["-journal", "-wal", "-shm"];

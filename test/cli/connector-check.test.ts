@@ -27,7 +27,7 @@ describe("connector check", () => {
 
   test.each([
     ["nothing given", [], "--openapi FILE is needed", 2],
-    ["no such file", ["--openapi", "nowhere.yaml"], "no such file", 10],
+    ["no such file", ["--openapi", "nowhere.yaml"], "no such file", 2],
     ["an empty file", ["--openapi", "empty"], "the file is empty", 2],
     ["broken YAML", ["--openapi", "broken"], "broken:1:", 2],
     ["broken JSON", ["--openapi", "half.json"], "half.json:1:", 2],

@@ -117,7 +117,7 @@ describe("export", () => {
     [["--format", "jsonl", "--language", "sk"], "--language needs"],
     [["--month", "2026-13"], "2026-10"],
     [["--from", "2026-02-30"], "a day such as"],
-    [["--month", "2026-10", "--to", "2026-10-31"], "--month excludes"],
+    [["--month", "2026-10", "--to", "2026-10-31"], "--month cannot be combined with"],
     [["--from", "2026-10-01", "--since", "1"], "--since"],
     [["--to", "2026-10-31", "--to", "2026-11-30"], "one place and one day"],
     [["v_stock", "--month", "2026-10"], "v_stock has no date"],

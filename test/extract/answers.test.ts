@@ -119,6 +119,8 @@ describe("parts of a record", () => {
 test.each(['{"data":{"id":1}}', '{"name":""}', '{"name":7}', "[]", "{}"])(
   "I10: an answer that names no company is none of the company: %s",
   (text) => {
-    expect(refused(() => readCompanyName(bytes(text), "name"))).toMatchObject({ kind: "protocol" });
+    expect(refused(() => readCompanyName(bytes(text), { path: "/whoami", field: "name" }))).toMatchObject({
+      kind: "protocol",
+    });
   },
 );

@@ -24,7 +24,7 @@ describe("an endpoint", () => {
   });
 
   test.each([
-    ["hooks.example.com/webhooks/acme", "this is no URL"],
+    ["hooks.example.com/webhooks/acme", "is no URL"],
     ["http://hooks.example.com/", "is not https://"],
     ["ftp://hooks.example.com/", "is not https://"],
     ["https://me@hooks.example.com/", "a user name or password"],

@@ -1,6 +1,6 @@
 import { createReadStream, statSync } from "node:fs";
 import { isoTime } from "../../base/clock.ts";
-import { MirrorError } from "../../base/errors.ts";
+import { messageOf, MirrorError } from "../../base/errors.ts";
 import { openDatabase } from "../../store/database.ts";
 import { hashOf } from "../../files/content-hash.ts";
 import { idOfBackup, mirrorName, type BackupManifest } from "../content/backup-manifest.ts";
@@ -45,10 +45,17 @@ export function filePlace(file: string): BackupSource {
 }
 
 function factsOf(file: string) {
-  const db = openDatabase(file, { readonly: true });
   try {
-    return readMirrorFacts(db);
-  } finally {
-    db.close();
+    const db = openDatabase(file, { readonly: true });
+    try {
+      return readMirrorFacts(db);
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    throw new MirrorError("database", `this is no copy of a mirror: ${messageOf(error)}`, {
+      hint: "Name the folder that `backup --to` wrote, or the copied database file of a mirror.",
+      cause: error,
+    });
   }
 }

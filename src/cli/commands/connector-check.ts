@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
+import { readFailure } from "../../config/secrets.ts";
 import { readDocument } from "../../config/yaml.ts";
 import { compareWithReference } from "../../connector/drift/drift.ts";
 import { printResult } from "../console/output.ts";
@@ -11,7 +12,12 @@ export const connectorCheckCommand: CommandRun<"connector check"> = async (conte
   if (options.openapi === undefined)
     throw new MirrorError("usage", "--openapi FILE is needed: the reference to compare with");
   const file = path.resolve(cwd, options.openapi);
-  const document = readDocument(await readFile(file, "utf8"), options.openapi);
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    throw new MirrorError("usage", `--openapi ${options.openapi} cannot be read: ${readFailure(error)}`, {
+      hint: "Name the service's OpenAPI document, in YAML or JSON.",
+    });
+  });
+  const document = readDocument(text, options.openapi);
   const drifts = compareWithReference(connectors[0].manifest, document);
   const breaking = drifts.filter((drift) => drift.severity === "breaking").length;
   const lines = drifts.map(({ severity, where, what }) => `${severity.padEnd(8)}  ${where}: ${what}`);

@@ -47,10 +47,16 @@ function requestOf(
 function periodOf(month: string | undefined, from: string | undefined, to: readonly string[]): Period | null {
   const [until = null, ...more] = to;
   if (more.length > 0) throw new MirrorError("usage", "--to takes one place and one day");
+  if (from !== undefined && until !== null && from > until)
+    throw new MirrorError("usage", `--from ${from} is after --to ${until}: no row can be of that time`, {
+      hint: "Give the earlier day to --from.",
+    });
   if (month === undefined)
     return from === undefined && until === null ? null : { from: from ?? null, to: until };
   if (from !== undefined || until !== null)
-    throw new MirrorError("usage", "--month excludes --from and --to with a day");
+    throw new MirrorError("usage", "--month cannot be combined with --from or --to", {
+      hint: "A month is all of its days: leave out one of the two.",
+    });
   return periodOfMonth(month);
 }
 

@@ -1,4 +1,5 @@
 import path from "node:path";
+import { localDate } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { someOf } from "../../base/names.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
@@ -10,6 +11,11 @@ import { packageCompany } from "../runs/package-company.ts";
 export const packageCommand: CommandRun<"package"> = (context, { options, loaded: { config } }) => {
   const { month, zip } = options;
   if (month === undefined) throw new MirrorError("usage", "package needs --month, such as --month 2026-10");
+  const today = localDate(context.clock.nowMs(), config.schedule.timezone);
+  if (month > today.slice(0, 7))
+    throw new MirrorError("usage", `--month ${month} has not begun yet: today is ${today}`, {
+      hint: "Give a month that is over, or the current one for what there is so far.",
+    });
   const out = path.resolve(context.cwd, options.out ?? "package");
   const packOne = async (scope: CompanyScope) => {
     const { folder, zip: archive, manifest, ...packed } = await packageCompany(scope, { month, out, zip });

@@ -18,15 +18,47 @@ export function failureOf(error: unknown): Failure {
     const requestId = error instanceof ServiceError ? error.requestId : null;
     return { kind: error.kind, message, hint: error.hint ?? null, requestId, bug: false };
   }
-  if (isSystemError(error))
-    return { kind: "system", message, hint: systemHints[error.code] ?? null, requestId: null, bug: false };
+  if (isSystemError(error)) {
+    const hint = systemHints[error.code] ?? null;
+    return { kind: "system", message: systemText(error), hint, requestId: null, bug: false };
+  }
   return { kind: "bug", message, hint: bugHint, requestId: null, bug: true };
 }
 
 const bugHint = "this is a bug in fintoro-mirror: please report it with what the same command prints with -v";
 
+/** What a system call was to do. */
+const attempts: Readonly<Record<string, string>> = {
+  mkdir: "make the folder",
+  open: "open",
+  read: "read",
+  write: "write",
+  rename: "move",
+  unlink: "remove",
+  scandir: "list the folder",
+};
+
+const systemReasons: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file or folder",
+  EACCES: "no permission",
+  EPERM: "no permission",
+  ENOSPC: "the disk is full",
+  EROFS: "the disk is mounted read-only",
+  EISDIR: "it is a folder",
+  ENOTDIR: "a file is where a folder belongs",
+};
+
+/** `cannot make the folder /x/y: no permission`; the system's own text where there is more to say than that. */
+function systemText({ code, syscall, path, message }: SystemError): string {
+  const [attempt, reason] = [attempts[syscall], systemReasons[code]];
+  if (path === undefined || attempt === undefined || reason === undefined) return message;
+  return `cannot ${attempt} ${path}: ${reason}`;
+}
+
 const systemHints: Readonly<Record<string, string>> = {
   ENOENT: "check the path",
+  ENOTDIR: "move the file away, or name another folder",
+  EISDIR: "move the folder away, or name another file",
   EACCES: "check the owner and mode of the file and its folder",
   EPERM: "check the owner and mode of the file and its folder",
   ENOSPC: "free some space and run it again",
@@ -35,7 +67,9 @@ const systemHints: Readonly<Record<string, string>> = {
   EMFILE: "too many files are open; raise the limit (ulimit -n)",
 };
 
-function isSystemError(error: unknown): error is Error & { code: string } {
+type SystemError = Error & { readonly code: string; readonly syscall: string; readonly path?: string };
+
+function isSystemError(error: unknown): error is SystemError {
   if (!(error instanceof Error) || !("syscall" in error) || !("code" in error)) return false;
   return typeof error.code === "string";
 }

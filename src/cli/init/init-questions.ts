@@ -179,11 +179,7 @@ async function readServiceName(context: CommandContext, draft: ConfigDraft): Pro
   context.keepSecret([company.token.reveal()]);
   const connection = connectService(context, config, company, { attempts: 2, budget: "memory" });
   try {
-    const { name } = await askWhoami(connection.transport, context.connectors[0].manifest, context.signal);
-    if (name !== null) return name;
-    throw new MirrorError("protocol", "the service does not say whose token it is", {
-      hint: "check the base URL",
-    });
+    return await askWhoami(connection.transport, context.connectors[0].manifest, context.signal);
   } finally {
     await connection.close();
   }

@@ -57,8 +57,12 @@ export async function readMirror<T>(
 export function readExisting<T>(scope: CompanyScope, read: (db: Db) => T | Promise<T>): Promise<T> {
   return readMirror(scope, (db) => {
     if (db) return read(db);
-    throw new MirrorError("database", `there is no mirror of ${scope.company.name} yet`, {
-      hint: "Run `fintoro-mirror sync` first.",
-    });
+    throw new MirrorError(
+      "database",
+      `there is no mirror of ${scope.company.name} yet: ${scope.files.mirror}`,
+      {
+        hint: "Run `fintoro-mirror sync` first.",
+      },
+    );
   });
 }

@@ -1,22 +1,20 @@
 import { resourceNamed, type Manifest } from "../../connector/connector-manifest.ts";
-import type { ServiceAnswer, Transport } from "../../connector/transport.ts";
-import { parseLossless } from "../../json/lossless.ts";
-import { isObject } from "../../json/literal.ts";
+import type { Transport } from "../../connector/transport.ts";
+import { readCompanyName } from "../../extract/answers.ts";
 import { judgeToken, type IdentityVerdict } from "../../sync/identity/judge-token.ts";
 import { readMirror, type CompanyScope } from "./company-scope.ts";
 
-/** Asks the service for the name of the token's company, in one request. `name` is null when it is not in the answer. */
+/** Asks the service for the name of the token's company, in one request. Throws MirrorError `protocol` where it names none. */
 export async function askWhoami(
   transport: Transport,
   manifest: Manifest,
   signal: AbortSignal,
-): Promise<{ readonly answer: ServiceAnswer; readonly name: string | null }> {
+): Promise<string> {
   const { list } = resourceNamed(manifest, manifest.identity.resource);
   if (list.kind !== "single") throw new Error("broken promise: the identity is a single record");
-  const answer = await transport.send({ method: "GET", path: list.path, expect: "json", signal });
-  const record = parseLossless(answer.body);
-  const name = isObject(record) ? record[manifest.identity.nameField] : null;
-  return { answer, name: typeof name === "string" && name !== "" ? name : null };
+  const { path } = list;
+  const { body } = await transport.send({ method: "GET", path, expect: "json", signal });
+  return readCompanyName(body, { path, field: manifest.identity.nameField });
 }
 
 /** Judges the config's token, of the company `name`, for the mirror (I10); null where there is no mirror yet. */

@@ -146,8 +146,8 @@ function capped(config: CompanyScope["config"]): CompanyScope["config"] {
 
 /** The ids of another company's documents are the same numbers. */
 async function assertOwnToken(scope: CompanyScope, { transport }: ServiceConnection): Promise<void> {
-  const { name } = await askWhoami(transport, scope.manifest, scope.context.signal);
-  const verdict = await judgeOwnToken(scope, transport, name ?? "");
+  const name = await askWhoami(transport, scope.manifest, scope.context.signal);
+  const verdict = await judgeOwnToken(scope, transport, name);
   if (verdict?.kind === "refused") throw verdict.error;
 }
 

@@ -63,7 +63,8 @@ function applyObject(answer: AnswerContext, body: Buffer): Promise<void> {
   const { run, resource, item, stamp } = answer;
   const { identity } = run.mirror.manifest;
   // What names no company is another answer than the one that was asked for.
-  if (resource.name === identity.resource) readCompanyName(body, identity.nameField);
+  if (resource.name === identity.resource)
+    readCompanyName(body, { path: item.target, field: identity.nameField });
   return applyWhenFree(run, () => {
     applySingle(answer, resource.name, body);
     run.queue.done(item, stamp.sentSeq);

@@ -39,10 +39,11 @@ export async function identify(parts: IdentifyParts, options: IdentifyOptions): 
   const { identity: facts } = mirror.manifest;
   const resource = resourceNamed(mirror.manifest, facts.resource);
   const ask = (path: string, kind: WorkKind) => send(parts, options, path, kind);
-  const answer = await ask(resource.list.kind === "single" ? resource.list.path : "", "list");
-  const name = readCompanyName(answer.body, facts.nameField);
+  const path = resource.list.kind === "single" ? resource.list.path : "";
+  const answer = await ask(path, "list");
+  const name = readCompanyName(answer.body, { path, field: facts.nameField });
   const seen = { name, token };
-  const verdict = await judgeToken(mirror, seen, async (path) => (await ask(path, "detail")).body);
+  const verdict = await judgeToken(mirror, seen, async (own) => (await ask(own, "detail")).body);
   if (verdict.kind === "refused" && !options.acceptIdentity) throw verdict.error;
   const pinned = pinnedIdentity(new Meta(mirror.db));
   if (pinned && verdict.kind === "same") return { answer, identity: pinned, changed: false };

@@ -162,7 +162,12 @@ function givenUp({ sinceMs, error }: Outage, nowMs: number): MirrorError {
     `the service gave no usable answer for ${forText}: ${messageOf(error)}`,
     {
       retryable: true,
-      hint: "Everything committed is kept: run again to go on. http.patience sets how long a run waits for the service.",
+      hint: [
+        error.hint,
+        "Everything committed is kept: run again to go on. http.patience sets how long a run waits.",
+      ]
+        .filter(Boolean)
+        .join(". "),
       cause: error,
     },
   );

@@ -22,7 +22,11 @@ export interface EndpointRules {
 /** Checks a URL by the service's own rules (interface document), without a request. Null: nothing is wrong. */
 export async function endpointFault(text: string, rules: EndpointRules): Promise<EndpointFault | null> {
   const url = URL.parse(text.trim());
-  if (!url) return certain("this is no URL", "write it whole: https://hooks.example.com/webhooks/acme");
+  if (!url)
+    return certain(
+      `${JSON.stringify(text)} is no URL`,
+      "write it whole: https://hooks.example.com/webhooks/acme",
+    );
   if (url.username !== "" || url.password !== "")
     return certain("the URL carries a user name or password", "the service refuses such URLs; take them out");
   if (rules.loopback && isLoopbackUrl(url.href)) return null;

@@ -1,6 +1,6 @@
 import { recordId, type RecordId } from "../../base/ids.ts";
 import { MirrorError } from "../../base/errors.ts";
-import { unknownName } from "../../base/names.ts";
+import { someOf, unknownName } from "../../base/names.ts";
 import type { CompanyConfig } from "../../config/config.ts";
 import type { EventRule } from "../../connector/connector-manifest.ts";
 import type { Subscription } from "./subscription-client.ts";
@@ -19,7 +19,7 @@ export function eventsNamed(text: string, rules: readonly EventRule[]): string[]
   const unknown = words.find((word) => !known.includes(word));
   if (unknown === undefined) return known.filter((type) => words.includes(type));
   throw new MirrorError("usage", unknownName("event", unknown, known), {
-    hint: `there are ${known.join(", ")}`,
+    hint: `there are ${someOf(known, 9)}; in a config's folder \`webhooks list\` shows what is subscribed`,
   });
 }
 

@@ -182,9 +182,13 @@ async function send(url: string, method: string, input: unknown): Promise<Respon
     const signal = AbortSignal.timeout(answerWithinMs);
     return await fetch(url, { method, redirect: "error", signal, ...(input !== undefined && json) });
   } catch (cause) {
-    throw new MirrorError("network", `no sandbox answers at ${new URL(url).origin}: ${messageOf(cause)}`, {
-      hint: "start one with `fintoro-mirror sandbox --port N`, and name it with --url or --port",
-      cause,
-    });
+    throw new MirrorError(
+      "network",
+      `no sandbox answers at ${new URL(url).origin}: ${messageOf((cause as Error).cause ?? cause)}`,
+      {
+        hint: "start one with `fintoro-mirror sandbox --port N`, and name it with --url or --port",
+        cause,
+      },
+    );
   }
 }

@@ -50,7 +50,7 @@ export async function withSubscriptions<T>(
 async function assertSameCompany(scope: CompanyScope, transport: Transport): Promise<void> {
   const pinned = await readMirror(scope, (db) => db && pinnedIdentity(new Meta(db)));
   if (!pinned || fingerprintOf(scope.company.token.reveal(), pinned.salt) === pinned.fingerprint) return;
-  const { name } = await askWhoami(transport, scope.manifest, scope.context.signal);
-  const verdict = await judgeOwnToken(scope, transport, name ?? "");
+  const name = await askWhoami(transport, scope.manifest, scope.context.signal);
+  const verdict = await judgeOwnToken(scope, transport, name);
   if (verdict?.kind === "refused") throw verdict.error;
 }

@@ -134,7 +134,10 @@ export const deleteCommand: CommandRun<"webhooks delete"> = async (context, { ar
   const id = subscriptionId(args);
   const scope = withToken(soleScope(context, loaded.config), options.tokenEnv);
   if (!options.yes && !context.prompts)
-    throw new MirrorError("usage", "nobody is here to confirm it: give --yes");
+    throw new MirrorError(
+      "usage",
+      `deleting subscription ${id} must be confirmed, and nobody is here: give --yes`,
+    );
   const deleted = await withSubscriptions(scope, async (subscriptions) => {
     const chosen = subscriptionWith(id, await subscriptions.list());
     if (!options.yes && !(await isConfirmed(context, chosen))) return null;
