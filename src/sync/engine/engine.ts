@@ -59,11 +59,10 @@ export class Engine {
    */
   async work(): Promise<"done" | "drained"> {
     const { signal, closed } = this.options;
-    const ended = new AbortController();
     const stop = () => this.enter("stopped");
     const drain = () => this.enter("draining");
-    signal.addEventListener("abort", stop, { signal: ended.signal });
-    closed.addEventListener("abort", drain, { signal: ended.signal });
+    signal.addEventListener("abort", stop);
+    closed.addEventListener("abort", drain);
     const unwatch = this.run.queue.watch(() => this.notifier.notify());
     if (closed.aborted) drain();
     if (signal.aborted) stop();
@@ -74,7 +73,8 @@ export class Engine {
     }
     await Promise.allSettled(this.inFlight);
     unwatch();
-    ended.abort();
+    signal.removeEventListener("abort", stop);
+    closed.removeEventListener("abort", drain);
     if (this.failure) throw this.failure;
     return this.mode !== "reading" && this.hasMore() ? "drained" : "done";
   }

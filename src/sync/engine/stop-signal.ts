@@ -13,6 +13,8 @@ export function stopSignal(
   const late = new AbortController();
   const start = () => void setTimeout(() => late.abort(), graceMs).unref();
   if (closed.aborted) start();
-  else closed.addEventListener("abort", start, { once: true, ...(over && { signal: over }) });
+  else closed.addEventListener("abort", start, { once: true });
+  // Not by a listener's own `signal`: Node forgets that one when another is added so, and memory is collected.
+  over?.addEventListener("abort", () => closed.removeEventListener("abort", start));
   return AbortSignal.any([now, late.signal]);
 }
