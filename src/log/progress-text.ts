@@ -1,6 +1,7 @@
 import pc from "picocolors";
+import { terminalText } from "../base/terminal-text.ts";
 import { formatCount, formatDuration } from "../base/units.ts";
-import { etaMs, type ProgressView, type ResourceProgress } from "./progress-view.ts";
+import { etaMs, requestsLeft, type ProgressView, type ResourceProgress } from "./progress-view.ts";
 
 /** The room there is. */
 export interface TextOptions {
@@ -10,40 +11,67 @@ export interface TextOptions {
   readonly colour: boolean;
 }
 
-/** The live block: a head, a line for each resource in work, a line with budget, queue and time left. */
-export function progressLines(view: ProgressView, { columns, rows, colour }: TextOptions): string[] {
-  const paint = pc.createColors(colour);
-  const cut = (text: string) =>
-    text.length < columns ? text : `${text.slice(0, Math.max(0, columns - 2))}…`;
-  const room = Math.max(1, rows - 3);
-  const shown = shownResources(view.resources, room);
-  const nameWidth = Math.max(0, ...shown.map((resource) => resource.name.length));
+/** With less room, a company has one line. */
+const leastRows = 4;
+
+/** The live block of all runs, never wider or higher than the terminal. Pure. */
+export function progressBlock(views: readonly ProgressView[], options: TextOptions): string[] {
+  const rows = options.rows - 1;
+  const rowsEach = Math.floor(rows / Math.max(1, views.length));
+  if (rowsEach >= leastRows)
+    return views.flatMap((view) => progressLines(view, { ...options, rows: rowsEach }));
+  const shown = views.length > rows ? views.slice(0, Math.max(0, rows - 1)) : views;
+  const nameWidth = Math.max(0, ...shown.map(({ company }) => company.length));
+  const lines = shown.map((view) => {
+    const left = timeLeft(view);
+    const parts = [view.company.padEnd(nameWidth), phaseText(view), ...(left === null ? [] : [left])];
+    return cut(parts.join("  "), options);
+  });
+  const more = views.length - shown.length;
+  return more > 0 ? [...lines, cut(`and ${more} more companies`, options)] : lines;
+}
+
+/** The lines of one run: its phase, the tables in work, and how long it takes at the rate that is granted. Pure. */
+export function progressLines(view: ProgressView, options: TextOptions): string[] {
+  const paint = pc.createColors(options.colour);
+  const shown = shownResources(view, Math.max(1, options.rows - 2));
+  const nameWidth = Math.max(0, ...shown.map(({ name }) => name.length));
   const lines = shown.map((resource) => {
-    const line = cut(`  ${resourceLine(resource, nameWidth)}`);
+    const line = cut(`  ${resource.name.padEnd(nameWidth)}  ${resourceText(resource)}`, options);
     if (resource.phase === "failed") return paint.red(line);
     return resource.phase === "done" ? paint.dim(line) : line;
   });
-  const last = view.outage ? outageLine(view.outage) : budgetLine(view);
-  return [paint.bold(cut(headLine(view))), ...lines, paint.cyan(cut(`  ${last}`))];
+  const head = `${view.company}  ${formatDuration(view.elapsedMs)}  ${phaseText(view)}`;
+  const last = view.outage ? outageText(view.outage) : paceText(view);
+  return [paint.bold(cut(head, options)), ...lines, paint.cyan(cut(`  ${last}`, options))];
 }
 
-function headLine(view: ProgressView): string {
-  const count = (phase: ResourceProgress["phase"]) =>
-    view.resources.filter((resource) => resource.phase === phase).length;
+function cut(text: string, { columns }: TextOptions): string {
+  return text.length < columns ? text : `${text.slice(0, Math.max(0, columns - 2)).toWellFormed()}…`;
+}
+
+/** What the run is at: lists, then what is provisional, then the scrub. */
+function phaseText(view: ProgressView): string {
+  const { resources, ahead, scrub } = view;
+  const count = (phase: ResourceProgress["phase"]) => resources.filter((one) => one.phase === phase).length;
   const failed = count("failed") === 0 ? "" : `, ${count("failed")} failed`;
-  const done = `${count("done")} of ${view.resources.length} resources done${failed}`;
-  const { scrub } = view;
-  const phase = scrub
-    ? `everything listed is in; scrub: ${formatCount(scrub.done)} of ${formatCount(scrub.planned)}${failed}`
-    : done;
-  return `${view.company}  ${formatDuration(view.elapsedMs)}  ${phase}`;
+  if (scrub) {
+    const done = `${formatCount(scrub.done)} of ${formatCount(scrub.planned)}`;
+    return `everything listed is in; proving details: ${done}, Ctrl-C loses nothing${failed}`;
+  }
+  if (!ahead) return `${count("done")} of ${resources.length} tables done${failed}`;
+  if (ahead.lists > 0)
+    return `reading lists: ${resources.length - ahead.openLists} of ${resources.length} in${failed}`;
+  if (ahead.details > 0) return `every list is in; ${formatCount(ahead.details)} still provisional${failed}`;
+  return view.requests > 1 ? `everything listed is in${failed}` : "asking whose the token is";
 }
 
 const interest = { failed: 0, reading: 1, listing: 1, done: 2, waiting: 3 } as const;
 
-/** The resources with most interest that fit, in the order of the run; waiting ones are only counted in the head. */
-function shownResources(resources: readonly ResourceProgress[], room: number): readonly ResourceProgress[] {
-  const begun = resources.filter((resource) => resource.phase !== "waiting");
+/** The resources with most interest that fit, in the order of the run; those that wait are only counted in the head. */
+function shownResources({ resources, ahead }: ProgressView, room: number): readonly ResourceProgress[] {
+  const hides = ahead?.openLists === 0 ? ["waiting", "done"] : ["waiting"];
+  const begun = resources.filter((one) => !hides.includes(one.phase) && !isUnread(one));
   const kept = begun
     .map((resource, index) => ({ resource, index }))
     .toSorted((a, b) => interest[a.resource.phase] - interest[b.resource.phase] || b.index - a.index)
@@ -51,25 +79,60 @@ function shownResources(resources: readonly ResourceProgress[], room: number): r
   return kept.toSorted((a, b) => a.index - b.index).map(({ resource }) => resource);
 }
 
-function resourceLine(resource: ResourceProgress, nameWidth: number): string {
-  const { name, phase, done, total, changed } = resource;
-  const amount = total === null ? String(done) : `${done} of ${total}`;
-  const percent =
-    total === null || total === 0 || phase === "done" ? "" : ` ${Math.floor((done / total) * 100)}%`;
-  const change = changed === 0 ? "" : `  ${changed} changed`;
-  return `${name.padEnd(nameWidth)}  ${phase.padEnd(7)}  ${amount}${percent}${change}`;
+/** Its first answer is not there yet. */
+function isUnread({ phase, done, total, waiting = 0 }: ResourceProgress): boolean {
+  return phase === "listing" && done === 0 && total === null && waiting === 1;
 }
 
-function outageLine({ forMs, nextTryMs, givesUpMs, error }: NonNullable<ProgressView["outage"]>): string {
+function resourceText({ phase, done, total, changed, waiting = 0 }: ResourceProgress): string {
+  const amount = total === null ? formatCount(done) : `${formatCount(done)} of ${formatCount(total)}`;
+  // In a first run everything is new.
+  const more = changed === 0 || changed === done ? "" : `  ${formatCount(changed)} changed`;
+  if (phase === "failed") return `${amount}  failed${more}`;
+  if (phase === "reading" && total !== null)
+    return `${formatCount(Math.max(0, total - done))} of ${formatCount(total)} still provisional${changed === total ? "" : more}`;
+  if (phase === "listing" && total === null && waiting > 1)
+    return `${formatCount(waiting)} lists to read${more}`;
+  return `${phase === "done" ? formatCount(done) : amount}${more}`;
+}
+
+function outageText({ forMs, nextTryMs, givesUpMs, error }: NonNullable<ProgressView["outage"]>): string {
   const next = `next try in ${formatDuration(nextTryMs)}, gives up in ${formatDuration(givesUpMs)}`;
-  return `no answer from the service for ${formatDuration(forMs)} · ${next} · ${error}`;
+  return `no answer from the service for ${formatDuration(forMs)} · ${next} · ${terminalText(error)}`;
 }
 
-function budgetLine(view: ProgressView): string {
-  const { limit, remaining, waitMs } = view.budget;
-  const budget = limit === null ? "budget not known yet" : `budget ${remaining ?? "?"} of ${limit}`;
-  const wait = waitMs >= 1000 ? `, next request in ${formatDuration(waitMs)}` : "";
+/** `about 12m left` at the rate that is really granted; null: nothing is known of it, or nothing is left. */
+function timeLeft(view: ProgressView): string | null {
   const left = etaMs(view);
-  const eta = left === null || view.queued === 0 ? "" : ` · about ${formatDuration(left)} left`;
-  return `${budget}${wait} · ${view.requests} requests made, ${view.queued} queued${eta}`;
+  return left === null || left < 1000 ? null : `${aboutOrMore(view)} ${formatDuration(left)} left`;
+}
+
+/** A list that has not shown its length may hold any number. */
+function aboutOrMore({ ahead }: ProgressView): "about" | "at least" {
+  return ahead && !ahead.isKnown ? "at least" : "about";
+}
+
+/** The most important first: a narrow terminal shows no more. */
+function paceText(view: ProgressView): string {
+  const { limit, remaining, waitMs } = view.budget;
+  const wait = waitMs >= 1000 ? `, next in ${formatDuration(waitMs)}` : "";
+  const budget = limit === null ? "budget not known yet" : `budget ${remaining ?? "?"} of ${limit}${wait}`;
+  const left = timeLeft(view);
+  const toGo = requestsLeft(view) === 0 ? "" : `, ${formatCount(requestsLeft(view))} to go`;
+  const requests = `${formatCount(view.requests)} requests made${toGo}`;
+  return [...(left === null ? [] : [left]), budget, requests].join(" · ");
+}
+
+/** The plan of a run in one line: requests and minutes at the budget that the service grants. Pure. */
+export function planText(view: ProgressView): string {
+  const { ahead, budget, windowMs, company } = view;
+  const left = etaMs(view);
+  const { lists = 0, details = 0 } = ahead ?? {};
+  const time = left === null || left < 60_000 ? "less than a minute" : `about ${formatDuration(left)}`;
+  const pace = `${time} at ${budget.granted} in ${formatDuration(windowMs)}`;
+  const parts = [
+    ...(lists > 0 ? [`${formatCount(lists)} for lists`] : []),
+    ...(details > 0 ? [`${formatCount(details)} for details`] : []),
+  ].join(", ");
+  return `${company}: about ${formatCount(lists + details)} requests to make, ${pace} (${parts})`;
 }

@@ -21,7 +21,12 @@ const clearRight = "\u001B[K";
 export function createScreen(stream: OutputStream, live: boolean) {
   let drawn: readonly string[] = [];
   let begun = false;
-  const home = () => (drawn.length === 0 ? "" : `\u001B[${drawn.length}A\r`);
+  // A terminal that became narrower has wrapped what was drawn.
+  const rowsOf = (line: string) => Math.max(1, Math.ceil(plainLength(line) / (stream.columns ?? 80)));
+  const home = () => {
+    const rows = drawn.reduce((sum, line) => sum + rowsOf(line), 0);
+    return rows === 0 ? "" : `\u001B[${rows}A\r`;
+  };
   return {
     live,
     get columns() {
@@ -47,6 +52,12 @@ export function createScreen(stream: OutputStream, live: boolean) {
       drawn = [];
     },
   };
+}
+
+const colours = new RegExp(String.raw`${String.fromCodePoint(27)}\[\d*m`, "g");
+
+function plainLength(line: string): number {
+  return line.replace(colours, "").length;
 }
 
 function drawing(lines: readonly string[]): string {

@@ -276,7 +276,7 @@ describe("a long command", () => {
       terminal: true,
     });
     await run();
-    expect(written.stderr).toContain("invoices  listing  5 of 9");
+    expect(written.stderr).toContain("invoices  5 of 9");
     expect(screen.visible()).toEqual([expect.stringMatching(/between$/)]);
     expect(screen.cursorHidden()).toBe(false);
   });

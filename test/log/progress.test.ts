@@ -1,34 +1,85 @@
 import { EventEmitter, once } from "node:events";
 import { describe, expect, test } from "vitest";
 import type { BudgetView } from "../../src/rate-limit/permit.ts";
-import { withProgress } from "../../src/log/progress.ts";
-import { progressLines } from "../../src/log/progress-text.ts";
-import { etaMs, progressFields } from "../../src/log/progress-view.ts";
+import { withLines, withProgress } from "../../src/log/progress.ts";
+import { planText, progressBlock, progressLines } from "../../src/log/progress-text.ts";
+import { etaMs, progressFields, type ProgressView } from "../../src/log/progress-view.ts";
 import { createScreen } from "../../src/log/screen.ts";
 import { createTerminal, jumpingClock, recordingLog, resource, view } from "../support/terminal.ts";
 
 const plenty = { columns: 100, rows: 30, colour: false };
 
+const ahead = { lists: 30, openLists: 2, details: 3600, isKnown: true };
+
+function companies(count: number, facts: Partial<ProgressView>): ProgressView[] {
+  return Array.from({ length: count }, (_, i) => view({ ...facts, company: `company-${i + 1}` }));
+}
+
 describe("the live block", () => {
   const busy = view({
     queued: 312,
-    budget: { limit: 120, granted: 120, remaining: 0, waitMs: 12_300 },
+    ahead,
+    budget: { limit: 120, granted: 108, remaining: 0, waitMs: 12_300 },
     resources: [
       resource("banks", { phase: "done", done: 30, total: 30 }),
       resource("clients", { phase: "failed", done: 0 }),
-      resource("invoices", { phase: "listing", done: 1200, total: 4800, changed: 12 }),
-      resource("orders", { phase: "waiting" }),
+      resource("invoices", { phase: "listing", done: 1046, total: 2500, changed: 12 }),
+      resource("orders", { phase: "listing", waiting: 1 }),
+      resource("visits", { phase: "listing", waiting: 40 }),
+      resource("units", { phase: "waiting" }),
     ],
   });
 
-  test("shows phase, amount and changes of each resource; below them budget, queue and time left", () => {
+  test("shows first the lists, each with its amount; below them the time left at the rate that is granted", () => {
     expect(progressLines(busy, plenty)).toEqual([
-      "acme  1m 05s  1 of 4 resources done, 1 failed",
-      "  banks     done     30 of 30",
-      "  clients   failed   0",
-      "  invoices  listing  1200 of 4800 25%  12 changed",
-      "  budget 0 of 120, next request in 12s · 57 requests made, 312 queued · about 5m 56s left",
+      "acme  1m 05s  reading lists: 4 of 6 in, 1 failed",
+      "  banks     30",
+      "  clients   0  failed",
+      "  invoices  1,046 of 2,500  12 changed",
+      "  visits    40 lists to read",
+      "  about 1h 08m left · budget 0 of 120, next in 12s · 57 requests made, 3,630 to go",
     ]);
+  });
+
+  test("then what is still provisional, counting down, without what is in", () => {
+    const resources = [
+      resource("banks", { phase: "done", done: 30, total: 30 }),
+      resource("invoices", { phase: "reading", done: 1046, total: 2500, changed: 2500 }),
+    ];
+    const details = view({
+      resources,
+      queued: 1454,
+      ahead: { ...ahead, lists: 0, openLists: 0, details: 1454 },
+    });
+    expect(progressLines(details, plenty)).toEqual([
+      "acme  1m 05s  every list is in; 1,454 still provisional",
+      "  invoices  1,454 of 2,500 still provisional",
+      "  about 27m 38s left · budget 63 of 120 · 57 requests made, 1,454 to go",
+    ]);
+  });
+
+  test("says of a list whose length is not known yet that it may take longer", () => {
+    const unknown = view({ ...busy, ahead: { ...ahead, isKnown: false } });
+    expect(progressLines(unknown, plenty).at(-1)).toContain("at least 1h 08m left");
+  });
+
+  test("has the same parts in 40 columns, the time left before what is cut off", () => {
+    const lines = progressLines(busy, { columns: 40, rows: 8, colour: false });
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(40);
+    expect(lines[0]).toBe("acme  1m 05s  reading lists: 4 of 6 in…");
+    expect(lines).toContain("  invoices  1,046 of 2,500  12 changed");
+    expect(lines.at(-1)).toMatch(/^ {2}about 1h 08m left · budget/);
+  });
+
+  test("of several companies shares the room; of more than fit has a line each, and counts the rest", () => {
+    const two = progressBlock(companies(2, busy), { columns: 80, rows: 24, colour: false });
+    expect(two.filter((line) => line.startsWith("company-"))).toHaveLength(2);
+    expect(two.filter((line) => line.includes("1,046 of 2,500"))).toHaveLength(2);
+    const many = progressBlock(companies(30, busy), { columns: 60, rows: 12, colour: false });
+    expect(many).toHaveLength(11);
+    expect(Math.max(...many.map((line) => line.length))).toBeLessThan(60);
+    expect(many[0]).toBe("company-1   reading lists: 4 of 6 in, 1 failed  about 1h 0…");
+    expect(many.at(-1)).toBe("and 20 more companies");
   });
 
   test("shows since when a run waits for the service, and what comes, in place of the budget", () => {
@@ -55,7 +106,9 @@ describe("the live block", () => {
   test("says in the scrub that everything listed is in, and how much of it is done", () => {
     const scrub = { done: 1200, planned: 3600 };
     const [head] = progressLines(view({ scrub, queued: 2400 }), plenty);
-    expect(head).toBe("acme  1m 05s  everything listed is in; scrub: 1,200 of 3,600");
+    expect(head).toBe(
+      "acme  1m 05s  everything listed is in; proving details: 1,200 of 3,600, Ctrl-C loses nothing",
+    );
     expect(progressFields(view({ scrub }))).toMatchObject({ phase: "scrub: everything listed is in", scrub });
     expect(progressFields(view({}))).not.toHaveProperty("phase");
   });
@@ -116,7 +169,53 @@ async function fail(): Promise<never> {
   throw new Error("the run failed");
 }
 
+describe("the plan", () => {
+  const ready = view({ queued: 40, requests: 20, ahead, budget: budget(120, 63) });
+
+  test("names requests and time at the budget that the service grants", () => {
+    expect(planText(ready)).toBe(
+      "acme: about 3,630 requests to make, about 30m 00s at 120 in 1m 00s (30 for lists, 3,600 for details)",
+    );
+    const night = view({
+      queued: 30,
+      requests: 20,
+      ahead: { ...ahead, details: 0 },
+      budget: budget(120, 63),
+    });
+    expect(planText(night)).toContain(
+      "about 30 requests to make, less than a minute at 120 in 1m 00s (30 for",
+    );
+  });
+
+  test("is logged once for each run, as soon as every list has shown its length", async () => {
+    const clock = jumpingClock();
+    const { log, records } = recordingLog({ clock });
+    const views = [view({ ...ready, ahead: { ...ahead, isKnown: false } }), ready, ready, ready];
+    let taken = 0;
+    const work = async () => {
+      while (taken < views.length) await clock.sleep(1_000);
+    };
+    const screen = createScreen(createTerminal(), false);
+    await withProgress({ screen, log, clock, colour: false }, () => [views[taken++] ?? ready], work);
+    const plans = records().filter(({ msg }) => String(msg).includes("requests to make"));
+    expect(plans).toMatchObject([{ requests: 3630, eta_ms: 1_800_000 }]);
+  });
+});
+
 describe("a long run", () => {
+  test("without a terminal says that it is at work also where it waits for others, or makes reports", async () => {
+    const clock = jumpingClock();
+    const { log, records } = recordingLog({ clock });
+    const screen = createScreen(createTerminal(), false);
+    const wait = () => clock.sleep(90_000);
+    await withProgress({ screen, log, clock, colour: false }, () => [], wait);
+    await withLines({ screen, log, clock }, () => ["acme: making the report"], wait);
+    const said = records().map(({ msg }) => msg);
+    expect(said).toContain("still at work, for 20s");
+    expect(said).toContain("acme: making the report");
+    expect(Math.max(...clock.slept.filter((ms) => ms < 90_000))).toBeLessThanOrEqual(30_000);
+  });
+
   test("without a terminal logs a JSON line at least every 30 seconds: what, how much, time left", async () => {
     const clock = jumpingClock();
     const { log, records } = recordingLog({ clock });
@@ -147,8 +246,8 @@ describe("a long run", () => {
     };
     const screen = createScreen(terminal, true);
     await withProgress({ screen, log: recordingLog().log, clock, colour: false }, watched, work);
-    expect(seen[1]).toEqual(expect.arrayContaining([expect.stringContaining("invoices  listing  1 of 9")]));
-    expect(seen[2]).toEqual(expect.arrayContaining([expect.stringContaining("invoices  listing  2 of 9")]));
+    expect(seen[1]).toEqual(expect.arrayContaining([expect.stringContaining("invoices  1 of 9")]));
+    expect(seen[2]).toEqual(expect.arrayContaining([expect.stringContaining("invoices  2 of 9")]));
     expect(Math.min(...clock.slept)).toBeGreaterThanOrEqual(100);
     expect(terminal.visible()).toEqual([""]);
     expect(terminal.cursorHidden()).toBe(false);

@@ -40,6 +40,16 @@ describe("a screen with a block", () => {
   });
 });
 
+test("a block that a narrower terminal has wrapped is drawn over whole", () => {
+  const written: string[] = [];
+  const stream = { isTTY: true, columns: 80, rows: 24, write: (text: string) => written.push(text) };
+  const screen = createScreen(stream, true);
+  screen.block([`\u001B[1m${"a".repeat(70)}\u001B[22m`, "b"]);
+  stream.columns = 40;
+  screen.block(["c"]);
+  expect(written.at(-1)).toContain("\u001B[3A\r");
+});
+
 test("a screen that is no terminal has lines only, without one control character", () => {
   const written: string[] = [];
   const screen = createScreen({ write: (text) => written.push(text) }, false);

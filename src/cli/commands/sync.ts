@@ -49,10 +49,16 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   };
   letYoungGenerationGrow(false);
   const reports = await runAll(context, scopes, { request, untilMs }, publish);
-  for (const scope of scopes) {
-    const report = reports.get(scope.company.name);
-    if (report && isWorthPublishing(report)) await publish(scope);
-  }
+  let publishing = "";
+  await context.showing(
+    () => (publishing === "" ? [] : [`${publishing}: making the report and what else follows a run`]),
+    async () => {
+      for (const scope of scopes) {
+        const report = reports.get((publishing = scope.company.name));
+        if (report && isWorthPublishing(report)) await publish(scope);
+      }
+    },
+  );
   if (!quick)
     for (const scope of scopes) {
       const report = reports.get(scope.company.name);

@@ -45,7 +45,7 @@ export async function openContext(
     keepSecret: (secrets) => console.redaction.add(secrets),
     prompts: openPrompts?.(signal),
     progress: (read, work) => withProgress({ screen, log, clock, colour }, read, work),
-    showing: (read, work) => withLines({ screen, clock }, read, work),
+    showing: (read, work) => withLines({ screen, log, clock }, read, work),
   };
   return { context, loaded };
 }

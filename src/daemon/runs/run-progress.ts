@@ -1,5 +1,5 @@
 import type { Resource } from "../../connector/resource.ts";
-import type { ProgressView, ResourceProgress } from "../../log/progress-view.ts";
+import type { ProgressView, RequestsAhead, ResourceProgress } from "../../log/progress-view.ts";
 import { WorkQueue, type QueueCount } from "../../state/work-queue.ts";
 import type { Tally } from "../../sync/context/tally.ts";
 import type { CompanyRun } from "./company-run.ts";
@@ -15,11 +15,46 @@ export function progressView(run: CompanyRun): ProgressView | null {
     resources: run.request.resources.map((resource) => resourceProgress(tally, resource, counts)),
     requests: tally.requests.total,
     queued: sum(counts),
+    ahead: aheadOf(tally, run.request.resources, counts),
     scrub: scrubOf(tally, sum(counts)),
     budget: run.rateLimiter.view(),
     windowMs: run.config.rateLimit.windowMs,
     outage: outageIn(tally, run.context.clock.monotonicMs()),
   };
+}
+
+/** What unread pages will show is estimated by the pages that were read: how many of their records were new. */
+function aheadOf(tally: Tally, resources: readonly Resource[], queue: readonly QueueCount[]): RequestsAhead {
+  const parents = new Set(
+    resources.flatMap(({ list }) => (list.kind === "parents" ? list.parents.map((one) => one.resource) : [])),
+  );
+  const ahead = { lists: 0, openLists: 0, details: 0, isKnown: true };
+  for (const resource of resources) {
+    const own = queue.filter((count) => count.resource === resource.name);
+    const pages = sum(own.filter(({ kind }) => kind === "list"));
+    ahead.details += sum(own) - pages;
+    if (pages === 0) continue;
+    ahead.openLists += 1;
+    const unseen = unseenRecords(tally, resource);
+    if (unseen === null) ahead.isKnown = false;
+    const perPage = resource.list.kind === "paged" ? resource.list.perPage : Infinity;
+    ahead.lists += Math.max(pages, Math.ceil((unseen ?? 0) / perPage));
+    const readsEach = Number(resource.gives === "preview") + Number(parents.has(resource.name));
+    ahead.details += Math.round((unseen ?? 0) * readsEach * newShare(tally, resource));
+  }
+  return ahead;
+}
+
+/** Records that the list has and has not shown yet; null: its length is not known. */
+function unseenRecords({ totals, resources }: Tally, { name, list }: Resource): number | null {
+  const total = totals.get(name);
+  if (total !== undefined) return Math.max(0, total - (resources.get(name)?.listed ?? 0));
+  return list.kind === "single" || list.kind === "whole" ? 0 : null;
+}
+
+function newShare({ resources }: Tally, { name }: Resource): number {
+  const { inserted = 0, listed = 0 } = resources.get(name) ?? {};
+  return listed === 0 ? 0 : Math.min(1, inserted / listed);
 }
 
 function outageIn({ outage }: Tally, nowMs: number): ProgressView["outage"] {
@@ -39,9 +74,18 @@ function scrubOf({ scrubPlanned: planned }: Tally, queued: number): ProgressView
 }
 
 function resourceProgress(tally: Tally, resource: Resource, queue: readonly QueueCount[]): ResourceProgress {
-  const { name, list } = resource;
-  const counts = tally.resources.get(name);
+  const { name } = resource;
   const own = queue.filter((count) => count.resource === name);
+  return { ...phaseOf(tally, resource, own, queue), waiting: sum(own) };
+}
+
+function phaseOf(
+  tally: Tally,
+  { name, list }: Resource,
+  own: readonly QueueCount[],
+  queue: readonly QueueCount[],
+): ResourceProgress {
+  const counts = tally.resources.get(name);
   const lists = sum(own.filter(({ kind }) => kind === "list" || kind === "child"));
   const reads = sum(own) - lists;
   const changed = counts ? counts.inserted + counts.updated + counts.deleted : 0;
