@@ -1,0 +1,89 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { parseDocument } from "yaml";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { commands } from "../../src/cli/commands/all-commands.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { endOf, root, runCommand, startProgram, temporaryFolder } from "../support/cli.ts";
+import { blocks, docs } from "../support/docs.ts";
+import { openSandbox } from "../support/sandbox.ts";
+import { readProject } from "../tidy/read-source.ts";
+
+const readme = docs.get("README.md") ?? "";
+
+/** The first cells of the rows of a table, by its heading. */
+function firstCells(text: string, heading: string): string[] {
+  const section = text.split(/^## /m).find((one) => one.startsWith(heading)) ?? "";
+  return [...section.matchAll(/^\| (`[^|]*?) +\|/gm)].map(([, cell = ""]) =>
+    cell.replaceAll(String.raw`\|`, "|"),
+  );
+}
+
+const wordsOf = (cells: readonly string[]) => cells.flatMap((cell) => cell.match(/[a-z_-]+/g) ?? []);
+
+test("the README's table has every command", () => {
+  const cells = firstCells(readme, "Commands");
+  const named = new Set(wordsOf(cells));
+  expect(commands.map(({ name }) => name.split(" ")[0] ?? "").filter((name) => !named.has(name))).toEqual([]);
+});
+
+test("the README's table has every key at the top of the config, and no other", async () => {
+  const { stdout } = await runCommand(["schema"]);
+  const { properties } = JSON.parse(stdout) as { properties: Record<string, unknown> };
+  const cells = firstCells(readme, "Config");
+  const named = cells.flatMap((cell) => [...cell.matchAll(/`([a-z_]+)/g)].map(([, key]) => key ?? ""));
+  const ownLine = new Set(["connector"]);
+  expect(named.toSorted()).toEqual(
+    Object.keys(properties)
+      .filter((key) => !ownLine.has(key))
+      .toSorted(),
+  );
+});
+
+test("the README is short: less than 200 lines", () => {
+  expect(readme.split("\n").length).toBeLessThan(200);
+});
+
+const yaml = blocks.filter(({ language, marks }) => language === "yaml" && marks[0] !== "litestream");
+
+test.each(yaml.map(({ file, text }) => [file, text] as const))(
+  "the program takes the config that %s shows",
+  (_, text) => {
+    const config = parseDocument(text);
+    expect(config.errors).toEqual([]);
+    if (!config.has("companies")) config.set("companies", { acme: { token: "${env:FINTORO_TOKEN}" } });
+    const { warnings } = loadConfig({
+      path: "/srv/config.yaml",
+      env: { FINTORO_TOKEN: "a-token", SANDBOX_TOKEN: "a-token" },
+      cwd: "/srv",
+      connectors: [manifest],
+      readFile: (file) =>
+        file === "/srv/config.yaml" ? config.toString() : "https://hooks.example.com/secret-of-16-letters",
+    });
+    expect(warnings).toEqual([]);
+  },
+);
+
+test("symptoms that quote the program are what it says", () => {
+  const text = docs.get("docs/troubleshooting.md") ?? "";
+  const quotes = [...text.matchAll(/^\| .*?"([^"|]+)"/gm)].map(([, quote = ""]) => quote);
+  expect(quotes.length).toBeGreaterThan(3);
+  const said = readProject(["src"]).flatMap(({ strings }) => strings);
+  expect(quotes.filter((quote) => !said.some((one) => one.includes(quote)))).toEqual([]);
+});
+
+test("the example of the library works", async () => {
+  const [example] = blocks.filter(({ language }) => language === "ts");
+  const sandbox = await openSandbox();
+  const library = JSON.stringify(path.join(root, "src/index.ts"));
+  const code = (example?.text ?? "")
+    .replace('"fintoro-mirror"', library)
+    .replace("connect({", `connect({ baseUrl: ${JSON.stringify(sandbox.url)},`);
+  const cwd = temporaryFolder();
+  const file = path.join(cwd, "example.ts");
+  writeFileSync(file, code);
+  writeFileSync(path.join(cwd, "package.json"), '{"type":"module"}');
+  const ended = await endOf(startProgram([], { cwd, file, env: { FINTORO_TOKEN: sandbox.token } }));
+  expect(ended).toMatchObject({ code: 0, stderr: "" });
+});
