@@ -55,19 +55,21 @@ test("every block says what it is, and no query stands without a reader", () => 
 });
 
 describe("what a reader copies out of a page works, in the order of the page", () => {
-  test.each(pages)("%s", { timeout: 60_000 }, async (file) => {
+  test.for(pages)("%s", { timeout: 60_000 }, async (file, { skip }) => {
     const folder = temporaryFolder();
     cpSync(begun, folder, { recursive: true });
     if (docs.get(file)?.includes("acme,beta") === true) addCompany(folder, "beta");
     const own = blocks.filter((block) => block.file === file);
-    const { mishaps } = await runPage(own, { folder, baseUrl: sandbox.url, token: sandbox.token });
+    const { mishaps, missing } = await runPage(own, { folder, baseUrl: sandbox.url, token: sandbox.token });
     expect(mishaps).toEqual([]);
+    if (missing.length > 0)
+      skip(`without ${[...new Set(missing)].join(", ")} on this machine, the rest works`);
   });
 
   test("few blocks are left out, and each says why", () => {
     expect(notRun.filter(({ marks }) => marks.length < 3)).toEqual([]);
     const elsewhere = blocks.filter(({ marks }) => marks[0] === "run-by").map(({ marks }) => marks[1] ?? "");
     expect(elsewhere.filter((file) => !existsSync(path.join(root, file)))).toEqual([]);
-    expect(notRun.length).toBeLessThanOrEqual(11);
+    expect(notRun.length).toBeLessThanOrEqual(8);
   });
 });

@@ -15,7 +15,7 @@ const readme = docs.get("README.md") ?? "";
 /** The first cells of the rows of a table, by its heading. */
 function firstCells(text: string, heading: string): string[] {
   const section = text.split(/^## /m).find((one) => one.startsWith(heading)) ?? "";
-  return [...section.matchAll(/^\| (`[^|]*?) +\|/gm)].map(([, cell = ""]) =>
+  return [...section.matchAll(/^\| (`(?:[^|\\]|\\\|)*?) +\|/gm)].map(([, cell = ""]) =>
     cell.replaceAll(String.raw`\|`, "|"),
   );
 }
@@ -74,7 +74,7 @@ test("symptoms that quote the program are what it says", () => {
 });
 
 test("the example of the library works", async () => {
-  const [example] = blocks.filter(({ language }) => language === "ts");
+  const example = blocks.find(({ language }) => language === "ts");
   const sandbox = await openSandbox();
   const library = JSON.stringify(path.join(root, "src/index.ts"));
   const code = (example?.text ?? "")

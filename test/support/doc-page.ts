@@ -61,7 +61,8 @@ export async function runPage(blocks: readonly Block[], environment: PageEnviron
   try {
     for (const block of blocks) {
       if (block.marks[0] === "not-run" || block.marks[0] === "run-by") continue;
-      if (block.language === "sh")
+      if (block.marks[0] === "needs") runForeign(shell, block, { mishaps, missing });
+      else if (block.language === "sh")
         for (const line of commandLines(block.text)) mishaps.push(...(await runLine(shell, line)));
       if (block.language === "yaml" && block.marks[0]?.endsWith(".yaml"))
         writeFileSync(path.join(shell.folder, block.marks[0]), here(shell, block.text));
@@ -175,8 +176,24 @@ async function stop({ child }: Started): Promise<void> {
   await closed;
 }
 
+/** Blocks that were left out collect here, and those that failed. */
+interface Outcome {
+  readonly mishaps: Mishap[];
+  readonly missing: string[];
+}
+
+/** A program of this machine, such as the shell of SQLite, where it is installed. */
+function runForeign({ folder }: PageShell, { marks, text }: Block, { mishaps, missing }: Outcome): void {
+  const run = (line: string) =>
+    spawnSync("sh", ["-c", line], { cwd: folder, env: processEnv(), encoding: "utf8" });
+  const lacking = marks.slice(1).filter((name) => run(`command -v ${name}`).status !== 0);
+  missing.push(...lacking);
+  const { status, stdout, stderr } = lacking.length > 0 ? { status: 0, stdout: "", stderr: "" } : run(text);
+  if (status !== 0) mishaps.push({ line: text, code: status, output: `${stdout}${stderr}` });
+}
+
 /** As a reader runs it: by `python3` in the page's folder. */
-function runPython(shell: PageShell, block: Block, into: { mishaps: Mishap[]; missing: string[] }): void {
+function runPython(shell: PageShell, block: Block, into: Outcome): void {
   const python = process.env["DOCS_PYTHON"] ?? "python3";
   const run = (code: string) =>
     spawnSync(python, ["-c", code], { cwd: shell.folder, env: processEnv(), encoding: "utf8" });
