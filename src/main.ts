@@ -1,7 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
+import { knownFakturoid } from "../connectors/fakturoid/known-fakturoid.ts";
 import { knownFintoro } from "../connectors/fintoro/known.ts";
 import { systemClock } from "./base/clock.ts";
+import { MirrorError } from "./base/errors.ts";
 import { systemRandom } from "./base/random.ts";
 import type { ConnectorEntry, SandboxRequest } from "./cli/program/command.ts";
 import { commands } from "./cli/commands/all-commands.ts";
@@ -20,6 +22,14 @@ const fintoro: ConnectorEntry = {
   }),
 };
 
+const fakturoid: ConnectorEntry = {
+  ...knownFakturoid,
+  load: async () => ({
+    manifest: (await import("../connectors/fakturoid/fakturoid.ts")).fakturoid,
+    startSandbox: startStandIn,
+  }),
+};
+
 const invocation = createInvocation({
   argv: process.argv.slice(2),
   env: process.env,
@@ -35,7 +45,7 @@ const invocation = createInvocation({
   random: systemRandom,
   version: ownVersion(),
   commands,
-  connectors: [fintoro],
+  connectors: [fintoro, fakturoid],
 });
 
 // Node would open its inspector, through which another user can read every secret.
@@ -81,6 +91,27 @@ async function startSandbox({ records, faults, webhookUrl, secret, webhookFaults
     requestCount: () => sandbox.requests().length,
     attempts: () => sandbox.control.webhooks.history(),
     changes: () => sandbox.control.demoChanges(),
+  };
+}
+
+/** The same for Fakturoid. Its stand-in makes no faults, and no changes of its own. */
+async function startStandIn({ records = "small", ...request }: SandboxRequest) {
+  const { startStandIn: start } = await import("../connectors/fakturoid/sandbox/stand-in.ts");
+  const invoices = records === "small" ? 60 : records === "medium" ? 600 : Number(records);
+  if (!Number.isSafeInteger(invoices) || invoices < 0)
+    throw new MirrorError("usage", "--records must be small, medium or a number");
+  const standIn = await start({ ...request, invoices });
+  const secret = request.secret === undefined ? [] : [request.secret];
+  return {
+    url: standIn.url,
+    access: standIn.access,
+    token: "",
+    companies: [],
+    webhookSecrets: secret,
+    requestCount: () => standIn.visits.length,
+    attempts: () => standIn.attempts,
+    changes: () => [],
+    close: () => standIn.close(),
   };
 }
 

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { MirrorError } from "../base/errors.ts";
 import { someOf, unknownName } from "../base/names.ts";
+import { Secret } from "../base/secret.ts";
 import type { CompanyConfig, Config } from "./config.ts";
-import type { Secret } from "../base/secret.ts";
 import { rereadSecret } from "./secrets.ts";
 
 /** The companies a command works on: all, or those named by `--company`, with commas between them. Throws MirrorError `usage`. */
@@ -29,7 +29,7 @@ export function soleCompany(config: Config, name?: string): CompanyConfig {
 
 /** The company with the token that its file holds now; null: the file holds the same, or no token. */
 export function withChangedToken(company: CompanyConfig): CompanyConfig | null {
-  const token = rereadSecret(company.tokenPlace, (file) => readFileSync(file, "utf8"));
+  const token = rereadSecret(company.tokenPlace, company.token, (file) => readFileSync(file, "utf8"));
   const isSame = company.token.known && company.token.reveal() === token?.reveal();
   return token === null || isSame ? null : { ...company, token };
 }
@@ -37,7 +37,9 @@ export function withChangedToken(company: CompanyConfig): CompanyConfig | null {
 /** What the pages ask for now; null: nothing is set. A file is looked at again each time. */
 export function pageTokenOf(pageToken: Config["serve"]["pageToken"]): Secret | null {
   if (pageToken === null) return null;
-  return rereadSecret(pageToken.place, (file) => readFileSync(file, "utf8")) ?? pageToken.secret;
+  return (
+    rereadSecret(pageToken.place, pageToken.secret, (file) => readFileSync(file, "utf8")) ?? pageToken.secret
+  );
 }
 
 const knownTexts = new WeakMap<Config, readonly string[]>();
@@ -57,5 +59,37 @@ function readTexts(config: Config): readonly string[] {
   const ofCompanies = config.companies.flatMap((company) => [company.token, ...company.webhook.secrets]);
   const { pageToken } = config.serve;
   const secrets = [...ofCompanies, ...(pageToken ? [pageToken.secret] : []), ...ofAlerts];
-  return [...new Set(secrets.filter((secret) => secret.known).map((secret) => secret.reveal()))];
+  const texts = secrets.filter((secret) => secret.known).map((secret) => secret.reveal());
+  const halves = config.companies.some(({ account }) => account !== null)
+    ? texts.flatMap((text) => text.split("|"))
+    : [];
+  return [...new Set([...texts, ...halves])];
+}
+
+/**
+ * Writes a config as a process has it in memory, with one company, its token, where its webhook secrets are, and no
+ * alerts. Only for a pipe to a child process: nobody else can read that (I9).
+ */
+export function formatEffectiveConfig(config: Config, company: CompanyConfig): string {
+  const { name, token, tokenPlace, account, contact, webhook } = company;
+  const known = token.known ? { text: token.reveal() } : { problem: token.problem };
+  const { publicUrl, places } = webhook;
+  const own = { name, token: known, tokenPlace, account, contact };
+  const one = { ...own, webhook: { secrets: [], places, publicUrl } };
+  return JSON.stringify({ ...config, companies: [one], alerts: [] });
+}
+
+/** Reads what `formatEffectiveConfig` wrote. Throws SyntaxError for any other text. */
+export function parseEffectiveConfig(text: string): Config {
+  // The same version of this program wrote it, from a checked config.
+  const { companies, ...config } = JSON.parse(text) as Omit<Config, "companies"> & {
+    readonly companies: readonly (Omit<CompanyConfig, "token"> & {
+      readonly token: { readonly text?: string; readonly problem?: string };
+    })[];
+  };
+  const revived = companies.map(({ token: { text: known, problem }, ...company }) => {
+    const missing = new MirrorError("config", problem ?? "the token is missing");
+    return { ...company, token: known === undefined ? Secret.absent(missing) : Secret.of(known) };
+  });
+  return { ...config, companies: revived };
 }

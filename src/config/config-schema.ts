@@ -1,12 +1,12 @@
 /** The config, declared once: its keys, their defaults and texts, and what the program reads from them. */
 import path from "node:path";
 import { z } from "zod";
-import { assert } from "../base/errors.ts";
 import { logLevels } from "../base/logger.ts";
 import { didYouMean } from "../base/names.ts";
+import type { Access } from "../connector/service-protocol.ts";
 import { transportDefaults } from "../connector/transport.ts";
 import { alerts } from "./alert-section.ts";
-import { readBaseUrl, readPublicUrl } from "./address.ts";
+import { readBaseUrl } from "./address.ts";
 import {
   cronText,
   durationText,
@@ -20,15 +20,16 @@ import {
   section,
   sizeText,
 } from "./config-values.ts";
-import { pathText } from "./config-problems.ts";
 import { exportEntry } from "./export-section.ts";
 import { off, retention, schedule, serve } from "./serve-sections.ts";
-import type { ResolvedSecret, ResolvedSecrets } from "./secrets.ts";
+import { companies } from "./company-section.ts";
+import type { ResolvedSecrets } from "./secrets.ts";
 
 /** What the config must know of a connector; a Manifest is one. */
 export interface KnownConnector {
   readonly name: string;
   readonly baseUrl: string;
+  readonly protocol?: { readonly access?: Access };
   readonly languages: readonly string[];
   readonly resources: readonly { readonly name: string; readonly list: { readonly kind: string } }[];
 }
@@ -37,6 +38,8 @@ export interface KnownConnector {
 export interface ConfigPlace {
   readonly folder: string;
   readonly secrets: ResolvedSecrets;
+  /** Names of the other connectors. */
+  readonly others: readonly string[];
 }
 
 const minuteMs = 60_000;
@@ -45,7 +48,9 @@ const dayMs = 24 * 60 * minuteMs;
 /** The file as people write it; what it gives has camelCase names, numbers with units and absolute folders. */
 export function configSchema(known: KnownConnector, place: ConfigPlace) {
   return section({
-    connector: oneOfWords([known.name]).default(known.name).describe("The remote system."),
+    connector: oneOfWords([known.name, ...place.others])
+      .default(known.name)
+      .describe("The remote system."),
     // Without a slash at its end.
     base_url: readableText("a URL", readBaseUrl)
       .prefault(known.baseUrl)
@@ -54,9 +59,11 @@ export function configSchema(known: KnownConnector, place: ConfigPlace) {
       .prefault("./data")
       .describe("Where mirrors and reports live; relative to this file."),
     language: language(known).default("en").describe("Accept-Language of every request, pinned."),
-    companies: companies(place).describe("The companies to mirror, by a name of your choice."),
+    companies: companies(known.protocol?.access, place.secrets).describe(
+      "The companies to mirror, by a name of your choice.",
+    ),
     resources: resources(known).prefault({}).describe("Which resources to mirror; all by default."),
-    scrub: scrub.prefault({}).describe("How much is read again to find changes that no list shows."),
+    scrub: scrub(known).prefault({}).describe("How much is read again to find changes that no list shows."),
     rate_limit: rateLimit.prefault({}).describe("How the service's request budget is used."),
     http: http.prefault({}).describe("Limits of a single request, and how long to wait for the service."),
     schedule: schedule.prefault({}).describe("When `serve` does what."),
@@ -95,53 +102,6 @@ function language(known: KnownConnector) {
     .string({ error })
     .regex(form, { error })
     .meta({ examples: [...known.languages] });
-}
-
-const token = z
-  .string({ error: "must be text; put it in quotes" })
-  .min(1, { error: "must not be empty" })
-  .describe("The access token: ${env:NAME}, ${file:/path}, or (with a warning) the token itself.");
-
-const webhook = section({
-  secrets: z
-    .array(token, { error: "must be a list" })
-    .default([])
-    .describe("Signing secrets; the old and the new one during a rotation."),
-  public_url: readableText("a URL", readPublicUrl)
-    .optional()
-    .describe("Where the service reaches the receiver."),
-})
-  .prefault({})
-  .describe("Incoming events.");
-
-/** JSON Schema has no patterns that ignore case; names that differ only in case are refused apart. */
-const companyName = z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$/);
-
-/** A list in the order of the file, never empty. */
-function companies({ secrets }: ConfigPlace) {
-  const resolved = (...place: PropertyKey[]): ResolvedSecret => {
-    const secret = secrets.get(pathText(["companies", ...place]));
-    assert(secret, "every secret of a checked config was resolved");
-    return secret;
-  };
-  const byName = z.record(companyName, section({ token, webhook }), { error: "must be a map of keys" });
-  return byName.transform((all) =>
-    Object.entries(all).map(([name, company]) => {
-      const { secret: tokenSecret, place: tokenPlace } = resolved(name, "token");
-      const ofWebhook = company.webhook.secrets.map((_, i) => resolved(name, "webhook", "secrets", i));
-      return {
-        name,
-        token: tokenSecret,
-        tokenPlace,
-        webhook: {
-          secrets: ofWebhook.map(({ secret }) => secret),
-          // Where each of them is from, in the same order.
-          places: ofWebhook.map(({ place }) => place),
-          publicUrl: company.webhook.public_url ?? null,
-        },
-      };
-    }),
-  );
 }
 
 function mostParents(resource: string) {
@@ -187,7 +147,24 @@ function parentsPerRun(most: Readonly<Record<string, number | "all" | "auto">>) 
 /** Gives null. */
 const auto = z.literal("auto").transform(() => null);
 
-const scrub = section({
+/** `lists` is obeyed where some list shows what changed. */
+function scrub(known: KnownConnector) {
+  const lists = durationText(dayMs, 365 * dayMs)
+    .prefault("7d")
+    .describe("How often whole lists are read, which show deletions; other nights read what changed.");
+  return section({ ...scrubKeys, ...(hasChanges(known) && { lists }) }).transform((each) => ({
+    timeMs: each.time,
+    cycleMs: each.cycle,
+    atMostMs: each.at_most,
+    listsMs: "lists" in each ? Number(each.lists) : 0,
+  }));
+}
+
+function hasChanges({ resources: all }: KnownConnector): boolean {
+  return all.some(({ list }) => list.kind === "walked");
+}
+
+const scrubKeys = {
   time: auto
     .or(durationText(minuteMs, dayMs, ", or auto"))
     .prefault("auto")
@@ -198,7 +175,7 @@ const scrub = section({
   at_most: durationText(minuteMs, dayMs)
     .prefault("4h")
     .describe("Of a day: never more than this, whatever scrub.cycle needs."),
-}).transform((each) => ({ timeMs: each.time, cycleMs: each.cycle, atMostMs: each.at_most }));
+};
 
 const rateLimit = section({
   reserve: percentText(90)
@@ -279,7 +256,7 @@ const redact = z
 
 /** The config's JSON Schema, draft 7: the one that editors read. */
 export function configJsonSchema(known: KnownConnector): Record<string, unknown> {
-  const nowhere: ConfigPlace = { folder: ".", secrets: new Map() };
+  const nowhere: ConfigPlace = { folder: ".", secrets: new Map(), others: [] };
   const schema = z.toJSONSchema(configSchema(known, nowhere), { io: "input", target: "draft-7" });
   return { title: "fintoro-mirror config", ...schema };
 }

@@ -94,8 +94,9 @@ function check(
   const raw = withoutEmptySections(yaml.value);
   const known = connectorOf(raw, connectors);
   const folder = path.dirname(file);
+  const others = connectors.filter((one) => one !== known).map(({ name }) => name);
   const secrets = resolveSecrets(raw, { env, readFile, folder });
-  const schema = configSchema(known, { folder, secrets });
+  const schema = configSchema(known, { folder, secrets, others });
   const result = schema.safeParse(raw, { reportInput: true });
   const wrong = result.success ? [] : problemsOf(result.error.issues, schema);
   const missing = needed === "when_used" ? [] : missingSecrets(secrets);

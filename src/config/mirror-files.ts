@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import path from "node:path";
 import type { Config } from "./config.ts";
 
@@ -36,6 +37,12 @@ export interface MirrorFiles {
 
 /** In the place of a company's name in the combined report's: no company of it can have this name. */
 export const combinedName = "combined";
+
+/** The access token of `id|secret`, for all companies that have the same. */
+export function accessTokenFile({ dataDir, baseUrl }: Config, credentials: string): string {
+  const of = `${baseUrl} ${credentials.split("|")[0]}`;
+  return path.join(dataDir, `.${createHash("sha256").update(of).digest("hex").slice(0, 16)}.access.json`);
+}
 
 /** The paths of one company's files, absolute. */
 export function mirrorFiles({ dataDir, report }: Config, company: string): MirrorFiles {

@@ -16,7 +16,9 @@ export type SecretPlace =
   /** Absolute. */
   | { readonly kind: "file"; readonly path: string }
   /** It stands in the config itself. */
-  | { readonly kind: "config" };
+  | { readonly kind: "config" }
+  /** `id|secret`, each from a place of its own. */
+  | { readonly kind: "pair"; readonly id: SecretPlace; readonly secret: SecretPlace };
 
 /** Where the texts behind `${env:NAME}` and `${file:/path}` are. */
 export interface SecretSource {
@@ -50,7 +52,10 @@ export function resolveSecrets(raw: unknown, source: SecretSource): ResolvedSecr
   );
 }
 
-/** `companies.*.token`, `companies.*.webhook.secrets[*]`, `serve.page_token`, `alerts[*].url` and `alerts[*].secret` */
+/**
+ * `companies.*.token`, `companies.*.credentials.*`, `companies.*.webhook.secrets[*]`, `serve.page_token`, `alerts[*].url` and
+ * `alerts[*].secret`
+ */
 function secretPaths(raw: unknown): Path[] {
   const alerts = valueAt(raw, ["alerts"]);
   const count = Array.isArray(alerts) ? alerts.length : 0;
@@ -66,7 +71,8 @@ function ofCompanies(raw: unknown): Path[] {
     const secrets = ["companies", name, "webhook", "secrets"];
     const all: unknown = valueAt(raw, secrets);
     const ofWebhook = Array.isArray(all) ? all.map((_, index) => [...secrets, index]) : [];
-    return [["companies", name, "token"], ...ofWebhook];
+    const credentials = ["client_id", "client_secret"].map((key) => ["companies", name, "credentials", key]);
+    return [["companies", name, "token"], ...credentials, ...ofWebhook];
   });
 }
 
@@ -86,9 +92,9 @@ function resolved(where: Path, text: string, source: SecretSource): ResolvedSecr
   }
 }
 
-/** `companies.NAME.token` */
+/** `companies.NAME.token`, or what stands in its place. */
 export function isToken(where: Path): boolean {
-  return where[2] === "token";
+  return where[2] === "token" || where[2] === "credentials";
 }
 
 /** An address is a secret only where the file does not hold it. */
@@ -114,8 +120,26 @@ function placeOf(text: string, { folder }: SecretSource): SecretPlace {
   return { kind: "file", path: path.resolve(folder, name) };
 }
 
-/** Reads the file of a secret again. Null: it is in no file, or the file holds none at this moment. */
-export function rereadSecret(place: SecretPlace, readFile: SecretSource["readFile"]): Secret | null {
+/**
+ * Reads the file of a secret again. Null: it is in no file, or the file holds none at this moment.
+ *
+ * @param known the secret as it was read before: of a pair the half that is in no file stays
+ */
+export function rereadSecret(
+  place: SecretPlace,
+  known: Secret,
+  readFile: SecretSource["readFile"],
+): Secret | null {
+  if (place.kind === "pair") {
+    const [id = "", secret = ""] = known.known ? known.reveal().split("|") : [];
+    const halves = [
+      rereadSecret(place.id, Secret.of(id), readFile),
+      rereadSecret(place.secret, Secret.of(secret), readFile),
+    ];
+    const [newId = id, newSecret = secret] = halves.map((half) => half?.reveal());
+    const isRead = halves.some((half) => half !== null) && newId !== "" && newSecret !== "";
+    return isRead ? Secret.of(`${newId}|${newSecret}`) : null;
+  }
   if (place.kind !== "file") return null;
   try {
     return Secret.of(readSecret("", place, { env: {}, folder: "", readFile }));

@@ -1,5 +1,6 @@
 import type { MonthPackage } from "./month-package.ts";
 import type { Operation } from "./operation.ts";
+import type { Protocol } from "./service-protocol.ts";
 import type { ReportQuestion, ReportView } from "./report-view.ts";
 import type { Resource } from "./resource.ts";
 import type { Language, Translation } from "./translation.ts";
@@ -64,6 +65,8 @@ export interface Manifest {
   readonly title: string;
   /** The published address; the config may set another. */
   readonly baseUrl: string;
+  /** @default a token, and `X-RateLimit-Limit` and its kin */
+  readonly protocol?: Protocol;
   readonly limits: { readonly requests: number; readonly windowMs: number };
   readonly languages: readonly string[];
   /** In the order of reading: what others refer to comes first. */

@@ -5,7 +5,12 @@ import { fieldsOf } from "./record-schema.ts";
 /** How a resource is listed. Paths are relative to the base URL. */
 export type ListPlan =
   /** One object, no list: the token's company. Its row has id 1. */
-  | { readonly kind: "single"; readonly path: string }
+  | {
+      readonly kind: "single";
+      readonly path: string;
+      /** Fields that each request changes: an answer that differs in nothing else is no change. */
+      readonly counters?: readonly string[];
+    }
   /** One answer with everything; with variants, one for each value of a parameter, which records repeat in `field`. */
   | {
       readonly kind: "whole";

@@ -113,7 +113,11 @@ export class CompanyRuntime {
     this.uptime = new UptimeLog(mirror.db);
     this.logWatch = new LogWatch(mirror.db.name, log, () => clock.monotonicMs());
     this.ingest = new CompanyIngest({ mirror, queue, selected, keyring });
-    this.service = connectService(context, config, company, { events: this.receives, tokenless: true });
+    this.service = connectService(
+      context,
+      { ...settings, manifest: context.manifest },
+      { events: this.receives, tokenless: true },
+    );
     const { transport } = this.service;
     const token = company.token.known ? company.token.reveal() : "";
     const worker = { mirror, queue, transport, clock, random, log, token };

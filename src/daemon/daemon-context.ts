@@ -45,5 +45,5 @@ function builtFrom({ config, company, resources }: CompanySettings): string {
   const keys = [company.token, ...secrets].map((secret) => (secret.known ? secret.reveal() : null));
   const names = resources.map(({ name }) => name);
   const sections = [baseUrl, language, rateLimit, scrub, http, schedule, backup, retention];
-  return JSON.stringify([...sections, keys, places, names, parentsPerRun]);
+  return JSON.stringify([...sections, company.account, company.contact, keys, places, names, parentsPerRun]);
 }

@@ -102,7 +102,9 @@ function redirectError({ where, status, requestId }: Head, what: string): Protoc
 
 async function fail(wire: Wire, head: Head): Promise<Outcome> {
   const waitS = retryAfterS(head.headers, wire.clock.nowMs());
-  const body = await readErrorBody(wire, head);
+  const read = await readErrorBody(wire, head);
+  const isOwn = head.headers[wire.protocol.ownHeader ?? ""] !== undefined;
+  const body = isOwn ? { ...read, message: read.message ?? "no message" } : read;
   return { error: errorOfStatus(head, body, waitS === null ? null : waitS * 1000) };
 }
 

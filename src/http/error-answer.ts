@@ -30,10 +30,10 @@ export interface ErrorBody {
 const mostFields = 50;
 const mostMessages = 10;
 
-/** Reads `message` (or `error`) and `errors` of an error body; other content gives an empty one. */
+/** Reads `message` (or `error_description`, or `error`) and `errors` of an error body; other content gives an empty one. */
 export function parseErrorBody(body: Buffer, safeText: SafeText): ErrorBody {
   const content = objectIn(body.toString());
-  const message = content["message"] ?? content["error"];
+  const message = content["message"] ?? content["error_description"] ?? content["error"];
   const errors = isObject(content["errors"]) ? Object.entries(content["errors"]) : [];
   const fields = errors
     .slice(0, mostFields)
@@ -59,6 +59,7 @@ function textsIn(messages: unknown, safeText: SafeText): string[] {
 }
 
 const hints: Readonly<Record<number, string>> = {
+  402: "the service blocked the account, mostly for its own unpaid bills: log in there, and pay them",
   401: "the token is missing, wrong or revoked: put a valid token of this company into the config",
   403: "the token or company lacks the permission for this: check its scope in the service",
   404: "it does not exist for this company, or base_url is not the address of the public API",
@@ -83,7 +84,7 @@ export function errorOfStatus(
     hint,
   };
   const message = messageFor(head, body);
-  if (status === 401) return new UnauthenticatedError(message, options);
+  if (status === 401 || status === 402) return new UnauthenticatedError(message, options);
   if (status === 403) return new ForbiddenError(message, options);
   if (status === 404) return new NotFoundError(message, options);
   if (status === 422) return new InvalidError(message, body.fields, options);

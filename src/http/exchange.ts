@@ -4,8 +4,10 @@ import type { Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import { laneRank, type Lane } from "../base/lane.ts";
 import type { Release, Semaphore } from "../base/semaphore.ts";
+import type { Protocol } from "../connector/service-protocol.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
 import type { Permit, RateLimiter } from "../rate-limit/permit.ts";
+import type { AccessTokens } from "./access-tokens.ts";
 import type { BaseUrl } from "./base-url.ts";
 import type { ClockSkew } from "./clock-skew.ts";
 import type { AnswerHead } from "./error-answer.ts";
@@ -29,6 +31,9 @@ export interface Wire {
   /** For one exchange, head and body together. */
   readonly timeoutMs: number;
   readonly caps: BodyCaps;
+  readonly protocol: Protocol;
+  /** Null: the token itself is sent. */
+  readonly accessTokens: AccessTokens | null;
 }
 
 /** A request ready to be sent, as often as needed. */
@@ -98,7 +103,7 @@ async function headOf(wire: Wire, call: Call, permit: Permit, deadline: Deadline
   const { statusCode: status, body } = answer;
   const headers = answerHeaders(answer.headers);
   wire.skew?.sample(headers["date"], sentMs, clock.monotonicMs());
-  permit.answered(status, budgetHeaders(headers, clock.nowMs()));
+  permit.answered(status, budgetHeaders(headers, clock.nowMs(), wire.protocol.budgetHeaders));
   counters.byStatus[status] = (counters.byStatus[status] ?? 0) + 1;
   if (status === 429) counters.rateLimited++;
   const idHeader = headers["x-request-id"];

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { MirrorError } from "../base/errors.ts";
 import type { ServiceRequest } from "../connector/transport.ts";
+import type { BudgetHeaderForm } from "../connector/service-protocol.ts";
 import type { BudgetHeaders } from "../rate-limit/permit.ts";
 
 /** By lower-case name. */
@@ -52,8 +53,21 @@ export function answerHeaders(raw: IncomingHttpHeaders): AnswerHeaders {
   return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), [value].flat().join(", ")]));
 }
 
-/** The rate limit headers (interface document, "Limits"). */
-export function budgetHeaders(headers: AnswerHeaders, nowMs: number): BudgetHeaders {
+/** The rate limit headers (interface document, "Limits"), in the form that the connector declares. */
+export function budgetHeaders(
+  headers: AnswerHeaders,
+  nowMs: number,
+  form: BudgetHeaderForm = "numbers",
+): BudgetHeaders {
+  if (form === "structured") {
+    const member = (name: string, key: string) =>
+      parseWholeNumber(new RegExp(`;\\s*${key}=(\\d+)`).exec(headers[name] ?? "")?.[1]);
+    return {
+      limit: member("x-ratelimit-policy", "q"),
+      remaining: member("x-ratelimit", "r"),
+      retryAfterS: retryAfterS(headers, nowMs) ?? member("x-ratelimit", "t"),
+    };
+  }
   return {
     limit: parseWholeNumber(headers["x-ratelimit-limit"]),
     remaining: parseWholeNumber(headers["x-ratelimit-remaining"]),

@@ -14,12 +14,15 @@ import {
   type Transport,
 } from "../connector/transport.ts";
 import type { RateLimiter } from "../rate-limit/permit.ts";
-import { attempt, type Failure } from "./attempt.ts";
+import type { Protocol } from "../connector/service-protocol.ts";
+import type { AccessTokens } from "./access-tokens.ts";
+import type { Failure } from "./attempt.ts";
+import { attemptWithToken } from "./authorized-attempt.ts";
 import { parseBaseUrl, targetOf } from "./base-url.ts";
 import type { Call, Wire } from "./exchange.ts";
 import type { ClockSkew } from "./clock-skew.ts";
 import { requestHeaders, type Identity } from "./headers.ts";
-import { createSafeText } from "./safe-text.ts";
+import { createSafeText, type SafeText } from "./safe-text.ts";
 import { openPool } from "./pool.ts";
 import { HttpCounters, type HttpStats } from "./stats.ts";
 
@@ -42,6 +45,12 @@ export interface HttpOptions extends Identity {
   readonly backoff?: Omit<Backoff, "random">;
   /** Gets the time of every answer. */
   readonly skew?: ClockSkew;
+  /** @default numbers in the headers, and the token itself */
+  readonly protocol?: Protocol;
+  /** Before every path but that of access tokens: `/accounts/acme`. @default none */
+  readonly pathPrefix?: string;
+  /** Gets access tokens for `token`, which is then what they are asked for with. @default `token` is sent as it is */
+  readonly accessTokens?: AccessTokens | null;
   /** Texts besides the token that no message may show. */
   readonly secrets?: readonly string[];
 }
@@ -76,7 +85,15 @@ export function createHttpTransport(options: HttpOptions): HttpTransport {
   };
 }
 
-const defaults = { ...transportDefaults, attempts: 5, backoff: { baseMs: 500, maxMs: 30_000 }, secrets: [] };
+const defaults = {
+  ...transportDefaults,
+  attempts: 5,
+  backoff: { baseMs: 500, maxMs: 30_000 },
+  secrets: [],
+  protocol: {},
+  pathPrefix: "",
+  accessTokens: null,
+};
 type Settings = HttpOptions & Required<Pick<HttpOptions, keyof typeof defaults>>;
 
 function wireFor(settings: Settings): Wire {
@@ -93,8 +110,17 @@ function wireFor(settings: Settings): Wire {
     connections: new Semaphore(concurrency),
     counters: new HttpCounters(),
     skew: settings.skew ?? null,
-    safeText: createSafeText(settings.token, settings.secrets),
+    protocol: settings.protocol,
+    accessTokens: settings.accessTokens,
+    safeText: safeTextOf(settings),
   };
+}
+
+/** An access token is redacted, too. */
+function safeTextOf({ token, secrets, accessTokens }: Settings): SafeText {
+  const known = createSafeText(token, secrets);
+  if (!accessTokens) return known;
+  return (text, maxLength) => known(accessTokens.redact(text), maxLength);
 }
 
 async function sendUntilDone(wire: Wire, call: Call, settings: Settings): Promise<ServiceAnswer> {
@@ -102,7 +128,7 @@ async function sendUntilDone(wire: Wire, call: Call, settings: Settings): Promis
   const { log, random } = settings;
   const rules = { attempts: settings.attempts, backoff: { ...settings.backoff, random } };
   for (let attempts = 1, failed = 0, refused = 0; ; attempts++) {
-    const outcome = await attempt(wire, call);
+    const outcome = await attemptWithToken(wire, call);
     if (!("error" in outcome)) return { ...outcome, attempts };
     [failed, refused] = isRateLimited(outcome) ? [failed, refused + 1] : [failed + 1, 0];
     const next = nextAttempt(outcome, { failed, refused, repeatable, once }, rules);
@@ -120,7 +146,7 @@ async function sendUntilDone(wire: Wire, call: Call, settings: Settings): Promis
 
 async function callFor(
   wire: Wire,
-  identity: Identity,
+  settings: Settings,
   request: ServiceRequest,
   signal: AbortSignal,
 ): Promise<Call> {
@@ -129,8 +155,8 @@ async function callFor(
   return {
     ...request,
     where: `${method} ${path}`,
-    target: targetOf(wire.base, request),
-    headers: { ...requestHeaders(identity, request), ...headers },
+    target: targetOf({ ...wire.base, path: wire.base.path + settings.pathPrefix }, request),
+    headers: { ...requestHeaders(settings, request), ...headers },
     body,
     lane,
     signal,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { secretTexts } from "../../src/config/companies.ts";
-import { formatEffectiveConfig } from "../../src/config/effective-config.ts";
+import { formatEffectiveConfig } from "../../src/config/companies.ts";
 import { complaints, load, minimal } from "../support/config.ts";
 
 function alertsOf(entry: string, env = {}) {

@@ -15,13 +15,15 @@ describe("a config", () => {
       companies: [
         {
           name: "acme",
+          account: null,
+          contact: null,
           token: expect.anything(),
           tokenPlace: { kind: "environment", name: "TOKEN" },
           webhook: { secrets: [], places: [], publicUrl: null },
         },
       ],
       resources: { include: null, exclude: [], parentsPerRun: {} },
-      scrub: { timeMs: null, cycleMs: 30 * 86_400_000, atMostMs: 4 * 3_600_000 },
+      scrub: { timeMs: null, cycleMs: 30 * 86_400_000, atMostMs: 4 * 3_600_000, listsMs: 0 },
       rateLimit: { reserveShare: 0.1, windowMs: 60_000 },
       http: { concurrency: 6, timeoutMs: 30_000, maxResponseBytes: 256_000_000, longestOutageMs: 900_000 },
       schedule: {

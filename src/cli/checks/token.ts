@@ -13,10 +13,10 @@ import { checkDataDir } from "./data-folder.ts";
  * that knows another one costs up to three more.
  */
 export async function checkToken(scope: CompanyScope): Promise<readonly CheckResult[]> {
-  const { context, manifest, config, company } = scope;
+  const { context, manifest, config } = scope;
   const budget = checkDataDir(config.dataDir).status === "ok" ? "file" : "memory";
   try {
-    const { transport, skew, close } = connectService(context, config, company, { attempts: 2, budget });
+    const { transport, skew, close } = connectService(context, scope, { attempts: 2, budget });
     try {
       const name = await askWhoami(transport, manifest, context.signal);
       // Whether the token may also write cannot be checked without writing; the mirror never needs it.

@@ -174,12 +174,17 @@ function problemOfToken(typed: string): string | undefined {
 /** Asks the service whose token it is, in one request. */
 async function readServiceName(context: CommandContext, draft: ConfigDraft): Promise<string> {
   const { config } = loadDraft(context, draft);
+  const { manifest } = context.connectors[0];
   const [company] = config.companies;
   if (!company) throw new MirrorError("config", "the config has no company");
   context.keepSecret([company.token.reveal()]);
-  const connection = connectService(context, config, company, { attempts: 2, budget: "memory" });
+  const connection = connectService(
+    context,
+    { manifest, config, company },
+    { attempts: 2, budget: "memory" },
+  );
   try {
-    return await askWhoami(connection.transport, context.connectors[0].manifest, context.signal);
+    return await askWhoami(connection.transport, manifest, context.signal);
   } finally {
     await connection.close();
   }

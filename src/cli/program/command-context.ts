@@ -1,5 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { nearestPresent } from "../../base/atomic-file.ts";
+import { MirrorError } from "../../base/errors.ts";
+import { didYouMean } from "../../base/names.ts";
 import { secretTexts } from "../../config/companies.ts";
 import { loadConfig, type LoadedConfig, type LoadOptions } from "../../config/load.ts";
 import { withLines, withProgress } from "../../log/progress.ts";
@@ -7,7 +9,7 @@ import { levelOf, type Console } from "../console/console.ts";
 import { checkRedaction } from "./check-redaction.ts";
 import type { Request } from "./command-line.ts";
 import type { Globals } from "./globals.ts";
-import type { CommandContext, ProcessEnvironment } from "./command.ts";
+import type { CommandContext, CommandSpec, ConnectorEntry, ProcessEnvironment } from "./command.ts";
 
 /**
  * Reads the config if the command needs it, then loads the connectors: a refused config costs no more than
@@ -16,7 +18,7 @@ import type { CommandContext, ProcessEnvironment } from "./command.ts";
  */
 export async function openContext(
   environment: ProcessEnvironment,
-  { command, globals }: Request & { kind: "run" },
+  { command, globals, input }: Request & { kind: "run" },
   console: Console,
   stop: AbortSignal,
 ): Promise<{ readonly context: CommandContext; readonly loaded: LoadedConfig | null }> {
@@ -24,10 +26,23 @@ export async function openContext(
   const { env, cwd, version, clock, random, signals, openPrompts, readInput, exampleConfig } = environment;
   const unchecked = (secrets?: LoadOptions["secrets"]) => readConfig(environment, globals, console, secrets);
   const loaded = command.config === "none" ? null : unchecked(command.config ?? "when_used");
-  const [first, ...others] = environment.connectors;
-  const connectors = [await first.load(), ...(await Promise.all(others.map((one) => one.load())))] as const;
+  const connector = await chosenConnector(environment, globals, {
+    loaded,
+    command,
+    options: input.options,
+  }).load();
+  const connectors = [connector] as const;
   const checked = (one: LoadedConfig) => {
-    for (const { manifest } of connectors) checkRedaction(one, manifest, log);
+    const { name } = connector.manifest;
+    if (one.config.connector !== name)
+      throw new MirrorError(
+        "config",
+        `${one.placeOf(["connector"])} names another connector than ${name} now`,
+        {
+          hint: "Start the program again: a running one keeps its connector.",
+        },
+      );
+    checkRedaction(one, connector.manifest, log);
     return one;
   };
   if (loaded) checked(loaded);
@@ -48,6 +63,42 @@ export async function openContext(
     showing: (read, work) => withLines({ screen, log, clock }, read, work),
   };
   return { context, loaded };
+}
+
+/** What says which connector a command works with. */
+interface ConnectorChoice {
+  readonly loaded: LoadedConfig | null;
+  readonly command: Pick<CommandSpec, "readsConfig">;
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+/** The one named by `--connector`, else the config's, else the first. Throws MirrorError `usage` for an unknown name. */
+function chosenConnector(
+  { connectors, env, cwd }: ProcessEnvironment,
+  globals: Globals,
+  { loaded, command, options }: ConnectorChoice,
+): ConnectorEntry {
+  const named = (name: unknown) => connectors.find((one) => one.name === name);
+  const { connector } = options;
+  if (typeof connector === "string") {
+    const names = connectors.map(({ name }) => name);
+    const found = named(connector);
+    if (found) return found;
+    throw new MirrorError(
+      "usage",
+      `--connector must be one of ${names.join(", ")}${didYouMean(connector, names)}`,
+    );
+  }
+  if (loaded) return named(loaded.config.connector) ?? connectors[0];
+  if (!command.readsConfig) return connectors[0];
+  try {
+    const path = globals.config === undefined ? {} : { path: globals.config };
+    const { config } = loadConfig({ ...path, env, cwd, readFile, connectors, secrets: "when_used" });
+    return named(config.connector) ?? connectors[0];
+  } catch {
+    // No config, or one that the command itself refuses where it needs it.
+    return connectors[0];
+  }
 }
 
 const readFile = (file: string) => readFileSync(file, "utf8");

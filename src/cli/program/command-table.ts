@@ -26,6 +26,8 @@ const limits = {
   maxDuration: durationMs("--max-duration <duration>", "stop after that long; the next run goes on"),
 };
 
+const connector = text("--connector <name>", "which service (default fintoro)");
+
 /** Summary and options of every command by its name, without its code: help loads nothing else. */
 const commandTable = {
   init: {
@@ -53,6 +55,7 @@ const commandTable = {
   check: {
     summary: "check config, data folder, disk, token, identity, clock, lock and webhook URL",
     config: "none",
+    readsConfig: true,
     options: {},
   },
   sync: {
@@ -174,6 +177,7 @@ const commandTable = {
     summary: "what follows a run, for serve, which gives it the config on stdin: report and exports",
     config: "none",
     options: {
+      connector,
       only: choice(
         "--only <what>",
         "the report, a backup or files alone",
@@ -186,12 +190,12 @@ const commandTable = {
   "connector check": {
     summary: "compare the connector with a published OpenAPI reference; exits 1 if something would break",
     config: "none",
-    options: { openapi: text("--openapi <file>", "the reference, YAML or JSON") },
+    options: { connector, openapi: text("--openapi <file>", "the reference, YAML or JSON") },
   },
   schema: {
     summary: "print the config's JSON Schema, or describe every table and column",
     config: "none",
-    options: { tables: flag("--tables", "describe the tables of the mirror and of the report") },
+    options: { connector, tables: flag("--tables", "describe the tables of the mirror and of the report") },
   },
   demo: {
     summary: "a tour in a minute, on made-up data: a sync, a crash, a resume, webhooks, a report",

@@ -109,9 +109,13 @@ export interface SandboxRequest {
   readonly retryScale?: number | undefined;
 }
 
+/** What a config needs of a sandbox besides its URL, by the keys of a company; absent: the token. */
+type SandboxAccess = Readonly<Record<"account" | "client_id" | "client_secret", string>>;
+
 export interface RunningSandbox {
   readonly url: string;
   readonly token: string;
+  readonly access?: SandboxAccess;
   readonly companies: readonly {
     readonly name: string;
     readonly token: string;
@@ -136,6 +140,8 @@ export interface CommandSpec<S extends OptionSpecs = OptionSpecs> {
   readonly options: S;
   /** Secrets that the config must hold, `when_used` by default. It is read before the command is loaded. */
   readonly config?: NonNullable<LoadOptions["secrets"]> | "none";
+  /** With `none`: the command reads the config by itself, so its connector is needed. @default the first connector, or `--connector` */
+  readonly readsConfig?: true;
 }
 
 /** The code of a command, called with what the command line and the config say. */

@@ -1,5 +1,5 @@
 import { messageOf } from "../../base/errors.ts";
-import { formatEffectiveConfig } from "../../config/effective-config.ts";
+import { formatEffectiveConfig } from "../../config/companies.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
 import type { DaemonContext } from "../../daemon/daemon-context.ts";
 import {
@@ -34,7 +34,8 @@ export function createAfterRun({
       files: [filesStep],
     }[scope];
     if (steps.length === 0) return null;
-    const args = ["after-run", "--only", scope, "--log-format", globals.logFormat];
+    const args = ["after-run", "--connector", config.connector, "--only", scope];
+    args.push("--log-format", globals.logFormat);
     if (globals.quiet) args.push("--quiet");
     const startedMs = clock.nowMs();
     const input = formatEffectiveConfig(config, company);

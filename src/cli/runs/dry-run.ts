@@ -1,14 +1,17 @@
 import { formatCount, formatDuration } from "../../base/units.ts";
 import type { Resource } from "../../connector/resource.ts";
-import { parentsPerRun } from "../../daemon/runs/company-run.ts";
+import { parentsPerRun, wholeListSettings } from "../../daemon/runs/company-run.ts";
 import { connectService } from "../../daemon/runs/service-connection.ts";
 import type { BudgetView } from "../../rate-limit/permit.ts";
 import { ScrubCandidates } from "../../state/scrub-candidates.ts";
+import { Meta } from "../../state/meta.ts";
+import { Runs } from "../../state/runs.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
 import { webhooksCover } from "../../status/event-status.ts";
 import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";
 import { estimateRun, type KnownRecords, type ResourceEstimate } from "../../sync/plan/estimate.ts";
+import { wholeListsNow } from "../../sync/plan/whole-lists.ts";
 import { minutesText, planRun, scrubText, type RunPlan } from "../../sync/plan/run-plan.ts";
 import { readScrubChoice, readScrubPlan, scrubSources } from "../../sync/plan/scrub-facts.ts";
 import { printResult } from "../console/output.ts";
@@ -53,8 +56,8 @@ export async function dryRun(
 }
 
 async function estimateOf(scope: CompanyScope, asked: AskedRun) {
-  const { context, config, company, manifest } = scope;
-  const { transport, rateLimiter, close } = connectService(context, config, company);
+  const { context, config, manifest } = scope;
+  const { transport, rateLimiter, close } = connectService(context, scope);
   const choice = parentsPerRun(manifest, config);
   try {
     return await readMirror(scope, async (db) => {
@@ -68,7 +71,7 @@ async function estimateOf(scope: CompanyScope, asked: AskedRun) {
   }
 }
 
-function knownOf({ manifest }: CompanyScope, db: Db): KnownRecords {
+function knownOf({ manifest, config, context }: CompanyScope, db: Db): KnownRecords {
   const records = new Records(db);
   const candidates = new ScrubCandidates(db);
   const parentsRead = (resource: Resource) => {
@@ -77,7 +80,10 @@ function knownOf({ manifest }: CompanyScope, db: Db): KnownRecords {
   };
   const queue = new WorkQueue(db);
   const waiting = (name: string) => queue.countWaiting(name);
-  return { counts: (name) => records.counts(name), parentsRead, waiting };
+  const settings = wholeListSettings(config, null);
+  const facts = { meta: new Meta(db), records, runs: new Runs(db) };
+  const wholeLists = wholeListsNow(facts, manifest.resources, { settings, nowMs: context.clock.nowMs() });
+  return { counts: (name) => records.counts(name), parentsRead, waiting, wholeLists };
 }
 
 /** What the run would read again now, and the plan that says so. */

@@ -113,11 +113,15 @@ async function fetchLocked(scope: CompanyScope, request: FilesRequest, db: Db): 
     folder: files.folder,
   });
   if (of === 0) return end("complete", 0);
-  const connection = connectService(context, capped(config), company, {
-    attempts: 3,
-    events: company.webhook.secrets.length > 0,
-    limits: { mostRequests, closed },
-  });
+  const connection = connectService(
+    context,
+    { ...scope, config: capped(config) },
+    {
+      attempts: 3,
+      events: company.webhook.secrets.length > 0,
+      limits: { mostRequests, closed },
+    },
+  );
   const { transport } = connection;
   const line = () => [
     `${company.name}: files ${formatCount(tally.asked)} of ${formatCount(of)}, ${formatSize(tally.bytes)}`,

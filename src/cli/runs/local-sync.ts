@@ -71,7 +71,7 @@ async function performLocked(asked: CompanyRun, lock: WriterLock): Promise<Compa
   const { context, manifest, config, company, files } = scope;
   const { clock, log, signal } = context;
   const limits = { mostRequests: request.mostRequests, closed: request.closed };
-  const { transport, rateLimiter, close } = connectService(context, config, company, { limits });
+  const { transport, rateLimiter, close } = connectService(context, scope, { limits });
   const notices = createNotices(log);
   try {
     const opening = { clock, signal: eitherSignal(signal, request.closed), lock };

@@ -38,8 +38,8 @@ export interface VerifyRequest {
  * @throws MirrorError `locked` where another process writes the mirror that is to be repaired
  */
 export async function verifyCompany(scope: CompanyScope, request: VerifyRequest): Promise<VerifyReport> {
-  const { context, config, company, files } = scope;
-  const connection = connectService(context, config, company);
+  const { context, files } = scope;
+  const connection = connectService(context, scope);
   try {
     // Refuses where there is no mirror yet, before anything is made.
     if (!request.repair)

@@ -8,7 +8,7 @@ import type { RateLimiter } from "../../rate-limit/permit.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
 import { webhooksCover } from "../../status/event-status.ts";
 import type { CompanyReport, Outcome } from "../../sync/context/run-report.ts";
-import type { RunParts } from "../../sync/context/run-context.ts";
+import type { RunParts, WholeListSettings } from "../../sync/context/run-context.ts";
 import type { ParentsPerRun } from "../../sync/plan/scrub-facts.ts";
 import type { ScrubOptions } from "../../sync/run/scrub-phase.ts";
 import { runSync } from "../../sync/run/sync-run.ts";
@@ -79,6 +79,7 @@ export function performRun(run: CompanyRun): Promise<CompanyReport> {
   return runSync(parts, {
     ...run.request,
     parentsPerRun: parentsPerRun(mirror.manifest, config),
+    wholeLists: wholeListSettings(config, null),
     scrub: run.request.scrub ? scrubOptions(run) : null,
     ...(onListed && { onListed }),
     ...(onListsRead && { onListsRead }),
@@ -106,6 +107,16 @@ export function parentsPerRun({ resources }: Manifest, config: Config): ParentsP
   const { parentsPerRun: choices } = config.resources;
   const found = resources.find(({ name, list }) => list.kind === "parents" && choices[name] !== undefined);
   return (found && choices[found.name]) ?? "auto";
+}
+
+/**
+ * When whole lists are read, besides those never read.
+ *
+ * @param left requests left of the month; null: there is no such limit
+ */
+export function wholeListSettings({ scrub }: Pick<Config, "scrub">, left: number | null): WholeListSettings {
+  // The other half is for nights, events and what people ask.
+  return { everyMs: scrub.listsMs, mostRequests: left === null ? null : Math.floor(left / 2) };
 }
 
 type WallClock = Pick<Clock, "nowMs">;

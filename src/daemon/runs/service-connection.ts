@@ -1,7 +1,10 @@
 import { MirrorError } from "../../base/errors.ts";
 import type { CompanyConfig, Config } from "../../config/config.ts";
 import { secretTexts } from "../../config/companies.ts";
-import { mirrorFiles } from "../../config/mirror-files.ts";
+import { accessTokenFile, mirrorFiles } from "../../config/mirror-files.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
+import { accountPath } from "../../connector/service-protocol.ts";
+import { AccessTokens } from "../../http/access-tokens.ts";
 import { createRateLimiter, limitRequests, type RequestLimits } from "../../rate-limit/rate-limiter.ts";
 import type { RateLimiter } from "../../rate-limit/permit.ts";
 import { openBudgetFile } from "../../rate-limit/budget-file.ts";
@@ -36,6 +39,13 @@ export interface ConnectionOptions {
   readonly tokenless?: boolean;
 }
 
+/** A company, and how its service is asked. */
+export interface ServedCompany {
+  readonly manifest: Pick<Manifest, "limits" | "protocol">;
+  readonly config: Config;
+  readonly company: CompanyConfig;
+}
+
 /** A permit stays valid for this much longer than the attempt it was given for. */
 const permitMarginMs = 30_000;
 
@@ -45,8 +55,7 @@ const permitMarginMs = 30_000;
  */
 export function connectService(
   { clock, random, log, version }: ProcessContext,
-  config: Config,
-  company: CompanyConfig,
+  { manifest, config, company }: ServedCompany,
   { attempts, budget = "file", events = false, limits = {}, tokenless = false }: ConnectionOptions = {},
 ): ServiceConnection {
   const { known } = company.token;
@@ -58,11 +67,21 @@ export function connectService(
   const { concurrency, timeoutMs } = config.http;
   const permitMs = timeoutMs + permitMarginMs;
   const limiting = { reserveShare, eventShare: events ? reserveShare : 0, windowMs, concurrency, permitMs };
-  const shared = createRateLimiter({ store, clock, log, ...limiting });
+  const defaultLimit = manifest.limits.requests;
+  const shared = createRateLimiter({ store, clock, log, defaultLimit, ...limiting });
   const { baseUrl, language } = config;
   const own = attempts === undefined ? config.http : { ...config.http, attempts };
-  const identity = { token, userAgent: `fintoro-mirror/${version}` };
-  const http = { ...own, ...identity, baseUrl, language, secrets: secretTexts(config), clock, random, log };
+  const contact = company.contact === null ? "" : ` (${company.contact})`;
+  const identity = { token, userAgent: `fintoro-mirror/${version}${contact}` };
+  const { protocol = {} } = manifest;
+  const pathPrefix = accountPath(protocol.access, company.account);
+  const file = budget === "memory" ? null : accessTokenFile(config, token);
+  const accessTokens =
+    protocol.access?.kind === "client_credentials" && known
+      ? new AccessTokens({ credentials: token, file, clock, log })
+      : null;
+  const service = { protocol, pathPrefix, accessTokens, baseUrl, language };
+  const http = { ...own, ...identity, ...service, secrets: secretTexts(config), clock, random, log };
   const rateLimiter = limitRequests(shared, limits);
   const skew = new ClockSkew(clock);
   const open = (limiter: RateLimiter) =>

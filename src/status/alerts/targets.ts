@@ -76,7 +76,7 @@ function currentText(
   { secret, place }: { readonly secret: Secret; readonly place: Parameters<typeof rereadSecret>[0] },
   { onSecrets }: SenderContext,
 ): string {
-  const text = (rereadSecret(place, (file) => readFileSync(file, "utf8")) ?? secret).reveal();
+  const text = (rereadSecret(place, secret, (file) => readFileSync(file, "utf8")) ?? secret).reveal();
   if (place.kind === "file") onSecrets([text]);
   return text;
 }

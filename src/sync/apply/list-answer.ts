@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { setImmediate } from "node:timers/promises";
 import { isoTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
@@ -5,7 +6,10 @@ import { ProtocolError } from "../../connector/service-errors.ts";
 import { newestStamp, readCompanyName, readList, readObject } from "../../extract/answers.ts";
 import { pageFacts, walkedFacts, wholeFacts, type PageFacts } from "../../extract/page-facts.ts";
 import type { ListCut } from "../../json/cut.ts";
+import { isObject } from "../../json/literal.ts";
+import { parseLossless } from "../../json/lossless.ts";
 import { changesOf, noteExpected, sweepKey } from "../../state/sweeps.ts";
+import { readHeld } from "../../store/apply/held-record.ts";
 import { applyTogether } from "../context/apply-together.ts";
 import { applyWhenFree, requireRunId, type AnswerContext, type ReadContext } from "../context/run-context.ts";
 import { followQuickPage } from "../plan/quick-reads.ts";
@@ -75,15 +79,27 @@ function applyObject(answer: AnswerContext, body: Buffer): Promise<void> {
 export function applySingle({ run, stamp }: ReadContext, resource: string, body: Buffer): void {
   const { tally, mirror, runs, begunLists } = run;
   const begunMs = stamp.receivedAtMs;
+  const table = mirror.table(resource);
+  const { list } = table.resource;
+  const counters = (list.kind === "single" && list.counters) || [];
+  const held = counters.length > 0 ? readHeld(table.statements, 1).json : undefined;
+  const came = readObject(body);
+  const slice = held !== undefined && differsInCounters(held, came, counters) ? Buffer.from(held) : came;
   tally.of(resource).listed = 1;
-  tally.count(
-    resource,
-    mirror.table(resource).put({ stamp, id: 1, slice: readObject(body), source: "list" }),
-  );
+  tally.count(resource, table.put({ stamp, id: 1, slice, source: "list" }));
   if (run.share === "quick") return;
   tally.swept.add(resource);
   runs.noteSwept(requireRunId(run), resource, isoTime(begunMs));
   begunLists.set(resource, { resource, variant: "", begunMs });
+}
+
+/** Do both records differ in these fields at most? */
+function differsInCounters(held: string, came: Buffer, counters: readonly string[]): boolean {
+  const rest = (text: string) => {
+    const record = parseLossless(text);
+    return isObject(record) ? Object.entries(record).filter(([key]) => !counters.includes(key)) : record;
+  };
+  return isDeepStrictEqual(rest(held), rest(came.toString()));
 }
 
 /**

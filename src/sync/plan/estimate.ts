@@ -5,7 +5,7 @@ import type { Transport } from "../../connector/transport.ts";
 import { isShownWhole, readList } from "../../extract/answers.ts";
 import { pageFacts } from "../../extract/page-facts.ts";
 import { requestFor } from "../../extract/work-request.ts";
-import { variantsOf } from "../../state/sweeps.ts";
+import { changesOf, variantsOf } from "../../state/sweeps.ts";
 import { listRequests } from "./sweep-plan.ts";
 import type { Records } from "../../store/tables/stored-records.ts";
 import { sweepWork } from "./list-reads.ts";
@@ -27,6 +27,8 @@ export interface KnownRecords extends Pick<Records, "counts"> {
   readonly parentsRead: (resource: Resource) => number;
   /** How many details, or lists of parents, of this resource an earlier run left in the queue. */
   readonly waiting: (resource: string) => number;
+  /** Of which resources the whole list is read now, although its changes could be. @default all */
+  readonly wholeLists?: ReadonlySet<string>;
 }
 
 /**
@@ -51,7 +53,12 @@ export async function estimateRun(
     const { name, list } = resource;
     if (list.kind === "single") estimates.set(name, { ...nothing, list: 1, records: 1 });
     else if (list.kind === "owned") estimates.set(name, nothing);
-    else if (list.kind === "parents") {
+    else if (list.kind === "walked") {
+      const isWhole = full || !known || changesOf(resource) === null || (known.wholeLists?.has(name) ?? true);
+      const requests = isWhole ? listRequests(resource, live(name)) : 1;
+      const note = known ? {} : { error: "the service names no total: at least so many" };
+      estimates.set(name, { ...nothing, list: requests, records: known ? live(name) : null, ...note });
+    } else if (list.kind === "parents") {
       const counts = list.parents.map((one) => estimates.get(one.resource)?.records ?? live(one.resource));
       const parents = counts.reduce((sum, count) => sum + count, 0);
       const read = known?.parentsRead(resource) ?? 0;
@@ -92,7 +99,7 @@ async function countRecords(transport: Transport, resource: Resource) {
   for (const variant of variantsOf(resource)) {
     const work = sweepWork(resource.name, { variant, perPage: 1 }, 0);
     const request = requestFor(resource, { ...work, id: 0, attempts: 0 });
-    const { records, paginator } = readList((await transport.send(request)).body);
+    const { records, paginator } = readList((await transport.send(request)).body, resource.list);
     count += resource.list.kind === "paged" ? pageFacts(paginator, 1).total : records.count;
     if (records.count > 0) showsAll = isShownWhole(resource, records.slice(0));
   }

@@ -153,7 +153,9 @@ export function queueSweepAgain(answer: AnswerContext, { attempt }: Listing): vo
   const { run, resource, item, stamp } = answer;
   const { again: _again, newest: _newest, ...payload } = item.payload as PagePayload & Partial<ChildPayload>;
   const next = { attempt: attempt + 1 };
-  run.log.info(`${resource.name}: the list changed while it was read. Reading it again.`, next);
+  if (resource.list.kind === "walked")
+    run.log.debug(`${resource.name}: reading the list again, for what moved meanwhile`, next);
+  else run.log.info(`${resource.name}: the list changed while it was read. Reading it again.`, next);
   const work = pageWork(resource.name, { ...payload, ...next, page: 1 }, stamp.receivedSeq);
   run.queue.add({ ...work, ...placeOf(item) });
 }

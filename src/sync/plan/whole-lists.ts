@@ -1,4 +1,7 @@
 import type { Resource } from "../../connector/resource.ts";
+import type { Meta } from "../../state/meta.ts";
+import type { Runs } from "../../state/runs.ts";
+import type { Records } from "../../store/tables/stored-records.ts";
 import { changesOf, changesVariant, newestListed, variantsOf } from "../../state/sweeps.ts";
 import type { RunContext, WholeListSettings } from "../context/run-context.ts";
 import { listRequests } from "./sweep-plan.ts";
@@ -36,23 +39,43 @@ export function planWholeLists(
 }
 
 /** What the mirror knows of the whole list of each resource that has a list of changes. */
-function wholeListFacts(run: Pick<RunContext, "mirror" | "runs">, resources: readonly Resource[]) {
+function wholeListFacts({ meta, records, runs }: MirrorFacts, resources: readonly Resource[]) {
   return resources
     .filter((resource) => changesOf(resource) !== null)
     .map((resource): WholeListFacts => {
       const { name } = resource;
-      const readAt = run.runs.lastSwept(name);
+      const readAt = runs.lastSwept(name);
       // Without a time stamp to begin from there is no list of changes.
-      const isKnown = readAt !== null && newestListed(run.mirror.meta, name) !== null;
-      const requests = listRequests(resource, run.mirror.records.counts(name).live);
+      const isKnown = readAt !== null && newestListed(meta, name) !== null;
+      const requests = listRequests(resource, records.counts(name).live);
       return { name, readAtMs: isKnown ? Date.parse(readAt) : null, requests };
     });
 }
 
+/** What of a mirror says it. */
+interface MirrorFacts {
+  readonly meta: Meta;
+  readonly records: Pick<Records, "counts">;
+  readonly runs: Runs;
+}
+
+/** The resources of which a run reads the whole list now, although it could read what changed. */
+export function wholeListsNow(
+  facts: MirrorFacts,
+  resources: readonly Resource[],
+  {
+    settings = everyRun,
+    nowMs,
+  }: { readonly settings?: WholeListSettings | undefined; readonly nowMs: number },
+): ReadonlySet<string> {
+  return planWholeLists(wholeListFacts(facts, resources), settings, nowMs);
+}
+
 /** By resource, the lists that this run reads: `variantsOf`, or the list of changes. */
 export function chooseLists(run: RunContext): (resource: Resource) => readonly string[] {
-  const { resources, wholeLists, full, queue, startedAtMs } = run;
-  const whole = planWholeLists(wholeListFacts(run, resources), wholeLists ?? everyRun, startedAtMs);
+  const { mirror, runs, resources, wholeLists: settings, full, queue, startedAtMs } = run;
+  const facts = { meta: mirror.meta, records: mirror.records, runs };
+  const whole = wholeListsNow(facts, resources, { settings, nowMs: startedAtMs });
   const isOpen = (name: string, variant: string) => queue.isAnyReady(name, `page:${variant}:`);
   return (resource) => {
     const { name } = resource;

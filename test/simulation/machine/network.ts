@@ -51,6 +51,8 @@ export function simulatedTransport(
     clock: sender.clock,
     counters,
     skew: null,
+    protocol: {},
+    accessTokens: null,
     safeText: createSafeText(sender.token),
     timeoutMs,
     caps: { bytes: maxResponseBytes, wireBytes: maxResponseBytes },

@@ -8,10 +8,11 @@ export const sandboxCommand = command({
   name: "sandbox",
   summary: "run a stand-in for the service, with made-up data, until it is stopped",
   options: {
+    connector: text("--connector <name>", "which service it stands in for (default fintoro)"),
     port: wholeNumber("--port <n>", "port on 127.0.0.1; 0 takes a free one (default 0)", 0, 65_535),
     seed: wholeNumber("--seed <n>", "the same seed makes the same data (default 1)", 0, 4_294_967_295),
     records: text("--records <size>", "small, medium or a number of documents (default small)"),
-    limit: wholeNumber("--limit <n>", "requests in a window (default 120)", 1, 1_000_000),
+    limit: wholeNumber("--limit <n>", "requests in a window (default the service's)", 1, 1_000_000),
     windowMs: durationMs("--window <duration>", "length of the window (default 60s)"),
     limiter: choice(
       "--limiter <kind>",
@@ -38,12 +39,13 @@ export const sandboxCommand = command({
       throw new MirrorError("usage", "--secret is empty", {
         hint: "Name a text of your choice, or leave it out: one is made up and printed.",
       });
-    const sandbox = await connectors[0].startSandbox(options).catch((cause: unknown) => {
+    const { connector: _chosen, ...request } = options;
+    const sandbox = await connectors[0].startSandbox(request).catch((cause: unknown) => {
       throw isListenError(cause) ? listenFailure("127.0.0.1", options.port ?? 0, cause) : cause;
     });
     try {
-      const { url, token, companies, webhookSecrets } = sandbox;
-      const document = { url, token, webhook_secret: webhookSecrets[0], companies };
+      const { url, token, access = { token }, companies, webhookSecrets } = sandbox;
+      const document = { url, ...access, webhook_secret: webhookSecrets[0], companies };
       await printResult({ globals, output }, document, introduction(sandbox));
       const startedMs = clock.monotonicMs();
       while (!signal.aborted) await clock.sleep(dayMs, signal);
@@ -62,8 +64,9 @@ function isListenError(error: unknown): boolean {
 
 const dayMs = 86_400_000;
 
-function introduction({ url, token, companies, webhookSecrets }: RunningSandbox): string[] {
+function introduction({ url, token, access, companies, webhookSecrets }: RunningSandbox): string[] {
   const others = companies.slice(1).map((company) => `token of ${company.name}  ${company.token}`);
   const secrets = webhookSecrets.map((secret) => `webhook secret  ${secret}`);
-  return [`base_url  ${url}`, `token     ${token}`, ...others, ...secrets];
+  const own = Object.entries(access ?? { token }).map(([key, value]) => `${key.padEnd(9)} ${value}`);
+  return [`base_url  ${url}`, ...own, ...others, ...secrets];
 }

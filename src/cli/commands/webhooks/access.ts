@@ -33,11 +33,11 @@ export async function withSubscriptions<T>(
   scope: CompanyScope,
   work: (subscriptions: Subscriptions) => Promise<T>,
 ): Promise<T> {
-  const { context, manifest, config, company } = scope;
+  const { context, manifest } = scope;
   const { random, signal } = context;
   if (!manifest.webhooks) throw new MirrorError("usage", `${manifest.title} sends no events`);
   const operations = manifest.webhooks.subscriptions;
-  const { transport, close } = connectService(context, config, company);
+  const { transport, close } = connectService(context, scope);
   try {
     await assertSameCompany(scope, transport);
     return await work(createSubscriptions({ transport, operations, random, signal }));

@@ -1,0 +1,246 @@
+import { createHash, randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { systemClock, type Clock } from "../../../src/base/clock.ts";
+import { Books, kinds, type Kind } from "./books.ts";
+import { pragueTime } from "./made-up-account.ts";
+
+/** Settings of the stand-in. */
+export interface StandInOptions {
+  /** @default a free one */
+  readonly port?: number | undefined;
+  readonly seed?: number | undefined;
+  /** Invoices; half as many expenses, a third as many contacts. @default 60 */
+  readonly invoices?: number;
+  /** Requests in a window. @default 400 */
+  readonly limit?: number | undefined;
+  readonly windowMs?: number | undefined;
+  /** Calls in a month, as the account shows them; null: it does not. @default 3,000 */
+  readonly monthly?: number | null;
+  /** @default two hours */
+  readonly tokenValidMs?: number;
+  /** Gets every event; `secret` is its `Authorization`. */
+  readonly webhookUrl?: string | undefined;
+  readonly secret?: string | undefined;
+  readonly clock?: Clock;
+}
+
+/** A request as it came, and what it was answered. */
+export interface Visit {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly status: number;
+}
+
+/** One attempt to deliver an event. */
+export interface Attempt {
+  readonly eventId: string;
+  readonly outcome: string;
+}
+
+/** An answer; `body` null: without one. */
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+const defaults = { port: 0, seed: 1, invoices: 60, limit: 400, windowMs: 60_000, tokenValidMs: 7_200_000 };
+
+/** Starts a stand-in for Fakturoid v3 on 127.0.0.1. All data are made up, and are lost when it ends. */
+export async function startStandIn(options: StandInOptions = {}): Promise<StandIn> {
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const standIn = new StandIn({ monthly: 3_000, clock: systemClock, ...defaults, ...given });
+  await standIn.listen();
+  return standIn;
+}
+
+type Settings = StandInOptions & Required<Pick<StandInOptions, keyof typeof defaults | "monthly" | "clock">>;
+
+/**
+ * The service. What the vendor's documents leave open is decided so that a client has the harder part: a new access token
+ * ends the one before, errors 404 have no body, `updated_since` includes its bound, a page past the end is empty.
+ */
+export class StandIn {
+  /** What a config needs besides the URL. */
+  readonly access: Readonly<Record<"account" | "client_id" | "client_secret", string>>;
+  readonly books: Books;
+  readonly visits: Visit[] = [];
+  /** Attempts to deliver events. */
+  readonly attempts: Attempt[] = [];
+  /** Access tokens given out. */
+  tokensIssued = 0;
+  /** Calls of this month, as the account shows them. */
+  callsUsed = 0;
+  private readonly settings: Settings;
+  private readonly server: Server;
+  private readonly closing = new AbortController();
+  private readonly window = { endsMs: 0, left: 0 };
+  private token = { text: "", endsMs: 0 };
+  private readonly planned: ((visit: Omit<Visit, "status">) => Answer | null)[] = [];
+
+  constructor(settings: Settings) {
+    const { seed, invoices, clock } = settings;
+    const credentials = { client_id: print("id", seed), client_secret: print("secret", seed) };
+    this.access = { account: "zkusebni-ucet", ...credentials };
+    this.settings = settings;
+    this.books = new Books({ seed, invoices, nowMs: clock.nowMs(), account: this.access.account });
+    this.server = createServer({ noDelay: true }, (request, response) => void this.serve(request, response));
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/api/v3`;
+  }
+
+  async listen(): Promise<void> {
+    const { port } = this.settings;
+    await new Promise<void>((resolve, reject) => {
+      this.server.once("error", reject).listen(port, "127.0.0.1", () => resolve());
+    });
+  }
+
+  /** The next requests get these answers; null: their own. */
+  plan(...answers: typeof this.planned): void {
+    this.planned.push(...answers);
+  }
+
+  /** Ends the access token in use. */
+  endToken(): void {
+    this.token = { text: "", endsMs: 0 };
+  }
+
+  /** Makes a record, and gives its id. */
+  add(kind: Kind): number {
+    const record = this.books.make(kind, this.settings.clock.nowMs());
+    this.send(`${singular(kind)}_created`, { [singular(kind)]: record });
+    return record.id;
+  }
+
+  change(kind: Kind, id: number, fields: object): void {
+    const updated_at = pragueTime(this.settings.clock.nowMs());
+    const record = Object.assign(this.books.find(kind, id) ?? {}, fields, { updated_at });
+    this.send(`${singular(kind)}_updated`, { [singular(kind)]: record });
+  }
+
+  /** `silently`: its event is lost. */
+  remove(kind: Kind, id: number, silently = false): void {
+    const record = this.books.remove(kind, id);
+    if (!silently) this.send(`${singular(kind)}_removed`, { [singular(kind)]: record });
+  }
+
+  close(): Promise<void> {
+    this.closing.abort();
+    this.server.closeAllConnections();
+    return new Promise<void>((resolve) => void this.server.close(() => resolve()));
+  }
+
+  private send(event: string, body: object): void {
+    const { webhookUrl, secret = "", clock } = this.settings;
+    if (webhookUrl === undefined) return;
+    const document = { webhook_id: 5, event_name: event, created_at: pragueTime(clock.nowMs()), body };
+    void deliver({ url: webhookUrl, authorization: secret, document }, this.attempts, this.closing.signal);
+  }
+
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    await text(request);
+    const { limit, windowMs, clock } = this.settings;
+    const { window } = this;
+    const nowMs = clock.nowMs();
+    const url = new URL(request.url ?? "", "http://stand-in");
+    const below = url.pathname.replace(/^\/api\/v3/, "");
+    const path = below.replace(`/accounts/${this.access.account}/`, "/");
+    const visit = { method: request.method ?? "", path, query: url.searchParams };
+    this.callsUsed++;
+    if (nowMs >= window.endsMs) Object.assign(window, { endsMs: nowMs + windowMs, left: limit });
+    window.left--;
+    const refused = window.left < 0 ? refusal(429, "too_many_requests") : this.planned.shift()?.(visit);
+    const { status, body } =
+      refused ?? this.authorize(request, path, nowMs) ?? this.answer(path, visit.query);
+    this.visits.push({ ...visit, status });
+    response.writeHead(status, {
+      "content-type": "application/json; charset=utf-8",
+      "x-ratelimit-policy": `default;q=${limit};w=${windowMs / 1000}`,
+      "x-ratelimit": `default;r=${Math.max(0, window.left)};t=${Math.ceil((window.endsMs - nowMs) / 1000)}`,
+      "x-request-id": print("request", this.callsUsed),
+    });
+    response.end(body === null ? "" : JSON.stringify(body));
+  }
+
+  /** Null: the request may pass. */
+  private authorize({ headers }: IncomingMessage, path: string, nowMs: number): Answer | null {
+    const { client_id, client_secret } = this.access;
+    const { authorization = "", "user-agent": agent = "" } = headers;
+    if (!/\S \(.+@.+\)$/.test(agent)) return refusal(400, "invalid_request");
+    if (path !== "/oauth/token") {
+      const isKnown = authorization === `Bearer ${this.token.text}` && nowMs < this.token.endsMs;
+      return isKnown ? null : refusal(401, "invalid_token");
+    }
+    const basic = Buffer.from(`${client_id}:${client_secret}`).toString("base64");
+    if (authorization !== `Basic ${basic}`) return refusal(401, "invalid_client");
+    const { seed, tokenValidMs } = this.settings;
+    this.tokensIssued++;
+    this.token = { text: print("token", seed, this.tokensIssued), endsMs: nowMs + tokenValidMs };
+    const body = { access_token: this.token.text, token_type: "Bearer", expires_in: tokenValidMs / 1000 };
+    return { status: 200, body };
+  }
+
+  private answer(path: string, query: URLSearchParams): Answer {
+    const [, name = "", id] = /^\/(.+?)(?:\/(\d+))?\.json$/.exec(path) ?? [];
+    const { monthly } = this.settings;
+    const calls = monthly === null ? {} : { api_calls_limit: monthly, api_calls_used: this.callsUsed };
+    if (name === "account") return { status: 200, body: { ...this.books.account, ...calls } };
+    const kind = kinds.find((one) => one === name);
+    const small = this.books.small.get(name);
+    if (small && id === undefined) return { status: 200, body: small };
+    if (kind === undefined) return missing;
+    if (id !== undefined) {
+      const found = this.books.find(kind, Number(id));
+      return found ? { status: 200, body: found } : missing;
+    }
+    const since = query.get("updated_since");
+    const sinceMs = since === null ? -Infinity : Date.parse(since);
+    if (Number.isNaN(sinceMs)) return refusal(400, "invalid_request");
+    return { status: 200, body: this.books.page(kind, sinceMs, Number(query.get("page") ?? 1)) };
+  }
+}
+
+const missing: Answer = { status: 404, body: null };
+
+function refusal(status: number, error: string): Answer {
+  return { status, body: { error, error_description: "Požadavek nelze zpracovat" } };
+}
+
+const singular = (kind: Kind) => kind.slice(0, -1);
+
+function print(...parts: readonly unknown[]): string {
+  return createHash("sha256").update(parts.join(" ")).digest("hex").slice(0, 40);
+}
+
+/** Pauses between attempts, ms. The service's own are not documented; about 22 s and 2.5 min were seen. */
+const pausesMs = [0, 200, 1_000, 5_000, 20_000, 60_000];
+/** The service waits so long for an answer. */
+const answerMs = 30_000;
+
+/** Sends an event as the service does: `Authorization` as it was given, one `Idempotency-Key` for all attempts. */
+async function deliver(
+  { url, authorization, document }: Readonly<Record<"url" | "authorization", string>> & { document: object },
+  attempts: Attempt[],
+  signal: AbortSignal,
+): Promise<void> {
+  const eventId = randomUUID();
+  const headers = { "content-type": "application/json", "idempotency-key": eventId, authorization };
+  for (const pauseMs of pausesMs) {
+    await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
+    const request = { method: "POST", headers, body: JSON.stringify(document), signal: deadline };
+    const outcome = await fetch(url, request).then(
+      ({ status }) => String(status),
+      () => "no answer",
+    );
+    attempts.push({ eventId, outcome });
+    if (outcome.startsWith("2")) return;
+  }
+}

@@ -1,0 +1,105 @@
+/** The section `companies`: who is mirrored, and what each company proves itself with. */
+import { z } from "zod";
+import { assert } from "../base/errors.ts";
+import { Secret } from "../base/secret.ts";
+import type { Access } from "../connector/service-protocol.ts";
+import { readPublicUrl } from "./address.ts";
+import { pathText } from "./config-problems.ts";
+import { readableText, section } from "./config-values.ts";
+import type { ResolvedSecret, ResolvedSecrets, SecretPlace } from "./secrets.ts";
+
+const reference = "${env:NAME}, ${file:/path}, or (with a warning) the text itself";
+
+const secretText = z
+  .string({ error: "must be text; put it in quotes" })
+  .min(1, { error: "must not be empty" });
+
+const token = secretText.describe(
+  "The access token: ${env:NAME}, ${file:/path}, or (with a warning) the token itself.",
+);
+
+const webhook = section({
+  secrets: z
+    .array(token, { error: "must be a list" })
+    .default([])
+    .describe("Signing secrets; the old and the new one during a rotation."),
+  public_url: readableText("a URL", readPublicUrl)
+    .optional()
+    .describe("Where the service reaches the receiver."),
+})
+  .prefault({})
+  .describe("Incoming events.");
+
+const clientCredentials = {
+  account: readableText("the account's name in the service's addresses, such as acme-ltd", (text) =>
+    /^[\w-]{1,100}$/.test(text) ? { value: text } : null,
+  ).describe("The account, as its addresses at the service name it."),
+  contact: readableText("an e-mail address", (text) =>
+    /^[^\s@()]+@[^\s@()]+$/.test(text) ? { value: text } : null,
+  ).describe("An e-mail address: each request names it to the service."),
+  credentials: section({
+    client_id: secretText.describe(`The client id: ${reference}.`),
+    client_secret: secretText.describe(`The client secret: ${reference}.`),
+  }).describe("What access tokens are asked for with."),
+};
+
+/** JSON Schema has no patterns that ignore case; names that differ only in case are refused apart. */
+const companyName = z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$/);
+
+/** Resolved secrets by where they stand: `secretAt("acme", "token")`. */
+type SecretAt = (...place: PropertyKey[]) => ResolvedSecret;
+
+/** A list in the order of the file, never empty. */
+export function companies(access: Access | undefined, secrets: ResolvedSecrets) {
+  const secretAt: SecretAt = (...place) => {
+    const secret = secrets.get(pathText(["companies", ...place]));
+    assert(secret, "every secret of a checked config was resolved");
+    return secret;
+  };
+  const isToken = access?.kind !== "client_credentials";
+  const byName = z.record(
+    companyName,
+    isToken ? section({ token, webhook }) : section({ ...clientCredentials, webhook }),
+    { error: "must be a map of keys" },
+  );
+  return byName.transform((all) =>
+    Object.entries(all).map(([name, company]) => {
+      const ofWebhook = company.webhook.secrets.map((_, i) => secretAt(name, "webhook", "secrets", i));
+      const { account = null, contact = null } = company as Partial<Record<"account" | "contact", string>>;
+      return {
+        name,
+        ...(isToken ? tokenOf(secretAt(name, "token")) : credentialsOf(name, secretAt)),
+        // Null where a token says whose it is.
+        account,
+        contact,
+        webhook: {
+          secrets: ofWebhook.map(({ secret }) => secret),
+          // Where each of them is from, in the same order.
+          places: ofWebhook.map(({ place }) => place),
+          publicUrl: company.webhook.public_url ?? null,
+        },
+      };
+    }),
+  );
+}
+
+/** What the company proves itself with, and where it is from. */
+interface OwnSecret {
+  readonly token: Secret;
+  readonly tokenPlace: SecretPlace;
+}
+
+function tokenOf({ secret, place }: ResolvedSecret): OwnSecret {
+  return { token: secret, tokenPlace: place };
+}
+
+/** Id and secret are one secret: `id|secret`. */
+function credentialsOf(name: string, secretAt: SecretAt): OwnSecret {
+  const [id, secret] = ["client_id", "client_secret"].map((key) => secretAt(name, "credentials", key));
+  assert(id && secret, "both were resolved");
+  const missing = id.missing ?? secret.missing;
+  const both = missing
+    ? Secret.absent(missing)
+    : Secret.of(`${id.secret.reveal()}|${secret.secret.reveal()}`);
+  return { token: both, tokenPlace: { kind: "pair", id: id.place, secret: secret.place } };
+}

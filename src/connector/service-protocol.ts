@@ -1,0 +1,41 @@
+/** How a company proves to the service who it is, and so which keys it has in the config. */
+export type Access =
+  /** A token of the company: `token`. */
+  | { readonly kind: "token" }
+  /**
+   * OAuth 2, grant `client_credentials`: `account`, `contact` and `credentials`. An access token is asked for, shared by all
+   * processes with the same credentials, and asked for anew before it ends and when the service refuses it.
+   */
+  | {
+      readonly kind: "client_credentials";
+      /** Below the base URL. */
+      readonly tokenPath: string;
+      /** Where the account's resources are, below the base URL: `/accounts/{account}`. */
+      readonly accountPath: string;
+    };
+
+/** How answers report the budget of requests. */
+export type BudgetHeaderForm =
+  /** `X-RateLimit-Limit: 120` and `X-RateLimit-Remaining: 118`; `Retry-After` with 429. */
+  | "numbers"
+  /** `X-RateLimit-Policy: default;q=400;w=60` and `X-RateLimit: default;r=398;t=55`: `t` seconds until the window ends. */
+  | "structured";
+
+/** What the transport must know of a service besides HTTP. */
+export interface Protocol {
+  /** @default a token */
+  readonly access?: Access;
+  /** @default numbers */
+  readonly budgetHeaders?: BudgetHeaderForm;
+  /**
+   * A header that every answer of the service itself carries, in lower case: an error with it is the service's own, whatever
+   * its body. Absent: a JSON body with a message says so.
+   */
+  readonly ownHeader?: string;
+}
+
+/** The account's part of the path of a request. Pure. */
+export function accountPath(access: Access | undefined, account: string | null): string {
+  if (access?.kind !== "client_credentials") return "";
+  return access.accountPath.replace("{account}", encodeURIComponent(account ?? ""));
+}

@@ -1,0 +1,154 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { writeFileAtomically } from "../base/atomic-file.ts";
+import type { Clock } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
+import { Redactor } from "../base/secret.ts";
+import type { Log } from "../base/logger.ts";
+import { isObject } from "../json/literal.ts";
+import { ProtocolError, UnauthenticatedError, type ServiceError } from "../connector/service-errors.ts";
+
+/** What access tokens are asked for with, and where they are kept. */
+export interface AccessTokenParts {
+  /** `id|secret` */
+  readonly credentials: string;
+  /** Shared by the processes that use these credentials; null: kept in memory only. */
+  readonly file: string | null;
+  readonly clock: Pick<Clock, "nowMs">;
+  readonly log: Log;
+}
+
+/** Asks the service for a token with this `Authorization`; gives the body of its answer. */
+export type AskForToken = (authorization: string) => Promise<Buffer>;
+
+interface AccessToken {
+  readonly token: string;
+  /** By the wall clock, epoch ms: another token is asked for from then on. */
+  readonly renewAtMs: number;
+}
+
+/** A token is renewed so long before it ends, or after three quarters of a shorter time. */
+const marginMs = 2 * 60_000;
+/** Of a token that does not say when it ends. */
+const usualValidMs = 10 * 60_000;
+
+/**
+ * The access tokens of one pair of client id and secret.
+ *
+ * Guarantee: one token at a time is used by all processes that share the file, so that none makes another's invalid. The
+ * token is in that file (mode 0600) and in no log.
+ * Source of truth: the service.
+ * Worst outcome of a crash: a token is asked for that another process has already.
+ */
+export class AccessTokens {
+  private readonly parts: AccessTokenParts;
+  private known: AccessToken | null = null;
+  private refused: string | null = null;
+  private asking: Promise<string> | null = null;
+  private readonly redactor = new Redactor();
+
+  constructor(parts: AccessTokenParts) {
+    this.parts = parts;
+  }
+
+  /** The token to use now. Throws what `ask` throws, and UnauthenticatedError where the service refuses the credentials. */
+  async current(ask: AskForToken): Promise<string> {
+    const usable = [this.known, this.stored()].find((one) => one && this.isUsable(one));
+    this.known = usable ?? null;
+    if (usable) return this.kept(usable);
+    this.asking ??= this.renew(ask).finally(() => (this.asking = null));
+    return this.asking;
+  }
+
+  /** The text without any token of this process. */
+  redact(text: string): string {
+    return this.redactor.replace(text);
+  }
+
+  /** The service refused this token: it is not used again. */
+  refuse(token: string): void {
+    this.refused = token;
+  }
+
+  private isUsable({ token, renewAtMs }: AccessToken): boolean {
+    return token !== this.refused && this.parts.clock.nowMs() < renewAtMs;
+  }
+
+  private async renew(ask: AskForToken): Promise<string> {
+    const { credentials, clock } = this.parts;
+    const basic = Buffer.from(credentials.replace("|", ":")).toString("base64");
+    const askedMs = clock.nowMs();
+    const token = tokenIn(await ask(`Basic ${basic}`).catch(explain), askedMs);
+    this.known = token;
+    this.store(token);
+    return this.kept(token);
+  }
+
+  private kept({ token }: AccessToken): string {
+    this.redactor.add([token]);
+    return token;
+  }
+
+  /** Null: there is none of these credentials. */
+  private stored(): AccessToken | null {
+    if (this.parts.file === null) return null;
+    try {
+      const { token, renewAtMs, of } = JSON.parse(readFileSync(this.parts.file, "utf8")) as Stored;
+      return of === this.print() && typeof token === "string"
+        ? { token, renewAtMs: Number(renewAtMs) }
+        : null;
+    } catch {
+      return null;
+    }
+  }
+
+  private store(token: AccessToken): void {
+    const { file, log } = this.parts;
+    try {
+      if (file !== null) writeFileAtomically(file, JSON.stringify({ ...token, of: this.print() }));
+    } catch (error) {
+      log.warn("the access token could not be stored for other processes", { error: messageOf(error) });
+    }
+  }
+
+  /** Of other credentials the file holds another one. */
+  private print(): string {
+    return createHash("sha256").update(this.parts.credentials).digest("hex");
+  }
+}
+
+interface Stored {
+  readonly token: unknown;
+  readonly renewAtMs: unknown;
+  readonly of: unknown;
+}
+
+function tokenIn(body: Buffer, askedMs: number): AccessToken {
+  const answer = parsed(body);
+  const { access_token: token, expires_in: seconds } = isObject(answer) ? answer : {};
+  if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token))
+    throw new ProtocolError("the service's answer holds no access token", { retryable: true });
+  const validMs = Number(seconds) > 0 ? Number(seconds) * 1000 : usualValidMs;
+  return { token, renewAtMs: askedMs + validMs - Math.min(marginMs, validMs / 4) };
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return null;
+  }
+}
+
+/** 400 is what the standard answers to a wrong pair, 401 what services do. */
+function explain(error: unknown): never {
+  const { status } = error as Partial<ServiceError>;
+  if (status !== 400 && status !== 401) throw error;
+  const { requestId = null, serviceMessage = null } = error as Partial<ServiceError>;
+  throw new UnauthenticatedError(`the service refused the client id or secret: ${messageOf(error)}`, {
+    status,
+    requestId,
+    serviceMessage,
+    hint: "put the id and secret that the service shows for API access into `credentials` of the company",
+  });
+}

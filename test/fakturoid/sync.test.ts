@@ -1,0 +1,168 @@
+import { readFileSync, statSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { fakturoid } from "../../connectors/fakturoid/fakturoid.ts";
+import { knownFakturoid } from "../../connectors/fakturoid/known-fakturoid.ts";
+import { look } from "../support/compare.ts";
+import { complaints } from "../support/config.ts";
+import { openAccount } from "../support/open-account.ts";
+
+type Account = Awaited<ReturnType<typeof openAccount>>;
+const opened: Account[] = [];
+async function account(...args: Parameters<typeof openAccount>): Promise<Account> {
+  const one = await openAccount(...args);
+  opened.push(one);
+  return one;
+}
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one.close();
+});
+
+const live = ({ files }: Account, table: string): number[] =>
+  look(files.mirror, (db) =>
+    db.prepare(`SELECT id FROM "${table}" WHERE _deleted_at IS NULL ORDER BY id`).pluck().all(),
+  ) as number[];
+
+const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name);
+
+test("what a config is checked against is what the manifest says", () => {
+  expect(names(knownFakturoid.resources)).toEqual(names(fakturoid.resources));
+  for (const { name, list } of knownFakturoid.resources)
+    expect(
+      (list.kind === "walked") ===
+        (fakturoid.resources.find((one) => one.name === name)?.list.kind === "walked"),
+    ).toBe(true);
+});
+
+describe("a night", () => {
+  test("reads eight requests where little changed, and the whole lists once a week", async () => {
+    const one = await account({ invoices: 100 });
+    expect(await one.sync()).toMatchObject({
+      outcome: "complete",
+      troubles: [],
+      new_columns: [],
+      missing_fields: [],
+    });
+    one.asked();
+    one.passDays(1);
+    one.standIn.change("invoices", live(one, "invoices")[3] ?? 0, { note: "díky" });
+    const id = one.standIn.add("expenses");
+    const report = await one.sync();
+    expect(report.resources).toMatchObject({
+      invoices: { updated: 1 },
+      expenses: { inserted: 1 },
+      account: { updated: 0 },
+    });
+    expect(live(one, "expenses")).toContain(id);
+    const asked = one.asked();
+    // The access token of the night before has ended.
+    expect(asked.filter((path) => path === "/oauth/token")).toHaveLength(1);
+    expect(asked).toHaveLength(9);
+    one.passDays(6);
+    await one.sync();
+    expect(one.asked().filter((path) => path === "/invoices.json")).toHaveLength(3);
+  });
+
+  test("I5: finds a deletion without an event on the week's whole list, by the 404 of its own route", async () => {
+    const one = await account();
+    await one.sync();
+    const [first = 0] = live(one, "invoices");
+    one.standIn.remove("invoices", first);
+    one.passDays(1);
+    await one.sync();
+    expect(live(one, "invoices")).toContain(first);
+    one.passDays(7);
+    expect(await one.sync()).toMatchObject({ outcome: "complete", resources: { invoices: { deleted: 1 } } });
+    expect(live(one, "invoices")).not.toContain(first);
+  });
+
+  test("I2: without a change writes none, although the account counts its calls", async () => {
+    const one = await account();
+    await one.sync();
+    const changes = () =>
+      look(one.files.mirror, (db) => db.prepare("SELECT count(*) FROM _change_log").pluck().get());
+    const before = changes();
+    one.passDays(1);
+    await one.sync();
+    expect(changes()).toBe(before);
+  });
+});
+
+describe("access tokens", () => {
+  test("are asked for once, shared by processes through a file of the owner, and anew before they end", async () => {
+    const one = await account();
+    await one.sync();
+    one.pass(3_600_000);
+    await one.sync();
+    expect(one.standIn.tokensIssued).toBe(1);
+    const file = readdirSync(one.folder).find((name) => name.endsWith(".access.json")) ?? "";
+    expect(statSync(join(one.folder, file)).mode & 0o777).toBe(0o600);
+    one.pass(3_600_000 - 60_000);
+    await one.sync();
+    expect(one.standIn.tokensIssued).toBe(2);
+  });
+
+  test("refused in the middle of a run are asked for anew, once, and the run goes on", async () => {
+    const one = await account();
+    one.standIn.plan(...Array.from({ length: 4 }, () => () => null), () => {
+      one.standIn.endToken();
+      return null;
+    });
+    expect(await one.sync()).toMatchObject({ outcome: "complete" });
+    expect(one.standIn.tokensIssued).toBe(2);
+  });
+
+  // Fault: secrets | the service refuses the client id or secret | the token endpoint | the run ends as unauthenticated, and says where to look
+  test("are not to be had with a wrong secret: the run says so, and asks nothing else", async () => {
+    const one = await account();
+    one.standIn.plan(() => ({ status: 401, body: { error: "invalid_client" } }));
+    const report = await one.sync();
+    expect(report).toMatchObject({ outcome: "unauthenticated" });
+    expect(report.error?.message).toContain("refused the client id or secret");
+    expect(one.asked()).toEqual(["/oauth/token"]);
+  });
+
+  // Fault: secrets | an answer repeats the access token | an error body | it is in no log line and no report
+  test("I9: are in no log and no report, nor is the secret, also where the service repeats them", async () => {
+    const one = await account();
+    await one.sync();
+    const file = readdirSync(one.folder).find((name) => name.endsWith(".access.json")) ?? "";
+    const { token } = JSON.parse(readFileSync(join(one.folder, file), "utf8")) as { token: string };
+    const { client_secret: secret } = one.standIn.access;
+    const echo = { status: 403, body: { error: "forbidden", error_description: `${token} ${secret}` } };
+    one.standIn.plan(() => null, ...Array.from({ length: 9 }, () => () => echo));
+    const report = await one.sync();
+    const text = JSON.stringify(report) + one.said.join("\n");
+    expect(text).toContain("[redacted]");
+    expect(text).not.toContain(token);
+    expect(text).not.toContain(secret);
+  });
+});
+
+// Fault: limiter | the service refuses a request (429) and says when its window ends | a list | the run waits for that moment
+test("I8: a 429 is waited out until the window ends", async () => {
+  const one = await account({ limit: 5, windowMs: 500 }, "rate_limit: { window: 500ms }\n");
+  expect(await one.sync()).toMatchObject({ outcome: "complete" });
+  expect(one.standIn.visits.filter(({ status }) => status === 429)).toEqual([]);
+});
+
+const configOf = (company: string) => `connector: fakturoid\ncompanies:\n  acme:\n${company}`;
+
+describe("the config", () => {
+  const options = { connectors: [knownFakturoid] as const, env: { ID: "i", SECRET: "s" } };
+  const credentials = '    credentials: { client_id: "${env:ID}", client_secret: "${env:SECRET}" }\n';
+
+  test("wants account, contact and credentials, and no token", () => {
+    expect(complaints(configOf('    token: "${env:ID}"\n'), options).join("\n")).toMatch(
+      /account[^]*contact[^]*credentials/,
+    );
+    expect(complaints(configOf(`    account: a b\n    contact: me\n${credentials}`), options)).toHaveLength(
+      2,
+    );
+  });
+
+  test("of another connector refuses what only this one obeys", () => {
+    const token = 'companies:\n  acme:\n    token: "${env:TOKEN}"\n';
+    expect(complaints(`${token}scrub: { lists: 7d }\n`).join("\n")).toContain("lists");
+  });
+});
