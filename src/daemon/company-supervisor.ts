@@ -189,8 +189,9 @@ export class CompanySupervisor {
     } catch (error) {
       log.error(messageOf(error), hintOf(error));
       this.setRuntime(null, messageOf(error));
-      // Where the lock was lost, it is taken again at once.
-      if (lock.isHeld()) await clock.sleep(openRetryMs, closed);
+      // Where the lock was lost, it is taken again at once; so is another file in the mirror's place.
+      const isLost = error instanceof MirrorError && error.kind === "locked";
+      if (lock.isHeld() && !isLost) await clock.sleep(openRetryMs, closed);
     }
   }
 

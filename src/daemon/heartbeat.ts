@@ -4,6 +4,7 @@ import type { Mirror } from "../state/mirror.ts";
 import { heartbeatMs, type UptimeLog } from "../state/uptime-log.ts";
 import { emptyReceiverNote, noteOf, receiverNoteKey, type ReceiverNote } from "../status/receiver-note.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
+import { assertMayWrite } from "../store/database.ts";
 import { releaseMemory } from "../store/kept-statements.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
 import type { LogWatch } from "../store/write-ahead-log.ts";
@@ -45,7 +46,7 @@ const releaseEveryMs = 60_000;
  * the file. A time in which the service's deliveries are refused is no time of receiving.
  *
  * Guarantee: ends with `closed`; a database that fails for up to a minute ends nothing. Rejects within two seconds where
- * the lock file was removed or replaced.
+ * the lock file or the mirror was removed or replaced.
  * Source of truth: the uptime log, and `service` and `receiver` in `_meta`.
  * Worst outcome of a crash: the last heartbeat is up to 15 s old.
  */
@@ -61,6 +62,7 @@ export async function runHeartbeat(parts: HeartbeatParts): Promise<void> {
     await parts.turns.next();
     const succeeded = guard(() => {
       assertHeld(parts.lock);
+      assertMayWrite(mirror.db);
       const service = parts.service();
       const { state, message, sinceMs } = service;
       if (state !== written?.state || message !== written.message)

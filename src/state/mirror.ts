@@ -19,7 +19,7 @@ import { layOutTables } from "../store/tables/table-layout.ts";
 import { planWithUnknown } from "../store/tables/unknown-columns.ts";
 import { deriveAgain } from "./derive-again.ts";
 import { Meta, readRestored } from "./meta.ts";
-import { assertHeld, type WriterLock } from "../store/writer-lock.ts";
+import { assertHeld, assertInPlace, type WriterLock } from "../store/writer-lock.ts";
 import { Quarantine } from "../store/apply/quarantine.ts";
 import { Sequence } from "./sequence.ts";
 
@@ -139,7 +139,12 @@ export async function openMirror(
 ): Promise<Mirror> {
   guarded(path, () => makeFolders(dirname(path)));
   const db = openDatabase(path);
-  if (lock) guardWrites(db, () => assertHeld(lock));
+  const inPlace = assertInPlace(path);
+  if (lock)
+    guardWrites(db, () => {
+      assertHeld(lock);
+      inPlace();
+    });
   if (turns) shareTurns(db, turns);
   try {
     const wait = { clock, log, signal: signal ?? new AbortController().signal };

@@ -158,6 +158,11 @@ export function guardWrites(db: Db, assertOwner: () => void): void {
   owners.set(db, assertOwner);
 }
 
+/** Throws where `guardWrites` says that another process may write. */
+export function assertMayWrite(db: Db): void {
+  owners.get(db)?.();
+}
+
 /**
  * Runs `step` in one transaction, inside another one as a savepoint. `BEGIN IMMEDIATE`: a transaction that reads first
  * would fail at its first write if another connection wrote meanwhile. Throws what `step` throws, MirrorError `database`.

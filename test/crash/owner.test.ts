@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { lockHolder, takeWriterLock } from "../../src/store/writer-lock.ts";
@@ -79,6 +79,28 @@ describe("the owner of a mirror is stopped (SIGSTOP)", () => {
     other.release();
     expect(count(company.file, "SELECT count(*) FROM _inbox")).toBe(0);
     expect((await daemon.end("SIGTERM")).code).toBe(0);
+    expectEqual(company);
+  }, 60_000);
+});
+
+describe("the mirror of a serve", () => {
+  // Fault: files | an operator removes the mirror while serve has it open | the mirror's files | no delivery is answered 204 into a file without a name; a new mirror is made and read whole
+  test("I6: that is removed takes no delivery; another one is made in its place and read whole", async () => {
+    const company = await aCompany({ records: 2 });
+    writeServeConfig(company, "schedule: { sync: off, publish: off }");
+    const daemon = await serve(company);
+    const hasRun = () =>
+      existsSync(company.file) &&
+      count(company.file, "SELECT count(*) FROM _runs WHERE outcome = 'complete'") === 1;
+    await eventually(hasRun, "a run");
+    for (const end of ["", "-wal", "-shm"]) rmSync(`${company.file}${end}`);
+    const delivery = eventAbout("clients.updated", "client", 1);
+    expect(await deliver(daemon, delivery)).toBe(503);
+    await daemon.until("the mirror's file was removed or replaced");
+    await eventually(hasRun, "a run that reads the new mirror");
+    expect(await deliver(daemon, delivery)).toBe(204);
+    expect((await daemon.end("SIGTERM")).code).toBe(0);
+    expect(count(company.file, "SELECT count(*) FROM _inbox")).toBe(1);
     expectEqual(company);
   }, 60_000);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { MirrorError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/logger.ts";
 import { NetworkError, UnauthenticatedError } from "../../src/connector/service-errors.ts";
 import { pauseMs, WorkerStatus } from "../../src/sync/event-worker/worker-status.ts";
@@ -40,6 +41,12 @@ test("each change is reported once, with the time since it holds; a repetition i
   seen.status.works();
   expect(seen.status.state().state).toBe("working");
   expect(seen.lines).toHaveLength(4);
+});
+
+test("a mirror that another process may write is no fault of the service", () => {
+  const seen = setUp();
+  seen.status.impeded(new MirrorError("locked", "its lock file was replaced"));
+  expect(seen.status.state().state).toBe("database");
 });
 
 test("another message for the same state replaces the old one, without a new line or a new time", async () => {

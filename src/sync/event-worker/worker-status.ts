@@ -47,6 +47,8 @@ export function pauseMs(impediment: Impediment, failures: number): number {
 /** What an error says about the event worker. Pure. */
 function impedimentOf(error: unknown): Impediment {
   const kind = error instanceof MirrorError ? error.kind : "";
+  // Its lock file or the mirror was replaced.
+  if (kind === "locked") return "database";
   return kind in impediments ? (kind as Impediment) : "unavailable";
 }
 
