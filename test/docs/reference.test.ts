@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { parseDocument } from "yaml";
@@ -39,6 +39,17 @@ test("the README's table has every key at the top of the config, and no other", 
       .filter((key) => !ownLine.has(key))
       .toSorted(),
   );
+});
+
+test("each library stands with its reason in the README, each tool in CONTRIBUTING", () => {
+  const text = readFileSync(path.join(root, "package.json"), "utf8");
+  const all = JSON.parse(text) as Record<"dependencies" | "devDependencies", Record<string, string>>;
+  const cells = firstCells(readme, "What it is built with").map((cell) => cell.replaceAll("`", ""));
+  expect(cells.toSorted()).toEqual(Object.keys(all.dependencies).toSorted());
+  const contributing = readFileSync(path.join(root, "CONTRIBUTING.md"), "utf8");
+  const withoutOwnReason = /^@types\/|secretlint-rule/;
+  const tools = Object.keys(all.devDependencies).filter((name) => !withoutOwnReason.test(name));
+  expect(tools.filter((name) => !contributing.includes(`\`${name}\``))).toEqual([]);
 });
 
 test("the README is short: less than 200 lines", () => {
