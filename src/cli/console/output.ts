@@ -5,6 +5,10 @@ import { safeJson, terminalText } from "../../base/terminal-text.ts";
 export interface DataStream {
   write(text: string, done: (error?: Error | null) => void): boolean;
   on(event: "error", listener: (error: NodeJS.ErrnoException) => void): unknown;
+  /** True for a terminal; the size is that of now. */
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
 }
 
 /** Characters; a longer line hides what follows it. */
@@ -16,6 +20,7 @@ export type Output = ReturnType<typeof createOutput>;
 /** Data for stdout. A reader that closed its end (`| head`) is no error: nothing more is written. */
 export function createOutput(stream: DataStream) {
   const closed = new AbortController();
+  let target = stream;
   let used = false;
   let broken: Error | null = null;
   const fail = (error: NodeJS.ErrnoException) => {
@@ -31,7 +36,7 @@ export function createOutput(stream: DataStream) {
     if (closed.signal.aborted) return;
     used = true;
     await new Promise<void>((resolve) => {
-      stream.write(`${text}\n`, (error) => {
+      target.write(`${text}\n`, (error) => {
         if (error) fail(error);
         resolve();
       });
@@ -51,6 +56,14 @@ export function createOutput(stream: DataStream) {
     jsonText: (text: string) => write(safeJson(text)),
     /** Writes the one document of `--json` as one line. Record ids beyond 2^53 are written as numbers. */
     json: (value: unknown) => write(safeJson(JSON.stringify(value, exactNumbers))),
+    /** Columns of the terminal; null where stdout is none. */
+    get columns() {
+      return stream.isTTY === true ? (stream.columns ?? 80) : null;
+    },
+    /** Has everything from now on written here instead. */
+    through(other: DataStream) {
+      target = other;
+    },
     /** True once something was written. */
     get used() {
       return used;

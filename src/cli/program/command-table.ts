@@ -56,6 +56,7 @@ const commandTable = {
     summary: "check config, data folder, disk, token, identity, clock, lock and webhook URL",
     config: "none",
     readsConfig: true,
+    isPaged: () => true,
     options: {},
   },
   sync: {
@@ -88,6 +89,7 @@ const commandTable = {
   },
   status: {
     summary: "how fresh and how whole each mirror is; exits 3 if something is not whole",
+    isPaged: () => true,
     options: {
       maxAge: durationMs(
         "--max-age <duration>",
@@ -101,6 +103,7 @@ const commandTable = {
   },
   verify: {
     summary: "compare the mirror with the service: all lists and some details; exits 1 if anything differs",
+    isPaged: () => true,
     options: {
       sample: wholeNumber(
         "--sample <n>",
@@ -118,6 +121,7 @@ const commandTable = {
   },
   changes: {
     summary: "the change log as JSON lines, oldest first",
+    isPaged: ({ follow = false }) => !follow,
     options: {
       since: wholeNumber("--since <seq>", "only changes after this seq (default 0: all)", 0, 9e15),
       follow: flag("--follow", "stay and print new changes as they are committed"),
@@ -195,6 +199,7 @@ const commandTable = {
   schema: {
     summary: "print the config's JSON Schema, or describe every table and column",
     config: "none",
+    isPaged: () => true,
     options: { connector, tables: flag("--tables", "describe the tables of the mirror and of the report") },
   },
   demo: {

@@ -11,6 +11,11 @@ export const globalOptions = {
   quiet: flag("-q, --quiet", "warnings and errors only"),
   verbose: flag("-v, --verbose", "details, and the stack of errors"),
   color: { flags: "--no-color", doc: "no colours", read: (given: Given) => given !== false },
+  pager: {
+    flags: "--no-pager",
+    doc: "long output at once, not through $PAGER or less",
+    read: (given: Given) => given !== false,
+  },
   logFormat: choice("--log-format <format>", "lines on stderr", ["auto", "pretty", "json"], "auto"),
 };
 
@@ -26,6 +31,7 @@ export function earlyGlobals(argv: readonly string[]): Globals {
     quiet: false,
     verbose: argv.includes("-v") || argv.includes("--verbose"),
     color: !argv.includes("--no-color"),
+    pager: false,
     logFormat: globalOptions.logFormat.read([...formats].at(-1)?.[1]),
   };
 }

@@ -1,6 +1,7 @@
 import { MirrorError } from "../../base/errors.ts";
 import type { Console } from "../console/console.ts";
 import { createOutput, type Output } from "../console/output.ts";
+import type { PagedStream } from "../console/pager.ts";
 import { readCommandLine, type Request } from "./command-line.ts";
 import { codeOfEnding, codeOfError, type StopSignal } from "./exit-code.ts";
 import { earlyGlobals, type Globals } from "./globals.ts";
@@ -73,10 +74,13 @@ async function perform(
     console?.screen.close();
     environment.endNow(code);
   });
+  let pager: PagedStream | null = null;
   try {
     console = await opening;
     const { openContext } = await import("./command-context.ts");
     const { context, loaded } = await openContext(environment, request, console, signal);
+    pager = await openPagerFor(environment, request);
+    if (pager) console.output.through(pager);
     const run = await request.command.load();
     const ending = await run(context, { ...request.input, loaded: loaded as never });
     const code = codeOfEnding(ending, received());
@@ -90,5 +94,24 @@ async function perform(
     return await fail(error, received());
   } finally {
     dispose();
+    if (pager) await endPager(pager, environment);
   }
 }
+
+async function openPagerFor(
+  { stdout, env }: ProcessEnvironment,
+  { command, input, globals }: Request & { kind: "run" },
+): Promise<PagedStream | null> {
+  if (stdout.isTTY !== true || command.isPaged?.(input.options) !== true) return null;
+  const { openPager } = await import("../console/pager.ts");
+  return openPager({ terminal: stdout, env, isWanted: globals.pager });
+}
+
+/** Waits for the person who reads. Ctrl-C is the pager's meanwhile. */
+async function endPager(pager: PagedStream, { signals }: ProcessEnvironment): Promise<void> {
+  signals.on("SIGINT", leaveToPager);
+  await pager.end();
+  signals.off("SIGINT", leaveToPager);
+}
+
+function leaveToPager(): void {}

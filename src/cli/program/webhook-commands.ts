@@ -21,6 +21,7 @@ export const usualInboxCount = 100;
 export const webhookCommands = {
   "webhooks list": {
     summary: "the service's subscriptions: where events go, which, and how it went",
+    isPaged: () => true,
     options: accessOptions,
   },
   "webhooks create": {
@@ -62,6 +63,7 @@ export const webhookCommands = {
   "webhooks inbox": {
     summary: "deliveries that were received and what became of them, the newest last",
     args: [{ name: "[id...]", doc: "only these events, with their bodies" }],
+    isPaged: () => true,
     options: {
       since: text("--since <duration|time>", "received since: 2h, 3d, 2026-11-21, 2026-11-21T08:00Z"),
       state,
