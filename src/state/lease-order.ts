@@ -161,7 +161,8 @@ export class LeaseOrder extends Repository {
       AND resource = ? AND (due_ms <= ? OR due_ms > ?) ORDER BY rank, id LIMIT ?`;
     for (const name of [...after, ...before]) {
       if (!resources.includes(name)) continue;
-      const values = [name, nowMs, nowMs + longestDelayMs, leased.size + 1];
+      const held = [...leased.values()].filter(({ resource }) => resource === name).length;
+      const values = [name, nowMs, nowMs + longestDelayMs, held + 1];
       const item = this.selectAll<StoredItem>(sql, ...values).find(({ id }) => !leased.has(id));
       if (!item) continue;
       this.lastResource = name;

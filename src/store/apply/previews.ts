@@ -11,7 +11,7 @@ import {
   type Row,
   type UnknownKey,
 } from "../tables/row-decoder.ts";
-import { knownRow, type RowPlan, type TablePlan } from "../tables/table-plan.ts";
+import { knownRow, type Column, type RowPlan, type TablePlan } from "../tables/table-plan.ts";
 import { isKnown } from "../tables/unknown-columns.ts";
 import { textOf, type DecodedRecord } from "./merge-rules.ts";
 import type { ListedAs, PreviewResult } from "./read-stamp.ts";
@@ -32,12 +32,19 @@ export class Previews {
   private readonly resource: string;
   private readonly plan: TablePlan;
   private readonly previewPlan: RowPlan;
+  /** What previews show of the row: columns with their places in a preview's cells and in the row's. */
+  private readonly shown: readonly { readonly column: Column; readonly from: number; readonly at: number }[];
 
   constructor(context: TableContext, resource: Resource, plan: TablePlan) {
     this.context = context;
     this.resource = resource.name;
     this.plan = plan;
     this.previewPlan = knownRow(resource.previewFields ?? resource.fields);
+    const places = new Map(plan.columns.map(({ name }, at) => [name, at]));
+    this.shown = this.previewPlan.columns.flatMap((column, from) => {
+      const at = places.get(column.name);
+      return at === undefined ? [] : [{ column, from, at }];
+    });
   }
 
   /** Parses a preview; null: its values are odd. Keys that have no place in the record's table are reported. */
@@ -56,9 +63,8 @@ export class Previews {
   /** What a preview shows. Keys without a column are added to `unknown`. Throws OddValue. */
   cells(preview: JsonObject, unknown: UnknownKey[] = []): CellsByName {
     const cells = cellsOf(this.previewPlan, preview, unknown);
-    const names = new Set(this.plan.columns.map(({ name }) => name));
-    const shared = this.previewPlan.columns.flatMap((column, i) =>
-      names.has(column.name) && isPresent(column, preview) ? [[column.name, cells[i] ?? null] as const] : [],
+    const shared = this.shown.flatMap(({ column, from }) =>
+      isPresent(column, preview) ? [[column.name, cells[from] ?? null] as const] : [],
     );
     return new Map(shared);
   }
@@ -80,9 +86,8 @@ export class Previews {
   coveredSha(listed: ListedAs | undefined, row: Row | null): Buffer | null {
     if (!listed || !row) return null;
     const uncompared = this.uncompared();
-    const byName = new Map(this.plan.columns.map(({ name }, i) => [name, row.cells[i] ?? null]));
-    const shown = this.previewPlan.columns.filter(({ name }) => byName.has(name) && !uncompared.has(name));
-    const key = keyOf(shown.map(({ name }) => byName.get(name) ?? null));
+    const compared = this.shown.filter(({ column }) => !uncompared.has(column.name));
+    const key = keyOf(compared.map(({ at }) => row.cells[at] ?? null));
     return key === listed.key ? Buffer.from(listed.sha, "hex") : null;
   }
 

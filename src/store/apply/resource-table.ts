@@ -253,7 +253,8 @@ export class ResourceTable implements DerivableRows {
   private write(incoming: Incoming, sha: Buffer, decoded: DecodedRecord, fence?: Fence): void {
     const { stamp, id, slice, source, listed } = incoming;
     const seq = this.logChange(incoming, isLive(fence) ? "update" : "insert", fence);
-    this.writeCells(incoming, decoded, fence !== undefined);
+    // A provisional row has no children.
+    this.writeCells(incoming, decoded, fence !== undefined && !isProvisional(fence));
     this.statements.upsertRaw.run(id, slice);
     this.context.sequence.markStored();
     const covered = this.previews.coveredSha(listed, decoded.row);
@@ -272,14 +273,14 @@ export class ResourceTable implements DerivableRows {
     return this.context.log.add(change, fence?.last_change ?? null);
   }
 
-  private writeCells(incoming: Incoming, { row }: DecodedRecord, existed: boolean): void {
+  private writeCells(incoming: Incoming, { row }: DecodedRecord, hasChildren: boolean): void {
     const { stamp, id, source, overrides } = incoming;
     const at = this.formatTime(stamp.receivedAtMs);
     const detailAt = source === "preview" ? null : at;
     this.statements.upsertRow.run([id, ...dataCells(this.plan, row, overrides), null, at, detailAt]);
     for (const [i, rows] of row.children.entries()) {
       const child = this.statements.children[i];
-      if (existed) child?.clear.run(id);
+      if (hasChildren) child?.clear.run(id);
       child?.insert(id, rows);
     }
   }
