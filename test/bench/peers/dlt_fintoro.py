@@ -24,6 +24,7 @@ os.environ |= {
 import dlt  # noqa: E402
 from dlt.sources.helpers import requests  # noqa: E402
 from dlt.sources.rest_api import rest_api_source  # noqa: E402
+from requests.adapters import HTTPAdapter  # noqa: E402
 
 base = os.environ["BASE_URL"].rstrip("/") + "/"
 token = os.environ["FINTORO_TOKEN"]
@@ -41,12 +42,17 @@ def ask(path, **params):
     return requests.get(base + path, params=params, headers={"Authorization": f"Bearer {token}"}).json()
 
 
-def count(response, *_, **__):
-    global refused
-    refused += response.status_code == 429
+def counted(send):
+    def sent(*args, **options):
+        global refused
+        response = send(*args, **options)
+        refused += response.status_code == 429
+        return response
+
+    return sent
 
 
-requests.client.session.hooks["response"].append(count)
+HTTPAdapter.send = counted(HTTPAdapter.send)
 
 
 def lists():
