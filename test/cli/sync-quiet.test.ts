@@ -1,3 +1,5 @@
+import path from "node:path";
+import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { runCommand, temporaryFolder } from "../support/cli.ts";
 import { aCompany } from "../support/company.ts";
@@ -10,6 +12,13 @@ test("a quiet sync that succeeds prints nothing, for cron mails what is printed;
   const cwd = temporaryFolder({ "config.yaml": config(proxy.baseUrl) });
   const env = { TOKEN: sandbox.token };
   const args = ["sync", "--quiet"];
+  expect(await runCommand(args, { cwd, env })).toEqual({ code: 0, stdout: "", stderr: "" });
+  // A record of an event, to be read once more in a minute.
+  const db = new Database(path.join(cwd, "acme.db"));
+  const recheck =
+    "INSERT INTO _work (resource, target, kind, lane, due_ms, reason, dirty_seq) VALUES (?, ?, ?, ?, ?, ?, 0)";
+  db.prepare(recheck).run("clients", "1", "detail", 0, Date.now() + 60_000, "recheck");
+  db.close();
   expect(await runCommand(args, { cwd, env })).toEqual({ code: 0, stdout: "", stderr: "" });
   const limited = await runCommand(["--quiet", "sync", "--full", "--max-requests", "1"], { cwd, env });
   expect(limited.code).toBe(5);

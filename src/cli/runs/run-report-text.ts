@@ -26,8 +26,15 @@ function logTroubles(log: Log, company: string, report: CompanyReport): void {
     const { message, kind, hint, request_id } = report.error;
     log.error(`${company}: ${message}`, { kind, hint, request_id });
   }
+  // Those of a complete run are not due yet: records of events are read once more after a minute.
   const pending = sumOf(report, "pending");
-  if (pending > 0) log.warn(`${company}: ${pending} requests are left for the next run`);
+  if (pending > 0 && report.outcome !== "complete") log.warn(`${company}: ${leftText(pending)}`);
+}
+
+function leftText(pending: number): string {
+  return pending === 1
+    ? "1 request is left for the next run"
+    : `${pending} requests are left for the next run`;
 }
 
 /** The outcome of a run in one line, and one line for each resource that changed. */
@@ -44,7 +51,7 @@ function reportLines(company: string, report: CompanyReport): string[] {
     return parts.length === 0 ? [] : [`  ${name.padEnd(28)} ${parts.join(", ")}`];
   });
   const pending = sumOf(report, "pending");
-  if (pending > 0) lines.push(`  ${pending} requests are left for the next run`);
+  if (pending > 0) lines.push(`  ${leftText(pending)}`);
   if (lines.length === 0 && report.outcome === "complete") lines.push("  nothing changed");
   if (scrub && scrub.planned > 0) lines.push(scrubLine(scrub));
   return [head, ...lines];
