@@ -47,6 +47,9 @@ function resultOf(company: string, { found, repair, result }: LocalVerification)
       head,
       ...(repair ? [`  repaired: ${formatCount(repair.repaired)} records${queuedText(repair.queued)}`] : []),
       ...checkLines(result),
+      ...(result.match || repair
+        ? []
+        : ["  `fintoro-mirror verify --local --repair` makes rows again from what was received"]),
     ],
   };
 }

@@ -38,6 +38,7 @@ function reportLines(company: string, report: VerifyReport): string[] {
     ...uncompared.map(
       ({ resource, id, message }) => `  not compared: ${resource}${id === null ? "" : ` ${id}`}: ${message}`,
     ),
+    ...(count > 0 && !report.repair ? ["  `fintoro-mirror verify --repair` reads them again"] : []),
   ];
 }
 
