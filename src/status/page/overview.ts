@@ -1,6 +1,6 @@
 import { formatCount } from "../../base/units.ts";
 import type { CompanyStatusView } from "../company-status.ts";
-import { conditionsOf, type ReadyLimits } from "../conditions.ts";
+import type { ReadyLimits } from "../conditions.ts";
 import { companyLevel, shownConditions, type Level } from "./facts/headline.ts";
 import { cut, html, type Html } from "./markup/html.ts";
 import { clockText, when, type Moment } from "./markup/moments.ts";
@@ -91,7 +91,7 @@ function summary(levels: readonly Level[], { views, moment }: OverviewFacts): Pa
 }
 
 function row(view: CompanyStatusView, level: Level, { moment, limits }: OverviewFacts): Html {
-  const [first] = shownConditions(conditionsOf(view, moment.nowMs, limits));
+  const [first] = shownConditions(view, moment.nowMs, limits);
   const times = Object.values(view.sweptMs);
   const oldest =
     times.some((ms) => ms === null) || times.length === 0 ? null : Math.min(...times.map(Number));

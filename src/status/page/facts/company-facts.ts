@@ -2,7 +2,7 @@ import type { ProgressView } from "../../../log/progress-view.ts";
 import type { InboxRow } from "../../../state/inbox/inbox-view.ts";
 import type { RunRow } from "../../../state/runs.ts";
 import type { CompanyStatus, CompanyStatusView } from "../../company-status.ts";
-import type { Condition, ReadyLimits } from "../../conditions.ts";
+import type { ReadyLimits } from "../../conditions.ts";
 import type { StatusQuestion } from "../../read-status.ts";
 import type { ChangeLine } from "./changes/change-line.ts";
 import type { Moment } from "../markup/moments.ts";
@@ -23,7 +23,6 @@ export interface CompanyPageFacts {
   readonly limits: ReadyLimits;
   readonly view: CompanyStatusView;
   readonly status: CompanyStatus;
-  readonly conditions: readonly Condition[];
   readonly progress: ProgressView | null;
   /** The latest first. */
   readonly runs: readonly RunRow[];

@@ -5,7 +5,7 @@ import { Runs } from "../../../state/runs.ts";
 import { openDatabase, type Db } from "../../../store/database.ts";
 import { assertReadable } from "../../../store/migrations/migrate.ts";
 import type { CompanyStatus } from "../../company-status.ts";
-import { conditionsOf, type ReadyLimits } from "../../conditions.ts";
+import type { ReadyLimits } from "../../conditions.ts";
 import { readStatus } from "../../read-status.ts";
 import { searchChanges, type ChangeQuestion, type FoundChanges } from "./changes/change-search.ts";
 import type { Moment } from "../markup/moments.ts";
@@ -40,8 +40,7 @@ export class FactsReader {
   /** Never throws for a mirror that cannot be read: the page says why. */
   async read(page: PageCompany, moment: Moment, limits: ReadyLimits): Promise<CompanyPageFacts> {
     const view = page.view();
-    const conditions = conditionsOf(view, moment.nowMs, limits);
-    const common = { company: this.company, moment, limits, view, conditions, progress: page.progress() };
+    const common = { company: this.company, moment, limits, view, progress: page.progress() };
     try {
       return { ...common, ...(await this.mirrorFacts(page, moment)), unreadable: null };
     } catch (error) {

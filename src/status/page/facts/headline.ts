@@ -16,23 +16,28 @@ export interface Headline {
   readonly next: string | null;
 }
 
-/** What is wrong and shown: each message once, and nothing that is only not known. Pure. */
-export function shownConditions(conditions: readonly Condition[]): Condition[] {
-  const shown = conditions.filter(({ message, blocks, raises }) => message !== "" && (blocks || raises));
+/**
+ * What is wrong and shown: each message once, nothing that is only not known, and not that a first run has not read
+ * everything yet. Pure.
+ */
+export function shownConditions(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Condition[] {
+  const shown = conditionsOf(view, nowMs, limits).filter(
+    ({ message, blocks, raises, subject }) =>
+      message !== "" && (blocks || raises) && !(subject === "lists" && isFirstRun(view)),
+  );
   return shown.filter(({ message }, i) => shown.findIndex((one) => one.message === message) === i);
 }
 
 /** Pure. */
 export function companyLevel(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Level {
-  const shown = shownConditions(conditionsOf(view, nowMs, limits));
-  if (isFirstRun(view) && shown.every(({ subject }) => subject === "lists")) return "busy";
-  if (isStarting(view)) return "busy";
+  const shown = shownConditions(view, nowMs, limits);
+  if (isStarting(view) || (isFirstRun(view) && shown.length === 0)) return "busy";
   if (shown.some(({ blocks }) => blocks)) return "bad";
   return shown.length > 0 ? "look" : "good";
 }
 
 /** Everything is being read for the first time. */
-function isFirstRun({ wholeRunMs, run }: CompanyStatusView): boolean {
+export function isFirstRun({ wholeRunMs, run }: CompanyStatusView): boolean {
   return wholeRunMs === null && run !== null;
 }
 
@@ -48,9 +53,10 @@ export function headlineOf(facts: CompanyPageFacts): Headline {
   if (unreadable !== null)
     return { level: "bad", sentence: "The mirror's file cannot be read", next: unreadable };
   if (level === "busy") return busyHeadline(facts);
-  const shown = shownConditions(facts.conditions);
+  const shown = shownConditions(view, moment.nowMs, limits);
   const [first] = shown;
-  if (first) return wrongHeadline(facts, level, first, shown.length);
+  if (first && isUnread(view, shown)) return unreadHeadline(view);
+  if (first) return wrongHeadline(level, first, shown.length - 1);
   return goodHeadline(facts);
 }
 
@@ -65,21 +71,39 @@ function busyHeadline({ view, status, progress }: CompanyPageFacts): Headline {
   };
 }
 
-function wrongHeadline({ view }: CompanyPageFacts, level: Level, first: Condition, count: number): Headline {
-  const isNew = view.wholeRunMs === null && first.subject === "lists";
-  const what =
-    count === 1
-      ? level === "bad"
-        ? "Not current: one thing is wrong"
-        : "Current, but one thing needs a look"
-      : level === "bad"
-        ? `Not current: ${count} things are wrong`
-        : `Current, but ${count} things need a look`;
+/** Nothing is wrong but that no run has read everything. */
+function isUnread({ wholeRunMs }: CompanyStatusView, shown: readonly Condition[]): boolean {
+  return wholeRunMs === null && shown.every(({ subject }) => subject === "lists");
+}
+
+function unreadHeadline({ lastRun, nextRunMs }: CompanyStatusView): Headline {
+  const sentence = lastRun === null ? "Nothing was read yet" : "Not everything was read yet";
+  const start = "`fintoro-mirror sync` starts a run at once";
   return {
-    level,
-    sentence: isNew && count === 1 ? "Nothing was read whole yet" : what,
-    next: remedyFor(first),
+    level: "bad",
+    sentence,
+    next: nextRunMs === null ? `${start}.` : `The next run does, and ${start}.`,
   };
+}
+
+/** Is the only thing that is wrong said by the sentence on top? Pure. */
+export function isSaidOnTop(shown: readonly Condition[]): boolean {
+  const [first, another] = shown;
+  return first !== undefined && another === undefined && first.message.length <= mostCharacters;
+}
+
+/** A sentence that is longer is no headline. */
+const mostCharacters = 120;
+
+function wrongHeadline(level: Level, first: Condition, others: number): Headline {
+  const start = level === "bad" ? "Not current" : "Current, but";
+  const fits = first.message.length <= mostCharacters;
+  const short = first.subject === "lists" ? "some lists are too old" : "something is wrong";
+  const what = fits ? first.message : short;
+  const more =
+    others === 0 ? "" : ` ${counted(others, "more thing")} ${others === 1 ? "is" : "are"} listed below.`;
+  const sentence = `${start}${level === "bad" ? ":" : ""} ${what}`;
+  return { level, sentence, next: `${remedyFor(first)}${more}` };
 }
 
 function goodHeadline({ view, status, moment }: CompanyPageFacts): Headline {

@@ -1,5 +1,5 @@
 import { formatCount } from "../../../base/units.ts";
-import { html, type Html, type Piece } from "./html.ts";
+import { cut, html, type Html, type Piece } from "./html.ts";
 
 /** A part of a page that is sent again when it changed. Its outermost element has the id. */
 export interface Part {
@@ -45,7 +45,7 @@ export function table(caption: string, heads: readonly string[], rows: readonly 
 
 /** A word on a coloured background; the word alone says it. */
 export function badge(level: "good" | "look" | "bad" | "busy" | "plain", text: string): Html {
-  return html`<span class="badge ${level}">${text}</span>`;
+  return html`<span class="badge ${level}">${cut(text, 24)}</span>`;
 }
 
 /** A bar that shows a share from 0 to 1; what it says stands beside it as text. */

@@ -2,6 +2,7 @@ import { elapsedSince } from "../../../base/clock.ts";
 import { formatCount, formatDuration } from "../../../base/units.ts";
 import { earliest } from "../../../state/sweeps.ts";
 import type { ResourceHealth } from "../../mirror-health.ts";
+import { isFirstRun } from "../facts/headline.ts";
 import { html, type Html } from "../markup/html.ts";
 import { roughly, when } from "../markup/moments.ts";
 import type { CompanyPageFacts } from "../facts/company-facts.ts";
@@ -25,13 +26,13 @@ export function freshness(facts: CompanyPageFacts): Part {
   return pagePart("freshness", "Freshness", table(caption, heads, rows), aside);
 }
 
-function row(one: ResourceHealth, { moment, limits }: CompanyPageFacts): Html {
+function row(one: ResourceHealth, { view, moment, limits }: CompanyPageFacts): Html {
   const { name, live, expected, sweptAt } = one;
   const ageMs = sweptAt === null ? Infinity : elapsedSince(Date.parse(sweptAt), moment.nowMs);
-  const isLate = ageMs > limits.freshForMs;
+  const isLate = ageMs > limits.freshForMs && !isFirstRun(view);
   const isPart = expected !== null && live < expected;
   const count = html`${formatCount(live)}${isPart && html` <small>of ${formatCount(expected)}</small>`}`;
-  const age = html`${when(sweptAt, moment)}${isLate && html` <strong class="late">late</strong>`}`;
+  const age = html`${sweptAt === null ? "not yet" : when(sweptAt, moment)}${isLate && html` <strong class="late">late</strong>`}`;
   return html`<tr>
     <th scope="row">${name.replaceAll("_", " ")}${detailsOf(one, moment.nowMs)}</th>
     <td class="number">${count}</td>

@@ -1,6 +1,6 @@
 import { formatCount } from "../../../base/units.ts";
 import { etaMs } from "../../../log/progress-view.ts";
-import { headlineOf, shownConditions } from "../facts/headline.ts";
+import { headlineOf, isSaidOnTop, shownConditions } from "../facts/headline.ts";
 import { html, type Html, type Piece } from "../markup/html.ts";
 import { roughly, when } from "../markup/moments.ts";
 import { remedyFor } from "../facts/remedies.ts";
@@ -57,10 +57,11 @@ function fact(name: string, value: Piece, more: Piece): Html {
   </div>`;
 }
 
-/** What is wrong, each with what to do. Hidden where nothing is. */
-export function attention({ conditions }: CompanyPageFacts): Part {
-  const shown = shownConditions(conditions);
-  if (shown.length === 0) return { id: "attention", body: html`<section id="attention" hidden></section>` };
+/** What is wrong, each with what to do. Hidden where nothing is, or the sentence on top says it. */
+export function attention({ view, moment, limits }: CompanyPageFacts): Part {
+  const shown = shownConditions(view, moment.nowMs, limits);
+  if (shown.length === 0 || isSaidOnTop(shown))
+    return { id: "attention", body: html`<section id="attention" hidden></section>` };
   const items = shown.map(
     (one) =>
       html`<li>

@@ -55,6 +55,7 @@ function labelOf(fields: Fields): string | null {
 
 function shown(value: unknown): string | null {
   if (value === undefined || (typeof value === "object" && value !== null)) return null;
-  const text = typeof value === "string" ? value || "empty" : JSON.stringify(value);
+  if (value === null || value === "") return "empty";
+  const text = typeof value === "string" ? value : JSON.stringify(value);
   return text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters).toWellFormed()}…`;
 }

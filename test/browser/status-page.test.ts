@@ -1,0 +1,166 @@
+import { mkdirSync } from "node:fs";
+import axe from "axe-core";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { systemClock, type Clock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/logger.ts";
+import { defaultReadyLimits } from "../../src/status/conditions.ts";
+import { PageAccess } from "../../src/status/page/page-access.ts";
+import { StatusSite } from "../../src/status/page/status-site.ts";
+import { startServer, type WebhookServer } from "../../src/webhook/server/server.ts";
+import { openPage, startBrowser } from "../support/browser.ts";
+import { lookedAtMs } from "../support/company-view.ts";
+import { hostile } from "../support/status-rows.ts";
+import { openStates, type StatusStates } from "../support/status-states.ts";
+
+/** The wall clock stands still; intervals pass twenty times as fast. */
+const speed = 20;
+const clock: Clock = {
+  nowMs: () => lookedAtMs,
+  monotonicMs: () => systemClock.monotonicMs() * speed,
+  sleep: (ms, signal) => systemClock.sleep(ms / speed, signal),
+};
+/** A folder for pictures of all states; none are made without it. */
+const pictures = process.env["STATUS_PICTURES"];
+
+let states: StatusStates;
+let server: WebhookServer;
+let browser: Browser | null;
+let url: string;
+
+beforeAll(async () => {
+  [browser, states] = await Promise.all([startBrowser(), openStates(clock)]);
+  const site = new StatusSite({
+    clock,
+    version: "1.2.3",
+    access: new PageAccess({ clock, isLocal: true, token: () => null }),
+    companies: () => states.names,
+    find: states.find,
+    views: () => Promise.resolve([...states.views.values()]),
+    limits: () => defaultReadyLimits,
+    timeZone: () => "Europe/Bratislava",
+  });
+  const companies = { find: () => null, countAnswer: () => undefined };
+  server = await startServer({
+    host: "127.0.0.1",
+    port: 0,
+    companies,
+    clock: systemClock,
+    pages: {},
+    site,
+    log: silentLog,
+  });
+  url = `http://127.0.0.1:${server.port}`;
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server.close(100);
+  await states.close();
+});
+
+const pages = {
+  huge: "/",
+  empty: "/companies/empty",
+  "first run": "/companies/first_run",
+  healthy: "/companies/healthy",
+  failing: "/companies/failing",
+  hostile: "/companies/hostile",
+  search: "/companies/hostile/changes?q=script",
+};
+
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly html: string }[];
+  }[];
+}
+
+type Page = Awaited<ReturnType<typeof openPage>>["page"];
+
+/** What keeps people from using the page as it is shown now; and a picture of it, where one is wanted. */
+async function judge(page: Page, name: string, rules?: readonly string[]) {
+  const only = rules ? { runOnly: rules } : {};
+  const run = `axe.run(${JSON.stringify({ resultTypes: ["violations"], ...only })})`;
+  const { violations } = await page.evaluate<AxeResult>(run);
+  const overflow = await page.evaluate<number>("document.documentElement.scrollWidth - window.innerWidth");
+  if (pictures !== undefined) {
+    mkdirSync(pictures, { recursive: true });
+    await page.screenshot({ path: `${pictures}/${name.replace(" ", "-")}.png`, fullPage: true });
+  }
+  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`);
+  return [...found, ...(overflow > 0 ? [`${overflow} pixels too wide`] : [])];
+}
+
+describe("in a browser, a page", () => {
+  test.each(Object.entries(pages))(
+    "%s: everybody can use it, light, dark and on a phone",
+    async (name, path) => {
+      if (!browser) return;
+      const { page, wrong, close } = await openPage(browser, url + path);
+      await page.evaluate(axe.source);
+      expect(await judge(page, `${name}-light`)).toEqual([]);
+      await page.emulateMedia({ colorScheme: "dark" });
+      expect(await judge(page, `${name}-dark`, ["color-contrast"])).toEqual([]);
+      await page.setViewportSize({ width: 360, height: 800 });
+      expect(await judge(page, `${name}-phone`, ["target-size", "scrollable-region-focusable"])).toEqual([]);
+      expect(await page.evaluate("globalThis.wasRun === undefined")).toBe(true);
+      expect(wrong).toEqual([]);
+      await close();
+    },
+  );
+
+  test.each(Object.entries(pages))("%s: all that it loads is less than 100 kB", async (_, path) => {
+    const text = await (await fetch(url + path)).text();
+    const assets = [...text.matchAll(/"(\/assets\/[^"]+)"/g)].map((match) => match[1] ?? "");
+    const bodies = await Promise.all(assets.map(async (asset) => (await fetch(url + asset)).text()));
+    expect(Buffer.byteLength(text + bodies.join(""))).toBeLessThan(100_000);
+  });
+
+  test("shows texts from outside as texts: no element, no turned line, no end of a line", async () => {
+    const text = await (await fetch(`${url}/companies/hostile`)).text();
+    expect(text).not.toContain("<script>globalThis");
+    expect(text).not.toContain("<img");
+    for (const unsafe of ["\u202e", "\u2066", "\u0000", "\u001b"]) expect(text.includes(unsafe)).toBe(false);
+    expect(text).toContain("\\u202e");
+    expect(text).not.toContain(hostile.long);
+  });
+
+  test("changes by itself, and keeps focus, typed text, scroll position and opened details", async () => {
+    if (!browser) return;
+    const { page, wrong, close } = await openPage(browser, `${url}/companies/healthy`);
+    await page.waitForFunction(`document.getElementById("connection").textContent.startsWith("Live")`);
+    await page.evaluate("globalThis.sameDocument = true");
+    await page.click("#budget-table summary");
+    await page.fill("input[type=search]", "Kov");
+    const scrolled = await page.evaluate<number>("window.scrollY");
+    const before = states.views.get("healthy")!;
+    states.views.set("healthy", { ...before, missingSecrets: ["the environment variable X is not set"] });
+    await page.waitForSelector(".verdict.bad");
+    expect(await page.textContent(".sentence")).toBe(
+      "Not current: a secret is missing: the environment variable X is not set",
+    );
+    expect(
+      await page.evaluate(`[sameDocument, document.activeElement.name, document.activeElement.value,
+        document.getElementById("budget-table").open, window.scrollY - ${scrolled} < 400]`),
+    ).toEqual([true, "q", "Kov", true, true]);
+    states.views.set("healthy", before);
+    await page.waitForSelector(".verdict.good");
+    expect(wrong).toEqual([]);
+    await close();
+  });
+
+  test("works without JavaScript: companies and changes are searched by forms", async () => {
+    if (!browser) return;
+    const { page, close } = await openPage(browser, url, { javaScript: false });
+    await page.fill("input[type=search]", "healthy");
+    await page.press("input[type=search]", "Enter");
+    await page.click("text=healthy");
+    expect(await page.textContent(".sentence")).toMatch(/^Everything is fresh and proven as of \d\d:\d\d$/);
+    await page.fill("input[type=search]", "kováč");
+    await page.click("button");
+    expect(await page.textContent("h1")).toBe("Changes of healthy");
+    expect(await page.textContent(".rows > li:last-child")).toContain("Kováč & synovia");
+    await close();
+  });
+});

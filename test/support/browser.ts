@@ -1,0 +1,59 @@
+import chromium from "@sparticuz/chromium";
+import { chromium as playwright, type Browser, type Page } from "playwright-core";
+
+/** Chromium, from a package; null, with a plain sentence, where it cannot start. Under CI that is a failure. */
+export async function startBrowser(): Promise<Browser | null> {
+  try {
+    const executablePath = await chromium.executablePath();
+    return await playwright.launch({
+      executablePath,
+      args: ["--no-sandbox", "--disable-gpu"],
+      headless: true,
+    });
+  } catch (error) {
+    if (process.env["CI"]) throw error;
+    process.stderr.write(`Chromium cannot start here, so no page was looked at: ${String(error)}\n`);
+    return null;
+  }
+}
+
+/** A page in a browser, and what went wrong in it. */
+export interface WatchedPage {
+  readonly page: Page;
+  /** Errors in the console, refusals by the policy among them, and requests to another origin. */
+  readonly wrong: string[];
+  readonly close: () => Promise<void>;
+}
+
+export interface PageOptions {
+  readonly javaScript?: boolean;
+}
+
+export async function openPage(
+  browser: Browser,
+  url: string,
+  options: PageOptions = {},
+): Promise<WatchedPage> {
+  const { javaScript = true } = options;
+  const context = await browser.newContext({
+    colorScheme: "light",
+    viewport: { width: 1_200, height: 800 },
+    javaScriptEnabled: javaScript,
+    reducedMotion: "reduce",
+  });
+  const page = await context.newPage();
+  const wrong: string[] = [];
+  const { origin } = new URL(url);
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) wrong.push(message.text());
+  });
+  page.on("pageerror", (error) => void wrong.push(error.message));
+  page.on("request", (request) => {
+    if (!request.url().startsWith(`${origin}/`)) wrong.push(`request to ${request.url()}`);
+  });
+  page.on("requestfailed", (request) => {
+    if (!request.url().includes("/live")) wrong.push(`failed: ${request.url()}`);
+  });
+  await page.goto(url);
+  return { page, wrong, close: () => context.close() };
+}
