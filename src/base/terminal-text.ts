@@ -11,6 +11,21 @@ export function terminalText(text: string, maxLength = Infinity): string {
   return safe.length <= maxLength ? safe : `${safe.slice(0, maxLength - 1).toWellFormed()}…`;
 }
 
+/** A line as lines that fit: broken at spaces, what follows two further to the right. A longer word stays whole. */
+export function wrappedLine(line: string, columns: number): string[] {
+  const margin = /^ */.exec(line)?.[0] ?? "";
+  const lines: string[] = [];
+  let rest = line;
+  while (rest.length > columns) {
+    const at = rest.lastIndexOf(" ", columns);
+    const end = at > margin.length + 2 ? at : rest.indexOf(" ", columns);
+    if (end < 0) break;
+    lines.push(rest.slice(0, end));
+    rest = `${margin}  ${rest.slice(end + 1)}`;
+  }
+  return [...lines, rest];
+}
+
 /** A value from outside within a line: safe to print, and at most 200 characters. */
 export function shortText(value: string): string {
   return terminalText(value, 200);

@@ -4,15 +4,26 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { commands } from "../../src/cli/commands/all-commands.ts";
 import { shells } from "../../src/cli/completion/shell-scripts.ts";
-import { mainFile, runCommand, temporaryFolder } from "../support/cli.ts";
+import {
+  connectorEntry,
+  mainFile,
+  runCommand,
+  temporaryFolder,
+  type InvocationParts,
+} from "../support/cli.ts";
 import { processEnv } from "../support/process-env.ts";
 import { startOnTerminal } from "../support/pseudo-terminal.ts";
 
 const config = "companies: { acme: { token: x }, beta: { token: y } }\n";
 
 /** What is offered after the words of a line; the last one is being typed. */
-async function offered(line: string, cwd = temporaryFolder({ "config.yaml": config })) {
-  const { code, stdout, stderr } = await runCommand(["completion", "zsh", "--", ...line.split(" ")], { cwd });
+async function offered(
+  line: string,
+  cwd = temporaryFolder({ "config.yaml": config }),
+  parts: InvocationParts = {},
+) {
+  const words = ["completion", "zsh", "--", ...line.split(" ")];
+  const { code, stdout, stderr } = await runCommand(words, { cwd, ...parts });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return stdout.split("\n").flatMap((each) => (each === "" ? [] : (each.split(":")[0] ?? "")));
 }
@@ -60,6 +71,19 @@ describe("completion offers", () => {
     expect(stdout).toBe(":files\n");
     expect(await offered("-c other.yaml status --company ", cwd)).toEqual(["gamma"]);
     expect(await offered("status --config=other.yaml --company g", cwd)).toEqual(["gamma"]);
+  });
+
+  test("tables of the connector that the config or the line names", async () => {
+    const cwd = temporaryFolder({ "config.yaml": "connector: other\n" });
+    const other = {
+      ...connectorEntry(),
+      name: "other",
+      resources: [{ name: "visits", list: { kind: "whole" } }],
+    };
+    const parts = { connectors: [connectorEntry(), other] as const };
+    expect(await offered("sync ", cwd, parts)).toEqual(["visits"]);
+    expect(await offered("sync ", undefined, parts)).toContain("invoices");
+    expect(await offered("schema --connector ot", cwd, parts)).toEqual(["other"]);
   });
 
   test("nothing, and says nothing, where the config is missing or broken", async () => {

@@ -20,7 +20,10 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, lo
       readStatus({ ...question, ...times, db }),
     );
   }
-  const lines = Object.entries(companies).flatMap(([name, one]) => statusLines(name, one, times.nowMs));
+  const { columns } = context.output;
+  const lines = Object.entries(companies).flatMap(([name, one]) =>
+    statusLines(name, one, times.nowMs, columns),
+  );
   await printResult(context, { companies }, lines);
   return worstOutcome(Object.values(companies).map((one) => statusOutcome(one, times.nowMs)));
 };

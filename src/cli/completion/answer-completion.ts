@@ -21,19 +21,25 @@ export async function answerCompletion(
 }
 
 function sourcesOf(environment: ProcessEnvironment, words: readonly string[]): NameSources {
-  const [first] = environment.connectors;
-  const resources = async () => first.resources.map(({ name }) => name);
+  const { connectors } = environment;
+  const chosen = async () => {
+    const name = optionValue(words, "--connector") ?? (await readConfig(environment, words)).connector;
+    return connectors.find((one) => one.name === name) ?? connectors[0];
+  };
+  const manifest = async () => (await (await chosen()).load()).manifest;
+  const resources = async () => (await chosen()).resources.map(({ name }) => name);
   const named: Readonly<Record<string, () => Promise<readonly string[]>>> = {
     "<shell>": async () => shells,
-    company: () => companiesOf(environment, words),
+    company: async () => Object.keys((await readConfig(environment, words)).companies ?? {}),
+    connector: async () => connectors.map(({ name }) => name),
     "[resource...]": resources,
     // An option takes one of the service's lists, an argument also what is made of them.
     "<table>": resources,
     "[table...]": async () => {
       const { tablesOfManifest } = await import("../../store/snapshot/snapshot-tables.ts");
-      return tablesOfManifest((await first.load()).manifest).map((table) => table.name);
+      return tablesOfManifest(await manifest()).map((table) => table.name);
     },
-    "<event>": async () => (await first.load()).manifest.events.map(({ type }) => type),
+    "<event>": async () => (await manifest()).events.map(({ type }) => type),
   };
   return { valuesOf, named: async (kind) => (await named[kind]?.()) ?? [] };
 }
@@ -42,21 +48,26 @@ function valuesOf(option: Option): readonly string[] {
   return "values" in option ? (option.values as string[]) : [];
 }
 
-/** Names of the companies in the config, without checking anything; none where it cannot be read. */
-async function companiesOf({ env, cwd }: ProcessEnvironment, words: readonly string[]): Promise<string[]> {
+/** The part of a config that completion uses, not checked. */
+interface RawConfig {
+  readonly connector?: unknown;
+  readonly companies?: object;
+}
+
+/** The config that the words name, as it stands; an empty one where it cannot be read. */
+async function readConfig({ env, cwd }: ProcessEnvironment, words: readonly string[]): Promise<RawConfig> {
   try {
     const { configPath, readYaml } = await import("../../config/yaml.ts");
-    const named = namedConfig(words);
+    const named = optionValue(words, "--config") ?? optionValue(words, "-c");
     const file = configPath({ ...(named !== undefined && { path: named }), env, cwd });
-    const { value } = readYaml(readFileSync(file, "utf8"));
-    return Object.keys((value as { readonly companies?: object } | undefined)?.companies ?? {});
+    return (readYaml(readFileSync(file, "utf8")).value as RawConfig | undefined) ?? {};
   } catch {
-    return [];
+    return {};
   }
 }
 
-function namedConfig(words: readonly string[]): string | undefined {
-  const index = words.findLastIndex((word) => /^(?:-c|--config)$/.test(word));
-  const joined = words.findLast((word) => word.startsWith("--config="));
-  return index < 0 ? joined?.slice("--config=".length) : words[index + 1];
+function optionValue(words: readonly string[], name: string): string | undefined {
+  const joined = words.findLast((word) => word.startsWith(`${name}=`));
+  const index = words.lastIndexOf(name);
+  return index < 0 ? joined?.slice(name.length + 1) : words[index + 1];
 }

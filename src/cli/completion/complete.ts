@@ -99,10 +99,13 @@ async function ofFlag(node: Node, flag: string, value: string, sources: NameSour
   return option && isValued(option) ? valuesFor(option, value, sources) : [];
 }
 
+/** Options for which help shows only `<name>`. */
+const namesOf: Readonly<Record<string, string>> = { "--company": "company", "--connector": "connector" };
+
 async function valuesFor(option: Option, typed: string, sources: NameSources): Promise<Completion> {
   const values = sources.valuesOf(option);
   if (values.length > 0) return starting(typed, plain(values));
-  const kind = option.long === "--company" ? "company" : (/<[^>]+>/.exec(option.flags)?.[0] ?? "");
+  const kind = namesOf[option.long ?? ""] ?? /<[^>]+>/.exec(option.flags)?.[0] ?? "";
   if (/^<(?:file|folder|place)/.test(kind)) return "files";
   // Several, with commas between them: the last one is being typed.
   const head = /^.*,/s.exec(typed)?.[0] ?? "";

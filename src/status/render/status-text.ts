@@ -1,28 +1,38 @@
 import { formatDuration, formatSize } from "../../base/units.ts";
 import { skewText, skewWarnMs } from "../../http/clock-skew.ts";
 import type { BudgetView } from "../../rate-limit/permit.ts";
-import { terminalText } from "../../base/terminal-text.ts";
-import { earliest } from "../../state/sweeps.ts";
+import { terminalText, wrappedLine } from "../../base/terminal-text.ts";
 import type { MirrorSizes } from "../../state/retention/sizes.ts";
 import { longLogBytes, longLogText } from "../../store/write-ahead-log.ts";
 import { scrubText } from "../../sync/plan/run-plan.ts";
 import type { Proof } from "../../verify/proof-file.ts";
 import { nameOfTarget } from "../../state/work-item.ts";
-import type { Health, ResourceHealth } from "../mirror-health.ts";
+import type { Health } from "../mirror-health.ts";
 import { refusingText } from "../receiver-note.ts";
 import { deliveriesRefused, eventsOverdue, type EventStatus } from "../event-status.ts";
 import type { StepStatus } from "../after-run-record.ts";
 import { targetsLeft } from "../alerts/incidents.ts";
 import type { CompanyStatus } from "../company-status.ts";
+import { ago, resourceLines, span } from "./resource-lines.ts";
 
-/** The status of one company as lines for people. Pure. */
-export function statusLines(company: string, status: CompanyStatus, nowMs: number): string[] {
+/** The status of one company as lines for people, as wide as the terminal; with null as wide as they are. Pure. */
+export function statusLines(
+  company: string,
+  status: CompanyStatus,
+  nowMs: number,
+  width: number | null = null,
+): string[] {
+  const lines = allLines(company, status, nowMs, width);
+  return width === null ? lines : lines.flatMap((line) => wrappedLine(line, width));
+}
+
+function allLines(company: string, status: CompanyStatus, nowMs: number, width: number | null): string[] {
   const { health, writer, budget, plan } = status;
   if (!health) return [`${company}: no mirror yet. Run \`fintoro-mirror sync\`.`];
   return [
     `${company}: ${headline(status, nowMs)}`,
     ...(writer ? [`  being written by ${writer}`] : []),
-    ...health.resources.map((resource) => resourceLine(resource, nowMs)),
+    ...resourceLines(health.resources, nowMs, width),
     ...queueLines(health, writer),
     ...(budget ? [budgetLine(budget)] : []),
     ...(plan ? [`  a run: ${plan.lists.requests} requests for lists; scrub: ${scrubText(plan.scrub)}`] : []),
@@ -52,23 +62,6 @@ function headline({ freshness: { oldest }, health }: CompanyStatus, nowMs: numbe
   const details = missing > 0 ? `${missing} of them without their detail, ` : "";
   const fresh = oldest === null ? "not everything was read whole yet" : `read whole ${ago(oldest, nowMs)}`;
   return `${sumOf("live")} records, ${details}${fresh}`;
-}
-
-function resourceLine(resource: ResourceHealth, nowMs: number): string {
-  const { name, live, expected, provisional, deleted, sweptAt, parents_never_read: unread } = resource;
-  const { oldest_detail_at: detail, oldest_parent_at: parent } = resource;
-  const isPart = expected !== null && live < expected;
-  const parts = [
-    `${String(live).padStart(8)}${isPart ? ` of ${expected}` : ""} live`,
-    ...(provisional > 0 ? [`${provisional} without their detail`] : []),
-    ...(unread > 0 ? [`lists of ${unread} parents never read`] : []),
-    ...(deleted > 0 ? [`${deleted} deleted`] : []),
-    ago(sweptAt, nowMs),
-  ];
-  const line = `  ${name.padEnd(28)} ${parts.join(", ")}`;
-  const stalest = earliest([detail, parent].filter((at) => at !== null));
-  if (stalest === null) return line;
-  return `${line}; stalest ${detail === stalest ? "detail" : "parent's list"}: ${ago(stalest, nowMs)}`;
 }
 
 /** Free space that a file of an older version cannot give back is worth a line from here on. */
@@ -275,12 +268,4 @@ function serviceLines({ listening, service }: EventStatus, nowMs: number): strin
 
 function plural(howMany: number, one: string, many: string): string {
   return `${howMany} ${howMany === 1 ? one : many}`;
-}
-
-function ago(iso: string | null, nowMs: number): string {
-  return iso === null ? "never" : `${span(iso, nowMs)} ago`;
-}
-
-function span(iso: string, nowMs: number): string {
-  return formatDuration(nowMs - Date.parse(iso));
 }

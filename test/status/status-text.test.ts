@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { wrappedLine } from "../../src/base/terminal-text.ts";
+import type { ResourceHealth } from "../../src/status/mirror-health.ts";
+import { resourceLines } from "../../src/status/render/resource-lines.ts";
+
+const nowMs = Date.UTC(2026, 10, 23, 8);
+
+function health(name: string, facts: Partial<ResourceHealth> = {}): ResourceHealth {
+  const sweptAt = new Date(nowMs - 190_000).toISOString();
+  const none = { expected: null, provisional: 0, deleted: 0, parents_never_read: 0, troubles: [] };
+  const dates = { sweptAt, oldest_detail_at: null, oldest_parent_at: null };
+  return { name, live: 30, ...none, ...dates, ...facts };
+}
+
+const invoices = health("invoices", {
+  live: 1046,
+  expected: 2500,
+  provisional: 900,
+  oldest_detail_at: new Date(nowMs - 7_200_000).toISOString(),
+});
+
+test("tables of a mirror are aligned, and columns that say nothing are left out", () => {
+  expect(resourceLines([health("banks"), invoices], nowMs, 80)).toEqual([
+    "  table             rows  no detail  read whole  stalest",
+    "  banks               30             3m 10s ago",
+    "  invoices  1046 of 2500        900  3m 10s ago  detail 2h 00m ago",
+  ]);
+  expect(resourceLines([health("banks", { deleted: 2, sweptAt: null })], nowMs, null)).toEqual([
+    "  table  rows  deleted  read whole",
+    "  banks    30        2  never",
+  ]);
+});
+
+test("a terminal too narrow for the table has each in words", () => {
+  const lines = resourceLines([health("banks"), invoices], nowMs, 40);
+  expect(lines).toEqual([
+    "  banks",
+    "    30 rows, read whole 3m 10s ago",
+    "  invoices",
+    "    1046 of 2500 rows, 900 without their detail, read whole 3m 10s ago, stalest detail 2h 00m ago",
+  ]);
+  expect(lines.flatMap((line) => wrappedLine(line, 40)).slice(3)).toEqual([
+    "    1046 of 2500 rows, 900 without their",
+    "      detail, read whole 3m 10s ago,",
+    "      stalest detail 2h 00m ago",
+  ]);
+});
+
+test("a line is broken at spaces only, and a longer word stays whole", () => {
+  expect(wrappedLine("  a", 3)).toEqual(["  a"]);
+  expect(wrappedLine(`  see ${"x".repeat(30)} there`, 12)).toEqual([
+    "  see",
+    `    ${"x".repeat(30)}`,
+    "    there",
+  ]);
+  expect(wrappedLine("x".repeat(30), 12)).toEqual(["x".repeat(30)]);
+});
