@@ -75,7 +75,7 @@ describe("the plan", () => {
     expect((await dryRun(company, "--no-scrub")).requests["scrub"]).toBe(0);
     expect((await dryRun(company, "--full")).requests).toMatchObject({ scrub: 0, total: expect.any(Number) });
     const text = await run(company, ["sync", "--dry-run"]);
-    expect(text.stdout).toContain("every detail and CRM parent is proved every night");
+    expect(text.stdout).toContain("every detail and CRM parent read so far is proved every night");
     const made = JSON.parse((await run(company, ["sync", "--json"])).stdout) as {
       companies: { acme: { scrub: { read: number } } };
     };
@@ -99,7 +99,7 @@ describe("the plan", () => {
       oldest_parent_at: read,
     });
     const { stdout } = await run(company, ["status"]);
-    expect(stdout).toContain("every detail and CRM parent is proved every night");
+    expect(stdout).toContain("every detail and CRM parent read so far is proved every night");
     expect(stdout).toMatch(/invoices .* detail \d+s ago/);
   });
 

@@ -202,6 +202,27 @@ describe("a service that refuses everything costs a bounded number of requests",
   );
 });
 
+describe("a service that answers too slowly costs a bounded number of requests and minutes, and says so", () => {
+  // Fault: service | each answer comes after the deadline, or each but that of /whoami | a proxy, from the 40th request on | bounded requests and minutes, an error that names the deadline; the next run is whole
+  test.each([
+    ["every answer", () => true, "failed", 40],
+    ["every answer but that of /whoami", (path: string) => path !== "/whoami", "partial", 400],
+  ])("%s comes after the deadline", async (_name, isSlow, outcome, most) => {
+    const clock = fastClock();
+    const company = await aCompany({ records: 12 });
+    company.proxy.obstruct(({ path, n }) => (n >= 40 && isSlow(path) ? "hang" : undefined));
+    const begunMs = clock.monotonicMs();
+    const report = await sync(company, { clock, timeoutMs: 50 });
+    expect(report.outcome).toBe(outcome);
+    expect(company.proxy.asked.length).toBeLessThan(40 + most);
+    expect(clock.monotonicMs() - begunMs).toBeLessThan(45 * minuteMs);
+    expect(company.said.join("\n")).toContain("no complete answer within 50 ms");
+    company.recover();
+    expect((await sync(company)).outcome).toBe("complete");
+    expectEqual(company);
+  });
+});
+
 // Fault: limiter | every third answer is 503, with --max-requests 20 | a proxy, for every route | repeated requests count too: exactly 20 arrive
 test("--max-requests counts every request, /whoami and retries included", async () => {
   const company = await aCompany();

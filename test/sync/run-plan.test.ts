@@ -20,7 +20,7 @@ const text = (total: number, nights: number, requests: number) =>
 
 test("how often everything is proved is said in words", () => {
   expect(text(12_500, 4, 3_600)).toBe(
-    "3,600 of 12,500, about 29 minutes; every detail and CRM parent is proved every 4 nights",
+    "3,600 of 12,500, about 29 minutes; every detail and CRM parent read so far is proved every 4 nights",
   );
   expect(text(100, 1, 100)).toContain("100 of 100, less than a minute; every detail");
   expect(text(100, 1, 100)).toContain("proved every night");

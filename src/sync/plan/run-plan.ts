@@ -53,5 +53,5 @@ export function scrubText({ requests, minutes, total, nights }: RunPlan["scrub"]
   if (total === 0) return "nothing yet";
   const often = nights === 1 ? "every night" : `every ${formatCount(nights)} nights`;
   const some = `${formatCount(requests)} of ${formatCount(total)}, ${minutesText(minutes)}`;
-  return `${some}; every detail and CRM parent is proved ${often}`;
+  return `${some}; every detail and CRM parent read so far is proved ${often}`;
 }
