@@ -45,16 +45,18 @@ export interface Start {
   readonly env?: Readonly<Record<string, string>>;
   /** Instead of the program itself. */
   readonly file?: string;
+  /** @default 20,000 */
+  readonly mostMs?: number;
 }
 
-/** The real program as a process of its own; ended after 20 s whatever it does. */
+/** The real program as a process of its own; ended after `mostMs` whatever it does. */
 export function startProgram(args: readonly string[], start: Start = {}): ChildProcess {
-  const { cwd = temporaryFolder(), env = {}, file = path.join(root, "src/main.ts") } = start;
+  const { cwd = temporaryFolder(), env = {}, file = path.join(root, "src/main.ts"), mostMs = 20_000 } = start;
   const child = spawn(process.execPath, [file, ...args], {
     cwd,
     env: processEnv(env),
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: 20_000,
+    timeout: mostMs,
     killSignal: "SIGKILL",
   });
   onTestFinished(() => void child.kill("SIGKILL"));
