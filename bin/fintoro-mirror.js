@@ -13,9 +13,10 @@ if (tooOld) {
     " (" +
     process.execPath +
     ")";
+  var hint = "install a newer Node, or start bin/fintoro-mirror.js with the path of one";
   var line = process.stderr.isTTY
-    ? "error: " + message
-    : JSON.stringify({ level: "error", msg: message, kind: "usage" });
+    ? "error: " + message + "\nhint: " + hint
+    : JSON.stringify({ level: "error", msg: message, kind: "usage", hint: hint });
   process.stderr.write(line + "\n");
   process.exitCode = 2;
 } else {

@@ -141,8 +141,10 @@ function expectRows(node: string, cwd: string): void {
 function tryNpx(tarball: string): void {
   const at = path.join(folder, "npx");
   mkdirSync(at);
-  const said = run("npx", ["--yes", "--package", tarball, name, "--version"], at);
-  expect(said.trim() === version, `npx says ${said}`);
+  const npx = (...args: readonly string[]) => run("npx", ["--yes", "--package", tarball, name, ...args], at);
+  expect(npx("--version").trim() === version, "npx starts another version");
+  npx("demo", "--quiet");
+  expect(existsSync(path.join(at, "demo/acme.report.db")), "the demo by npx left no report");
   say("used by npx");
 }
 
