@@ -28,6 +28,7 @@ const copied = new Set<string>();
 /** Links lead to pages of the site; a block that no test runs says why. */
 function adapt(markdown: Markdown): void {
   markdown.core.ruler.push("site-links", ({ tokens, env }) => {
+    for (const token of tokens) if (token.type === "table_open") token.attrSet("tabindex", "0");
     for (const token of tokens.flatMap(({ children }) => children ?? []))
       for (const name of ["href", "src"]) {
         const written = token.attrGet(name);
@@ -41,7 +42,9 @@ function adapt(markdown: Markdown): void {
   markdown.renderer.rules["fence"] = (tokens, index, ...rest) => {
     const reason = / not-run (.*)$/.exec(tokens[index]?.info ?? "")?.[1];
     const note = reason === undefined ? "" : `<p class="note">Not run by the tests: ${reason}</p>\n`;
-    return `${fence?.(tokens, index, ...rest) ?? ""}${note}`;
+    const block = fence?.(tokens, index, ...rest) ?? "";
+    // What is wider than the page is scrolled by keys, too.
+    return block.replace("<pre>", '<pre tabindex="0">') + note;
   };
 }
 
