@@ -12,6 +12,10 @@ const protocol: Protocol = {
   },
   budgetHeaders: "structured",
   ownHeader: "x-ratelimit",
+  monthlyQuota: {
+    requests: 1_500,
+    stated: { path: "/account.json", limitField: "api_calls_limit", usedField: "api_calls_used" },
+  },
 };
 
 /** What a config is checked against, without loading the resources; a test holds the names equal to the manifest's. */

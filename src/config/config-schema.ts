@@ -3,7 +3,7 @@ import path from "node:path";
 import { z } from "zod";
 import { logLevels } from "../base/logger.ts";
 import { didYouMean } from "../base/names.ts";
-import type { Access } from "../connector/service-protocol.ts";
+import type { Protocol } from "../connector/service-protocol.ts";
 import { transportDefaults } from "../connector/transport.ts";
 import { alerts } from "./alert-section.ts";
 import { readBaseUrl } from "./address.ts";
@@ -29,7 +29,7 @@ import type { ResolvedSecrets } from "./secrets.ts";
 export interface KnownConnector {
   readonly name: string;
   readonly baseUrl: string;
-  readonly protocol?: { readonly access?: Access };
+  readonly protocol?: Pick<Protocol, "access" | "monthlyQuota">;
   readonly languages: readonly string[];
   readonly resources: readonly { readonly name: string; readonly list: { readonly kind: string } }[];
 }
@@ -64,7 +64,7 @@ export function configSchema(known: KnownConnector, place: ConfigPlace) {
     ),
     resources: resources(known).prefault({}).describe("Which resources to mirror; all by default."),
     scrub: scrub(known).prefault({}).describe("How much is read again to find changes that no list shows."),
-    rate_limit: rateLimit.prefault({}).describe("How the service's request budget is used."),
+    rate_limit: rateLimit(known).prefault({}).describe("How the service's request budget is used."),
     http: http.prefault({}).describe("Limits of a single request, and how long to wait for the service."),
     schedule: schedule.prefault({}).describe("When `serve` does what."),
     serve: serve(place).prefault({}).describe("The receiver, status page and metrics."),
@@ -177,18 +177,29 @@ const scrubKeys = {
     .describe("Of a day: never more than this, whatever scrub.cycle needs."),
 };
 
-const rateLimit = section({
+/** `monthly` is obeyed where plans have a monthly quota. */
+function rateLimit({ protocol }: KnownConnector) {
+  const monthly = auto
+    .or(integerBetween(1, 10_000_000))
+    .prefault("auto")
+    .describe("Calls in a calendar month, the reserve for events included. auto: as the service says.");
+  return section({ ...rateLimitKeys, ...(protocol?.monthlyQuota && { monthly }) }).transform((each) => ({
+    // From 0 to 1.
+    reserveShare: each.reserve,
+    windowMs: each.window,
+    // Null: as the service says.
+    monthly: ("monthly" in each ? each.monthly : null) as number | null,
+  }));
+}
+
+const rateLimitKeys = {
   reserve: percentText(90)
     .prefault("10%")
     .describe("Left to other programs of the company, when there are any."),
   window: durationText(100, 60 * minuteMs)
     .prefault("60s")
     .describe("The length of the service's window."),
-}).transform((each) => ({
-  // From 0 to 1.
-  reserveShare: each.reserve,
-  windowMs: each.window,
-}));
+};
 
 const http = section({
   concurrency: integerBetween(1, 32)

@@ -21,6 +21,14 @@ export type BudgetHeaderForm =
   /** `X-RateLimit-Policy: default;q=400;w=60` and `X-RateLimit: default;r=398;t=55`: `t` seconds until the window ends. */
   | "structured";
 
+/** The calls that the account's plan allows in a calendar month. */
+export interface MonthlyQuota {
+  /** Of the smallest plan, until the service says another number. */
+  readonly requests: number;
+  /** Where the service says it: in this answer, in these fields. */
+  readonly stated?: { readonly path: string; readonly limitField: string; readonly usedField: string };
+}
+
 /** What the transport must know of a service besides HTTP. */
 export interface Protocol {
   /** @default a token */
@@ -32,6 +40,8 @@ export interface Protocol {
    * its body. Absent: a JSON body with a message says so.
    */
   readonly ownHeader?: string;
+  /** Absent: there is none, and no key `rate_limit.monthly`. */
+  readonly monthlyQuota?: MonthlyQuota;
 }
 
 /** The account's part of the path of a request. Pure. */

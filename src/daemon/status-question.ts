@@ -23,6 +23,7 @@ export function statusQuestion(
       parentsPerRun: parentsPerRun(manifest, config),
       windowMs: config.rateLimit.windowMs,
     },
+    rateLimit: config.rateLimit,
     steps: stepsOf(config),
     filed: filedResources(resources).filter(({ files: { kind } }) => kinds.includes(kind)),
     clock,

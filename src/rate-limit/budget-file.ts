@@ -5,6 +5,7 @@ import { makeFolders } from "../base/atomic-file.ts";
 import { isoTime, type Clock } from "../base/clock.ts";
 import { messageOf, MirrorError } from "../base/errors.ts";
 import { silentLog, type Log } from "../base/logger.ts";
+import { monthAt, type MonthCount, type MonthStore } from "./monthly-quota.ts";
 import type { SpentMinute } from "./permit.ts";
 import { decodeState, encodeState, type Origin } from "./state-codec.ts";
 import type { RateLimitStore, Step } from "./state-store.ts";
@@ -23,7 +24,7 @@ export interface BudgetFileOptions {
 }
 
 /** The budget of one company in its file. */
-export interface BudgetFile extends RateLimitStore {
+export interface BudgetFile extends RateLimitStore, MonthStore {
   /** Requests by minute since then, epoch ms; at most of the last day. Minutes without one are left out. */
   spentSince(sinceMs: number): SpentMinute[];
 }
@@ -84,6 +85,8 @@ export function openBudgetFile(options: BudgetFileOptions): BudgetFile {
     read: () => using(read),
     spentSince: (sinceMs) =>
       using(({ minutes }) => minutes.all(Math.floor(sinceMs / minuteMs)).map(spentMinute)),
+    readMonth: (month) => using(({ readMonth }) => readMonth.get(month) ?? { used: 0, limit: null }),
+    noteMonth: (month, { used, limit }) => using(({ noteMonth }) => void noteMonth.run(month, used, limit)),
     close,
   };
 }
@@ -105,13 +108,22 @@ function openDatabase(path: string) {
     db.exec(
       "CREATE TABLE IF NOT EXISTS minutes (minute INTEGER PRIMARY KEY, requests INTEGER NOT NULL, refused INTEGER NOT NULL) STRICT",
     );
+    db.exec(
+      `CREATE TABLE IF NOT EXISTS months (month TEXT PRIMARY KEY, requests INTEGER NOT NULL, quota INTEGER) STRICT`,
+    );
     const select = db.prepare<[], { state: string }>("SELECT state FROM budget WHERE id = 1");
     const replace = db.prepare<[string]>("INSERT OR REPLACE INTO budget (id, state) VALUES (1, ?)");
     const inTransaction = db.transaction((act: () => unknown) => act());
     const minutes = db.prepare<[number], MinuteRow>(
       "SELECT * FROM minutes WHERE minute >= ? ORDER BY minute",
     );
-    return { db, select, replace, minutes, inTransaction, count: createCounter(db) };
+    const readMonth = db.prepare<[string], MonthCount>(
+      'SELECT requests AS used, quota AS "limit" FROM months WHERE month = ?',
+    );
+    const noteMonth = db.prepare<[string, number, number | null]>(`INSERT INTO months VALUES (?, ?, ?)
+      ON CONFLICT (month) DO UPDATE SET requests = max(requests, excluded.requests), quota = excluded.quota`);
+    const months = { readMonth, noteMonth };
+    return { db, select, replace, minutes, inTransaction, count: createCounter(db), ...months };
   } catch (error) {
     db.close();
     throw error;
@@ -131,10 +143,12 @@ function spentMinute({ minute, requests, refused }: MinuteRow): SpentMinute {
   return { at: isoTime(minute * minuteMs), requests, refused };
 }
 
-/** Counts what a step did by minute, for people: each permit has an id of its own, and a refusal its time. */
+/** Counts what a step did by minute, for people, and by month: each permit has an id of its own, and a refusal its time. */
 function createCounter(db: Database.Database) {
   const add = db.prepare<[number, number, number]>(`INSERT INTO minutes VALUES (?, ?, ?) ON CONFLICT (minute)
     DO UPDATE SET requests = requests + excluded.requests, refused = refused + excluded.refused`);
+  const addToMonth = db.prepare<[string, number]>(`INSERT INTO months VALUES (?, ?, NULL)
+    ON CONFLICT (month) DO UPDATE SET requests = requests + excluded.requests`);
   const forget = db.prepare<[number]>("DELETE FROM minutes WHERE minute < ?");
   let counted = 0;
   return (before: RateLimitState | null, after: RateLimitState, nowMs: number) => {
@@ -144,6 +158,7 @@ function createCounter(db: Database.Database) {
     if (requests + refused === 0) return;
     const minute = Math.floor(nowMs / minuteMs);
     add.run(minute, requests, refused);
+    if (requests > 0) addToMonth.run(monthAt(nowMs), requests);
     if (minute !== counted) forget.run(minute - keptMinutes);
     counted = minute;
   };

@@ -25,6 +25,21 @@ export interface BudgetView {
   readonly remaining: number | null;
   /** Until the next permit can be given; 0 for now. */
   readonly waitMs: number;
+  /** Absent: the service has no monthly quota. */
+  readonly month?: MonthView;
+}
+
+/** The calls of a calendar month. */
+export interface MonthView {
+  /** `2026-11` */
+  readonly month: string;
+  /** By all processes of this company, and by other programs as far as the service states it. */
+  readonly used: number;
+  readonly limit: number;
+  /** For events alone. */
+  readonly kept: number;
+  /** For runs. */
+  readonly left: number;
 }
 
 /** Requests that were sent in one minute, by all processes that share the budget. */

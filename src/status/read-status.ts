@@ -4,12 +4,14 @@ import type { Log } from "../base/logger.ts";
 import { formatDuration } from "../base/units.ts";
 import type { MirrorFiles } from "../config/mirror-files.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
+import { quotaOf, viewMonth } from "../rate-limit/monthly-quota.ts";
+import type { Resource } from "../connector/resource.ts";
 import { openBudgetFile } from "../rate-limit/budget-file.ts";
 import type { BudgetView } from "../rate-limit/permit.ts";
 import { createRateLimiter } from "../rate-limit/rate-limiter.ts";
 import { PendingFiles, type FiledResource } from "../state/files/pending-files.ts";
 import { StoredFiles } from "../state/files/stored-files.ts";
-import { earliest } from "../state/sweeps.ts";
+import { changesOf, earliest } from "../state/sweeps.ts";
 import type { Db } from "../store/database.ts";
 import { lockHolder, type LockHolder } from "../store/writer-lock.ts";
 import { listedOutcome, type CompanyReport } from "../sync/context/run-report.ts";
@@ -39,6 +41,8 @@ export interface StatusQuestion {
   readonly resources: ReadonlySet<string>;
   /** What the config says of the scrub, and the length of the service's counting period. */
   readonly scrub: Pick<ScrubQuestion, "settings" | "parentsPerRun" | "windowMs">;
+  /** What the config says of the budget. */
+  readonly rateLimit: { readonly monthly: number | null; readonly reserveShare: number };
   /** What the config asks for after runs. */
   readonly steps: readonly string[];
   /** Whose files the config asks for. */
@@ -96,7 +100,9 @@ const hourMs = 3_600_000;
 /** What is known of the request budget; null where no request was ever sent. */
 function readBudget({
   files: { budget: path },
+  manifest,
   scrub: { windowMs },
+  rateLimit,
   clock,
   log,
   nowMs,
@@ -104,7 +110,9 @@ function readBudget({
   if (!existsSync(path)) return { budget: null, budget_minutes: [] };
   const store = openBudgetFile({ path, clock, log, windowMs });
   try {
-    const budget = createRateLimiter({ store, clock, windowMs }).view();
+    const window = createRateLimiter({ store, clock, windowMs }).view();
+    const quota = quotaOf(manifest.protocol?.monthlyQuota, rateLimit, { store, clock });
+    const budget = quota ? { ...window, month: viewMonth(quota) } : window;
     return { budget, budget_minutes: store.spentSince(nowMs - hourMs) };
   } finally {
     store.close();
@@ -140,7 +148,9 @@ function readListRequests(
   const lengths = new Map(known.map(({ name, sweptAt, expected }) => [name, sweptAt && (expected ?? 0)]));
   const selected = resources.filter(({ name }) => asked.has(name));
   if (selected.some(({ name }) => typeof lengths.get(name) !== "number")) return null;
-  return selected.reduce((sum, one) => sum + listRequests(one, Number(lengths.get(one.name))), 0);
+  // Where a list shows what changed, a usual night reads that alone.
+  const requests = (one: Resource) => (changesOf(one) ? 1 : listRequests(one, Number(lengths.get(one.name))));
+  return selected.reduce((sum, one) => sum + requests(one), 0);
 }
 
 /**

@@ -61,8 +61,14 @@ async function estimateOf(scope: CompanyScope, asked: AskedRun) {
   const choice = parentsPerRun(manifest, config);
   try {
     return await readMirror(scope, async (db) => {
+      const monthLeft = rateLimiter.view().month?.left ?? null;
       const options = { full: asked.full, parentsPerRun: choice };
-      const found = await estimateRun(transport, asked.resources, db && knownOf(scope, db), options);
+      const found = await estimateRun(
+        transport,
+        asked.resources,
+        db && knownOf(scope, db, monthLeft),
+        options,
+      );
       const budget = rateLimiter.view();
       return { estimate: sumOf(found, scrubOf(scope, asked, db, budget), scope, budget), budget };
     });
@@ -71,7 +77,11 @@ async function estimateOf(scope: CompanyScope, asked: AskedRun) {
   }
 }
 
-function knownOf({ manifest, config, context }: CompanyScope, db: Db): KnownRecords {
+function knownOf(
+  { manifest, config, context }: CompanyScope,
+  db: Db,
+  monthLeft: number | null,
+): KnownRecords {
   const records = new Records(db);
   const candidates = new ScrubCandidates(db);
   const parentsRead = (resource: Resource) => {
@@ -80,7 +90,7 @@ function knownOf({ manifest, config, context }: CompanyScope, db: Db): KnownReco
   };
   const queue = new WorkQueue(db);
   const waiting = (name: string) => queue.countWaiting(name);
-  const settings = wholeListSettings(config, null);
+  const settings = wholeListSettings(config, monthLeft);
   const facts = { meta: new Meta(db), records, runs: new Runs(db) };
   const wholeLists = wholeListsNow(facts, manifest.resources, { settings, nowMs: context.clock.nowMs() });
   return { counts: (name) => records.counts(name), parentsRead, waiting, wholeLists };

@@ -79,7 +79,7 @@ export function performRun(run: CompanyRun): Promise<CompanyReport> {
   return runSync(parts, {
     ...run.request,
     parentsPerRun: parentsPerRun(mirror.manifest, config),
-    wholeLists: wholeListSettings(config, null),
+    wholeLists: wholeListSettings(config, run.rateLimiter.view().month?.left ?? null),
     scrub: run.request.scrub ? scrubOptions(run) : null,
     ...(onListed && { onListed }),
     ...(onListsRead && { onListsRead }),

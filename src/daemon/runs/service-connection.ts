@@ -3,7 +3,9 @@ import type { CompanyConfig, Config } from "../../config/config.ts";
 import { secretTexts } from "../../config/companies.ts";
 import { accessTokenFile, mirrorFiles } from "../../config/mirror-files.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
-import { accountPath } from "../../connector/service-protocol.ts";
+import { accountPath, type Protocol } from "../../connector/service-protocol.ts";
+import { valueOf } from "../../json/cut.ts";
+import { limitMonth, monthAt, quotaOf, type CountedQuota } from "../../rate-limit/monthly-quota.ts";
 import { AccessTokens } from "../../http/access-tokens.ts";
 import { createRateLimiter, limitRequests, type RequestLimits } from "../../rate-limit/rate-limiter.ts";
 import type { RateLimiter } from "../../rate-limit/permit.ts";
@@ -55,15 +57,16 @@ const permitMarginMs = 30_000;
  */
 export function connectService(
   { clock, random, log, version }: ProcessContext,
-  { manifest, config, company }: ServedCompany,
+  served: ServedCompany,
   { attempts, budget = "file", events = false, limits = {}, tokenless = false }: ConnectionOptions = {},
 ): ServiceConnection {
+  const { manifest, config, company } = served;
   const { known } = company.token;
   const token = known || !tokenless ? company.token.reveal() : "";
   const path = mirrorFiles(config, company.name).budget;
   const { reserveShare, windowMs } = config.rateLimit;
-  const store =
-    budget === "memory" ? createMemoryRateLimitStore() : openBudgetFile({ path, clock, log, windowMs });
+  const counted = budget === "memory" ? null : openBudgetFile({ path, clock, log, windowMs });
+  const store = counted ?? createMemoryRateLimitStore();
   const { concurrency, timeoutMs } = config.http;
   const permitMs = timeoutMs + permitMarginMs;
   const limiting = { reserveShare, eventShare: events ? reserveShare : 0, windowMs, concurrency, permitMs };
@@ -82,19 +85,48 @@ export function connectService(
       : null;
   const service = { protocol, pathPrefix, accessTokens, baseUrl, language };
   const http = { ...own, ...identity, ...service, secrets: secretTexts(config), clock, random, log };
-  const rateLimiter = limitRequests(shared, limits);
+  const quota =
+    counted && quotaOf(manifest.protocol?.monthlyQuota, config.rateLimit, { store: counted, clock });
+  const monthly = quota ? limitMonth(shared, quota) : shared;
+  const rateLimiter = limitRequests(monthly, limits);
   const skew = new ClockSkew(clock);
-  const open = (limiter: RateLimiter) =>
-    known ? createHttpTransport({ ...http, skew, rateLimiter: limiter }) : transportWithoutToken(company);
+  const open = (limiter: RateLimiter) => {
+    if (!known) return transportWithoutToken(company);
+    const made = createHttpTransport({ ...http, skew, rateLimiter: limiter });
+    return quota ? notingQuota(made, protocol, quota) : made;
+  };
   const transport = open(rateLimiter);
   return {
     transport,
     rateLimiter,
     skew,
-    limited: (more) => open(limitRequests(shared, more)),
+    limited: (more) => open(limitRequests(monthly, more)),
     close: async () => {
       await transport.close();
       store.close();
+    },
+  };
+}
+
+/** The same transport; it notes what the service says of the month's calls. */
+function notingQuota(
+  transport: HttpTransport,
+  { monthlyQuota }: Protocol,
+  { store, clock }: CountedQuota,
+): HttpTransport {
+  const { stated } = monthlyQuota ?? {};
+  if (!stated) return transport;
+  return {
+    ...transport,
+    send: async (request) => {
+      const answer = await transport.send(request);
+      if (request.path !== stated.path) return answer;
+      const [limit, used] = [stated.limitField, stated.usedField].map((field) => {
+        const number = Number(valueOf(answer.body, field)?.toString() ?? NaN);
+        return Number.isSafeInteger(number) && number >= 0 ? number : null;
+      });
+      if (limit) store.noteMonth(monthAt(clock.nowMs()), { used: used ?? 0, limit });
+      return answer;
     },
   };
 }

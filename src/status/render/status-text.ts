@@ -1,6 +1,6 @@
 import { formatDuration, formatSize } from "../../base/units.ts";
 import { skewText, skewWarnMs } from "../../http/clock-skew.ts";
-import type { BudgetView } from "../../rate-limit/permit.ts";
+import type { BudgetView, MonthView } from "../../rate-limit/permit.ts";
 import { terminalText, wrappedLine } from "../../base/terminal-text.ts";
 import type { MirrorSizes } from "../../state/retention/sizes.ts";
 import { longLogBytes, longLogText } from "../../store/write-ahead-log.ts";
@@ -35,6 +35,7 @@ function allLines(company: string, status: CompanyStatus, nowMs: number, width: 
     ...resourceLines(health.resources, nowMs, width),
     ...queueLines(health, writer),
     ...(budget ? [budgetLine(budget)] : []),
+    ...(budget?.month ? [monthLine(budget.month)] : []),
     ...(plan ? [`  a run: ${plan.lists.requests} requests for lists; scrub: ${scrubText(plan.scrub)}`] : []),
     ...(health.wal_bytes >= longLogBytes ? [`  ! ${longLogText(health.wal_bytes)}`] : []),
     ...sizeLines(health.sizes),
@@ -105,6 +106,10 @@ function verifiedLine(proof: Proof, nowMs: number): string {
       ? plural(differences, "record that differs", "records that differ")
       : `${plural(proof.uncompared, "thing", "things")} that could not be compared`;
   return `  ! \`${by}\` found ${found} ${ago(at, nowMs)}, ${compared}`;
+}
+
+function monthLine({ month, used, limit, kept, left }: MonthView): string {
+  return `  ${month}: ${used} of ${limit} calls used; ${left} left for runs, ${kept} kept for events`;
 }
 
 function budgetLine({ limit, remaining, waitMs }: BudgetView): string {

@@ -1,0 +1,92 @@
+import type { Clock } from "../base/clock.ts";
+import { throwIfAborted } from "../base/cancellation.ts";
+import { MirrorError } from "../base/errors.ts";
+import type { Lane } from "../base/lane.ts";
+import type { MonthlyQuota } from "../connector/service-protocol.ts";
+import type { MonthView, RateLimiter } from "./permit.ts";
+
+/** What is counted of a calendar month. */
+export interface MonthCount {
+  readonly used: number;
+  /** As the service stated it; null: it did not. */
+  readonly limit: number | null;
+}
+
+/** Counts the requests of all processes that share a budget, by month. */
+export interface MonthStore {
+  /** `2026-11` */
+  readMonth(month: string): MonthCount;
+  /** What the service states; its count includes other programs, so the larger one counts. */
+  noteMonth(month: string, stated: MonthCount): void;
+}
+
+/** The calls that a plan allows in a calendar month. */
+export interface CountedQuota {
+  readonly store: MonthStore;
+  readonly clock: Clock;
+  /** By the config; null: as the service states it. */
+  readonly limit: number | null;
+  /** Where neither says it. */
+  readonly usual: number;
+  /** Only events may use this share of the month. */
+  readonly eventShare: number;
+}
+
+/** The quota that a connector declares and a config may set; null: the service has none. */
+export function quotaOf(
+  declared: MonthlyQuota | undefined,
+  { monthly, reserveShare }: { readonly monthly: number | null; readonly reserveShare: number },
+  parts: Pick<CountedQuota, "store" | "clock">,
+): CountedQuota | null {
+  return declared ? { ...parts, limit: monthly, usual: declared.requests, eventShare: reserveShare } : null;
+}
+
+/** The month at a time, by UTC: `2026-11`. */
+export function monthAt(nowMs: number): string {
+  return new Date(nowMs).toISOString().slice(0, 7);
+}
+
+/** How the month stands for runs. */
+export function viewMonth({ store, clock, limit, usual, eventShare }: CountedQuota): MonthView {
+  const month = monthAt(clock.nowMs());
+  const counted = store.readMonth(month);
+  const whole = limit ?? counted.limit ?? usual;
+  const kept = Math.ceil(whole * eventShare);
+  return { month, used: counted.used, limit: whole, kept, left: Math.max(0, whole - kept - counted.used) };
+}
+
+/** An event that finds the month used up waits for the next one, and looks this often. */
+const lookEveryMs = 60_000;
+
+/**
+ * A rate limiter that also obeys a monthly quota. Past it a run is refused with a MirrorError of kind `stopped`, which the
+ * next run can go on from; events wait. A permit that another process took the last call from is given back.
+ */
+export function limitMonth(rateLimiter: RateLimiter, quota: CountedQuota): RateLimiter {
+  const isFree = (lane: Lane, more: number) => {
+    const { used, limit, kept } = viewMonth(quota);
+    return used + more <= (lane === "webhook" ? limit : limit - kept);
+  };
+  const refuse = () => {
+    const { month, used, limit, kept } = viewMonth(quota);
+    const of = `${used} of ${limit} calls of ${month} are used, and ${kept} are kept for events`;
+    return new MirrorError("stopped", `the month's calls are used up: ${of}`, {
+      hint: "Everything committed is kept; the next month's first run goes on. rate_limit.monthly sets another limit.",
+    });
+  };
+  return {
+    view: () => ({ ...rateLimiter.view(), month: viewMonth(quota) }),
+    admit: async (lane, signal) => {
+      for (;;) {
+        while (!isFree(lane, 1)) {
+          if (lane !== "webhook") throw refuse();
+          await quota.clock.sleep(lookEveryMs, signal);
+          throwIfAborted(signal, "stopped while waiting for the next month's calls");
+        }
+        const permit = await rateLimiter.admit(lane, signal);
+        if (isFree(lane, 0)) return permit;
+        permit.lost();
+      }
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { openAccount } from "../support/open-account.ts";
+
+type Account = Awaited<ReturnType<typeof openAccount>>;
+const opened: Account[] = [];
+async function account(...args: Parameters<typeof openAccount>): Promise<Account> {
+  const one = await openAccount(...args);
+  opened.push(one);
+  return one;
+}
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one.close();
+});
+
+/** How the month stands, by a connection of its own, as another process sees it. */
+async function month(one: Account) {
+  const { rateLimiter, close } = one.connect();
+  try {
+    return rateLimiter.view().month;
+  } finally {
+    await close();
+  }
+}
+
+describe("the month's calls", () => {
+  test("are counted over all processes, tokens included, and begin anew with the month", async () => {
+    const one = await account({ monthly: null });
+    await one.sync();
+    const { length } = one.standIn.visits;
+    expect(await month(one)).toEqual({
+      month: "2026-11",
+      used: length,
+      limit: 1_500,
+      kept: 150,
+      left: 1_350 - length,
+    });
+    one.passDays(30);
+    expect(await month(one)).toMatchObject({ month: "2026-12", used: 0 });
+  });
+
+  test("are what the account states, where others use it too: its number, if it is the larger one", async () => {
+    const one = await account({ monthly: 20_000 });
+    one.standIn.callsUsed = 4_000;
+    await one.sync();
+    expect(await month(one)).toMatchObject({ limit: 20_000, used: one.standIn.callsUsed });
+  });
+
+  // Fault: limiter | the month's calls are used up in the middle of a run | the budget | no further request; the run is resumable, and the next month's goes on
+  test("I8: used up end a run that can be resumed, and no request follows until the next month", async () => {
+    const one = await account({ monthly: null }, "rate_limit: { monthly: 10, reserve: 20% }\n");
+    const report = await one.sync();
+    expect(report).toMatchObject({ outcome: "stopped" });
+    expect(one.standIn.visits).toHaveLength(8);
+    expect((await one.sync()).error?.message).toContain(
+      "8 of 10 calls of 2026-11 are used, and 2 are kept for events",
+    );
+    expect(one.standIn.visits).toHaveLength(8);
+    one.passDays(30);
+    expect(await one.sync()).toMatchObject({ outcome: "stopped", resumed: true });
+    expect(one.standIn.visits).toHaveLength(16);
+  });
+
+  test("leave a share to events alone, and an event past it waits for the next month", async () => {
+    const one = await account({ monthly: null }, "rate_limit: { monthly: 10, reserve: 20% }\n");
+    await one.sync();
+    const { rateLimiter, close } = one.connect();
+    await expect(rateLimiter.admit("list")).rejects.toMatchObject({ kind: "stopped" });
+    (await rateLimiter.admit("webhook")).lost();
+    (await rateLimiter.admit("webhook")).lost();
+    const stop = new AbortController();
+    const waiting = rateLimiter.admit("webhook", stop.signal);
+    stop.abort();
+    await expect(waiting).rejects.toMatchObject({ kind: "stopped" });
+    await close();
+  });
+
+  test("bound the whole lists of a week: one that would take more than half of what is left waits", async () => {
+    const one = await account({ invoices: 400, monthly: null }, "rate_limit: { monthly: 75, reserve: 0% }\n");
+    await one.sync();
+    one.passDays(8);
+    one.asked();
+    await one.sync();
+    expect(one.asked().filter((path) => path === "/invoices.json")).toHaveLength(1);
+    one.passDays(22);
+    one.asked();
+    await one.sync();
+    expect(one.asked().filter((path) => path === "/invoices.json")).toHaveLength(11);
+  });
+});
