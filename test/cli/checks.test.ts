@@ -117,6 +117,7 @@ describe("the webhook URL", () => {
 
   test.each([
     ["", "ok", "not configured"],
+    ["secrets: [whsec_0123456789]", "ok", "no public_url: deliveries are taken"],
     [
       "public_url: https://hooks.example.com/webhooks/acme, secrets: [whsec_0123456789]",
       "ok",

@@ -47,6 +47,18 @@ describe("I7 an event is known for ever", () => {
     expect(take(mirror, ids, ["a", "b", "c", "d", "e", "f"])).toEqual([...Array(5).fill(false), true]);
   });
 
+  test("with at most some thousands of ids in memory: a process may serve hundreds of companies", async () => {
+    const mirror = await openShop();
+    const ids = new EventIds(mirror.db);
+    for (let group = 0; group < 26; group++)
+      take(
+        mirror,
+        ids,
+        Array.from({ length: 100 }, (_, i) => `${group} ${i}`),
+      );
+    expect(filed(mirror)).toBeGreaterThan(2_000);
+  });
+
   // Fault: process | another connection stores the same event | two connections on the mirror | it is known (I7)
   test("also where another connection wrote it", async () => {
     const mirror = await openShop();

@@ -2,8 +2,11 @@ import { Meta } from "../meta.ts";
 import type { Db } from "../../store/database.ts";
 import { Repository } from "../../store/repository.ts";
 
-/** Most ids that stand in memory only. When this many are filed at once, in order, many share a page of the index. */
-const mostUnfiledByDefault = 8_192;
+/**
+ * Most ids that stand in memory only, 84 bytes each and for each company. When this many are filed at once, in order,
+ * many share a page of the index: four times as many spare an event 1 µs of CPU.
+ */
+const mostUnfiledByDefault = 2_048;
 const filedKey = "inbox_filed";
 
 /**
