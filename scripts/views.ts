@@ -2,10 +2,14 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import * as prettier from "prettier";
 import { manifest } from "../connectors/fintoro/manifest.ts";
+import { commands } from "../src/cli/commands/all-commands.ts";
 import { renderViewDocs } from "../src/cli/mirror/table-docs.ts";
 import { projectFolder } from "../test/tidy/read-source.ts";
 
-/** Writes what docs/ says of the report's views: all of each in views.md, its question in reporting.md. */
+/**
+ * Writes what docs/ says of the report's views (all of each in views.md, its question in reporting.md) and of options
+ * (commands.md).
+ */
 const head = `# The views of the report
 
 Question, rule and columns of each view. Written by \`npm run views\` from the connector, which
@@ -18,6 +22,24 @@ for (const { name, question } of manifest.views ?? [])
 const reporting = readFileSync(path.join(projectFolder, "docs/reporting.md"), "utf8");
 const marked = /(<!-- views -->\n)[^]*?(?=\n- \*\*Amounts)/;
 await write("docs/reporting.md", reporting.replace(marked, `$1\n${table.join("\n")}\n`));
+
+const options = ["| command | option | does |", "|---|---|---|"];
+for (const { name, options: taken } of commands)
+  for (const { flags, doc } of Object.values(taken))
+    options.push(`| \`${name}\` | \`${flags.replaceAll("|", "/")}\` | ${cell(doc)} |`);
+const reference = readFileSync(path.join(projectFolder, "docs/commands.md"), "utf8");
+const section = /(<!-- options -->\n)[^]*?(?=\n<!-- end -->)/;
+await write(
+  "docs/commands.md",
+  reference.replace(section, (_, head: string) => `${head}\n${options.join("\n")}\n`),
+);
+
+function cell(text: string): string {
+  return text
+    .replaceAll("|", String.raw`\|`)
+    .replaceAll(/<(\w)/g, String.raw`\<$1`)
+    .replaceAll("*", String.raw`\*`);
+}
 
 async function write(file: string, text: string): Promise<void> {
   const target = path.join(projectFolder, file);

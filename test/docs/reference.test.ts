@@ -56,6 +56,18 @@ test("the README is short: less than 200 lines", () => {
   expect(readme.split("\n").length).toBeLessThan(200);
 });
 
+test("every option stands in the list of commands as --help has it; `npm run views` writes it", () => {
+  const plain = (text: string) => text.replaceAll("\\", "").replaceAll(/\s+/g, " ");
+  const text = plain(docs.get("docs/commands.md") ?? "");
+  const options = commands.flatMap(({ name, options: taken }) =>
+    Object.values(taken).map(
+      ({ flags, doc }) => `| \`${name}\` | \`${flags.replaceAll("|", "/")}\` | ${plain(doc)} |`,
+    ),
+  );
+  expect(options.length).toBeGreaterThan(60);
+  expect(options.filter((row) => !text.includes(row))).toEqual([]);
+});
+
 const yaml = blocks.filter(({ language, marks }) => language === "yaml" && marks[0] !== "litestream");
 
 test.each(yaml.map(({ file, text }) => [file, text] as const))(
