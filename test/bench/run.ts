@@ -10,6 +10,7 @@ import { benchBudget, benchRequests } from "./requests.ts";
 import type { BenchResult } from "./result.ts";
 import { benchReceiver } from "./receiver.ts";
 import { benchStartup } from "./startup.ts";
+import { benchStatusPage } from "./status-page.ts";
 import { benchStore } from "./store.ts";
 
 const args = process.argv.slice(2);
@@ -33,6 +34,7 @@ const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   export: benchExport,
   startup: benchStartup,
   companies: benchCompanies,
+  page: benchStatusPage,
 };
 
 const unknown = asked.filter((name) => !Object.hasOwn(benches, name));

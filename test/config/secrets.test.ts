@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import { chosenCompanies, secretTexts } from "../../src/config/companies.ts";
+import { chosenCompanies, pageTokenOf, secretTexts } from "../../src/config/companies.ts";
 import { complaints, load, minimal, type Surroundings } from "../support/config.ts";
 
 function tokenOf(value: string, surroundings: Surroundings = {}): string | undefined {
@@ -169,6 +169,31 @@ describe("I9: a config can be printed without a secret in it", () => {
 
   test("and the list of what to redact holds every one of them, once", () => {
     expect(secretTexts(config)).toEqual(["sk_live_1", "whsec_2_0123456789"]);
+  });
+});
+
+const withToken = (value: string) => minimal(`serve: { page_token: "${value}" }\n`);
+
+describe("the token of the pages", () => {
+  test("is a secret as others: redacted, and from a file as it is now", () => {
+    const { config } = load(withToken("${env:TOKEN}"), { env: { TOKEN: "token-of-the-pages" } });
+    expect(pageTokenOf(config.serve.pageToken)?.reveal()).toBe("token-of-the-pages");
+    expect(secretTexts(config)).toContain("token-of-the-pages");
+    expect(pageTokenOf(load(minimal()).config.serve.pageToken)).toBeNull();
+  });
+
+  // Fault: secrets | the page token's variable is missing, or the token is short | the environment | a warning that names it: no page is shown, everything else works
+  test.each([
+    ["${env:NOT_SET}", "the environment variable NOT_SET is not set"],
+    ["${env:SHORT}", "the environment variable SHORT has fewer than 16 characters: it can be guessed"],
+  ])("%s opens no page, and is named", (value, message) => {
+    const { config, warnings } = load(withToken(value), { env: { TOKEN: "t", SHORT: "short" } });
+    expect(warnings).toEqual([`config.yaml:4:22: serve.page_token: ${message}`]);
+    expect(pageTokenOf(config.serve.pageToken)?.known).toBe(false);
+  });
+
+  test("that stands in the file itself and is short is a mistake", () => {
+    expect(complaints(withToken("short"))[0]).toContain("serve.page_token has fewer than 16 characters");
   });
 });
 

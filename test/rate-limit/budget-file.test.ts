@@ -4,7 +4,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
-import { openBudgetFile, readBootId } from "../../src/rate-limit/budget-file.ts";
+import { openBudgetFile, readBootId, type BudgetFile } from "../../src/rate-limit/budget-file.ts";
 import { coldState, type RateLimitState } from "../../src/rate-limit/state.ts";
 import type { RateLimitStore } from "../../src/rate-limit/state-store.ts";
 import { createDrivenClock } from "../support/rate-limit.ts";
@@ -23,7 +23,7 @@ afterEach(() => {
 const clock = createDrivenClock();
 const path = () => join(folder, "data", "acme.budget.db");
 
-function opened(log = recordingLog()): RateLimitStore {
+function opened(log = recordingLog()): BudgetFile {
   const store = openBudgetFile({ path: path(), clock, bootId: "boot-a", log });
   stores.push(store);
   return store;
@@ -33,6 +33,11 @@ const withLimit = (limit: number) => (state: RateLimitState | null) => ({
   state: { ...(state ?? coldState), limit },
   result: state?.limit ?? null,
 });
+
+const sent = (more: number) => (state: RateLimitState | null) => {
+  const known = state ?? coldState;
+  return { state: { ...known, nextId: known.nextId + more }, result: null };
+};
 
 const failing = () => {
   throw new Error("step failed");
@@ -49,6 +54,34 @@ describe("the budget's file", () => {
     first.transact(withLimit(240));
     first.close();
     expect(opened().read()).toMatchObject({ limit: 240 });
+  });
+
+  test("counts requests and refusals by minute, of all who share it, for a day", async () => {
+    const [first, second] = [opened(), opened()];
+    const refused = (state: RateLimitState | null) => ({
+      state: { ...coldState, ...state, refusals: { ...coldState.refusals, lastAt: clock.monotonicMs() } },
+      result: null,
+    });
+    const minuteMs = 60_000;
+    const startMs = clock.nowMs();
+    first.transact(sent(3));
+    second.transact(sent(2));
+    second.transact(refused);
+    second.transact(withLimit(120));
+    const counts = () => first.spentSince(startMs).map(({ requests, refused: no }) => [requests, no]);
+    expect(counts()).toEqual([[5, 1]]);
+    await clock.advance(minuteMs);
+    second.transact(sent(1));
+    expect(counts()).toEqual([
+      [5, 1],
+      [1, 0],
+    ]);
+    await clock.advance(24 * 60 * minuteMs);
+    first.transact(sent(1));
+    expect(counts()).toEqual([
+      [1, 0],
+      [1, 0],
+    ]);
   });
 
   test("written when a late request's end had another name opens as known", () => {

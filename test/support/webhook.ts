@@ -10,6 +10,7 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { readDelivery } from "../../src/webhook/ingest/delivery.ts";
 import type { Delivery } from "../../src/state/inbox/inbox.ts";
 import { startServer, type ServerLimits, type WebhookServer } from "../../src/webhook/server/server.ts";
+import type { Site } from "../../src/webhook/server/site.ts";
 import type { ConnectionCounts } from "../../src/webhook/server/connections.ts";
 import type { Page } from "../../src/webhook/server/response.ts";
 import { CompanyIngest, type Ingest } from "../../src/webhook/ingest/ingest.ts";
@@ -150,6 +151,7 @@ export interface OpenReceiver extends OpenIngest {
 export interface ReceiverOptions extends IngestOptions {
   readonly limits?: Partial<ServerLimits>;
   readonly pages?: Readonly<Record<string, () => Promise<Page> | Page>>;
+  readonly site?: Site;
   readonly pageHosts?: () => readonly string[];
   readonly clock?: Clock;
   readonly port?: number;
@@ -168,7 +170,8 @@ export async function aReceiver(options: ReceiverOptions = {}): Promise<OpenRece
   };
   const { limits = {}, pages = {}, port = 0, clock = systemClock, pageHosts = () => [] } = options;
   const connections = { dropped: 0 };
-  const served = { companies, clock, pages, pageHosts, log, limits, counts: connections };
+  const site = options.site ? { site: options.site } : {};
+  const served = { companies, clock, pages, ...site, pageHosts, log, limits, counts: connections };
   const server = await startServer({ host: "127.0.0.1", port, ...served });
   onTestFinished(() => server.close(0));
   const url = `http://127.0.0.1:${server.port}`;

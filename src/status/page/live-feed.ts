@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
+import { cpuMs } from "./facts/facts-reader.ts";
 import type { Part } from "./markup/page-part.ts";
 
-/** Between two readings: so many times as long as one takes, so that looking takes little of the one thread there is. */
+/** Between two readings: so many times what one computes, so that looking takes little of the one thread there is. */
 const restFactor = 200;
 const shortestMs = 2_000;
 const longestMs = 60_000;
@@ -27,6 +28,7 @@ interface KnownPart extends Part {
 export class LiveFeed {
   private readonly clock: Clock;
   private readonly read: () => Promise<readonly Part[]>;
+  private readonly costMs: () => number;
   private readonly readers = new Map<(message: string) => void, number>();
   /** Another process, or another feed of the same page, knows nothing of this one's revisions. */
   private readonly name = randomUUID().slice(0, 8);
@@ -36,9 +38,11 @@ export class LiveFeed {
   private reading: Promise<void> | null = null;
   private stopped = new AbortController();
 
-  constructor(clock: Clock, read: () => Promise<readonly Part[]>) {
+  /** @param costMs what was computed so far, ms */
+  constructor(clock: Clock, read: () => Promise<readonly Part[]>, costMs: () => number = cpuMs) {
     this.clock = clock;
     this.read = read;
+    this.costMs = costMs;
   }
 
   get isWatched(): boolean {
@@ -80,13 +84,13 @@ export class LiveFeed {
   }
 
   private async readParts(): Promise<void> {
-    const startedMs = this.clock.monotonicMs();
+    const beforeMs = this.costMs();
     try {
       const parts = await this.read();
       this.take(parts);
     } finally {
-      const nowMs = this.clock.monotonicMs();
-      this.nextMs = nowMs + Math.min(longestMs, Math.max(shortestMs, (nowMs - startedMs) * restFactor));
+      const restMs = (this.costMs() - beforeMs) * restFactor;
+      this.nextMs = this.clock.monotonicMs() + Math.min(longestMs, Math.max(shortestMs, restMs));
     }
   }
 

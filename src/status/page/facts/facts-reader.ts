@@ -16,7 +16,23 @@ const mostRuns = 40;
 const mostChanges = 8;
 const idleMs = 60_000;
 /** Where nothing was written, what a mirror says is read again after this time: ages change by themselves. */
-const statusForMs = 60_000;
+const unchangedMs = 60_000;
+/** So many times as long as reading a mirror took, it is not read again: one of a million records takes a second. */
+const restFactor = 200;
+
+/** What was read, at which state of the mirror, and until when it is not read again. Times are monotonic. */
+interface HeldFacts {
+  readonly facts: MirrorFacts;
+  readonly version: unknown;
+  readonly readMs: number;
+  readonly restsUntilMs: number;
+}
+
+/** What this process has computed so far, ms: unlike the time it took, a busy machine does not change it. */
+export function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
 
 type MirrorFacts = Pick<CompanyPageFacts, "status" | "events" | "changes" | "runs">;
 
@@ -27,8 +43,7 @@ type MirrorFacts = Pick<CompanyPageFacts, "status" | "events" | "changes" | "run
 export class FactsReader {
   private readonly company: string;
   private open: { readonly db: Db; readonly inode: number } | null = null;
-  private held: { readonly facts: MirrorFacts; readonly version: unknown; readonly atMs: number } | null =
-    null;
+  private held: HeldFacts | null = null;
 
   /** Open only while somebody looks: hundreds of companies would hold hundreds of files. */
   private readonly idle = setTimeout(() => this.close(), idleMs).unref();
@@ -66,10 +81,15 @@ export class FactsReader {
     const db = this.database(page);
     const version: unknown = db?.pragma("data_version", { simple: true });
     const { held } = this;
-    if (held && db && held.version === version && nowMs - held.atMs < statusForMs) return held.facts;
+    const { clock } = page.question;
+    const askedMs = clock.monotonicMs();
+    const startedMs = cpuMs();
+    if (held && db && askedMs < (held.version === version ? held.readMs + unchangedMs : held.restsUntilMs))
+      return held.facts;
     const status: CompanyStatus = readStatus({ ...page.question, db, maxAgeMs: null, nowMs });
     const facts = { status, ...(db ? await readLists(db) : { events: [], changes: [], runs: [] }) };
-    this.held = { facts, version, atMs: nowMs };
+    const readMs = clock.monotonicMs();
+    this.held = { facts, version, readMs, restsUntilMs: readMs + (cpuMs() - startedMs) * restFactor };
     return facts;
   }
 

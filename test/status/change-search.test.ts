@@ -1,0 +1,53 @@
+import { describe, expect, test } from "vitest";
+import { searchChanges, type ChangeQuestion } from "../../src/status/page/facts/changes/change-search.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
+import { openShop } from "../support/mirror.ts";
+import { person } from "../support/shop-records.ts";
+import { put, remove } from "../support/store.ts";
+
+const search = (mirror: Mirror, question: Partial<ChangeQuestion> = {}) =>
+  searchChanges(mirror.db, { text: "", resource: null, beforeSeq: null, ...question });
+
+describe("a search in the change log", () => {
+  test("finds by text of the record before or after, by id and by resource, the newest first", async () => {
+    const mirror = await openShop();
+    put(mirror, "people", person(1, "Kováč"));
+    put(mirror, "people", person(2, "Mlyn"));
+    put(mirror, "people", person(1, "Píla"));
+    remove(mirror, "people", 2);
+    const found = async (question: Partial<ChangeQuestion>) =>
+      (await search(mirror, question)).lines.map(({ op, recordId }) => `${op} ${recordId}`);
+    expect(await found({})).toEqual(["delete 2", "update 1", "insert 2", "insert 1"]);
+    expect(await found({ text: "kováč" })).toEqual(["update 1", "insert 1"]);
+    expect(await found({ text: " 2 " })).toEqual(["delete 2", "insert 2"]);
+    expect(await found({ text: "%' OR 1=1 --" })).toEqual([]);
+    expect(await found({ resource: "orders" })).toEqual([]);
+  });
+
+  test("names the fields that differ, with what they held and hold", async () => {
+    const mirror = await openShop();
+    put(mirror, "people", person(1, "Kováč"));
+    put(mirror, "people", person(1, "Píla"));
+    const { lines } = await search(mirror);
+    expect(lines[0]).toMatchObject({
+      label: "Píla",
+      fields: [{ name: "name", before: "Kováč", after: "Píla" }],
+      moreFields: 0,
+    });
+    expect(lines[1]).toMatchObject({ op: "insert", fields: [] });
+  });
+
+  test("looks at a bounded number at a time, and says where to go on", async () => {
+    const mirror = await openShop();
+    for (let id = 1; id <= 70; id++) put(mirror, "people", person(id, `P${id}`));
+    const seen: number[] = [];
+    let beforeSeq: number | null = null;
+    for (let pages = 0; pages < 5; pages++) {
+      const { lines, nextSeq } = await search(mirror, { beforeSeq });
+      seen.push(...lines.map(({ seq }) => seq));
+      beforeSeq = nextSeq;
+      if (nextSeq === null) break;
+    }
+    expect(seen).toEqual(Array.from({ length: 70 }, (_, i) => 70 - i));
+  });
+});
