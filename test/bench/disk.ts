@@ -16,34 +16,34 @@ import { seededRandom } from "../support/seeded-random.ts";
 import type { BenchResult } from "./result.ts";
 
 const documents = ["invoices", "credit_notes", "proformas", "orders", "quotations"];
-const days = 100;
 const dayMs = 86_400_000;
 /** Per day: one every ten minutes. */
 const quickRuns = 144;
 /** Each change of a document is announced, and so is as much that changes nothing of it. */
 const eventsPerChange = 2;
 
-/** So many documents, and how many of them change on a day. */
+/** So many documents, how many of them change on a day, and for how many days. */
 const sizes = [
-  [50, 2],
-  [500, 20],
-  [5_000, 200],
-  [50_000, 200],
+  [50, 2, 100],
+  [500, 20, 100],
+  [5_000, 200, 100],
+  [50_000, 200, 100],
+  [50_000, 2_000, 50],
 ] as const;
 
 /**
- * What a mirror takes on disk, what 100 days add to it, and its report: the table in docs/size.md. The first run
+ * What a mirror takes on disk, what days add to it, and its report: the table in docs/size.md. The first run
  * and the runs that are copied are real; the days go through the inbox, the store's apply step and the table of runs.
  */
 export async function benchDisk(): Promise<BenchResult[]> {
   console.log(
-    "| documents | records | after the first run | report | changed a day | after 100 days | a changed invoice | an event | a nightly run | a day of quick runs |",
+    "| documents | records | after the first run | report | changed a day | days | after them | a changed invoice | an event | a nightly run | a day of quick runs |",
   );
-  for (const [records, changes] of sizes) console.log(await measure(records, changes));
+  for (const [records, changes, days] of sizes) console.log(await measure(records, changes, days));
   return [];
 }
 
-async function measure(records: number, changes: number): Promise<string> {
+async function measure(records: number, changes: number, days: number): Promise<string> {
   const company = await openCompany({ records });
   try {
     await sync(company);
@@ -69,6 +69,7 @@ async function measure(records: number, changes: number): Promise<string> {
       formatSize(first),
       formatSize(reportBytes),
       formatCount(changes),
+      formatCount(days),
       formatSize(whole),
       added("changes", changes * days),
       added("events", changes * eventsPerChange * days),
