@@ -57,6 +57,22 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+const systemReasons: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file or folder",
+  EACCES: "no permission",
+  EPERM: "no permission",
+  ENOSPC: "the disk is full",
+  EROFS: "the disk is mounted read-only",
+  EISDIR: "it is a folder",
+  ENOTDIR: "a file is where a folder belongs",
+};
+
+/** Why the operating system refused, in words; null where it did not, or for a reason without words here. */
+export function systemReason(error: unknown): string | null {
+  const code: unknown = error instanceof Error && "code" in error ? error.code : null;
+  return typeof code === "string" ? (systemReasons[code] ?? null) : null;
+}
+
 /** The error's hint as a field of a log line or report; empty where it has none. */
 export function hintOf(error: unknown): { readonly hint?: string } {
   return error instanceof MirrorError && error.hint !== undefined ? { hint: error.hint } : {};

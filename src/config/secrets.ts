@@ -1,5 +1,5 @@
 import path from "node:path";
-import { MirrorError, messageOf } from "../base/errors.ts";
+import { MirrorError, messageOf, systemReason } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
 import { pathText, valueAt } from "./config-problems.ts";
 import type { Path } from "./yaml.ts";
@@ -181,7 +181,5 @@ function readText(file: string, readFile: SecretSource["readFile"]): string {
 export function readFailure(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
   if (code === "ENOENT") return "there is no such file";
-  if (code === "EACCES" || code === "EPERM") return "no permission";
-  if (code === "EISDIR") return "it is a folder";
-  return messageOf(error);
+  return systemReason(error) ?? messageOf(error);
 }

@@ -1,5 +1,7 @@
+import { accessSync, constants } from "node:fs";
+import { dirname } from "node:path";
 import Database from "better-sqlite3";
-import { MirrorError } from "../base/errors.ts";
+import { messageOf, MirrorError, systemReason } from "../base/errors.ts";
 
 /** An open SQLite database. */
 export type Db = Database.Database;
@@ -64,6 +66,8 @@ export function guarded<T>(path: string, step: () => T): T {
   }
 }
 
+const unopened = "the database cannot be opened";
+
 /** Codes of SQLite or the system: what happened, what to do, and whether to try again. */
 const hints: readonly (readonly [RegExp, string, string, boolean])[] = [
   [
@@ -98,7 +102,7 @@ const hints: readonly (readonly [RegExp, string, string, boolean])[] = [
   ],
   [
     /^SQLITE_CANTOPEN|^(ENOENT|ENOTDIR|EEXIST)$|^directory missing$/,
-    "the database cannot be opened",
+    unopened,
     "Check that data_dir exists and may be read and written.",
     false,
   ],
@@ -110,6 +114,16 @@ const hints: readonly (readonly [RegExp, string, string, boolean])[] = [
   ],
 ];
 
+/** The advice, with the reason why a file can be neither made nor written, as far as its folder says it. */
+export function withFault(advice: string, file: string): string {
+  try {
+    accessSync(dirname(file), constants.R_OK | constants.W_OK | constants.X_OK);
+    return advice;
+  } catch (error) {
+    return `${advice.replace(/\.$/, "")}: ${systemReason(error) ?? messageOf(error)}.`;
+  }
+}
+
 /** The MirrorError `database` for an error of SQLite or the disk; any other error as it is. */
 export function databaseError(path: string, error: unknown): unknown {
   if (error instanceof MirrorError || !(error instanceof Error)) return error;
@@ -117,7 +131,8 @@ export function databaseError(path: string, error: unknown): unknown {
   const known = hints.find(([pattern]) => pattern.test(code));
   if (known) {
     const [, what, hint, retryable] = known;
-    return new MirrorError("database", `${what}: ${path}`, { hint, retryable, cause: error });
+    const advice = what === unopened ? withFault(hint, path) : hint;
+    return new MirrorError("database", `${what}: ${path}`, { hint: advice, retryable, cause: error });
   }
   if (!code.startsWith("SQLITE_")) return error;
   return new MirrorError("database", `${error.message}: ${path}`, { cause: error });

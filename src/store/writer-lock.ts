@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { MirrorError } from "../base/errors.ts";
-import { databaseError } from "./database.ts";
+import { databaseError, withFault } from "./database.ts";
 
 /**
  * The lock of the one process that writes a mirror.
@@ -56,7 +56,10 @@ export function takeWriterLock(path: string, command: string, guarded = "the mir
     const known = databaseError(path, error);
     if (known instanceof MirrorError && known.retryable) throw known;
     throw new MirrorError("database", `the lock file cannot be used: ${path}`, {
-      hint: "Check that the folder exists, and the owner and mode of the file and its folder.",
+      hint: withFault(
+        "Check that the folder exists, and the owner and mode of the file and its folder.",
+        path,
+      ),
       cause: error,
     });
   }

@@ -11,6 +11,8 @@ export interface SmallDisk {
   fill(leftBytes: number): void;
   /** Gives the space back. */
   clear(): void;
+  /** As a disk is mounted after a fault. */
+  forbidWrites(): void;
 }
 
 function mount(folder: string, bytes: number): boolean {
@@ -47,5 +49,6 @@ export function aSmallDisk(bytes: number): SmallDisk {
       }
     },
     clear: () => rmSync(filler, { force: true }),
+    forbidWrites: () => void spawnSync("mount", ["-o", "remount,ro", folder]),
   };
 }

@@ -1,4 +1,4 @@
-import { MirrorError, messageOf } from "../../base/errors.ts";
+import { MirrorError, messageOf, systemReason } from "../../base/errors.ts";
 import { ServiceError } from "../../connector/service-errors.ts";
 
 /** An error as it is printed: on stderr for people, on stdout for `--json`. */
@@ -38,20 +38,11 @@ const attempts: Readonly<Record<string, string>> = {
   scandir: "list the folder",
 };
 
-const systemReasons: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file or folder",
-  EACCES: "no permission",
-  EPERM: "no permission",
-  ENOSPC: "the disk is full",
-  EROFS: "the disk is mounted read-only",
-  EISDIR: "it is a folder",
-  ENOTDIR: "a file is where a folder belongs",
-};
-
 /** `cannot make the folder /x/y: no permission`; the system's own text where there is more to say than that. */
-function systemText({ code, syscall, path, message }: SystemError): string {
-  const [attempt, reason] = [attempts[syscall], systemReasons[code]];
-  if (path === undefined || attempt === undefined || reason === undefined) return message;
+function systemText(error: SystemError): string {
+  const { syscall, path, message } = error;
+  const [attempt, reason] = [attempts[syscall], systemReason(error)];
+  if (path === undefined || attempt === undefined || reason === null) return message;
   return `cannot ${attempt} ${path}: ${reason}`;
 }
 

@@ -1,4 +1,4 @@
-import { globSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { onTestFinished } from "vitest";
 import { openDatabase } from "../../../src/store/database.ts";
 import { mirrorName, type ErrorPlace, type ErrorRow } from "../../support/error-row.ts";
@@ -23,8 +23,37 @@ function belongToAnother(place: ErrorPlace): void {
 
 const s3Keys = { AWS_ACCESS_KEY_ID: "S3RVER", AWS_SECRET_ACCESS_KEY: "S3RVER", AWS_REGION: "us-east-1" };
 
+/** The company's data, on a disk that was mounted read-only. */
+const readOnly = {
+  mirror: true,
+  config: "data_dir: fixed\n",
+  before: ({ at }: ErrorPlace) => {
+    const disk = aSmallDisk(16_000_000);
+    cpSync(at("data"), disk.folder, { recursive: true });
+    disk.forbidWrites();
+    symlinkSync(disk.folder, at("fixed"));
+  },
+  exit: 10,
+} as const;
+
 /** Only who may mount a small disk can fill one. */
-const fullDisk: readonly ErrorRow[] = [
+const diskRows: readonly ErrorRow[] = [
+  {
+    situation: "a read-only disk: a run",
+    command: "sync",
+    ...readOnly,
+    what: "the lock file cannot be used",
+    where: "fixed/acme.lock",
+    next: "the owner and mode of the file and its folder: the disk is mounted read-only",
+  },
+  {
+    situation: "a read-only disk: status",
+    command: "status",
+    ...readOnly,
+    what: "the database cannot be opened",
+    where: "fixed/acme.db",
+    next: "Check that data_dir exists and may be read and written: the disk is mounted read-only",
+  },
   {
     situation: "a full disk: a run",
     command: "sync",
@@ -205,7 +234,7 @@ export const fileRows: readonly ErrorRow[] = [
     where: "than the mirror of acme",
     next: "Nothing was touched",
   },
-  ...(canMount() ? fullDisk : []),
+  ...(canMount() ? diskRows : []),
   {
     situation: "a port that is taken",
     command: "serve --listen 127.0.0.1:{busy}",
