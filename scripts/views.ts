@@ -23,15 +23,15 @@ const reporting = readFileSync(path.join(projectFolder, "docs/reporting.md"), "u
 const marked = /(<!-- views -->\n)[^]*?(?=\n- \*\*Amounts)/;
 await write("docs/reporting.md", reporting.replace(marked, `$1\n${table.join("\n")}\n`));
 
-const options = ["| command | option | does |", "|---|---|---|"];
-for (const { name, options: taken } of commands)
-  for (const { flags, doc } of Object.values(taken))
-    options.push(`| \`${name}\` | \`${flags.replaceAll("|", "/")}\` | ${cell(doc)} |`);
+const taken = ["| command | option | does |", "|---|---|---|"];
+for (const { name, options } of commands)
+  for (const { flags, doc } of Object.values(options))
+    taken.push(`| \`${name}\` | \`${flags.replaceAll("|", "/")}\` | ${cell(doc)} |`);
 const reference = readFileSync(path.join(projectFolder, "docs/commands.md"), "utf8");
 const section = /(<!-- options -->\n)[^]*?(?=\n<!-- end -->)/;
 await write(
   "docs/commands.md",
-  reference.replace(section, (_, head: string) => `${head}\n${options.join("\n")}\n`),
+  reference.replace(section, (_, mark: string) => `${mark}\n${taken.join("\n")}\n`),
 );
 
 function cell(text: string): string {

@@ -56,8 +56,9 @@ test("the README is short: less than 200 lines", () => {
   expect(readme.split("\n").length).toBeLessThan(200);
 });
 
+const plain = (text: string) => text.replaceAll("\\", "").replaceAll(/\s+/g, " ");
+
 test("every option stands in the list of commands as --help has it; `npm run views` writes it", () => {
-  const plain = (text: string) => text.replaceAll("\\", "").replaceAll(/\s+/g, " ");
   const text = plain(docs.get("docs/commands.md") ?? "");
   const options = commands.flatMap(({ name, options: taken }) =>
     Object.values(taken).map(
