@@ -1,4 +1,4 @@
-import type { Manifest } from "../../src/connector/connector-manifest.ts";
+import type { EventRule, Manifest } from "../../src/connector/connector-manifest.ts";
 import { knownFakturoid } from "./known-fakturoid.ts";
 import { expenses, invoices } from "./resources/invoices-and-expenses.ts";
 import {
@@ -10,8 +10,28 @@ import {
   subjects,
 } from "./resources/settings.ts";
 
+/** Events by kind of record; each makes the record be read, `removed` to prove its deletion. */
+const families: readonly (readonly [kind: string, events: string])[] = [
+  [
+    "invoice",
+    `created updated removed restored overdue paid payment_added payment_removed sent locked unlocked cancelled
+    cancellation_removed uncollectible uncollectible_removed`,
+  ],
+  ["expense", "created updated removed restored overdue paid payment_added payment_removed locked unlocked"],
+  ["generator", "created updated removed restored"],
+  ["recurring_generator", "created updated removed restored paused invoice_created"],
+  ["subject", "created updated removed"],
+];
+
+function eventsOf([kind, events]: (typeof families)[number]): EventRule[] {
+  return events.split(/\s+/).map((event) => {
+    const action = event === "removed" ? "confirm" : "refetch";
+    return { type: `${kind}_${event}`, resourceType: kind, resource: `${kind}s`, action };
+  });
+}
+
 /** The Fakturoid API, version 3: reading only. */
-export const fakturoid: Manifest = Object.freeze({
+export const fakturoid: Manifest = Object.freeze<Manifest>({
   name: knownFakturoid.name,
   title: "Fakturoid",
   baseUrl: knownFakturoid.baseUrl,
@@ -28,7 +48,19 @@ export const fakturoid: Manifest = Object.freeze({
     invoices,
     expenses,
   ],
-  events: [],
+  events: families.flatMap(eventsOf),
+  webhooks: {
+    deliveries: {
+      kind: "secret",
+      secretHeader: "authorization",
+      idHeader: "idempotency-key",
+      typeField: "event_name",
+      atField: "created_at",
+      recordField: "body",
+    },
+    // Up to five retries, but their pauses are not documented: each gap counts as a possible loss.
+    retryDelays: [],
+  },
   cascades: [],
   identity: {
     resource: account.name,

@@ -1,6 +1,6 @@
 import type { MonthPackage } from "./month-package.ts";
 import type { Operation } from "./operation.ts";
-import type { Protocol } from "./service-protocol.ts";
+import type { DeliveryForm, Protocol } from "./service-protocol.ts";
 import type { ReportQuestion, ReportView } from "./report-view.ts";
 import type { Resource } from "./resource.ts";
 import type { Language, Translation } from "./translation.ts";
@@ -97,7 +97,14 @@ export interface Manifest {
   /** Absent: there is no command `package`. */
   readonly monthPackage?: MonthPackage;
   /** Absent where the service sends no events. */
-  readonly webhooks?: { readonly subscriptions: SubscriptionOperations };
+  readonly webhooks?: {
+    /** Absent: they are made by hand at the service. */
+    readonly subscriptions?: SubscriptionOperations;
+    /** @default signed */
+    readonly deliveries?: DeliveryForm;
+    /** The service's pauses between attempts, at least and at most, ms. @default those of the signed form */
+    readonly retryDelays?: readonly (readonly [leastMs: number, mostMs: number])[];
+  };
 }
 
 /** The resource of that name. Throws when there is none: names come from the manifest itself. */

@@ -21,6 +21,23 @@ export type BudgetHeaderForm =
   /** `X-RateLimit-Policy: default;q=400;w=60` and `X-RateLimit: default;r=398;t=55`: `t` seconds until the window ends. */
   | "structured";
 
+/** How a delivery of an event proves its sender and says what it is about. */
+export type DeliveryForm =
+  /** Three `webhook-` headers, of which one signs the body: `{ id, type, occurredAt, resource: { type, id } }`. */
+  | { readonly kind: "signed" }
+  /** Nothing is signed: a header holds the secret itself. The record stands in the body, below its kind. */
+  | {
+      readonly kind: "secret";
+      /** Lower case, as the next one. */
+      readonly secretHeader: string;
+      /** The event's id, the same for all attempts. */
+      readonly idHeader: string;
+      /** Fields of the body: the type of the event, when it happened, and the object with the record. */
+      readonly typeField: string;
+      readonly atField: string;
+      readonly recordField: string;
+    };
+
 /** The calls that the account's plan allows in a calendar month. */
 export interface MonthlyQuota {
   /** Of the smallest plan, until the service says another number. */

@@ -5,7 +5,7 @@ import type { InboxState } from "../state/inbox/inbox.ts";
 import { Meta } from "../state/meta.ts";
 import { heartbeatMs, UptimeLog, type EndedSpan } from "../state/uptime-log.ts";
 import { hasTable, type Db } from "../store/database.ts";
-import { mayHaveLost } from "../webhook/delivery-gap/delivery-gap.ts";
+import { mayHaveLost, type RetryDelay } from "../webhook/delivery-gap/delivery-gap.ts";
 import { emptyReceiverNote, receiverNoteKey, type ReceiverNote } from "./receiver-note.ts";
 
 /** What a mirror's file says of events. */
@@ -61,6 +61,8 @@ export interface EventSurroundings {
   /** When the stalest resource was last read whole; null: one never was. */
   readonly wholeSinceMs: number | null;
   readonly nowMs: number;
+  /** Of the service; @default those of the signed form */
+  readonly delays?: readonly RetryDelay[] | undefined;
 }
 
 const mostSpans = 1_000;
@@ -99,13 +101,13 @@ function serviceNote(value: unknown): ServiceNote | null {
 
 /** Judges the facts: is a daemon receiving, when was none, may events be lost? Pure. */
 export function judgeEvents({ spans, ...facts }: EventFacts, around: EventSurroundings): EventStatus {
-  const { written, wholeSinceMs, nowMs } = around;
+  const { written, wholeSinceMs, nowMs, delays } = around;
   const last = spans.at(-1);
   const isFresh = last?.ended === null && nowMs - last.seenMs < heartbeatLostMs;
   const isReceiving = written && isFresh;
   const listening = isReceiving || (written && last?.ended === "refused");
   const gaps = gapsBetween(spans, isReceiving);
-  const lost = wholeSinceMs === null || mayHaveLost({ spans, sinceMs: wholeSinceMs, nowMs });
+  const lost = wholeSinceMs === null || mayHaveLost({ spans, sinceMs: wholeSinceMs, nowMs, delays });
   return {
     ...facts,
     listening,

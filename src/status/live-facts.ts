@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { freeBytesAt } from "../base/atomic-file.ts";
-import { resourceNamed } from "../connector/connector-manifest.ts";
+import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
 import { InboxView } from "../state/inbox/inbox-view.ts";
 import type { Mirror } from "../state/mirror.ts";
 import { Meta } from "../state/meta.ts";
@@ -56,7 +56,7 @@ export function readLiveFacts(
     wholeness: {
       troubles: (last?.troubles ?? []) as readonly Trouble[],
       quarantined: new Quarantine(db).count(),
-      mayHaveLostEvents: whole !== null && isGapLost(db, whole, nowMs),
+      mayHaveLostEvents: whole !== null && isGapLost(db, manifest, whole, nowMs),
     },
     fileBytes: fileBytesOf(db.name),
   };
@@ -86,11 +86,10 @@ function readLastRun(db: Db, last: EndedRun | null): LiveFacts["lastRun"] {
 }
 
 /** Without a span nobody ever received deliveries, and none are missed. */
-function isGapLost(db: Db, { seesFromMs }: WholeRun, nowMs: number): boolean {
+function isGapLost(db: Db, { webhooks }: Manifest, { seesFromMs }: WholeRun, nowMs: number): boolean {
   const spans = new UptimeLog(db).spans();
-  return (
-    spans.length > 0 && mayHaveLost({ spans, sinceMs: Math.max(seesFromMs, spans[0]?.startedMs ?? 0), nowMs })
-  );
+  const sinceMs = Math.max(seesFromMs, spans[0]?.startedMs ?? 0);
+  return spans.length > 0 && mayHaveLost({ spans, sinceMs, nowMs, delays: webhooks?.retryDelays });
 }
 
 function epochMs(iso: string | null): number | null {

@@ -65,7 +65,12 @@ export function readStatus(question: StatusQuestion): CompanyStatus {
   const freshness = judgeFreshness(health, question);
   const writer = lockHolder(files.lock);
   const wholeSinceMs = freshness.oldest === null ? null : Date.parse(freshness.oldest);
-  const events = judgeEvents(readEventFacts(db), { written: writer !== null, wholeSinceMs, nowMs });
+  const events = judgeEvents(readEventFacts(db), {
+    written: writer !== null,
+    wholeSinceMs,
+    nowMs,
+    delays: manifest.webhooks?.retryDelays,
+  });
   const running = runUnderWay(health, writer);
   const plan = readPlan(db, question, health, budget);
   const facts = {

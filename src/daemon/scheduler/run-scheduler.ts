@@ -4,7 +4,7 @@ import type { Resource } from "../../connector/resource.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import type { Span } from "../../state/uptime-log.ts";
 import { createErrorGuard } from "../../store/transient-errors.ts";
-import { mayHaveLost } from "../../webhook/delivery-gap/delivery-gap.ts";
+import { mayHaveLost, type RetryDelay } from "../../webhook/delivery-gap/delivery-gap.ts";
 import { usualRun } from "../runs/company-run.ts";
 import type { ProcessContext } from "../runs/process-context.ts";
 import type { RunQueue } from "../runs/run-queue.ts";
@@ -34,15 +34,20 @@ interface RunHistory {
   readonly spans: readonly Span[];
   /** `seesFromMs` of the last complete run; null: there was none. */
   readonly seesFromMs: number | null;
+  /** Of the service; @default those of the signed form */
+  readonly delays?: readonly RetryDelay[] | undefined;
 }
 
 /** Pure: why a run is needed at once; null: none is. */
-export function reasonForRun({ receives, spans, seesFromMs }: RunHistory, nowMs: number): string | null {
+export function reasonForRun(
+  { receives, spans, seesFromMs, delays }: RunHistory,
+  nowMs: number,
+): string | null {
   if (seesFromMs === null) return "no run has read everything yet";
   if (!receives) return null;
   const firstMs = spans[0]?.startedMs ?? nowMs;
   if (firstMs > seesFromMs) return "no run has read everything since deliveries were first received";
-  const lost = mayHaveLost({ spans, sinceMs: seesFromMs, nowMs });
+  const lost = mayHaveLost({ spans, sinceMs: seesFromMs, nowMs, delays });
   return lost ? "events may have been lost while no deliveries were received" : null;
 }
 
@@ -75,7 +80,8 @@ export class RunScheduler {
   /** Why a run is needed at once; null: none is. To be asked before this process's own span begins. */
   reasonNow(receives: boolean, spans: readonly Span[]): string | null {
     const seesFromMs = this.lastRun()?.seesFromMs ?? null;
-    return reasonForRun({ receives, spans, seesFromMs }, this.parts.context.clock.nowMs());
+    const delays = this.parts.mirror.manifest.webhooks?.retryDelays;
+    return reasonForRun({ receives, spans, seesFromMs, delays }, this.parts.context.clock.nowMs());
   }
 
   /** Makes the run that is needed at once, then runs by the schedule, until `closed`. */

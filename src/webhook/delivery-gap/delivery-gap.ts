@@ -22,7 +22,7 @@ export interface LossQuestion {
   /** When the last run began that read everything: it saw what happened before. */
   readonly sinceMs: number;
   readonly nowMs: number;
-  readonly delays?: readonly RetryDelay[];
+  readonly delays?: readonly RetryDelay[] | undefined;
 }
 
 /**

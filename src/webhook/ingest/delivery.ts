@@ -3,6 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { recordId, type RecordId } from "../../base/ids.ts";
 import { integerOf, isObject, type JsonObject, type JsonValue } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
+import type { DeliveryForm } from "../../connector/service-protocol.ts";
 import type { Delivery } from "../../state/inbox/inbox.ts";
 
 /** Why deliveries are refused: names in metrics, /readyz and `status --json`. */
@@ -46,27 +47,37 @@ const maxSkewSeconds = 300;
 const unreadablePrefix = "unreadable:";
 const hexDigest = /^[0-9a-fA-F]{64}$/;
 
+/** How the first connector's service delivers. */
+export const signedForm: DeliveryForm = { kind: "signed" };
+
 /** Reads the head; `rawHeaders` as Node gives them: names and values in turn, repeated ones included. */
-export function readHead(rawHeaders: readonly string[]): DeliveryHead | Answer {
+export function readHead(
+  rawHeaders: readonly string[],
+  form: DeliveryForm = signedForm,
+): DeliveryHead | Answer {
+  const names = form.kind === "signed" ? headerNames : [form.idHeader, form.secretHeader];
   const found = new Map<string, string>();
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = deliveryHeader(rawHeaders[i] ?? "");
+    const name = deliveryHeader(rawHeaders[i] ?? "", names);
     if (name === null) continue;
     if (found.has(name))
       return { status: 400, why: `more than one ${name} header`, reason: "repeated_header" };
     found.set(name, rawHeaders[i + 1] ?? "");
   }
-  const [id = "", timestamp = "", signature = ""] = headerNames.map((name) => found.get(name));
-  const missing = headerNames.find((name) => !found.get(name));
+  const values = names.map((name) => found.get(name) ?? "");
+  const [id = "", timestamp = "", signature = ""] = values;
+  const missing = names.find((name) => !found.get(name));
+  // With the secret in a header there is no time: the second value is the secret.
+  if (!missing && form.kind === "secret") return { id, timestamp: "", signature: timestamp };
   if (!missing) return { id, timestamp, signature };
   return { status: 400, why: `no ${missing} header`, reason: "missing_header" };
 }
 
 /** Null: another header. Most are recognized by their length alone. */
-function deliveryHeader(written: string): string | null {
-  if (written.length !== 10 && written.length !== 17) return null;
+function deliveryHeader(written: string, names: readonly string[]): string | null {
+  if (!names.some(({ length }) => written.length === length)) return null;
   const name = written.toLowerCase();
-  return headerNames.includes(name) ? name : null;
+  return names.includes(name) ? name : null;
 }
 
 /**
@@ -94,15 +105,27 @@ export function isSigned(body: Uint8Array, signature: string, secrets: readonly 
   return matches > 0;
 }
 
+/** Is it one of the secrets? Their hashes are compared, so that the time of an answer shows no length either. */
+export function isSecret(given: string, secrets: readonly string[]): boolean {
+  const hash = (text: string) => createHash("sha256").update(text).digest();
+  const print = hash(given);
+  return secrets.filter((secret) => secret !== "" && timingSafeEqual(hash(secret), print)).length > 0;
+}
+
 /** The HMAC-SHA256 of these bytes, or of the text in UTF-8. */
 export function signatureOf(body: Uint8Array | string, secret: string): Buffer {
   return createHmac("sha256", secret).update(body).digest();
 }
 
 /** Parses a signed body. The event's id is the one in the body, which is signed; the header's must equal it. */
-export function readDelivery(body: Buffer, headerId: string): Delivery | Answer {
+export function readDelivery(
+  body: Buffer,
+  headerId: string,
+  form: DeliveryForm = signedForm,
+): Delivery | Answer {
   const text = isUtf8(body) ? body.toString() : null;
   const event = text === null ? null : objectIn(text);
+  if (form.kind === "secret") return deliveryOf(headerId, event && plainEvent(event, form), text ?? body);
   if (event === null) return deliveryOf(unreadableId(body), null, text ?? body);
   const { id } = event;
   if (typeof id !== "string" || id === "")
@@ -113,9 +136,26 @@ export function readDelivery(body: Buffer, headerId: string): Delivery | Answer 
 }
 
 /** Parses the body of a stored event again. */
-export function readStored(eventId: string, body: string | Buffer): Delivery {
+export function readStored(
+  eventId: string,
+  body: string | Buffer,
+  form: DeliveryForm = signedForm,
+): Delivery {
   const event = typeof body === "string" && !eventId.startsWith(unreadablePrefix) ? objectIn(body) : null;
-  return deliveryOf(eventId, event, body);
+  return deliveryOf(eventId, event && form.kind === "secret" ? plainEvent(event, form) : event, body);
+}
+
+/** The event in the words of the signed form. Its record is below the longest kind that the type begins with. */
+function plainEvent(event: JsonObject, form: DeliveryForm & { kind: "secret" }): JsonObject {
+  const type = event[form.typeField] ?? null;
+  const holder = event[form.recordField];
+  const kinds = isObject(holder) ? Object.keys(holder) : [];
+  const [kind] = kinds
+    .filter((one) => typeof type === "string" && type.startsWith(`${one}_`))
+    .toSorted((a, b) => b.length - a.length);
+  const record = isObject(holder) && kind !== undefined ? holder[kind] : null;
+  const id = isObject(record) ? (record["id"] ?? null) : null;
+  return { type, occurredAt: event[form.atField] ?? null, resource: { type: kind ?? null, id } };
 }
 
 /** `event` null: the body is unreadable. */

@@ -2,11 +2,12 @@ import { isoTime } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
 import { EventIds } from "../../state/inbox/event-ids.ts";
 import { Inbox, type Delivery, type EventEvaluation, type InboxState } from "../../state/inbox/inbox.ts";
+import type { DeliveryForm } from "../../connector/service-protocol.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
 import { createBusyRetry } from "../../store/transient-errors.ts";
 import type { Keyring } from "../keys/keyring.ts";
-import { readStored } from "./delivery.ts";
+import { readStored, signedForm } from "./delivery.ts";
 import { createEventEvaluator, FollowUps, type EvaluateEvent } from "./follow-ups.ts";
 
 /** What storing one delivery did. */
@@ -40,7 +41,7 @@ export interface IngestParts {
 }
 
 /** What the receiver needs of a company. */
-export type Ingest = Pick<CompanyIngest, "keyring" | "store" | "has">;
+export type Ingest = Pick<CompanyIngest, "keyring" | "store" | "has"> & Partial<Pick<CompanyIngest, "form">>;
 
 /** Events of one transaction of a replay. */
 const replayedAtOnce = 500;
@@ -55,6 +56,7 @@ const replayedAtOnce = 500;
  */
 export class CompanyIngest {
   readonly keyring: Keyring;
+  readonly form: DeliveryForm;
   private readonly parts: IngestParts;
   private readonly inbox: Inbox;
   private readonly ids: EventIds;
@@ -65,6 +67,7 @@ export class CompanyIngest {
     const { db, manifest } = parts.mirror;
     this.parts = parts;
     this.keyring = parts.keyring;
+    this.form = manifest.webhooks?.deliveries ?? signedForm;
     this.inbox = new Inbox(db);
     this.ids = new EventIds(db);
     this.evaluate = createEventEvaluator(manifest, parts.selected);
@@ -145,7 +148,7 @@ export class CompanyIngest {
     const stored = seq === null ? null : this.inbox.find(seq);
     if (seq === null || !stored) return null;
     if (typeof stored.body === "number") return "pruned";
-    const delivery = readStored(stored.eventId, stored.body);
+    const delivery = readStored(stored.eventId, stored.body, this.form);
     const evaluation = this.evaluate(delivery);
     const { state } = evaluation;
     if (state === stored.state && state !== "waiting") return state;

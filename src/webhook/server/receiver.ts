@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Refusal } from "../delivery-gap/refusal-watch.ts";
-import { isSigned, isTimely, readDelivery, readHead } from "../ingest/delivery.ts";
+import { isSecret, isSigned, isTimely, readDelivery, readHead } from "../ingest/delivery.ts";
 import type { Answer, DeliveryHead, RefusalReason } from "../ingest/delivery.ts";
 import type { Delivery } from "../../state/inbox/inbox.ts";
 import { GroupCommit } from "../ingest/group-commit.ts";
@@ -74,7 +74,7 @@ export class Receiver {
     const ingest = this.options.companies.find(company);
     if (ingest === null) return this.refuse("", unknownCompany);
     if (ingest === "unavailable") return this.refuse(company, notOpen);
-    const head = readHead(rawHeaders);
+    const head = readHead(rawHeaders, ingest.form);
     if ("status" in head) return this.refuse(company, head);
     return { company, ingest, head };
   }
@@ -82,7 +82,8 @@ export class Receiver {
   /** Verifies and stores a delivery. Answers later, after the commit; for each company in the order of arrival. */
   deliver({ company, ingest, head }: Admission, body: Buffer, respond: (answer: Answer) => void): void {
     let delivery: Delivery | Answer;
-    const isStale = !isTimely(head.timestamp, this.options.clock.nowMs());
+    const isTimed = ingest.form?.kind !== "secret";
+    const isStale = isTimed && !isTimely(head.timestamp, this.options.clock.nowMs());
     try {
       delivery = verified(ingest, body, head);
       if (isStale) return respond(this.refuseStale(company, ingest, head, delivery));
@@ -158,10 +159,17 @@ function unavailable(why: string, reason: RefusalReason): Answer {
 }
 
 /** A key that fails may just have been replaced: the key files are read again before the delivery is refused. */
-function verified({ keyring }: Ingest, body: Buffer, { id, signature }: DeliveryHead): Delivery | Answer {
-  const matches = () => isSigned(body, signature, keyring.accepted());
-  if (matches() || (keyring.refresh() && matches())) return readDelivery(body, id);
-  return { status: 401, why: "webhook-signature does not match", reason: "bad_signature" };
+function verified(
+  { keyring, form }: Ingest,
+  body: Buffer,
+  { id, signature }: DeliveryHead,
+): Delivery | Answer {
+  const isPlain = form?.kind === "secret";
+  const matches = () =>
+    isPlain ? isSecret(signature, keyring.accepted()) : isSigned(body, signature, keyring.accepted());
+  if (matches() || (keyring.refresh() && matches())) return readDelivery(body, id, form);
+  const name = isPlain ? form.secretHeader : "webhook-signature";
+  return { status: 401, why: `${name} does not match`, reason: "bad_signature" };
 }
 
 /** A database that is busy or full fails for every delivery alike. */

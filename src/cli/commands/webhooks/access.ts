@@ -37,6 +37,10 @@ export async function withSubscriptions<T>(
   const { random, signal } = context;
   if (!manifest.webhooks) throw new MirrorError("usage", `${manifest.title} sends no events`);
   const operations = manifest.webhooks.subscriptions;
+  if (!operations)
+    throw new MirrorError("usage", `subscriptions of ${manifest.title} are not made here`, {
+      hint: `Make one at ${manifest.title}: webhook.public_url of the company is its address, a long random text its Authorization and webhook.secrets.`,
+    });
   const { transport, close } = connectService(context, scope);
   try {
     await assertSameCompany(scope, transport);

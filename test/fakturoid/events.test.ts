@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { startStandIn } from "../../connectors/fakturoid/sandbox/stand-in.ts";
+import { fakturoid } from "../../connectors/fakturoid/fakturoid.ts";
+import { isSecret, readDelivery, readHead, readStored } from "../../src/webhook/ingest/delivery.ts";
+import { createEventEvaluator } from "../../src/webhook/ingest/follow-ups.ts";
+import { look } from "../support/compare.ts";
+import { memoryFolder } from "../support/open-company.ts";
+import { endServe, portToKeep, startServe } from "../support/serve-process.ts";
+
+const secret = "a-long-random-text-0123456789";
+const form = fakturoid.webhooks?.deliveries ?? { kind: "signed" as const };
+const head = ["Authorization", secret, "Idempotency-Key", "018f-1", "Content-Type", "application/json"];
+const bodyOf = (event: string, body: object) =>
+  Buffer.from(
+    JSON.stringify({ webhook_id: 5, event_name: event, created_at: "2026-11-02T02:00:00.000+02:00", body }),
+  );
+
+describe("a delivery whose header holds the secret", () => {
+  test("has an id in its header, the same for all attempts, and no time", () => {
+    expect(readHead(head, form)).toEqual({ id: "018f-1", timestamp: "", signature: secret });
+    expect(readHead(head.slice(2), form)).toMatchObject({
+      reason: "missing_header",
+      why: "no authorization header",
+    });
+    expect(readHead([...head, ...head.slice(0, 2)], form)).toMatchObject({ reason: "repeated_header" });
+  });
+
+  // Fault: webhook | a wrong secret, an empty one, one that is a part of it | a delivery | it is refused
+  test("is the service's when its secret is one of those of the config", () => {
+    expect(isSecret(secret, ["another", secret])).toBe(true);
+    expect(["", secret.slice(1), `${secret} `].filter((given) => isSecret(given, [secret, ""]))).toEqual([]);
+  });
+
+  test("is about the record below the kind that its type begins with", () => {
+    const body = bodyOf("recurring_generator_invoice_created", {
+      invoice: { id: 7 },
+      recurring_generator: { id: 3 },
+    });
+    const read = {
+      eventId: "018f-1",
+      type: "recurring_generator_invoice_created",
+      resourceType: "recurring_generator",
+      resourceId: 3,
+    };
+    expect(readDelivery(body, "018f-1", form)).toMatchObject(read);
+    expect(readStored("018f-1", body.toString(), form)).toMatchObject(read);
+    expect(
+      readDelivery(bodyOf("invoice_paid", { payment: { id: 9 }, invoice: { id: 7 } }), "e", form),
+    ).toMatchObject({ resourceType: "invoice", resourceId: 7 });
+  });
+
+  test("I12: of an unknown type or shape is kept, and leads to no read", () => {
+    const evaluate = createEventEvaluator(fakturoid, new Set(["invoices"]));
+    const state = (event: string, body: object) => {
+      const delivery = readDelivery(bodyOf(event, body), "e", form);
+      return "status" in delivery ? delivery.why : evaluate(delivery).state;
+    };
+    expect(state("invoice_updated", { invoice: { id: 1 } })).toBe("waiting");
+    expect(state("expense_updated", { expense: { id: 1 } })).toBe("excluded");
+    expect([
+      state("invoice_dreamt", { invoice: { id: 1 } }),
+      state("invoice_paid", {}),
+      state("inbox_file_created", { inbox_files: [] }),
+    ]).toEqual(["unknown", "unknown", "unknown"]);
+  });
+});
+
+test("I5, I6: serve takes the service's events: a change within seconds, a deletion by its 404, a forged one not", async () => {
+  const folder = mkdtempSync(join(memoryFolder(), "fintoro-mirror-events-"));
+  const port = await portToKeep();
+  const webhookUrl = `http://127.0.0.1:${port}/webhooks/acme`;
+  const standIn = await startStandIn({ invoices: 10, webhookUrl, secret });
+  onTestFinished(async () => {
+    await standIn.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const { account, client_id, client_secret } = standIn.access;
+  writeFileSync(
+    join(folder, "config.yaml"),
+    `connector: fakturoid
+base_url: ${standIn.url}
+data_dir: .
+companies:
+  acme:
+    account: ${account}
+    contact: office@example.com
+    credentials: { client_id: ${client_id}, client_secret: ${client_secret} }
+    webhook: { secrets: ["${secret}"] }
+schedule: { publish: off, sync: off }
+`,
+  );
+  const daemon = await startServe(folder, port);
+  const rows = (sql: string) => look(join(folder, "acme.db"), (db) => db.prepare(sql).pluck().all());
+  const live = () => rows("SELECT id FROM invoices WHERE _deleted_at IS NULL ORDER BY id") as number[];
+  await vi.waitFor(() => expect(rows("SELECT count(*) FROM _runs WHERE outcome = 'complete'")).toEqual([1]), {
+    timeout: 15_000,
+  });
+  const [first = 0, second = 0] = live();
+  standIn.change("invoices", first, { note: "seen" });
+  standIn.remove("invoices", second);
+  await vi.waitFor(
+    () => {
+      expect(rows(`SELECT note FROM invoices WHERE id = ${first}`)).toEqual(["seen"]);
+      expect(live()).not.toContain(second);
+    },
+    { timeout: 15_000 },
+  );
+  const request = { method: "POST", headers: { authorization: "guess", "idempotency-key": "x" }, body: "{}" };
+  expect((await fetch(webhookUrl, request)).status).toBe(401);
+  expect(standIn.attempts.map(({ outcome }) => outcome)).toEqual(["204", "204"]);
+  expect(await endServe(daemon, "SIGTERM")).toMatchObject({ signal: null });
+}, 60_000);
