@@ -98,7 +98,7 @@ export interface Manifest {
   readonly monthPackage?: MonthPackage;
   /** Absent where the service sends no events. */
   readonly webhooks?: {
-    /** Absent: they are made by hand at the service. */
+    /** Absent: people make them at the service. */
     readonly subscriptions?: SubscriptionOperations;
     /** @default signed */
     readonly deliveries?: DeliveryForm;
