@@ -163,6 +163,14 @@ export const fileRows: readonly ErrorRow[] = [
     next: "Check the bucket's name",
   },
   {
+    situation: "files to prove, and none were fetched",
+    command: "files check",
+    exit: 0,
+    what: "no files yet",
+    where: "data/acme.files",
+    next: "`fintoro-mirror files` fetches them",
+  },
+  {
     situation: "a package into a file",
     command: "package --month 2026-10 --out books",
     ...aFile,

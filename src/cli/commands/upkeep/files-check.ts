@@ -28,12 +28,20 @@ export const filesCheckCommand: CommandRun<"files check"> = (context, { loaded: 
       const { match, damaged, contents, bytes, lines, head } = check;
       const verdict = match ? "are whole" : `are damaged in ${formatCount(damaged.length)} places`;
       const facts = `${formatCount(contents)} contents, ${formatSize(bytes)}, ${formatCount(lines)} lines of the manifest, the last ${head}`;
+      const isEmpty = match && lines === 0;
       return {
         document: check,
-        lines: [
-          `${company.name}: ${formatCount(check.files)} files ${verdict} (${facts})`,
-          ...damaged.map(({ path, problem, message }) => `  ${problem} ${path}: ${message}`),
-        ],
+        lines: isEmpty
+          ? [`${company.name}: no files yet in ${files.folder}; \`fintoro-mirror files\` fetches them`]
+          : [
+              `${company.name}: ${formatCount(check.files)} files ${verdict} (${facts})`,
+              ...damaged.map(({ path, problem, message }) => `  ${problem} ${path}: ${message}`),
+              ...(match
+                ? []
+                : [
+                    "  remove a damaged file, or restore it: `fintoro-mirror files` fetches again what is missing",
+                  ]),
+            ],
         outcome: match ? "complete" : "difference",
       };
     },
