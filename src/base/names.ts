@@ -7,12 +7,14 @@ export function snakeCase(name: string): string {
     .toLowerCase();
 }
 
-/** The candidate with the smallest edit distance to `name`; undefined when none is close enough for a typo. */
+/** The candidate with the fewest typos, or that begins with `name`; undefined when none is close. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
-  let bestDistance = Math.max(2, Math.ceil(name.length / 3)) + 1;
+  let bestDistance = (name.length <= 4 ? 1 : Math.max(2, Math.ceil(name.length / 3))) + 1;
   for (const candidate of candidates) {
-    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
+    const isBeginning = name.length > 2 && candidate.startsWith(name);
+    const typos = editDistance(name.toLowerCase(), candidate.toLowerCase());
+    const distance = isBeginning ? Math.min(1.5, typos) : typos;
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
   return best;
@@ -25,7 +27,7 @@ export function didYouMean(value: unknown, candidates: Iterable<string>): string
 }
 
 /** So many names are listed where none of them is close. */
-const fewNames = 24;
+const fewNames = 14;
 
 /** `unknown table invoises. Did you mean invoices?`: the sentence about every name that is not known. */
 export function unknownName(kind: string, name: string, known: readonly string[], place = ""): string {
@@ -44,15 +46,19 @@ export function someOf(names: readonly string[], most: number): string {
   return names.slice(0, most).join(", ") + more;
 }
 
+/** Letters added, left out, replaced, or exchanged with the next one. */
 function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  let before: readonly number[] = [];
+  let row: readonly number[] = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {
       const replace = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replace, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      const isExchange = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const exchange = isExchange ? (before[j - 2] ?? Infinity) + 1 : Infinity;
+      next.push(Math.min(replace, exchange, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
     }
-    row = next;
+    [before, row] = [row, next];
   }
   return row[b.length] ?? 0;
 }

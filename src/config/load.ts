@@ -80,7 +80,7 @@ function readText(file: string, shownPath: string, options: LoadOptions): string
     return options.readFile(file);
   } catch (error) {
     throw new MirrorError("config", `the config ${shownPath} cannot be read: ${readFailure(error)}`, {
-      hint: "create one (config.example.yaml is a start), or name yours with --config FILE or $FINTORO_MIRROR_CONFIG",
+      hint: "`fintoro-mirror init` writes one; or name yours with --config FILE or $FINTORO_MIRROR_CONFIG",
       cause: error,
     });
   }

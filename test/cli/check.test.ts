@@ -121,7 +121,7 @@ describe("check", () => {
     const { code, stdout } = await runCommand(["check"], { cwd: temporaryFolder() });
     expect(code).toBe(2);
     expect(stdout).toMatch(
-      /^fail {2}config: the config config\.yaml cannot be read: there is no such file\n {6}create one/,
+      /^fail {2}config: the config config\.yaml cannot be read: there is no such file\n {6}`fintoro-mirror init` writes one/,
     );
   });
 

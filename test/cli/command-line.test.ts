@@ -81,6 +81,7 @@ describe("a command line", () => {
       quiet: true,
       verbose: false,
       color: false,
+      pager: true,
       logFormat: "json",
     });
   });
@@ -93,6 +94,7 @@ describe("a command line", () => {
       quiet: false,
       verbose: false,
       color: true,
+      pager: true,
       logFormat: "auto",
     });
   });
@@ -118,6 +120,9 @@ test("I9: no option takes a token or a secret, which other users would see; but 
 describe("a mistake is a usage error that names what was most likely meant", () => {
   test.each([
     ["synk", "unknown command synk. Did you mean sync?"],
+    ["snyc", "unknown command snyc. Did you mean sync?"],
+    ["tock", "unknown command tock. There are sync, status, connector"],
+    ["sync --full=3", "--full takes no value"],
     ["connector chek", "unknown command connector chek. Did you mean connector check?"],
     ["sync --ful", "unknown option --ful of sync. Did you mean --full?"],
     ["status --jsno", "unknown option --jsno of status. Did you mean --json?"],
@@ -134,7 +139,7 @@ describe("a mistake is a usage error that names what was most likely meant", () 
     ["status --frobnicate", "unknown option --frobnicate of status. There are --version, --config,"],
     ["connector check --ful", "unknown option --ful of connector check"],
     ["", "which command? There are sync, status, connector"],
-    ["connector", "which command? There are connector check"],
+    ["connector", "which command? There is connector check"],
   ])("%j", (line, message) => {
     const refusal = refusalOf(line);
     expect(refusal.kind).toBe("usage");

@@ -26,7 +26,7 @@ describe("a key that is not known", () => {
     [
       "resources: { contact_activity_logs: { parents: 5 } }",
       "4:39",
-      "parents in resources.contact_activity_logs. There is parents_per_run",
+      "parents in resources.contact_activity_logs. Did you mean parents_per_run?",
     ],
     ["__proto__: { a: 1 }", "4:1", "key __proto__"],
   ])("%s", (line, position, message) => {

@@ -23,11 +23,18 @@ test("tables of a mirror are aligned, and columns that say nothing are left out"
   expect(resourceLines([health("banks"), invoices], nowMs, 80)).toEqual([
     "  table             rows  no detail  read whole  stalest",
     "  banks               30             3m 10s ago",
-    "  invoices  1046 of 2500        900  3m 10s ago  detail 2h 00m ago",
+    "  invoices  1046 of 2500        900  3m 10s ago  2h 00m",
   ]);
   expect(resourceLines([health("banks", { deleted: 2, sweptAt: null })], nowMs, null)).toEqual([
     "  table  rows  deleted  read whole",
     "  banks    30        2  never",
+  ]);
+});
+
+test("a terminal a little too narrow has the table without its last column", () => {
+  expect(resourceLines([invoices], nowMs, 50)).toEqual([
+    "  table             rows  no detail  read whole",
+    "  invoices  1046 of 2500        900  3m 10s ago",
   ]);
 });
 
@@ -37,12 +44,13 @@ test("a terminal too narrow for the table has each in words", () => {
     "  banks",
     "    30 rows, read whole 3m 10s ago",
     "  invoices",
-    "    1046 of 2500 rows, 900 without their detail, read whole 3m 10s ago, stalest detail 2h 00m ago",
+    "    1046 of 2500 rows, 900 without their detail, read whole 3m 10s ago, stalest detail or parent read 2h 00m ago",
   ]);
   expect(lines.flatMap((line) => wrappedLine(line, 40)).slice(3)).toEqual([
     "    1046 of 2500 rows, 900 without their",
     "      detail, read whole 3m 10s ago,",
-    "      stalest detail 2h 00m ago",
+    "      stalest detail or parent read 2h",
+    "      00m ago",
   ]);
 });
 

@@ -16,11 +16,15 @@ export function usageError(node: Node, { code, message }: CommanderError): Mirro
   const refused = (text: string) => new MirrorError("usage", text, { hint });
   const [, named = ""] = /'([^']*)'/.exec(message) ?? [];
   const where = words.length > 0 ? ` of ${words.join(" ")}` : "";
+  const [flag = ""] = named.split("=");
+  if (code === "commander.unknownOption" && flag !== named && optionsOf(node).includes(flag))
+    return refused(`${flag} takes no value`);
   if (code === "commander.unknownOption")
     return refused(unknownName("option", named, optionsOf(node), where));
   if (code === "commander.unknownCommand" || (code === "commander.excessArguments" && hasChildren(node)))
     return refused(unknownCommand(node, node.args[0] ?? ""));
-  if (code === "commander.help") return refused(`which command? There are ${childrenOf(node).join(", ")}`);
+  if (code === "commander.help")
+    return refused(`which command? There ${hasOneChild(node) ? "is" : "are"} ${childrenOf(node).join(", ")}`);
   if (code === "commander.excessArguments")
     return refused(`${words.join(" ")} takes ${argumentsText(node)}, and got ${someOf(node.args, 5)}`);
   if (code === "commander.missingArgument")
@@ -37,6 +41,10 @@ function optionsOf(node: Node): string[] {
 
 function hasChildren(node: Node): boolean {
   return node.commands.length > 0;
+}
+
+function hasOneChild(node: Node): boolean {
+  return node.commands.length === 1;
 }
 
 function childrenOf(node: Node): string[] {

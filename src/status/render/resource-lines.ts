@@ -26,7 +26,7 @@ const columns: readonly StatusColumn[] = [
     words: (cell) => `${cell} without their detail`,
   },
   {
-    head: "unread lists",
+    head: "unread",
     isNumber: true,
     cell: ({ parents_never_read: unread }) => countText(unread),
     words: (cell) => `lists of ${cell} parents never read`,
@@ -42,7 +42,7 @@ const columns: readonly StatusColumn[] = [
     cell: ({ sweptAt }, nowMs) => ago(sweptAt, nowMs),
     words: (cell) => `read whole ${cell}`,
   },
-  { head: "stalest", cell: stalestText, words: (cell) => `stalest ${cell}` },
+  { head: "stalest", cell: stalestText, words: (cell) => `stalest detail or parent read ${cell} ago` },
 ];
 
 function countText(count: number): string {
@@ -53,37 +53,46 @@ function stalestText(resource: ResourceHealth, nowMs: number): string {
   const { oldest_detail_at: detail, oldest_parent_at: parent } = resource;
   const stalest = earliest([detail, parent].filter((at) => at !== null));
   if (stalest === null) return "";
-  return `${detail === stalest ? "detail" : "parent's list"} ${ago(stalest, nowMs)}`;
+  return span(stalest, nowMs);
 }
 
-/** The tables of a mirror, aligned; where the terminal is too narrow for that, each in words on lines of its own. Pure. */
+/**
+ * The tables of a mirror, aligned. Where the terminal is too narrow, without the last column; where that does not
+ * help, each in words on lines of its own. Pure.
+ */
 export function resourceLines(
   resources: readonly ResourceHealth[],
   nowMs: number,
   width: number | null,
 ): string[] {
-  const rows = resources.map((resource) => columns.map(({ cell }) => cell(resource, nowMs)));
-  const used = columns
-    .map((column, index) => ({ ...column, index }))
-    .filter(({ index }) => rows.some((row) => row[index] !== ""));
+  const all = columns
+    .map(({ cell, ...column }) => ({ ...column, cells: resources.map((one) => cell(one, nowMs)) }))
+    .filter(({ cells }) => cells.some((cell) => cell !== ""));
   const names = resources.map(({ name }) => name);
-  const cells = [
-    used.map(({ head }) => head),
-    ...rows.map((row) => used.map(({ index }) => row[index] ?? "")),
-  ];
-  const widths = used.map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
-  const nameWidth = Math.max(0, ...names.map((name) => name.length));
-  const lines = cells.map((row, at) => {
-    const padded = row.map((cell, i) =>
-      used[i]?.isNumber ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0),
-    );
-    return `  ${[(["table", ...names][at] ?? "").padEnd(nameWidth), ...padded].join("  ")}`.trimEnd();
+  const room = width ?? Infinity;
+  const fitting = [all, all.slice(0, -1)]
+    .map((some) => alignedLines(names, some))
+    .find((lines) => widest(lines) <= room);
+  if (fitting) return fitting;
+  return names.flatMap((name, at) => {
+    const parts = all.map(({ cells, words }) => (cells[at] ? words(cells[at]) : ""));
+    return [`  ${name}`, `    ${parts.filter((part) => part !== "").join(", ")}`];
   });
-  if (width === null || Math.max(...lines.map((line) => line.length)) <= width) return lines;
-  return rows.flatMap((row, at) => {
-    const parts = used.flatMap(({ index, words }) => (row[index] === "" ? [] : [words(row[index] ?? "")]));
-    return [`  ${names[at]}`, `    ${parts.join(", ")}`];
+}
+
+type FilledColumn = Pick<StatusColumn, "head" | "isNumber"> & { readonly cells: readonly string[] };
+
+function alignedLines(names: readonly string[], filled: readonly FilledColumn[]): string[] {
+  const padded = [{ head: "table", cells: names }, ...filled].map(({ head, cells, ...column }) => {
+    const texts = [head, ...cells];
+    const width = widest(texts);
+    return texts.map((text) => ("isNumber" in column ? text.padStart(width) : text.padEnd(width)));
   });
+  return ["table", ...names].map((_, at) => `  ${padded.map((column) => column[at]).join("  ")}`.trimEnd());
+}
+
+function widest(texts: readonly string[]): number {
+  return Math.max(0, ...texts.map((text) => text.length));
 }
 
 /** `3m 10s ago`; `never` for null. */
