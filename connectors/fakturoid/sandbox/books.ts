@@ -68,10 +68,8 @@ export class Books {
 
   remove(kind: Kind, id: number): SandboxRecord | undefined {
     const records = this.of(kind);
-    return records.splice(
-      records.findIndex((one) => one.id === id),
-      1,
-    )[0];
+    const at = records.findIndex((one) => one.id === id);
+    return records.splice(at, 1)[0];
   }
 
   /** Documents come by day and number, the newest first, as was seen. The order of others is an assumption. */

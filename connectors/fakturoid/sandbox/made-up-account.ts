@@ -42,23 +42,13 @@ export class MadeUpAccount {
 
   account(subdomain: string, nowMs: number): Record<string, unknown> {
     const name = "Zkušební účet s.r.o.";
-    const texts = words(
-      "plan=Start full_name=~ registration_no=12345678 vat_no=CZ12345678 local_vat_no=~ city=Praha currency=CZK",
-    );
-    const numbers = {
-      plan_price: 372,
-      due: 14,
-      vat_rate: 21,
-      invoice_proforma: false,
-      vat_mode: "vat_payer",
-    };
+    const texts = words("plan=Start registration_no=12345678 vat_mode=vat_payer local_vat_no=~ currency=CZK");
+    const numbers = { plan_price: 372, due: 14, vat_rate: 21, invoice_proforma: false };
     return { subdomain, name, ...texts, ...numbers, ...this.times(nowMs - 900 * dayMs) };
   }
 
   bankAccount(nowMs: number): SandboxRecord {
-    const texts = words(
-      "name=Účet currency=CZK number=123456789/0100 iban=CZ6501000000000123456789 swift_bic=KOMBCZPP",
-    );
+    const texts = words("name=Účet currency=CZK number=123456789/0100 iban=~ swift_bic=KOMBCZPP");
     return { ...this.head(nowMs - 900 * dayMs), ...texts, pairing: true, default: true };
   }
 
@@ -70,9 +60,7 @@ export class MadeUpAccount {
   subject(atMs: number): SandboxRecord {
     const head = this.head(atMs);
     const name = `${this.pick(firms)} ${head.id % 1000}`;
-    const texts = words(
-      "custom_id=~ full_name= city=Brno zip=60200 country=CZ vat_no= local_vat_no=~ webinvoice_history=~",
-    );
+    const texts = words("custom_id=~ full_name= city=Brno country=CZ vat_no= webinvoice_history=~");
     const registration_no = String(10_000_000 + (head.id % 90_000_000));
     const numbers = { user_id: null, due: null, suggestion_enabled: true, registration_no };
     return { ...head, name, type: this.pick(["customer", "supplier", "both"]), ...texts, ...numbers };
@@ -83,63 +71,35 @@ export class MadeUpAccount {
     const dates = { start_date: day(atMs), end_date: null, next_occurrence_on: day(atMs + 30 * dayMs) };
     const more = isRecurring ? { active: true, months_period: 1, ...dates } : {};
     const legacy_bank_details = words("bank_account=123456789/0100 iban=~ swift_bic=~");
-    return {
-      ...this.head(atMs),
-      name: `Paušál ${String(name)}`,
-      subject_id,
-      legacy_bank_details,
-      tags: [],
-      ...sums,
-      ...more,
-    };
+    const own = { name: `Paušál ${String(name)}`, subject_id, legacy_bank_details, tags: [] };
+    return { ...this.head(atMs), ...own, ...sums, ...more };
   }
 
   invoice(atMs: number, subject: SandboxRecord): SandboxRecord {
     const head = this.head(atMs);
     const number = `2026-${String(head.id % 10_000).padStart(4, "0")}`;
-    const texts = words(
-      "custom_id=~ document_type=invoice client_vat_no= client_local_vat_no=~ your_registration_no=12345678",
-    );
-    const names = {
-      subject_id: subject.id,
-      client_name: subject["name"],
-      variable_symbol: number.replace("-", ""),
-    };
+    const texts = words("custom_id=~ document_type=invoice client_vat_no= your_registration_no=12345678");
+    const names = { subject_id: subject.id, client_name: subject["name"], variable_symbol: number.slice(5) };
     const dates = { issued_on: day(atMs), due: 14, due_on: day(atMs + 14 * dayMs) };
     const sums = this.money(1 + (head.id % 3));
     const paid = this.random() < 0.6 ? this.payment(atMs + dayMs, sums.total) : null;
-    const state = {
-      status: paid ? "paid" : "open",
-      paid_on: paid?.["paid_on"] ?? null,
-      payments: paid ? [paid] : [],
-    };
-    const rest = {
-      related_id: null,
-      tags: ["web"],
-      remaining_amount: sums.total,
-      paid_advances: [],
-      eet_records: [],
-    };
-    return { ...head, ...texts, number, ...names, ...dates, ...state, ...sums, ...rest, attachments: null };
+    const state = { status: paid ? "paid" : "open", paid_on: paid?.["paid_on"] ?? null };
+    const rest = { related_id: null, tags: ["web"], paid_advances: [], eet_records: [], attachments: null };
+    const payments = paid ? [paid] : [];
+    return { ...head, ...texts, number, ...names, ...dates, ...state, ...sums, ...rest, payments };
   }
 
   expense(atMs: number, subject: SandboxRecord): SandboxRecord {
     const head = this.head(atMs);
     const sums = this.money(1);
-    const texts = words(
-      `custom_id=~ number=N${head.id % 10_000} original_number=F-${head.id % 777} status=paid document_type=invoice`,
-    );
+    const number = head.id % 10_000;
+    const texts = words(`number=N${number} original_number=F-${number} status=paid document_type=invoice`);
     const supplier = {
       supplier_name: subject["name"],
       subject_id: subject.id,
       proportional_vat_deduction: 100,
     };
-    const dates = {
-      issued_on: day(atMs),
-      received_on: day(atMs + dayMs),
-      due_on: day(atMs + 14 * dayMs),
-      paid_on: day(atMs + dayMs),
-    };
+    const dates = { issued_on: day(atMs), due_on: day(atMs + 14 * dayMs), paid_on: day(atMs + dayMs) };
     const attachments = [{ id: this.nextId++, ...words("filename=doklad.pdf content_type=application/pdf") }];
     const payments = [this.payment(atMs + dayMs, sums.total)];
     return { ...head, ...texts, ...supplier, ...dates, tags: [], ...sums, payments, attachments };
@@ -161,14 +121,9 @@ export class MadeUpAccount {
     const lines = Array.from({ length: count }, () => {
       const [quantity, price] = [1 + Math.floor(this.random() * 5), 100 + Math.floor(this.random() * 900)];
       const [net, vat] = [quantity * price, (quantity * price * rate) / 100];
-      const texts = words(
-        `quantity=${quantity}.0 unit_name=ks unit_price=${price}.0 unit_price_without_vat=${price}.0`,
-      );
-      const sums = {
-        total_price_without_vat: amount(net),
-        total_vat: amount(vat),
-        native_total_vat: rate === 0 ? 0 : amount(vat),
-      };
+      const texts = words(`quantity=${quantity}.0 unit_name=ks unit_price=${price}.0`);
+      const native_total_vat = rate === 0 ? 0 : amount(vat);
+      const sums = { total_price_without_vat: amount(net), total_vat: amount(vat), native_total_vat };
       return {
         id: this.nextId++,
         name: this.pick(things),
@@ -181,9 +136,7 @@ export class MadeUpAccount {
     const base = lines.reduce((sum, line) => sum + Number(line.total_price_without_vat), 0);
     const vat = lines.reduce((sum, line) => sum + Number(line.total_vat), 0);
     const [subtotal, total] = [amount(base), amount(base + vat)];
-    const vat_rates_summary = [
-      { vat_rate: rate, base: subtotal, vat: amount(vat), native_base: subtotal, currency: "CZK" },
-    ];
+    const vat_rates_summary = [{ vat_rate: rate, base: subtotal, vat: amount(vat), currency: "CZK" }];
     const native = { native_subtotal: subtotal, native_total: total };
     return { currency: "CZK", exchange_rate: "1.0", subtotal, total, ...native, lines, vat_rates_summary };
   }

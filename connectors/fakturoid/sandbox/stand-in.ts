@@ -236,11 +236,8 @@ async function deliver(
     if (signal.aborted) return;
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(answerMs)]);
     const request = { method: "POST", headers, body: JSON.stringify(document), signal: deadline };
-    const outcome = await fetch(url, request).then(
-      ({ status }) => String(status),
-      () => "no answer",
-    );
-    attempts.push({ eventId, outcome });
-    if (outcome.startsWith("2")) return;
+    const response = await fetch(url, request).catch(() => null);
+    attempts.push({ eventId, outcome: String(response?.status ?? "no answer") });
+    if (response?.ok) return;
   }
 }
