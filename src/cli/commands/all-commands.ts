@@ -26,8 +26,8 @@ export const commands: readonly Command[] = [
   lazy("after-run", async () => (await import("./after-run-command.ts")).afterRunCommand),
   {
     ...lazy("completion", () => Promise.reject(new Error("broken promise: it answers at once"))),
-    answer: async (environment, args) =>
-      (await import("../completion/answer-completion.ts")).answerCompletion(environment, args),
+    answer: async (environment, args, tree) =>
+      (await import("../completion/answer-completion.ts")).answerCompletion(environment, args, tree),
   },
   lazy("webhooks list", async () => (await subscriptions()).listCommand),
   lazy("webhooks create", async () => (await subscriptions()).createCommand),

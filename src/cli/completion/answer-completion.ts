@@ -1,23 +1,22 @@
 import { readFileSync } from "node:fs";
-import type { Option } from "commander";
+import type { Command as Node, Option } from "commander";
 import { MirrorError } from "../../base/errors.ts";
 import { unknownName } from "../../base/names.ts";
 import { complete, type NameSources } from "./complete.ts";
 import { completionText, joinedWords, shells, shellScript } from "./shell-scripts.ts";
-import { commandTree } from "../program/command-line.ts";
 import type { ProcessEnvironment } from "../program/command.ts";
 
 /** Prints the script of a shell; with words, as the script calls it, what may stand at the cursor. */
 export async function answerCompletion(
   environment: ProcessEnvironment,
   [name = "", ...words]: readonly string[],
+  tree: () => Node,
 ): Promise<string> {
   const shell = shells.find((one) => one === name);
   if (shell === undefined) throw new MirrorError("usage", unknownName("shell", name, shells));
   if (words.length === 0) return shellScript(shell);
   const typed = joinedWords(shell, words);
-  const root = commandTree(environment.commands, environment.version);
-  return completionText(shell, await complete(root, typed, sourcesOf(environment, typed)));
+  return completionText(shell, await complete(tree(), typed, sourcesOf(environment, typed)));
 }
 
 function sourcesOf(environment: ProcessEnvironment, words: readonly string[]): NameSources {

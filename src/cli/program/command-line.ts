@@ -80,7 +80,8 @@ export function commandTree(
       "A local SQLite mirror of a company: complete, crash-proof and provably equal to the service.",
     )
     .version(version, "-V, --version", "print the version")
-    .addHelpCommand(helpNode());
+    .addHelpCommand(helpNode())
+    .addHelpText("afterAll", ({ command }) => helpOf(wordsOf(command)));
   addOptions(root, globalOptions);
   for (const command of byTask(commands)) {
     const node = addCommand(root, command, newNode);
@@ -99,7 +100,6 @@ function parserNode(name: string, columns: number, print: (text: string) => void
     .helpCommand(false)
     .helpOption("-h, --help", "print this help")
     .configureHelp({ showGlobalOptions: true, visibleGlobalOptions, subcommandTerm, minWidthToWrap: 12 })
-    .addHelpText("after", () => helpOf(wordsOf(node)))
     .configureOutput({
       writeOut: print,
       writeErr: () => undefined,

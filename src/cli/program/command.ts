@@ -1,3 +1,4 @@
+import type { Command as CommandNode } from "commander";
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import type { KnownConnector } from "../../config/config-schema.ts";
@@ -164,7 +165,11 @@ export interface Command extends CommandSpec {
     (context: CommandContext, input: ParsedInput & { readonly loaded: never }) => Promise<Ending>
   >;
   /** Instead of `load`: gives the text for stdout at once, without config, console and connectors. */
-  readonly answer?: (environment: ProcessEnvironment, args: readonly string[]) => Promise<string>;
+  readonly answer?: (
+    environment: ProcessEnvironment,
+    args: readonly string[],
+    tree: () => CommandNode,
+  ) => Promise<string>;
 }
 
 /** Options of a type that only the command itself knows. */

@@ -2,7 +2,7 @@ import { MirrorError } from "../../base/errors.ts";
 import type { Console } from "../console/console.ts";
 import { createOutput, type Output } from "../console/output.ts";
 import type { PagedStream } from "../console/pager.ts";
-import { readCommandLine, type Request } from "./command-line.ts";
+import { commandTree, readCommandLine, type Request } from "./command-line.ts";
 import { codeOfEnding, codeOfError, type StopSignal } from "./exit-code.ts";
 import { earlyGlobals, type Globals } from "./globals.ts";
 import type { ProcessEnvironment } from "./command.ts";
@@ -47,7 +47,8 @@ async function answerOf(
   environment: ProcessEnvironment,
   { command, input }: Request & { kind: "run" },
 ): Promise<string | null> {
-  return (await command.answer?.(environment, input.args)) ?? null;
+  const { commands, version } = environment;
+  return (await command.answer?.(environment, input.args, () => commandTree(commands, version))) ?? null;
 }
 
 async function loadConsole(
