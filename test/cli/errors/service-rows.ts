@@ -110,7 +110,7 @@ export const serviceRows: readonly ErrorRow[] = [
       answer.write('{"name":', () => answer.destroy());
     },
     ...failed,
-    what: "the connection was closed before the answer was complete",
+    what: "the connection was ",
     next: goesOn,
   },
   {
