@@ -3,6 +3,7 @@ import axe from "axe-core";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
+import { Secret } from "../../src/base/secret.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import { defaultReadyLimits } from "../../src/status/conditions.ts";
 import { PageAccess } from "../../src/status/page/page-access.ts";
@@ -28,32 +29,44 @@ let server: WebhookServer;
 let browser: Browser | null;
 let url: string;
 
-beforeAll(async () => {
-  [browser, states] = await Promise.all([startBrowser(), openStates(clock)]);
+/** The pages of all states behind a server of their own. */
+function startSite(
+  access: Pick<ConstructorParameters<typeof PageAccess>[0], "isLocal" | "token">,
+  companies: readonly string[] = states.names,
+) {
   const site = new StatusSite({
     clock,
     version: "1.2.3",
-    access: new PageAccess({ clock, isLocal: true, token: () => null }),
-    companies: () => states.names,
+    access: new PageAccess({ clock, ...access }),
+    companies: () => companies,
     find: states.find,
     views: () => Promise.resolve([...states.views.values()]),
     limits: () => defaultReadyLimits,
     timeZone: () => "Europe/Bratislava",
   });
-  const companies = { find: () => null, countAnswer: () => undefined };
-  server = await startServer({
-    host: "127.0.0.1",
-    port: 0,
-    companies,
-    clock: systemClock,
-    pages: {},
-    site,
-    log: silentLog,
-  });
+  const nobody = { find: () => null, countAnswer: () => undefined };
+  const parts = { companies: nobody, clock: systemClock, pages: {}, site, log: silentLog };
+  return startServer({ host: "127.0.0.1", port: 0, ...parts });
+}
+
+beforeAll(async () => {
+  [browser, states] = await Promise.all([startBrowser(), openStates(clock)]);
+  server = await startSite({ isLocal: true, token: () => null });
   url = `http://127.0.0.1:${server.port}`;
 });
 
+/** The picture of the documents: one company that is well. */
+async function takePicture(folder: string): Promise<void> {
+  const one = await startSite({ isLocal: true, token: () => null }, ["acme"]);
+  const opened = browser && (await openPage(browser, `http://127.0.0.1:${one.port}/`));
+  await opened?.page.setViewportSize({ width: 1_160, height: 1_010 });
+  await opened?.page.screenshot({ path: `${folder}/status-page.png` });
+  await opened?.close();
+  await one.close(100);
+}
+
 afterAll(async () => {
+  if (pictures !== undefined) await takePicture(pictures);
   await browser?.close();
   await server.close(100);
   await states.close();
@@ -63,7 +76,7 @@ const pages = {
   huge: "/",
   empty: "/companies/empty",
   "first run": "/companies/first_run",
-  healthy: "/companies/healthy",
+  healthy: "/companies/acme",
   failing: "/companies/failing",
   hostile: "/companies/hostile",
   search: "/companies/hostile/changes?q=script",
@@ -128,14 +141,14 @@ describe("in a browser, a page", () => {
 
   test("changes by itself, and keeps focus, typed text, scroll position and opened details", async () => {
     if (!browser) return;
-    const { page, wrong, close } = await openPage(browser, `${url}/companies/healthy`);
+    const { page, wrong, close } = await openPage(browser, `${url}/companies/acme`);
     await page.waitForFunction(`document.getElementById("connection").textContent.startsWith("Live")`);
     await page.evaluate("globalThis.sameDocument = true");
     await page.click("#budget-table summary");
     await page.fill("input[type=search]", "Kov");
     const scrolled = await page.evaluate<number>("window.scrollY");
-    const before = states.views.get("healthy")!;
-    states.views.set("healthy", { ...before, missingSecrets: ["the environment variable X is not set"] });
+    const before = states.views.get("acme")!;
+    states.views.set("acme", { ...before, missingSecrets: ["the environment variable X is not set"] });
     await page.waitForSelector(".verdict.bad");
     expect(await page.textContent(".sentence")).toBe(
       "Not current: a secret is missing: the environment variable X is not set",
@@ -144,7 +157,7 @@ describe("in a browser, a page", () => {
       await page.evaluate(`[sameDocument, document.activeElement.name, document.activeElement.value,
         document.getElementById("budget-table").open, window.scrollY - ${scrolled} < 400]`),
     ).toEqual([true, "q", "Kov", true, true]);
-    states.views.set("healthy", before);
+    states.views.set("acme", before);
     await page.waitForSelector(".verdict.good");
     expect(wrong).toEqual([]);
     await close();
@@ -153,14 +166,29 @@ describe("in a browser, a page", () => {
   test("works without JavaScript: companies and changes are searched by forms", async () => {
     if (!browser) return;
     const { page, close } = await openPage(browser, url, { javaScript: false });
-    await page.fill("input[type=search]", "healthy");
+    await page.fill("input[type=search]", "acme");
     await page.press("input[type=search]", "Enter");
-    await page.click("text=healthy");
+    await page.click("text=acme");
     expect(await page.textContent(".sentence")).toMatch(/^Everything is fresh and proven as of \d\d:\d\d$/);
     await page.fill("input[type=search]", "kováč");
     await page.click("button");
-    expect(await page.textContent("h1")).toBe("Changes of healthy");
+    expect(await page.textContent("h1")).toBe("Changes of acme");
     expect(await page.textContent(".rows > li:last-child")).toContain("Kováč & synovia");
     await close();
+  });
+
+  test("asks for a token where one is set, and follows after it was given", async () => {
+    if (!browser) return;
+    const token = "a-token-of-the-pages-0123";
+    const closed = await startSite({ isLocal: false, token: () => Secret.of(token) });
+    const { page, close } = await openPage(browser, `http://127.0.0.1:${closed.port}/companies/acme`);
+    await page.evaluate(axe.source);
+    expect(await judge(page, "sign-in")).toEqual([]);
+    await page.fill("input[type=password]", token);
+    await page.press("input[type=password]", "Enter");
+    await page.waitForFunction(`document.getElementById("connection").textContent.startsWith("Live")`);
+    expect(await page.textContent("h1")).toBe("acme");
+    await close();
+    await closed.close(100);
   });
 });

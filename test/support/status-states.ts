@@ -26,7 +26,7 @@ export interface StatusStates {
   readonly names: readonly string[];
   readonly views: Map<string, CompanyStatusView>;
   readonly find: (company: string) => PageCompany | null;
-  /** The mirror of the company `healthy`. */
+  /** The mirror of the company `acme`. */
   readonly mirror: string;
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export async function openStates(clock: Clock): Promise<StatusStates> {
     company.sandbox.control.update("clients", Number(ids[i]), { name });
   await sync(company, { startAtMs: lookedAtMs - 6 * hourMs, scrub: null });
   const states: Record<string, (db: Database.Database) => void> = {
-    healthy: events,
+    acme: events,
     failing: (db) => (events(db), failures(db)),
     hostile: hostileRows,
     first_run: firstRun,
@@ -70,7 +70,7 @@ export async function openStates(clock: Clock): Promise<StatusStates> {
     rmSync(folder, { recursive: true, force: true });
     await company.close();
   };
-  return { names, views, find, mirror: mirrorFiles(config, "healthy").mirror, close };
+  return { names, views, find, mirror: mirrorFiles(config, "acme").mirror, close };
 }
 
 const progress = progressOf({
@@ -96,7 +96,7 @@ function allViews(): Map<string, CompanyStatusView> {
     return companyView({ company, ...current, ...sick });
   });
   const all = [
-    companyView({ company: "healthy", ...current }),
+    companyView({ company: "acme", ...current }),
     companyView({
       company: "empty",
       sweptMs: swept(null),

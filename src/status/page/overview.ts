@@ -111,8 +111,8 @@ function pager(text: string, current: number, pages: number): Html {
   const link = (page: number, name: string, rel: string) =>
     page >= 1 && page <= pages && html`<a rel="${rel}" href="${overviewPath({ text, page })}">${name}</a>`;
   return html`<nav class="pager" aria-label="Pages">
-    ${link(current - 1, "Worse", "prev")}
-    <span>Page ${current} of ${pages}</span> ${link(current + 1, "Better", "next")}
+    ${link(current - 1, "Previous", "prev")}
+    <span>Page ${current} of ${pages}</span> ${link(current + 1, "Next", "next")}
   </nav>`;
 }
 

@@ -120,8 +120,8 @@ function goodHeadline({ view, status, moment }: CompanyPageFacts): Headline {
   if (!verified.match)
     return {
       level: "look",
-      sentence: `Everything is fresh as of ${asOf}, but \`verify\` found a difference ${age}`,
-      next: "`fintoro-mirror verify --repair` reads again what differs, and says what is left.",
+      sentence: `Everything is fresh as of ${asOf}, but \`verify\` found a difference`,
+      next: `That was ${age}. \`fintoro-mirror verify --repair\` reads again what differs, and says what is left.`,
     };
   if (provedMs >= freshSinceMs(view))
     return { level: "good", sentence: `Everything is fresh and proven as of ${asOf}`, next: null };

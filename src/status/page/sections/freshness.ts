@@ -32,12 +32,13 @@ function row(one: ResourceHealth, { view, moment, limits }: CompanyPageFacts): H
   const isLate = ageMs > limits.freshForMs && !isFirstRun(view);
   const isPart = expected !== null && live < expected;
   const count = html`${formatCount(live)}${isPart && html` <small>of ${formatCount(expected)}</small>`}`;
-  const age = html`${sweptAt === null ? "not yet" : when(sweptAt, moment)}${isLate && html` <strong class="late">late</strong>`}`;
+  const age = sweptAt === null ? "not yet" : when(sweptAt, moment);
+  const left = isLate ? html`<strong class="late">late</strong>` : bar(1 - ageMs / limits.freshForMs, "good");
   return html`<tr>
     <th scope="row">${name.replaceAll("_", " ")}${detailsOf(one, moment.nowMs)}</th>
     <td class="number">${count}</td>
     <td class="age">
-      <div><span>${age}</span>${bar(1 - ageMs / limits.freshForMs, isLate ? "bad" : "good")}</div>
+      <div><span>${age}</span>${left}</div>
     </td>
   </tr>`;
 }
