@@ -27,7 +27,7 @@ export function didYouMean(value: unknown, candidates: Iterable<string>): string
 }
 
 /** So many names are listed where none of them is close. */
-const fewNames = 14;
+const fewNames = 24;
 
 /** `unknown table invoises. Did you mean invoices?`: the sentence about every name that is not known. */
 export function unknownName(kind: string, name: string, known: readonly string[], place = ""): string {
