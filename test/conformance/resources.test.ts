@@ -8,13 +8,14 @@ import { idOf, type Dict, type Truth } from "../support/truth.ts";
 /** Every resource of every connector, mirrored once, through one suite. */
 describe.each(conforming.map((one) => [one.manifest.name, one] as const))(
   "%s",
-  (_, { manifest, open }: Conforming) => {
+  (_, conformingOne: Conforming) => {
+    const { manifest } = conformingOne;
     let service: OpenedService;
     let report: CompanyReport;
     let truth: Truth;
 
     beforeAll(async () => {
-      service = await open();
+      service = await conformingOne.open();
       report = await service.sync();
       truth = await service.truth();
     }, 60_000);

@@ -97,7 +97,12 @@ export const conforming: readonly Conforming[] = [fintoroService, fakturoidServi
 
 /** A record without an id is the only one of its table. */
 function byId(records: readonly Dict[]) {
-  return new Map(records.map((json) => [String(json["id"] ?? 1), { json, text: JSON.stringify(json) }]));
+  return new Map(
+    records.map((json) => [
+      String(typeof json["id"] === "number" ? json["id"] : 1),
+      { json, text: JSON.stringify(json) },
+    ]),
+  );
 }
 
 /** Amounts that come as texts. */
