@@ -61,6 +61,7 @@ export const pageGroups: readonly PageGroup[] = [
       page("docs/commands.md", "Commands and exit codes"),
       page("docs/how-it-works.md", "How it works"),
       page("docs/library.md", "Client library"),
+      page("docs/write-a-connector.md", "Write a connector"),
       page("src/README.md", "How the code is made"),
       page("test/bench/peers/README.md", "Beside other tools"),
       page("SECURITY.md", "Threats and tests"),

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { parseDocument } from "yaml";
+import { knownFakturoid } from "../../connectors/fakturoid/known-fakturoid.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { commands } from "../../src/cli/commands/all-commands.ts";
 import { loadConfig } from "../../src/config/load.ts";
@@ -79,9 +80,14 @@ test.each(yaml.map(({ file, text }) => [file, text] as const))(
     if (!config.has("companies")) config.set("companies", { acme: { token: "${env:FINTORO_TOKEN}" } });
     const { warnings } = loadConfig({
       path: "/srv/config.yaml",
-      env: { FINTORO_TOKEN: "a-token", SANDBOX_TOKEN: "a-token" },
+      env: {
+        FINTORO_TOKEN: "a-token",
+        SANDBOX_TOKEN: "a-token",
+        FAKTUROID_CLIENT_ID: "an-id",
+        FAKTUROID_CLIENT_SECRET: "a-secret",
+      },
       cwd: "/srv",
-      connectors: [manifest],
+      connectors: [manifest, knownFakturoid],
       readFile: (file) =>
         file === "/srv/config.yaml" ? config.toString() : "https://hooks.example.com/secret-of-16-letters",
     });

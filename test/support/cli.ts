@@ -7,6 +7,8 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { fakturoid } from "../../connectors/fakturoid/fakturoid.ts";
+import { knownFakturoid } from "../../connectors/fakturoid/known-fakturoid.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { seededRandom } from "./seeded-random.ts";
 import {
@@ -124,6 +126,15 @@ export function connectorEntry(
   return { name, baseUrl, languages, resources, load: () => Promise.resolve({ manifest, ...parts }) };
 }
 
+/** The second connector, without its stand-in. */
+const secondEntry: ConnectorEntry = {
+  ...knownFakturoid,
+  load: () => {
+    const startSandbox = () => Promise.reject(new Error("its stand-in runs as a process of its own"));
+    return Promise.resolve({ manifest: fakturoid, startSandbox });
+  },
+};
+
 /** The whole command line in this process, over streams that keep what is written. */
 export function createTestInvocation(
   argv: readonly string[],
@@ -163,7 +174,7 @@ export function createTestInvocation(
     random: seededRandom(1),
     version: "1.2.3",
     commands: [],
-    connectors: [connectorEntry()],
+    connectors: [connectorEntry(), secondEntry],
     exampleConfig: () => readFileSync(path.join(root, "config.example.yaml"), "utf8"),
     ...parts,
   });

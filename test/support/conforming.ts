@@ -122,3 +122,8 @@ function plainCells(table: string, record: Dict): Cells {
   }
   return cells;
 }
+
+/** Their names. */
+export function manifestNames(): string[] {
+  return conforming.map((one) => one.manifest.name);
+}

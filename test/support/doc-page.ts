@@ -131,6 +131,7 @@ function adapted({ baseUrl, ports }: PageShell, args: readonly string[]): string
     return ["init", "--company", "acme", ...given];
   }
   if (command === "sandbox" && second === "--port") return ["sandbox", "--port", port, "--limit", "6000"];
+  if (command === "sandbox" && args.includes("--port")) return args.with(args.indexOf("--port") + 1, port);
   if (command === "sandbox" && second === "tick") return [...args, "--duration", "1s", "--changes", "5"];
   return [...args];
 }

@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { manifestNames } from "../support/conforming.ts";
+import { blocks, docs } from "../support/docs.ts";
+import { smallest } from "../support/smallest-connector.ts";
+import { openShop } from "../support/mirror.ts";
+import { stampOf } from "../support/store.ts";
+
+const page = "docs/write-a-connector.md";
+
+test("the smallest example is a connector: its manifest makes tables that take its records", async () => {
+  const [example] = blocks.filter(({ file, language }) => file === page && language === "ts");
+  const source = readFileSync(new URL("../support/smallest-connector.ts", import.meta.url), "utf8");
+  expect(source).toContain(example?.text ?? "no example");
+  const mirror = await openShop({ manifest: smallest });
+  const slice = Buffer.from(
+    '{"id":7,"code":"A-7","weight":"1.50","updated_at":"2026-11-02T01:00:00.000+01:00"}',
+  );
+  const put = () =>
+    mirror.apply(() => mirror.table("parcels").put({ stamp: stampOf(mirror), id: 7, slice, source: "list" }));
+  expect([put(), put()]).toEqual(["inserted", "unchanged"]);
+  expect(mirror.db.prepare("SELECT code, weight FROM parcels").all()).toEqual([{ code: "A-7", weight: 1.5 }]);
+});
+
+test("every connector has a folder, a stand-in and a place in the conformance suite", () => {
+  expect(manifestNames()).toEqual(["fintoro", "fakturoid"]);
+  for (const name of manifestNames()) expect(docs.get(page)).toContain(`connectors/${name}`);
+});
