@@ -37,6 +37,8 @@ export interface PagePayload extends PageOfReading {
   readonly since?: string;
   /** The newest time stamp on the pages before; see `ChangesPlan`. */
   readonly newest?: string | null;
+  /** The same of the reading before this one: that one showed all that changed before. */
+  readonly newestBefore?: string | null;
 }
 
 /** Payload of the work item for a page of a parent's list. */

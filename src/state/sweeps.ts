@@ -56,9 +56,9 @@ export function newestListed(meta: Meta, resource: string): string | null {
 }
 
 /** Notes it when a list is complete. Writes nothing where it is known. */
-export function noteNewest(meta: Meta, resource: string, newest: string | null): void {
+export function noteNewest(meta: Meta, resource: string, newest: string): void {
   const known = newestListed(meta, resource);
-  if (newest !== null && (known === null || newest > known)) meta.set(newestKey(resource), newest);
+  if (known === null || newest > known) meta.set(newestKey(resource), newest);
 }
 
 /** The lists that show all of a resource: one, one per variant, or none where it has no list of its own. */

@@ -208,6 +208,22 @@ describe("a list of changes", () => {
     expect((await service.run()).resources["parcels"]).toMatchObject({ updated: 0 });
   });
 
+  // Fault: pagination | a deletion moves a new record to a page already read | the whole list, read once more after weeks | the next list of changes shows it
+  test("I11: what is new, and was hidden from the whole list by a deletion, is in the next list of changes", async () => {
+    const service = await opened([1, 2, 3, 4, 6, 7, 8]);
+    await service.run();
+    service.pass(8 * dayMs);
+    service.change(5);
+    service.pass(2 * hourMs);
+    service.change(8);
+    service.whenAsked((asked) => asked === 1 && service.remove(7));
+    await service.run();
+    expect(service.asked.slice(0, 2)).toEqual(["/parcels 1", "/parcels 2"]);
+    service.pass(dayMs);
+    await service.run();
+    expect(service.live()).toContain(5);
+  });
+
   test("what changes while the whole list is read is in the next list of changes", async () => {
     const service = await opened(seven);
     await service.run();

@@ -2,7 +2,14 @@ import { isoTime } from "../../base/clock.ts";
 import type { PageFacts } from "../../extract/page-facts.ts";
 import type { PagePayload } from "../../extract/work-request.ts";
 import type { EarlierReadings, Listing, Shown } from "../../state/listings.ts";
-import { changesVariant, noteExpected, noteNewest, sweepKey } from "../../state/sweeps.ts";
+import {
+  changesOf,
+  changesVariant,
+  newestListed,
+  noteExpected,
+  noteNewest,
+  sweepKey,
+} from "../../state/sweeps.ts";
 import { requireRunId, type AnswerContext } from "../context/run-context.ts";
 import { queueNextPage } from "../plan/list-reads.ts";
 import { endReading, pagePlace } from "./listing.ts";
@@ -23,14 +30,14 @@ export function addWalkedPage(answer: AnswerContext, page: Shown & PageFacts, ne
   const place = { ...payload, newest: stamps.toSorted().at(-1) ?? null };
   const listing = openWalk(answer, page, isFull);
   if (listing === null) return;
-  if (page.page === 1 && !isFull) return endWalk(answer, listing, page, place.newest);
+  if (page.page === 1 && !isFull) return endWalk(answer, listing, page, place);
   const showsNew = listings.showsNew(listing, page) || page.ids.length + page.withoutId.length === 0;
   listings.putPage(listing, { ...page, total: 0 });
   if (isFull && showsNew) {
     listings.update({ ...listing, pages: page.pages });
     return queueNextPage(answer, place, page.pages);
   }
-  endWalk(answer, listing, listings.shown(listing), place.newest, !showsNew);
+  endWalk(answer, listing, listings.shown(listing), place, !showsNew);
 }
 
 /** The listing that a page belongs to; page 1 opens it. Null: its reading was given up. */
@@ -54,20 +61,24 @@ function endWalk(
   answer: AnswerContext,
   listing: Listing,
   shown: Shown,
-  newest: string | null,
+  { newest = null, newestBefore = null }: Pick<PagePayload, "newest" | "newestBefore">,
   isRepeated = false,
 ): void {
   const { run, resource } = answer;
   const { variant, startedAt } = listing;
   const { name } = resource;
+  const { meta } = run.mirror;
   const earlier = run.listings.earlier(listing);
-  const wasWhole = variant === "" && run.runs.lastSwept(name) !== null;
+  const isFollowed = changesOf(resource) === null || newestListed(meta, name) !== null;
+  const wasWhole = variant === "" && isFollowed && run.runs.lastSwept(name) !== null;
   const verdict = judgeWalk(listing, shown, { earlier, wasWhole, isRepeated });
   const total = verdict.seen.size + shown.withoutId.length;
-  // What changed while the list was read may have been missed: the next list of changes shows it.
   if (verdict.kind === "whole") {
-    noteNewest(run.mirror.meta, name, newest === null || newest < startedAt ? newest : startedAt);
-    if (variant !== changesVariant) noteExpected(run.mirror.meta, sweepKey(name, variant), total);
+    // What may have been missed is in the next list of changes: what changed since the reading before, as its own stamps
+    // say, and where there was none, since the last list of changes.
+    const proven = listing.pages === 1 ? newest : earlier && newestBefore;
+    if (proven !== null) noteNewest(meta, name, proven < startedAt ? proven : startedAt);
+    if (variant !== changesVariant) noteExpected(meta, sweepKey(name, variant), total);
   }
   endReading(answer, { listing: { ...listing, total }, shown, before: null, verdict });
 }

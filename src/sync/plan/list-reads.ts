@@ -151,10 +151,12 @@ function placeOf({ lane, rank = 0, reason }: NewWorkItem): Pick<NewWorkItem, "la
  */
 export function queueSweepAgain(answer: AnswerContext, { attempt }: Listing): void {
   const { run, resource, item, stamp } = answer;
-  const { again: _again, newest: _newest, ...payload } = item.payload as PagePayload & Partial<ChildPayload>;
-  const next = { attempt: attempt + 1 };
+  const { again: _again, newest, ...payload } = item.payload as PagePayload & Partial<ChildPayload>;
+  const next = { attempt: attempt + 1, ...(newest !== undefined && { newestBefore: newest }) };
   if (resource.list.kind === "walked")
-    run.log.debug(`${resource.name}: reading the list again, for what moved meanwhile`, next);
+    run.log.debug(`${resource.name}: reading the list again, for what moved meanwhile`, {
+      attempt: next.attempt,
+    });
   else run.log.info(`${resource.name}: the list changed while it was read. Reading it again.`, next);
   const work = pageWork(resource.name, { ...payload, ...next, page: 1 }, stamp.receivedSeq);
   run.queue.add({ ...work, ...placeOf(item) });
