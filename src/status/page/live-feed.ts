@@ -6,7 +6,7 @@ import type { Part } from "./markup/page-part.ts";
 /** Between two readings: so many times what one computes, so that looking takes little of the one thread there is. */
 const restFactor = 200;
 const shortestMs = 2_000;
-const longestMs = 60_000;
+const longestMs = 5 * 60_000;
 
 /** The parts of a page, and the revision that a stream goes on from. */
 export interface FeedState {

@@ -88,7 +88,7 @@ export class StatusSite implements Site {
   private async readCompany(company: string) {
     const page = this.options.find(company);
     if (!page) return [];
-    return companyParts(await this.reader(company).read(page, this.moment(), this.options.limits()));
+    return companyParts(this.reader(company).read(page, this.moment(), this.options.limits()));
   }
 
   private async searchAnswer(company: string, page: PageCompany, { query }: SiteRequest): Promise<Page> {

@@ -2,11 +2,13 @@ import { existsSync, statSync } from "node:fs";
 import { messageOf } from "../../../base/errors.ts";
 import { InboxView } from "../../../state/inbox/inbox-view.ts";
 import { Runs } from "../../../state/runs.ts";
+import { Changes } from "../../../store/apply/change-reader.ts";
 import { openDatabase, type Db } from "../../../store/database.ts";
 import { assertReadable } from "../../../store/migrations/migrate.ts";
 import type { CompanyStatus } from "../../company-status.ts";
 import type { ReadyLimits } from "../../conditions.ts";
 import { readStatus } from "../../read-status.ts";
+import { changeLine } from "./changes/change-line.ts";
 import { searchChanges, type ChangeQuestion, type FoundChanges } from "./changes/change-search.ts";
 import type { Moment } from "../markup/moments.ts";
 import type { CompanyPageFacts, PageCompany } from "./company-facts.ts";
@@ -53,11 +55,11 @@ export class FactsReader {
   }
 
   /** Never throws for a mirror that cannot be read: the page says why. */
-  async read(page: PageCompany, moment: Moment, limits: ReadyLimits): Promise<CompanyPageFacts> {
+  read(page: PageCompany, moment: Moment, limits: ReadyLimits): CompanyPageFacts {
     const view = page.view();
     const common = { company: this.company, moment, limits, view, progress: page.progress() };
     try {
-      return { ...common, ...(await this.mirrorFacts(page, moment)), unreadable: null };
+      return { ...common, ...this.mirrorFacts(page, moment), unreadable: null };
     } catch (error) {
       this.close();
       const status = readStatus({ ...page.question, db: null, maxAgeMs: null, nowMs: moment.nowMs });
@@ -77,7 +79,7 @@ export class FactsReader {
     this.held = null;
   }
 
-  private async mirrorFacts(page: PageCompany, { nowMs }: Moment): Promise<MirrorFacts> {
+  private mirrorFacts(page: PageCompany, { nowMs }: Moment): MirrorFacts {
     const db = this.database(page);
     const version: unknown = db?.pragma("data_version", { simple: true });
     const { held } = this;
@@ -87,7 +89,7 @@ export class FactsReader {
     if (held && db && askedMs < (held.version === version ? held.readMs + unchangedMs : held.restsUntilMs))
       return held.facts;
     const status: CompanyStatus = readStatus({ ...page.question, db, maxAgeMs: null, nowMs });
-    const facts = { status, ...(db ? await readLists(db) : { events: [], changes: [], runs: [] }) };
+    const facts = { status, ...(db ? readLists(db) : { events: [], changes: [], runs: [] }) };
     const readMs = clock.monotonicMs();
     this.held = { facts, version, readMs, restsUntilMs: readMs + (cpuMs() - startedMs) * restFactor };
     return facts;
@@ -107,12 +109,11 @@ export class FactsReader {
   }
 }
 
-async function readLists(db: Db): Promise<Omit<MirrorFacts, "status">> {
-  const everything = { text: "", resource: null, beforeSeq: null };
-  const { lines } = await searchChanges(db, everything);
+function readLists(db: Db): Omit<MirrorFacts, "status"> {
+  const all = { fromSeq: 0, beforeSeq: Number.MAX_SAFE_INTEGER, resource: null };
   return {
     events: new InboxView(db).list({ most: mostEvents }),
-    changes: lines.slice(0, mostChanges),
+    changes: new Changes(db).newestIn({ ...all, most: mostChanges }).map(changeLine),
     runs: new Runs(db).latest(mostRuns),
   };
 }

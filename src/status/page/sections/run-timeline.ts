@@ -55,8 +55,8 @@ export function runTimeline(facts: CompanyPageFacts): Part {
   );
 }
 
-function isRunning({ id }: RunRow, { status: { running }, view }: CompanyPageFacts): boolean {
-  return view.run !== null && running === id;
+function isRunning({ id, outcome }: RunRow, { runs, view }: CompanyPageFacts): boolean {
+  return view.run !== null && outcome === null && runs[0]?.id === id;
 }
 
 function outcomeOf(
