@@ -2,8 +2,10 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { writeFileAtomically } from "../base/atomic-file.ts";
 import type { Clock } from "../base/clock.ts";
-import { messageOf } from "../base/errors.ts";
+import { messageOf, MirrorError } from "../base/errors.ts";
+import type { Lane } from "../base/lane.ts";
 import { Redactor } from "../base/secret.ts";
+import { Semaphore } from "../base/semaphore.ts";
 import type { Log } from "../base/logger.ts";
 import { isObject } from "../json/literal.ts";
 import { ProtocolError, UnauthenticatedError, type ServiceError } from "../connector/service-errors.ts";
@@ -20,6 +22,12 @@ export interface AccessTokenParts {
 
 /** Asks the service for a token with this `Authorization`; gives the body of its answer. */
 export type AskForToken = (authorization: string) => Promise<Buffer>;
+
+/** The call that a token is for. */
+interface TokenCaller {
+  readonly lane: Lane;
+  readonly signal: AbortSignal;
+}
 
 interface AccessToken {
   readonly token: string;
@@ -44,20 +52,29 @@ export class AccessTokens {
   private readonly parts: AccessTokenParts;
   private known: AccessToken | null = null;
   private refused: string | null = null;
-  private asking: Promise<string> | null = null;
+  /** An event may wait for the next month's calls to ask for one: a run does not wait with it. */
+  private readonly turns = { event: new Semaphore(1), other: new Semaphore(1) };
   private readonly redactor = new Redactor();
 
   constructor(parts: AccessTokenParts) {
     this.parts = parts;
   }
 
-  /** The token to use now. Throws what `ask` throws, and UnauthenticatedError where the service refuses the credentials. */
-  async current(ask: AskForToken): Promise<string> {
-    const usable = [this.known, this.stored()].find((one) => one && this.isUsable(one));
-    this.known = usable ?? null;
+  /**
+   * The token to use now. Calls that need another one ask for it in turn, each by itself: one that is stopped stops no other.
+   * Throws what `ask` throws, and UnauthenticatedError where the service refuses the credentials.
+   */
+  async current(ask: AskForToken, { lane, signal }: TokenCaller): Promise<string> {
+    const usable = this.usable();
     if (usable) return this.kept(usable);
-    this.asking ??= this.renew(ask).finally(() => (this.asking = null));
-    return this.asking;
+    const turn = lane === "webhook" ? this.turns.event : this.turns.other;
+    const release = await turn.acquire(signal);
+    if (!release) throw new MirrorError("stopped", "stopped while waiting for an access token");
+    try {
+      return this.kept(this.usable() ?? (await this.renew(ask)));
+    } finally {
+      release();
+    }
   }
 
   /** The text without any token of this process. */
@@ -74,14 +91,19 @@ export class AccessTokens {
     return token !== this.refused && this.parts.clock.nowMs() < renewAtMs;
   }
 
-  private async renew(ask: AskForToken): Promise<string> {
+  private usable(): AccessToken | null {
+    this.known = [this.known, this.stored()].find((one) => one && this.isUsable(one)) ?? null;
+    return this.known;
+  }
+
+  private async renew(ask: AskForToken): Promise<AccessToken> {
     const { credentials, clock } = this.parts;
     const basic = Buffer.from(credentials.replace("|", ":")).toString("base64");
     const askedMs = clock.nowMs();
     const token = tokenIn(await ask(`Basic ${basic}`).catch(explain), askedMs);
     this.known = token;
     this.store(token);
-    return this.kept(token);
+    return token;
   }
 
   private kept({ token }: AccessToken): string {

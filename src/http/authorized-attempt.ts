@@ -9,7 +9,10 @@ export async function attemptWithToken(wire: Wire, call: Call): Promise<Outcome>
   if (!accessTokens) return attempt(wire, call);
   try {
     for (let isRenewed = false; ; isRenewed = true) {
-      const token = await accessTokens.current((authorization) => askForToken(wire, call, authorization));
+      const token = await accessTokens.current(
+        (authorization) => askForToken(wire, call, authorization),
+        call,
+      );
       const headers = { ...call.headers, authorization: `Bearer ${token}` };
       const outcome = await attempt(wire, { ...call, headers });
       const isRefused =
