@@ -9,7 +9,7 @@ import { stampOf } from "../support/store.ts";
 const page = "docs/write-a-connector.md";
 
 test("the smallest example is a connector: its manifest makes tables that take its records", async () => {
-  const [example] = blocks.filter(({ file, language }) => file === page && language === "ts");
+  const example = blocks.find(({ file, language }) => file === page && language === "ts");
   const source = readFileSync(new URL("../support/smallest-connector.ts", import.meta.url), "utf8");
   expect(source).toContain(example?.text ?? "no example");
   const mirror = await openShop({ manifest: smallest });

@@ -81,7 +81,12 @@ describe("the month's calls", () => {
     one.asked();
     await one.sync();
     expect(one.asked().filter((path) => path === "/invoices.json")).toHaveLength(1);
-    one.passDays(22);
+    one.passDays(7);
+    await one.sync();
+    expect(
+      one.said.filter((line) => line.startsWith("warn invoices: the whole list is overdue")),
+    ).toHaveLength(1);
+    one.passDays(15);
     one.asked();
     await one.sync();
     expect(one.asked().filter((path) => path === "/invoices.json")).toHaveLength(11);

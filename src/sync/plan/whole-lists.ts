@@ -76,12 +76,30 @@ export function chooseLists(run: RunContext): (resource: Resource) => readonly s
   const { mirror, runs, resources, wholeLists: settings, full, queue, startedAtMs } = run;
   const facts = { meta: mirror.meta, records: mirror.records, runs };
   const whole = wholeListsNow(facts, resources, { settings, nowMs: startedAtMs });
+  warnOfOverdue(run, wholeListFacts(facts, resources), whole);
   const isOpen = (name: string, variant: string) => queue.isAnyReady(name, `page:${variant}:`);
   return (resource) => {
     const { name } = resource;
     if (changesOf(resource) === null || full || isOpen(name, "")) return variantsOf(resource);
     return isOpen(name, changesVariant) || !whole.has(name) ? [changesVariant] : variantsOf(resource);
   };
+}
+
+/** A whole list that was due twice over is missed because the month's calls do not suffice for it. */
+function warnOfOverdue(
+  { log, wholeLists, startedAtMs }: RunContext,
+  lists: readonly WholeListFacts[],
+  chosen: ReadonlySet<string>,
+): void {
+  const everyMs = wholeLists?.everyMs ?? Infinity;
+  const overdue = lists.filter(
+    ({ name, readAtMs }) => readAtMs !== null && !chosen.has(name) && startedAtMs - readAtMs >= 2 * everyMs,
+  );
+  for (const { name, requests } of overdue)
+    log.warn(
+      `${name}: the whole list is overdue, and deletions are not seen: the month's calls do not suffice`,
+      { requests },
+    );
 }
 
 const everyRun: WholeListSettings = { everyMs: 0, mostRequests: null };
