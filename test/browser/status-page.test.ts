@@ -6,7 +6,7 @@ import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { Secret } from "../../src/base/secret.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import { defaultReadyLimits } from "../../src/status/conditions.ts";
-import { PageAccess } from "../../src/status/page/page-access.ts";
+import { PageAccess, type AccessOptions } from "../../src/status/page/page-access.ts";
 import { StatusSite } from "../../src/status/page/status-site.ts";
 import { startServer, type WebhookServer } from "../../src/webhook/server/server.ts";
 import { openPage, startBrowser } from "../support/browser.ts";
@@ -31,13 +31,13 @@ let url: string;
 
 /** The pages of all states behind a server of their own. */
 function startSite(
-  access: Pick<ConstructorParameters<typeof PageAccess>[0], "isLocal" | "token">,
+  access: Pick<AccessOptions, "isLocal" | "token">,
   companies: readonly string[] = states.names,
 ) {
   const site = new StatusSite({
     clock,
     version: "1.2.3",
-    access: new PageAccess({ clock, ...access }),
+    access: new PageAccess({ clock, log: silentLog, ...access }),
     companies: () => companies,
     find: states.find,
     views: () => Promise.resolve([...states.views.values()]),

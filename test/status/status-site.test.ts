@@ -6,6 +6,7 @@ import { PageAccess } from "../../src/status/page/page-access.ts";
 import { StatusSite } from "../../src/status/page/status-site.ts";
 import { startServer } from "../../src/webhook/server/server.ts";
 import { companyView } from "../support/company-view.ts";
+import { dial } from "../support/webhook.ts";
 import { recordingLog } from "../support/terminal.ts";
 
 const token = "a-token-of-the-pages-0123";
@@ -19,18 +20,18 @@ interface SiteFacts {
 /** The site with companies that exist in name only, behind the real server. */
 async function served({ isLocal = true, token: set = null, names = ["acme", "beta"] }: SiteFacts = {}) {
   const clock = systemClock;
+  const { log, records } = recordingLog();
   const secret = set === null ? null : Secret.of(set);
   const site = new StatusSite({
     clock,
     version: "1.2.3",
-    access: new PageAccess({ clock, isLocal, token: () => secret }),
+    access: new PageAccess({ clock, log, isLocal, token: () => secret }),
     companies: () => names,
     find: () => null,
     views: () => Promise.resolve(names.map((company) => companyView({ company }))),
     limits: () => defaultReadyLimits,
     timeZone: () => "Europe/Bratislava",
   });
-  const { log } = recordingLog();
   const companies = { find: () => null, countAnswer: () => undefined };
   const options = { companies, clock, pages: {}, site, log };
   const server = await startServer({ host: "127.0.0.1", port: 0, ...options });
@@ -44,7 +45,7 @@ async function served({ isLocal = true, token: set = null, names = ["acme", "bet
       body: new URLSearchParams({ token: text, next }),
       redirect: "manual",
     });
-  return { url, get, signIn, server };
+  return { url, get, signIn, server, records };
 }
 
 describe("on this machine", () => {
@@ -95,6 +96,13 @@ describe("beyond this machine", () => {
     }
   });
 
+  test("a proxy without a header of its own is known by its HTTP/1.0", async () => {
+    const { server } = await served();
+    const line = await dial(server.port);
+    line.socket.write("GET / HTTP/1.0\r\nhost: 127.0.0.1\r\n\r\n");
+    expect(await line.answers(1)).toEqual(["403"]);
+  });
+
   test("a token opens them by a header, and by a form and a cookie that no script reads", async () => {
     const { get, signIn } = await served({ isLocal: false, token });
     const asked = await get("/companies/acme");
@@ -120,11 +128,13 @@ describe("beyond this machine", () => {
   );
 
   test("tokens cannot be tried without end; who is signed in goes on", async () => {
-    const { get, signIn } = await served({ token });
+    const { get, signIn, records } = await served({ token });
     const cookie = (await signIn(token)).headers.get("set-cookie")?.split(";")[0] ?? "";
     const statuses = [];
     for (let i = 0; i < 21; i++) statuses.push((await signIn(`wrong-${i}`)).status);
     expect(statuses.filter((status) => status === 401)).toHaveLength(20);
+    expect(records()).toHaveLength(20);
+    expect(JSON.stringify(records())).not.toContain("wrong-");
     expect(statuses.at(-1)).toBe(429);
     expect((await signIn(token)).status).toBe(429);
     expect((await get("/", { cookie })).status).toBe(200);

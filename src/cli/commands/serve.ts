@@ -101,7 +101,7 @@ function listen(
   const site = new StatusSite({
     clock,
     version,
-    access: new PageAccess({ clock, isLocal, token: () => pageTokenOf(daemon.pageSettings.token) }),
+    access: new PageAccess({ clock, log, isLocal, token: () => pageTokenOf(daemon.pageSettings.token) }),
     companies: () => daemon.companyNames,
     find: (company) => daemon.pageOf(company),
     views: () => daemon.recentViews(),

@@ -1,7 +1,9 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Clock } from "../../base/clock.ts";
+import type { Log } from "../../base/logger.ts";
 import type { Secret } from "../../base/secret.ts";
+import type { SiteRequest } from "../../webhook/server/site.ts";
 import { isLoopbackUrl } from "../../config/address.ts";
 
 /** May these headers see a page? `wait`: too many wrong tokens came lately. */
@@ -10,6 +12,7 @@ export type Access = "granted" | "token wanted" | "no token set" | "wait";
 /** What access depends on, as it is now. */
 export interface AccessOptions {
   readonly clock: Clock;
+  readonly log: Pick<Log, "warn">;
   /** The server listens on this machine alone. */
   readonly isLocal: boolean;
   /** `serve.page_token`; null: none is set. */
@@ -43,9 +46,10 @@ export class PageAccess {
     this.options = options;
   }
 
-  judge(headers: IncomingHttpHeaders): Access {
+  judge(request: Pick<SiteRequest, "headers" | "httpVersion">): Access {
     const token = this.options.token();
-    if (token === null) return this.isFromHere(headers) ? "granted" : "no token set";
+    if (token === null) return this.isFromHere(request) ? "granted" : "no token set";
+    const { headers } = request;
     if (!token.known) return "no token set";
     const cookies = (headers.cookie ?? "").split(/; */);
     const kept = cookies.find((one) => one.startsWith(`${cookieName}=`))?.slice(cookieName.length + 1);
@@ -72,13 +76,20 @@ export class PageAccess {
     if (this.wrong.count >= mostWrong) return "wait";
     if (isEqual(given, token.reveal())) return "granted";
     this.wrong.count++;
+    this.options.log.warn("a wrong token for the pages was given", { in_this_minute: this.wrong.count });
     return "token wanted";
   }
 
-  private isFromHere(headers: IncomingHttpHeaders): boolean {
+  private isFromHere({ headers, httpVersion }: Pick<SiteRequest, "headers" | "httpVersion">): boolean {
     const { host } = headers;
     const isHere = host === undefined || isLoopbackUrl(`http://${host}`);
-    return this.options.isLocal && isHere && forwarding.every((name) => headers[name] === undefined);
+    // Proxies speak HTTP/1.0 that send no header of their own.
+    return (
+      this.options.isLocal &&
+      isHere &&
+      httpVersion !== "1.0" &&
+      forwarding.every((name) => headers[name] === undefined)
+    );
   }
 }
 

@@ -56,7 +56,7 @@ export class StatusSite implements Site {
     const asset = Object.hasOwn(this.assets.pages, path) ? this.assets.pages[path] : undefined;
     if (asset) return asset;
     if (request.form) return this.signIn(request, request.form);
-    const access = this.options.access.judge(request.headers);
+    const access = this.options.access.judge(request);
     if (access !== "granted") return this.refused(access, pathOf(request));
     const [, company, part] = companyPath.exec(path) ?? [];
     if (company !== undefined) return this.companyAnswer(company, part ?? "", request);

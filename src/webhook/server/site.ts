@@ -9,6 +9,8 @@ export interface SiteRequest {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
+  /** `1.1`, or `1.0`, which no browser speaks. */
+  readonly httpVersion: string;
   /** What a form sent; null: it was not a POST. */
   readonly form: URLSearchParams | null;
 }
@@ -41,7 +43,8 @@ export async function answerSite(parts: SiteParts, response: ServerResponse, url
   const respond = (page: RenderedPage) => respondPage(response, page, !parts.isListening());
   if (form === "refused") return respond(refusalPage(413, "the form is too long, or took too long"));
   let stream: EventStream | null = null;
-  const request = { path, query: new URLSearchParams(query), headers: req.headers, form };
+  const { headers, httpVersion } = req;
+  const request = { path, query: new URLSearchParams(query), headers, httpVersion, form };
   const page = await renderPage(async () => {
     const answer = await parts.site.answer(request);
     if (!("follow" in answer)) return answer;

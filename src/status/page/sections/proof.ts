@@ -67,7 +67,7 @@ export function alertList({ view, status, moment }: CompanyPageFacts): Part {
     sizes &&
     html`<p class="plan">
       <strong>Disk</strong> ${formatSize(sizes.database_bytes)}, write-ahead log
-      ${formatSize(sizes.wal_bytes)}${view.fileBytes && html` · ${formatSize(view.fileBytes.diskFree)} free`}
+      ${formatSize(sizes.wal_bytes)}${view.fileBytes && html` · ${freeText(view.fileBytes.diskFree)} free`}
     </p>`;
   const body =
     items.length === 0
@@ -76,4 +76,9 @@ export function alertList({ view, status, moment }: CompanyPageFacts): Part {
           ${items}
         </ol>`;
   return pagePart("alerts", "Alerts", [body, disk ?? null], open.length === 0 ? null : `${open.length} open`);
+}
+
+/** Whole gigabytes where there are many: every program of the machine changes the rest all the time. */
+function freeText(bytes: number): string {
+  return bytes < 10e9 ? formatSize(bytes) : `${formatCount(Math.floor(bytes / 1e9))} GB`;
 }
