@@ -16,9 +16,6 @@ import { otherListForm } from "../../sync/plan/list-form.ts";
 import { childPage, listPage } from "../../sync/plan/list-reads.ts";
 import { ReadRefused, type ServiceReader } from "./service-reader.ts";
 
-/** A longer list without a total does not end. */
-const mostWalkedPages = 100_000;
-
 /** Takes a record of a list as it comes; a list that moves shows some more than once. */
 export type TakeRecord = (id: RecordId, slice: Buffer) => void;
 
@@ -71,20 +68,26 @@ export async function readOneList(
   const shown: ListShown = { ids: new Set(), withoutId: 0, isWhole: false };
   for (let tries = 1; !shown.isWhole && tries <= mostSweeps; tries++) {
     shown.withoutId = 0;
-    const add = (records: Slices) => {
+    const own = new Set<RecordId>();
+    const add = (records: Slices): boolean => {
+      const known = own.size + shown.withoutId;
       for (const { id: text, slice } of records) {
         const id = text === null ? null : recordId(text);
-        if (id === null) shown.withoutId += 1;
-        else take(id, slice);
-        if (id !== null) shown.ids.add(id);
+        if (id === null) {
+          shown.withoutId += 1;
+          continue;
+        }
+        take(id, slice);
+        own.add(id);
+        shown.ids.add(id);
       }
+      return own.size + shown.withoutId > known;
     };
     const { form, facts, records } = await readFirstPage(reader, resource, place);
     add(records);
     if (resource.list.kind === "walked") {
-      await walk(reader, resource, place, { first: facts, add });
       // What a deletion hid meanwhile is asked for one by one.
-      shown.isWhole = true;
+      shown.isWhole = await walk(reader, resource, place, { first: facts, add });
       continue;
     }
     let total = facts.total;
@@ -99,18 +102,19 @@ export async function readOneList(
   return shown;
 }
 
-/** The pages after the first of a list without a total, up to one that is not full. */
+/** The pages after the first of a list without a total, up to one that is not full. False: a full one shows nothing new. */
 async function walk(
   reader: ServiceReader,
   resource: Resource,
   place: ListPlace,
-  { first, add }: { readonly first: PageFacts; readonly add: (records: Slices) => void },
-): Promise<void> {
-  for (let facts = first; facts.pages > facts.page && facts.page < mostWalkedPages;) {
+  { first, add }: { readonly first: PageFacts; readonly add: (records: Slices) => boolean },
+): Promise<boolean> {
+  for (let facts = first; facts.pages > facts.page;) {
     const next = await readPage(reader, resource, place, { page: facts.page + 1 });
-    add(next.records);
     ({ facts } = next);
+    if (!add(next.records) && facts.pages > facts.page) return false;
   }
+  return true;
 }
 
 /** The first page, in the form that the service accepts. */
