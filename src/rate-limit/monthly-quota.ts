@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { throwIfAborted } from "../base/cancellation.ts";
 import { MirrorError } from "../base/errors.ts";
+import type { Log } from "../base/logger.ts";
 import type { Lane } from "../base/lane.ts";
 import type { MonthlyQuota } from "../connector/service-protocol.ts";
 import type { MonthView, RateLimiter } from "./permit.ts";
@@ -30,13 +31,15 @@ export interface CountedQuota {
   readonly usual: number;
   /** Only events may use this share of the month. */
   readonly eventShare: number;
+  /** Says once why nothing is sent any more. */
+  readonly log?: Log;
 }
 
 /** The quota that a connector declares and a config may set; null: the service has none. */
 export function quotaOf(
   declared: MonthlyQuota | undefined,
   { monthly, reserveShare }: { readonly monthly: number | null; readonly reserveShare: number },
-  parts: Pick<CountedQuota, "store" | "clock">,
+  parts: Pick<CountedQuota, "store" | "clock" | "log">,
 ): CountedQuota | null {
   return declared ? { ...parts, limit: monthly, usual: declared.requests, eventShare: reserveShare } : null;
 }
@@ -67,10 +70,14 @@ export function limitMonth(rateLimiter: RateLimiter, quota: CountedQuota): RateL
     const { used, limit, kept } = viewMonth(quota);
     return used + more <= (lane === "webhook" ? limit : limit - kept);
   };
+  let isLogged = false;
   const refuse = () => {
     const { month, used, limit, kept } = viewMonth(quota);
     const of = `${used} of ${limit} calls of ${month} are used, and ${kept} are kept for events`;
-    return new MirrorError("stopped", `the month's calls are used up: ${of}`, {
+    const message = `the month's calls are used up: ${of}`;
+    if (!isLogged) quota.log?.warn(message);
+    isLogged = true;
+    return new MirrorError("stopped", message, {
       hint: "Everything committed is kept; the next month's first run goes on. rate_limit.monthly sets another limit.",
     });
   };

@@ -50,6 +50,7 @@ describe("the month's calls", () => {
     const one = await account({ monthly: null }, "rate_limit: { monthly: 10, reserve: 20% }\n");
     const report = await one.sync();
     expect(report).toMatchObject({ outcome: "stopped" });
+    expect(one.said.filter((line) => line.startsWith("warn the month's calls are used up"))).toHaveLength(1);
     expect(one.standIn.visits).toHaveLength(8);
     expect((await one.sync()).error?.message).toContain(
       "8 of 10 calls of 2026-11 are used, and 2 are kept for events",

@@ -10,7 +10,7 @@ import { Tally } from "../../src/sync/context/tally.ts";
 import { judgeWalk } from "../../src/sync/apply/walked-list.ts";
 import { planWholeLists } from "../../src/sync/plan/whole-lists.ts";
 import { runSync } from "../../src/sync/run/sync-run.ts";
-import { manifestOf, openShop, resourceOf } from "../support/mirror.ts";
+import { manifestOf, openHasty, resourceOf } from "../support/mirror.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { startMs } from "../support/store.ts";
 
@@ -44,7 +44,7 @@ async function opened(ids: readonly number[]) {
   const shop = manifestOf([resourceOf("shop"), parcels]);
   const identity = { ...shop.identity, businessIdIn: [], proofs: [] };
   const manifest = { ...shop, identity, cascades: [] };
-  const mirror = await openShop({ manifest });
+  const mirror = await openHasty({ manifest });
   let nowMs = startMs;
   let held: Parcel[] = ids.map((id) => ({ id, updated_at: isoTime(nowMs - (30 - id) * dayMs) }));
   const asked: string[] = [];

@@ -86,7 +86,7 @@ export function connectService(
   const service = { protocol, pathPrefix, accessTokens, baseUrl, language };
   const http = { ...own, ...identity, ...service, secrets: secretTexts(config), clock, random, log };
   const quota =
-    counted && quotaOf(manifest.protocol?.monthlyQuota, config.rateLimit, { store: counted, clock });
+    counted && quotaOf(manifest.protocol?.monthlyQuota, config.rateLimit, { store: counted, clock, log });
   const monthly = quota ? limitMonth(shared, quota) : shared;
   const rateLimiter = limitRequests(monthly, limits);
   const skew = new ClockSkew(clock);
