@@ -142,7 +142,7 @@ describe("in a browser, a page", () => {
   test("changes by itself, and keeps focus, typed text, scroll position and opened details", async () => {
     if (!browser) return;
     const { page, wrong, close } = await openPage(browser, `${url}/companies/acme`);
-    await page.waitForFunction(`document.getElementById("connection").textContent.startsWith("Live")`);
+    await page.locator("#connection", { hasText: "Live" }).waitFor();
     await page.evaluate("globalThis.sameDocument = true");
     await page.click("#budget-table summary");
     await page.fill("input[type=search]", "Kov");
@@ -186,7 +186,7 @@ describe("in a browser, a page", () => {
     expect(await judge(page, "sign-in")).toEqual([]);
     await page.fill("input[type=password]", token);
     await page.press("input[type=password]", "Enter");
-    await page.waitForFunction(`document.getElementById("connection").textContent.startsWith("Live")`);
+    await page.locator("#connection", { hasText: "Live" }).waitFor();
     expect(await page.textContent("h1")).toBe("acme");
     await close();
     await closed.close(100);
