@@ -45,6 +45,23 @@ describe("the month's calls", () => {
     expect(await month(one)).toMatchObject({ limit: 20_000, used: one.standIn.callsUsed });
   });
 
+  // Fault: clock | the service still states the calls of the month before on the first day of a month | the budget | the new month is not used up
+  test("of the month before, which the service may still state on the first day, use up no new month", async () => {
+    const one = await account({ monthly: 3_000 });
+    one.passDays(29);
+    one.standIn.callsUsed = 2_990;
+    expect(await one.sync()).toMatchObject({ outcome: "complete" });
+    expect(await month(one)).toMatchObject({
+      month: "2026-12",
+      limit: 3_000,
+      used: one.standIn.visits.length,
+    });
+    one.passDays(1);
+    one.standIn.callsUsed = 500;
+    await one.sync();
+    expect((await month(one))?.used).toBeGreaterThan(500);
+  });
+
   // Fault: limiter | the month's calls are used up in the middle of a run | the budget | no further request; the run is resumable, and the next month's goes on
   test("I8: used up end a run that can be resumed, and no request follows until the next month", async () => {
     const one = await account({ monthly: null }, "rate_limit: { monthly: 10, reserve: 20% }\n");

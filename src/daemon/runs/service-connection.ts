@@ -125,7 +125,10 @@ function notingQuota(
         const number = Number(valueOf(answer.body, field)?.toString() ?? NaN);
         return Number.isSafeInteger(number) && number >= 0 ? number : null;
       });
-      if (limit) store.noteMonth(monthAt(clock.nowMs()), { used: used ?? 0, limit });
+      const nowMs = clock.nowMs();
+      // On the first day the service, by its own clock and zone, may still count the month before.
+      const isSettled = new Date(nowMs).getUTCDate() > 1;
+      if (limit) store.noteMonth(monthAt(nowMs), { used: isSettled ? (used ?? 0) : 0, limit });
       return answer;
     },
   };
