@@ -81,7 +81,7 @@ async function opened(ids: readonly number[]) {
     monotonicMs: () => nowMs,
     sleep: async (ms: number) => void (nowMs += ms),
   };
-  const run = async (wholeEveryMs = 7 * dayMs) => {
+  const run = async (acceptIdentity = false) => {
     asked.length = 0;
     const parts = {
       mirror,
@@ -100,11 +100,11 @@ async function opened(ids: readonly number[]) {
         resources: manifest.resources,
         full: false,
         allowMassDelete: false,
-        acceptIdentity: false,
+        acceptIdentity,
         parentsPerRun: "auto",
         scrub: null,
         share: "all",
-        wholeLists: { everyMs: wholeEveryMs, mostRequests: null },
+        wholeLists: { everyMs: 7 * dayMs, mostRequests: null },
         ...limits,
       },
     );
@@ -206,6 +206,14 @@ describe("a list of changes", () => {
     expect(service.asked.every((one) => one.endsWith("since"))).toBe(true);
     service.pass(dayMs);
     expect((await service.run()).resources["parcels"]).toMatchObject({ updated: 0 });
+  });
+
+  test("I10, I11: is not enough where another company's token is accepted: its whole list is read", async () => {
+    const service = await opened(seven);
+    await service.run();
+    service.pass(dayMs);
+    await service.run(true);
+    expect(service.asked).toEqual(["/parcels 1", "/parcels 2", "/parcels 3"]);
   });
 
   // Fault: pagination | a deletion moves a new record to a page already read | the whole list, read once more after weeks | the next list of changes shows it

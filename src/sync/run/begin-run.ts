@@ -79,7 +79,8 @@ export function beginRun(parts: RunParts, options: RunOptions, identified: Ident
       chainStartedMs,
       firstSeq: unfinished ? null : mirror.sequence.next(),
       parentReads: parentReads(options, chainStartedMs),
-      ...(options.wholeLists && { wholeLists: options.wholeLists }),
+      // Another company's changes say nothing of what the mirror lacks of it.
+      ...(options.wholeLists && !options.acceptIdentity && { wholeLists: options.wholeLists }),
       provenRoutes: runRouteProofs(queue, clock),
       signal,
       removals: runRemovals(),
