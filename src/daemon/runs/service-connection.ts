@@ -127,8 +127,8 @@ function notingQuota(
       });
       const nowMs = clock.nowMs();
       // On the first day the service, by its own clock and zone, may still count the month before.
-      const isSettled = new Date(nowMs).getUTCDate() > 1;
-      if (limit) store.noteMonth(monthAt(nowMs), { used: isSettled ? (used ?? 0) : 0, limit });
+      const isCertain = new Date(nowMs).getUTCDate() > 1;
+      if (limit) store.noteMonth(monthAt(nowMs), { used: isCertain ? (used ?? 0) : 0, limit });
       return answer;
     },
   };
