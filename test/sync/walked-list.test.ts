@@ -5,6 +5,7 @@ import * as schema from "../../src/connector/record-schema.ts";
 import { defineResource } from "../../src/connector/resource.ts";
 import { NotFoundError } from "../../src/connector/service-errors.ts";
 import type { ServiceAnswer, ServiceRequest } from "../../src/connector/transport.ts";
+import { expectedRecords } from "../../src/state/sweeps.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { judgeWalk } from "../../src/sync/apply/walked-list.ts";
@@ -120,6 +121,7 @@ async function opened(ids: readonly number[]) {
     },
     remove: (id: number) => void (held = held.filter((one) => one.id !== id)),
     whenAsked: (act: (asked: number) => unknown) => void (between = act),
+    expected: () => expectedRecords(mirror.meta, parcels),
     live: () =>
       mirror.records.liveIds("parcels", Number.MAX_SAFE_INTEGER).toSorted((a, b) => Number(a) - Number(b)),
   };
@@ -179,6 +181,16 @@ describe("a list of changes", () => {
     });
     service.pass(dayMs);
     expect((await service.run()).resources["parcels"]).toMatchObject({ unchanged: 2, updated: 0 });
+  });
+
+  test("counts anew how many records there are", async () => {
+    const service = await opened(seven);
+    await service.run();
+    expect(service.expected()).toBe(7);
+    service.pass(dayMs);
+    service.change(8);
+    await service.run();
+    expect(service.expected()).toBe(8);
   });
 
   test("I5: proves no deletion; the whole list is read when it is due, and its 404 does", async () => {

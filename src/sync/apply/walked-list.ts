@@ -2,14 +2,7 @@ import { isoTime } from "../../base/clock.ts";
 import type { PageFacts } from "../../extract/page-facts.ts";
 import type { PagePayload } from "../../extract/work-request.ts";
 import type { EarlierReadings, Listing, Shown } from "../../state/listings.ts";
-import {
-  changesOf,
-  changesVariant,
-  newestListed,
-  noteExpected,
-  noteNewest,
-  sweepKey,
-} from "../../state/sweeps.ts";
+import { changesOf, changesVariant, newestListed, noteExpected, noteNewest } from "../../state/sweeps.ts";
 import { requireRunId, type AnswerContext } from "../context/run-context.ts";
 import { queueNextPage } from "../plan/list-reads.ts";
 import { endReading, pagePlace } from "./listing.ts";
@@ -78,7 +71,8 @@ function endWalk(
     // say, and where there was none, since the last list of changes.
     const proven = listing.pages === 1 ? newest : earlier && newestBefore;
     if (proven !== null) noteNewest(meta, name, proven < startedAt ? proven : startedAt);
-    if (variant !== changesVariant) noteExpected(meta, sweepKey(name, variant), total);
+    // An event or the list of changes may have changed how many there are since the whole list was read.
+    noteExpected(meta, name, variant === changesVariant ? run.mirror.records.counts(name).live : total);
   }
   endReading(answer, { listing: { ...listing, total }, shown, before: null, verdict });
 }
