@@ -115,7 +115,8 @@ function readBudget({
   if (!existsSync(path)) return { budget: null, budget_minutes: [] };
   const store = openBudgetFile({ path, clock, log, windowMs });
   try {
-    const window = createRateLimiter({ store, clock, windowMs }).view();
+    const defaultLimit = manifest.limits.requests;
+    const window = createRateLimiter({ store, clock, windowMs, defaultLimit }).view();
     const quota = quotaOf(manifest.protocol?.monthlyQuota, rateLimit, { store, clock });
     const budget = quota ? { ...window, month: viewMonth(quota) } : window;
     return { budget, budget_minutes: store.spentSince(nowMs - hourMs) };

@@ -1,4 +1,9 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { fakturoid } from "../../connectors/fakturoid/fakturoid.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/logger.ts";
+import { statusQuestion } from "../../src/daemon/status-question.ts";
+import { readStatus } from "../../src/status/read-status.ts";
 import { openAccount } from "../support/open-account.ts";
 
 type Account = Awaited<ReturnType<typeof openAccount>>;
@@ -109,4 +114,15 @@ describe("the month's calls", () => {
     await one.sync();
     expect(one.asked().filter((path) => path === "/invoices.json")).toHaveLength(11);
   });
+});
+
+test("status names the service's own limit, also before an answer stated one", async () => {
+  const { config, company, connect } = await account();
+  const { rateLimiter, close } = connect();
+  (await rateLimiter.admit("list")).lost();
+  await close();
+  const parts = { manifest: fakturoid, clock: systemClock, log: silentLog };
+  const question = statusQuestion({ config, company, resources: fakturoid.resources }, parts);
+  const { budget } = readStatus({ ...question, db: null, maxAgeMs: null, nowMs: systemClock.nowMs() });
+  expect(budget).toMatchObject({ limit: null, granted: fakturoid.limits.requests });
 });
