@@ -45,7 +45,7 @@ const insert = `INSERT INTO _work (resource, target, kind, lane, due_ms, rank, r
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (resource, target)`;
 
 const insertOrMerge = `${insert} DO UPDATE SET
-  kind = CASE WHEN excluded.reason = 'route probe' OR (kind = 'confirm' AND reason <> 'route probe' AND excluded.reason <> 'overlapped') THEN kind ELSE excluded.kind END,
+  kind = CASE WHEN excluded.reason = 'route probe' OR (kind = 'confirm' AND reason <> 'route probe') THEN kind ELSE excluded.kind END,
   lane = min(lane, excluded.lane), due_ms = min(due_ms, excluded.due_ms), rank = min(rank, excluded.rank),
   reason = CASE WHEN excluded.reason = 'route probe' THEN reason ELSE excluded.reason END,
   payload = coalesce(excluded.payload, payload), dirty_seq = max(dirty_seq, excluded.dirty_seq),

@@ -52,20 +52,12 @@ describe("coalescing", () => {
     expect(stored(mirror)[0]).toMatchObject({ lane: 0, due_ms: 10, dirty_seq: 9 });
   });
 
-  test("a confirmation stays one, whatever newer reason comes", async () => {
+  test("a confirmation stays one, whatever other reason comes", async () => {
     const mirror = await openShop();
     const queue = new WorkQueue(mirror.db);
     queue.add(work({ kind: "confirm", reason: "absent" }));
     queue.add(work({ kind: "detail", reason: "people.updated" }));
     expect(lease(queue)).toMatchObject({ kind: "confirm", reason: "people.updated" });
-  });
-
-  test("a confirmation ends with a read that showed the record, and overlapped: nothing says that it is gone (I5)", async () => {
-    const mirror = await openShop();
-    const queue = new WorkQueue(mirror.db);
-    queue.add(work({ kind: "confirm", reason: "absent" }));
-    queue.add(work({ reason: "overlapped", dirtySeq: 2 }));
-    expect(lease(queue)).toMatchObject({ kind: "detail", reason: "overlapped" });
   });
 
   test("a read becomes a confirmation when one is added", async () => {
