@@ -44,7 +44,7 @@ async function runSoak(duration: string): Promise<boolean> {
   if (number === undefined) throw new Error("--soak takes a duration, such as 30s or 10m");
   const durationMs = Number(number) * { s: 1_000, m: 60_000, h: 3_600_000 }[unit as "s"];
   const roundMs = Math.max(1_000, durationMs / 600);
-  const restMs = Math.min(125_000, durationMs / 4);
+  const restMs = Math.min(140_000, durationMs / 4);
   const plan = { companies: 50, kills: 2, roundMs, quietLooks: 10, restMs, onLook };
   const { lines, broken } = await soak({ durationMs, ...plan });
   process.stdout.write([...lines, ...broken.map((what) => `BROKEN ${what}`), ""].join("\n"));
