@@ -92,6 +92,28 @@ describe("completion offers", () => {
     expect(await offered("status --company ", broken)).toEqual([]);
   });
 
+  // Fault: data | names of companies that a shell would run, split or expand | the config of the folder | they are not offered
+  test.each(shells)("no name that %s would read as more than a word", async (shell) => {
+    const names = [
+      "$(touch x)",
+      "a b",
+      "`id`",
+      "a;id",
+      "it's",
+      'a"b',
+      String.raw`a\b`,
+      "a\nb",
+      "~",
+      "*",
+      ":files",
+      "",
+    ];
+    const companies = Object.fromEntries([...names, "acme"].map((name) => [name, {}]));
+    const cwd = temporaryFolder({ "config.yaml": JSON.stringify({ companies }) });
+    const words = ["completion", shell, "--", "status", "--company", ""];
+    expect((await runCommand(words, { cwd })).stdout).toBe("acme\n");
+  });
+
   test("is refused for a shell that there is no script for", async () => {
     const { code, stderr } = await runCommand(["completion", "fisch"]);
     expect({ code, stderr }).toMatchObject({

@@ -63,16 +63,20 @@ export function shellScript(shell: Shell): string {
   return scripts[shell].replaceAll("\\$", "$").trimEnd();
 }
 
+/** All others are not offered: bash puts what it completes on the line as it is, where `$(…)` would be run. */
+const plainWord = /^[\w.,=-]+$/;
+
 /** What may be typed, as the script of the shell reads it: a line each. */
 export function completionText(shell: Shell, completion: Completion): string {
   if (completion === "files") return ":files";
-  return completion.map(({ value, about }) => lineFor[shell](value, about)).join("\n");
+  const words = completion.filter(({ value }) => plainWord.test(value));
+  return words.map(({ value, about }) => lineFor[shell](value, about)).join("\n");
 }
 
 const lineFor: Readonly<Record<Shell, (value: string, about: string) => string>> = {
   // What stands before the sign is a word of its own.
   bash: (value) => value.replace(/^--[\w-]+=/, ""),
-  zsh: (value, about) => [value.replaceAll(":", String.raw`\:`), ...(about === "" ? [] : [about])].join(":"),
+  zsh: (value, about) => (about === "" ? value : `${value}:${about}`),
   // The script makes a tab of the first space.
   fish: (value, about) => `${value} ${about}`.trimEnd(),
 };
