@@ -1,3 +1,5 @@
+import { stripVTControlCharacters } from "node:util";
+
 /** The used part of `process.stderr`. */
 export interface OutputStream {
   write(text: string): unknown;
@@ -22,7 +24,8 @@ export function createScreen(stream: OutputStream, live: boolean) {
   let drawn: readonly string[] = [];
   let begun = false;
   // A terminal that became narrower has wrapped what was drawn.
-  const rowsOf = (line: string) => Math.max(1, Math.ceil(plainLength(line) / (stream.columns ?? 80)));
+  const rowsOf = (line: string) =>
+    Math.max(1, Math.ceil(stripVTControlCharacters(line).length / columnsOf(stream)));
   const home = () => {
     const rows = drawn.reduce((sum, line) => sum + rowsOf(line), 0);
     return rows === 0 ? "" : `\u001B[${rows}A\r`;
@@ -30,10 +33,10 @@ export function createScreen(stream: OutputStream, live: boolean) {
   return {
     live,
     get columns() {
-      return stream.columns ?? 80;
+      return columnsOf(stream);
     },
     get rows() {
-      return stream.rows ?? 24;
+      return stream.rows || 24;
     },
     line(message: string) {
       if (drawn.length === 0) stream.write(`${message}\n`);
@@ -54,10 +57,9 @@ export function createScreen(stream: OutputStream, live: boolean) {
   };
 }
 
-const colours = new RegExp(String.raw`${String.fromCodePoint(27)}\[\d*m`, "g");
-
-function plainLength(line: string): number {
-  return line.replace(colours, "").length;
+/** A terminal that does not know its size says 0. */
+function columnsOf({ columns }: OutputStream): number {
+  return columns || 80;
 }
 
 function drawing(lines: readonly string[]): string {

@@ -50,6 +50,16 @@ test("a block that a narrower terminal has wrapped is drawn over whole", () => {
   expect(written.at(-1)).toContain("\u001B[3A\r");
 });
 
+test("a terminal that says it has no size, as some containers do, counts as 80 by 24", () => {
+  const written: string[] = [];
+  const stream = { isTTY: true, columns: 0, rows: 0, write: (text: string) => written.push(text) };
+  const screen = createScreen(stream, true);
+  screen.block(["a".repeat(70)]);
+  screen.block(["b"]);
+  expect([screen.columns, screen.rows]).toEqual([80, 24]);
+  expect(written.at(-1)).toContain("\u001B[1A\r");
+});
+
 test("a screen that is no terminal has lines only, without one control character", () => {
   const written: string[] = [];
   const screen = createScreen({ write: (text) => written.push(text) }, false);

@@ -58,7 +58,7 @@ export function createOutput(stream: DataStream) {
     json: (value: unknown) => write(safeJson(JSON.stringify(value, exactNumbers))),
     /** Columns of the terminal; null where stdout is none. */
     get columns() {
-      return stream.isTTY === true ? (stream.columns ?? 80) : null;
+      return stream.isTTY === true ? stream.columns || 80 : null;
     },
     /** Has everything from now on written here instead. */
     through(other: DataStream) {
