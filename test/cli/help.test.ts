@@ -45,6 +45,11 @@ describe("the help of every command", () => {
     expect(widest(prose)).toBeLessThanOrEqual(64);
   });
 
+  test("is as wide as the terminal that shows it", async () => {
+    const { stdout } = await runCommand(["schema", "--help"], { terminal: true });
+    expect(widest(stdout.split("\nExamples:\n")[0] ?? "")).toBeLessThanOrEqual(60);
+  });
+
   test("that lists them has each under the task it is for, and one line for each", () => {
     const words = new Set(commands.map(({ name }) => name.split(" ")[0] ?? ""));
     expect([...words].filter((word) => !helpGroups.has(word))).toEqual([]);

@@ -141,6 +141,8 @@ export function createTestInvocation(
   const screen = createTerminal();
   const written = { stdout: "", stderr: "" };
   const stdout: DataStream = {
+    isTTY: terminal,
+    columns: 60,
     on: () => undefined,
     write: (text, done) => {
       written.stdout += text;

@@ -30,7 +30,8 @@ export function createInvocation(environment: ProcessEnvironment) {
     /** Never rejects. */
     async run(): Promise<number> {
       try {
-        const request = readCommandLine(environment.argv, environment.commands, environment.version);
+        const { argv, commands, version } = environment;
+        const request = readCommandLine(argv, commands, version, output.columns ?? undefined);
         const text = request.kind === "text" ? request.text : await answerOf(environment, request);
         if (request.kind === "run" && text === null)
           return await perform(environment, request, openConsole(request.globals), fail);
