@@ -99,3 +99,19 @@ test("at a real terminal long output waits for the person, who may end it at any
   terminal.type("q");
   expect(await terminal.ended).toBe(0);
 });
+
+// Fault: process | Ctrl-C twice while a pager is open that keeps running | `schema --tables` on a real terminal | the program waits for the pager, which keeps the terminal
+test("at a real terminal Ctrl-C belongs to the pager, and leaves none behind", async () => {
+  const PAGER = `sh -c 'trap "" INT; read -r first; echo "paging $first"; read -r key < /dev/tty; echo "got $key"'`;
+  const line = `exec '${process.execPath}' '${mainFile}' schema --tables`;
+  const terminal = startOnTerminal(line, { cwd: temporaryFolder(), env: { PAGER }, rows: 10 });
+  await terminal.seen("paging The mirror");
+  terminal.type("\u0003");
+  await terminal.seen("^C");
+  terminal.type("\u0003");
+  await terminal.seen("^C^C");
+  terminal.type("enough\r");
+  expect(await terminal.ended).toBe(0);
+  expect(terminal.shown()).toContain("got enough");
+  expect(terminal.shown()).not.toContain("stopping");
+});

@@ -7,6 +7,8 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /** A terminal that is read page by page. */
 export interface PagedStream extends DataStream {
+  /** The pager has the terminal, and Ctrl-C with it. */
+  readonly isOpen: boolean;
   /** Waits until the reader has seen enough; shows at once what fits the terminal. Never rejects. */
   end(): Promise<void>;
 }
@@ -64,15 +66,19 @@ class Pager implements PagedStream {
     this.env = env;
   }
 
+  get isOpen(): boolean {
+    return this.child !== null;
+  }
+
   /** Errors reach the writer through `done`. */
   on(): void {}
 
   write(text: string, done: (error?: Error | null) => void): boolean {
     if (this.child) return this.child.write(text, done);
     this.kept += text;
-    this.keptRows += rowsOf(text, this.terminal.columns ?? 80);
+    this.keptRows += rowsOf(text, this.terminal.columns || 80);
     // One row is the shell's next prompt.
-    if (this.keptRows < (this.terminal.rows ?? 24)) {
+    if (this.keptRows < (this.terminal.rows || 24)) {
       done();
       return true;
     }

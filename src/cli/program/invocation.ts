@@ -68,15 +68,19 @@ async function perform(
   fail: (error: unknown, signal: StopSignal | null) => Promise<number>,
 ): Promise<number> {
   let console: Console | null = null;
+  let pager: PagedStream | null = null;
   const logSignal = (signal: StopSignal) =>
     void opening.then(({ log }) =>
       log.info("stopping at the next safe point; once more to stop at once", { signal }),
     );
-  const { signal, received, dispose } = listenForSignals(environment.signals, logSignal, (code) => {
-    console?.screen.close();
-    environment.endNow(code);
+  const { signal, received, dispose } = listenForSignals(environment.signals, {
+    isPaging: () => pager?.isOpen === true,
+    onFirst: logSignal,
+    endNow: (code) => {
+      console?.screen.close();
+      environment.endNow(code);
+    },
   });
-  let pager: PagedStream | null = null;
   try {
     console = await opening;
     const { openContext } = await import("./command-context.ts");
