@@ -19,7 +19,6 @@ declare module "@11ty/eleventy" {
   }
   export interface EleventyConfig {
     addTemplate(file: string, content: string, data: Readonly<Record<string, unknown>>): void;
-    addPassthroughCopy(files: Readonly<Record<string, string>>): void;
     addPlugin(plugin: unknown, options: Readonly<Record<string, unknown>>): void;
     amendLibrary(name: "md", amend: (markdown: Markdown) => void): void;
     setUseGitIgnore(use: boolean): void;
@@ -32,7 +31,6 @@ declare module "@11ty/eleventy" {
   }
   export class Eleventy {
     constructor(input: string, output: string, options: Options);
-    init(): Promise<void>;
     toJSON(): Promise<{ readonly url: string; readonly content: string }[]>;
   }
   export const IdAttributePlugin: unknown;
