@@ -1,13 +1,4 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { Eleventy, IdAttributePlugin, type EleventyConfig, type Markdown } from "@11ty/eleventy";
@@ -82,21 +73,11 @@ const navigation = (current: string) =>
     })),
   }));
 
-/** Every page of `docs/` is in the navigation, and nothing else is asked for. */
-function checkPages(): void {
-  const documents = readdirSync(path.join(project, "docs")).filter((name) => name.endsWith(".md"));
-  const unlisted = documents.map((name) => `docs/${name}`).filter((source) => !sources.includes(source));
-  const absent = sources.filter((source) => !files.isFile(source));
-  if (unlisted.length > 0) throw new Error(`not in scripts/site/pages.ts: ${unlisted.join(", ")}`);
-  if (absent.length > 0) throw new Error(`in scripts/site/pages.ts, but not there: ${absent.join(", ")}`);
-}
-
 function write(place: string, content: string): void {
   mkdirSync(path.dirname(path.join(out, place)), { recursive: true });
   writeFileSync(path.join(out, place), content);
 }
 
-checkPages();
 const site = new Eleventy(path.join(project, "scripts/site"), out, {
   quietMode: true,
   configPath: false,

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
+import { headingId } from "../../scripts/site/links.ts";
 import { root } from "../support/cli.ts";
 
 /** What `npm pack` takes, by path; built files only where there was a build. */
@@ -15,15 +16,6 @@ function packedFiles(): readonly string[] {
   return Object.values(report).flatMap(({ files }) => files.map((file) => file.path));
 }
 
-/** The name that a heading has in a link. */
-function anchorOf(heading: string): string {
-  const plain = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1").toLowerCase();
-  return plain
-    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
-    .trim()
-    .replaceAll(/\s/g, "-");
-}
-
 const packed = packedFiles();
 const pages = new Map(
   packed
@@ -33,7 +25,7 @@ const pages = new Map(
 const anchors = new Map(
   [...pages].map(([file, text]) => [
     file,
-    [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => anchorOf(heading)),
+    [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => headingId(heading)),
   ]),
 );
 
