@@ -12,15 +12,10 @@ import subprocess
 import sys
 
 import yaml
+from company import base, documents, kinds, paged, token, whole
 
 folder = os.path.abspath(sys.argv[1])
 os.makedirs(folder, exist_ok=True)
-whole = (
-    "banks countries languages currencies delivery-methods payment-methods qr-types units clients suppliers"
-    " bank-accounts business-case-statuses warehouses webhook-subscriptions"
-).split()
-paged = "business-cases price-list-items warehouse-inbound-receipts warehouse-outbound-receipts".split()
-documents = "invoices credit-notes proformas orders quotations".split()
 in_query = {"type": "RequestOption", "inject_into": "request_parameter"}
 
 
@@ -83,7 +78,7 @@ def details(path):
 
 series = {
     "type": "ListPartitionRouter",
-    "values": "invoice proforma credit-note order quotation".split(),
+    "values": kinds,
     "cursor_field": "documentType",
     "request_option": in_query | {"field_name": "documentType"},
 }
@@ -102,7 +97,7 @@ manifest = {
     },
     "concurrency_level": {"type": "ConcurrencyLevel", "default_concurrency": 10, "max_concurrency": 40},
 }
-config = {"base_url": os.environ["BASE_URL"].rstrip("/") + "/", "token": os.environ["FINTORO_TOKEN"]}
+config = {"base_url": base, "token": token}
 catalog = {
     "streams": [
         {

@@ -22,18 +22,11 @@ os.environ |= {
 }
 
 import dlt  # noqa: E402
+from company import base, documents, kinds, paged, token, whole  # noqa: E402
 from dlt.sources.helpers import requests  # noqa: E402
 from dlt.sources.rest_api import rest_api_source  # noqa: E402
 from requests.adapters import HTTPAdapter  # noqa: E402
 
-base = os.environ["BASE_URL"].rstrip("/") + "/"
-token = os.environ["FINTORO_TOKEN"]
-whole = (
-    "banks countries languages currencies delivery-methods payment-methods qr-types units clients suppliers"
-    " bank-accounts business-case-statuses warehouses webhook-subscriptions"
-).split()
-paged = "business-cases price-list-items warehouse-inbound-receipts warehouse-outbound-receipts".split()
-documents = "invoices credit-notes proformas orders quotations".split()
 refused = 0
 
 
@@ -65,7 +58,7 @@ def lists():
             "parallelized": True,
             "endpoint": {"path": path, "params": params, "paginator": paginator, "data_selector": "data"},
         }
-    for kind in "invoice proforma credit-note order quotation".split():
+    for kind in kinds:
         yield {
             "name": f"series_of_{kind.replace('-', '_')}",
             "table_name": "numerical_series",
@@ -81,8 +74,6 @@ def lists():
 
 
 def details(path):
-    """A list shows previews; lines, notes and payments are in the detail of each document."""
-
     @dlt.resource(name=path.replace("-", "_") + "_ids", selected=False, parallelized=True)
     def ids():
         number, last = 1, 1
