@@ -37,12 +37,12 @@ export type ListPlan =
     }
   /**
    * One list in pages of a size that the service chose, bare arrays that name no total: read from the first page to one
-   * that is not full.
+   * that is shorter.
    */
   | {
       readonly kind: "walked";
       readonly path: string;
-      /** Records of a full page. */
+      /** Records of a full page, as documented. */
       readonly pageSize: number;
       /** Sent with every page. */
       readonly params?: Readonly<Record<string, string>>;

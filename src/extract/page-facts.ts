@@ -1,3 +1,4 @@
+import type { Resource } from "../connector/resource.ts";
 import { ProtocolError } from "../connector/service-errors.ts";
 
 /** A million records at ten a page. A longer list would fill the queue. */
@@ -28,10 +29,26 @@ export function pageFacts(paginator: unknown, askedPage: number): PageFacts {
   return { page, perPage, pages, total, overstated: (promised ?? pages) > pages };
 }
 
-/** The facts of a page of a list without a total: a full one is followed by another. */
-export function walkedFacts(page: number, pageSize: number, records: number): PageFacts {
-  const pages = records < pageSize ? page : page + 1;
-  return { page, perPage: pageSize, pages, total: records, overstated: false };
+/**
+ * The facts of a page of a list without a total. A full one is followed by another; how many records fill it is what page 1
+ * shows, since a service may show fewer than it documents.
+ *
+ * @param pageSize as documented
+ * @param asked.perPage records of a full page, as seen before; absent: one record may fill it
+ */
+export function walkedFacts(
+  { page, perPage = 1 }: { readonly page: number; readonly perPage?: number },
+  pageSize: number,
+  records: number,
+): PageFacts {
+  const pages = records < perPage ? page : page + 1;
+  const shown = page === 1 ? Math.max(1, Math.min(records, pageSize)) : perPage;
+  return { page, perPage: shown, pages, total: records, overstated: false };
+}
+
+/** Did page 1 of a list without a total show fewer records than the service documents of a page? */
+export function isShortPage({ list }: Resource, { perPage }: Pick<PageFacts, "perPage">): boolean {
+  return list.kind === "walked" && perPage < list.pageSize;
 }
 
 /** The facts of a list that comes in one answer. */

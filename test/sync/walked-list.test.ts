@@ -9,7 +9,6 @@ import { expectedRecords } from "../../src/state/sweeps.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { judgeWalk } from "../../src/sync/apply/walked-list.ts";
-import { planWholeLists } from "../../src/sync/plan/whole-lists.ts";
 import { runSync } from "../../src/sync/run/sync-run.ts";
 import { manifestOf, openHasty, resourceOf } from "../support/mirror.ts";
 import { seededRandom } from "../support/seeded-random.ts";
@@ -41,7 +40,7 @@ interface Parcel {
 const nothing = () => undefined;
 
 /** A service whose lists name no total, newest id first, and a mirror of it. */
-async function opened(ids: readonly number[]) {
+async function opened(ids: readonly number[], { pageSize = 3, hasPages = true } = {}) {
   const shop = manifestOf([resourceOf("shop"), parcels]);
   const identity = { ...shop.identity, businessIdIn: [], proofs: [] };
   const manifest = { ...shop, identity, cascades: [] };
@@ -57,8 +56,8 @@ async function opened(ids: readonly number[]) {
     if (id !== undefined) return held.find((one) => one.id === Number(id));
     const since = String(query["updated_since"] ?? "");
     const listed = held.filter((one) => one.updated_at >= since).toSorted((a, b) => b.id - a.id);
-    const from = (Number(query["page"]) - 1) * 3;
-    return listed.slice(from, from + 3);
+    const from = hasPages ? (Number(query["page"]) - 1) * pageSize : 0;
+    return listed.slice(from, from + pageSize);
   };
   const send = async (request: ServiceRequest): Promise<ServiceAnswer> => {
     request.onSent?.();
@@ -138,13 +137,41 @@ describe("a list without a total", () => {
     expect(service.live()).toEqual(seven);
   });
 
-  test("ends with an empty page where the last one is full, and one short page is read once", async () => {
-    const full = await opened([1, 2, 3]);
-    await full.run();
-    expect(full.asked).toEqual(["/parcels 1", "/parcels 2", "/parcels 1", "/parcels 2"]);
-    const short = await opened([1, 2]);
-    await short.run();
-    expect(short.asked).toEqual(["/parcels 1"]);
+  test("ends with an empty page where the last one is full or the only one", async () => {
+    const cases: [number[], number[]][] = [
+      [
+        [1, 2, 3],
+        [1, 2, 1, 2],
+      ],
+      [
+        [1, 2],
+        [1, 2],
+      ],
+      [[], [1]],
+    ];
+    for (const [ids, pages] of cases) {
+      const service = await opened(ids);
+      await service.run();
+      expect(service.asked).toEqual(pages.map((page) => `/parcels ${page}`));
+    }
+  });
+
+  // Fault: pagination | the service shows fewer records on a page than it documents | a list without a total | its pages are read to a shorter one, those of the list of changes too
+  test("I12: is read whole where a page has fewer records than documented", async () => {
+    const service = await opened(seven, { pageSize: 2 });
+    await service.run();
+    expect(service.live()).toEqual(seven);
+    service.pass(dayMs);
+    for (const id of [1, 2, 8, 9, 10]) service.change(id);
+    const report = await service.run();
+    expect(service.asked[0]).toBe("/parcels 1 since");
+    expect(report.resources["parcels"]).toMatchObject({ inserted: 3, updated: 2 });
+  });
+
+  test("is read whole where the service shows all of it whatever page is asked for", async () => {
+    const service = await opened([1, 2], { hasPages: false });
+    expect(await service.run()).toMatchObject({ outcome: "complete", swept: { parcels: isoTime(startMs) } });
+    expect(service.asked).toEqual(["/parcels 1", "/parcels 2"]);
   });
 
   // Fault: pagination | a deletion moves an unread record to a page already read | a list without a total | the second reading shows it
@@ -259,24 +286,5 @@ describe("a list of changes", () => {
     service.pass(dayMs);
     await service.run();
     expect(service.live()).toEqual([...seven, 9]);
-  });
-});
-
-const list = (name: string, ageDays: number | null, requests: number) => {
-  return { name, readAtMs: ageDays === null ? null : startMs - ageDays * dayMs, requests };
-};
-
-const chosen = (mostRequests: number | null, ...lists: ReturnType<typeof list>[]) => [
-  ...planWholeLists(lists, { everyMs: 7 * dayMs, mostRequests }, startMs),
-];
-
-describe("which whole lists a run reads", () => {
-  test("those that are due, and those never read", () => {
-    expect(chosen(null, list("a", 6, 5), list("b", 7, 5), list("c", null, 5))).toEqual(["c", "b"]);
-  });
-
-  test("the stalest first, while the requests suffice; one never read is read anyhow", () => {
-    expect(chosen(10, list("a", 8, 6), list("b", 9, 6))).toEqual(["b"]);
-    expect(chosen(0, list("a", null, 500), list("b", 30, 1))).toEqual(["a"]);
   });
 });

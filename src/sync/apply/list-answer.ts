@@ -6,6 +6,7 @@ import { ProtocolError } from "../../connector/service-errors.ts";
 import { newestStamp, readCompanyName, readList, readObject } from "../../extract/answers.ts";
 import { pageFacts, walkedFacts, wholeFacts, type PageFacts } from "../../extract/page-facts.ts";
 import type { ListCut } from "../../json/cut.ts";
+import type { PagePayload } from "../../extract/work-request.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import { changesOf, noteExpected, sweepKey } from "../../state/sweeps.ts";
@@ -108,7 +109,8 @@ function differsInCounters(held: string, came: Buffer, counters: readonly string
  */
 function factsOf({ run, resource, item }: AnswerContext, { records, paginator }: ListCut): PageFacts | null {
   const { page } = pagePlace(item);
-  if (resource.list.kind === "walked") return walkedFacts(page, resource.list.pageSize, records.count);
+  if (resource.list.kind === "walked")
+    return walkedFacts(item.payload as PagePayload, resource.list.pageSize, records.count);
   if (resource.list.kind !== "paged" && resource.list.kind !== "parents") return wholeFacts(records.count);
   try {
     return pageFacts(paginator, page);

@@ -1,16 +1,23 @@
 import { isoTime } from "../../base/clock.ts";
-import type { PageFacts } from "../../extract/page-facts.ts";
+import { isShortPage, type PageFacts } from "../../extract/page-facts.ts";
 import type { PagePayload } from "../../extract/work-request.ts";
 import type { EarlierReadings, Listing, Shown } from "../../state/listings.ts";
-import { changesOf, changesVariant, newestListed, noteExpected, noteNewest } from "../../state/sweeps.ts";
+import {
+  changesOf,
+  changesVariant,
+  newestListed,
+  noteExpected,
+  noteFullPage,
+  noteNewest,
+} from "../../state/sweeps.ts";
 import { requireRunId, type AnswerContext } from "../context/run-context.ts";
 import { queueNextPage } from "../plan/list-reads.ts";
 import { endReading, pagePlace } from "./listing.ts";
 import type { Verdict } from "./reading.ts";
 
 /**
- * Adds one page of a list without a total, inside the apply transaction. A full page queues the next one; the page that is
- * not full ends the reading, and `judgeWalk` says whether it showed the whole list.
+ * Adds one page of a list without a total, inside the apply transaction. A full page (`walkedFacts`) queues the next one;
+ * the page that is not full ends the reading, and `judgeWalk` says whether it showed the whole list.
  *
  * @param newest the newest time stamp on the page; null: none, or the list has no list of changes
  */
@@ -24,13 +31,16 @@ export function addWalkedPage(answer: AnswerContext, page: Shown & PageFacts, ne
   const listing = openWalk(answer, page, isFull);
   if (listing === null) return;
   if (page.page === 1 && !isFull) return endWalk(answer, listing, page, place);
-  const showsNew = listings.showsNew(listing, page) || page.ids.length + page.withoutId.length === 0;
+  const showsNew = listings.showsNew(listing, page);
+  // Page 1 had room for more, and there was none: it is the whole list, also where the service repeats it.
+  if (page.page === 2 && !showsNew && isShortPage(answer.resource, page))
+    return endWalk(answer, { ...listing, pages: 1 }, listings.shown(listing), place);
   listings.putPage(listing, { ...page, total: 0 });
   if (isFull && showsNew) {
     listings.update({ ...listing, pages: page.pages });
-    return queueNextPage(answer, place, page.pages);
+    return queueNextPage(answer, place, page);
   }
-  endWalk(answer, listing, listings.shown(listing), place, !showsNew);
+  endWalk(answer, listing, listings.shown(listing), place, isFull);
 }
 
 /** The listing that a page belongs to; page 1 opens it. Null: its reading was given up. */
@@ -70,6 +80,7 @@ function endWalk(
     // What may have been missed is in the next list of changes: what changed since the reading before, as its own stamps
     // say, and where there was none, since the last list of changes.
     const proven = listing.pages === 1 ? newest : earlier && newestBefore;
+    if (variant === "") noteFullPage(meta, name, listing.perPage);
     if (proven !== null) noteNewest(meta, name, proven < startedAt ? proven : startedAt);
     // An event or the list of changes may have changed how many there are since the whole list was read.
     noteExpected(meta, name, variant === changesVariant ? run.mirror.records.counts(name).live : total);

@@ -4,7 +4,14 @@ import type { Resource } from "../../connector/resource.ts";
 import type { PageFacts } from "../../extract/page-facts.ts";
 import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
 import type { Listing } from "../../state/listings.ts";
-import { changesOf, changesVariant, newestListed, sweepKey, type ListRef } from "../../state/sweeps.ts";
+import {
+  changesOf,
+  changesVariant,
+  fullPage,
+  newestListed,
+  sweepKey,
+  type ListRef,
+} from "../../state/sweeps.ts";
 import { childTarget, pageTarget, type NewWorkItem } from "../../state/work-item.ts";
 import type { AnswerContext, RunContext } from "../context/run-context.ts";
 
@@ -28,18 +35,22 @@ const inTurnRank = 1;
  * @param inTurn whether details are read in between
  */
 export function queueSweep(run: RunContext, { resource, variant }: ListRef, inTurn: boolean): void {
-  const since = variant === changesVariant ? { since: changesSince(run, resource) } : {};
+  const since = variant === changesVariant ? changesSince(run, resource) : {};
   const work = sweepWork(resource, { variant, ...since }, run.mirror.sequence.next());
   run.queue.add({ ...work, rank: inTurn ? inTurnRank : 0 });
 }
 
-/** Where the next list of changes begins, ISO. */
-function changesSince({ mirror, selected }: RunContext, name: string): string {
+/** Where the next list of changes begins, and what fills a page of it. */
+function changesSince(
+  { mirror, selected }: RunContext,
+  name: string,
+): Pick<PagePayload, "since" | "perPage"> {
   const resource = selected.get(name);
   const newest = newestListed(mirror.meta, name);
   const changes = resource && changesOf(resource);
   assert(changes && newest !== null, `${name} was read whole before its changes`);
-  return new Date(Date.parse(newest) - changes.overlapMs).toISOString();
+  const since = new Date(Date.parse(newest) - changes.overlapMs).toISOString();
+  return { since, perPage: fullPage(mirror.meta, name) };
 }
 
 /**
@@ -113,9 +124,9 @@ export function queueOtherPages(
 export function queueNextPage(
   answer: AnswerContext,
   { newest }: Pick<PagePayload, "newest">,
-  page: number,
+  { pages, perPage }: Pick<PageFacts, "pages" | "perPage">,
 ): void {
-  queuePages(answer, [page], { newest });
+  queuePages(answer, [pages], { newest, perPage });
 }
 
 /**

@@ -21,7 +21,7 @@ export interface SweepQuestion {
 export function listRequests(resource: Resource, records: number): number {
   const { list } = resource;
   if (list.kind === "single") return 1;
-  if (list.kind === "walked") return Math.floor(records / list.pageSize) + 1;
+  if (list.kind === "walked") return Math.max(Math.min(records, 1), Math.floor(records / list.pageSize)) + 1;
   return list.kind === "paged" ? Math.max(1, Math.ceil(records / list.perPage)) : variantsOf(resource).length;
 }
 

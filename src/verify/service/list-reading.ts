@@ -2,7 +2,7 @@ import { recordId, type RecordId } from "../../base/ids.ts";
 import { InvalidError } from "../../connector/service-errors.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { readList, readObject } from "../../extract/answers.ts";
-import { pageFacts, walkedFacts, wholeFacts, type PageFacts } from "../../extract/page-facts.ts";
+import { isShortPage, pageFacts, walkedFacts, wholeFacts, type PageFacts } from "../../extract/page-facts.ts";
 import {
   requestFor,
   type ChildPayload,
@@ -102,7 +102,10 @@ export async function readOneList(
   return shown;
 }
 
-/** The pages after the first of a list without a total, up to one that is not full. False: a full one shows nothing new. */
+/**
+ * The pages after the first of a list without a total, up to one that is not full. False: a full one shows nothing new,
+ * and page 1 had no room for more.
+ */
 async function walk(
   reader: ServiceReader,
   resource: Resource,
@@ -110,9 +113,10 @@ async function walk(
   { first, add }: { readonly first: PageFacts; readonly add: (records: Slices) => boolean },
 ): Promise<boolean> {
   for (let facts = first; facts.pages > facts.page;) {
-    const next = await readPage(reader, resource, place, { page: facts.page + 1 });
+    const next = await readPage(reader, resource, place, { page: facts.page + 1, perPage: first.perPage });
     ({ facts } = next);
-    if (!add(next.records) && facts.pages > facts.page) return false;
+    if (!add(next.records) && facts.pages > facts.page)
+      return facts.page === 2 && isShortPage(resource, first);
   }
   return true;
 }
@@ -147,7 +151,7 @@ function readPage(
     : listPage(resource.name, { ...page, ...place }, 0);
   const read = requestFor(resource, { ...work, id: 0, attempts: 0 });
   const factsOf = (count: number, paginator: unknown): PageFacts => {
-    if (list.kind === "walked") return walkedFacts(page.page, list.pageSize, count);
+    if (list.kind === "walked") return walkedFacts(page, list.pageSize, count);
     return list.kind === "whole" ? wholeFacts(count) : pageFacts(paginator, page.page);
   };
   return reader.read(read, isChild ? "child" : "list", (body) => {
