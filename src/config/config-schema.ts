@@ -66,7 +66,9 @@ export function configSchema(known: KnownConnector, place: ConfigPlace) {
     scrub: scrub(known).prefault({}).describe("How much is read again to find changes that no list shows."),
     rate_limit: rateLimit(known).prefault({}).describe("How the service's request budget is used."),
     http: http.prefault({}).describe("Limits of a single request, and how long to wait for the service."),
-    schedule: schedule.prefault({}).describe("When `serve` does what."),
+    schedule: schedule({ hasQuick: !hasChanges(known) })
+      .prefault({})
+      .describe("When `serve` does what."),
     serve: serve(place).prefault({}).describe("The receiver, status page and metrics."),
     exports: z
       .array(exportEntry(place), { error: "must be a list" })

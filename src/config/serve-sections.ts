@@ -17,16 +17,25 @@ const dayMs = 86_400_000;
 /** Gives null. */
 export const off = z.union([z.literal("off"), z.literal(false)]).transform(() => null);
 
-/** When runs start and the report is written. */
-export const schedule = section({
+/** When runs start and the report is written. `quick` is obeyed where lists cannot show what changed. */
+export function schedule({ hasQuick }: { readonly hasQuick: boolean }) {
+  return section({ ...scheduleKeys, ...(hasQuick && { quick }) }).transform(({ publish_every, ...same }) => ({
+    ...same,
+    publishEveryMs: publish_every,
+    quick: ("quick" in same ? same.quick : null) as string | null,
+  }));
+}
+
+const quick = off
+  .or(cronText(", or off"))
+  .prefault("off")
+  .describe("When a quick run starts, for companies without webhooks: a cron pattern, or off.");
+
+const scheduleKeys = {
   sync: off
     .or(cronText(", or off"))
     .prefault("15 2 * * *")
     .describe("When a run starts: a cron pattern, or off."),
-  quick: off
-    .or(cronText(", or off"))
-    .prefault("off")
-    .describe("When a quick run starts, for companies without webhooks: a cron pattern, or off."),
   publish: off
     .or(z.literal("after_sync"))
     .or(cronText(", after_sync, or off"))
@@ -37,7 +46,7 @@ export const schedule = section({
     .prefault("15m")
     .describe("How often events alone may have the report written again, where it is made after_sync."),
   timezone: timezoneText().default("Europe/Bratislava").describe("The patterns' time zone."),
-}).transform(({ publish_every, ...same }) => ({ ...same, publishEveryMs: publish_every }));
+};
 
 /** The receiver, the pages, and how much is done at a time. */
 export function serve({ secrets }: { readonly secrets: ResolvedSecrets }) {

@@ -165,4 +165,11 @@ describe("the config", () => {
     const token = 'companies:\n  acme:\n    token: "${env:TOKEN}"\n';
     expect(complaints(`${token}scrub: { lists: 7d }\n`).join("\n")).toContain("lists");
   });
+
+  test("refuses quick runs, which a list of what changed makes needless", () => {
+    const company = `    account: a\n    contact: a@b.cz\n${credentials}`;
+    expect(complaints(`${configOf(company)}schedule: { quick: "*/10 * * * *" }\n`, options)).toEqual([
+      expect.stringContaining("unknown key quick in schedule"),
+    ]);
+  });
 });

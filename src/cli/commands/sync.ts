@@ -6,6 +6,7 @@ import type { Config } from "../../config/config.ts";
 import { notBegun } from "../../daemon/runs/company-run.ts";
 import { RunPlaces } from "../../daemon/runs/run-places.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
+import { changesOf } from "../../state/sweeps.ts";
 import { isWorthPublishing, type CompanyReport } from "../../sync/context/run-report.ts";
 import { companyScopes, type CompanyScope } from "../mirror/company-scope.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
@@ -23,11 +24,16 @@ import { printReports } from "../runs/run-report-text.ts";
 export const syncCommand: CommandRun<"sync"> = async (context, { args, options, loaded: { config } }) => {
   const { scopes, refused } = scopesWithToken(context, config);
   const left: Outcome[] = refused.map(() => "partial");
-  const resources = selectResources(context.connectors[0].manifest, config.resources, args);
+  const { manifest } = context.connectors[0];
+  const resources = selectResources(manifest, config.resources, args);
   const { full, quick, maxRequests: mostRequests, maxDuration, allowMassDelete, acceptIdentity } = options;
   if (quick && (full || options.dryRun))
     throw new MirrorError("usage", `--quick cannot be combined with ${full ? "--full" : "--dry-run"}`, {
       hint: "A quick run reads a few lists only. Leave one of the two out.",
+    });
+  if (quick && manifest.resources.some((one) => changesOf(one) !== null))
+    throw new MirrorError("usage", `--quick is not for ${manifest.title}: its lists show what changed`, {
+      hint: "A usual run reads only that, and takes about as few requests: leave --quick out.",
     });
   const scrub = options.scrub && !quick;
   if (options.dryRun)

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { onTestFinished, vi } from "vitest";
-import type { ErrorRow } from "../../support/error-row.ts";
+import { otherConfig, type ErrorRow } from "../../support/error-row.ts";
 
 const whole = (text: string) => () => text;
 const secret = (reference: string) => whole(`companies:\n  acme: { token: "${reference}" }\n`);
@@ -9,6 +9,15 @@ const inConfig = { exit: 2, next: howToWrite } as const;
 
 /** What is wrong in, or with, the config. */
 export const configRows: readonly ErrorRow[] = [
+  {
+    situation: "a quick run of a service whose usual run is one",
+    command: "sync --quick",
+    config: otherConfig,
+    exit: 2,
+    what: "--quick is not for Fakturoid",
+    where: "its lists show what changed",
+    next: "leave --quick out",
+  },
   {
     situation: "no config at all",
     command: "sync",
