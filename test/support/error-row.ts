@@ -57,6 +57,13 @@ export function configOf(baseUrl: string, more = ""): string {
   return `base_url: ${baseUrl}\ncompanies:\n  acme:\n    token: \${env:TOKEN}\n${more}`;
 }
 
+/** A whole config of one company of the other connector. */
+export function otherConfig(baseUrl: string): string {
+  const company =
+    "{ account: acme, contact: a@b.cz, credentials: { client_id: id-01234567, client_secret: secret-01234567 } }";
+  return `connector: fakturoid\nbase_url: ${baseUrl}\ncompanies: { acme: ${company} }\n`;
+}
+
 /** Runs the row's command in a folder of its own, in this process, as at a terminal. */
 export async function runRow(row: ErrorRow, { sandbox, dataFolder }: ErrorStock): Promise<CommandResult> {
   const service = row.answer ? await startService(row.answer) : null;

@@ -1,4 +1,4 @@
-import { afterWhoami, always, configOf, type ErrorRow } from "../../support/error-row.ts";
+import { afterWhoami, always, configOf, otherConfig, type ErrorRow } from "../../support/error-row.ts";
 
 const at = (publicUrl: string) => (baseUrl: string) =>
   configOf(baseUrl, `    webhook: { secrets: ["\${file:hook}"], public_url: "${publicUrl}" }\n`);
@@ -39,6 +39,15 @@ export const webhookRows: readonly ErrorRow[] = [
     what: "where should events go?",
     where: "The config has no public_url",
     next: "set companies.acme.webhook.public_url, or give --url",
+  },
+  {
+    situation: "a subscription of a service where people make them",
+    command: "webhooks create",
+    config: otherConfig,
+    exit: 2,
+    what: "are not made here",
+    where: "subscriptions of Fakturoid",
+    next: "Make one at Fakturoid",
   },
   {
     situation: "an event with a slip",

@@ -1,5 +1,6 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { Secret } from "../../../base/secret.ts";
+import type { SubscriptionOperations } from "../../../connector/connector-manifest.ts";
 import type { Transport } from "../../../connector/transport.ts";
 import { connectService } from "../../../daemon/runs/service-connection.ts";
 import { Meta, pinnedIdentity } from "../../../state/meta.ts";
@@ -28,19 +29,23 @@ export function withToken(scope: CompanyScope, variable: string | undefined): Co
   return { ...scope, company, config: { ...scope.config, companies } };
 }
 
+/** How the service lets subscriptions be made. Throws MirrorError `usage` where it does not. */
+export function operationsOf({ manifest: { title, webhooks } }: CompanyScope): SubscriptionOperations {
+  if (!webhooks) throw new MirrorError("usage", `${title} sends no events`);
+  if (webhooks.subscriptions) return webhooks.subscriptions;
+  throw new MirrorError("usage", `subscriptions of ${title} are not made here`, {
+    hint: `Make one at ${title}: webhook.public_url of the company is its address, a long random text its Authorization and webhook.secrets.`,
+  });
+}
+
 /** Gives `work` the subscriptions of one company. Requests take permits from the budget that all processes share. */
 export async function withSubscriptions<T>(
   scope: CompanyScope,
   work: (subscriptions: Subscriptions) => Promise<T>,
 ): Promise<T> {
-  const { context, manifest } = scope;
+  const { context } = scope;
   const { random, signal } = context;
-  if (!manifest.webhooks) throw new MirrorError("usage", `${manifest.title} sends no events`);
-  const operations = manifest.webhooks.subscriptions;
-  if (!operations)
-    throw new MirrorError("usage", `subscriptions of ${manifest.title} are not made here`, {
-      hint: `Make one at ${manifest.title}: webhook.public_url of the company is its address, a long random text its Authorization and webhook.secrets.`,
-    });
+  const operations = operationsOf(scope);
   const { transport, close } = connectService(context, scope);
   try {
     await assertSameCompany(scope, transport);

@@ -12,7 +12,7 @@ import { printResult } from "../../console/output.ts";
 import { companyScopes, soleScope, type CompanyScope } from "../../mirror/company-scope.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
-import { withSubscriptions, withToken } from "./access.ts";
+import { operationsOf, withSubscriptions, withToken } from "./access.ts";
 import { defaultKeepOldMs, receiveSecret } from "./issued-secret.ts";
 import { subscriptionLines, viewOfSubscription, type SubscriptionView } from "./subscription-text.ts";
 
@@ -57,6 +57,7 @@ function warnOfSilence({ context, company }: CompanyScope, views: readonly Subsc
 export const createCommand: CommandRun<"webhooks create"> = async (context, { options, loaded }) => {
   const scope = withToken(soleScope(context, loaded.config), options.tokenEnv);
   const { company, manifest } = scope;
+  operationsOf(scope);
   const url = options.url ?? company.webhook.publicUrl;
   if (url === null)
     throw new MirrorError("usage", "where should events go? The config has no public_url", {
