@@ -104,6 +104,7 @@ describe("a live page", () => {
     feed.follow("", (message) => void messages.push(message));
     await pass(0);
     expect(messages).toEqual([]);
+    for (let i = 0; i < 2; i++) await expect(feed.state()).rejects.toThrow("disk I/O error");
     fails = false;
     await pass(2_000);
     expect(messages).toHaveLength(1);

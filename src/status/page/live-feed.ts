@@ -35,7 +35,8 @@ export class LiveFeed {
   private parts: readonly KnownPart[] = [];
   private revision = 0;
   private nextMs = 0;
-  private reading: Promise<void> | null = null;
+  /** Of the latest reading: until the next one, all get what it gave, or why it gave nothing. */
+  private reading: Promise<void> = Promise.resolve();
   private stopped = new AbortController();
 
   /** @param costMs what was computed so far, ms */
@@ -77,10 +78,12 @@ export class LiveFeed {
     }
   }
 
-  private async refresh(): Promise<void> {
-    if (this.clock.monotonicMs() < this.nextMs) return;
-    this.reading ??= this.readParts().finally(() => (this.reading = null));
-    await this.reading;
+  private refresh(): Promise<void> {
+    if (this.clock.monotonicMs() >= this.nextMs) {
+      this.nextMs = Infinity;
+      this.reading = this.readParts();
+    }
+    return this.reading;
   }
 
   private async readParts(): Promise<void> {
