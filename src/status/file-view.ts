@@ -1,10 +1,9 @@
-import { existsSync } from "node:fs";
 import type { CompanyConfig, Config } from "../config/config.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import { WorkQueue } from "../state/work-queue.ts";
-import { openDatabase, type Db } from "../store/database.ts";
-import { assertReadable } from "../store/migrations/migrate.ts";
+import type { Db } from "../store/database.ts";
+import { openReadable } from "../store/migrations/migrate.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
 import { listedOutcome } from "../sync/context/run-report.ts";
 import { readStepStatus, stepsAfterRun } from "./after-run-record.ts";
@@ -67,7 +66,7 @@ export function viewAfterRun(run: RunOfCompany, nowMs: number): CompanyStatusVie
 /** Events wait for a daemon or the next run: here nobody is late. */
 function readFile(file: string, { manifest, resources }: RunOfCompany, nowMs: number) {
   const names = resources.map(({ name }) => name);
-  const db = openReadable(file);
+  const db = readableOrNone(file);
   try {
     const facts = readLiveFacts(db && { db, manifest }, names, nowMs);
     const events = { ...facts.events, oldestWaitingMs: null };
@@ -78,15 +77,10 @@ function readFile(file: string, { manifest, resources }: RunOfCompany, nowMs: nu
 }
 
 /** Null: there is no mirror, or it cannot be read; the run's report says so. */
-function openReadable(file: string): Db | null {
-  if (!existsSync(file)) return null;
-  let db: Db | null = null;
+function readableOrNone(file: string): Db | null {
   try {
-    db = openDatabase(file, { readonly: true });
-    assertReadable(db);
-    return db;
+    return openReadable(file);
   } catch {
-    db?.close();
     return null;
   }
 }

@@ -1,11 +1,15 @@
+import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Secret } from "../../src/base/secret.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { defaultReadyLimits } from "../../src/status/conditions.ts";
 import { PageAccess } from "../../src/status/page/page-access.ts";
+import type { PageCompany } from "../../src/status/page/facts/company-facts.ts";
 import { StatusSite } from "../../src/status/page/status-site.ts";
+import { openDatabase } from "../../src/store/database.ts";
 import { startServer } from "../../src/webhook/server/server.ts";
 import { companyView } from "../support/company-view.ts";
+import { tempFolder } from "../support/mirror.ts";
 import { dial } from "../support/webhook.ts";
 import { recordingLog } from "../support/terminal.ts";
 
@@ -15,10 +19,12 @@ interface SiteFacts {
   readonly isLocal?: boolean;
   readonly token?: string | null;
   readonly names?: readonly string[];
+  readonly find?: (company: string) => PageCompany | null;
 }
 
 /** The site with companies that exist in name only, behind the real server. */
-async function served({ isLocal = true, token: set = null, names = ["acme", "beta"] }: SiteFacts = {}) {
+async function served(facts: SiteFacts = {}) {
+  const { isLocal = true, token: set = null, names = ["acme", "beta"], find = () => null } = facts;
   const clock = systemClock;
   const { log, records } = recordingLog();
   const secret = set === null ? null : Secret.of(set);
@@ -27,7 +33,7 @@ async function served({ isLocal = true, token: set = null, names = ["acme", "bet
     version: "1.2.3",
     access: new PageAccess({ clock, log, isLocal, token: () => secret }),
     companies: () => names,
-    find: () => null,
+    find,
     views: () => Promise.resolve(names.map((company) => companyView({ company }))),
     limits: () => defaultReadyLimits,
     timeZone: () => "Europe/Bratislava",
@@ -79,6 +85,21 @@ describe("on this machine", () => {
     expect((await get("/session")).status).toBe(405);
     expect((await get("/companies/nobody")).status).toBe(404);
     expect((await get("/companies/a.b")).status).toBe(404);
+  });
+
+  test("a search in a mirror that a newer version wrote says so, also when it is made again", async () => {
+    const mirror = join(tempFolder(), "acme.db");
+    const db = openDatabase(mirror);
+    db.exec("CREATE TABLE _migrations (name TEXT); INSERT INTO _migrations VALUES ('9999-later')");
+    db.close();
+    // A search asks for the file alone.
+    const question = { files: { mirror } } as PageCompany["question"];
+    const find = () => ({ question, view: () => companyView({ company: "acme" }), progress: () => null });
+    const { get } = await served({ find });
+    for (let i = 0; i < 2; i++) {
+      const answer = await get("/companies/acme/changes?q=x");
+      expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining("newer version")]);
+    }
   });
 });
 

@@ -1,11 +1,10 @@
-import { existsSync } from "node:fs";
 import { MirrorError } from "../../base/errors.ts";
 import { chosenCompanies, soleCompany } from "../../config/companies.ts";
 import type { CompanyConfig, Config } from "../../config/config.ts";
 import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
-import { assertReadable } from "../../store/migrations/migrate.ts";
-import { openDatabase, type Db } from "../../store/database.ts";
+import { openReadable } from "../../store/migrations/migrate.ts";
+import type { Db } from "../../store/database.ts";
 import type { CommandContext } from "../program/command.ts";
 
 /** What a command works with for one company. */
@@ -41,9 +40,8 @@ export async function readMirror<T>(
   { files }: Pick<CompanyScope, "files">,
   read: (db: Db | null) => T | Promise<T>,
 ): Promise<T> {
-  const db = existsSync(files.mirror) ? openDatabase(files.mirror, { readonly: true }) : null;
+  const db = openReadable(files.mirror);
   try {
-    if (db) assertReadable(db);
     return await read(db);
   } finally {
     db?.close();

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
 import type { EventStream } from "../../webhook/server/event-streams.ts";
 import type { Page } from "../../webhook/server/response.ts";
 import type { Site, SiteRequest } from "../../webhook/server/site.ts";
@@ -93,13 +94,14 @@ export class StatusSite implements Site {
 
   private async searchAnswer(company: string, page: PageCompany, { query }: SiteRequest): Promise<Page> {
     const before = Number(query.get("before") ?? Number.NaN);
+    const resources = Object.keys(page.view().sweptMs);
     const question = {
       text: (query.get("q") ?? "").slice(0, mostText).toWellFormed(),
-      resource: Object.keys(page.view().sweptMs).find((name) => name === query.get("resource")) ?? null,
+      resource: resources.find((name) => name === query.get("resource")) ?? null,
       beforeSeq: Number.isSafeInteger(before) ? before : null,
     };
-    const found = await this.reader(company).search(page, question);
-    const resources = Object.keys(page.view().sweptMs);
+    const found = await this.reader(company).search(page, question).catch(messageOf);
+    if (typeof found === "string") return this.plainPage(503, "The mirror's file cannot be read", found);
     const body = searchPageBody({ company, question, found, resources, moment: this.moment() });
     const path = `/companies/${company}`;
     const trail = this.trailTo([company, path], ["Changes", `${path}/changes`]);

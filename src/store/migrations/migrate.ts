@@ -1,10 +1,11 @@
+import { existsSync } from "node:fs";
 import { MirrorError } from "../../base/errors.ts";
 import { first } from "./0001-first.ts";
 import { inbox } from "./0002-inbox.ts";
 import { inboxIds } from "./0003-inbox-ids.ts";
 import { planner } from "./0004-planner.ts";
 import { files } from "./0005-files.ts";
-import { inTransaction, type Db } from "../database.ts";
+import { inTransaction, openDatabase, type Db } from "../database.ts";
 import { quoted } from "../sql-text.ts";
 import { columnNames } from "../tables/table-layout.ts";
 
@@ -43,6 +44,23 @@ export function migrate(db: Db, steps = migrations): void {
       note.run(name);
     }
   });
+}
+
+/**
+ * Opens a mirror to read it, also beside its writer. Null: there is none yet.
+ *
+ * @throws MirrorError `database` where it is no mirror, or of a newer version
+ */
+export function openReadable(file: string): Db | null {
+  if (!existsSync(file)) return null;
+  const db = openDatabase(file, { readonly: true });
+  try {
+    assertReadable(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 /** Throws MirrorError `database` where no mirror that this version can read is attached as `schema`. */

@@ -1,10 +1,10 @@
-import { existsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { messageOf } from "../../../base/errors.ts";
 import { InboxView } from "../../../state/inbox/inbox-view.ts";
 import { Runs } from "../../../state/runs.ts";
 import { Changes } from "../../../store/apply/change-reader.ts";
-import { openDatabase, type Db } from "../../../store/database.ts";
-import { assertReadable } from "../../../store/migrations/migrate.ts";
+import type { Db } from "../../../store/database.ts";
+import { openReadable } from "../../../store/migrations/migrate.ts";
 import type { CompanyStatus } from "../../company-status.ts";
 import type { ReadyLimits } from "../../conditions.ts";
 import { readStatus } from "../../read-status.ts";
@@ -44,7 +44,7 @@ type MirrorFacts = Pick<CompanyPageFacts, "status" | "events" | "changes" | "run
  */
 export class FactsReader {
   private readonly company: string;
-  private open: { readonly db: Db; readonly inode: number } | null = null;
+  private open: { readonly db: Db; readonly inode: number | undefined } | null = null;
   private held: HeldFacts | null = null;
 
   /** Open only while somebody looks: hundreds of companies would hold hundreds of files. */
@@ -67,7 +67,7 @@ export class FactsReader {
     }
   }
 
-  /** Throws what reading a database throws. */
+  /** Throws MirrorError `database` for a mirror that cannot be read. */
   async search(page: PageCompany, question: ChangeQuestion): Promise<FoundChanges> {
     const db = this.database(page);
     return db ? searchChanges(db, question) : { lines: [], nextSeq: null, searched: 0 };
@@ -98,13 +98,11 @@ export class FactsReader {
   /** Null: there is no mirror yet. One that was replaced is opened anew. */
   private database({ question: { files } }: PageCompany): Db | null {
     this.idle.refresh();
-    const inode = existsSync(files.mirror) ? statSync(files.mirror).ino : null;
+    const inode = statSync(files.mirror, { throwIfNoEntry: false })?.ino;
     if (this.open && this.open.inode === inode) return this.open.db;
     this.close();
-    if (inode === null) return null;
-    const db = openDatabase(files.mirror, { readonly: true });
-    this.open = { db, inode };
-    assertReadable(db);
+    const db = openReadable(files.mirror);
+    this.open = db && { db, inode };
     return db;
   }
 }
