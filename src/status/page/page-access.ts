@@ -1,8 +1,9 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Secret } from "../../base/secret.ts";
+import { isSecret } from "../../webhook/ingest/delivery.ts";
 import type { SiteRequest } from "../../webhook/server/site.ts";
 import { isLoopbackUrl } from "../../config/address.ts";
 
@@ -53,7 +54,7 @@ export class PageAccess {
     if (!token.known) return "no token set";
     const cookies = (headers.cookie ?? "").split(/; */);
     const kept = cookies.find((one) => one.startsWith(`${cookieName}=`))?.slice(cookieName.length + 1);
-    if (kept !== undefined && isEqual(kept, sessionOf(token))) return "granted";
+    if (kept !== undefined && isSecret(kept, [sessionOf(token)])) return "granted";
     const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
     if (bearer === undefined) return "token wanted";
     return this.check(bearer, token);
@@ -74,7 +75,7 @@ export class PageAccess {
     const nowMs = this.options.clock.monotonicMs();
     if (nowMs - this.wrong.sinceMs > minuteMs) this.wrong = { sinceMs: nowMs, count: 0 };
     if (this.wrong.count >= mostWrong) return "wait";
-    if (isEqual(given, token.reveal())) return "granted";
+    if (isSecret(given, [token.reveal()])) return "granted";
     this.wrong.count++;
     this.options.log.warn("a wrong token for the pages was given", { in_this_minute: this.wrong.count });
     return "token wanted";
@@ -96,10 +97,4 @@ export class PageAccess {
 /** What the cookie holds: it proves that the token was known, and is another one as soon as the token is. */
 function sessionOf(token: Secret): string {
   return createHmac("sha256", token.reveal()).update("fintoro-mirror status page").digest("base64url");
-}
-
-/** In a time that says nothing of either text. */
-function isEqual(given: string, right: string): boolean {
-  const [a, b] = [given, right].map((text) => createHmac("sha256", "equal").update(text).digest());
-  return a !== undefined && b !== undefined && timingSafeEqual(a, b);
 }
