@@ -1,6 +1,6 @@
 import { laneRank, lanes as allLanes, type Lane } from "../base/lane.ts";
 import { Repository } from "../store/repository.ts";
-import { longestDelayMs, type WorkItem } from "./work-item.ts";
+import { longestDelayMs, type WorkItem, type WorkState } from "./work-item.ts";
 
 /** Whose items: beside an event worker, which reads the webhook lane, runs read the other lanes. A quick run: its own. */
 export type LaneShare = "all" | "events" | "others" | "quick";
@@ -17,7 +17,7 @@ export interface LeaseQuestion {
 /** How many items of one lane are in one state. */
 export interface LaneCount {
   readonly lane: Lane;
-  readonly state: "ready" | "dead" | "held";
+  readonly state: WorkState;
   readonly count: number;
 }
 

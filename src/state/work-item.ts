@@ -74,3 +74,11 @@ export function nameOfTarget(target: string): string {
 export function isUrgent({ lane, dueAtMs = 0 }: Pick<WorkItem, "lane" | "dueAtMs">): boolean {
   return lane === "webhook" && dueAtMs === 0;
 }
+
+/** `dead`: set aside. `held`: not in this run. Both keep their reason. */
+export type WorkState = "ready" | "dead" | "held";
+
+/** How many items wait to be read. Pure. */
+export function readyItems(counts: readonly { readonly state: WorkState; readonly count: number }[]): number {
+  return counts.reduce((sum, { state, count }) => sum + (state === "ready" ? count : 0), 0);
+}

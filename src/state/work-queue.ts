@@ -4,7 +4,8 @@ import { Repository } from "../store/repository.ts";
 import type { Records } from "../store/tables/stored-records.ts";
 import type { Db } from "../store/database.ts";
 import { LeaseOrder, type LaneShare, type StoredItem } from "./lease-order.ts";
-import { idInTarget, isUrgent, type NewWorkItem, type WorkItem, type WorkKind } from "./work-item.ts";
+import { idInTarget, isUrgent } from "./work-item.ts";
+import type { NewWorkItem, WorkItem, WorkKind, WorkState } from "./work-item.ts";
 
 const quickRank = laneRank("quick");
 const detailRanks = `${laneRank("changed")}, ${laneRank("hydration")}`;
@@ -15,9 +16,6 @@ const ranksOf: Readonly<Record<LaneShare, readonly number[]>> = {
   events: ranks.filter((rank) => rank === laneRank("webhook")),
   others: ranks.filter((rank) => rank !== laneRank("webhook")),
 };
-
-/** `dead`: set aside. `held`: not in this run. Both keep their reason. */
-type WorkState = "ready" | "dead" | "held";
 
 const holdSql = `UPDATE _work SET state = 'held', error = ? WHERE resource = ? AND state = 'ready'
   AND lane IN (SELECT value FROM json_each(?))`;

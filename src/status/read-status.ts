@@ -12,6 +12,7 @@ import { createRateLimiter } from "../rate-limit/rate-limiter.ts";
 import { PendingFiles, type FiledResource } from "../state/files/pending-files.ts";
 import { StoredFiles } from "../state/files/stored-files.ts";
 import { changesOf, earliest } from "../state/sweeps.ts";
+import { readyItems } from "../state/work-item.ts";
 import type { Db } from "../store/database.ts";
 import { lockHolder, type LockHolder } from "../store/writer-lock.ts";
 import { listedOutcome, type CompanyReport } from "../sync/context/run-report.ts";
@@ -140,9 +141,11 @@ function readPlan(
   const isCovered = (sinceMs: number) => webhooksCover(db, sinceMs, nowMs);
   const scope = { manifest: manifest.resources, resources: selected };
   const { plan } = readScrubPlan(db, { ...scrub, ...scope, limit: limit ?? requests, isCovered, nowMs });
-  const missing = queue.filter(({ state }) => state === "ready").reduce((sum, { count }) => sum + count, 0);
   const night = Math.min(plan.total, plan.stalest + plan.recent);
-  return planRun({ lists, missing, scrub: night }, plan, { granted, windowMs: scrub.windowMs });
+  return planRun({ lists, missing: readyItems(queue), scrub: night }, plan, {
+    granted,
+    windowMs: scrub.windowMs,
+  });
 }
 
 /** As long as the lists were when they were last read; null: one never was. */

@@ -1,4 +1,5 @@
 import { formatCount } from "../../base/units.ts";
+import { readyItems } from "../../state/work-item.ts";
 import type { CompanyStatusView } from "../company-status.ts";
 import type { ReadyLimits } from "../conditions.ts";
 import { companyLevel, shownConditions, type Level } from "./facts/headline.ts";
@@ -95,13 +96,12 @@ function row(view: CompanyStatusView, level: Level, { moment, limits }: Overview
   const times = Object.values(view.sweptMs);
   const oldest =
     times.some((ms) => ms === null) || times.length === 0 ? null : Math.min(...times.map(Number));
-  const waiting = view.queue.reduce((sum, { state, count }) => sum + (state === "ready" ? count : 0), 0);
   const why = first && html`<small>${cut(first.message, 160)}</small>`;
   return html`<tr>
     <th scope="row"><a href="/companies/${view.company}">${view.company}</a></th>
     <td>${badge(level, words[level])}${why ?? null}</td>
     <td>${when(oldest, moment)}</td>
-    <td class="number">${formatCount(waiting)}</td>
+    <td class="number">${formatCount(readyItems(view.queue))}</td>
     <td>${when(view.events.lastReceivedMs, moment)}</td>
     <td>${view.nextRunMs === null ? "–" : when(view.nextRunMs, moment)}</td>
   </tr>`;

@@ -6,7 +6,7 @@ import type { MirrorSizes } from "../../state/retention/sizes.ts";
 import { longLogBytes, longLogText } from "../../store/write-ahead-log.ts";
 import { scrubText } from "../../sync/plan/run-plan.ts";
 import type { Proof } from "../../verify/proof-file.ts";
-import { nameOfTarget } from "../../state/work-item.ts";
+import { nameOfTarget, readyItems } from "../../state/work-item.ts";
 import type { Health } from "../mirror-health.ts";
 import { refusingText } from "../receiver-note.ts";
 import { deliveriesRefused, eventsOverdue, type EventStatus } from "../event-status.ts";
@@ -89,7 +89,7 @@ function fileLines({ files }: CompanyStatus): string[] {
 }
 
 function queueLines({ queue }: Health, writer: string | null): string[] {
-  const ready = queue.filter(({ state }) => state === "ready").reduce((sum, { count }) => sum + count, 0);
+  const ready = readyItems(queue);
   if (ready === 0) return [];
   const waits = ready === 1 ? "1 request waits" : `${ready} requests wait`;
   return [`  ${waits} for ${writer ? "a turn" : "the next run"}`];

@@ -1,5 +1,6 @@
 import type { Lane } from "../../../base/lane.ts";
 import { formatCount } from "../../../base/units.ts";
+import { readyItems } from "../../../state/work-item.ts";
 import { scrubText } from "../../../sync/plan/run-plan.ts";
 import { html, type Html } from "../markup/html.ts";
 import type { CompanyPageFacts } from "../facts/company-facts.ts";
@@ -18,7 +19,7 @@ const names: Readonly<Record<Lane, string>> = {
 /** What waits to be read by lane, in the order in which lanes are served, and the plan of the scrub. */
 export function queueLanes({ status }: CompanyPageFacts): Part {
   const counts = status.health?.lanes ?? [];
-  const ready = counts.reduce((sum, { state, count }) => sum + (state === "ready" ? count : 0), 0);
+  const ready = readyItems(counts);
   const most = Math.max(1, ...counts.map(({ count }) => count));
   const inLanes = [...new Set(counts.map(({ lane }) => lane))];
   const rows = inLanes.map((lane): Html => {

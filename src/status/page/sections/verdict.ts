@@ -1,5 +1,6 @@
 import { formatCount } from "../../../base/units.ts";
 import { etaMs } from "../../../log/progress-view.ts";
+import { readyItems } from "../../../state/work-item.ts";
 import { headlineOf, isSaidOnTop, shownConditions } from "../facts/headline.ts";
 import { html, type Html, type Piece } from "../markup/html.ts";
 import { roughly, when } from "../markup/moments.ts";
@@ -29,7 +30,7 @@ function factsOf({ status, view, moment }: CompanyPageFacts): Html[] {
   const resources = status.health?.resources ?? [];
   const live = resources.reduce((sum, one) => sum + one.live, 0);
   const missing = resources.reduce((sum, one) => sum + one.provisional, 0);
-  const waiting = view.queue.reduce((sum, one) => sum + (one.state === "ready" ? one.count : 0), 0);
+  const waiting = readyItems(view.queue);
   const details = missing === 0 ? "all with their detail" : `${formatCount(missing)} without their detail`;
   const { run, nextRunMs, lastRun, budget, events } = view;
   return [
