@@ -15,39 +15,40 @@ export function problemList({ status, moment }: CompanyPageFacts): Part {
   const title = "Set aside and quarantine";
   if (count === 0)
     return pagePart("problems", title, emptyText("No read was given up, and every record is a row."));
-  const items = [
-    ...dead.map(
-      (one) =>
-        html`<li>
-          <div>
-            <strong>${one.resource.replaceAll("_", " ")}</strong> <span>${nameOfTarget(one.target)}</span>
-            <small>set aside after ${String(one.attempts)} attempts until the next run</small>
-            <p>${cut(one.reason, 300)}</p>
-          </div>
-        </li>`,
-    ),
-    ...quarantined.map(
-      (one) =>
-        html`<li>
-          <div>
-            <strong>${one.resource.replaceAll("_", " ")}</strong>
-            <span>${one.recordId === null ? "without id" : String(one.recordId)}</span>
-            <small>in quarantine since ${when(one.at, moment)}</small>
-            <p>${cut(one.reason, 300)}</p>
-          </div>
-        </li>`,
-    ),
+  const problems = [
+    ...dead.slice(0, mostListed).map((one) => ({
+      ...one,
+      name: nameOfTarget(one.target),
+      since: `set aside after ${one.attempts} attempts until the next run`,
+    })),
+    ...quarantined.slice(0, mostListed).map((one) => ({
+      ...one,
+      name: one.recordId === null ? "without id" : String(one.recordId),
+      since: html`in quarantine since ${when(one.at, moment)}`,
+    })),
   ];
+  const items = problems.slice(0, mostListed).map(
+    ({ resource, name, since, reason }) =>
+      html`<li>
+        <div>
+          <strong>${resource.replaceAll("_", " ")}</strong> <span>${name}</span>
+          <small>${since}</small>
+          <p>${cut(reason, 300)}</p>
+        </div>
+      </li>`,
+  );
   const more =
     count > mostListed
-      ? emptyText(`and ${formatCount(count - mostListed)} more: \`fintoro-mirror status --json\` has all`)
+      ? emptyText(
+          html`and ${formatCount(count - mostListed)} more: <code>fintoro-mirror status --json</code> has all`,
+        )
       : null;
   return pagePart(
     "problems",
     title,
     [
       html`<ol class="rows">
-        ${items.slice(0, mostListed)}
+        ${items}
       </ol>`,
       more,
     ],

@@ -1,7 +1,7 @@
 import { formatCount, formatDuration } from "../../../base/units.ts";
 import type { RunRow } from "../../../state/runs.ts";
 import type { CompanyReport } from "../../../sync/context/run-report.ts";
-import { html, type Html } from "../markup/html.ts";
+import { cut, html, type Html } from "../markup/html.ts";
 import { roughly, when } from "../markup/moments.ts";
 import type { CompanyPageFacts } from "../facts/company-facts.ts";
 import { badge, counted, emptyText, pagePart, type Part } from "../markup/page-part.ts";
@@ -26,9 +26,7 @@ export function runTimeline(facts: CompanyPageFacts): Part {
   const failed = status.health?.failed_start ?? null;
   const could =
     failed &&
-    html`<p class="next">
-      A run ${when(failed.at, moment)} could not begin: ${failed.message.slice(0, 300).toWellFormed()}
-    </p>`;
+    html`<p class="next">A run ${when(failed.at, moment)} could not begin: ${cut(failed.message, 300)}</p>`;
   if (!oldest) return pagePart("runs", "Runs", [could, emptyText("No run was made yet.")]);
   const spanMs = Math.min(30 * dayMs, Math.max(dayMs, moment.nowMs - Date.parse(oldest.startedAt)));
   const marks = runs.map((run) => mark(run, facts, spanMs));
@@ -100,7 +98,7 @@ function item(run: RunRow, facts: CompanyPageFacts): Html {
     ...(report.requests ? [counted(report.requests.total, "request")] : []),
     ...(run.finishedAt === null ? [] : [changes === 0 ? "no change" : counted(changes, "change")]),
   ].join(" · ");
-  const why = report.error ? html`<small>${report.error.message.slice(0, 200).toWellFormed()}</small>` : null;
+  const why = report.error ? html`<small>${cut(report.error.message, 200)}</small>` : null;
   return html`<li>
     <div>
       <strong>${run.mode === "incremental" ? "Run" : `${run.mode} run`} ${formatCount(run.id)}</strong>

@@ -2,7 +2,7 @@ import { formatCount } from "../../../base/units.ts";
 import { etaMs } from "../../../log/progress-view.ts";
 import { readyItems } from "../../../state/work-item.ts";
 import { headlineOf, isSaidOnTop, shownConditions } from "../facts/headline.ts";
-import { html, type Html, type Piece } from "../markup/html.ts";
+import { cut, html, type Html, type Piece } from "../markup/html.ts";
 import { roughly, when } from "../markup/moments.ts";
 import { remedyFor } from "../facts/remedies.ts";
 import type { CompanyPageFacts } from "../facts/company-facts.ts";
@@ -68,7 +68,7 @@ export function attention({ view, moment, limits }: CompanyPageFacts): Part {
       html`<li>
         ${one.blocks ? badge("bad", "wrong") : badge("look", "look")}
         <div>
-          <p>${one.message.slice(0, 600).toWellFormed()}</p>
+          <p>${cut(one.message, 600)}</p>
           <p class="next">${prose(remedyFor(one))}</p>
         </div>
       </li>`,
@@ -102,7 +102,7 @@ export function runProgress({ progress, view }: CompanyPageFacts): Part {
   const aside = `${counted(progress.requests, "request")} of ${formatCount(total)} known${left}`;
   const away = progress.outage
     ? html`<p class="next">
-        The service is away (${progress.outage.error.slice(0, 200).toWellFormed()}): it is asked again in
+        The service is away (${cut(progress.outage.error, 200)}): it is asked again in
         ${roughly(progress.outage.nextTryMs)}.
       </p>`
     : null;

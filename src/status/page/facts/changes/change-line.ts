@@ -1,4 +1,5 @@
 import type { Change } from "../../../../store/apply/change-reader.ts";
+import { cut } from "../../markup/html.ts";
 
 /** A change as people read it. */
 export interface ChangeLine extends Pick<Change, "seq" | "resource" | "recordId" | "op" | "at" | "cause"> {
@@ -50,12 +51,12 @@ function fieldsOf(json: string | null): Fields {
 function labelOf(fields: Fields): string | null {
   const values = labelFields.map((name) => fields[name]);
   const label = values.find((value): value is string => typeof value === "string" && value !== "");
-  return label === undefined ? null : label.slice(0, mostCharacters).toWellFormed();
+  return label === undefined ? null : cut(label, mostCharacters);
 }
 
 function shown(value: unknown): string | null {
   if (value === undefined || (typeof value === "object" && value !== null)) return null;
   if (value === null || value === "") return "empty";
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters).toWellFormed()}…`;
+  return cut(text, mostCharacters);
 }
