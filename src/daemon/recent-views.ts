@@ -11,9 +11,9 @@ const slowFactor = 20;
 const oldestMs = 5_000;
 
 /**
- * The status of all companies for pages and alerts. Reading it blocks the only thread there is: it is read in slices, once for
- * all who ask meanwhile, and where it takes long it is shown again for a while. No view is older than 5 s when it is
- * given, but for the time of reading.
+ * The status of all companies for pages and alerts. Reading it blocks the only thread there is: it is read in slices,
+ * once for all who ask meanwhile, and where it takes long it is shown again for a while. No view is older than 5 s when
+ * it is given, but for the time of reading.
  */
 export class RecentViews {
   private readonly clock: Clock;
