@@ -7,6 +7,23 @@ import { aCompany } from "../support/company.ts";
 const config = (url: string) =>
   `base_url: ${url}\ndata_dir: .\ncompanies: { acme: { token: "\${env:TOKEN}" } }\nhttp: { patience: 100ms, timeout: 1s }\n`;
 
+test("a quiet command of upkeep prints nothing when it is complete, and what it found when it is not", async () => {
+  const { proxy, sandbox } = await aCompany({ records: 3 });
+  const cwd = temporaryFolder({ "config.yaml": config(proxy.baseUrl) });
+  const env = { TOKEN: sandbox.token };
+  await runCommand(["sync", "-q"], { cwd, env });
+  const upkeep = ["verify --sample 1", "verify --local", "publish --combined", "backup --to b", "prune"];
+  for (const line of upkeep) {
+    const { code, stdout, stderr } = await runCommand(["-q", ...line.split(" ")], { cwd, env });
+    expect({ line, code, stdout, stderr }).toEqual({ line, code: 0, stdout: "", stderr: "" });
+  }
+  const db = new Database(path.join(cwd, "acme.db"));
+  db.exec("UPDATE clients SET name = 'another'");
+  db.close();
+  const wounded = await runCommand(["-q", "verify", "--local"], { cwd, env });
+  expect(wounded).toMatchObject({ code: 1, stdout: expect.stringContaining("clients") });
+});
+
 test("a quiet sync that succeeds prints nothing, for cron mails what is printed; one that does not says why", async () => {
   const { proxy, sandbox } = await aCompany({ records: 3 });
   const cwd = temporaryFolder({ "config.yaml": config(proxy.baseUrl) });

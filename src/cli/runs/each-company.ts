@@ -26,7 +26,8 @@ export interface TogetherOptions {
 
 /**
  * Does `work` for each chosen company; prints its lines, or one document with `--json`. A company that fails is logged
- * and does not keep the others from their results.
+ * and does not keep the others from their results. A quiet command prints those only that are not complete: cron mails
+ * whatever is printed.
  *
  * @throws the error of a single company, a usage error, and what follows a signal
  */
@@ -41,6 +42,9 @@ export async function forEachCompany(
   const companies: Record<string, object> = {};
   const outcomes: Outcome[] = [];
   const done: string[] = [];
+  const print = async (lines: readonly string[]) => {
+    if (!globals.json) for (const line of lines) await output.line(line);
+  };
   for (const scope of scopes) {
     const { name } = scope.company;
     try {
@@ -48,7 +52,7 @@ export async function forEachCompany(
       companies[name] = document;
       outcomes.push(outcome);
       done.push(name);
-      if (!globals.json) for (const line of lines) await output.line(line);
+      await print(outcome === "complete" && globals.quiet ? [] : lines);
     } catch (error) {
       const isUsage = error instanceof MirrorError && error.kind === "usage";
       if (scopes.length === 1 || signal.aborted || isUsage) throw error;
@@ -60,7 +64,7 @@ export async function forEachCompany(
   }
   const last = done.length > 0 ? await finish?.(done) : undefined;
   if (globals.json) await output.json({ companies, ...last?.document });
-  else for (const line of last?.lines ?? []) await output.line(line);
+  else await print(globals.quiet ? [] : (last?.lines ?? []));
   const isSome = done.length > 0 && done.length < scopes.length;
   return isPartial && isSome ? "partial" : worstOutcome(outcomes);
 }

@@ -6,7 +6,7 @@ import type { CommandContext } from "../program/command.ts";
 
 /**
  * Prints the reports by company, and logs everything that is incomplete, whatever stdout is used for. A quiet command
- * prints those only that are not complete: cron mails whatever is printed.
+ * prints those only that are not complete.
  */
 export async function printReports(
   context: CommandContext,
