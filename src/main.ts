@@ -65,7 +65,9 @@ function interrupt(): void {
   process.emit("SIGINT");
 }
 
-function openPrompts(signal: AbortSignal) {
+function openPrompts(signal: AbortSignal, colour: boolean) {
+  // The prompts' library looks nowhere else.
+  if (!colour) process.env["NO_COLOR"] = "1";
   return terminalPrompts({ input: process.stdin, output: process.stderr, signal, interrupt });
 }
 

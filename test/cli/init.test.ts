@@ -1,11 +1,12 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { jobText } from "../../src/cli/init/start-job.ts";
-import { runCommand, temporaryFolder, type InvocationParts } from "../support/cli.ts";
+import { mainFile, runCommand, temporaryFolder, type InvocationParts } from "../support/cli.ts";
 import { fakeTool } from "../support/fake-tool.ts";
 import { answering } from "../support/prompts.ts";
+import { startOnTerminal } from "../support/pseudo-terminal.ts";
 import { openSandbox } from "../support/sandbox.ts";
 
 interface Setup {
@@ -142,6 +143,13 @@ describe("at a terminal", () => {
     expect((await runCommand(["check"], { cwd: setup.cwd })).code).toBe(0);
   });
 
+  test("writes nothing before the last question is answered", async () => {
+    const setup = await setUp();
+    const args = ["--token-env", "TOKEN", "--company", "acme"];
+    await init(setup, args, answering([undefined, "", [], []]));
+    expect(readdirSync(setup.cwd)).toEqual([]);
+  });
+
   test("gives up after three tokens that are refused", async () => {
     const setup = await setUp();
     const person = answering(["file", "wrong-1", "file", "wrong-2", "file", "wrong-3"]);
@@ -176,6 +184,20 @@ describe("at a terminal", () => {
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("not allowed") });
     expect(existsSync(path.join(setup.cwd, "config.yaml"))).toBe(true);
   });
+});
+
+// Fault: process | Ctrl-C at a question of `init --no-color` | the real program on a real terminal | exit 130, nothing is written, no colour was shown
+test("at a real terminal the questions obey --no-color, and Ctrl-C leaves nothing behind", async () => {
+  const cwd = temporaryFolder();
+  const terminal = startOnTerminal(
+    `exec '${process.execPath}' '${mainFile}' init --no-color --base-url http://127.0.0.1:9`,
+    { cwd },
+  );
+  await terminal.seen("Where is the access token");
+  terminal.type("\u0003");
+  expect(await terminal.ended).toBe(130);
+  expect(terminal.shown()).not.toContain(`${String.fromCodePoint(27)}[3`);
+  expect(readdirSync(cwd)).toEqual([]);
 });
 
 test("paths in a crontab or unit mean themselves, whatever characters they have", () => {

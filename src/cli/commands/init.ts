@@ -23,9 +23,10 @@ export const initCommand: CommandRun<"init"> = async (context, { options }) => {
   const draft = await askChoices(questions, file);
   const secrets = draft.newToken === null ? [] : [tokenFileOf(draft)];
   refuseToReplace(secrets, options.force, cwd);
-  const written = writeFiles(context, draft);
   const job = jobOf(draft);
   const starter = options.install ?? (await askStarter(questions, job));
+  // After the last question: who cancels one leaves nothing behind.
+  const written = writeFiles(context, draft);
   let isFailed = false;
   const installed =
     starter &&

@@ -58,7 +58,7 @@ export async function openContext(
       return () => void signals.off("SIGHUP", listener);
     },
     keepSecret: (secrets) => console.redaction.add(secrets),
-    prompts: openPrompts?.(signal),
+    prompts: openPrompts?.(signal, colour),
     progress: (read, work) => withProgress({ screen, log, clock, colour }, read, work),
     showing: (read, work) => withLines({ screen, log, clock }, read, work),
   };

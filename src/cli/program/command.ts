@@ -27,7 +27,7 @@ export interface ProcessEnvironment {
   /** Ends the process without waiting for anything. */
   readonly endNow: (code: number) => void;
   /** Opens questions to the person at the terminal, which the signal cancels; undefined without a terminal. */
-  readonly openPrompts?: ((signal: AbortSignal) => Prompts) | undefined;
+  readonly openPrompts?: ((signal: AbortSignal, colour: boolean) => Prompts) | undefined;
   /** Text of the commented example of a config. */
   readonly exampleConfig: () => string;
   readonly clock: Clock;
