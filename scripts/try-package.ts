@@ -32,6 +32,7 @@ try {
   if (node) await tryWith(node, install("oldest-node", tarball), performance.now());
   else process.stderr.write(`Node ${oldest} cannot be fetched: the package was not tried with it\n`);
   tryNpx(tarball);
+  tryOwnComputer(tarball);
   tryLockFile(tarball);
 } finally {
   rmSync(folder, { recursive: true, force: true });
@@ -146,6 +147,17 @@ function tryNpx(tarball: string): void {
   npx("demo", "--quiet");
   expect(existsSync(path.join(at, "demo/acme.report.db")), "the demo by npx left no report");
   say("used by npx");
+}
+
+/** The lines that docs/install.md has before `init`, where the file was saved. */
+function tryOwnComputer(tarball: string): void {
+  const at = path.join(folder, "own");
+  cpSync(tarball, path.join(at, path.basename(tarball)));
+  const page = readFileSync(path.join(project, "docs/install.md"), "utf8");
+  const [lines = ""] = /^mkdir [^]*?(?=^npx)/m.exec(page) ?? [];
+  const named = lines.replaceAll(/fintoro-mirror-[\d.]+\.tgz/g, path.basename(tarball));
+  const said = run("sh", ["-ec", `${named}npx ${name} --version`], at);
+  expect(lines !== "" && said.trim().endsWith(version), `docs/install.md installs something else: ${said}`);
 }
 
 /** As docs/install.md has it on a server, and the container file in its first stage. */
