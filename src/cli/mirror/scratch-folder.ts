@@ -24,8 +24,8 @@ export async function withScratchFolder<T>(
     await rm(files, { recursive: true, force: true });
     return await work(files);
   } finally {
-    await rm(files, { recursive: true, force: true });
-    lock.release();
+    // With the lock still held: another process may take the folder as soon as it is free.
     await rm(folder, { recursive: true, force: true });
+    lock.release();
   }
 }
