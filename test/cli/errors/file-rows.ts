@@ -61,7 +61,7 @@ const diskRows: readonly ErrorRow[] = [
     before: full,
     exit: 10,
     what: "the disk is full",
-    where: "full",
+    where: "full/",
     next: "Free some space and run it again",
   },
   {
@@ -71,7 +71,7 @@ const diskRows: readonly ErrorRow[] = [
     before: full,
     exit: 10,
     what: "the disk is full",
-    where: "full",
+    where: "full/",
     next: "Free some space and run it again",
   },
 ];
