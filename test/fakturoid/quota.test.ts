@@ -1,21 +1,10 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { fakturoid } from "../../connectors/fakturoid/fakturoid.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import { statusQuestion } from "../../src/daemon/status-question.ts";
 import { readStatus } from "../../src/status/read-status.ts";
-import { openAccount } from "../support/open-account.ts";
-
-type Account = Awaited<ReturnType<typeof openAccount>>;
-const opened: Account[] = [];
-async function account(...args: Parameters<typeof openAccount>): Promise<Account> {
-  const one = await openAccount(...args);
-  opened.push(one);
-  return one;
-}
-afterEach(async () => {
-  for (const one of opened.splice(0)) await one.close();
-});
+import { openForTest, type Account } from "../support/open-account.ts";
 
 /** How the month stands, by a connection of its own, as another process sees it. */
 async function month(one: Account) {
@@ -29,7 +18,7 @@ async function month(one: Account) {
 
 describe("the month's calls", () => {
   test("are counted over all processes, tokens included, and begin anew with the month", async () => {
-    const one = await account({ monthly: null });
+    const one = await openForTest({ monthly: null });
     await one.sync();
     const { length } = one.standIn.visits;
     expect(await month(one)).toEqual({
@@ -44,7 +33,7 @@ describe("the month's calls", () => {
   });
 
   test("are what the account states, where others use it too: its number, if it is the larger one", async () => {
-    const one = await account({ monthly: 20_000 });
+    const one = await openForTest({ monthly: 20_000 });
     one.standIn.callsUsed = 4_000;
     await one.sync();
     expect(await month(one)).toMatchObject({ limit: 20_000, used: one.standIn.callsUsed });
@@ -52,7 +41,7 @@ describe("the month's calls", () => {
 
   // Fault: clock | the service still states the calls of the month before on the first day of a month | the budget | the new month is not used up
   test("of the month before, which the service may still state on the first day, use up no new month", async () => {
-    const one = await account({ monthly: 3_000 });
+    const one = await openForTest({ monthly: 3_000 });
     one.passDays(29);
     one.standIn.callsUsed = 2_990;
     expect(await one.sync()).toMatchObject({ outcome: "complete" });
@@ -69,7 +58,7 @@ describe("the month's calls", () => {
 
   // Fault: limiter | the month's calls are used up in the middle of a run | the budget | no further request; the run is resumable, and the next month's goes on
   test("I8: used up end a run that can be resumed, and no request follows until the next month", async () => {
-    const one = await account({ monthly: null }, "rate_limit: { monthly: 10, reserve: 20% }\n");
+    const one = await openForTest({ monthly: null }, "rate_limit: { monthly: 10, reserve: 20% }\n");
     const report = await one.sync();
     expect(report).toMatchObject({ outcome: "stopped" });
     expect(one.said.filter((line) => line.startsWith("warn the month's calls are used up"))).toHaveLength(1);
@@ -84,7 +73,7 @@ describe("the month's calls", () => {
   });
 
   test("leave a share to events alone, and an event past it waits for the next month", async () => {
-    const one = await account({ monthly: null }, "rate_limit: { monthly: 10, reserve: 20% }\n");
+    const one = await openForTest({ monthly: null }, "rate_limit: { monthly: 10, reserve: 20% }\n");
     await one.sync();
     const { rateLimiter, close } = one.connect();
     await expect(rateLimiter.admit("list")).rejects.toMatchObject({ kind: "stopped" });
@@ -98,7 +87,10 @@ describe("the month's calls", () => {
   });
 
   test("bound the whole lists of a week: one that would take more than half of what is left waits", async () => {
-    const one = await account({ invoices: 400, monthly: null }, "rate_limit: { monthly: 75, reserve: 0% }\n");
+    const one = await openForTest(
+      { invoices: 400, monthly: null },
+      "rate_limit: { monthly: 75, reserve: 0% }\n",
+    );
     await one.sync();
     one.passDays(8);
     one.asked();
@@ -117,7 +109,7 @@ describe("the month's calls", () => {
 });
 
 test("status names the service's own limit, also before an answer stated one", async () => {
-  const { config, company, connect } = await account();
+  const { config, company, connect } = await openForTest();
   const { rateLimiter, close } = connect();
   (await rateLimiter.admit("list")).lost();
   await close();

@@ -1,22 +1,11 @@
 import { readFileSync, statSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { fakturoid } from "../../connectors/fakturoid/fakturoid.ts";
 import { knownFakturoid } from "../../connectors/fakturoid/known-fakturoid.ts";
 import { look } from "../support/compare.ts";
 import { complaints } from "../support/config.ts";
-import { openAccount } from "../support/open-account.ts";
-
-type Account = Awaited<ReturnType<typeof openAccount>>;
-const opened: Account[] = [];
-async function account(...args: Parameters<typeof openAccount>): Promise<Account> {
-  const one = await openAccount(...args);
-  opened.push(one);
-  return one;
-}
-afterEach(async () => {
-  for (const one of opened.splice(0)) await one.close();
-});
+import { openForTest, type Account } from "../support/open-account.ts";
 
 const live = ({ files }: Account, table: string): number[] =>
   look(files.mirror, (db) =>
@@ -36,7 +25,7 @@ test("what a config is checked against is what the manifest says", () => {
 
 describe("a night", () => {
   test("reads eight requests where little changed, and the whole lists once a week", async () => {
-    const one = await account({ invoices: 100 });
+    const one = await openForTest({ invoices: 100 });
     expect(await one.sync()).toMatchObject({
       outcome: "complete",
       troubles: [],
@@ -64,7 +53,7 @@ describe("a night", () => {
   });
 
   test("I5: finds a deletion without an event on the week's whole list, by the 404 of its own route", async () => {
-    const one = await account();
+    const one = await openForTest();
     await one.sync();
     const [first = 0] = live(one, "invoices");
     one.standIn.remove("invoices", first);
@@ -77,7 +66,7 @@ describe("a night", () => {
   });
 
   test("I2: without a change writes none, although the account counts its calls", async () => {
-    const one = await account();
+    const one = await openForTest();
     await one.sync();
     const changes = () =>
       look(one.files.mirror, (db) => db.prepare("SELECT count(*) FROM _change_log").pluck().get());
@@ -90,7 +79,7 @@ describe("a night", () => {
 
 describe("access tokens", () => {
   test("are asked for once, shared by processes through a file of the owner, and anew before they end", async () => {
-    const one = await account();
+    const one = await openForTest();
     await one.sync();
     one.pass(3_600_000);
     await one.sync();
@@ -103,7 +92,7 @@ describe("access tokens", () => {
   });
 
   test("refused in the middle of a run are asked for anew, once, and the run goes on", async () => {
-    const one = await account();
+    const one = await openForTest();
     one.standIn.plan(...Array.from({ length: 4 }, () => () => null), () => {
       one.standIn.endToken();
       return null;
@@ -114,7 +103,7 @@ describe("access tokens", () => {
 
   // Fault: secrets | the service refuses the client id or secret | the token endpoint | the run ends as unauthenticated, and says where to look
   test("are not to be had with a wrong secret: the run says so, and asks nothing else", async () => {
-    const one = await account();
+    const one = await openForTest();
     one.standIn.plan(() => ({ status: 401, body: { error: "invalid_client" } }));
     const report = await one.sync();
     expect(report).toMatchObject({ outcome: "unauthenticated" });
@@ -124,7 +113,7 @@ describe("access tokens", () => {
 
   // Fault: secrets | an answer repeats the access token | an error body | it is in no log line and no report
   test("I9: are in no log and no report, nor is the secret, also where the service repeats them", async () => {
-    const one = await account();
+    const one = await openForTest();
     await one.sync();
     const file = readdirSync(one.folder).find((name) => name.endsWith(".access.json")) ?? "";
     const { token } = JSON.parse(readFileSync(join(one.folder, file), "utf8")) as { token: string };
@@ -141,7 +130,7 @@ describe("access tokens", () => {
 
 // Fault: limiter | the service refuses a request (429) and says when its window ends | a list | the run waits for that moment
 test("I8: a 429 is waited out until the window ends", async () => {
-  const one = await account({ limit: 5, windowMs: 500 }, "rate_limit: { window: 500ms }\n");
+  const one = await openForTest({ limit: 5, windowMs: 500 }, "rate_limit: { window: 500ms }\n");
   expect(await one.sync()).toMatchObject({ outcome: "complete" });
   expect(one.standIn.visits.filter(({ status }) => status === 429)).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
+import { onTestFinished } from "vitest";
 import { fakturoid } from "../../connectors/fakturoid/fakturoid.ts";
 import { knownFakturoid } from "../../connectors/fakturoid/known-fakturoid.ts";
 import { startStandIn, type StandInOptions } from "../../connectors/fakturoid/sandbox/stand-in.ts";
@@ -101,4 +102,13 @@ ${more}`,
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+export type Account = Awaited<ReturnType<typeof openAccount>>;
+
+/** The same, closed when the test ends. */
+export async function openForTest(...args: Parameters<typeof openAccount>): Promise<Account> {
+  const account = await openAccount(...args);
+  onTestFinished(() => account.close());
+  return account;
 }
