@@ -6,14 +6,17 @@ import type { BudgetView } from "../../rate-limit/permit.ts";
 import { ScrubCandidates } from "../../state/scrub-candidates.ts";
 import { Meta } from "../../state/meta.ts";
 import { Runs } from "../../state/runs.ts";
+import { changesOf } from "../../state/sweeps.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
 import { webhooksCover } from "../../status/event-status.ts";
 import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";
 import { estimateRun, type KnownRecords, type ResourceEstimate } from "../../sync/plan/estimate.ts";
+import { listsRead } from "../../sync/plan/sweep-plan.ts";
 import { wholeListsNow } from "../../sync/plan/whole-lists.ts";
 import { minutesText, planRun, scrubText, type RunPlan } from "../../sync/plan/run-plan.ts";
 import { readScrubChoice, readScrubPlan, scrubSources } from "../../sync/plan/scrub-facts.ts";
+import { unfinishedRun } from "../../sync/run/begin-run.ts";
 import { printResult } from "../console/output.ts";
 import { readMirror, type CompanyScope } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
@@ -66,7 +69,7 @@ async function estimateOf(scope: CompanyScope, asked: AskedRun) {
       const found = await estimateRun(
         transport,
         asked.resources,
-        db && knownOf(scope, db, monthLeft),
+        db && knownOf(scope, db, { ...asked, monthLeft }),
         options,
       );
       const budget = rateLimiter.view();
@@ -80,7 +83,7 @@ async function estimateOf(scope: CompanyScope, asked: AskedRun) {
 function knownOf(
   { manifest, config, context }: CompanyScope,
   db: Db,
-  monthLeft: number | null,
+  { resources, full, monthLeft }: AskedRun & { readonly monthLeft: number | null },
 ): KnownRecords {
   const records = new Records(db);
   const candidates = new ScrubCandidates(db);
@@ -91,9 +94,13 @@ function knownOf(
   const queue = new WorkQueue(db);
   const waiting = (name: string) => queue.countWaiting(name);
   const settings = wholeListSettings(config, monthLeft);
-  const facts = { meta: new Meta(db), records, runs: new Runs(db) };
-  const wholeLists = wholeListsNow(facts, manifest.resources, { settings, nowMs: context.clock.nowMs() });
-  return { counts: (name) => records.counts(name), parentsRead, waiting, wholeLists };
+  const runs = new Runs(db);
+  const nowMs = context.clock.nowMs();
+  const facts = { meta: new Meta(db), records, runs };
+  const wholeLists = wholeListsNow(facts, manifest.resources, { settings, nowMs });
+  const withoutChanges = resources.filter((resource) => changesOf(resource) === null);
+  const read = listsRead(withoutChanges, unfinishedRun(runs, { full }), nowMs);
+  return { counts: (name) => records.counts(name), parentsRead, waiting, wholeLists, listsRead: read };
 }
 
 /** What the run would read again now, and the plan that says so. */

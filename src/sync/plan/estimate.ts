@@ -27,6 +27,8 @@ export interface KnownRecords extends Pick<Records, "counts"> {
   readonly parentsRead: (resource: Resource) => number;
   /** How many details, or lists of parents, of this resource an earlier run left in the queue. */
   readonly waiting: (resource: string) => number;
+  /** Of which resources an earlier run that this one continues read all lists. @default none */
+  readonly listsRead?: ReadonlySet<string>;
   /** Of which resources the whole list is read now, although its changes could be. @default all */
   readonly wholeLists?: ReadonlySet<string>;
 }
@@ -69,6 +71,8 @@ export async function estimateRun(
       estimates.set(name, { ...estimate, detail: Math.max(estimate.detail, waiting(name)) });
     }
   }
+  for (const name of known?.listsRead ?? [])
+    estimates.set(name, { ...(estimates.get(name) ?? nothing), list: 0 });
   return estimates;
 }
 

@@ -57,6 +57,17 @@ export function planSweeps(resources: readonly Resource[], question: SweepQuesti
   return { begin, abandoned, trusted };
 }
 
+/** Resources of which a run that continues the unfinished one reads no list: all were read, and none is due. Pure. */
+export function listsRead(
+  resources: readonly Resource[],
+  unfinished: Unfinished | null,
+  nowMs: number,
+): ReadonlySet<string> {
+  const { begin, trusted } = planSweeps(resources, { unfinished, openSweeps: new Map(), nowMs });
+  const unread = new Set(begin.map(({ resource }) => resource));
+  return new Set(trusted.map(({ resource }) => resource).filter((name) => !unread.has(name)));
+}
+
 /** Lists that a run reads once more, because their last reading began too long ago. Pure. */
 export function dueLists(lists: Iterable<BegunList>, nowMs: number): BegunList[] {
   return [...lists].filter((list) => isDue(list, nowMs));

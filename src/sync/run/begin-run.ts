@@ -98,7 +98,10 @@ export function beginRun(parts: RunParts, options: RunOptions, identified: Ident
  * same; this run does not repeat what it read. A full run continues only a full one: what another read is not all
  * that it has to read.
  */
-function unfinishedRun(runs: Runs, { full, continues = false }: RunOptions): RunRow | null {
+export function unfinishedRun(
+  runs: Runs,
+  { full, continues = false }: Pick<RunOptions, "full" | "continues">,
+): RunRow | null {
   const last = runs.last();
   if (last === null || (full && last.mode !== "full")) return null;
   const isWhole = isWholeRun({ ...(last.report as CompanyReport), outcome: last.outcome });
