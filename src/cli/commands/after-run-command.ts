@@ -1,6 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
-import { secretTexts } from "../../config/companies.ts";
-import { parseEffectiveConfig } from "../../config/companies.ts";
+import { parseEffectiveConfig, secretTexts } from "../../config/companies.ts";
 import { levelOf } from "../console/console.ts";
 import { soleScope } from "../mirror/company-scope.ts";
 import type { CommandRun } from "../program/command-table.ts";

@@ -1,4 +1,5 @@
 import type { Command as Node, Option } from "commander";
+import { rootOf } from "../help/usage-error.ts";
 
 /** One thing that may stand at the cursor. */
 interface Candidate {
@@ -77,8 +78,7 @@ function isValued(option: Option): boolean {
 
 /** Options of a node and those of the program, which may stand anywhere. */
 function optionsOfTree(node: Node): readonly Option[] {
-  let root = node;
-  while (root.parent) root = root.parent;
+  const root = rootOf(node);
   return root === node
     ? node.options
     : [...node.options, ...root.options.filter(({ long }) => long !== "--version")];

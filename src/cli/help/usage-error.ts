@@ -9,6 +9,11 @@ export function wordsOf(node: Node): string[] {
   return node.parent ? [...wordsOf(node.parent), node.name()] : [];
 }
 
+/** The program itself. */
+export function rootOf(node: Node): Node {
+  return node.parent ? rootOf(node.parent) : node;
+}
+
 /** What the parser found wrong at a node, as an error that says what was meant and where to look. */
 export function usageError(node: Node, { code, message }: CommanderError): MirrorError {
   const words = wordsOf(node);

@@ -5,7 +5,7 @@ import type { Command, ParsedInput } from "./command.ts";
 import { globalOptions, type Globals } from "./globals.ts";
 import { byTask, groupSummaries, helpGroups, helpOf, shortSummary } from "../help/help-texts.ts";
 import type { Given, OptionSpecs, OptionValues } from "./option-specs.ts";
-import { usageError, wordsOf } from "../help/usage-error.ts";
+import { rootOf, usageError, wordsOf } from "../help/usage-error.ts";
 
 /** What the command line asks for. */
 export type Request =
@@ -159,8 +159,7 @@ function addOptions(node: Node, specs: OptionSpecs): void {
 
 /** Help of a command shows the root's options besides its own, but not those of a parent command. */
 function visibleGlobalOptions(node: Node): Option[] {
-  let root = node;
-  while (root.parent) root = root.parent;
+  const root = rootOf(node);
   return root === node ? [] : [...root.options];
 }
 
