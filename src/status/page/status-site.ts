@@ -1,5 +1,4 @@
 import type { Clock } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
 import type { EventStream } from "../../webhook/server/event-streams.ts";
 import type { Page } from "../../webhook/server/response.ts";
 import type { Site, SiteRequest } from "../../webhook/server/site.ts";
@@ -7,7 +6,7 @@ import type { CompanyStatusView } from "../company-status.ts";
 import type { ReadyLimits } from "../conditions.ts";
 import { companyBody, companyParts, searchPageBody } from "./company-page.ts";
 import { documentPage, readAssets, type Assets } from "./document.ts";
-import { FactsReader } from "./facts/facts-reader.ts";
+import { FactsReader, whyUnreadable } from "./facts/facts-reader.ts";
 import type { PageCompany } from "./facts/company-facts.ts";
 import { LiveFeed } from "./live-feed.ts";
 import { cut, html } from "./markup/html.ts";
@@ -100,7 +99,7 @@ export class StatusSite implements Site {
       resource: resources.find((name) => name === query.get("resource")) ?? null,
       beforeSeq: Number.isSafeInteger(before) ? before : null,
     };
-    const found = await this.reader(company).search(page, question).catch(messageOf);
+    const found = await this.reader(company).search(page, question).catch(whyUnreadable);
     if (typeof found === "string") return this.plainPage(503, "The mirror's file cannot be read", found);
     const body = searchPageBody({ company, question, found, resources, moment: this.moment() });
     const path = `/companies/${company}`;

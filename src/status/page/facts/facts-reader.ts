@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { messageOf } from "../../../base/errors.ts";
+import { hintOf, messageOf } from "../../../base/errors.ts";
 import { InboxView } from "../../../state/inbox/inbox-view.ts";
 import { Runs } from "../../../state/runs.ts";
 import { Changes } from "../../../store/apply/change-reader.ts";
@@ -36,6 +36,12 @@ export function cpuMs(): number {
   return (user + system) / 1_000;
 }
 
+/** Why a mirror cannot be read, and what to do. */
+export function whyUnreadable(error: unknown): string {
+  const { hint } = hintOf(error);
+  return hint === undefined ? messageOf(error) : `${messageOf(error)}. ${hint}`;
+}
+
 type MirrorFacts = Pick<CompanyPageFacts, "status" | "events" | "changes" | "runs">;
 
 /**
@@ -63,7 +69,7 @@ export class FactsReader {
     } catch (error) {
       this.close();
       const status = readStatus({ ...page.question, db: null, maxAgeMs: null, nowMs: moment.nowMs });
-      return { ...common, status, events: [], changes: [], runs: [], unreadable: messageOf(error) };
+      return { ...common, status, events: [], changes: [], runs: [], unreadable: whyUnreadable(error) };
     }
   }
 
