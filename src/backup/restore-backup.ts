@@ -9,7 +9,7 @@ import type { SecretPlace } from "../config/secrets.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import { relinkArchive } from "../files/archive.ts";
 import { markRestored } from "../state/meta.ts";
-import { guarded, hasTable, openDatabase, type Db } from "../store/database.ts";
+import { guarded, openDatabase } from "../store/database.ts";
 import { assertReadable, migrate } from "../store/migrations/migrate.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 import { isSameCompany } from "../sync/identity/judge-token.ts";
@@ -24,6 +24,7 @@ import {
   type BackupManifest,
 } from "./content/backup-manifest.ts";
 import { assertSameMirror, assertSound, readMirrorFacts } from "./content/copy-mirror.ts";
+import { freePlace } from "./content/free-place.ts";
 import type { BackupSource } from "./places/backup-place.ts";
 
 /** What a restore works with. */
@@ -147,32 +148,6 @@ function prepareMirror(
     db.close();
   }
 }
-
-/**
- * Ends the write-ahead log of the mirror that is there, whoever left it: beside another file it would damage that. The
- * mirror itself stays as it was. `check` looks at it first.
- */
-function freePlace(mirror: string, check: (db: Db) => void): void {
-  if (!existsSync(mirror)) {
-    for (const ending of ["-wal", "-shm", "-journal"]) rmSync(mirror + ending, { force: true });
-    return;
-  }
-  let db: Db | null = null;
-  try {
-    const there = (db = openDatabase(mirror));
-    if (hasTable(there, "_meta")) check(there);
-    // Only the last connection can change the mode: no other one may go on with the log.
-    guarded(mirror, () => there.pragma("journal_mode = DELETE"));
-  } catch (error) {
-    const isBad = error instanceof MirrorError && error.kind === "database" && !error.retryable;
-    throw isBad ? new MirrorError("database", error.message, { hint: moveAway, cause: error }) : error;
-  } finally {
-    db?.close();
-  }
-}
-
-const moveAway =
-  "Nobody can tell whose mirror it is. Move it away, with the -wal and -shm beside it, and restore again.";
 
 /** Puts a staged document or key where it belongs, unless there is one. The mirror is put last. */
 function putFile({ files, keyPlaces }: RestoreParts, file: string): void {

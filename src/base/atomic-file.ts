@@ -10,6 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { open } from "node:fs/promises";
 import path from "node:path";
 
 /** Where the new text of a file is written first. */
@@ -51,6 +52,16 @@ export function syncToDisk(place: string): void {
     fsyncSync(fd);
   } finally {
     closeSync(fd);
+  }
+}
+
+/** The same without holding up this thread: a file of many megabytes may take the disk a while. */
+export async function flushToDisk(place: string): Promise<void> {
+  const handle = await open(place, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 }
 

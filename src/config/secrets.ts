@@ -1,3 +1,4 @@
+import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { MirrorError, messageOf, systemReason } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
@@ -53,8 +54,8 @@ export function resolveSecrets(raw: unknown, source: SecretSource): ResolvedSecr
 }
 
 /**
- * `companies.*.token`, `companies.*.credentials.*`, `companies.*.webhook.secrets[*]`, `serve.page_token`, `alerts[*].url` and
- * `alerts[*].secret`
+ * `companies.*.token`, `companies.*.credentials.*`, `companies.*.webhook.secrets[*]`, `serve.page_token`, `fleet.postgres`,
+ * `alerts[*].url` and `alerts[*].secret`
  */
 function secretPaths(raw: unknown): Path[] {
   const alerts = valueAt(raw, ["alerts"]);
@@ -63,7 +64,7 @@ function secretPaths(raw: unknown): Path[] {
     ["alerts", index, "url"],
     ["alerts", index, "secret"],
   ]).flat();
-  return [...ofCompanies(raw), ["serve", "page_token"], ...ofAlerts];
+  return [...ofCompanies(raw), ["serve", "page_token"], ["fleet", "postgres"], ...ofAlerts];
 }
 
 function ofCompanies(raw: unknown): Path[] {
@@ -102,6 +103,11 @@ export function isAddress(where: Path): boolean {
   return where[0] === "alerts" && where[2] === "url";
 }
 
+/** The address of Postgres: a secret where it holds a password. */
+export function isPostgres(where: Path): boolean {
+  return where[0] === "fleet";
+}
+
 /** What signs deliveries or alerts, and what opens the pages: it must not be guessed. */
 export function isSigningKey(where: Path): boolean {
   return isOfWebhook(where) || where[1] === "page_token" || (where[0] === "alerts" && where[2] === "secret");
@@ -112,12 +118,30 @@ function isOfWebhook(where: Path): boolean {
   return where[2] === "webhook";
 }
 
+/** A secret of a raw file, and what it refers to as it is written there; null: it stands there itself. */
+export interface WrittenSecret {
+  readonly path: Path;
+  readonly reference: { readonly kind: "env" | "file"; readonly name: string } | null;
+}
+
+/** How the secrets of a raw file are written. */
+export function writtenSecrets(raw: unknown): WrittenSecret[] {
+  return secretPaths(raw).flatMap((place) => {
+    const text = valueAt(raw, place);
+    return typeof text === "string" ? [{ path: place, reference: referenceOf(text) }] : [];
+  });
+}
+
+function referenceOf(text: string): WrittenSecret["reference"] {
+  const [, kind, name = ""] = /^\$\{(env|file):([^}]*)\}$/.exec(text.trim()) ?? [];
+  return kind === "env" || kind === "file" ? { kind, name: name.trim() } : null;
+}
+
 function placeOf(text: string, { folder }: SecretSource): SecretPlace {
-  const reference = /^\$\{(env|file):([^}]*)\}$/.exec(text.trim());
-  const name = (reference?.[2] ?? "").trim();
-  if (!reference) return { kind: "config" };
-  if (reference[1] === "env") return { kind: "environment", name };
-  return { kind: "file", path: path.resolve(folder, name) };
+  const reference = referenceOf(text);
+  if (reference === null) return { kind: "config" };
+  const { kind, name } = reference;
+  return kind === "env" ? { kind: "environment", name } : { kind, path: path.resolve(folder, name) };
 }
 
 /**
@@ -125,24 +149,17 @@ function placeOf(text: string, { folder }: SecretSource): SecretPlace {
  *
  * @param known the secret as it was read before: of a pair the half that is in no file stays
  */
-export function rereadSecret(
-  place: SecretPlace,
-  known: Secret,
-  readFile: SecretSource["readFile"],
-): Secret | null {
+export function rereadSecret(place: SecretPlace, known: Secret): Secret | null {
   if (place.kind === "pair") {
     const [id = "", secret = ""] = known.known ? known.reveal().split("|") : [];
-    const halves = [
-      rereadSecret(place.id, Secret.of(id), readFile),
-      rereadSecret(place.secret, Secret.of(secret), readFile),
-    ];
+    const halves = [rereadSecret(place.id, Secret.of(id)), rereadSecret(place.secret, Secret.of(secret))];
     const [newId = id, newSecret = secret] = halves.map((half) => half?.reveal());
     const isRead = halves.some((half) => half !== null) && newId !== "" && newSecret !== "";
     return isRead ? Secret.of(`${newId}|${newSecret}`) : null;
   }
   if (place.kind !== "file") return null;
   try {
-    return Secret.of(readSecret("", place, { env: {}, folder: "", readFile }));
+    return Secret.of(readSecret("", place, { env: {}, folder: "", readFile: readSecretFile }));
   } catch {
     return null;
   }
@@ -167,6 +184,13 @@ function readSecret(text: string, place: SecretPlace, { env, readFile }: SecretS
 function placeText(place: SecretPlace): string {
   if (place.kind === "environment") return `the environment variable ${place.name}`;
   return place.kind === "file" ? `the file ${place.path}` : "it";
+}
+
+/** Reads the file of a secret. Throws also for a pipe: the whole process would wait for somebody to write into it. */
+export function readSecretFile(file: string): string {
+  const facts = statSync(file);
+  if (!facts.isFile() && !facts.isDirectory()) throw new Error("it is a pipe or a device");
+  return readFileSync(file, "utf8");
 }
 
 function readText(file: string, readFile: SecretSource["readFile"]): string {

@@ -53,6 +53,11 @@ export interface HttpOptions extends Identity {
   readonly accessTokens?: AccessTokens | null;
   /** Texts besides the token that no message may show. */
   readonly secrets?: readonly string[];
+  /**
+   * Called directly before a request is given to a connection, and before a new connection is used: throws a MirrorError
+   * where nothing may be sent any more. @default nothing is asked
+   */
+  readonly assertMaySend?: (() => void) | undefined;
 }
 
 /** Sends calls to the service over HTTP. */
@@ -97,9 +102,9 @@ const defaults = {
 type Settings = HttpOptions & Required<Pick<HttpOptions, keyof typeof defaults>>;
 
 function wireFor(settings: Settings): Wire {
-  const { rateLimiter, clock, timeoutMs, concurrency, maxResponseBytes } = settings;
+  const { rateLimiter, clock, timeoutMs, concurrency, maxResponseBytes, assertMaySend } = settings;
   const base = parseBaseUrl(settings.baseUrl);
-  const pool: Dispatcher = openPool(base.origin, { timeoutMs, concurrency });
+  const pool: Dispatcher = openPool(base.origin, { timeoutMs, concurrency, assertMaySend });
   return {
     base,
     pool,
@@ -108,6 +113,7 @@ function wireFor(settings: Settings): Wire {
     timeoutMs,
     caps: { bytes: maxResponseBytes, wireBytes: settings.maxWireBytes ?? maxResponseBytes },
     connections: new Semaphore(concurrency),
+    assertMaySend,
     counters: new HttpCounters(),
     skew: settings.skew ?? null,
     protocol: settings.protocol,

@@ -1,16 +1,21 @@
-import { EnvHttpProxyAgent, Pool, type Dispatcher } from "undici";
+import { buildConnector, EnvHttpProxyAgent, Pool, type Dispatcher } from "undici";
 import { MirrorError } from "../base/errors.ts";
 import { isLoopbackUrl } from "../config/address.ts";
+
+/** What a pool is opened with. */
+export interface PoolOptions {
+  readonly timeoutMs: number;
+  readonly concurrency: number;
+  /** Throws where nothing may be sent any more. @default nothing is asked */
+  readonly assertMaySend?: (() => void) | undefined;
+}
 
 /**
  * Opens the connections to the service's origin. They lead through the proxy of `HTTPS_PROXY`, unless `NO_PROXY` names
  * the host (both may be in lower case): by a tunnel, so that the proxy sees host and port and nothing else (I9). Nothing
  * for this machine goes through a proxy. Throws MirrorError `config` where the variable is no proxy's address.
  */
-export function openPool(
-  origin: string,
-  { timeoutMs, concurrency }: { readonly timeoutMs: number; readonly concurrency: number },
-): Dispatcher {
+export function openPool(origin: string, { timeoutMs, concurrency, assertMaySend }: PoolOptions): Dispatcher {
   const limits = {
     connections: concurrency,
     pipelining: 1,
@@ -19,7 +24,7 @@ export function openPool(
     bodyTimeout: 0,
     keepAliveTimeout: 10_000,
   };
-  const direct = { ...limits, connect: { timeout: timeoutMs } };
+  const direct = { ...limits, connect: guardedConnector(timeoutMs, assertMaySend) };
   const httpsProxy = proxyOf(process.env);
   if (httpsProxy === null || isLoopbackUrl(origin)) return new Pool(origin, direct);
   const clientFactory = (proxy: URL, options: object) => {
@@ -27,12 +32,33 @@ export function openPool(
     return new Pool(proxy, { ...options, headersTimeout: timeoutMs, connections: concurrency });
   };
   return new EnvHttpProxyAgent({
-    ...direct,
+    ...limits,
+    connect: { timeout: timeoutMs },
     connectTimeout: timeoutMs,
     clientFactory,
     httpProxy: "",
     httpsProxy,
   });
+}
+
+/**
+ * A request that waits for a new connection is sent as soon as there is one, however long the process was paused
+ * meanwhile: then it is asked again whether it may be sent.
+ */
+function guardedConnector(timeoutMs: number, assertMaySend?: () => void): buildConnector.connector {
+  const connect = buildConnector({ timeout: timeoutMs });
+  if (!assertMaySend) return connect;
+  return (options, callback) =>
+    connect(options, (...[error, socket]) => {
+      if (error) return callback(error, null);
+      try {
+        assertMaySend();
+        callback(null, socket);
+      } catch (refusal) {
+        socket.destroy();
+        callback(refusal instanceof Error ? refusal : new Error(String(refusal)), null);
+      }
+    });
 }
 
 /** Null: no proxy is asked for. */

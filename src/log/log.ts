@@ -2,6 +2,7 @@ import pino from "pino";
 import { isoTime, type Clock } from "../base/clock.ts";
 import type { Log, LogFields, LogLevel } from "../base/logger.ts";
 import { Redactor } from "../base/secret.ts";
+import { safeJson } from "../base/terminal-text.ts";
 import { toLogData } from "./log-data.ts";
 import { prettyLine, type LogRecord } from "./pretty-line.ts";
 
@@ -34,7 +35,7 @@ export function logFormat(choice: "auto" | LogFormat, terminal: boolean): LogFor
 export function createLogger({ write, redaction, clock, format, level, colour }: LogOptions): AdjustableLog {
   const writeRecord = (line: string) => {
     const text = line.trimEnd();
-    write(format === "json" ? text : prettyLine(JSON.parse(text) as LogRecord, colour));
+    write(format === "json" ? safeJson(text) : prettyLine(JSON.parse(text) as LogRecord, colour));
   };
   const logger = pino(
     {

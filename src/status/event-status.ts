@@ -5,6 +5,7 @@ import type { InboxState } from "../state/inbox/inbox.ts";
 import { Meta } from "../state/meta.ts";
 import { heartbeatMs, UptimeLog, type EndedSpan } from "../state/uptime-log.ts";
 import { hasTable, type Db } from "../store/database.ts";
+import type { LockHolder } from "../store/writer-lock.ts";
 import { mayHaveLost, type RetryDelay } from "../webhook/delivery-gap/delivery-gap.ts";
 import { emptyReceiverNote, receiverNoteKey, type ReceiverNote } from "./receiver-note.ts";
 
@@ -38,8 +39,11 @@ interface Gap {
   readonly from: string;
   /** null: until now. */
   readonly to: string | null;
-  /** `killed`: counted from the last heartbeat; `refused`: the receiver refused every delivery. */
-  readonly cause: "stopped" | "killed" | "refused";
+  /**
+   * `killed`: counted from the last heartbeat; `silent`: the same, and the daemon is there; `refused`: the receiver
+   * refused every delivery.
+   */
+  readonly cause: "stopped" | "killed" | "silent" | "refused";
 }
 
 /** What `status` says of the events of one company. */
@@ -56,8 +60,8 @@ export interface EventStatus extends Omit<EventFacts, "spans"> {
 
 /** What judging events needs besides. */
 export interface EventSurroundings {
-  /** Somebody holds the mirror's writer lock. */
-  readonly written: boolean;
+  /** Who holds the mirror's writer lock; null: nobody. */
+  readonly writer: Pick<LockHolder, "command" | "since"> | null;
   /** When the stalest resource was last read whole; null: one never was. */
   readonly wholeSinceMs: number | null;
   readonly nowMs: number;
@@ -101,12 +105,13 @@ function serviceNote(value: unknown): ServiceNote | null {
 
 /** Judges the facts: is a daemon receiving, when was none, may events be lost? Pure. */
 export function judgeEvents({ spans, ...facts }: EventFacts, around: EventSurroundings): EventStatus {
-  const { written, wholeSinceMs, nowMs, delays } = around;
+  const { writer, wholeSinceMs, nowMs, delays } = around;
   const last = spans.at(-1);
   const isFresh = last?.ended === null && nowMs - last.seenMs < heartbeatLostMs;
-  const isReceiving = written && isFresh;
-  const listening = isReceiving || (written && last?.ended === "refused");
-  const gaps = gapsBetween(spans, isReceiving);
+  const isReceiving = writer !== null && isFresh;
+  const listening = isReceiving || (writer !== null && last?.ended === "refused");
+  const open = isReceiving ? null : isSilent({ spans, ...facts }, around) ? "silent" : "killed";
+  const gaps = gapsBetween(spans, open);
   const lost = wholeSinceMs === null || mayHaveLost({ spans, sinceMs: wholeSinceMs, nowMs, delays });
   return {
     ...facts,
@@ -117,18 +122,35 @@ export function judgeEvents({ spans, ...facts }: EventFacts, around: EventSurrou
   };
 }
 
-function gapsBetween(spans: readonly EndedSpan[], isReceiving: boolean): Gap[] {
+/** `open`: why nobody receives, where the last span has no end; null: somebody does. */
+function gapsBetween(spans: readonly EndedSpan[], open: "killed" | "silent" | null): Gap[] {
   const gaps = spans.map(({ seenMs, ended }, index): Gap => {
     const next = spans[index + 1];
     const cause = ended === null ? "killed" : ended === "refused" ? "refused" : "stopped";
     return { from: isoTime(seenMs), to: next ? isoTime(next.startedMs) : null, cause };
   });
-  return isReceiving ? gaps.slice(0, -1) : gaps;
+  const last = gaps.pop();
+  return last && open ? [...gaps, open === "silent" ? { ...last, cause: open } : last] : gaps;
+}
+
+/** Does a daemon hold the mirror and write nothing? Without a webhook secret it writes no heartbeats. */
+function isSilent({ spans, service }: EventFacts, { writer, nowMs }: EventSurroundings): boolean {
+  if (writer?.command !== "serve" || writer.since === undefined) return false;
+  const heldMs = Date.parse(writer.since);
+  const last = spans.at(-1);
+  if (last && last.startedMs >= heldMs) return last.ended === null && nowMs - last.seenMs >= heartbeatLostMs;
+  const hasWritten = service !== null && Date.parse(service.since) >= heldMs;
+  return !hasWritten && nowMs - heldMs >= heartbeatLostMs;
 }
 
 /** Does an event wait longer than it may? Without a daemon the next run reads what waits. Pure. */
 export function eventsOverdue({ listening, waitingSince }: EventStatus, nowMs: number): boolean {
   return listening && waitingSince !== null && nowMs - Date.parse(waitingSince) > overdueMs;
+}
+
+/** Does a daemon hold the mirror without writing its heartbeats? Pure. */
+export function daemonSilent({ gaps }: EventStatus): boolean {
+  return gaps.some(({ to, cause }) => to === null && cause === "silent");
 }
 
 /** Does a daemon refuse every delivery? Pure. */

@@ -21,6 +21,7 @@ export function createErrorGuard(
   return (step) => {
     try {
       step();
+      if (failingSinceMs !== null) log.info("the mirror can be used again");
       failingSinceMs = null;
       onChange(null);
       return true;

@@ -75,23 +75,8 @@ export function assertHeld(lock: WriterLock): void {
   });
 }
 
-/**
- * Remembers the file at `path`. The returned step throws MirrorError `locked` once another file, or none, stands there:
- * what is written into a file without a name is lost with the process.
- */
-export function assertInPlace(path: string): () => void {
-  const file = fileAt(path);
-  return () => {
-    if (fileAt(path) === file) return;
-    throw new MirrorError("locked", `the mirror's file was removed or replaced while it was open: ${path}`, {
-      hint: "Nothing was written since. Stop `serve` before its files are moved; `restore` brings a backup back.",
-      retryable: true,
-    });
-  };
-}
-
 /** Identifies the file behind a name. To open and close it would end this process's lock on it. */
-function fileAt(path: string): string {
+export function fileAt(path: string): string {
   const { dev, ino } = statSync(path, { throwIfNoEntry: false }) ?? {};
   return `${dev} ${ino}`;
 }

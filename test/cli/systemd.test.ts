@@ -1,8 +1,9 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test, vi } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
 import { createSystemd } from "../../src/cli/program/systemd.ts";
-import { temporaryFolder } from "../support/cli.ts";
+import { endOf, firstLine, startProgram, temporaryFolder } from "../support/cli.ts";
 import { recordingLog } from "../support/http-client.ts";
 import { VirtualClock } from "../support/virtual/virtual-clock.ts";
 
@@ -49,4 +50,30 @@ test("a daemon that nobody started this way reports nothing, and one whose repor
   ends.stopping();
   await vi.waitFor(() => expect(given()).toEqual(["STOPPING=1"]), 5_000);
   expect(log.lines).toEqual([{ level: "warn", message: expect.stringContaining("systemd-notify failed") }]);
+});
+
+// Fault: process | the loop of a serve stands still (SIGSTOP) | a real serve with systemd's variables | it is ready once its address answers, alive again and again, silent while it stands still, and says that it stops
+test("a real serve reports to systemd, and nothing while it stands still", async () => {
+  const { env, given } = notifier();
+  const config = "base_url: http://127.0.0.1:9\ncompanies: { acme: { token: nobodys-token } }\n";
+  const child = startProgram(["serve", "--json", "--listen", "127.0.0.1:0"], {
+    cwd: temporaryFolder({ "config.yaml": config }),
+    env: { ...env, WATCHDOG_USEC: "300000" },
+  });
+  const ended = endOf(child);
+  await firstLine(child);
+  const alive = () => given().filter((line) => line === "WATCHDOG=1").length;
+  await vi.waitFor(() => expect(alive()).toBeGreaterThan(2), 10_000);
+  expect(given()).toContain("READY=1 STATUS=receiving");
+  child.kill("SIGSTOP");
+  // What was sent before may still arrive.
+  await systemClock.sleep(500);
+  const before = alive();
+  await systemClock.sleep(1_000);
+  expect(alive()).toBe(before);
+  child.kill("SIGCONT");
+  await vi.waitFor(() => expect(alive()).toBeGreaterThan(before), 10_000);
+  child.kill("SIGTERM");
+  expect((await ended).code).toBe(0);
+  expect(given()).toContain("STOPPING=1");
 });

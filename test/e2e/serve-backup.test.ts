@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { aCompany } from "../support/company.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { runCommand } from "../support/cli.ts";
+import { aCompany, sync } from "../support/company.ts";
 import { eventually, serve, wholeRuns, writeServeConfig } from "../support/serve.ts";
 
 // Fault: disk | the place of scheduled backups is a file | a process of `serve` | shown by /readyz and metrics, and made again when the place is there
@@ -30,6 +32,26 @@ test("serve makes backups by their schedule, keeps the last ones, and says how i
   expect(await metrics()).toMatch(/backup_last_success_timestamp_seconds\{company="acme"\} [1-9]/);
   expect((await daemon.end("SIGTERM")).code).toBe(0);
 }, 60_000);
+
+// Fault: disk | a row of the mirror is not what its table allows, as after a fault of the memory | the copy, after it is written | exit 10 with what to do; nothing gets the name of a backup, earlier ones stay
+test("a copy that is damaged does not become a backup, and earlier ones stay, whatever is to be kept", async () => {
+  const company = await aCompany({ records: 5 });
+  const { folder: cwd } = company;
+  await sync(company);
+  writeServeConfig(company);
+  const backUp = () => runCommand(["backup", "--to", "./backups", "--keep", "1"], { cwd });
+  const ids = () => readdirSync(path.join(cwd, "backups/acme"));
+  expect((await backUp()).code).toBe(0);
+  const before = ids();
+  const db = openDatabase(company.file);
+  db.unsafeMode();
+  db.exec(`PRAGMA writable_schema = ON; UPDATE sqlite_schema
+    SET sql = replace(sql, '_deleted_at TEXT', '_deleted_at TEXT NOT NULL') WHERE name = 'clients'`);
+  db.close();
+  const { code, stderr } = await backUp();
+  expect([code, stderr]).toEqual([10, expect.stringContaining("NULL value in clients._deleted_at")]);
+  expect(ids()).toEqual(before);
+});
 
 interface Ready {
   readonly companies: { readonly acme: { readonly reasons: readonly string[] } };

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer, connect, type AddressInfo, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { endOf, runCommand } from "../support/cli.ts";
 import { aCompany } from "../support/company.ts";
@@ -51,6 +52,44 @@ describe("clients that hold what they can", () => {
     expect(await daemon.end("SIGTERM")).toMatchObject({ code: 0 });
     expect(performance.now() - startedMs).toBeLessThan(25_000);
   });
+});
+
+// Fault: webhook | silent connections, half a request, CONNECT and noise, whose clients keep their side open | raw sockets against a real serve with its own deadlines | refused after 10 s at most, and gone from the server 2 s later
+test("a connection without a request is gone from the server 2 s after its refusal", async () => {
+  const company = await aCompany();
+  writeServeConfig(company);
+  const daemon = await serve(company);
+  const startedMs = performance.now();
+  const lives = ["", "GET /healthz HTTP/1.1\r\nho", held[0] ?? "", "noise\r\n\r\n"].map(async (bytes) => {
+    const socket = await hold(daemon.url, bytes);
+    await once(socket.resume(), "end");
+    const refusedMs = performance.now();
+    // Only bytes for a connection that its owner let go are answered by a reset.
+    const knock = setInterval(() => socket.write("x"), 50);
+    await new Promise((resolve) => socket.once("close", resolve));
+    clearInterval(knock);
+    return { waitedMs: refusedMs - startedMs, lingeredMs: performance.now() - refusedMs };
+  });
+  for (const { waitedMs, lingeredMs } of await Promise.all(lives)) {
+    expect(waitedMs).toBeLessThan(12_000);
+    expect(lingeredMs).toBeLessThan(2_500);
+  }
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+});
+
+// Fault: webhook | a page of a real serve is asked for under the name of somebody else | raw sockets | 421 without the page; names of the config are served
+test("pages are shown under the names of the config only", async () => {
+  const company = await aCompany();
+  writeServeConfig(company, "serve: { hosts: [mirror.internal] }");
+  const daemon = await serve(company);
+  const statusUnder = async (host: string) => {
+    const request = `GET /readyz HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`;
+    const answer = await text(await hold(daemon.url, request));
+    return [/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1], answer.includes("acme")];
+  };
+  expect(await statusUnder("attacker.example")).toEqual(["421", false]);
+  expect(await statusUnder("mirror.internal:8787")).toEqual([expect.stringMatching(/200|503/), true]);
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
 });
 
 // Fault: process | the port is taken | another server, real processes | serve and sandbox end with 10, and name the address

@@ -1,13 +1,18 @@
-import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
+import { earlyGlobals } from "../../src/cli/program/globals.ts";
+import { createAfterRun } from "../../src/cli/runs/after-run-process.ts";
 import type { StepStatus } from "../../src/status/after-run-record.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import { runCommand } from "../support/cli.ts";
 import { aCompany, sync, type Company } from "../support/company.ts";
 import { look } from "../support/compare.ts";
+import { configOf, startDaemon } from "../support/daemon.ts";
+import { processEnv } from "../support/process-env.ts";
 import {
+  childrenOf,
   deliver,
   eventAbout,
   eventually,
@@ -16,6 +21,7 @@ import {
   wholeRuns,
   writeServeConfig,
 } from "../support/serve.ts";
+import { recordingLog } from "../support/terminal.ts";
 
 const reportOf = (company: Company) => path.join(company.folder, "acme.report.db");
 
@@ -152,14 +158,6 @@ test("what follows a run uses the daemon's config, whatever stands in the file b
   expect((await daemon.end("SIGTERM")).code).toBe(0);
 });
 
-/** Processes that this one has started, and their command lines. */
-function childrenOf(parent: number | undefined): { readonly pid: number; readonly args: string }[] {
-  const lines = execFileSync("ps", ["-A", "-o", "ppid=,pid=,args="], { encoding: "utf8" }).split("\n");
-  const fields = lines.map((line) => line.trim().split(/\s+/));
-  const own = fields.filter(([ppid]) => Number(ppid) === parent);
-  return own.map(([, pid, ...args]) => ({ pid: Number(pid), args: args.join(" ") }));
-}
-
 // Fault: process | the process that makes the report is killed | under a process of `serve` | recorded as failed, shown, and made again
 test("a process that is killed while it makes the report is a failure like others, and tried again", async () => {
   const company = await aCompany({ records: 5 });
@@ -168,7 +166,8 @@ test("a process that is killed while it makes the report is a failure like other
   const children = () => childrenOf(daemon.child.pid);
   await eventually(() => children().length > 0, "a process of its own");
   const [child] = children();
-  expect(child?.args).toContain("after-run");
+  // Before its code runs, only Node itself can keep its inspector closed.
+  expect(child?.args).toMatch(/ --disable-sigusr1 .* after-run /);
   expect(child?.args).not.toContain(company.sandbox.token);
   if (child) process.kill(child.pid, "SIGKILL");
   await daemon.until("it ended with a signal");
@@ -176,6 +175,34 @@ test("a process that is killed while it makes the report is a failure like other
   await eventually(async () => (await readyOf(daemon.url)).ready, "a ready company");
   expect((await daemon.end("SIGTERM")).code).toBe(0);
 });
+
+// Fault: process | the process that makes what follows a run does not end | the daemon's limit, with its real process | ended and recorded as failed, so that other companies get their turn
+test("a process that makes what follows a run and does not end is ended, and named", async () => {
+  const company = await aCompany({ records: 3 });
+  const exports = "exports: [{ format: csv, out: ./files, after: sync, tables: [invoices] }]";
+  const { log } = recordingLog();
+  const { signal } = new AbortController();
+  const parts = { globals: earlyGlobals([]), env: processEnv(), clock: systemClock, log, signal };
+  startDaemon(company, configOf(company, exports), { afterRun: createAfterRun(parts, 200) });
+  const stepOf = async () => (await statusOf(company)).after_run[0];
+  await eventually(async () => (await stepOf())?.outcome === "failed", "its end");
+  expect((await stepOf())?.error).toBe("it was ended after 0s");
+});
+
+// Fault: process | the first runs of many companies end together | a process of `serve`, and the processes that it starts | one at a time makes what follows, and in the end all reports are there
+test("what follows runs that end together is made by one process at a time", async () => {
+  const company = await aCompany({ records: 3, companies: 3 });
+  const served = company.sandbox.companies.map(({ token }, index) => ({ name: `company_${index}`, token }));
+  writeServeConfig(company, "schedule: { sync: off }", served);
+  const daemon = await serve(company);
+  const isMade = ({ name }: { name: string }) => existsSync(path.join(company.folder, `${name}.report.db`));
+  let most = 0;
+  // Each of them takes longer than that.
+  for (; !served.every(isMade); await systemClock.sleep(200))
+    most = Math.max(most, childrenOf(daemon.child.pid).length);
+  expect(most).toBe(1);
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+}, 60_000);
 
 /** As if everything had been read two days before, by runs that nobody remembers. */
 function rewind(company: Company): void {

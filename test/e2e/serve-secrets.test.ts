@@ -1,6 +1,8 @@
-import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import { runCommand } from "../support/cli.ts";
 import { aCompany, sync, type Company } from "../support/company.ts";
@@ -84,6 +86,28 @@ describe("secrets in files", () => {
     });
     expect(stderr).not.toContain(token);
   });
+});
+
+// Fault: secrets | pipes stand in the places of token and webhook secret | the files of a process of `serve`, and SIGHUP | the process does not wait for a writer; it goes on with what it knows, and names the pipe
+test("a pipe in a secret's place stops nothing: nobody may ever write into it", async () => {
+  const company = await aCompany({ records: 3 });
+  mount(company, { token: company.sandbox.token, hook: secret }, 1);
+  writeServeConfig(company, off, [
+    { name: "acme", token: inFile("token"), secrets: ["${file:./secrets/hook}"] },
+  ]);
+  const daemon = await serve(company);
+  await daemon.until("a run ended");
+  for (const name of ["token", "hook"]) {
+    rmSync(path.join(company.folder, "secrets", name));
+    execFileSync("mkfifo", [path.join(company.folder, "secrets", name)]);
+  }
+  // Twice as long as between two looks at the files.
+  await systemClock.sleep(4_000);
+  expect(await deliver(daemon, eventAbout("clients.updated", "client", 1))).toBe(204);
+  daemon.child.kill("SIGHUP");
+  await daemon.until("it is a pipe or a device");
+  expect((await fetch(`${daemon.url}/healthz`)).status).toBe(200);
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
 });
 
 // Fault: secrets | one company's token file is missing | the files of `sync` and of a process of `serve` | the others are read; it is named, exit 3, /readyz 503; it is used when it appears

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { eventLines } from "../../src/status/render/status-text.ts";
 import {
+  daemonSilent,
   eventsOverdue,
   judgeEvents,
   type EventFacts,
@@ -31,8 +32,10 @@ const quiet: EventFacts = {
   orders: [],
 };
 
-const serving: EventSurroundings = { written: true, wholeSinceMs: nowMs - 2 * hourMs, nowMs };
-const alone: EventSurroundings = { ...serving, written: false };
+const serve = { command: "serve", since: ago(9 * 24 * hourMs) };
+const serving: EventSurroundings = { writer: serve, wholeSinceMs: nowMs - 2 * hourMs, nowMs };
+const alone: EventSurroundings = { ...serving, writer: null };
+const syncing: EventSurroundings = { ...serving, writer: { ...serve, command: "sync" } };
 
 function judged(facts: Partial<EventFacts> = {}, around: EventSurroundings = serving): EventStatus {
   return judgeEvents({ ...quiet, ...facts }, around);
@@ -48,7 +51,7 @@ describe("a daemon listens", () => {
     [
       "without a recent heartbeat: the lock is of another process",
       { spans: [span(hourMs, 2 * minuteMs)] },
-      serving,
+      syncing,
     ],
     ["once it was stopped", { spans: [span(hourMs, 1_000, "drained")] }, serving],
     ["where none ever did", { spans: [] }, serving],
@@ -74,6 +77,27 @@ describe("gaps", () => {
 
   test("the last one is open while no receiver listens", () => {
     expect(judged({ spans }, alone).gaps.at(-1)).toEqual({ from: ago(1_000), to: null, cause: "killed" });
+  });
+});
+
+describe("a daemon that holds the lock and writes nothing", () => {
+  const spans = [span(30 * hourMs, 29 * hourMs), span(3 * hourMs, 2 * minuteMs)];
+  const since = (ms: number, writer = serve) => ({ ...serving, writer: { ...writer, since: ago(ms) } });
+
+  test.each<[string, Partial<EventFacts>, EventSurroundings, boolean]>([
+    ["since its heartbeats ended", { spans }, serving, true],
+    ["since it began", { spans, service: null }, since(61_000), true],
+    ["but it began a moment ago", { spans, service: null }, since(59_000), false],
+    [
+      "but it has no webhook secret, so it has no heartbeats",
+      { spans: spans.slice(0, 1) },
+      since(3.5 * hourMs),
+      false,
+    ],
+    ["but it is closing or opening the mirror", { spans: [span(hourMs, 9_000, "drained")] }, serving, false],
+    ["but it is a sync", { spans }, syncing, false],
+  ])("is silent %s", (_, facts, around, isSilent) => {
+    expect(daemonSilent(judged(facts, around))).toBe(isSilent);
   });
 });
 
@@ -188,7 +212,7 @@ describe("the lines for people show", () => {
     expect(linesOf({}, never).join("\n")).toMatch(
       /! events may have been lost .*; serve starts a run by itself/,
     );
-    expect(linesOf({}, { ...never, written: false }).join("\n")).toMatch(
+    expect(linesOf({}, { ...never, writer: null }).join("\n")).toMatch(
       /! events may have been lost .*; `fintoro-mirror sync` finds/,
     );
   });

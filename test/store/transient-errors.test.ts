@@ -4,6 +4,7 @@ import { silentLog } from "../../src/base/logger.ts";
 import { inTransaction, isBusy, openDatabase, type Db } from "../../src/store/database.ts";
 import {
   createBusyRetry,
+  createErrorGuard,
   retryInTurn,
   retryWhileBusy,
   shareTurns,
@@ -12,6 +13,7 @@ import { LoopTurns } from "../../src/store/loop-turns.ts";
 import { fastClock } from "../support/company.ts";
 import { openShop } from "../support/mirror.ts";
 import { loggingTo } from "../support/open-company.ts";
+import { VirtualClock } from "../support/virtual/virtual-clock.ts";
 
 const signal = new AbortController().signal;
 
@@ -108,4 +110,23 @@ test("of mirrors that share turns, one that waits long for the disk holds back n
   });
   await Promise.all(steps);
   expect(madeIn).toEqual([0, 1, 2]);
+});
+
+function full(): never {
+  throw Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
+}
+
+// Fault: disk | a loop's step finds the disk full, for a moment and for longer than a minute | the guard of a daemon's loops | one line when it begins and one when it is over; after a minute an error
+test("a loop goes on past a database that fails for up to a minute, and says when that is over", async () => {
+  const clock = new VirtualClock(0);
+  const said: string[] = [];
+  const guard = createErrorGuard(clock, loggingTo(said));
+  expect([full, full, () => undefined, () => undefined].map(guard)).toEqual([false, false, true, true]);
+  expect(said).toEqual([
+    expect.stringContaining("the disk is full"),
+    expect.stringContaining("the mirror can be used again"),
+  ]);
+  expect(guard(full)).toBe(false);
+  await clock.sleep(60_001);
+  expect(() => guard(full)).toThrow("the disk is full");
 });

@@ -25,20 +25,27 @@ export interface Process {
 
 /** Ended by force after `mostMs`, whatever it does. */
 export function startProcess(folder: string, args: readonly string[], mostMs = 60_000): Process {
-  return startWith([program, ...args], { folder, mostMs });
+  return startProgram(args, { folder, mostMs });
 }
 
-interface ProcessOptions {
+/** How a process is started. */
+export interface ProcessOptions {
   readonly folder: string;
   readonly mostMs: number;
+  /** Besides what every process of a test gets. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Options of Node.js, before the program. */
+  readonly nodeOptions?: readonly string[];
   /** For messages. @default false */
   readonly channel?: boolean;
 }
 
-function startWith(args: readonly string[], { folder, mostMs, channel = false }: ProcessOptions): Process {
-  const child = spawn(process.execPath, args, {
+/** The program with these arguments. */
+export function startProgram(args: readonly string[], options: ProcessOptions): Process {
+  const { folder, mostMs, env = {}, nodeOptions = [], channel = false } = options;
+  const child = spawn(process.execPath, [...nodeOptions, program, ...args], {
     cwd: folder,
-    env: processEnv(),
+    env: processEnv(env),
     stdio: ["ignore", "pipe", "pipe", ...(channel ? (["ipc"] as const) : [])],
     timeout: mostMs,
     killSignal: "SIGKILL",
@@ -57,8 +64,8 @@ export function startServe(folder: string, port: number, mostMs = 60_000): Promi
 
 /** As `startServe`, with the probe of `process-probe.ts` in it. */
 export function startProbed(folder: string, port: number, mostMs: number): Promise<Process> {
-  const args = ["--expose-gc", "--import", probe, program, ...serveArgs(port)];
-  return listening(startWith(args, { folder, mostMs, channel: true }));
+  const nodeOptions = ["--expose-gc", "--import", probe];
+  return listening(startProgram(serveArgs(port), { folder, mostMs, nodeOptions, channel: true }));
 }
 
 function serveArgs(port: number): string[] {

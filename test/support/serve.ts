@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { createHmac, randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { once } from "node:events";
@@ -166,4 +166,12 @@ export function inMirror(company: Company, sql: string, ...values: unknown[]): u
 /** A run that read everything is in the books. */
 export function wholeRuns(company: Company): number {
   return Number(inMirror(company, "SELECT count(*) FROM _runs WHERE outcome = 'complete'") ?? 0);
+}
+
+/** Processes that this one has started, and their command lines. */
+export function childrenOf(parent: number | undefined): { readonly pid: number; readonly args: string }[] {
+  const lines = execFileSync("ps", ["-A", "-o", "ppid=,pid=,args="], { encoding: "utf8" }).split("\n");
+  const fields = lines.map((line) => line.trim().split(/\s+/));
+  const own = fields.filter(([ppid]) => Number(ppid) === parent);
+  return own.map(([, pid, ...args]) => ({ pid: Number(pid), args: args.join(" ") }));
 }

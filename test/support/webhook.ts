@@ -63,7 +63,7 @@ export function deliveryOf(text: string | Buffer): Delivery {
 
 function idIn(body: Buffer): string {
   try {
-    const { id } = JSON.parse(body.toString()) as { id?: unknown };
+    const { id } = JSON.parse(body.toString().replace(/^\uFEFF/, "")) as { id?: unknown };
     return typeof id === "string" ? id : "none";
   } catch {
     return "none";
@@ -98,7 +98,7 @@ interface LogLine {
   readonly fields: LogFields;
 }
 
-function recordingLog(lines: LogLine[]): Log {
+export function recordingLog(lines: LogLine[]): Log {
   const at =
     (level: string) =>
     (message: string, fields: LogFields = {}) =>

@@ -135,3 +135,105 @@ describe("a commit that fails", () => {
     expect(results.at(-1)).toBe("d: D");
   });
 });
+
+/** A commit that ends when the test says so. */
+function aSlowGroup(failsForAll = false) {
+  const commits: string[][] = [];
+  const results: string[] = [];
+  const pending: { end(): void; fail(why: string): void }[] = [];
+  const group = new GroupCommit<string, string>({
+    commit: (items) => {
+      commits.push([...items]);
+      const { promise, resolve, reject } = Promise.withResolvers<string[]>();
+      const end = () => resolve(items.map((item) => item.toUpperCase()));
+      pending.push({ end, fail: (why) => reject(new Error(why)) });
+      return promise;
+    },
+    maxItems: 5,
+    maxBytes: 1_000,
+    failsForAll: () => failsForAll,
+    nowMs: () => 0,
+  });
+  const add = (item: string, sizeBytes = 1) =>
+    group.add(item, sizeBytes, (result, error) => {
+      results.push(`${item}: ${result ?? (error instanceof Error ? error.message : "nothing")}`);
+    });
+  /** The commit under way ends, or fails for this reason; gives the next one its turn. */
+  const next = async (why?: string) => {
+    const one = pending.shift();
+    if (why === undefined) one?.end();
+    else one?.fail(why);
+    await turn();
+    await turn();
+  };
+  return { commits, results, add, next };
+}
+
+describe("a commit that takes time", () => {
+  test("is the only one: what comes meanwhile waits for the next, and is answered in the order it came", async () => {
+    const { commits, results, add, next } = aSlowGroup();
+    add("a");
+    add("b");
+    await turn();
+    add("c");
+    await turn();
+    add("d");
+    await turn();
+    expect([commits, results]).toEqual([[["a", "b"]], []]);
+    await next();
+    expect(commits).toEqual([
+      ["a", "b"],
+      ["c", "d"],
+    ]);
+    expect(results).toEqual(["a: A", "b: B"]);
+    await next();
+    expect(results).toEqual(["a: A", "b: B", "c: C", "d: D"]);
+    add("e");
+    await turn();
+    await next();
+    expect(results.at(-1)).toBe("e: E");
+  });
+
+  test("counts towards the limits until it has ended", async () => {
+    const { results, add, next } = aSlowGroup();
+    const three = ["a", "b", "c"].map((item) => add(item, 300));
+    await turn();
+    const more = [add("d", 101), add("e", 50), add("f", 50), add("g", 0)];
+    expect([three, more]).toEqual([
+      [true, true, true],
+      [false, true, true, false],
+    ]);
+    await next();
+    expect([add("h", 900), add("i", 900)]).toEqual([true, false]);
+    await next();
+    await next();
+    expect(results).toEqual(["a: A", "b: B", "c: C", "e: E", "f: F", "h: H"]);
+  });
+
+  // Fault: disk | a group's commit to another machine fails for all | the store function of the group | the failure is the answer to all; the next group is tried
+  test("and fails for all is the answer to all; those that came meanwhile are tried", async () => {
+    const { results, add, next } = aSlowGroup(true);
+    add("a");
+    add("b");
+    await turn();
+    add("c");
+    await next("away");
+    await next();
+    expect(results).toEqual(["a: away", "b: away", "c: C"]);
+  });
+
+  test("and fails for one spoils nothing for the others, which are tried one after the other", async () => {
+    const { commits, results, add, next } = aSlowGroup();
+    for (const item of ["a", "bad", "c"]) add(item);
+    await turn();
+    add("d");
+    await next("spoiled");
+    expect(commits).toEqual([["a", "bad", "c"], ["a"]]);
+    await next();
+    await next("spoiled");
+    await next();
+    await next();
+    expect(commits.slice(1)).toEqual([["a"], ["bad"], ["c"], ["d"]]);
+    expect(results).toEqual(["a: A", "bad: spoiled", "c: C", "d: D"]);
+  });
+});

@@ -234,3 +234,38 @@ test("I1 a transaction that fails leaves neither events nor work nor changes", a
   expect(take(shop, ...texts).map(({ outcome }) => outcome)).toEqual(["stored", "stored", "stored"]);
   expect(allChanges(shop.mirror)).toHaveLength(1);
 });
+
+function received(...events: readonly (readonly [text: string, receivedAtMs: number])[]) {
+  return events.map(([text, receivedAtMs]) => ({ delivery: deliveryOf(text), receivedAtMs }));
+}
+
+function fail(): void {
+  throw new Error("no position");
+}
+
+describe("deliveries that another process received before", () => {
+  test("keep the time at which each was received, and are stored in one transaction with what belongs to it", async () => {
+    const shop = await openIngest();
+    const [first, second] = [about(1), about(2)];
+    const note = () => shop.mirror.meta.set("position", 2);
+    const results = shop.ingest.storeReceived(received([first, 1_000], [second, 61_000]), nowMs, note);
+    expect(results.map(({ outcome }) => outcome)).toEqual(["stored", "stored"]);
+    expect(rows(shop.mirror, "SELECT received_at AS at FROM _inbox ORDER BY seq")).toEqual([
+      { at: "1970-01-01T00:00:01.000Z" },
+      { at: "1970-01-01T00:01:01.000Z" },
+    ]);
+    expect(shop.mirror.meta.get("position")).toBe(2);
+    expect(counted(shop.mirror, "_work")).toBe(2);
+  });
+
+  test("I1 are not stored where what belongs to them cannot be, and are no duplicates afterwards", async () => {
+    const shop = await openIngest();
+    const events = received([about(1), 1_000]);
+    expect(() => shop.ingest.storeReceived(events, nowMs, fail)).toThrow("no position");
+    expect([counted(shop.mirror, "_inbox"), counted(shop.mirror, "_work")]).toEqual([0, 0]);
+    const [again] = shop.ingest.storeReceived(events, nowMs, () => undefined);
+    expect(again?.outcome).toBe("stored");
+    const [third] = shop.ingest.storeReceived(events, nowMs, () => undefined);
+    expect(third?.outcome).toBe("duplicate");
+  });
+});

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
+import { forged, oneBody as body, refusals } from "../support/invalid-deliveries.ts";
 import {
   about,
   aReceiver,
@@ -11,35 +12,9 @@ import {
   secret,
   sign,
   wire,
-  type Post,
 } from "../support/webhook.ts";
 
-const body = eventText({ id: "evt-1" });
 const now = () => Math.floor(Date.now() / 1000);
-const at = (seconds: number) => post(body, { "webhook-timestamp": String(now() + seconds) });
-const signed = (signature: string) => post(body, { "webhook-signature": signature });
-
-/** Each alone is wrong in one way; the answer shows which kind. */
-const refusals: readonly (readonly [string, () => Post, number])[] = [
-  ["no webhook-id", () => post(body, { "webhook-id": "" }), 400],
-  ["no webhook-timestamp", () => post(body, { "webhook-timestamp": "" }), 400],
-  ["no webhook-signature", () => post(body, { "webhook-signature": "" }), 400],
-  ["a timestamp of 301 s ago", () => at(-301), 401],
-  ["a timestamp in 302 s", () => at(302), 401],
-  ["a timestamp in milliseconds", () => post(body, { "webhook-timestamp": String(Date.now()) }), 401],
-  ["a negative timestamp", () => post(body, { "webhook-timestamp": `-${now()}` }), 401],
-  ["a timestamp with a fraction", () => post(body, { "webhook-timestamp": `${now()}.5` }), 401],
-  ["a huge timestamp", () => post(body, { "webhook-timestamp": "9".repeat(300) }), 401],
-  ["a timestamp in words", () => post(body, { "webhook-timestamp": "now" }), 401],
-  ["a signature by another secret", () => signed(sign(body, "other")), 401],
-  ["a signature of another body", () => signed(sign(`${body} `)), 401],
-  ["a shorter signature", () => signed(sign(body).slice(1)), 401],
-  ["a longer signature", () => signed(`${sign(body)}0`), 401],
-  ["a signature that is not hexadecimal", () => signed("z".repeat(64)), 401],
-  ["another id in the header", () => post(body, { "webhook-id": "evt-2" }), 400],
-  ["an event without an id", () => post('{"type":"people.updated"}', { "webhook-id": "evt-1" }), 400],
-  ["an event whose id is a number", () => post('{"id":1}', { "webhook-id": "1" }), 400],
-];
 
 describe("an invalid delivery is refused, and nothing of it is stored", () => {
   // Fault: webhook | eighteen invalid deliveries, each wrong in one way | requests to the receiver | each is refused and logged, and nothing is stored
@@ -218,7 +193,7 @@ test("a flood of refusals is one line of each kind in ten seconds, with how many
   let nowMs = 0;
   const receiver = await aReceiver({ clock: { ...systemClock, monotonicMs: () => nowMs } });
   const flood = async () => {
-    for (let i = 0; i < 20; i++) await receiver.deliver(signed("0".repeat(64)));
+    for (let i = 0; i < 20; i++) await receiver.deliver(forged("0".repeat(64)));
   };
   await flood();
   expect(receiver.lines).toHaveLength(1);

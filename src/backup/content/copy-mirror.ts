@@ -80,7 +80,7 @@ export function assertSound(db: Db): void {
   const found = guarded(db.name, () => db.pragma("quick_check(1)", { simple: true }));
   if (found === "ok") return;
   throw new MirrorError("database", `the mirror's copy is damaged: ${db.name}: ${String(found)}`, {
-    hint: "Was the mirror itself? `fintoro-mirror verify --local` checks it. Earlier backups are kept.",
+    hint: "Was the mirror itself? `fintoro-mirror verify --local` checks it. Earlier copies are kept.",
   });
 }
 
@@ -91,6 +91,6 @@ export function assertSameMirror(expected: MirrorFacts, found: MirrorFacts, addr
   if (differing === undefined && expected.seq === found.seq) return;
   const which = differing === undefined ? "change log" : differing;
   throw new MirrorError("database", `the copy differs from the mirror in table ${which}: ${address}`, {
-    hint: "Check the disk and memory. Earlier backups are kept.",
+    hint: "Check the disk and memory. Earlier copies are kept.",
   });
 }

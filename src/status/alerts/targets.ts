@@ -1,5 +1,4 @@
 import { hash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import path from "node:path";
 import { readPublicUrl } from "../../config/address.ts";
 import { isoTime, type Clock } from "../../base/clock.ts";
@@ -76,7 +75,7 @@ function currentText(
   { secret, place }: { readonly secret: Secret; readonly place: Parameters<typeof rereadSecret>[0] },
   { onSecrets }: SenderContext,
 ): string {
-  const text = (rereadSecret(place, secret, (file) => readFileSync(file, "utf8")) ?? secret).reveal();
+  const text = (rereadSecret(place, secret) ?? secret).reveal();
   if (place.kind === "file") onSecrets([text]);
   return text;
 }

@@ -1,8 +1,11 @@
 /** How a group commits, and how much may wait for it. */
 export interface GroupOptions<T, R> {
-  /** Commits all items or none; gives one result for each, in their order. */
-  readonly commit: (items: readonly T[]) => readonly R[];
-  /** Limits of what may wait; more is not taken. */
+  /**
+   * Commits all items or none; gives one result for each, in their order. A promise of them is waited for, and what
+   * comes meanwhile waits for the next commit.
+   */
+  readonly commit: (items: readonly T[]) => readonly R[] | Promise<readonly R[]>;
+  /** Limits of what waits or is being committed; more is not taken. */
   readonly maxItems: number;
   readonly maxBytes: number;
   /** Would the same error meet every item? Otherwise each is tried alone, so that one cannot spoil the rest. */
@@ -38,7 +41,10 @@ const maxWaitMs = 2;
 export class GroupCommit<T, R> {
   private readonly options: GroupOptions<T, R>;
   private waiting: Waiting<T, R>[] = [];
-  private waitingBytes = 0;
+  /** Of the commit under way. */
+  private committingItems = 0;
+  /** Of what waits or is being committed. */
+  private heldBytes = 0;
   private waitUntilMs = 0;
   /** The last commit: when it ended, and how long it took, `maxWaitMs` at most. */
   private endedMs = Number.NEGATIVE_INFINITY;
@@ -51,10 +57,11 @@ export class GroupCommit<T, R> {
   /** False: the limits are reached; nothing was taken and `committed` is never called. */
   add(item: T, sizeBytes: number, committed: Committed<R>): boolean {
     const { maxItems, maxBytes } = this.options;
-    if (this.waiting.length >= maxItems || this.waitingBytes + sizeBytes > maxBytes) return false;
+    const heldItems = this.waiting.length + this.committingItems;
+    if (heldItems >= maxItems || this.heldBytes + sizeBytes > maxBytes) return false;
     this.waiting.push({ item, sizeBytes, committed });
-    this.waitingBytes += sizeBytes;
-    if (this.waiting.length === 1) this.begin();
+    this.heldBytes += sizeBytes;
+    if (heldItems === 0) this.begin();
     return true;
   }
 
@@ -78,25 +85,53 @@ export class GroupCommit<T, R> {
   private commit(): void {
     const startedMs = this.options.nowMs();
     const group = this.waiting.splice(0, maxPerCommit);
-    for (const { sizeBytes } of group) this.waitingBytes -= sizeBytes;
-    this.commitGroup(group);
+    this.committingItems = group.length;
+    const pending = this.commitGroup(group);
+    if (pending === null) this.commitEnded(group, startedMs);
+    else void pending.then(() => this.commitEnded(group, startedMs));
+  }
+
+  private commitEnded(group: readonly Waiting<T, R>[], startedMs: number): void {
+    this.committingItems = 0;
+    for (const { sizeBytes } of group) this.heldBytes -= sizeBytes;
     this.endedMs = this.options.nowMs();
     this.tookMs = Math.min(this.endedMs - startedMs, maxWaitMs);
     if (this.waiting.length > 0) this.begin();
   }
 
-  private commitGroup(group: readonly Waiting<T, R>[]): void {
-    let results: readonly R[];
+  /** Null: everything was answered at once. */
+  private commitGroup(group: readonly Waiting<T, R>[]): Promise<unknown> | null {
+    let results: readonly R[] | Promise<readonly R[]>;
     try {
       results = this.options.commit(group.map(({ item }) => item));
     } catch (error) {
-      const isFinal = group.length === 1 || this.options.failsForAll(error);
-      for (const one of group) {
-        if (isFinal) one.committed(null, error);
-        else this.commitGroup([one]);
-      }
-      return;
+      return this.commitFailed(group, error);
     }
-    for (const [i, { committed }] of group.entries()) committed(results[i] ?? null);
+    if (results instanceof Promise)
+      return results.then(
+        (all) => answerAll(group, all),
+        (error: unknown) => this.commitFailed(group, error),
+      );
+    answerAll(group, results);
+    return null;
   }
+
+  private commitFailed(group: readonly Waiting<T, R>[], error: unknown): Promise<unknown> | null {
+    if (group.length > 1 && !this.options.failsForAll(error)) return this.commitEach(group);
+    for (const { committed } of group) committed(null, error);
+    return null;
+  }
+
+  /** Each alone, one after the other. */
+  private commitEach(group: readonly Waiting<T, R>[]): Promise<unknown> | null {
+    for (const [i, one] of group.entries()) {
+      const pending = this.commitGroup([one]);
+      if (pending !== null) return pending.then(() => this.commitEach(group.slice(i + 1)));
+    }
+    return null;
+  }
+}
+
+function answerAll<T, R>(group: readonly Waiting<T, R>[], results: readonly R[]): void {
+  for (const [i, { committed }] of group.entries()) committed(results[i] ?? null);
 }

@@ -40,8 +40,27 @@ export interface IngestParts {
   readonly keyring: Keyring;
 }
 
-/** What the receiver needs of a company. */
-export type Ingest = Pick<CompanyIngest, "keyring" | "store" | "has"> & Partial<Pick<CompanyIngest, "form">>;
+/** What storing did, for the receiver. Where events are evaluated later, it does not say what they mean. */
+export type ReceivedResult = Pick<StoreResult, "eventId" | "type" | "outcome"> &
+  Partial<Pick<StoreResult, "resource" | "id" | "state">>;
+
+/** A delivery that another process has received. */
+export interface ReceivedDelivery {
+  readonly delivery: Delivery;
+  /** Epoch milliseconds. */
+  readonly receivedAtMs: number;
+}
+
+/** What the receiver needs of a company. A store that waits for another machine gives promises. */
+export interface Ingest extends Pick<CompanyIngest, "keyring">, Partial<Pick<CompanyIngest, "form">> {
+  /** As `CompanyIngest.has`. */
+  has(eventId: string): boolean | Promise<boolean>;
+  /** As `CompanyIngest.store`: all deliveries or none; one result for each. */
+  store(
+    deliveries: readonly Delivery[],
+    receivedAtMs: number,
+  ): readonly ReceivedResult[] | Promise<readonly ReceivedResult[]>;
+}
 
 /** Events of one transaction of a replay. */
 const replayedAtOnce = 500;
@@ -76,20 +95,30 @@ export class CompanyIngest {
 
   /** Was this event stored? */
   has(eventId: string): boolean {
-    return this.ids.has(eventId);
+    return this.ids.find(eventId) !== null;
   }
 
   /** Stores deliveries in one transaction. Throws a MirrorError of kind `database`. */
   store(deliveries: readonly Delivery[], receivedAtMs: number): readonly StoreResult[] {
-    return this.retryWhileBusy(() =>
-      this.inTransaction(receivedAtMs, (followUps) => {
-        const receivedAt = isoTime(receivedAtMs);
-        this.ids.begin();
-        const results = deliveries.map((delivery) => this.storeOne(delivery, receivedAt, followUps));
-        this.ids.end();
-        return results;
-      }),
+    const receivedAt = isoTime(receivedAtMs);
+    return this.storeAll(receivedAtMs, (followUps) =>
+      deliveries.map((delivery) => this.storeOne(delivery, receivedAt, followUps)),
     );
+  }
+
+  /** As `store`, for deliveries that other processes received before. `within` writes to the same transaction. */
+  storeReceived(
+    received: readonly ReceivedDelivery[],
+    nowMs: number,
+    within: () => void,
+  ): readonly StoreResult[] {
+    return this.storeAll(nowMs, (followUps) => {
+      const results = received.map(({ delivery, receivedAtMs }) =>
+        this.storeOne(delivery, isoTime(receivedAtMs), followUps),
+      );
+      within();
+      return results;
+    });
   }
 
   /**
@@ -116,6 +145,20 @@ export class CompanyIngest {
   /** Replays events that wait for a read which is not in the queue any more. Gives how many are queued again. */
   requeueLost(nowMs: number): number {
     return this.replay(this.inbox.lost(this.parts.selected), nowMs).queued;
+  }
+
+  private storeAll(
+    nowMs: number,
+    step: (followUps: FollowUps) => readonly StoreResult[],
+  ): readonly StoreResult[] {
+    return this.retryWhileBusy(() =>
+      this.inTransaction(nowMs, (followUps) => {
+        this.ids.begin();
+        const results = step(followUps);
+        this.ids.end();
+        return results;
+      }),
+    );
   }
 
   private inTransaction<T>(nowMs: number, step: (followUps: FollowUps) => T): T {

@@ -13,6 +13,7 @@ import path from "node:path";
 import { draftOf, replaceFile } from "../../base/atomic-file.ts";
 import { isoTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
+import { readSecretFile } from "../../config/secrets.ts";
 
 /** As much of the file system as the keyring reads. */
 export interface KeyFiles {
@@ -27,7 +28,7 @@ export const keyFilesOnDisk: KeyFiles = {
     const facts = statSync(file, { throwIfNoEntry: false });
     return facts ? `${facts.ino} ${facts.size} ${facts.mtimeMs} ${facts.ctimeMs}` : null;
   },
-  read: (file) => readFileSync(file, "utf8"),
+  read: readSecretFile,
 };
 
 /** The key in the text of a finished draft; null: writing it was cut off. */

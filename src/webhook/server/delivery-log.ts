@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log, LogFields } from "../../base/logger.ts";
-import type { StoreResult } from "../ingest/ingest.ts";
+import type { ReceivedResult } from "../ingest/ingest.ts";
 
 const defaultQuietMs = 10_000;
 /** Kinds are texts of this program and few; this bounds the memory if that is ever wrong. */
@@ -32,13 +32,15 @@ export function createRefusalLog(log: Log, clock: Clock, quietMs = defaultQuietM
 const maxLines = 8;
 
 /** Logs the events of one transaction: new ones at info, those without follow-up work at warn, duplicates at debug. */
-export function logStored(log: Log, company: string, results: readonly StoreResult[]): void {
+export function logStored(log: Log, company: string, results: readonly ReceivedResult[]): void {
   const stored = results.filter(({ outcome }) => outcome === "stored");
   const isBurst = stored.length > maxLines;
   for (const result of stored) {
     const isUnhandled = result.state === "unknown" || result.state === "unreadable";
     const level = isBurst ? "debug" : isUnhandled ? "warn" : "info";
-    log[level]("an event was stored", fieldsOf(company, result));
+    // What it means is decided by whoever stores it in the mirror.
+    const what = result.state === undefined ? "an event was received" : "an event was stored";
+    log[level](what, fieldsOf(company, result));
   }
   for (const result of results)
     if (result.outcome === "duplicate")
@@ -48,6 +50,6 @@ export function logStored(log: Log, company: string, results: readonly StoreResu
   log.info("events were stored", { company, events: stored.length, first: stored[0]?.eventId, types });
 }
 
-function fieldsOf(company: string, { eventId, type, resource, id, state }: StoreResult) {
-  return { company, webhook_id: eventId, type, resource, id, state };
+function fieldsOf(company: string, { eventId, type, resource, id, state }: ReceivedResult): LogFields {
+  return { company, webhook_id: eventId, type, ...(state !== undefined && { resource, id, state }) };
 }

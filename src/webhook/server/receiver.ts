@@ -6,7 +6,7 @@ import { isSecret, isSigned, isTimely, readDelivery, readHead } from "../ingest/
 import type { Answer, DeliveryHead, RefusalReason } from "../ingest/delivery.ts";
 import type { Delivery } from "../../state/inbox/inbox.ts";
 import { GroupCommit } from "../ingest/group-commit.ts";
-import type { Ingest, StoreResult } from "../ingest/ingest.ts";
+import type { Ingest, ReceivedResult } from "../ingest/ingest.ts";
 import { createRefusalLog, logStored, type RefusalLog } from "./delivery-log.ts";
 
 /** The companies that deliveries may be for. */
@@ -35,6 +35,8 @@ export interface Admission {
 }
 
 const groupLimits = { maxItems: 2_000, maxBytes: 16_000_000 };
+/** Bodies of all companies that wait or are being committed. */
+const mostHeldBytes = 64_000_000;
 /** What a stored delivery is counted as; metrics and readers of `status --json` know these words. */
 const unknownCompany: Answer = { status: 404, why: "no such address", reason: "unknown_company" };
 const stale: Answer = {
@@ -57,7 +59,8 @@ export class Receiver {
   private readonly options: ReceiverOptions;
   private readonly logRefusal: RefusalLog;
   /** One group for each open mirror: a transaction is of one database. */
-  private readonly groups = new WeakMap<Ingest, GroupCommit<Delivery, StoreResult>>();
+  private readonly groups = new WeakMap<Ingest, GroupCommit<Delivery, ReceivedResult>>();
+  private heldBytes = 0;
 
   constructor(options: ReceiverOptions) {
     this.options = options;
@@ -80,21 +83,35 @@ export class Receiver {
   }
 
   /** Verifies and stores a delivery. Answers later, after the commit; for each company in the order of arrival. */
-  deliver({ company, ingest, head }: Admission, body: Buffer, respond: (answer: Answer) => void): void {
+  deliver(admission: Admission, body: Buffer, respond: (answer: Answer) => void): void {
+    const { company, ingest, head } = admission;
     let delivery: Delivery | Answer;
     const isTimed = ingest.form?.kind !== "secret";
     const isStale = isTimed && !isTimely(head.timestamp, this.options.clock.nowMs());
     try {
       delivery = verified(ingest, body, head);
-      if (isStale) return respond(this.refuseStale(company, ingest, head, delivery));
+      if (isStale) return this.refuseStale(admission, delivery, respond);
     } catch (error) {
       return respond(this.failed(company, error));
     }
     if ("status" in delivery) return respond(this.refuse(company, delivery));
-    const added = this.groupOf(company, ingest).add(delivery, body.length, (result, error) =>
-      respond(result ? this.accepted(company, result) : this.failed(company, error)),
-    );
-    if (!added) respond(this.refuse(company, tooManyWaiting));
+    this.store(admission, delivery, body.length, respond);
+  }
+
+  private store(
+    { company, ingest }: Admission,
+    delivery: Delivery,
+    sizeBytes: number,
+    respond: (answer: Answer) => void,
+  ): void {
+    const committed = (result: ReceivedResult | null, error?: unknown) => {
+      this.heldBytes -= sizeBytes;
+      respond(result ? this.accepted(company, result) : this.failed(company, error));
+    };
+    const isRoom = this.heldBytes + sizeBytes <= mostHeldBytes;
+    if (!isRoom || !this.groupOf(company, ingest).add(delivery, sizeBytes, committed))
+      return respond(this.refuse(company, tooManyWaiting));
+    this.heldBytes += sizeBytes;
   }
 
   /** Counts and logs a refusal; `facts`: what it says of the company's health. */
@@ -113,18 +130,20 @@ export class Receiver {
    * and says that this clock may be wrong. One that is stored is an old copy.
    */
   private refuseStale(
-    company: string,
-    ingest: Ingest,
-    { timestamp }: DeliveryHead,
+    { company, ingest, head }: Admission,
     delivery: Delivery | Answer,
-  ): Answer {
+    respond: (answer: Answer) => void,
+  ): void {
+    const offsetMs = this.options.clock.nowMs() - Number(head.timestamp) * 1000;
     const isSent = !("status" in delivery);
-    const isCopy = isSent && ingest.has(delivery.eventId);
-    const offsetMs = this.options.clock.nowMs() - Number(timestamp) * 1000;
-    return this.refuse(company, stale, { isGenuine: isSent && !isCopy, isCopy, offsetMs });
+    const refuse = (isCopy: boolean) =>
+      respond(this.refuse(company, stale, { isGenuine: isSent && !isCopy, isCopy, offsetMs }));
+    const isStored = isSent && ingest.has(delivery.eventId);
+    if (typeof isStored === "boolean") refuse(isStored);
+    else void isStored.then(refuse, (error: unknown) => respond(this.failed(company, error)));
   }
 
-  private accepted(company: string, { outcome }: StoreResult): Answer {
+  private accepted(company: string, { outcome }: ReceivedResult): Answer {
     this.options.companies.countAnswer(company, countedAs[outcome]);
     return { status: 204, why: "", reason: null };
   }
@@ -138,14 +157,17 @@ export class Receiver {
     return this.refuse(company, notStored, { isGenuine: true });
   }
 
-  private groupOf(company: string, ingest: Ingest): GroupCommit<Delivery, StoreResult> {
+  private groupOf(company: string, ingest: Ingest): GroupCommit<Delivery, ReceivedResult> {
     const known = this.groups.get(ingest);
     if (known) return known;
     const { clock, log } = this.options;
-    const commit = (deliveries: readonly Delivery[]) => {
-      const results = ingest.store(deliveries, clock.nowMs());
+    const logged = (results: readonly ReceivedResult[]) => {
       logStored(log, company, results);
       return results;
+    };
+    const commit = (deliveries: readonly Delivery[]) => {
+      const results = ingest.store(deliveries, clock.nowMs());
+      return results instanceof Promise ? results.then(logged) : logged(results);
     };
     const nowMs = () => clock.monotonicMs();
     const group = new GroupCommit({ ...groupLimits, commit, failsForAll: isDatabaseFailure, nowMs });
