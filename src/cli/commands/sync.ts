@@ -1,6 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { isoTime } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
+import { shardText, type Shard } from "../../status/shards.ts";
 import { Semaphore } from "../../base/semaphore.ts";
 import type { Config } from "../../config/config.ts";
 import { notBegun } from "../../daemon/runs/company-run.ts";
@@ -22,7 +23,8 @@ import { printReports } from "../runs/run-report-text.ts";
 
 /** Makes one run of each company, then what follows it. */
 export const syncCommand: CommandRun<"sync"> = async (context, { args, options, loaded: { config } }) => {
-  const { scopes, refused } = scopesWithToken(context, config);
+  const { shard } = options;
+  const { scopes, refused } = scopesWithToken(context, config, shard);
   const left: Outcome[] = refused.map(() => "partial");
   const { manifest } = context.connectors[0];
   const resources = selectResources(manifest, config.resources, args);
@@ -36,6 +38,8 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
       hint: "A usual run reads only that, and takes about as few requests: leave --quick out.",
     });
   const scrub = options.scrub && !quick;
+  if (shard && scopes.length + refused.length === 0)
+    context.log.info(`shard ${shardText(shard)} has no companies: there is nothing to do`);
   if (options.dryRun)
     return worstOutcome([await dryRun(context, scopes, { resources, full, scrub }), ...left]);
   if (resources.length === 0)
@@ -43,7 +47,8 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   const closed = maxDuration === undefined ? new AbortController().signal : AbortSignal.timeout(maxDuration);
   const untilMs = maxDuration === undefined ? null : context.clock.nowMs() + maxDuration;
   const flags = { full, quick, allowMassDelete, acceptIdentity, scrub };
-  const request = { resources, ...flags, mostRequests, closed };
+  const noted = shard ? shardText(shard) : null;
+  const request = { resources, ...flags, mostRequests, closed, shard: noted };
   const failures: Outcome[] = [];
   const one = new Semaphore(1);
   const publish = async (scope: CompanyScope, runGoesOn = false) => {
@@ -90,8 +95,8 @@ function isFollowedByFiles({ config, context }: CompanyScope, { outcome }: Compa
  * The companies that can be read, and a report of each whose token is missing: that concerns no other company.
  * @throws MirrorError `config` where none can be read
  */
-function scopesWithToken(context: CommandContext, config: Config) {
-  const chosen = companyScopes(context, config);
+function scopesWithToken(context: CommandContext, config: Config, shard: Shard | undefined) {
+  const chosen = companyScopes(context, config, shard);
   const scopes = chosen.filter(({ company }) => company.token.known);
   if (scopes.length === 0) chosen[0]?.company.token.reveal();
   const refused = chosen.flatMap(({ context: { clock }, company: { name, token } }) => {

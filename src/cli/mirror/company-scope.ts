@@ -1,4 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
+import { shardOf, type Shard } from "../../status/shards.ts";
 import { chosenCompanies, soleCompany } from "../../config/companies.ts";
 import type { CompanyConfig, Config } from "../../config/config.ts";
 import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
@@ -16,9 +17,14 @@ export interface CompanyScope {
   readonly files: MirrorFiles;
 }
 
-/** The companies that a command works on: all, or the one named by `--company`. Throws MirrorError `usage`. */
-export function companyScopes(context: CommandContext, config: Config): CompanyScope[] {
-  return chosenCompanies(config, context.globals.company).map((one) => scopeOf(context, config, one));
+/**
+ * The companies that a command works on: all, or those named by `--company`; of them those of a shard.
+ * @throws MirrorError `usage`
+ */
+export function companyScopes(context: CommandContext, config: Config, shard?: Shard): CompanyScope[] {
+  const chosen = chosenCompanies(config, context.globals.company);
+  const isIn = ({ name }: CompanyConfig) => !shard || shardOf(name, shard.count).index === shard.index;
+  return chosen.filter(isIn).map((one) => scopeOf(context, config, one));
 }
 
 /** The company of a command that works on a single one. Throws MirrorError `usage` where there are several. */

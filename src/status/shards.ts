@@ -1,0 +1,103 @@
+import { createHash } from "node:crypto";
+import { elapsedSince } from "../base/clock.ts";
+import { formatDuration } from "../base/units.ts";
+import type { CompanyStatus } from "./company-status.ts";
+
+/** One of `count` parts of all companies, counted from 1. */
+export interface Shard {
+  readonly index: number;
+  readonly count: number;
+}
+
+/** Reads `2/3`; null for any other text, and for a shard that is not among them. */
+export function parseShard(text: string): Shard | null {
+  const [index = 0, count = 0] = /^([1-9]\d{0,4})\/([1-9]\d{0,4})$/.exec(text)?.slice(1).map(Number) ?? [];
+  return index > 0 && index <= count ? { index, count } : null;
+}
+
+/** `2/3` */
+export function shardText({ index, count }: Shard): string {
+  return `${index}/${count}`;
+}
+
+/** The one shard that a company is in: SHA-256 of its name, a number of 256 bits, modulo `count`. */
+export function shardOf(company: string, count: number): Shard {
+  const hash = BigInt(`0x${createHash("sha256").update(company).digest("hex")}`);
+  return { index: Number(hash % BigInt(count)) + 1, count };
+}
+
+/** One shard of the companies, where runs are made of one each: `sync --shard`. */
+export interface ShardStatus {
+  /** `2/3` */
+  readonly shard: string;
+  readonly companies: readonly string[];
+  /** When a list of one of them was last read whole, ISO; null: never. */
+  readonly last_read_at: string | null;
+  /** It has companies, and none of them was read lately enough: most likely its runs are not made. */
+  readonly missing: boolean;
+}
+
+/** When a shard counts as missing. */
+interface ShardLimits {
+  readonly freshForMs: number;
+  readonly nowMs: number;
+}
+
+/**
+ * How all shards of these companies stand. How many there are is what the last run noted that was made of one. Pure.
+ *
+ * @param companies all that runs are made of
+ * @returns null: the last run of no company was one of a shard
+ */
+export function judgeShards(
+  companies: Readonly<Record<string, CompanyStatus>>,
+  { freshForMs, nowMs }: ShardLimits,
+): readonly ShardStatus[] | null {
+  const count = countOfShards(Object.values(companies));
+  if (count === null) return null;
+  const shards = Map.groupBy(Object.keys(companies), (name) => shardOf(name, count).index);
+  return Array.from({ length: count }, (_, at) => {
+    const names = shards.get(at + 1) ?? [];
+    const times = names.flatMap(
+      (name) => companies[name]?.health?.resources.flatMap((one) => one.sweptAt ?? []) ?? [],
+    );
+    const last = times.toSorted().at(-1) ?? null;
+    const isFresh = last !== null && elapsedSince(Date.parse(last), nowMs) <= freshForMs;
+    return {
+      shard: shardText({ index: at + 1, count }),
+      companies: names,
+      last_read_at: last,
+      missing: names.length > 0 && !isFresh,
+    };
+  });
+}
+
+function countOfShards(companies: readonly CompanyStatus[]): number | null {
+  const noted = companies.flatMap(({ health }) => {
+    const count = parseShard(health?.shard ?? "")?.count;
+    return count === undefined ? [] : [{ count, at: health?.runs[0]?.startedAt ?? "" }];
+  });
+  return noted.toSorted((a, b) => (a.at < b.at ? -1 : 1)).at(-1)?.count ?? null;
+}
+
+/** The shards as lines for people: those that are missing, or all of them with their companies. Pure. */
+export function shardLines(
+  shards: readonly ShardStatus[] | null,
+  { all, nowMs }: { readonly all: boolean; readonly nowMs: number },
+): string[] {
+  if (shards === null) return all ? ["no shards: the last run of no company was one of a shard"] : [];
+  return shards.filter(({ missing }) => all || missing).map((one) => shardLine(one, all, nowMs));
+}
+
+function shardLine(
+  { shard, companies, last_read_at: last, missing }: ShardStatus,
+  all: boolean,
+  nowMs: number,
+) {
+  if (companies.length === 0) return `shard ${shard}: no companies`;
+  const agoText = last === null ? "" : `${formatDuration(nowMs - Date.parse(last))} ago`;
+  const since = last === null ? "no run yet" : `no run since ${last.slice(0, 19)}Z, ${agoText}`;
+  const count = companies.length === 1 ? "1 company" : `${companies.length} companies`;
+  const names = all ? `: ${companies.join(", ")}` : "";
+  return `${missing ? "! " : ""}shard ${shard}: ${missing ? since : `read ${agoText}`}; ${count}${names}`;
+}

@@ -1,0 +1,140 @@
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { shardOf, type ShardStatus } from "../../src/status/shards.ts";
+import { runCommand, temporaryFolder } from "../support/cli.ts";
+import { openSandbox } from "../support/sandbox.ts";
+
+const names = ["acme", "beta", "gamma", "delta"];
+const dayMs = 86_400_000;
+
+/** Several companies in one folder, and the command line over them, today or some days later. */
+async function fourCompanies() {
+  const sandbox = await openSandbox({ companies: names.length, records: 3 });
+  const lines = names.map((name, i) => `  ${name}: { token: "\${env:T${i}}" }`);
+  const config = [`base_url: ${sandbox.url}`, "data_dir: data", "resources: { include: [clients] }"];
+  const cwd = temporaryFolder({ "config.yaml": [...config, "companies:", ...lines, ""].join("\n") });
+  const env = Object.fromEntries(sandbox.companies.map(({ token }, i) => [`T${i}`, token]));
+  const run = (args: readonly string[], days = 0) => {
+    const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + days * dayMs };
+    return runCommand(args, { cwd, env, clock });
+  };
+  const sync = async (shard: string, days = 0) => {
+    const { code, stdout } = await run(["sync", "--shard", shard, "--no-scrub", "--json"], days);
+    expect(code).toBe(0);
+    return Object.keys((JSON.parse(stdout) as { companies: object }).companies);
+  };
+  const shards = async (days = 0) => {
+    const { code, stdout } = await run(["status", "--json"], days);
+    return { code, shards: (JSON.parse(stdout) as { shards: readonly ShardStatus[] | null }).shards };
+  };
+  return { cwd, run, sync, shards };
+}
+
+const inShard = (index: number, count: number) =>
+  names.filter((name) => shardOf(name, count).index === index);
+
+describe("sync --shard", () => {
+  test("reads every company in exactly one of several jobs, and plain sync reads all", async () => {
+    const { run, sync } = await fourCompanies();
+    const read = [await sync("1/3"), await sync("2/3"), await sync("3/3")];
+    expect(read).toEqual([1, 2, 3].map((index) => inShard(index, 3)));
+    expect(read.flat().toSorted()).toEqual(names.toSorted());
+    const { stdout } = await run(["sync", "--no-scrub", "--json"]);
+    expect(Object.keys((JSON.parse(stdout) as { companies: object }).companies)).toEqual(names);
+  });
+
+  test("of an empty shard is complete, and says so", async () => {
+    const { run, cwd } = await fourCompanies();
+    const count = 50;
+    const empty = Array.from({ length: count }, (_, i) => i + 1).find(
+      (index) => inShard(index, count).length === 0,
+    );
+    const { code, stdout, stderr } = await run(["sync", "--shard", `${empty}/${count}`, "--json"]);
+    expect({ code, document: JSON.parse(stdout) as unknown }).toEqual({
+      code: 0,
+      document: { companies: {} },
+    });
+    expect(stderr).toContain(`shard ${empty}/${count} has no companies: there is nothing to do`);
+    expect(existsSync(path.join(cwd, "data"))).toBe(false);
+  });
+
+  test.each(["0/3", "4/3", "3", "one/3", "1/0"])("%s is refused with what it must be", async (text) => {
+    const { code, stderr } = await runCommand(["sync", "--shard", text], {
+      cwd: temporaryFolder({ "config.yaml": "companies: { acme: { token: t } }\n" }),
+    });
+    expect(code).toBe(2);
+    expect(stderr).toContain(`--shard must be I/N with I from 1 to N, such as 2/3 (it is \\"${text}\\")`);
+    expect(stderr).toContain("with three jobs give them 1/3, 2/3 and 3/3");
+  });
+});
+
+describe("status", () => {
+  test("names a shard that never ran, and exits 1 until it does", async () => {
+    const { run, sync, shards } = await fourCompanies();
+    await sync("1/3");
+    await sync("3/3");
+    const { code, stdout } = await run(["status", "--all"]);
+    expect(code).toBe(1);
+    const missing = inShard(2, 3);
+    expect(stdout).toContain(`! shard 2/3: no run yet; `);
+    expect(stdout).toMatch(/^shard 1\/3: read .* ago; /m);
+    await sync("2/3");
+    expect(await shards()).toMatchObject({
+      code: 0,
+      shards: [1, 2, 3].map((index) => ({
+        shard: `${index}/3`,
+        companies: inShard(index, 3),
+        missing: false,
+      })),
+    });
+    expect((await run(["status", "--all"])).stdout).toContain(`: ${missing.join(", ")}`);
+    expect((await run(["status"])).stdout).not.toContain("shard");
+  });
+
+  test("names a shard whose runs have ended, by the schedule or by --max-age", async () => {
+    const { run, sync, shards } = await fourCompanies();
+    for (const shard of ["1/3", "2/3", "3/3"]) await sync(shard);
+    await sync("1/3", 3);
+    await sync("3/3", 3);
+    const later = await shards(3);
+    expect(later.code).toBe(1);
+    expect(later.shards?.map(({ missing }) => missing)).toEqual([false, true, false]);
+    const { stdout } = await run(["status"], 3);
+    expect(stdout).toMatch(
+      /^! shard 2\/3: no run since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ, 3d 0h ago; \d compan/m,
+    );
+    expect((await run(["status", "--max-age", "5d"], 3)).code).toBe(0);
+  });
+
+  test("knows the number of shards from the run that came last, and none where runs are of all again", async () => {
+    const { run, sync, shards } = await fourCompanies();
+    for (const shard of ["1/2", "2/2"]) await sync(shard);
+    await sync("1/1", 1);
+    expect((await shards(1)).shards?.map(({ shard }) => shard)).toEqual(["1/1"]);
+    await run(["sync", "--no-scrub"], 1);
+    expect(await shards(1)).toMatchObject({ code: 0, shards: null });
+    expect((await run(["status", "--all"], 1)).stdout).toContain("no shards: ");
+  });
+
+  test("--shard shows the companies of one, as a host with its own folder has them; --all takes no choice", async () => {
+    const { run, sync } = await fourCompanies();
+    await sync("2/3");
+    const { code, stdout } = await run(["status", "--shard", "2/3", "--json"]);
+    const { companies, shards } = JSON.parse(stdout) as { companies: object; shards: unknown };
+    expect({ code, names: Object.keys(companies), shards }).toEqual({
+      code: 0,
+      names: inShard(2, 3),
+      shards: null,
+    });
+    for (const choice of [
+      ["--company", "acme"],
+      ["--shard", "2/3"],
+    ]) {
+      const refused = await run(["status", "--all", ...choice]);
+      expect(refused.code).toBe(2);
+      expect(refused.stderr).toContain("--all is about all companies");
+    }
+  });
+});

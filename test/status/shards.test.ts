@@ -1,0 +1,65 @@
+import { createHash } from "node:crypto";
+import { assert, integer, property, string } from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseShard, shardOf, shardText } from "../../src/status/shards.ts";
+
+describe("a shard", () => {
+  test.each(["1/1", "1/3", "3/3", "10000/20000"])("is read from %s and written as that", (text) => {
+    const shard = parseShard(text);
+    expect(shard && shardText(shard)).toBe(text);
+  });
+
+  test.each([
+    "0/3",
+    "4/3",
+    "1",
+    "1/0",
+    "/3",
+    "1/",
+    "01/3",
+    "1/3 ",
+    "-1/3",
+    "1/3/3",
+    "one/3",
+    "1.5/3",
+    "1/1e3",
+    "",
+  ])("is nothing else: %j", (text) => {
+    expect(parseShard(text)).toBeNull();
+  });
+});
+
+describe("a company", () => {
+  test("is in exactly one shard, the same for everybody: SHA-256 of its name modulo their number", () => {
+    assert(
+      property(string(), integer({ min: 1, max: 99_999 }), (name, count) => {
+        const { index, ...rest } = shardOf(name, count);
+        // Digit by digit, as on paper.
+        const hex = createHash("sha256").update(name).digest("hex");
+        const remainder = Array.from(hex).reduce(
+          (sum, digit) => (sum * 16 + Number.parseInt(digit, 16)) % count,
+          0,
+        );
+        expect({ index, ...rest }).toEqual({ index: remainder + 1, count });
+      }),
+    );
+  });
+
+  test("keeps its shard in every version", () => {
+    expect(["acme", "beta", "gamma"].map((name) => shardText(shardOf(name, 3)))).toEqual([
+      "3/3",
+      "2/3",
+      "2/3",
+    ]);
+  });
+
+  test("has a tenth of a thousand others beside it in ten shards, more or less", () => {
+    const counts = new Map<number, number>();
+    for (let i = 0; i < 1_000; i++) {
+      const { index } = shardOf(`company-${i}`, 10);
+      counts.set(index, (counts.get(index) ?? 0) + 1);
+    }
+    expect(Math.min(...counts.values())).toBeGreaterThan(70);
+    expect(Math.max(...counts.values())).toBeLessThan(130);
+  });
+});
