@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { MirrorError } from "../base/errors.ts";
 import type { TextValue } from "./config-values.ts";
 
 /** Is it this machine? Only there may plain http go. */
@@ -70,4 +71,17 @@ export function readListen(text: string): TextValue<ListenAddress> {
   const host = match?.[1] ?? match?.[2];
   if (host !== undefined && port <= 65_535) return { value: { host, port } };
   return { must: 'be an address and a port such as "127.0.0.1:8787" or "[::1]:8787"' };
+}
+
+/** The value of `--listen`; null: it was not given. Throws MirrorError `usage`. */
+export function parseListen(given: string | undefined): ListenAddress | null {
+  if (given === undefined) return null;
+  const reading = readListen(given);
+  if ("value" in reading) return reading.value;
+  throw new MirrorError("usage", `--listen must ${reading.must}`);
+}
+
+/** Where a server answers that listens there. */
+export function listenUrl(host: string, port: number): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { MirrorError } from "../base/errors.ts";
 import { someOf, unknownName } from "../base/names.ts";
 import { Secret } from "../base/secret.ts";
 import type { CompanyConfig, Config } from "./config.ts";
+import { postgresSecrets } from "./fleet-section.ts";
 import { rereadSecret } from "./secrets.ts";
 
 /** The companies a command works on: all, or those named by `--company`, with commas between them. Throws MirrorError `usage`. */
@@ -29,7 +29,7 @@ export function soleCompany(config: Config, name?: string): CompanyConfig {
 
 /** The company with the token that its file holds now; null: the file holds the same, or no token. */
 export function withChangedToken(company: CompanyConfig): CompanyConfig | null {
-  const token = rereadSecret(company.tokenPlace, company.token, (file) => readFileSync(file, "utf8"));
+  const token = rereadSecret(company.tokenPlace, company.token);
   const isSame = company.token.known && company.token.reveal() === token?.reveal();
   return token === null || isSame ? null : { ...company, token };
 }
@@ -37,9 +37,7 @@ export function withChangedToken(company: CompanyConfig): CompanyConfig | null {
 /** What the pages ask for now; null: nothing is set. A file is looked at again each time. */
 export function pageTokenOf(pageToken: Config["serve"]["pageToken"]): Secret | null {
   if (pageToken === null) return null;
-  return (
-    rereadSecret(pageToken.place, pageToken.secret, (file) => readFileSync(file, "utf8")) ?? pageToken.secret
-  );
+  return rereadSecret(pageToken.place, pageToken.secret) ?? pageToken.secret;
 }
 
 const knownTexts = new WeakMap<Config, readonly string[]>();
@@ -59,16 +57,17 @@ function readTexts(config: Config): readonly string[] {
   const ofCompanies = config.companies.flatMap((company) => [company.token, ...company.webhook.secrets]);
   const { pageToken } = config.serve;
   const secrets = [...ofCompanies, ...(pageToken ? [pageToken.secret] : []), ...ofAlerts];
+  const ofPostgres = config.fleet ? postgresSecrets(config.fleet.postgres.secret) : [];
   const texts = secrets.filter((secret) => secret.known).map((secret) => secret.reveal());
   const halves = config.companies.some(({ account }) => account !== null)
     ? texts.flatMap((text) => text.split("|"))
     : [];
-  return [...new Set([...texts, ...halves])];
+  return [...new Set([...texts, ...halves, ...ofPostgres])];
 }
 
 /**
- * Writes a config as a process has it in memory, with one company, its token, where its webhook secrets are, and no
- * alerts. Only for a pipe to a child process: nobody else can read that (I9).
+ * Writes a config as a process has it in memory, with one company, its token, where its webhook secrets are, no
+ * alerts and no fleet. Only for a pipe to a child process: nobody else can read that (I9).
  */
 export function formatEffectiveConfig(config: Config, company: CompanyConfig): string {
   const { name, token, tokenPlace, account, contact, webhook } = company;
@@ -76,7 +75,7 @@ export function formatEffectiveConfig(config: Config, company: CompanyConfig): s
   const { publicUrl, places } = webhook;
   const own = { name, token: known, tokenPlace, account, contact };
   const one = { ...own, webhook: { secrets: [], places, publicUrl } };
-  return JSON.stringify({ ...config, companies: [one], alerts: [] });
+  return JSON.stringify({ ...config, companies: [one], alerts: [], fleet: null });
 }
 
 /** Reads what `formatEffectiveConfig` wrote. Throws SyntaxError for any other text. */

@@ -49,7 +49,7 @@ const companyName = z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$/);
 /** Resolved secrets by where they stand: `secretAt("acme", "token")`. */
 type SecretAt = (...place: PropertyKey[]) => ResolvedSecret;
 
-/** A list in the order of the file, never empty. */
+/** A list in the order of the file. */
 export function companies(access: Access | undefined, secrets: ResolvedSecrets) {
   const secretAt: SecretAt = (...place) => {
     const secret = secrets.get(pathText(["companies", ...place]));

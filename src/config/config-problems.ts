@@ -64,16 +64,18 @@ function valueMessage(issue: z.core.$ZodIssue): string {
   return named ? issue.message : valueMessage(last);
 }
 
-/** Keys of older versions, and what stands in their place. */
-const successors: Readonly<Record<string, string>> = {
+/** Why there is no such key (any more), or not for every connector. */
+const explanations: Readonly<Record<string, string>> = {
   "rate_limit.scrub_share": "; scrub.time says how long the scrub of a day takes",
+  "files.pdf": "; no record of this connector has files",
+  "files.attachments": "; no record of this connector has files",
 };
 
 function unknownKey(path: Path, key: string, known: readonly string[]): FoundProblem {
   const place = path.length === 0 ? "" : ` in ${pathText(path)}`;
-  const successor = successors[pathText([...path, key])];
-  if (successor !== undefined)
-    return { path: [...path, key], at: "key", message: `unknown key ${key}${place}${successor}` };
+  const explanation = explanations[pathText([...path, key])];
+  if (explanation !== undefined)
+    return { path: [...path, key], at: "key", message: `unknown key ${key}${place}${explanation}` };
   const meant = nearest(key, known);
   return {
     path: [...path, key],
@@ -94,13 +96,18 @@ function badCompanyName(path: Path): string {
   return `the company name "${String(path.at(-1))}" becomes a file name: use letters, digits, - and _ only, at most 64`;
 }
 
+function isSecret(path: Path): boolean {
+  return ["serve.page_token", "fleet.postgres"].includes(pathText(path));
+}
+
 /** What stands there instead, unless it may hold a secret. */
 function shown(path: Path, value: unknown): string {
   if (value === null) return " (it is empty)";
   if (Array.isArray(value)) return " (it is a list)";
   if (typeof value === "object") return " (it is a map)";
   const text = JSON.stringify(value) ?? "";
-  if (["companies", "base_url", "alerts"].includes(String(path[0])) || text.length > 60) return "";
+  const mayBeSecret = ["companies", "base_url", "alerts"].includes(String(path[0])) || isSecret(path);
+  if (mayBeSecret || text.length > 60) return "";
   return ` (it is ${text})`;
 }
 
@@ -112,12 +119,16 @@ export function valueAt(raw: unknown, path: Path): unknown {
   }, raw);
 }
 
-/** Problems of all company names together: none, two for the same file, or one that JavaScript reserves. */
-export function companyNameProblems(raw: unknown): Problem[] {
+/**
+ * Problems of all company names together: none, two for the same file, or one that JavaScript reserves.
+ *
+ * @param mayBeNone the command takes companies from Postgres
+ */
+export function companyNameProblems(raw: unknown, mayBeNone: boolean): Problem[] {
   const companies = valueAt(raw, ["companies"]);
   if (typeof companies !== "object" || companies === null || Array.isArray(companies)) return [];
   const names = Object.keys(companies);
-  if (names.length === 0)
+  if (names.length === 0 && !mayBeNone)
     return [{ path: ["companies"], at: "value", message: "companies must name at least one company" }];
   return names.flatMap((name, index) => {
     const twin = names.slice(0, index).find((other) => other.toLowerCase() === name.toLowerCase());

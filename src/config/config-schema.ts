@@ -8,7 +8,6 @@ import { transportDefaults } from "../connector/transport.ts";
 import { alerts } from "./alert-section.ts";
 import { readBaseUrl } from "./address.ts";
 import {
-  cronText,
   durationText,
   fileModeText,
   filledText,
@@ -21,7 +20,8 @@ import {
   sizeText,
 } from "./config-values.ts";
 import { exportEntry } from "./export-section.ts";
-import { off, retention, schedule, serve } from "./serve-sections.ts";
+import { fleet } from "./fleet-section.ts";
+import { backup, retention, schedule, serve } from "./serve-sections.ts";
 import { companies } from "./company-section.ts";
 import type { ResolvedSecrets } from "./secrets.ts";
 
@@ -31,7 +31,14 @@ export interface KnownConnector {
   readonly baseUrl: string;
   readonly protocol?: Pick<Protocol, "access" | "monthlyQuota">;
   readonly languages: readonly string[];
-  readonly resources: readonly { readonly name: string; readonly list: { readonly kind: string } }[];
+  readonly resources: readonly KnownResource[];
+}
+
+interface KnownResource {
+  readonly name: string;
+  readonly list: { readonly kind: string };
+  /** Absent: its records have no files. */
+  readonly files?: unknown;
 }
 
 /** Where the file is from: its folder, where relative paths start, and its secrets. */
@@ -40,6 +47,8 @@ export interface ConfigPlace {
   readonly secrets: ResolvedSecrets;
   /** Names of the other connectors. */
   readonly others: readonly string[];
+  /** For commands that take companies from Postgres: `fleet` must be there, companies need not. */
+  readonly forFleet: boolean;
 }
 
 const minuteMs = 60_000;
@@ -47,6 +56,10 @@ const dayMs = 24 * 60 * minuteMs;
 
 /** The file as people write it; what it gives has camelCase names, numbers with units and absolute folders. */
 export function configSchema(known: KnownConnector, place: ConfigPlace) {
+  const ofCompanies = companies(known.protocol?.access, place.secrets).describe(
+    "The companies to mirror, by a name of your choice.",
+  );
+  const ofFleet = fleet(place).describe("Many machines: what `worker` and `fleet` share through Postgres.");
   return section({
     connector: oneOfWords([known.name, ...place.others])
       .default(known.name)
@@ -59,9 +72,7 @@ export function configSchema(known: KnownConnector, place: ConfigPlace) {
       .prefault("./data")
       .describe("Where mirrors and reports live; relative to this file."),
     language: language(known).default("en").describe("Accept-Language of every request, pinned."),
-    companies: companies(known.protocol?.access, place.secrets).describe(
-      "The companies to mirror, by a name of your choice.",
-    ),
+    companies: place.forFleet ? ofCompanies.prefault({}) : ofCompanies,
     resources: resources(known).prefault({}).describe("Which resources to mirror; all by default."),
     scrub: scrub(known).prefault({}).describe("How much is read again to find changes that no list shows."),
     rate_limit: rateLimit(known).prefault({}).describe("How the service's request budget is used."),
@@ -75,7 +86,7 @@ export function configSchema(known: KnownConnector, place: ConfigPlace) {
       .default([])
       .describe("Files made by itself."),
     backup: backup(place).prefault({}).describe("Copies of mirrors, made by `serve`."),
-    files: files
+    files: files(known)
       .prefault({})
       .describe("Which files are fetched after runs, last of all; `files` fetches them at once."),
     report: report(place).prefault({}).describe("The published database."),
@@ -84,11 +95,14 @@ export function configSchema(known: KnownConnector, place: ConfigPlace) {
     log: section({ level: oneOfWords(logLevels).default("info").describe("The least that is logged.") })
       .prefault({})
       .describe("What is logged."),
-  }).transform(({ base_url, data_dir, rate_limit, ...same }) => ({
+    fleet: place.forFleet ? ofFleet : ofFleet.optional(),
+  }).transform(({ base_url, data_dir, rate_limit, fleet: shared, ...same }) => ({
     ...same,
     baseUrl: base_url,
     dataDir: data_dir,
     rateLimit: rate_limit,
+    // Null: this machine alone.
+    fleet: shared ?? null,
   }));
 }
 
@@ -223,26 +237,21 @@ const http = section({
   longestOutageMs: each.patience,
 }));
 
-function backup({ folder: start }: ConfigPlace) {
-  const to = readableText("a folder, or a place such as s3://bucket/prefix", (text) => {
-    if (text === "" || /^s3:\/\/(?!.)/.test(text)) return null;
-    return { value: text.startsWith("s3://") ? text : path.resolve(start, text) };
-  });
-  return section({
-    to: to.optional().describe("Where to: a folder, relative to this file, or s3://bucket/prefix."),
-    schedule: off
-      .or(cronText(", or off"))
-      .prefault("45 4 * * *")
-      .describe("When `serve` makes a backup of each company, if it knows where to: a cron pattern, or off."),
-    keep: integerBetween(1, 10_000).default(14).describe("How many of a company's backups stay."),
-    keys: onOrOff().prefault("on").describe("Webhook secrets from files are in it, as they are."),
-  }).transform(({ to: place, ...same }) => ({ to: place ?? null, ...same }));
+/** Obeyed where records have files. */
+function files({ resources: all }: KnownConnector) {
+  const hasFiles = all.some((one) => one.files !== undefined);
+  return section(hasFiles ? fileKeys : {}).transform(
+    (each: Partial<Record<keyof typeof fileKeys, boolean>>) => ({
+      pdf: each.pdf ?? false,
+      attachments: each.attachments ?? false,
+    }),
+  );
 }
 
-const files = section({
+const fileKeys = {
   pdf: onOrOff().prefault("off").describe("PDFs of documents and receipts."),
   attachments: onOrOff().prefault("off").describe("The attachments of CRM events."),
-});
+};
 
 function report(place: ConfigPlace) {
   return section({
@@ -267,9 +276,14 @@ const redact = z
   )
   .transform((modes) => Object.entries(modes).map(([columns, mode]) => ({ columns, mode })));
 
-/** The config's JSON Schema, draft 7: the one that editors read. */
+/** The config's JSON Schema, draft 7: the one that editors read. A file for workers alone has no companies. */
 export function configJsonSchema(known: KnownConnector): Record<string, unknown> {
-  const nowhere: ConfigPlace = { folder: ".", secrets: new Map(), others: [] };
+  const nowhere: ConfigPlace = { folder: ".", secrets: new Map(), others: [], forFleet: false };
   const schema = z.toJSONSchema(configSchema(known, nowhere), { io: "input", target: "draft-7" });
-  return { title: "fintoro-mirror config", ...schema };
+  const { required: _, ...described } = schema;
+  const anyOf = ["companies", "fleet"].map((key) => ({
+    properties: { [key]: { description: "Every config has companies or fleet." } },
+    required: [key],
+  }));
+  return { title: "fintoro-mirror config", ...described, anyOf };
 }

@@ -1,7 +1,16 @@
 /** Values of the config file: each reads a text (or word, or number) and says what it must be where it cannot. */
+import path from "node:path";
 import { z } from "zod";
 import { didYouMean } from "../base/names.ts";
 import { formatDuration, formatSize, parseDurationMs, parseSizeBytes } from "../base/units.ts";
+
+/** A folder, which gives an absolute path, or `s3://bucket/prefix` as it is. */
+export function folderOrBucket(start: string) {
+  return readableText("a folder, or a place such as s3://bucket/prefix", (text) => {
+    if (text === "" || /^s3:\/\/(?!.)/.test(text)) return null;
+    return { value: text.startsWith("s3://") ? text : path.resolve(start, text) };
+  });
+}
 
 /** A map of keys; a key that is not among them is refused. */
 export function section<S extends z.core.$ZodShape>(keys: S) {

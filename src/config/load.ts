@@ -1,10 +1,12 @@
 import path from "node:path";
 import { assert, MirrorError } from "../base/errors.ts";
-import { companyNameProblems, pathText, problemsOf, type Problem } from "./config-problems.ts";
+import { companyNameProblems, pathText, problemsOf, valueAt, type Problem } from "./config-problems.ts";
 import { configSchema, type KnownConnector } from "./config-schema.ts";
 import type { Config } from "./config.ts";
+import { postgresSecrets } from "./fleet-section.ts";
 import {
   isAddress,
+  isPostgres,
   isSigningKey,
   isToken,
   readFailure,
@@ -26,6 +28,8 @@ import {
 /** Where the config is, and what it may refer to. */
 export interface LoadOptions extends ConfigPlace {
   readonly readFile: (path: string) => string;
+  /** For files of secrets. @default `readFile` */
+  readonly readSecret?: (path: string) => string;
   /** The file that stands at the path of a folder, or above it; null: none. @default none is looked for */
   readonly fileAt?: (folder: string) => string | null;
   readonly connectors: readonly [KnownConnector, ...KnownConnector[]];
@@ -37,6 +41,12 @@ export interface LoadOptions extends ConfigPlace {
    * @default "required"
    */
   readonly secrets?: "required" | "when_used";
+  /**
+   * For commands that take companies from Postgres: `fleet` must be there, and `companies` may be missing.
+   *
+   * @default false
+   */
+  readonly forFleet?: boolean;
 }
 
 /** A config that was accepted. */
@@ -45,6 +55,8 @@ export interface LoadedConfig {
   /** Whole sentences with file, line and column. */
   readonly warnings: readonly string[];
   readonly path: string;
+  /** What the file says, with references to secrets as they are written. */
+  readonly raw: unknown;
   /** `config.yaml:4:18`: where a key stands. */
   readonly placeOf: (key: Path) => string;
 }
@@ -60,12 +72,16 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
     const { line, column } = yaml.locate(key, "key");
     return `${shownPath}:${line}:${column}`;
   };
-  return { config, warnings, path: file, placeOf };
+  return { config, warnings, path: file, raw: yaml.value, placeOf };
 }
 
 const howToWrite = "`fintoro-mirror schema` describes every key; config.example.yaml is a start";
 const howToGiveSecrets =
   "set the variable where the program starts (shell, crontab, unit), or put the secret alone into the file (mode 0600)";
+const howToShare =
+  'add fleet: { postgres: "${env:DATABASE_URL}", snapshots: s3://bucket/prefix }; docs/fleet.md says more';
+const howToNameCompanies =
+  "only `worker` and `fleet` take companies from Postgres: name those of this command in the config";
 const howToFreeFolders = "move the file away, or name another folder";
 
 /** The path of a file as it is typed in the folder `cwd`; absolute when the file is outside, or `cwd` is the root. */
@@ -88,23 +104,31 @@ function readText(file: string, shownPath: string, options: LoadOptions): string
 
 function check(
   yaml: YamlFile,
-  { env, readFile, fileAt = () => null, connectors, secrets: needed = "required" }: LoadOptions,
+  {
+    env,
+    readFile,
+    readSecret = readFile,
+    fileAt = () => null,
+    connectors,
+    secrets: needed = "required",
+    forFleet = false,
+  }: LoadOptions,
   { file, shownPath }: { readonly file: string; readonly shownPath: string },
 ): Pick<LoadedConfig, "config" | "warnings"> {
   const raw = withoutEmptySections(yaml.value);
   const known = connectorOf(raw, connectors);
   const folder = path.dirname(file);
   const others = connectors.filter((one) => one !== known).map(({ name }) => name);
-  const secrets = resolveSecrets(raw, { env, readFile, folder });
-  const schema = configSchema(known, { folder, secrets, others });
+  const secrets = resolveSecrets(raw, { env, readFile: readSecret, folder });
+  const schema = configSchema(known, { folder, secrets, others, forFleet });
   const result = schema.safeParse(raw, { reportInput: true });
   const wrong = result.success ? [] : problemsOf(result.error.issues, schema);
   const missing = needed === "when_used" ? [] : missingSecrets(secrets);
-  const problems = [...wrong, ...companyNameProblems(raw), ...shortSecrets(secrets)];
+  const problems = [...wrong, ...companyNameProblems(raw, forFleet), ...shortSecrets(secrets)];
   const tokens = [...secrets.values()].filter((one) => isToken(one.path));
   const isRefused = problems.length > 0 || tokens.every((one) => one.missing);
   const refused = isRefused ? missing.filter((one) => isToken(one.path)) : [];
-  const hint = problems.length > 0 ? howToWrite : howToGiveSecrets;
+  const hint = problems.length > 0 ? hintFor(raw, forFleet) : howToGiveSecrets;
   refuse(located([...problems, ...refused], yaml), shownPath, hint);
   assert(result.success, "a config without problems is complete");
   const config: Config = deepFreeze(result.data);
@@ -113,18 +137,34 @@ function check(
   return { config, warnings: warnings.map((warning) => problemLine(shownPath, warning)) };
 }
 
-function takenFolders({ dataDir, report }: Config, fileAt: (folder: string) => string | null): Problem[] {
-  const folders = [["data_dir", dataDir] as const, ["report.out", report.out] as const];
+function hintFor(raw: unknown, forFleet: boolean): string {
+  const hasFleet = valueAt(raw, ["fleet"]) !== undefined;
+  if (forFleet && !hasFleet) return howToShare;
+  const hasCompanies = Object.keys(valueAt(raw, ["companies"]) ?? {}).length > 0;
+  return hasFleet && !forFleet && !hasCompanies ? howToNameCompanies : howToWrite;
+}
+
+function takenFolders(
+  { dataDir, report, fleet }: Config,
+  fileAt: (folder: string) => string | null,
+): Problem[] {
+  const folders = [
+    ["data_dir", dataDir] as const,
+    ["report.out", report.out] as const,
+    ["fleet.snapshots", fleet?.snapshots ?? null] as const,
+    ["fleet.reports", fleet?.reports ?? null] as const,
+  ];
   return folders.flatMap(([key, folder]) => {
-    const file = folder === null ? null : fileAt(folder);
+    const file = folder === null || folder.startsWith("s3://") ? null : fileAt(folder);
     const message = `${key} needs a folder, and ${file} is a file`;
     return file === null ? [] : [{ path: key.split("."), at: "value" as const, message }];
   });
 }
 
+/** Without that of Postgres: commands that need it say so when they use it, and others need none. */
 function missingSecrets(secrets: ResolvedSecrets): Problem[] {
   return [...secrets.values()].flatMap(({ path: place, missing }) =>
-    missing ? [{ path: place, at: "value" as const, message: missing.message }] : [],
+    missing && !isPostgres(place) ? [{ path: place, at: "value" as const, message: missing.message }] : [],
   );
 }
 
@@ -156,7 +196,11 @@ function deepFreeze<T>(value: T): T {
 
 function warningsOf(config: Config, secrets: ResolvedSecrets, known: KnownConnector): Problem[] {
   const literals = [...secrets.values()].filter(
-    ({ path: where, place, missing }) => place.kind === "config" && !missing && !isAddress(where),
+    ({ path: where, place, secret, missing }) =>
+      place.kind === "config" &&
+      !missing &&
+      !isAddress(where) &&
+      (!isPostgres(where) || postgresSecrets(secret).length > 0),
   );
   const warnings: Problem[] = literals.map(({ path: place }) => ({
     path: place,

@@ -29,6 +29,10 @@ export interface MirrorFiles {
   /** Folders of what `backup` and `restore` work on before it is where it belongs. */
   readonly backupStaging: string;
   readonly restoreStaging: string;
+  /** Parquet files of all tables, on their way to the reports of the fleet. */
+  readonly parquetFolder: string;
+  /** Folder of a snapshot of the fleet before it is stored. */
+  readonly snapshotStaging: string;
   /** PDFs and attachments. */
   readonly folder: string;
   /** Locked by the one process that writes them. */
@@ -44,8 +48,11 @@ export function accessTokenFile({ dataDir, baseUrl }: Config, credentials: strin
   return path.join(dataDir, `.${createHash("sha256").update(of).digest("hex").slice(0, 16)}.access.json`);
 }
 
+/** What of a config says where files are. */
+type FilePlaces = Pick<Config, "dataDir"> & { readonly report: Pick<Config["report"], "out"> };
+
 /** The paths of one company's files, absolute. */
-export function mirrorFiles({ dataDir, report }: Config, company: string): MirrorFiles {
+export function mirrorFiles({ dataDir, report }: FilePlaces, company: string): MirrorFiles {
   const named = (ending: string) => path.join(dataDir, `${company}${ending}`);
   return {
     mirror: named(".db"),
@@ -62,6 +69,8 @@ export function mirrorFiles({ dataDir, report }: Config, company: string): Mirro
     backupLock: named(".backup.lock"),
     backupStaging: path.join(dataDir, `.${company}.backup`),
     restoreStaging: path.join(dataDir, `.${company}.restore`),
+    parquetFolder: path.join(dataDir, ".parquet", company),
+    snapshotStaging: path.join(dataDir, `.${company}.snapshot`),
     folder: named(".files"),
     folderLock: named(".files.lock"),
   };

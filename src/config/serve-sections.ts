@@ -4,7 +4,9 @@ import { readHostName, readListen } from "./address.ts";
 import {
   cronText,
   durationText,
+  folderOrBucket,
   integerBetween,
+  onOrOff,
   readableText,
   section,
   timezoneText,
@@ -15,7 +17,7 @@ import type { ResolvedSecrets } from "./secrets.ts";
 const dayMs = 86_400_000;
 
 /** Gives null. */
-export const off = z.union([z.literal("off"), z.literal(false)]).transform(() => null);
+const off = z.union([z.literal("off"), z.literal(false)]).transform(() => null);
 
 /** When runs start and the report is written. `quick` is obeyed where lists cannot show what changed. */
 export function schedule({ hasQuick }: { readonly hasQuick: boolean }) {
@@ -74,6 +76,21 @@ export function serve({ secrets }: { readonly secrets: ResolvedSecrets }) {
     const pageToken = token ? { secret: token.secret, place: token.place } : null;
     return { ...listen, hosts, afterRun: after_run, pageToken };
   });
+}
+
+/** Copies of mirrors; null: no place is named. */
+export function backup({ folder }: { readonly folder: string }) {
+  return section({
+    to: folderOrBucket(folder)
+      .optional()
+      .describe("Where to: a folder, relative to this file, or s3://bucket/prefix."),
+    schedule: off
+      .or(cronText(", or off"))
+      .prefault("45 4 * * *")
+      .describe("When `serve` makes a backup of each company, if it knows where to: a cron pattern, or off."),
+    keep: integerBetween(1, 10_000).default(14).describe("How many of a company's backups stay."),
+    keys: onOrOff().prefault("on").describe("Webhook secrets from files are in it, as they are."),
+  }).transform(({ to: place, ...same }) => ({ to: place ?? null, ...same }));
 }
 
 const keptFor = durationText(1_000, 36_500 * dayMs, ", or keep");

@@ -1,5 +1,15 @@
 import { resolve } from "node:path";
-import { isAlias, isMap, isNode, isScalar, isSeq, parseAllDocuments, visit, type Document } from "yaml";
+import {
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  parseAllDocuments,
+  stringify,
+  visit,
+  type Document,
+} from "yaml";
 import { messageOf, MirrorError } from "../base/errors.ts";
 
 /** Counted from 1. */
@@ -87,6 +97,11 @@ export function readDocument(text: string, name: string): unknown {
     throw new MirrorError("usage", lines.join("\n"), { hint: "it must be one YAML or JSON document" });
   }
   return value;
+}
+
+/** A text as YAML, in quotes where it would mean something else. */
+export function formatScalar(text: string): string {
+  return stringify(text, { lineWidth: 0, version: "1.1" }).trimEnd();
 }
 
 function danglingAlias(document: Document): number {

@@ -43,6 +43,13 @@ describe("from options alone", () => {
     expect(existsSync(path.join(setup.cwd, "data/acme.db"))).toBe(true);
   });
 
+  test("names the next command as this one was started: with npx where it is not on the path", async () => {
+    const setup = await setUp();
+    const parts = { env: { npm_command: "exec" } };
+    const { stdout } = await init(setup, ["--token-env", "TOKEN", "--company", "a", "--no-input"], parts);
+    expect(stdout).toMatch(/next: npx fintoro-mirror sync\n$/);
+  });
+
   test("puts every choice in its place", async () => {
     const setup = await setUp();
     const own = ["--token-env", "TOKEN", "--company", "off", "--schedule", "0 4 * * 1", "--no-input"];

@@ -23,6 +23,13 @@ describe("the JSON Schema for editors", () => {
     expect(accepts("companies: { a/b: { token: x } }")).toBe(false);
   });
 
+  test("wants companies, or the fleet that has them", () => {
+    const fleet = "fleet: { postgres: '${env:DATABASE_URL}', snapshots: s3://bucket }\n";
+    expect(accepts(fleet)).toBe(true);
+    expect(accepts(minimal(fleet))).toBe(true);
+    expect(accepts("log: { level: info }")).toBe(false);
+  });
+
   test("describes every key", () => {
     expect(undescribed(schema)).toEqual([]);
   });

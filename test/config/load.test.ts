@@ -39,6 +39,7 @@ describe("a config", () => {
       report: { out: null, mode: null, redact: [] },
       retention: { runsMs: 34_560_000_000, inboxBodiesMs: 34_560_000_000, changesMs: null },
       log: { level: "info" },
+      fleet: null,
     });
   });
 

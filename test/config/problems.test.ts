@@ -52,6 +52,11 @@ describe("a file in the place of a folder is named with the key's place", () => 
     ["data_dir: /srv/file", "4:11", "data_dir needs a folder, and /srv/file is a file"],
     ["data_dir: /srv/file/deep", "4:11", "data_dir needs a folder, and /srv/file is a file"],
     ["report: { out: /srv/file }", "4:16", "report.out needs a folder, and /srv/file is a file"],
+    [
+      "fleet: { postgres: 'postgres:///fleet', snapshots: /srv/file }",
+      "4:52",
+      "fleet.snapshots needs a folder, and /srv/file is a file",
+    ],
   ])("%s", (line, position, message) => {
     expect(complaints(minimal(`${line}\n`), { fileAt })).toEqual([`config.yaml:${position}: ${message}`]);
   });

@@ -9,7 +9,7 @@ export const pocketConnector: KnownConnector = {
   languages: ["en", "sk"],
   resources: [
     { name: "clients", list: { kind: "whole" } },
-    { name: "invoices", list: { kind: "paged" } },
+    { name: "invoices", list: { kind: "paged" }, files: true },
     { name: "contact_activity_logs", list: { kind: "parents" } },
   ],
 };

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
-import { configText, type ConfigChoices } from "../../config/first-config.ts";
+import { configText, type ConfigChoices } from "./config-text.ts";
 import { loadConfig, type LoadedConfig } from "../../config/load.ts";
 import type { CommandContext } from "../program/command.ts";
 

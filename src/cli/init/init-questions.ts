@@ -2,7 +2,7 @@ import path from "node:path";
 import { hintOf, MirrorError } from "../../base/errors.ts";
 import { didYouMean } from "../../base/names.ts";
 import { shortText } from "../../base/terminal-text.ts";
-import type { ConfigChoices } from "../../config/first-config.ts";
+import type { ConfigChoices } from "./config-text.ts";
 import { connectService } from "../../daemon/runs/service-connection.ts";
 import { formats } from "../../export/plan/export-request.ts";
 import type { Prompts } from "../console/prompts.ts";

@@ -1,6 +1,6 @@
-import { stringify } from "yaml";
-import { assert } from "../base/errors.ts";
-import type { ExportConfig } from "./config.ts";
+import { assert } from "../../base/errors.ts";
+import type { ExportConfig } from "../../config/config.ts";
+import { formatScalar } from "../../config/yaml.ts";
 
 /** What a new config says besides the defaults. */
 export interface ConfigChoices {
@@ -23,9 +23,9 @@ export function configText(example: string, choices: ConfigChoices): string {
   const { baseUrl, schedule, exports, pdf, attachments } = choices;
   const files = `{ pdf: ${pdf ? "on" : "off"}, attachments: ${attachments ? "on" : "off"} }`;
   const steps: [RegExp, string][] = [
-    [/^base_url: \S+/m, `base_url: ${scalar(baseUrl)}`],
+    [/^base_url: \S+/m, `base_url: ${formatScalar(baseUrl)}`],
     [/^companies:\n(?:[ \t].*\n)*/m, companySection(choices)],
-    [/^ {2}sync: (?:"[^"]*"|\S+)/m, `  sync: ${scalar(schedule)}`],
+    [/^ {2}sync: (?:"[^"]*"|\S+)/m, `  sync: ${formatScalar(schedule)}`],
     [/^files: \{[^}]*\}/m, `files: ${files}`],
   ];
   if (exports.length > 0) steps.push([/^exports: \[\].*$/m, exportSection(exports)]);
@@ -38,14 +38,14 @@ export function configText(example: string, choices: ConfigChoices): string {
 function companySection({ company, token, webhook }: ConfigChoices): string {
   const lines = [
     "companies:",
-    `  ${scalar(company)}: # a name of your choice; the mirror is <data_dir>/${company}.db`,
-    `    token: ${scalar(token)} # reading is all it must be allowed`,
+    `  ${formatScalar(company)}: # a name of your choice; the mirror is <data_dir>/${company}.db`,
+    `    token: ${formatScalar(token)} # reading is all it must be allowed`,
   ];
   if (webhook)
     lines.push(
       "    webhook:",
       `      secrets: [${JSON.stringify(webhook.secret)}] # the old and the new one during a rotation`,
-      `      public_url: ${scalar(webhook.publicUrl)}`,
+      `      public_url: ${formatScalar(webhook.publicUrl)}`,
     );
   return `${lines.join("\n")}\n`;
 }
@@ -55,9 +55,4 @@ function exportSection(formats: readonly string[]): string {
     "exports:",
     ...formats.map((format) => `  - { format: ${format}, out: ./reports, after: sync }`),
   ].join("\n");
-}
-
-/** A text as YAML, in quotes where it would mean something else. */
-function scalar(text: string): string {
-  return stringify(text, { lineWidth: 0, version: "1.1" }).trimEnd();
 }

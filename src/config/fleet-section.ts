@@ -1,0 +1,86 @@
+/** The section `fleet`: what processes on many machines share, and what is this process's own among them. */
+import { z } from "zod";
+import type { Secret } from "../base/secret.ts";
+import { durationText, folderOrBucket, integerBetween, readableText, section } from "./config-values.ts";
+import type { ResolvedSecrets } from "./secrets.ts";
+
+const dayMs = 86_400_000;
+
+/** Where companies are shared through Postgres. The address of Postgres is a secret: it may hold a password. */
+export function fleet({ folder, secrets }: { readonly folder: string; readonly secrets: ResolvedSecrets }) {
+  return section({
+    postgres: z
+      .string({ error: "must be text; put it in quotes" })
+      .min(1, { error: "must not be empty" })
+      .describe(
+        "The Postgres that all share: ${env:NAME}, ${file:/path}, or (with a warning) postgres://USER:PASSWORD@HOST/DATABASE itself.",
+      ),
+    snapshots: folderOrBucket(folder).describe(
+      "Where mirrors are while no process has them: s3://bucket/prefix, or a folder that all share.",
+    ),
+    reports: folderOrBucket(folder)
+      .optional()
+      .describe("Where reports and Parquet files are published: s3://bucket/prefix, or a folder."),
+    node: readableText("a name of letters, digits, dots, - and _, at most 100", (text) =>
+      /^[\w.-]{1,100}$/.test(text) ? { value: text } : null,
+    )
+      .optional()
+      .describe("The name of this process; by default that of the host with a random ending."),
+    capacity: integerBetween(1, 10_000)
+      .default(50)
+      .describe("How many companies this process holds at once."),
+    snapshot_every: durationText(1_000, dayMs)
+      .prefault("3m")
+      .describe("How often a mirror that events change is published besides the ends of runs."),
+  }).transform((each, context) => {
+    const found = secrets.get("fleet.postgres");
+    if (!found) return z.NEVER;
+    const { secret, place } = found;
+    // The text may hold a password: the problem names only what it must be.
+    if (secret.known && !isPostgresUrl(secret.reveal()))
+      context.addIssue({
+        code: "custom",
+        path: ["postgres"],
+        message: "must be an address such as postgres://user@host/database",
+      });
+    return {
+      postgres: { secret, place },
+      snapshots: each.snapshots,
+      reports: each.reports ?? null,
+      node: each.node ?? null,
+      capacity: each.capacity,
+      snapshotEveryMs: each.snapshot_every,
+    };
+  });
+}
+
+function isPostgresUrl(text: string): boolean {
+  return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text);
+}
+
+/**
+ * The passwords of an address of Postgres as they may be written in a text, and the whole address with one; empty: it
+ * has none, and is no secret. A password that is also another part of the address can be guessed, and cutting it out
+ * of texts would make them unreadable.
+ */
+export function postgresSecrets(address: Secret): readonly string[] {
+  if (!address.known || !isPostgresUrl(address.reveal())) return [];
+  const text = address.reveal();
+  const url = new URL(text);
+  const passwords = [url.password, url.searchParams.get("password") ?? ""].filter((one) => one !== "");
+  const others = text.replace(/:[^:@/]*@/, "@").split(/[^\w-]/);
+  const written = passwords.flatMap((one) => [one, decoded(one)]);
+  const distinct = written.filter((one) => one.length >= shortestPassword && !others.includes(one));
+  return passwords.length === 0 ? [] : [text, ...new Set(distinct)];
+}
+
+/** A shorter one would be cut out of other words. */
+const shortestPassword = 6;
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
