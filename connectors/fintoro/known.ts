@@ -6,6 +6,12 @@ const recordLists =
 
 const listsOfParents = ["contact_activity_logs"];
 
+/** Their records have PDFs or attachments. */
+const withFiles = new Set(
+  `warehouse_inbound_receipts warehouse_outbound_receipts invoices credit_notes proformas orders quotations
+  contact_activity_logs`.split(/\s+/),
+);
+
 /**
  * What a config is checked against, without loading the resources themselves: a refused config answers at
  * once. A test holds the names equal to the manifest's.
@@ -17,5 +23,5 @@ export const knownFintoro = {
   resources: [
     ...recordLists.map((name) => ({ name, list: { kind: "records" } })),
     ...listsOfParents.map((name) => ({ name, list: { kind: "parents" } })),
-  ],
+  ].map((one) => ({ ...one, ...(withFiles.has(one.name) && { files: true }) })),
 };

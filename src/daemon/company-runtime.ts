@@ -17,6 +17,7 @@ import { createSubscriptions } from "../webhook/subscriptions/subscription-clien
 import type { RefusalWatch } from "../webhook/delivery-gap/refusal-watch.ts";
 import { createKeyring, type ConfiguredKeyring } from "../webhook/keys/keyring.ts";
 import { processCommands } from "./commands/command-loop.ts";
+import type { CompanyHooks } from "./company-hooks.ts";
 import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
 import type { CompanyCounters } from "./counters.ts";
 import { runHeartbeat } from "./heartbeat.ts";
@@ -52,6 +53,8 @@ export interface RuntimeOptions extends SharedParts {
   readonly refusals: RefusalWatch;
   /** Of the mirror. */
   readonly lock: WriterLock;
+  /** @default the company is this process's alone */
+  readonly hooks?: CompanyHooks | undefined;
   /** Ends the runtime: what is in flight may finish within `graceMs`. */
   readonly closed: AbortSignal;
   /** Ends it at once. */
@@ -75,6 +78,7 @@ export class CompanyRuntime {
   readonly eventWorker: EventWorker;
   readonly runQueue: RunQueue;
   readonly logWatch: LogWatch;
+  readonly scheduler: RunScheduler;
   /** Null: no run by the clock. */
   readonly schedule: CronSchedule | null;
   /** Why the mirror cannot be written; null: it can. */
@@ -84,7 +88,6 @@ export class CompanyRuntime {
   /** The options' signal, or an end of our own. */
   private readonly closed: AbortSignal;
   private readonly uptime: UptimeLog;
-  private readonly scheduler: RunScheduler;
   private readonly fetchFiles: () => void;
   private readonly notices: Notices;
   private readonly tasks: Promise<void>[] = [];
@@ -92,7 +95,7 @@ export class CompanyRuntime {
   private readonly failure = Promise.withResolvers<never>();
 
   private constructor(options: RuntimeOptions, mirror: Mirror, notices: Notices) {
-    const { context, settings, counters, runPlaces, afterRuns, signal } = options;
+    const { context, settings, counters, runPlaces, afterRuns, hooks, signal } = options;
     const { clock, random, log, onSecrets } = context;
     const { config, resources, company } = settings;
     const { sync, timezone } = config.schedule;
@@ -116,7 +119,7 @@ export class CompanyRuntime {
     this.service = connectService(
       context,
       { ...settings, manifest: context.manifest },
-      { events: this.receives, tokenless: true },
+      { events: this.receives, tokenless: true, guard: hooks?.requests },
     );
     const { transport } = this.service;
     const token = company.token.known ? company.token.reveal() : "";
@@ -140,18 +143,19 @@ export class CompanyRuntime {
     this.fetchFiles = createIdleFetch({ context, ...filing });
     const isServiceThere = () => this.eventWorker.state().state === "working";
     const runs = { context, mirror, runQueue, resources, schedule, closed, isServiceThere };
-    this.scheduler = new RunScheduler(runs);
+    this.scheduler = new RunScheduler({ ...runs, makesUpQuick: hooks !== undefined });
   }
 
   /** Opens the mirror. The caller holds the writer lock. Throws what opening a database throws. */
   static async open(options: RuntimeOptions): Promise<CompanyRuntime> {
-    const { context, settings, lock, turns } = options;
+    const { context, settings, lock, turns, hooks } = options;
     const notices = createNotices(context.log);
     const file = mirrorFiles(settings.config, settings.company.name).mirror;
     const mirror = await openMirror(file, context.manifest, notices.store, { ...context, lock, turns });
     releaseMemory(mirror.db);
     try {
       await turns.next();
+      hooks?.onOpen(mirror);
       return new CompanyRuntime(options, mirror, notices);
     } catch (error) {
       mirror.close();
@@ -179,7 +183,7 @@ export class CompanyRuntime {
 
   private startTasks(): void {
     const { mirror, runQueue, uptime, scheduler, closed, isListing } = this;
-    const { context, settings, lock, turns } = this.options;
+    const { context, settings, lock, turns, hooks } = this.options;
     const { clock, log, manifest } = context;
     const commands = new DaemonCommands(mirror.db);
     const dropped = commands.dropStale(isAlive, clock.nowMs());
@@ -202,7 +206,8 @@ export class CompanyRuntime {
     this.track(pruner.follow());
     const onGap = (why: string) => this.track(this.recoverFromGap(why));
     const onWriteProblem = (problem: string | null) => (this.writeProblem = problem);
-    const watched = { logWatch: this.logWatch, refusals, keys, skewMs, service, onGap, onWriteProblem };
+    const refused = { refusals, keys, skewMs, receivedSpans: hooks?.receivedSpans };
+    const watched = { logWatch: this.logWatch, ...refused, service, onGap, onWriteProblem };
     this.track(this.eventWorker.ended);
     this.track(scheduler.follow(reason));
     this.track(scheduler.followQuick(settings.config.schedule));

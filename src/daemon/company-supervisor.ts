@@ -9,8 +9,11 @@ import { lockHolder, takeWriterLock, type WriterLock } from "../store/writer-loc
 import { RefusalWatch, type Refusal } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { Ingest } from "../webhook/ingest/ingest.ts";
 import { CompanyRuntime, graceMs, type SharedParts } from "./company-runtime.ts";
+import type { CompanyHooks } from "./company-hooks.ts";
 import { needsRestart, type CompanySettings, type DaemonContext } from "./daemon-context.ts";
 import { CompanyCounters } from "./counters.ts";
+import { nextWorkMs } from "./scheduler/next-work.ts";
+import { republishMs } from "./scheduler/republish.ts";
 import { progressView } from "./runs/run-progress.ts";
 import { readCompanyStatus } from "./status-reader.ts";
 
@@ -38,6 +41,7 @@ export class CompanySupervisor {
   private readonly refusals: RefusalWatch;
   private readonly context: DaemonContext;
   private readonly shared: SharedParts;
+  private readonly hooks: CompanyHooks | undefined;
   private current: CompanySettings;
   private runtime: CompanyRuntime | null = null;
   /** How the company stands while there is no runtime. */
@@ -48,10 +52,12 @@ export class CompanySupervisor {
   private restart = new AbortController();
   private ended: Promise<void> = Promise.resolve();
 
-  constructor(context: DaemonContext, shared: SharedParts, settings: CompanySettings) {
+  /** @param hooks @default the company is this process's alone */
+  constructor(context: DaemonContext, shared: SharedParts, settings: CompanySettings, hooks?: CompanyHooks) {
     this.name = settings.company.name;
     this.context = context;
     this.shared = shared;
+    this.hooks = hooks;
     this.current = settings;
     this.refusals = new RefusalWatch(context.clock);
     this.closedState = { state: "starting", message: null, sinceMs: context.clock.nowMs() };
@@ -98,10 +104,31 @@ export class CompanySupervisor {
     if (restarts) this.restart.abort();
   }
 
-  /** Resolves when the mirror is closed and its lock released. */
-  async stop(): Promise<void> {
+  /** Null: the mirror is not open. */
+  get opened(): Pick<CompanyRuntime, "mirror" | "ingest"> | null {
+    return this.runtime?.mirror.db.open ? this.runtime : null;
+  }
+
+  /** When there is something to do next, epoch ms; null: nothing is known. What is under way counts as now. */
+  nextWorkMs(): number | null {
+    const { runtime, settings } = this;
+    const nowMs = this.context.clock.nowMs();
+    if (!runtime?.mirror.db.open || runtime.runQueue.isBusy || runtime.queue.leased.size > 0) return nowMs;
+    const names = settings.resources.map(({ name }) => name);
+    const dueMs = [runtime.scheduler.nextMs(nowMs), runtime.queue.nextDueMs(names, "events")];
+    const publishMs = republishMs(runtime.mirror.db, settings.config, this.name);
+    return nextWorkMs({ dueMs, publishMs, service: runtime.eventWorker.state(), nowMs });
+  }
+
+  /**
+   * Resolves when the mirror is closed and its lock released.
+   *
+   * @param withinMs how long requests in flight may take; 0: they are cut off at once
+   */
+  async stop(withinMs = graceMs): Promise<void> {
     this.stopped.abort();
-    const timer = setTimeout(() => this.aborted.abort(), graceMs);
+    if (withinMs === 0) this.aborted.abort();
+    const timer = setTimeout(() => this.aborted.abort(), withinMs);
     await this.ended.finally(() => clearTimeout(timer));
   }
 
@@ -164,18 +191,21 @@ export class CompanySupervisor {
     // Reading the holder first: taking a lock that is held would block all companies for a while.
     const holder = lockHolder(files.lock);
     if (holder) throw new MirrorError("locked", `the mirror is being written by ${holder.description}`);
-    return takeWriterLock(files.lock, "serve");
+    const { hooks } = this;
+    if (!hooks) return takeWriterLock(files.lock, "serve");
+    const lock = takeWriterLock(files.lock, "worker");
+    return { ...lock, isHeld: () => hooks.isHeld() && lock.isHeld() };
   }
 
   /** Opens the runtime and runs it until it is stopped, restarted or broken. */
   private async runOnce(lock: WriterLock): Promise<void> {
-    const { context, shared, settings, counters, refusals } = this;
+    const { context, shared, settings, counters, refusals, hooks } = this;
     const { clock, log } = context;
     this.restart = new AbortController();
     const closed = AbortSignal.any([this.stopped.signal, this.restart.signal]);
     const signal = this.aborted.signal;
     try {
-      const options = { context, ...shared, settings, counters, refusals, lock, closed, signal };
+      const options = { context, ...shared, settings, counters, refusals, lock, hooks, closed, signal };
       await shared.turns.next();
       const runtime = await CompanyRuntime.open(options);
       this.setRuntime(runtime, null);

@@ -1,3 +1,4 @@
+import type { Log } from "../base/logger.ts";
 import type { CompanyConfig, Config } from "../config/config.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
@@ -31,6 +32,15 @@ export interface CompanySettings {
   readonly company: CompanyConfig;
   /** Resources that the config asks for. */
   readonly resources: readonly Resource[];
+}
+
+/** Adds the company to every line. */
+export function companyLog(log: Log, company: string): Log {
+  const at =
+    (level: keyof Log): Log[keyof Log] =>
+    (message, fields) =>
+      log[level](message, { company, ...fields });
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
 /** Pure: does a change of the config concern what a company runtime was built from? */

@@ -1,5 +1,4 @@
 import { messageOf } from "../base/errors.ts";
-import type { Log } from "../base/logger.ts";
 import { LoopTurns } from "../store/loop-turns.ts";
 import type { Config } from "../config/config.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
@@ -8,7 +7,7 @@ import type { Refusal } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { RefusalReason } from "../webhook/ingest/delivery.ts";
 import type { Ingest } from "../webhook/ingest/ingest.ts";
 import type { Companies } from "../webhook/server/receiver.ts";
-import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
+import { companyLog, type CompanySettings, type DaemonContext } from "./daemon-context.ts";
 import { CompanySupervisor } from "./company-supervisor.ts";
 import { watchIncidents } from "./incident-watch.ts";
 import { AfterRunQueue, type AfterRunScope } from "./runs/after-run-queue.ts";
@@ -186,13 +185,4 @@ export class Daemon implements Companies {
 function pageHostsOf({ serve, companies }: Config): string[] {
   const urls = companies.flatMap(({ webhook }) => webhook.publicUrl ?? []);
   return [...serve.hosts, ...urls.map((url) => new URL(url).hostname)];
-}
-
-/** Adds the company to every line. */
-function companyLog(log: Log, company: string): Log {
-  const at =
-    (level: keyof Log): Log[keyof Log] =>
-    (message, fields) =>
-      log[level](message, { company, ...fields });
-  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }

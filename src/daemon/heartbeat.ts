@@ -1,7 +1,7 @@
 import { isoTime } from "../base/clock.ts";
 import type { LoopTurns } from "../store/loop-turns.ts";
 import type { Mirror } from "../state/mirror.ts";
-import { heartbeatMs, type UptimeLog } from "../state/uptime-log.ts";
+import { heartbeatMs, type Span, type UptimeLog } from "../state/uptime-log.ts";
 import { emptyReceiverNote, noteOf, receiverNoteKey, type ReceiverNote } from "../status/receiver-note.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import { assertMayWrite } from "../store/database.ts";
@@ -29,6 +29,8 @@ export interface HeartbeatParts {
   /** By how much this clock is ahead of the service's, milliseconds; null: not known. */
   readonly skewMs: () => number | null;
   readonly service: () => CompanyStatusView["service"];
+  /** When other processes received deliveries; @default this process receives them */
+  readonly receivedSpans?: (() => readonly Span[]) | undefined;
   /** Called after a time in which deliveries may have been lost while this process was alive. */
   readonly onGap: (why: string) => void;
   /** Gets why the mirror cannot be written; null: it can. */
@@ -38,6 +40,7 @@ export interface HeartbeatParts {
 const checkEveryMs = 1_000;
 const slept =
   "no heartbeat for a while: the machine slept, or its clock was set; deliveries may have been missed";
+const nobodyReceived = "no process of the fleet received deliveries for a while: some may have been missed";
 const wasRefusing = "deliveries are no longer refused: those refused before may be lost";
 const releaseEveryMs = 60_000;
 
@@ -89,8 +92,12 @@ function createRelease({ mirror, context: { clock } }: HeartbeatParts): () => vo
 }
 
 /** Renews the time of receiving, and ends it where deliveries are refused. */
-function createBeat({ context, uptime, refusals, keys, onGap }: HeartbeatParts): () => void {
+function createBeat({ context, uptime, refusals, keys, receivedSpans, onGap }: HeartbeatParts): () => void {
   const { clock, log } = context;
+  if (receivedSpans)
+    return () => {
+      if (keys().length > 0 && uptime.merge(receivedSpans())) onGap(nobodyReceived);
+    };
   let beatMs: number | null = null;
   let isRefusing = false;
   return () => {

@@ -50,6 +50,25 @@ export function readArchivePosition(db: Db): ArchivePosition | null {
   return new Meta(db).get(archivePositionKey) as ArchivePosition | null;
 }
 
+/**
+ * Where a mirror notes how much of the fleet's inbox it holds: the number of the last delivery, written with it.
+ * Never written: 0.
+ */
+export const inboxPositionKey = "fleet_inbox";
+
+/** Where the mirror notes of which shard of all companies the last run was one that began. */
+const shardKey = "shard";
+
+/** As `2/3`; null: the last run was of all companies. */
+export function readShard(meta: Meta): string | null {
+  return meta.get(shardKey) as string | null;
+}
+
+/** Notes the shard of a run that begins; writes nothing where it is that of the run before. */
+export function noteShard(meta: Meta, shard: string | null): void {
+  if (readShard(meta) !== shard) meta.set(shardKey, shard);
+}
+
 /** Where the mirror notes that it was restored from a backup. */
 const restoredKey = "restored";
 

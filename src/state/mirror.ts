@@ -11,6 +11,7 @@ import type { StoreNotices, TableContext } from "../store/apply/table-context.ts
 import { silentLog, type Log } from "../base/logger.ts";
 import type { LoopTurns } from "../store/loop-turns.ts";
 import { retryInTurn, retryWhileBusy, shareTurns } from "../store/transient-errors.ts";
+import { OpenFiles } from "../store/open-files.ts";
 import { guarded, guardWrites, inTransaction, openDatabase, type Db } from "../store/database.ts";
 import { migrate } from "../store/migrations/migrate.ts";
 import { Derivations, derivationVersion } from "../store/tables/derivations.ts";
@@ -19,7 +20,7 @@ import { layOutTables } from "../store/tables/table-layout.ts";
 import { planWithUnknown } from "../store/tables/unknown-columns.ts";
 import { deriveAgain } from "./derive-again.ts";
 import { Meta, readRestored } from "./meta.ts";
-import { assertHeld, assertInPlace, type WriterLock } from "../store/writer-lock.ts";
+import type { WriterLock } from "../store/writer-lock.ts";
 import { Quarantine } from "../store/apply/quarantine.ts";
 import { Sequence } from "./sequence.ts";
 
@@ -45,9 +46,12 @@ export class Mirror implements TableContext {
   readonly notices: StoreNotices;
   readonly growth: TableContext["growth"] = { tables: new Set(), columns: [] };
   private readonly tables = new Map<string, ResourceTable>();
+  private readonly files: OpenFiles | null;
 
-  constructor(db: Db, manifest: Manifest, notices: StoreNotices) {
+  /** @param files null: nobody else can write the mirror */
+  constructor(db: Db, manifest: Manifest, notices: StoreNotices, files: OpenFiles | null) {
     this.db = db;
+    this.files = files;
     this.manifest = manifest;
     this.notices = notices;
     this.meta = new Meta(db);
@@ -104,7 +108,13 @@ export class Mirror implements TableContext {
   }
 
   close(): void {
-    guarded(this.db.name, () => this.db.close());
+    guarded(this.db.name, () => {
+      try {
+        this.files?.rescueLog();
+      } finally {
+        this.db.close();
+      }
+    });
   }
 
   /** Reads only: after a rollback the next transaction may fail, too. */
@@ -139,17 +149,17 @@ export async function openMirror(
 ): Promise<Mirror> {
   guarded(path, () => makeFolders(dirname(path)));
   const db = openDatabase(path);
-  const inPlace = assertInPlace(path);
-  if (lock)
-    guardWrites(db, () => {
-      assertHeld(lock);
-      inPlace();
-    });
+  const files = lock ? new OpenFiles(db, lock) : null;
+  if (files) guardWrites(db, () => files.assertInPlace());
   if (turns) shareTurns(db, turns);
   try {
     const wait = { clock, log, signal: signal ?? new AbortController().signal };
     await retryInTurn(db, () => migrate(db), wait);
-    const mirror = await retryInTurn(db, () => guarded(path, () => new Mirror(db, manifest, notices)), wait);
+    const mirror = await retryInTurn(
+      db,
+      () => guarded(path, () => new Mirror(db, manifest, notices, files)),
+      wait,
+    );
     for (const { name } of manifest.resources)
       await retryWhileBusy(db, () => deriveAgain(mirror, name, { clock, signal }), wait);
     return mirror;

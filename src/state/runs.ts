@@ -104,6 +104,12 @@ export class Runs extends Repository {
     return last ? { ...last, troubles: JSON.parse(last.troubles ?? "[]") as unknown } : null;
   }
 
+  /** Requests of the runs that ended since then, ISO. */
+  requestsSince(at: string): number {
+    const sql = "SELECT coalesce(sum(report ->> '$.requests.total'), 0) FROM _runs WHERE finished_at >= ?";
+    return this.selectColumn<number>(sql, at)[0] ?? 0;
+  }
+
   /** Runs since a restore that read everything listed, the latest first; a report is parsed when it is reached. */
   *successes(most: number): Generator<Pick<RunRow, "startedAt" | "report">> {
     const sql = `SELECT started_at AS startedAt, report FROM _runs

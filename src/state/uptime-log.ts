@@ -32,6 +32,8 @@ const keptMs = 30 * 86_400_000;
 export class UptimeLog extends Repository {
   private id: number | bigint | null = null;
   private seenMs = 0;
+  /** What `merge` took over last. */
+  private merged: readonly Span[] | null = null;
 
   /** Of all processes, the oldest first. */
   spans(): Span[] {
@@ -56,6 +58,25 @@ export class UptimeLog extends Repository {
     this.update("UPDATE _receiver SET seen_ms = ? WHERE id = ?", nowMs, this.id);
     this.seenMs = nowMs;
     return false;
+  }
+
+  /** Takes over when other processes received. True: another time has begun since the last call, after a gap. */
+  merge(spans: readonly Span[]): boolean {
+    if (spans === this.merged) return false;
+    const known = new Map(this.spans().map(({ startedMs, seenMs }) => [startedMs, seenMs]));
+    const added = spans.filter(({ startedMs }) => !known.has(startedMs));
+    const longer = spans.filter(({ startedMs, seenMs }) => (known.get(startedMs) ?? seenMs) < seenMs);
+    const isFirst = this.merged === null;
+    if (added.length + longer.length > 0)
+      inTransaction(this.db, () => {
+        this.execute("DELETE FROM _receiver WHERE seen_ms < ?", (spans.at(-1)?.seenMs ?? 0) - keptMs);
+        for (const { startedMs, seenMs } of longer)
+          this.execute("UPDATE _receiver SET seen_ms = ? WHERE started_ms = ?", seenMs, startedMs);
+        for (const { startedMs, seenMs } of added)
+          this.execute("INSERT INTO _receiver (started_ms, seen_ms) VALUES (?, ?)", startedMs, seenMs);
+      });
+    this.merged = spans;
+    return !isFirst && added.length > 0;
   }
 
   /** Deliveries have been refused since this moment: what was noted after it is taken back. */

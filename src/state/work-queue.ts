@@ -59,7 +59,8 @@ const insertOrMerge = `${insert} DO UPDATE SET
  * Worst outcome of a crash: what was leased is read again.
  */
 export class WorkQueue extends Repository {
-  private readonly leased = new Map<number, WorkItem>();
+  /** Items that are being read, by id. */
+  readonly leased = new Map<number, WorkItem>();
   private readonly watchers = new Set<() => void>();
   private readonly order: LeaseOrder;
 

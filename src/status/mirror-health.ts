@@ -1,7 +1,7 @@
 import { isoTime } from "../base/clock.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
-import { Meta } from "../state/meta.ts";
+import { Meta, readShard } from "../state/meta.ts";
 import { ScrubCandidates } from "../state/scrub-candidates.ts";
 import { Parents } from "../state/parents.ts";
 import { Quarantine, type Quarantined } from "../store/apply/quarantine.ts";
@@ -43,6 +43,8 @@ export interface ResourceHealth {
 export interface Health {
   readonly resources: readonly ResourceHealth[];
   readonly runs: readonly RunRow[];
+  /** Of which shard of the companies the last of them was one, as `2/3`; null: of all. */
+  readonly shard: string | null;
   /** The run after the last of them, where it failed before it began to write. */
   readonly failed_start: FailedStart | null;
   readonly queue: readonly QueueCount[];
@@ -87,6 +89,7 @@ export function readHealth(db: Db, manifest: Manifest): Health {
         parents_never_read: countNeverListed(db, resource),
       })),
       runs: rows.slice(0, 10),
+      shard: readShard(meta),
       failed_start: lastFailedStart(meta, rows[0]?.startedAt ?? null),
       queue: queue.counts(),
       lanes: new LeaseOrder(db).counts(),

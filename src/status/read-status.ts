@@ -24,6 +24,7 @@ import { readStepStatus } from "./after-run-record.ts";
 import { readAlerts } from "./alerts/alerter.ts";
 import type { CompanyStatus, Freshness } from "./company-status.ts";
 import {
+  daemonSilent,
   deliveriesRefused,
   eventsOverdue,
   judgeEvents,
@@ -67,7 +68,7 @@ export function readStatus(question: StatusQuestion): CompanyStatus {
   const writer = lockHolder(files.lock);
   const wholeSinceMs = freshness.oldest === null ? null : Date.parse(freshness.oldest);
   const events = judgeEvents(readEventFacts(db), {
-    written: writer !== null,
+    writer,
     wholeSinceMs,
     nowMs,
     delays: manifest.webhooks?.retryDelays,
@@ -196,7 +197,8 @@ export function statusOutcome(status: CompanyStatus, nowMs: number): "complete" 
   if (health.failed_start !== null || health.quarantine.length > 0 || health.setAside.length > 0)
     return "partial";
   if (health.resources.some(({ troubles }) => troubles.length > 0)) return "partial";
-  if (events && (eventsOverdue(events, nowMs) || deliveriesRefused(events))) return "partial";
+  if (events && (eventsOverdue(events, nowMs) || deliveriesRefused(events) || daemonSilent(events)))
+    return "partial";
   if (steps.some(({ outcome }) => outcome === "failed")) return "partial";
   const last = health.runs.find((run) => run.outcome !== null);
   if (!last) return "complete";

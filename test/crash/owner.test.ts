@@ -1,11 +1,13 @@
 import { existsSync, rmSync } from "node:fs";
 import path from "node:path";
+import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { lockHolder, takeWriterLock } from "../../src/store/writer-lock.ts";
 import { aCompany, type Company } from "../support/company.ts";
-import { dump } from "../support/compare.ts";
+import { dump, look } from "../support/compare.ts";
 import { endOf, startSync, writeConfig } from "../support/crash.ts";
 import { count, expectEqual, expectReplayable } from "../support/equal.ts";
+import { localDamage } from "../support/local-check.ts";
 import { deliver, eventAbout, eventually, serve, startIn, writeServeConfig } from "../support/serve.ts";
 
 /** A `sync` that is stopped by SIGSTOP while it waits for its only answer: in no transaction, which others would wait for. */
@@ -102,6 +104,36 @@ describe("the mirror of a serve", () => {
     expect((await daemon.end("SIGTERM")).code).toBe(0);
     expect(count(company.file, "SELECT count(*) FROM _inbox")).toBe(1);
     expectEqual(company);
+  }, 60_000);
+});
+
+describe("the write-ahead log of a serve", () => {
+  // Fault: files | an operator removes the write-ahead log while serve has it open, and the process is killed later | the log's files | every delivery that was answered 204 is in the mirror, those that only the removed log held too
+  test("I6: that is removed loses no delivery that was answered 204, before or after", async () => {
+    const company = await aCompany({ records: 2 });
+    writeServeConfig(company, "schedule: { sync: off, publish: off }");
+    const daemon = await serve(company);
+    await daemon.until("a run ended");
+    const stored: string[] = [];
+    const send = async () => {
+      const delivery = eventAbout("clients.updated", "client", 1);
+      const status = await deliver(daemon, delivery);
+      if (status === 204) stored.push(delivery.id);
+      return status;
+    };
+    expect(await send()).toBe(204);
+    // With a reader, SQLite itself does not empty the log when the writer closes.
+    const reader = new Database(company.file, { readonly: true });
+    expect(reader.prepare("SELECT count(*) FROM _inbox").pluck().get()).toBe(1);
+    for (const end of ["-wal", "-shm"]) rmSync(`${company.file}${end}`);
+    expect(await send()).toBe(503);
+    await daemon.until("write-ahead log was removed or replaced");
+    await eventually(async () => (await send()) === 204, "a delivery that is stored");
+    reader.close();
+    await daemon.end("SIGKILL");
+    const ids = look(company.file, (db) => db.prepare("SELECT event_id FROM _inbox").pluck().all());
+    expect(new Set(ids)).toEqual(new Set(stored));
+    expect(await localDamage(company)).toEqual([]);
   }, 60_000);
 });
 

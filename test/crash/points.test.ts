@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { describeWithPostgres } from "../support/postgres.ts";
 import { scenarios } from "./points/all-scenarios.ts";
 import { crashAt, pointsOf, type CrashScenario } from "./points/crash-scenario.ts";
 
@@ -48,4 +49,12 @@ describe("kill -9 at a point of the process, and another start: all is as withou
 
   // Fault: process | SIGKILL before a statement or commit of a prune | change log, runs and bodies of events | nothing but what is old is gone, the log still gives the live rows, and the next prune finishes it
   test("I2: a prune", () => expectSound("prune", [0.8]), 60_000);
+});
+
+describeWithPostgres("kill -9 of a node of a fleet, and another start", () => {
+  // Fault: fleet | SIGKILL of a node before or after it stores a snapshot, publishes it, or removes an older one | files of the store, statements and the commit of Postgres | the pointer names a whole snapshot, the change log goes as far, and the next snapshot leaves nothing else
+  test("a snapshot is made", () => expectSound("snapshot-make", [0.25, 0.75, 0.9]), 120_000);
+
+  // Fault: fleet | SIGKILL of a node while it replaces its mirror by a snapshot | removal, fsync and rename in the node's folder | the mirror is the earlier one or the snapshot, whole; the next restore completes it
+  test("a snapshot is restored", () => expectSound("snapshot-restore", [0.6, 1]), 120_000);
 });

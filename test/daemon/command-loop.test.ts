@@ -82,7 +82,7 @@ describe("commands of other processes", () => {
     const first = commands.add("sync", formatSyncCommand(asks(), null), asker);
     const second = commands.add(
       "sync",
-      formatSyncCommand(asks({ full: false, mostRequests: undefined }), null),
+      formatSyncCommand(asks({ full: false, mostRequests: undefined, shard: "2/3" }), null),
       asker,
     );
     await tick();
@@ -95,10 +95,15 @@ describe("commands of other processes", () => {
     held.release();
     await tick();
     expect(
-      asked.map(({ full, allowMassDelete, mostRequests }) => [full, allowMassDelete, mostRequests]),
+      asked.map(({ full, allowMassDelete, mostRequests, shard }) => [
+        full,
+        allowMassDelete,
+        mostRequests,
+        shard,
+      ]),
     ).toEqual([
-      [true, true, 7],
-      [false, true, undefined],
+      [true, true, 7, null],
+      [false, true, undefined, "2/3"],
     ]);
     expect(asked[0]?.resources.map(({ name }) => name)).toEqual(["people"]);
     close.abort();

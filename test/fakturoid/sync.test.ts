@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { fakturoid } from "../../connectors/fakturoid/fakturoid.ts";
 import { knownFakturoid } from "../../connectors/fakturoid/known-fakturoid.ts";
 import { look } from "../support/compare.ts";
-import { complaints } from "../support/config.ts";
+import { complaints, load } from "../support/config.ts";
 import { openForTest, type Account } from "../support/open-account.ts";
 
 const live = ({ files }: Account, table: string): number[] =>
@@ -160,5 +160,14 @@ describe("the config", () => {
     expect(complaints(`${configOf(company)}schedule: { quick: "*/10 * * * *" }\n`, options)).toEqual([
       expect.stringContaining("unknown key quick in schedule"),
     ]);
+  });
+
+  test.each(["pdf", "attachments"])("refuses files.%s, which no record of the service has", (key) => {
+    expect(fakturoid.resources.filter(({ files }) => files !== undefined)).toEqual([]);
+    const company = `    account: a\n    contact: a@b.cz\n${credentials}`;
+    expect(complaints(`${configOf(company)}files: { ${key}: on }\n`, options)).toEqual([
+      `config.yaml:7:10: unknown key ${key} in files; no record of this connector has files`,
+    ]);
+    expect(load(configOf(company), options).config.files).toEqual({ pdf: false, attachments: false });
   });
 });

@@ -5,6 +5,7 @@
  *
  * `CRASH_LOG`: file that gets a line for each point; all other files of its folder are what the program works on.
  * `CRASH_AT`: number of the point to die at, from 1. `CRASH_STATES`: a line begins with a digest of those files.
+ * `CRASH_THREADS`: the points of its worker threads count, and not its own.
  */
 import Database from "better-sqlite3";
 import { createHash } from "node:crypto";
@@ -17,6 +18,7 @@ const logFile = process.env["CRASH_LOG"] ?? "";
 const dieAt = Number(process.env["CRASH_AT"] ?? 0);
 const givesStates = process.env["CRASH_STATES"] !== undefined;
 const countsStatements = process.env["CRASH_STATEMENTS"] !== undefined;
+const countsThreads = process.env["CRASH_THREADS"] !== undefined;
 /** Opened once: the calls that append to a file by its name are watched themselves. */
 const log = fs.openSync(logFile, "a");
 
@@ -34,7 +36,9 @@ function stateOf(folder: string): string {
   return digest.digest("hex");
 }
 
-function point(label: string): void {
+/** A point of a program that is made for this: where others learn of its progress. */
+export function point(label: string): void {
+  if (isMainThread === countsThreads) return;
   count += 1;
   fs.writeSync(log, givesStates ? `${stateOf(path.dirname(logFile))} ${label}\n` : `${label}\n`);
   if (count !== dieAt) return;
@@ -112,7 +116,7 @@ function watchFiles(): void {
   syncBuiltinESMExports();
 }
 
-if (isMainThread) {
+if (isMainThread !== countsThreads) {
   watchStatements();
   watchFiles();
 }

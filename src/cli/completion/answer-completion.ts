@@ -27,9 +27,11 @@ function sourcesOf(environment: ProcessEnvironment, words: readonly string[]): N
   };
   const manifest = async () => (await (await chosen()).load()).manifest;
   const resources = async () => (await chosen()).resources.map(({ name }) => name);
+  const companies = async () => Object.keys((await readConfig(environment, words)).companies ?? {});
   const named: Readonly<Record<string, () => Promise<readonly string[]>>> = {
     "<shell>": async () => shells,
-    company: async () => Object.keys((await readConfig(environment, words)).companies ?? {}),
+    company: companies,
+    "[company...]": companies,
     connector: async () => connectors.map(({ name }) => name),
     "[resource...]": resources,
     // An option takes one of the service's lists, an argument also what is made of them.

@@ -7,6 +7,7 @@ const tasks = {
   "Every night:": ["sync", "status", "verify"],
   "Reports and files:": ["publish", "export", "package", "changes", "files"],
   "Seconds behind, by webhooks:": ["serve", "webhooks"],
+  "Many machines:": ["worker", "fleet"],
   "Operation:": ["alerts", "backup", "restore", "prune", "completion", "after-run"],
   "Development:": ["schema", "sandbox", "connector"],
 };
@@ -14,6 +15,7 @@ const tasks = {
 /** What the commands that begin with a word are about. */
 export const groupSummaries: Readonly<Record<string, string>> = {
   alerts: "try the targets of alerts",
+  fleet: "companies that workers on many machines share through Postgres",
   connector: "compare the connector with a published reference of the service",
   webhooks: "subscriptions at the service, and the deliveries received",
 };
@@ -82,6 +84,10 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   "files check": [
     ["files check", "prove every byte"],
     ["files check --company acme --json", "of one company, for a script"],
+  ],
+  worker: [
+    ["worker", "one of many, until Ctrl-C"],
+    ["worker --role receive --listen 0.0.0.0:8787", "answer deliveries only, behind a load balancer"],
   ],
   serve: [
     ["serve", "until Ctrl-C"],
@@ -154,6 +160,26 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   "sandbox tick": [
     ["sandbox tick --port 8080", "a working day in a minute"],
     ["sandbox tick --port 8080 --duration 10s --changes 20", "a shorter one"],
+  ],
+  "fleet add": [
+    ["fleet add --all", "every company of the config"],
+    ["fleet add acme beta --json", "two of them, for a script"],
+  ],
+  "fleet remove": [
+    ["fleet remove acme", "its worker releases it; its snapshot stays"],
+    ["fleet remove acme beta --json", "two of them, for a script"],
+  ],
+  "fleet list": [
+    ["fleet list", "who has which company"],
+    ["fleet list --company acme --json", "what is shared of one"],
+  ],
+  "fleet status": [
+    ["fleet status", "what is wrong first, then who has which company"],
+    ["fleet status --max-age 26h --json", "for a script; exits 1 if a company's data are older"],
+  ],
+  "fleet drain": [
+    ["fleet drain worker-1", "before its machine is taken away"],
+    ["fleet drain worker-1 --json", "for a script"],
   ],
   "connector check": [
     ["connector check --openapi openapi.yaml", "what has drifted from the reference"],

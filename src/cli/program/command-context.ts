@@ -4,6 +4,7 @@ import { MirrorError } from "../../base/errors.ts";
 import { didYouMean } from "../../base/names.ts";
 import { secretTexts } from "../../config/companies.ts";
 import { loadConfig, type LoadedConfig, type LoadOptions } from "../../config/load.ts";
+import { readSecretFile } from "../../config/secrets.ts";
 import { withLines, withProgress } from "../../log/progress.ts";
 import { levelOf, type Console } from "../console/console.ts";
 import { checkRedaction } from "./check-redaction.ts";
@@ -24,7 +25,8 @@ export async function openContext(
 ): Promise<{ readonly context: CommandContext; readonly loaded: LoadedConfig | null }> {
   const { screen, log, output, colour } = console;
   const { env, cwd, version, clock, random, signals, openPrompts, readInput, exampleConfig } = environment;
-  const unchecked = (secrets?: LoadOptions["secrets"]) => readConfig(environment, globals, console, secrets);
+  const unchecked = (secrets?: LoadOptions["secrets"]) =>
+    readConfig(environment, globals, console, { secrets, forFleet: command.forFleet ?? false });
   const loaded = command.config === "none" ? null : unchecked(command.config ?? "when_used");
   const connector = await chosenConnector(environment, globals, {
     loaded,
@@ -51,6 +53,7 @@ export async function openContext(
   const values = { globals, connectors, env, cwd, version, output, log, clock, random, signal, config };
   const context: CommandContext = {
     ...values,
+    knownConnectors: environment.connectors,
     readInput,
     exampleConfig,
     onHangup: (listener) => {
@@ -93,7 +96,7 @@ function chosenConnector(
   if (!command.readsConfig) return connectors[0];
   try {
     const path = globals.config === undefined ? {} : { path: globals.config };
-    const { config } = loadConfig({ ...path, env, cwd, readFile, connectors, secrets: "when_used" });
+    const { config } = loadConfig({ ...path, env, cwd, ...readers, connectors, secrets: "when_used" });
     return named(config.connector) ?? connectors[0];
   } catch {
     // No config, or one that the command itself refuses where it needs it.
@@ -101,7 +104,7 @@ function chosenConnector(
   }
 }
 
-const readFile = (file: string) => readFileSync(file, "utf8");
+const readers = { readFile: (file: string) => readFileSync(file, "utf8"), readSecret: readSecretFile };
 
 function fileAt(folder: string): string | null {
   const present = nearestPresent(folder);
@@ -112,10 +115,10 @@ function readConfig(
   { env, cwd, connectors }: ProcessEnvironment,
   globals: Globals,
   { log, redaction }: Console,
-  secrets: LoadOptions["secrets"] = "required",
+  { secrets = "required", forFleet }: Pick<LoadOptions, "secrets" | "forFleet">,
 ): LoadedConfig {
   const path = globals.config === undefined ? {} : { path: globals.config };
-  const loaded = loadConfig({ ...path, env, cwd, readFile, fileAt, connectors, secrets });
+  const loaded = loadConfig({ ...path, env, cwd, ...readers, fileAt, connectors, secrets, forFleet });
   redaction.add(secretTexts(loaded.config));
   if (levelOf(globals) === null) log.setLevel(loaded.config.log.level);
   for (const warning of loaded.warnings) log.warn(warning);

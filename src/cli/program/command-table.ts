@@ -5,6 +5,7 @@ import {
   durationMs,
   flag,
   month,
+  shard,
   text,
   wholeNumber,
   type Given,
@@ -80,12 +81,27 @@ const commandTable = {
         "--accept-identity",
         "the token's company is the right one, although it looks like another",
       ),
+      shard: shard("--shard <i/n>", "only this shard of the companies, for several jobs beside each other"),
     },
   },
   serve: {
     summary: "keep every mirror current: receive events, run by the schedule, until it is stopped",
     config: "required",
     options: { listen: text("--listen <address>", "HOST:PORT instead of the config's serve.listen") },
+  },
+  worker: {
+    summary: "hold companies of the fleet that have work, and answer deliveries, until it is stopped",
+    config: "when_used",
+    forFleet: true,
+    options: {
+      role: choice(
+        "--role <role>",
+        "hold companies (work), answer deliveries of all companies (receive), or both",
+        ["all", "work", "receive"],
+        "all",
+      ),
+      listen: text("--listen <address>", "HOST:PORT instead of the config's serve.listen"),
+    },
   },
   status: {
     summary: "how fresh and how whole each mirror is; exits 3 if something is not whole",
@@ -95,6 +111,11 @@ const commandTable = {
         "--max-age <duration>",
         "exit 1 if any table was last read whole longer ago than this",
       ),
+      all: flag(
+        "--all",
+        "name every shard of `sync --shard` with its companies, not only those without a run",
+      ),
+      shard: shard("--shard <i/n>", "only this shard of the companies"),
     },
   },
   "alerts test": {
@@ -191,6 +212,42 @@ const commandTable = {
     },
   },
   ...webhookCommands,
+  "fleet add": {
+    summary: "share companies of this config with all workers; again: as the config says now",
+    args: [{ name: "[company...]", doc: "of the config" }],
+    forFleet: true,
+    options: { all: flag("--all", "every company of the config") },
+  },
+  "fleet remove": {
+    summary: "take companies out of the fleet; what was published of them stays",
+    args: [{ name: "[company...]", doc: "of the fleet" }],
+    forFleet: true,
+    options: {},
+  },
+  "fleet list": {
+    summary: "the companies of the fleet, and which worker has them",
+    forFleet: true,
+    isPaged: () => true,
+    options: {},
+  },
+  "fleet status": {
+    summary:
+      "how the fleet stands; exits 1 if data are old or work waits that nobody does, 3 if something is not whole",
+    forFleet: true,
+    isPaged: () => true,
+    options: {
+      maxAge: durationMs(
+        "--max-age <duration>",
+        "exit 1 if a company was last read whole longer ago (default: as its schedule says)",
+      ),
+    },
+  },
+  "fleet drain": {
+    summary: "have a worker release its companies and take no more, until it is started again",
+    args: [{ name: "<node>", doc: "as `fleet status` names it" }],
+    forFleet: true,
+    options: {},
+  },
   "connector check": {
     summary: "compare the connector with a published OpenAPI reference; exits 1 if something would break",
     config: "none",

@@ -45,6 +45,8 @@ export interface CommandContext extends Pick<
 > {
   readonly globals: Globals;
   readonly connectors: readonly [Connector, ...Connector[]];
+  /** All that the program knows; those of companies in Postgres may be others than the config's. */
+  readonly knownConnectors: readonly [ConnectorEntry, ...ConnectorEntry[]];
   /** Data on stdout. Everything else goes to the log. */
   readonly output: Output;
   readonly log: AdjustableLog;
@@ -143,6 +145,8 @@ export interface CommandSpec<S extends OptionSpecs = OptionSpecs> {
   readonly isPaged?: (options: { readonly follow?: boolean }) => boolean;
   /** Secrets that the config must hold, `when_used` by default. It is read before the command is loaded. */
   readonly config?: NonNullable<LoadOptions["secrets"]> | "none";
+  /** Its companies are in Postgres: the config must have `fleet`, and may have no companies. */
+  readonly forFleet?: true;
   /** With `none`: the command reads the config by itself, so its connector is needed. @default the first connector, or `--connector` */
   readonly readsConfig?: true;
 }

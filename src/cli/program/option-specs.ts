@@ -1,6 +1,7 @@
 import { isCalendarDay } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { didYouMean } from "../../base/names.ts";
+import { parseShard } from "../../status/shards.ts";
 import { parseDurationMs } from "../../base/units.ts";
 
 /** An option as the parser gives it: undefined when absent, a boolean for a flag, texts if it repeats, else its text. */
@@ -77,12 +78,14 @@ function parsed<T>(
   doc: string,
   must: string,
   parse: (given: string) => T | null,
+  hint?: string,
 ): OptionSpec<T | undefined> {
   const read = (given: Given) => {
     if (typeof given !== "string") return undefined;
     const value = parse(given);
     if (value !== null) return value;
-    throw new MirrorError("usage", `${longName(flags)} must be ${must} (it is "${given}")`);
+    const message = `${longName(flags)} must be ${must} (it is "${given}")`;
+    throw new MirrorError("usage", message, hint === undefined ? {} : { hint });
   };
   return { flags, doc, read };
 }
@@ -93,6 +96,12 @@ export function wholeNumber(flags: string, doc: string, min: number, max: number
     const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
     return value >= min && value <= max ? value : null;
   });
+}
+
+/** An option with one of several shards of all companies, such as 2/3. */
+export function shard(flags: string, doc: string) {
+  const hint = "with three jobs give them 1/3, 2/3 and 3/3: each company is in one of them, by its name";
+  return parsed(flags, doc, "I/N with I from 1 to N, such as 2/3", parseShard, hint);
 }
 
 /** An option with a duration such as 30m, in milliseconds. */

@@ -27,7 +27,7 @@ const killAfterMs = 15_000;
  */
 export function runOwn({ args, env, input, signal }: OwnProcess): Promise<number | null> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [ownEntry(), ...args], {
+    const child = spawn(process.execPath, ["--disable-sigusr1", ownEntry(), ...args], {
       env,
       stdio: ["pipe", "ignore", "inherit"],
     });

@@ -1,4 +1,5 @@
 import { messageOf } from "../../base/errors.ts";
+import { formatDuration } from "../../base/units.ts";
 import { formatEffectiveConfig } from "../../config/companies.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
 import type { DaemonContext } from "../../daemon/daemon-context.ts";
@@ -14,17 +15,17 @@ import {
 import type { CommandContext } from "../program/command.ts";
 import { runOwn } from "../program/own-process.ts";
 
+/** Far longer than any of it takes. One that hangs, on a dead network file system, keeps all companies waiting. */
+const longestMs = 6 * 3_600_000;
+
 /**
  * Makes what follows runs, in a process of its own: its memory and processor time are not the receiver's. The daemon's
- * config goes to it through stdin, because the file may hold another one by now.
+ * config goes to it through stdin, because the file may hold another one by now. It is ended after `mostMs`.
  */
-export function createAfterRun({
-  globals,
-  env,
-  log,
-  signal,
-  clock,
-}: CommandContext): DaemonContext["afterRun"] {
+export function createAfterRun(
+  { globals, env, log, signal, clock }: Pick<CommandContext, "globals" | "env" | "log" | "signal" | "clock">,
+  mostMs = longestMs,
+): DaemonContext["afterRun"] {
   return async ({ config, company }, scope) => {
     const { name } = company;
     const steps = {
@@ -39,8 +40,9 @@ export function createAfterRun({
     if (globals.quiet) args.push("--quiet");
     const startedMs = clock.nowMs();
     const input = formatEffectiveConfig(config, company);
-    const problem = await runOwn({ args, env, input, signal }).then(
-      (code) => (code === 0 ? null : `it ended with ${code === null ? "a signal" : `exit code ${code}`}`),
+    const limit = AbortSignal.timeout(mostMs);
+    const problem = await runOwn({ args, env, input, signal: AbortSignal.any([signal, limit]) }).then(
+      (code) => endingOf(code, limit.aborted ? mostMs : null),
       (error: unknown) => `it could not be started: ${messageOf(error)}`,
     );
     if (problem === null || signal.aborted) return null;
@@ -48,6 +50,13 @@ export function createAfterRun({
     const times = { startedMs, endedMs: clock.nowMs() };
     return recordProblem(mirrorFiles(config, name).afterRun, steps, problem, times);
   };
+}
+
+/** Null: it made everything. `limitMs`: it was ended after that; null: it ended by itself. */
+function endingOf(code: number | null, limitMs: number | null): string | null {
+  if (code === 0) return null;
+  if (limitMs !== null) return `it was ended after ${formatDuration(limitMs)}`;
+  return `it ended with ${code === null ? "a signal" : `exit code ${code}`}`;
 }
 
 /** Records what a process that was killed could not record itself. Gives the problem where there is no room for it. */

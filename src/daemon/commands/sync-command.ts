@@ -12,9 +12,9 @@ type SyncCommand = Omit<RunRequest, "resources" | "closed"> & {
 
 /** Writes a request as a command's options. */
 export function formatSyncCommand(request: RunRequest, untilMs: number | null): SyncCommand {
-  const { full, quick, allowMassDelete, acceptIdentity, scrub, mostRequests } = request;
+  const { full, quick, allowMassDelete, acceptIdentity, scrub, mostRequests, shard = null } = request;
   const resources = request.resources.map(({ name }) => name);
-  return { resources, full, quick, allowMassDelete, acceptIdentity, scrub, mostRequests, untilMs };
+  return { resources, full, quick, allowMassDelete, acceptIdentity, scrub, mostRequests, shard, untilMs };
 }
 
 /**
@@ -41,6 +41,7 @@ export function parseSyncCommand(
     acceptIdentity: flags.acceptIdentity === true,
     scrub: flags.scrub !== false,
     mostRequests: flags.mostRequests ?? undefined,
+    shard: flags.shard ?? null,
     closed: closedAt(untilMs),
   };
 }

@@ -43,6 +43,11 @@ export class AfterRunQueue {
     await ended;
   }
 
+  /** Is something of the company made, or does it wait? */
+  isPending(company: string): boolean {
+    return this.running.has(company) || [...this.waiting.values()].some((job) => job.company === company);
+  }
+
   /** The company is gone: what waits for it is not made. */
   drop(company: string): void {
     for (const [key, job] of this.waiting) {

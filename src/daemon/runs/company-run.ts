@@ -29,6 +29,8 @@ export interface RunRequest {
   readonly scrub: boolean;
   /** Per company, retries included. */
   readonly mostRequests: number | undefined;
+  /** Of which shard of the companies it is one, as `2/3`; null: of all. @default null */
+  readonly shard?: string | null;
   /** Closes when the run's time is over. */
   readonly closed: AbortSignal;
 }

@@ -59,6 +59,8 @@ export class RunQueue {
   private readonly parts: RunQueueParts;
   private last: Promise<unknown> = Promise.resolve();
   private waiting = 0;
+  /** Requests that have not ended. */
+  private open = 0;
   /** What a run was to read whose scrub ended early, until another run scrubs. */
   private owed: readonly Resource[] | null = null;
 
@@ -66,20 +68,28 @@ export class RunQueue {
     this.parts = parts;
   }
 
+  /** Is a run under way or waiting? */
+  get isBusy(): boolean {
+    return this.open > 0;
+  }
+
   /** Null: the queue was closed first, or `isNeeded` said no when the run could begin. */
   run(request: RunRequest, why: string, isNeeded: () => boolean = () => true): Promise<CompanyReport | null> {
     this.current?.endScrub();
     this.waiting++;
+    this.open++;
     const ended = this.last.then(() => {
       this.waiting--;
       if (isNeeded()) return this.runWithPlace(request, why);
       this.scrubOwed();
       return null;
     });
-    this.last = ended.then(
-      (report) => report && this.follow(report),
-      () => null,
-    );
+    this.last = ended
+      .then(
+        (report) => report && this.follow(report),
+        () => null,
+      )
+      .finally(() => this.open--);
     return ended;
   }
 

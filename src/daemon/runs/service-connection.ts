@@ -39,6 +39,16 @@ export interface ConnectionOptions {
   readonly limits?: RequestLimits;
   /** Opens it also for a company whose token is missing: its requests fail then. @default false */
   readonly tokenless?: boolean;
+  /** @default nobody else is asked */
+  readonly guard?: RequestGuard | undefined;
+}
+
+/** Who decides on requests besides the rate limiter: what several processes share. */
+export interface RequestGuard {
+  /** The same rate limiter; its permits need leave from elsewhere, too. */
+  guard(rateLimiter: RateLimiter): RateLimiter;
+  /** Called directly before a request is sent: throws a MirrorError where none may be sent any more. */
+  assertMaySend(): void;
 }
 
 /** A company, and how its service is asked. */
@@ -58,7 +68,14 @@ const permitMarginMs = 30_000;
 export function connectService(
   { clock, random, log, version }: ProcessContext,
   served: ServedCompany,
-  { attempts, budget = "file", events = false, limits = {}, tokenless = false }: ConnectionOptions = {},
+  {
+    attempts,
+    budget = "file",
+    events = false,
+    limits = {},
+    tokenless = false,
+    guard,
+  }: ConnectionOptions = {},
 ): ServiceConnection {
   const { manifest, config, company } = served;
   const { known } = company.token;
@@ -85,14 +102,16 @@ export function connectService(
       : null;
   const service = { protocol, pathPrefix, accessTokens, baseUrl, language };
   const http = { ...own, ...identity, ...service, secrets: secretTexts(config), clock, random, log };
+  const assertMaySend = guard && (() => guard.assertMaySend());
   const quota =
     counted && quotaOf(manifest.protocol?.monthlyQuota, config.rateLimit, { store: counted, clock, log });
-  const monthly = quota ? limitMonth(shared, quota) : shared;
+  const guarded = guard?.guard(shared) ?? shared;
+  const monthly = quota ? limitMonth(guarded, quota) : guarded;
   const rateLimiter = limitRequests(monthly, limits);
   const skew = new ClockSkew(clock);
   const open = (limiter: RateLimiter) => {
     if (!known) return transportWithoutToken(company);
-    const made = createHttpTransport({ ...http, skew, rateLimiter: limiter });
+    const made = createHttpTransport({ ...http, skew, rateLimiter: limiter, assertMaySend });
     return quota ? notingQuota(made, protocol, quota) : made;
   };
   const transport = open(rateLimiter);

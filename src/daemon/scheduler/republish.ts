@@ -3,6 +3,8 @@ import { readSteps, reportStep, type StepRecord } from "../../status/after-run-r
 import { Changes } from "../../store/apply/change-reader.ts";
 import type { Db } from "../../store/database.ts";
 import { createErrorGuard } from "../../store/transient-errors.ts";
+import { mirrorFiles } from "../../config/mirror-files.ts";
+import type { Config } from "../../config/config.ts";
 import type { ProcessContext } from "../runs/process-context.ts";
 
 /** What republishing works with. */
@@ -36,6 +38,16 @@ interface ReportState {
 export function isRepublishDue({ last, seq, everyMs }: ReportState, nowMs: number): boolean {
   if (last === null || (last.outcome !== "failed" && last.seq === seq)) return false;
   return elapsedSince(Date.parse(last.at), nowMs) >= everyMs;
+}
+
+/** When a company's report is to be written again, epoch ms; null: it shows everything, or only runs publish. */
+export function republishMs(db: Db, config: Config, company: string): number | null {
+  const { publish, publishEveryMs: everyMs } = config.schedule;
+  if (publish !== "after_sync" || everyMs === null) return null;
+  const last = readSteps(mirrorFiles(config, company).afterRun)[reportStep] ?? null;
+  const isBehind =
+    last !== null && isRepublishDue({ last, seq: new Changes(db).lastSeq(), everyMs }, Infinity);
+  return isBehind ? Date.parse(last.at) + everyMs : null;
 }
 
 const checkEveryMs = 15_000;

@@ -2,6 +2,7 @@ import { backoffMs } from "../../base/retry.ts";
 import type { Config, ScheduleConfig } from "../../config/config.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { Mirror } from "../../state/mirror.ts";
+import { Runs } from "../../state/runs.ts";
 import type { Span } from "../../state/uptime-log.ts";
 import { createErrorGuard } from "../../store/transient-errors.ts";
 import { mayHaveLost, type RetryDelay } from "../../webhook/delivery-gap/delivery-gap.ts";
@@ -10,7 +11,8 @@ import type { ProcessContext } from "../runs/process-context.ts";
 import type { RunQueue } from "../runs/run-queue.ts";
 import { parseCronSchedule, type CronSchedule } from "./cron-schedule.ts";
 import { lastWholeRun, type WholeRun } from "../../status/live-facts.ts";
-import { runOnSchedule, type ScheduledWork } from "./run-on-schedule.ts";
+import { firstOf } from "./next-work.ts";
+import { isDue, runOnSchedule, type ScheduledWork } from "./run-on-schedule.ts";
 
 /** What the run scheduler works with. */
 export interface RunSchedulerParts {
@@ -24,6 +26,8 @@ export interface RunSchedulerParts {
   readonly closed: AbortSignal;
   /** Does the service answer? */
   readonly isServiceThere: () => boolean;
+  /** True: the last quick run that was missed before the start is made up for. @default false */
+  readonly makesUpQuick?: boolean;
 }
 
 /** What decides whether a run is needed at once. */
@@ -56,6 +60,8 @@ const slotKeys = { runs: "schedule", publish: "publish_schedule", backup: "backu
 type SlotKey = (typeof slotKeys)[keyof typeof slotKeys];
 
 const serviceCheckMs = 200;
+/** For that long a quick run that was missed waits for the first answer of the service. */
+const firstAnswerMs = 15_000;
 /** Pause after a run that failed. */
 export const failedRunBackoff = { baseMs: 60_000, maxMs: 30 * 60_000 };
 
@@ -69,6 +75,10 @@ export const failedRunBackoff = { baseMs: 60_000, maxMs: 30 * 60_000 };
 export class RunScheduler {
   private readonly parts: RunSchedulerParts;
   private readonly names: readonly string[];
+  /** Runs that are to be repeated until they are whole: when each goes on, epoch ms. */
+  private readonly pending = new Set<{ atMs: number }>();
+  /** What is followed by the clock. */
+  private readonly followed: Pick<ScheduledWork, "schedule" | "done">[] = [];
   private readonly guard: (step: () => void) => boolean;
 
   constructor(parts: RunSchedulerParts) {
@@ -82,6 +92,18 @@ export class RunScheduler {
     const seesFromMs = this.lastRun()?.seesFromMs ?? null;
     const delays = this.parts.mirror.manifest.webhooks?.retryDelays;
     return reasonForRun({ receives, spans, seesFromMs, delays }, this.parts.context.clock.nowMs());
+  }
+
+  /** When there is something to do next, epoch ms; null: nothing is known. What waits for the service is due now. */
+  nextMs(nowMs: number): number | null {
+    const pending = [...this.pending].map(({ atMs }) => atMs);
+    const slots = this.followed.map(({ schedule, done }) => {
+      const slotMs = schedule.before(nowMs);
+      // The slot of a run that is repeated stays due until one is whole.
+      const isOpen = pending.length === 0 && slotMs !== null && isDue(slotMs, done(), nowMs);
+      return isOpen ? nowMs : schedule.after(nowMs);
+    });
+    return firstOf([...slots, ...pending]);
   }
 
   /** Makes the run that is needed at once, then runs by the schedule, until `closed`. */
@@ -98,8 +120,8 @@ export class RunScheduler {
    */
   async followQuick({ quick, timezone }: ScheduleConfig): Promise<void> {
     if (quick === null) return;
-    const { context, closed, runQueue, resources, isServiceThere } = this.parts;
-    let slotMs = context.clock.nowMs();
+    const { context, closed, runQueue, resources, isServiceThere, makesUpQuick } = this.parts;
+    let slotMs = makesUpQuick ? await this.lastRunStartMs() : context.clock.nowMs();
     const run = async (dueMs: number) => {
       slotMs = dueMs;
       const isListing = runQueue.current?.run.tally.scrubPlanned === null;
@@ -107,7 +129,20 @@ export class RunScheduler {
       await runQueue.run({ resources, ...usualRun, quick: true, closed }, "quick schedule");
     };
     const schedule = parseCronSchedule(quick, timezone);
-    await runOnSchedule({ schedule, ...context, closed, done: () => ({ slotMs, wholeRunMs: null }), run });
+    const done = () => ({ slotMs, wholeRunMs: null });
+    this.followed.push({ schedule, done });
+    await runOnSchedule({ schedule, ...context, closed, done, run });
+  }
+
+  /** When the last run began, of whatever mode; given when the service answers, or did not for a while. */
+  private async lastRunStartMs(): Promise<number> {
+    const { context, closed, mirror, isServiceThere } = this.parts;
+    const { clock } = context;
+    const untilMs = clock.monotonicMs() + firstAnswerMs;
+    while (!isServiceThere() && !closed.aborted && clock.monotonicMs() < untilMs)
+      await clock.sleep(serviceCheckMs, closed);
+    const [last] = new Runs(mirror.db).latest(1);
+    return last ? Date.parse(last.startedAt) : clock.nowMs();
   }
 
   /** Publishes by `schedule.publish`, if it is a pattern of its own, until `closed`. `publish` never rejects. */
@@ -144,12 +179,20 @@ export class RunScheduler {
     const { clock, log } = context;
     const request = { resources, ...usualRun, scrub: true, closed };
     log.info("a run is due", { why });
-    for (let failures = 0; !closed.aborted; failures++) {
-      if (failures > 0) await clock.sleep(backoffMs(failures, failedRunBackoff), closed);
-      while (!isServiceThere() && !closed.aborted) await clock.sleep(serviceCheckMs, closed);
-      if (closed.aborted || !this.isNeeded(sinceMs)) return;
-      const report = await runQueue.run(request, why, () => this.isNeeded(sinceMs));
-      if (report === null || report.outcome === "complete" || report.outcome === "partial") return;
+    const pending = { atMs: clock.nowMs() };
+    this.pending.add(pending);
+    try {
+      for (let failures = 0; !closed.aborted; failures++) {
+        const pauseMs = failures > 0 ? backoffMs(failures, failedRunBackoff) : 0;
+        pending.atMs = clock.nowMs() + pauseMs;
+        if (pauseMs > 0) await clock.sleep(pauseMs, closed);
+        while (!isServiceThere() && !closed.aborted) await clock.sleep(serviceCheckMs, closed);
+        if (closed.aborted || !this.isNeeded(sinceMs)) return;
+        const report = await runQueue.run(request, why, () => this.isNeeded(sinceMs));
+        if (report === null || report.outcome === "complete" || report.outcome === "partial") return;
+      }
+    } finally {
+      this.pending.delete(pending);
     }
   }
 
@@ -165,6 +208,7 @@ export class RunScheduler {
       // A slot whose record cannot be written is known by its run, or run again.
       if (!closed.aborted) this.guard(() => mirror.apply(() => mirror.meta.set(key, { slotMs })));
     };
+    this.followed.push({ schedule, done });
     return runOnSchedule({ schedule, ...context, closed, done, run: runSlot });
   }
 

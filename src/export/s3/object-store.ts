@@ -1,19 +1,33 @@
 import { S3mini, S3ServiceError } from "s3mini";
+import { throwIfAborted } from "../../base/cancellation.ts";
 import { MirrorError, messageOf } from "../../base/errors.ts";
 import type { S3Access } from "./target.ts";
 
 /** For one request with a part of any size. */
 const requestTimeoutMs = 300_000;
 
-/** The S3 operations of uploads and backups. All reject with a MirrorError: `network`, `forbidden` or `unavailable`. */
+/**
+ * The S3 operations of uploads and backups. All reject with a MirrorError: `network`, `forbidden`, `unavailable` or
+ * `stopped`.
+ */
 export type ObjectStore = ReturnType<typeof connectStore>;
 
 /**
  * Connects to an object store. Uses s3mini (300 kB without dependencies; the vendor's client has 15 MB).
  * Redirects are refused: signatures go to the given endpoint only (I9).
+ *
+ * @param signal ends requests that are under way
  */
-export function connectStore(access: S3Access) {
-  const s3 = new S3mini({ ...access, fetch: fetchWithoutRedirects, requestAbortTimeout: requestTimeoutMs });
+export function connectStore(access: S3Access, signal?: AbortSignal) {
+  const s3 = openClient(access, signal);
+  const guardedRequest = async <T>(key: string, step: () => Promise<T>): Promise<T> => {
+    try {
+      return await step();
+    } catch (error) {
+      throwIfAborted(signal, `the request to the object store was interrupted: ${key}`);
+      throw error instanceof S3ServiceError ? refusalError(key, error) : networkError(key, error);
+    }
+  };
   return {
     /** Null: there is no such object. */
     read: (key: string) => guardedRequest(key, () => s3.getObject(key)),
@@ -46,10 +60,19 @@ export function connectStore(access: S3Access) {
       return {
         put: (part: Uint8Array) => guardedRequest(key, () => put(part)),
         finish: () => guardedRequest(key, () => s3.completeMultipartUpload(key, id, parts)),
-        abort: () => guardedRequest(key, () => s3.abortMultipartUpload(key, id)),
+        /** Also after the signal aborted: parts that nobody removes are paid for. */
+        abort: () => guardedRequest(key, () => openClient(access).abortMultipartUpload(key, id)),
       };
     },
   };
+}
+
+function openClient(access: S3Access, signal?: AbortSignal): S3mini {
+  const fetchWithoutRedirects: typeof fetch = (input, init) => {
+    const signals = [signal, init?.signal].filter((each) => each instanceof AbortSignal);
+    return fetch(input, { ...init, redirect: "error", signal: AbortSignal.any(signals) });
+  };
+  return new S3mini({ ...access, fetch: fetchWithoutRedirects, requestAbortTimeout: requestTimeoutMs });
 }
 
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
@@ -63,16 +86,6 @@ function textsIn(xml: string, element: string): string[] {
       return String.fromCodePoint(decimal ? Number(decimal) : Number.parseInt(String(hex), 16));
     }),
   );
-}
-
-const fetchWithoutRedirects: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "error" });
-
-async function guardedRequest<T>(key: string, step: () => Promise<T>): Promise<T> {
-  try {
-    return await step();
-  } catch (error) {
-    throw error instanceof S3ServiceError ? refusalError(key, error) : networkError(key, error);
-  }
 }
 
 function networkError(key: string, error: unknown): MirrorError {

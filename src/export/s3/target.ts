@@ -1,7 +1,7 @@
 import { MirrorError } from "../../base/errors.ts";
 import { isLoopbackUrl } from "../../config/address.ts";
 
-/** A place for exports in an object store. */
+/** A place in an object store. */
 export interface S3Target {
   readonly bucket: string;
   /** Without slashes at its ends; may be empty. */
@@ -22,7 +22,7 @@ export function readTarget(text: string): S3Target {
   const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(text);
   const prefix = (match?.[2] ?? "").replace(/^\/+|\/+$/g, "");
   if (match?.[1] && !prefix.split("/").includes("..")) return { bucket: match[1], prefix };
-  throw new MirrorError("usage", `"${text}" is not an address for exports`, {
+  throw new MirrorError("usage", `"${text}" is not an address in an object store`, {
     hint: "Write s3://BUCKET or s3://BUCKET/PREFIX.",
   });
 }
@@ -34,8 +34,8 @@ export function readAccess(env: Env, { bucket }: S3Target): S3Access {
   if (env["AWS_SESSION_TOKEN"])
     throw new MirrorError(
       "usage",
-      "keys with a session token (AWS_SESSION_TOKEN) cannot be used for exports",
-      { hint: "Give the export a key of its own that may write below its prefix." },
+      "keys with a session token (AWS_SESSION_TOKEN) cannot be used for the object store",
+      { hint: "Use a key of its own that may write below the prefix." },
     );
   const region = env["AWS_REGION"] || env["AWS_DEFAULT_REGION"] || "us-east-1";
   const own = env["AWS_ENDPOINT_URL_S3"] || env["AWS_ENDPOINT_URL"];
@@ -50,7 +50,7 @@ export function readAccess(env: Env, { bucket }: S3Target): S3Access {
 function needed(env: Env, name: string): string {
   const value = env[name];
   if (value) return value;
-  throw new MirrorError("usage", `exports to S3 need the environment variable ${name}`, {
+  throw new MirrorError("usage", `the object store needs the environment variable ${name}`, {
     hint: "Also: AWS_REGION, and AWS_ENDPOINT_URL for a service other than Amazon's.",
   });
 }
@@ -60,7 +60,7 @@ function webAddress(text: string): string {
   if (!isWeb) throw new MirrorError("usage", `AWS_ENDPOINT_URL must be a web address (it is "${text}")`);
   if (new URL(text).protocol === "https:" || isLoopbackUrl(text)) return text.replace(/\/+$/, "");
   throw new MirrorError("usage", `AWS_ENDPOINT_URL must use https:// beyond this machine (it is "${text}")`, {
-    hint: "Without it everybody on the way reads the exports.",
+    hint: "Without it everybody on the way reads what is stored.",
   });
 }
 

@@ -8,12 +8,18 @@ import { belowOut, manifestPath } from "../files/file-layout.ts";
 import type { ExportRequest } from "../plan/export-request.ts";
 import type { ObjectStore } from "./object-store.ts";
 
-/** What an upload works with. */
-export interface UploadParts {
+/** What requests to an object store work with. */
+export interface RequestParts {
   readonly store: ObjectStore;
-  readonly prefix: string;
   readonly clock: Clock;
   readonly signal?: AbortSignal;
+  /** Called directly before each attempt; what it throws ends the work. */
+  readonly beforeRequest?: () => void;
+}
+
+/** What an upload works with. */
+export interface UploadParts extends RequestParts {
+  readonly prefix: string;
   readonly onFile?: (file: string, done: number, of: number) => void;
 }
 
@@ -84,7 +90,7 @@ const types = new Map([
 ]);
 
 /** Sends a file of any size under this key. */
-export async function uploadFile(parts: UploadParts, key: string, file: string): Promise<void> {
+export async function uploadFile(parts: RequestParts, key: string, file: string): Promise<void> {
   const type = types.get(path.extname(file)) ?? "application/octet-stream";
   const handle = await open(file);
   try {
@@ -97,7 +103,12 @@ export async function uploadFile(parts: UploadParts, key: string, file: string):
   }
 }
 
-async function uploadInParts(parts: UploadParts, key: string, type: string, file: FileHandle): Promise<void> {
+async function uploadInParts(
+  parts: RequestParts,
+  key: string,
+  type: string,
+  file: FileHandle,
+): Promise<void> {
   const { size } = await file.stat();
   const upload = await withRetries(parts, () => parts.store.begin(key, type));
   try {
@@ -120,16 +131,18 @@ const retryDelaysMs = [500, 2_000, 8_000];
 
 /** Repeats a request that failed with a retryable error. */
 export async function withRetries<T>(
-  { clock, signal }: Pick<UploadParts, "clock" | "signal">,
+  { clock, signal, beforeRequest }: Omit<RequestParts, "store">,
   request: () => Promise<T>,
 ): Promise<T> {
   for (const delayMs of retryDelaysMs) {
     try {
+      beforeRequest?.();
       return await request();
     } catch (error) {
       if (!(error instanceof MirrorError) || !error.retryable || signal?.aborted) throw error;
       await clock.sleep(delayMs, signal);
     }
   }
+  beforeRequest?.();
   return request();
 }

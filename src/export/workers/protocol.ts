@@ -1,4 +1,5 @@
 import type { MirrorError } from "../../base/errors.ts";
+import type { ThreadReply } from "../../base/threads/thread-reply.ts";
 import type { Db } from "../../store/database.ts";
 import type { Redaction } from "../../store/snapshot/redacted-records.ts";
 import type { CellColumn } from "../columns/cells.ts";
@@ -62,7 +63,5 @@ export interface WorkerRequest {
   readonly args: readonly unknown[];
 }
 
-/** The answer to a request. A message loses an error's class and own fields, so these stand beside it. */
-export type WorkerReply =
-  | { readonly value: unknown }
-  | { readonly error: Error; readonly fields: Partial<MirrorError & TypeOverflow> };
+/** The answer to a request. */
+export type WorkerReply = ThreadReply<unknown, MirrorError & TypeOverflow>;

@@ -1,6 +1,6 @@
-import path from "node:path";
 import { Worker } from "node:worker_threads";
 import { MirrorError } from "../../base/errors.ts";
+import { errorOfReply, threadFile } from "../../base/threads/thread-reply.ts";
 import { TypeOverflow } from "../parquet/parquet-types.ts";
 import type { WorkerCalls, WorkerReply, WorkerRequest } from "./protocol.ts";
 
@@ -15,7 +15,10 @@ export class WorkerHandle {
   #broken: Error | null = null;
 
   constructor(mirror: string) {
-    this.#worker = new Worker(workerFile(), { workerData: mirror, resourceLimits });
+    this.#worker = new Worker(threadFile(new URL("./worker.ts", import.meta.url)), {
+      workerData: mirror,
+      resourceLimits,
+    });
     this.#worker.on("message", (reply: WorkerReply) => this.#answer(reply));
     this.#worker.on("error", (error) => this.#break(threadError(error)));
     this.#worker.on("exit", () =>
@@ -57,12 +60,6 @@ export class WorkerHandle {
   }
 }
 
-/** TypeScript in the source, JavaScript in the built package. */
-function workerFile(): URL {
-  const source = new URL("./worker.ts", import.meta.url);
-  return new URL(source.href.replace(/\.ts$/, path.extname(import.meta.url)));
-}
-
 function threadError(error: unknown): Error {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code !== "ERR_WORKER_OUT_OF_MEMORY") return error instanceof Error ? error : new Error(String(error));
@@ -72,9 +69,8 @@ function threadError(error: unknown): Error {
   });
 }
 
-function errorOf({ error, fields }: Extract<WorkerReply, { readonly error: Error }>): Error {
-  const { column, type, kind, retryable = false, hint } = fields;
+function errorOf(reply: Extract<WorkerReply, { readonly error: Error }>): Error {
+  const { column, type } = reply.fields;
   if (column !== undefined && type !== undefined) return new TypeOverflow(column, type);
-  if (kind === undefined) return error;
-  return new MirrorError(kind, error.message, { retryable, ...(hint === undefined ? {} : { hint }) });
+  return errorOfReply(reply);
 }

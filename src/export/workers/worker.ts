@@ -1,5 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { assert } from "../../base/errors.ts";
+import { failedReply } from "../../base/threads/thread-reply.ts";
 import { guarded, openDatabase } from "../../store/database.ts";
 import { installRedaction } from "../../store/snapshot/redacted-records.ts";
 import { partsSql, type LaidOutPart } from "../plan/export-plan.ts";
@@ -62,7 +63,6 @@ function replyTo(method: WorkerRequest["method"], args: WorkerRequest["args"]): 
     const call = calls[method] as (...args: readonly unknown[]) => unknown;
     return { value: guarded(mirror, () => call(...args)) };
   } catch (error) {
-    const thrown = error instanceof Error ? error : new Error(String(error));
-    return { error: thrown, fields: Object.assign({}, thrown) };
+    return failedReply(error);
   }
 }

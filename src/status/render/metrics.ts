@@ -1,15 +1,12 @@
-import { collectDefaultMetrics, Registry } from "prom-client";
 import { workerStates } from "../../sync/event-worker/worker-status.ts";
 import { alertKinds } from "../../config/alert-section.ts";
 import { targetsLeft } from "../alerts/incidents.ts";
 import type { RefusalCounts } from "../../webhook/delivery-gap/refusal-watch.ts";
 import { refusalReasons } from "../../webhook/ingest/delivery.ts";
 import type { CompanyStatusView } from "../company-status.ts";
+import { byKey, createProcessMetrics, metricText, type Sample } from "./metric-text.ts";
 import { backupStep, reportStep, type StepStatus } from "../after-run-record.ts";
 import { oldestWaitingMs } from "../conditions.ts";
-
-/** Counts by a label's value; null counts as 0. */
-type Counts = Readonly<Record<string, number | null>>;
 
 /** Requests for no company and no page, by the status of the answer. */
 export type Strays = Readonly<Record<string, number>>;
@@ -21,12 +18,6 @@ export interface ReceiverCounts {
   readonly droppedConnections: number;
 }
 
-/** One number with its labels. */
-interface Sample {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
-
 /** Samples, or the value of the only one; milliseconds where the name has seconds. Null or undefined: not known. */
 type Read = (view: CompanyStatusView, nowMs: number) => readonly Sample[] | number | null | undefined;
 
@@ -36,11 +27,10 @@ type Read = (view: CompanyStatusView, nowMs: number) => readonly Sample[] | numb
  * Prometheus takes for a restart.
  */
 export function createMetrics(version: string) {
-  const own = new Registry();
-  collectDefaultMetrics({ register: own });
+  const own = createProcessMetrics();
   const build = [{ labels: { version }, value: 1 }];
   return {
-    type: own.contentType,
+    type: own.type,
     render: async (views: readonly CompanyStatusView[], nowMs: number, counts = nothing) => {
       const texts: string[] = [];
       let written = 0;
@@ -58,7 +48,7 @@ export function createMetrics(version: string) {
       const dropped = [{ labels: {}, value: counts.droppedConnections }];
       texts.push(metricText("dropped_connections_total", droppedHelp, dropped));
       texts.push(metricText("build_info", "1, with the version of this program", build));
-      return `${texts.join("\n")}\n${withNaN(await own.metrics())}`;
+      return `${texts.join("\n")}\n${await own.text()}`;
     },
   };
 }
@@ -69,38 +59,9 @@ const droppedHelp = "connections closed since too many were open, or the client 
 const nothing: ReceiverCounts = { strays: {}, strayRefusals: {}, droppedConnections: 0 };
 const strayHelp = "requests for no company and no page, by the status of the answer";
 
-/** The library writes "Nan" for a value it has not measured yet; strict readers accept "NaN" only. */
-function withNaN(text: string): string {
-  return text.replaceAll(/ Nan$/gm, " NaN");
-}
-
 function samplesOf({ company }: CompanyStatusView, read: readonly Sample[] | number): Sample[] {
   const samples = typeof read === "number" ? [{ labels: {}, value: read }] : read;
   return samples.map(({ labels, value }) => ({ labels: { company, ...labels }, value }));
-}
-
-/**
- * One metric as Prometheus reads it; the library's own counters take ten times as long. The end of a name says its kind
- * and unit: `_total` is a counter, `_seconds` is given in milliseconds.
- */
-function metricText(name: string, help: string, samples: readonly Sample[]): string {
-  const isCounter = name.endsWith("_total");
-  const whole = `fintoro_mirror_${name}`;
-  const perUnit = name.includes("_seconds") ? 1000 : 1;
-  const lines = samples.map(({ labels, value }) => `${whole}${labelsText(labels)} ${value / perUnit}`);
-  const head = `# HELP ${whole} ${isCounter ? "Since the start: " : ""}${help}`;
-  return [head, `# TYPE ${whole} ${isCounter ? "counter" : "gauge"}`, ...lines, ""].join("\n");
-}
-
-const escapes: Readonly<Record<string, string>> = { "\\": "\\\\", '"': '\\"', "\n": "\\n" };
-
-function labelsText(labels: Sample["labels"]): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapedText(value)}"`);
-  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
-}
-
-function escapedText(text: string): string {
-  return text.replaceAll(/[\\"\n]/g, (one) => escapes[one] ?? one);
 }
 
 const refusedName = "refused_deliveries_total";
@@ -225,11 +186,6 @@ function whileOpen(read: Read): Read {
 }
 
 /** Usual keys are shown from the start with 0, so that an alert on growth sees the first count. */
-function byKey(label: string, counts: Counts, usual: readonly string[] = []): Sample[] {
-  const all: Counts = { ...Object.fromEntries(usual.map((key) => [key, 0])), ...counts };
-  return Object.entries(all).map(([key, value]) => ({ labels: { [label]: key }, value: value ?? 0 }));
-}
-
 function openIncidents({ alerts }: CompanyStatusView): Sample[] {
   const open = alerts.incidents.filter(({ ended_at }) => ended_at === null);
   const counts = Object.groupBy(open, ({ kind }) => kind);

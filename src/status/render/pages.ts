@@ -51,11 +51,16 @@ async function readyPage(views: Views, nowMs: number, options: PagesOptions): Pr
     ...(await readinessOfAll(views, nowMs, limits)),
     refused_elsewhere: options.strayRefusals ?? {},
   };
-  return page(facts.ready ? 200 : 503, json, `${JSON.stringify(facts, null, 2)}\n`);
+  return jsonPage(facts.ready ? 200 : 503, facts);
+}
+
+/** Facts as a page, indented for people. */
+export function jsonPage(status: number, facts: object): Page {
+  return page(status, json, `${JSON.stringify(facts, null, 2)}\n`);
 }
 
 /** No cache keeps a page, and it loads nothing. */
-function page(status: number, type: string, body: string): Page {
+export function page(status: number, type: string, body: string): Page {
   const headers = { "Cache-Control": "no-store", "Content-Security-Policy": "default-src 'none'" };
   return { status, type, body, headers };
 }

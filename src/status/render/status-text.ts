@@ -1,7 +1,7 @@
 import { formatDuration, formatSize } from "../../base/units.ts";
 import { skewText, skewWarnMs } from "../../http/clock-skew.ts";
 import type { BudgetView, MonthView } from "../../rate-limit/permit.ts";
-import { terminalText, wrappedLine } from "../../base/terminal-text.ts";
+import { shortText, terminalText, wrappedLine } from "../../base/terminal-text.ts";
 import type { MirrorSizes } from "../../state/retention/sizes.ts";
 import { longLogBytes, longLogText } from "../../store/write-ahead-log.ts";
 import { scrubText } from "../../sync/plan/run-plan.ts";
@@ -226,7 +226,9 @@ function waitingLines(events: EventStatus, nowMs: number): string[] {
 
 function oddLines({ counts, unknownTypes }: EventStatus): string[] {
   const { unknown = 0, unreadable = 0 } = counts;
-  const types = unknownTypes.map((one) => `${one.type ?? "without a type"} (${one.count})`).join(", ");
+  const types = unknownTypes
+    .map((one) => `${shortText(one.type ?? "without a type")} (${one.count})`)
+    .join(", ");
   const events = plural(unknown, "event of an unknown type is", "events of unknown types are");
   const [one, many] = ["signed delivery that is no event is", "signed deliveries that are no events are"];
   return [
@@ -247,12 +249,14 @@ function receiverLines(events: EventStatus, nowMs: number): string[] {
       : `none is listening${open ? `, for ${span(open.from, nowMs)}: ${causes[open.cause]}` : ""}`;
   const remedy = listening ? "serve starts a run by itself" : "`fintoro-mirror sync` finds what is missing";
   const loss = `events may have been lost while no receiver was listening, and no complete run began since; ${remedy}`;
-  return [`  receiver: ${state}${pastGaps(events)}`, ...(mayBeLost ? [`  ! ${loss}`] : [])];
+  const mark = open?.cause === "silent" ? "! " : "";
+  return [`  ${mark}receiver: ${state}${pastGaps(events)}`, ...(mayBeLost ? [`  ! ${loss}`] : [])];
 }
 
 const causes = {
   stopped: "serve was stopped",
   killed: "serve was killed",
+  silent: "serve is there, and writes nothing: look for a full disk, and at /readyz",
   refused: "serve refused every delivery, and was stopped",
 };
 

@@ -16,6 +16,9 @@ export interface Change {
   readonly after: string | null;
 }
 
+/** What is known of a change besides the record's JSON. */
+export type ChangeFacts = Pick<Change, "seq" | "resource" | "recordId" | "op" | "at" | "cause">;
+
 /** A part of the change log. */
 export interface ChangeWindow {
   readonly fromSeq: number;
@@ -73,26 +76,33 @@ export class Changes extends Repository {
     return this.db.transaction(() => this.readAfter(seq, resource, most))();
   }
 
+  /** The next `most` changes after `seq`, without JSON. What was removed is left out. */
+  factsAfter(seq: number, most: number): ChangeFacts[] {
+    const sql = `SELECT l.seq, l.resource, l.record_id AS recordId, l.op, r.at, r.cause
+      FROM _change_log l JOIN _reads r ON r.id = l.read WHERE l.seq > ? ORDER BY l.seq LIMIT ?`;
+    return this.changesOf<ChangeFacts>(sql, seq, most);
+  }
+
   /** Those of these changes, the newest first. What was removed is left out. */
   newestIn({ fromSeq, beforeSeq, resource, most }: ChangeWindow): Change[] {
     const sql = `SELECT seq, resource, record_id AS recordId, op, at, cause, request_id AS requestId, before, after
       FROM _changes WHERE seq >= ? AND seq < ? AND (? IS NULL OR resource = ?)
       ORDER BY seq DESC LIMIT ?`;
-    return this.changesOf(sql, fromSeq, beforeSeq, resource, resource, most);
+    return this.changesOf<Change>(sql, fromSeq, beforeSeq, resource, resource, most);
   }
 
   private readAfter(seq: number, resource: string | null, most: number): Change[] {
     this.assertHeldAfter(seq);
     const sql = `SELECT seq, resource, record_id AS recordId, op, at, cause, request_id AS requestId, before, after
       FROM _changes WHERE seq > ? AND (? IS NULL OR resource = ?) ORDER BY seq LIMIT ?`;
-    return this.changesOf(sql, seq, resource, resource, most);
+    return this.changesOf<Change>(sql, seq, resource, resource, most);
   }
 
-  private changesOf(sql: string, ...values: readonly unknown[]): Change[] {
+  private changesOf<T extends ChangeFacts>(sql: string, ...values: readonly unknown[]): T[] {
     const rows = this.statement(sql)
       .safeIntegers()
       .all(...values);
-    return (rows as (Change & { seq: bigint; recordId: bigint })[]).map((row) => ({
+    return (rows as (T & { seq: bigint; recordId: bigint })[]).map((row) => ({
       ...row,
       seq: Number(row.seq),
       recordId: canonicalId(row.recordId),

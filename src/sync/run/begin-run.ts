@@ -1,5 +1,6 @@
 import { isoTime } from "../../base/clock.ts";
 import type { ServiceAnswer } from "../../connector/transport.ts";
+import { noteShard } from "../../state/meta.ts";
 import { Runs, type RunMode, type RunRow } from "../../state/runs.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import { applySingle } from "../apply/list-answer.ts";
@@ -31,6 +32,8 @@ export interface RunOptions extends WorkOptions {
   readonly continues?: boolean;
   readonly allowMassDelete: boolean;
   readonly acceptIdentity: boolean;
+  /** Of which shard of the companies it is one, as `2/3`; null: of all. @default null */
+  readonly shard?: string | null;
   readonly parentsPerRun: ParentsPerRun;
   /** @default every run reads them */
   readonly wholeLists?: WholeListSettings;
@@ -85,6 +88,7 @@ export function beginRun(parts: RunParts, options: RunOptions, identified: Ident
       signal,
       removals: runRemovals(),
     });
+    noteShard(mirror.meta, options.shard ?? null);
     if (identified.changed) rememberIdentity(mirror, identified.identity);
     applyCompany(run, identified.answer);
     if (quick) addQuickWork(run);

@@ -5,6 +5,7 @@ import { exportScenario } from "./export-scenario.ts";
 import { migrationScenario } from "./migration-scenario.ts";
 import { pruneScenario } from "./prune-scenario.ts";
 import { publishScenario } from "./publish-scenario.ts";
+import { snapshotScenario } from "./snapshot-scenario.ts";
 import { syncScenario } from "./sync-scenario.ts";
 
 /** Every process whose points are tried, by name. */
@@ -20,4 +21,7 @@ export const scenarios: Readonly<Record<string, () => Promise<CrashScenario>>> =
   restore: () => backupScenario("restore"),
   migration: migrationScenario,
   prune: pruneScenario,
+  "snapshot-make": () => snapshotScenario("make"),
+  "snapshot-pack": () => snapshotScenario("pack"),
+  "snapshot-restore": () => snapshotScenario("restore"),
 };
