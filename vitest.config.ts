@@ -16,6 +16,7 @@ export default defineConfig({
       { extends: true, test: { name: "all", isolate: false, ...others } },
     ],
     setupFiles: ["test/support/fixed-seed.ts"],
+    globalSetup: ["test/support/postgres-notice.ts"],
     env: { NODE_COMPILE_CACHE: compiled },
     pool: "forks",
     // One more than the two cores that the promise of five minutes counts: many tests wait for other processes.

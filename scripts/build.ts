@@ -15,15 +15,25 @@ const out = path.resolve(process.argv[2] ?? path.join(project, "dist"));
 /** Small libraries that every command needs. The others stay packages, and are loaded when they are needed. */
 const bundled = ["commander", "picocolors", "yaml", "zod"];
 
-/** Entries of the package: the program, the library, and the worker of an export. */
-const input = { main: "src/main.ts", index: "src/index.ts", worker: "src/export/workers/worker.ts" };
+/** Entries of the package: the program, the library, the worker of an export, and the thread for whole mirrors. */
+const input = {
+  main: "src/main.ts",
+  index: "src/index.ts",
+  worker: "src/export/workers/worker.ts",
+  "mirror-thread": "src/fleet/snapshot/mirror-thread.ts",
+};
 
 if (existsSync(out))
   for (const name of readdirSync(out)) if (name.endsWith(".js")) rmSync(path.join(out, name));
-const { dependencies } = JSON.parse(readFileSync(path.join(project, "package.json"), "utf8")) as {
+const { dependencies, peerDependencies } = JSON.parse(
+  readFileSync(path.join(project, "package.json"), "utf8"),
+) as {
   dependencies: Record<string, string>;
+  peerDependencies: Record<string, string>;
 };
-const packages = Object.keys(dependencies).filter((name) => !bundled.includes(name));
+const packages = Object.keys({ ...dependencies, ...peerDependencies }).filter(
+  (name) => !bundled.includes(name),
+);
 const build = await rolldown({
   cwd: project,
   input,

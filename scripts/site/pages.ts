@@ -43,6 +43,7 @@ export const pageGroups: readonly PageGroup[] = [
     title: "Operate",
     pages: [
       page("docs/operation.md", "Deploy"),
+      page("docs/fleet.md", "Many machines"),
       page("examples/README.md", "Examples"),
       page("docs/monitoring.md", "Monitor"),
       page("docs/status-page.md", "Status page"),

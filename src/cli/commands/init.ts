@@ -105,10 +105,16 @@ async function askStarter({ prompts, context }: InitQuestions, job: JobPlace): P
   return (await prompts.confirm(where)) ? starter : null;
 }
 
-function nextSteps({ cwd }: CommandContext, { file, choices }: CheckedDraft, isInstalled: boolean): string[] {
+function nextSteps(
+  { cwd, env }: CommandContext,
+  { file, choices }: CheckedDraft,
+  isInstalled: boolean,
+): string[] {
   const shown = shortPath(file, cwd);
+  // npm says so to what npx starts, which need not be on the path.
+  const program = env["npm_command"] === "exec" ? "npx fintoro-mirror" : "fintoro-mirror";
   const command = (name: string) =>
-    `fintoro-mirror ${name}${shown === "config.yaml" ? "" : ` --config ${shown}`}`;
+    `${program} ${name}${shown === "config.yaml" ? "" : ` --config ${shown}`}`;
   const variable = /^\$\{env:(.*)\}$/.exec(choices.token)?.[1];
   return [
     ...(variable !== undefined && isInstalled

@@ -1,5 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
-import { isLoopbackUrl, readListen, type ListenAddress } from "../../config/address.ts";
+import { isLoopbackUrl, listenUrl, parseListen, type ListenAddress } from "../../config/address.ts";
 import { chosenCompanies, pageTokenOf } from "../../config/companies.ts";
 import type { Config } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
@@ -37,7 +37,7 @@ export const serveCommand: CommandRun<"serve"> = async (context, { options, load
   const systemd = createSystemd(context);
   daemon.start();
   try {
-    const url = urlOf(address.host, server.port);
+    const url = listenUrl(address.host, server.port);
     const companies = config.companies.map(({ name }) => name);
     const line = `listening on ${url} for ${companies.join(", ")}`;
     await printResult(context, { url, pid: process.pid, companies }, [line]);
@@ -63,13 +63,6 @@ function servedConfig(context: CommandContext, { config }: LoadedConfig): Config
   return { ...config, companies: chosenCompanies(config, context.globals.company) };
 }
 
-function parseListen(given: string | undefined): ListenAddress | null {
-  if (given === undefined) return null;
-  const reading = readListen(given);
-  if ("value" in reading) return reading.value;
-  throw new MirrorError("usage", `--listen must ${reading.must}`);
-}
-
 function createDaemon(context: CommandContext, config: Config, connections: ConnectionCounts): Daemon {
   const { clock, random, log, version, connectors, keepSecret } = context;
   const { manifest } = connectors[0];
@@ -87,7 +80,7 @@ function listen(
 ): Promise<WebhookServer> {
   const { log, clock, version } = context;
   const { host, port } = address;
-  const isLocal = isLoopbackUrl(urlOf(host, port));
+  const isLocal = isLoopbackUrl(listenUrl(host, port));
   if (!isLocal)
     log.warn("listens beyond this machine, in plain HTTP: let only a proxy with TLS reach it", { host });
   const freshness = () => ({ freshForMs: freshForMs(daemon.schedule, clock.nowMs()) });
@@ -110,10 +103,6 @@ function listen(
   });
   const pageHosts = () => [host, ...daemon.pageHosts];
   return startServer({ host, port, companies: daemon, clock, log, pages, site, pageHosts, counts });
-}
-
-function urlOf(host: string, port: number): string {
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 /**

@@ -1,18 +1,27 @@
+import { MirrorError } from "../../base/errors.ts";
+import type { Config } from "../../config/config.ts";
+import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
 import { statusQuestion } from "../../daemon/status-question.ts";
 import { readStatus, statusOutcome } from "../../status/read-status.ts";
 import type { CompanyStatus } from "../../status/company-status.ts";
 import { statusLines } from "../../status/render/status-text.ts";
+import { judgeShards, shardLines } from "../../status/shards.ts";
 import { printResult } from "../console/output.ts";
 import { companyScopes, readMirror } from "../mirror/company-scope.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { worstOutcome } from "../program/exit-code.ts";
 
-/** Prints how every company's mirror stands. */
+/** Prints how every company's mirror stands, and which shard of them has no runs. */
 export const statusCommand: CommandRun<"status"> = async (context, { options, loaded: { config } }) => {
+  const isOfSome = context.globals.company !== undefined || options.shard !== undefined;
+  if (options.all && isOfSome)
+    throw new MirrorError("usage", "--all is about all companies: leave out --company and --shard", {
+      hint: "Without --all, `status` shows the chosen companies alone.",
+    });
   const times = { maxAgeMs: options.maxAge ?? null, nowMs: context.clock.nowMs() };
   const companies: Record<string, CompanyStatus> = {};
-  for (const scope of companyScopes(context, config)) {
+  for (const scope of companyScopes(context, config, options.shard)) {
     const resources = selectResources(scope.manifest, config.resources, []);
     const { clock, log } = context;
     const question = statusQuestion({ ...scope, resources }, { manifest: scope.manifest, clock, log });
@@ -24,6 +33,17 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, lo
   const lines = Object.entries(companies).flatMap(([name, one]) =>
     statusLines(name, one, times.nowMs, columns),
   );
-  await printResult(context, { companies }, lines);
-  return worstOutcome(Object.values(companies).map((one) => statusOutcome(one, times.nowMs)));
+  const limitMs = times.maxAgeMs ?? scheduledFreshness(config, times.nowMs);
+  const shards = isOfSome ? null : judgeShards(companies, { freshForMs: limitMs, nowMs: times.nowMs });
+  lines.push(...shardLines(shards, { all: options.all, nowMs: times.nowMs }));
+  await printResult(context, { companies, shards }, lines);
+  return worstOutcome([
+    ...Object.values(companies).map((one) => statusOutcome(one, times.nowMs)),
+    ...(shards?.some(({ missing }) => missing) ? (["difference"] as const) : []),
+  ]);
 };
+
+/** For how long what a run read is current by the schedule, milliseconds. */
+function scheduledFreshness({ schedule: { sync, timezone } }: Config, nowMs: number): number {
+  return freshForMs(sync === null ? null : parseCronSchedule(sync, timezone), nowMs);
+}

@@ -1,0 +1,31 @@
+import { MirrorError } from "../../../base/errors.ts";
+import { unknownName } from "../../../base/names.ts";
+import { NodesTable } from "../../../fleet/postgres/nodes-table.ts";
+import { printResult } from "../../console/output.ts";
+import type { CommandRun } from "../../program/command-table.ts";
+import type { Ending } from "../../program/exit-code.ts";
+import { withPostgres } from "./open-fleet.ts";
+
+/** Asks a node to release its companies. */
+export const fleetDrainCommand: CommandRun<"fleet drain"> = (context, { args: [node = ""], loaded }) =>
+  withPostgres<Ending>(context, loaded.config, async (postgres) => {
+    const nodes = new NodesTable(postgres);
+    const known = await nodes.list();
+    if (!(await nodes.drain(node)))
+      throw new MirrorError(
+        "usage",
+        unknownName(
+          "node",
+          node,
+          known.map((one) => one.node),
+        ),
+        {
+          hint: "`fleet status` shows all nodes.",
+        },
+      );
+    const held = known.find((one) => one.node === node)?.held ?? 0;
+    const count = held === 1 ? "its company" : `its ${held} companies`;
+    const line = `${node}: releases ${count}, and takes no more until it is started again`;
+    await printResult(context, { node, draining: true, held }, context.globals.quiet ? [] : [line]);
+    return "complete";
+  });

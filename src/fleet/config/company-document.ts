@@ -1,0 +1,127 @@
+import path from "node:path";
+import { MirrorError } from "../../base/errors.ts";
+import { pathText, valueAt } from "../../config/config-problems.ts";
+import type { KnownConnector } from "../../config/config-schema.ts";
+import type { Config } from "../../config/config.ts";
+import { loadConfig, type LoadedConfig, type LoadOptions } from "../../config/load.ts";
+import { writtenSecrets } from "../../config/secrets.ts";
+import type { Path } from "../../config/yaml.ts";
+
+/**
+ * The config of one company as all nodes read it in Postgres: the keys of a config file with this company alone. Secrets
+ * are references, which each node resolves by its own environment and files.
+ */
+export type CompanyDocument = Readonly<Record<string, unknown>>;
+
+/** A document, and what the file says besides that no worker obeys. */
+export interface DocumentOfFile {
+  readonly document: CompanyDocument;
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** A key of the file that is not in the document. */
+interface LeftOut {
+  /** `report.out` */
+  readonly key: string;
+  /** Completes "left out: …". */
+  readonly reason: string;
+}
+
+/** What is about a company, wherever it is read. All other keys are about a process and its machine. */
+const sharedKeys = "language resources scrub rate_limit http schedule report retention".split(" ");
+
+/**
+ * Makes the document of one company of a config file.
+ *
+ * @throws MirrorError `config` that names everything in the file that no other machine could use, with its place
+ */
+export function companyDocument(file: LoadedConfig, name: string): DocumentOfFile {
+  const { raw, config } = file;
+  const company = { companies: { [name]: valueAt(raw, ["companies", name]) } };
+  const problems = [...secretProblems(company), ...fileProblems(config)];
+  if (problems.length > 0) {
+    const lines = problems.map(({ at, message }) => `${file.placeOf(at)}: ${message}`);
+    throw new MirrorError("config", lines.join("\n"), {
+      hint: "what `fleet add` stores in Postgres is read by workers on other machines",
+    });
+  }
+  const shared = sharedKeys.flatMap((key) => {
+    const value = valueAt(raw, [key]);
+    return value === undefined || value === null ? [] : [[key, key === "report" ? reportOf(value) : value]];
+  });
+  // Said in any case: another version may have another default.
+  const { connector, baseUrl: base_url } = config;
+  const document = { connector, base_url, ...Object.fromEntries(shared), ...company };
+  return { document, leftOut: leftOutOf(config) };
+}
+
+/** A mistake, and the key where it stands. */
+interface DocumentProblem {
+  readonly at: Path;
+  readonly message: string;
+}
+
+function secretProblems(company: unknown): DocumentProblem[] {
+  return writtenSecrets(company).flatMap(({ path: at, reference }) => {
+    const where = pathText(at);
+    if (reference === null)
+      return [
+        { at, message: `${where} stands in the file itself; the fleet takes secrets by reference only` },
+      ];
+    if (reference.kind === "env" || path.isAbsolute(reference.name)) return [];
+    const message = `${where} is in a file beside this config, which other machines do not have; name it by its absolute path, or by \${env:NAME}`;
+    return [{ at, message }];
+  });
+}
+
+function fileProblems({ files }: Config): DocumentProblem[] {
+  return (["pdf", "attachments"] as const).flatMap((key) => {
+    const message = `files.${key} is on, and workers keep no files: switch it off, and fetch them with \`files\` on a machine of their own`;
+    return files[key] ? [{ at: ["files", key], message }] : [];
+  });
+}
+
+/** A folder for readers is one machine's. */
+function reportOf(report: unknown): unknown {
+  if (typeof report !== "object" || report === null) return report;
+  return Object.fromEntries(Object.entries(report).filter(([key]) => key !== "out"));
+}
+
+function leftOutOf({ exports, report, backup, alerts }: Config): LeftOut[] {
+  const published = "workers publish reports and Parquet files to fleet.reports";
+  const each: readonly (readonly [key: string, isSet: boolean, reason: string])[] = [
+    ["exports", exports.length > 0, published],
+    ["report.out", report.out !== null, published],
+    ["backup", backup.to !== null, "workers publish snapshots to fleet.snapshots"],
+    ["alerts", alerts.length > 0, "`fleet status` and the metrics of workers say what is wrong"],
+  ];
+  return each.flatMap(([key, isSet, reason]) => (isSet ? [{ key, reason }] : []));
+}
+
+/** What a node adds to a document: its own folder, environment and files. */
+export interface NodeSurroundings extends Pick<LoadOptions, "env" | "readFile"> {
+  readonly dataDir: string;
+  /** All that this program knows: a document may name any of them. */
+  readonly connectors: readonly [KnownConnector, ...KnownConnector[]];
+}
+
+/**
+ * The config that a node works with for a company, by the same checks as that of a file. A secret that this node does not
+ * have is missing where it is used; it keeps nothing else from working.
+ *
+ * @throws MirrorError `config` for a document that this version does not understand
+ */
+export function configOfCompany(name: string, document: unknown, node: NodeSurroundings): Config {
+  const { dataDir, env, connectors } = node;
+  // Messages begin with it, and with the line of the document.
+  const file = `${name} (in Postgres)`;
+  const text = JSON.stringify({ ...(document as CompanyDocument), data_dir: dataDir }, null, 2);
+  const readFile = (wanted: string) =>
+    wanted === path.resolve(dataDir, file) ? text : node.readFile(wanted);
+  const options = { path: file, cwd: dataDir, env, readFile, connectors, secrets: "when_used" } as const;
+  const { config } = loadConfig(options);
+  if (config.companies.length === 1 && config.companies[0]?.name === name) return config;
+  throw new MirrorError("config", `${file}: the document is not of this company alone`, {
+    hint: `Run \`fintoro-mirror fleet add ${name}\` again.`,
+  });
+}

@@ -1,0 +1,215 @@
+import type { PgBoss } from "pg-boss";
+import { messageOf, MirrorError } from "../../base/errors.ts";
+import type { Log } from "../../base/logger.ts";
+import type { Postgres, Sql } from "../postgres/connection.ts";
+import { databaseOf, importPgBoss, seldom } from "./pg-boss.ts";
+
+/**
+ * What a job says: look at this company. `run`: its schedule has come. `events`: there are deliveries. `later`: what it
+ * left when it was released is due.
+ */
+export const jobKinds = ["run", "events", "later"] as const;
+/** One of them. */
+export type JobKind = (typeof jobKinds)[number];
+
+/** A job that this process has taken. */
+export interface Job {
+  readonly kind: JobKind;
+  readonly id: string;
+  readonly company: string;
+  /** How often it was taken before, by processes that lost it or failed. */
+  readonly retryCount: number;
+}
+
+/** What an engine works with. */
+export interface JobEngineParts {
+  readonly postgres: Postgres;
+  readonly log: Log;
+  /** `worker`: also brings back lost jobs and sends what is scheduled. `client` only sends. */
+  readonly role: "worker" | "client";
+}
+
+/** Where pg-boss has its tables. */
+export const schema = "pgboss";
+/** Jobs that failed too often; nobody fetches from it. */
+export const failedQueue = "failed";
+
+/** Seconds, as pg-boss counts. */
+const times = {
+  /** A job that is not touched for so long was lost. */
+  heartbeatSeconds: 14,
+  /** How often lost jobs are looked for. */
+  monitorSeconds: 3,
+  expireInSeconds: 23 * 3_600,
+  /** Completed jobs say nothing that is not known elsewhere, and pg-boss counts all that are kept every few seconds. */
+  deleteAfterSeconds: 60,
+  maintenanceSeconds: 60,
+  keepFailedSeconds: 14 * 86_400,
+  cronSeconds: 10,
+  sendScheduledSeconds: 2,
+  /** Parts of pg-boss that nothing here uses. */
+  unusedSeconds: 3_600,
+};
+
+/** So often a job is tried again: a company whose work kills process after process stops doing so. */
+const retryLimit = 10;
+
+/**
+ * The jobs of a fleet, in pg-boss' tables beside our own.
+ *
+ * Guarantee: one job of each kind per company is queued or taken at a time. A job whose process died is taken again within
+ * about `heartbeatSeconds` and `monitorSeconds`. Errors of pg-boss' own loops are logged.
+ * Source of truth: none needed: what is to be done follows from the data, so a lost, doubled or late job does no harm.
+ * Worst outcome of a crash: taken jobs are taken again by another process.
+ */
+export class JobEngine {
+  private readonly boss: PgBoss;
+  private readonly postgres: Postgres;
+
+  private constructor(boss: PgBoss, postgres: Postgres) {
+    this.boss = boss;
+    this.postgres = postgres;
+  }
+
+  /**
+   * Installs or migrates pg-boss' schema, and starts its loops.
+   *
+   * @throws MirrorError `config` where pg-boss is not installed, `database`
+   */
+  static async start({ postgres, log, role }: JobEngineParts): Promise<JobEngine> {
+    const { PgBoss: Boss } = await importPgBoss();
+    const isWorker = role === "worker";
+    const boss = new Boss({
+      db: databaseOf(postgres),
+      schema,
+      supervise: isWorker,
+      schedule: isWorker,
+      registerInstance: false,
+      openTelemetry: { enabled: false },
+      superviseIntervalSeconds: times.monitorSeconds,
+      monitorIntervalSeconds: times.monitorSeconds,
+      maintenanceIntervalSeconds: times.maintenanceSeconds,
+      cronMonitorIntervalSeconds: times.cronSeconds,
+      cronWorkerIntervalSeconds: times.sendScheduledSeconds,
+      flowIntervalSeconds: times.unusedSeconds,
+    });
+    const logSeldom = seldom((error: string) => log.warn("the job engine failed; it goes on", { error }));
+    boss.on("error", (error) => logSeldom(messageOf(error)));
+    boss.on("warning", ({ message }) => log.warn("the job engine warns", { warning: message }));
+    await boss.start();
+    await createQueues(boss);
+    return new JobEngine(boss, postgres);
+  }
+
+  /** Sends a job unless one of this kind and company is there. False: it is there. */
+  async send(kind: JobKind, company: string): Promise<boolean> {
+    return (await this.boss.send(kind, { company }, { singletonKey: company })) !== null;
+  }
+
+  /** As `send`, for many companies in one statement. */
+  async sendAll(kind: JobKind, companies: readonly string[]): Promise<void> {
+    if (companies.length === 0) return;
+    await this.boss.insert(
+      kind,
+      companies.map((company) => ({ data: { company }, singletonKey: company })),
+    );
+  }
+
+  /** As `send`, within a transaction: the job is there when the transaction is committed, and not otherwise. */
+  async sendWithin(sql: Sql, kind: JobKind, company: string): Promise<boolean> {
+    const db = databaseOf(sql);
+    return (await this.boss.send(kind, { company }, { singletonKey: company, db })) !== null;
+  }
+
+  /** Has a company looked at in so many milliseconds; what was asked for before is forgotten. */
+  async sendLater(company: string, delayMs: number): Promise<void> {
+    const startAfter = Math.max(0, Math.ceil(delayMs / 1_000));
+    await this.boss.upsert("later", { company }, { singletonKey: company, startAfter });
+  }
+
+  /** Takes up to so many jobs. They are this process's as long as they are touched. */
+  async fetch(kind: JobKind, count: number): Promise<Job[]> {
+    const jobs = await this.boss.fetch<{ readonly company: string }>(kind, { batchSize: count });
+    return jobs.map(({ id, data: { company }, retryCount }) => ({ kind, id, company, retryCount }));
+  }
+
+  /** Keeps jobs taken. Those that are not this process's any more are left alone. */
+  async touch(jobs: readonly Job[]): Promise<void> {
+    for (const [kind, some] of byKind(jobs)) await this.boss.touch(kind, some);
+  }
+
+  async complete(jobs: readonly Job[]): Promise<void> {
+    for (const [kind, some] of byKind(jobs)) await this.boss.complete(kind, some);
+  }
+
+  /** Gives a job back for `delayMs`. After `retryLimit` attempts it is set aside among the failed ones. */
+  async fail({ kind, id, retryCount }: Job, why: string, delayMs: number): Promise<void> {
+    await this.postgres.transaction(async (sql) => {
+      const db = databaseOf(sql);
+      await this.boss.fail(kind, [{ id, retryCount }], { message: why }, { db });
+      await this.boss.update(kind, undefined, { id, startAfter: Math.ceil(delayMs / 1_000), db });
+    });
+  }
+
+  /** Those of these companies of which a job was set aside within that time. */
+  async setAside(companies: readonly string[], withinMs: number): Promise<ReadonlySet<string>> {
+    const rows = await this.postgres.query<{ company: string }>(
+      `SELECT DISTINCT singleton_key AS company FROM ${schema}.job
+       WHERE name = $1 AND singleton_key = ANY($2::text[]) AND created_on > now() - $3::float8 * interval '1 ms'`,
+      [failedQueue, companies, withinMs],
+    );
+    return new Set(rows.map(({ company }) => company));
+  }
+
+  /**
+   * Has a `run` job sent by a cron pattern in a time zone; one that was missed is sent once. `sql`: within a transaction.
+   *
+   * @throws MirrorError `config` for a pattern that pg-boss cannot read
+   */
+  async schedule(company: string, pattern: string, timezone: string, sql?: Sql): Promise<void> {
+    const missed = { tz: timezone, key: company, singletonKey: company, missed: "once" } as const;
+    const db = sql && { db: databaseOf(sql) };
+    try {
+      await this.boss.schedule("run", pattern, { company }, { ...missed, ...db });
+    } catch (error) {
+      if (error instanceof MirrorError) throw error;
+      throw new MirrorError("config", `"${pattern}" cannot be scheduled in Postgres: ${messageOf(error)}`, {
+        hint: "Use the five usual fields of cron: minute, hour, day of month, month, day of week.",
+        cause: error,
+      });
+    }
+  }
+
+  async unschedule(company: string, sql?: Sql): Promise<void> {
+    await this.boss.unschedule("run", company, sql && { db: databaseOf(sql) });
+  }
+
+  /** Ends the loops. What is taken stays taken until it is not touched any more. */
+  async stop(): Promise<void> {
+    await this.boss.stop({ graceful: false, close: false });
+  }
+}
+
+async function createQueues(boss: PgBoss): Promise<void> {
+  const known = new Set((await boss.getQueues()).map(({ name }) => name));
+  if (!known.has(failedQueue))
+    await boss.createQueue(failedQueue, { retentionSeconds: times.keepFailedSeconds });
+  const { heartbeatSeconds, expireInSeconds, deleteAfterSeconds } = times;
+  const retries = { retryLimit, retryDelay: 0, retryBackoff: false };
+  const options = {
+    ...retries,
+    heartbeatSeconds,
+    expireInSeconds,
+    deleteAfterSeconds,
+    deadLetter: failedQueue,
+  };
+  for (const kind of jobKinds)
+    if (known.has(kind)) await boss.updateQueue(kind, options);
+    else await boss.createQueue(kind, { ...options, policy: "exclusive" });
+}
+
+function byKind(jobs: readonly Job[]): Map<JobKind, Job[]> {
+  const sorted = new Map<JobKind, Job[]>();
+  for (const job of jobs) sorted.set(job.kind, [...(sorted.get(job.kind) ?? []), job]);
+  return sorted;
+}

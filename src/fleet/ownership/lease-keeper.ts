@@ -1,0 +1,152 @@
+import type { Clock } from "../../base/clock.ts";
+import { hintOf, messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/logger.ts";
+import type { Claim, OwnersTable } from "../postgres/owners-table.ts";
+import { Lease, readSentAt } from "./ownership.ts";
+
+/** What the keeper works with. */
+export interface LeaseKeeperParts {
+  readonly owners: Pick<OwnersTable, "claim" | "renew" | "release">;
+  /** Of this process. */
+  readonly node: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly times?: LeaseTimes;
+}
+
+/** Milliseconds. */
+export interface LeaseTimes {
+  /** How long Postgres keeps an owner that does not renew. */
+  readonly ttlMs: number;
+  /** By how much earlier an ownership ends here: for clocks that run at different speeds. */
+  readonly marginMs: number;
+  readonly renewEveryMs: number;
+  /** Pause after a renewal that failed. */
+  readonly retryMs: number;
+}
+
+/** As in design.md, section 12: another node takes over within 30 s. */
+export const leaseTimes: LeaseTimes = { ttlMs: 12_000, marginMs: 2_000, renewEveryMs: 4_000, retryMs: 1_000 };
+
+/** What became of a claim: an ownership, or why there is none. */
+export type ClaimResult =
+  | { readonly lease: Lease; readonly previousNode: string | null }
+  | Extract<Claim, { readonly refused: string }>;
+
+/** How often leases are looked at: one that nobody asks for ends no later than that after its time. */
+const watchEveryMs = 500;
+
+/**
+ * Claims companies for this node, and renews all it holds in one statement.
+ *
+ * Guarantee: a renewal that fails, is late or does not name a company ends no other company's ownership. With
+ * Postgres away all end when their time is over. `follow` rejects never.
+ * Source of truth: table `owners`.
+ * Worst outcome of a crash: nobody owns the node's companies until their leases are over.
+ */
+export class LeaseKeeper {
+  private readonly parts: LeaseKeeperParts;
+  private readonly times: LeaseTimes;
+  private readonly leases = new Map<string, Lease>();
+  private hasFailed = false;
+
+  constructor(parts: LeaseKeeperParts) {
+    this.parts = parts;
+    this.times = parts.times ?? leaseTimes;
+  }
+
+  /** How many companies are held now. */
+  get size(): number {
+    return this.leases.size;
+  }
+
+  /** Claims a company that this node does not hold. Throws MirrorError `database`. */
+  async claim(company: string): Promise<ClaimResult> {
+    const { owners, node, clock } = this.parts;
+    const { ttlMs, marginMs } = this.times;
+    const sentAt = readSentAt(clock);
+    const claimed = await owners.claim(company, node, ttlMs);
+    if ("refused" in claimed) return claimed;
+    const { epoch, previousNode } = claimed;
+    const lease = new Lease({ company, epoch, node, heldMs: ttlMs - marginMs }, sentAt, clock);
+    this.leases.set(company, lease);
+    lease.lost.addEventListener("abort", () => this.forget(lease));
+    // An answer that took too long.
+    lease.isHeld();
+    return { lease, previousNode };
+  }
+
+  /** Ends the ownership here, then in Postgres, so that nobody has to wait until its time is over. Never rejects. */
+  async release(lease: Lease): Promise<void> {
+    const { owners, log } = this.parts;
+    if (!lease.isHeld()) return;
+    lease.end("it was released");
+    try {
+      await owners.release(lease);
+    } catch (error) {
+      const { company } = lease;
+      log.warn("the company could not be released: another node takes it when its time is over", {
+        company,
+        error: messageOf(error),
+        ...hintOf(error),
+      });
+    }
+  }
+
+  /** Renews what is held and ends what is over, until `closed`. */
+  async follow(closed: AbortSignal): Promise<void> {
+    await Promise.all([this.renewUntil(closed), this.watchUntil(closed)]);
+  }
+
+  /** One renewal of everything. False: it failed. */
+  async renew(): Promise<boolean> {
+    const { owners, node, clock, log } = this.parts;
+    const leases = [...this.leases.values()].filter((lease) => lease.isHeld());
+    if (leases.length === 0) return true;
+    const sentAt = readSentAt(clock);
+    const held = leases.map(({ company, epoch }) => ({ company, epoch }));
+    try {
+      const kept = new Set(await owners.renew(node, held, this.times.ttlMs));
+      for (const lease of leases)
+        if (kept.has(lease.company)) lease.renewed(sentAt);
+        else lease.end("Postgres names another owner, or none");
+      if (this.hasFailed) log.info("Postgres renews what this node owns again", { companies: this.size });
+      this.hasFailed = false;
+      return true;
+    } catch (error) {
+      if (!this.hasFailed)
+        log.warn("what this node owns could not be renewed; it is tried again until its time is over", {
+          companies: leases.length,
+          error: messageOf(error),
+          ...hintOf(error),
+        });
+      this.hasFailed = true;
+      return false;
+    }
+  }
+
+  private async renewUntil(closed: AbortSignal): Promise<void> {
+    const { clock } = this.parts;
+    const { renewEveryMs, retryMs } = this.times;
+    while (!closed.aborted) {
+      const turn = new AbortController();
+      const startedMs = clock.monotonicMs();
+      // A renewal that Postgres does not answer holds back no later one.
+      const overdue = clock.sleep(renewEveryMs, AbortSignal.any([closed, turn.signal])).then(() => false);
+      const succeeded = await Promise.race([this.renew(), overdue]);
+      turn.abort();
+      const tookMs = clock.monotonicMs() - startedMs;
+      await clock.sleep(succeeded ? Math.max(retryMs, renewEveryMs - tookMs) : retryMs, closed);
+    }
+  }
+
+  /** Ends leases in their time also while a renewal is on its way. */
+  private async watchUntil(closed: AbortSignal): Promise<void> {
+    for (; !closed.aborted; await this.parts.clock.sleep(watchEveryMs, closed))
+      for (const lease of this.leases.values()) lease.isHeld();
+  }
+
+  private forget(lease: Lease): void {
+    if (this.leases.get(lease.company) === lease) this.leases.delete(lease.company);
+  }
+}

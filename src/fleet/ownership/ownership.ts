@@ -1,0 +1,124 @@
+import type { Clock } from "../../base/clock.ts";
+import { MirrorError } from "../../base/errors.ts";
+
+/** The right of this process to write one company outside of itself: snapshots, budget, reports, requests. */
+export interface Ownership {
+  readonly company: string;
+  /** Grows by one with every owner; every write outside names it. */
+  readonly epoch: number;
+  readonly node: string;
+  /** Aborts in the moment in which the ownership ends, whoever notices it first. */
+  readonly lost: AbortSignal;
+  /** Is the company certainly owned now? Asked directly before anything leaves the process. */
+  isHeld(): boolean;
+  /** Throws MirrorError `locked` where it is not. */
+  assertHeld(): void;
+}
+
+/** When a statement that claims or renews was sent, by both clocks. */
+export interface SentAt {
+  readonly monotonicMs: number;
+  readonly nowMs: number;
+}
+
+/** What a lease is made of. */
+export interface LeaseFacts {
+  readonly company: string;
+  readonly epoch: number;
+  readonly node: string;
+  /** For how long after a statement was sent the company is certainly owned. */
+  readonly heldMs: number;
+}
+
+/** Reads both clocks before a statement is sent: it takes effect in Postgres later than that. */
+export function readSentAt(clock: Clock): SentAt {
+  return { monotonicMs: clock.monotonicMs(), nowMs: clock.nowMs() };
+}
+
+/**
+ * An ownership that lasts as long as it is renewed.
+ *
+ * Guarantee: what has ended never begins again, also where a renewal comes in later. It ends here before it ends in
+ * Postgres, as long as the clocks of both machines run equally fast.
+ * Source of truth: table `owners`.
+ * Worst outcome of a crash: nobody owns the company until the lease is over.
+ */
+export class Lease implements Ownership {
+  readonly company: string;
+  readonly epoch: number;
+  readonly node: string;
+  private readonly heldMs: number;
+  private readonly clock: Clock;
+  private readonly ending = new AbortController();
+  private sentAt: SentAt;
+
+  constructor({ company, epoch, node, heldMs }: LeaseFacts, sentAt: SentAt, clock: Clock) {
+    this.company = company;
+    this.epoch = epoch;
+    this.node = node;
+    this.heldMs = heldMs;
+    this.sentAt = sentAt;
+    this.clock = clock;
+  }
+
+  get lost(): AbortSignal {
+    return this.ending.signal;
+  }
+
+  /** Why it ended; null: it has not. */
+  get endedBecause(): string | null {
+    return this.lost.aborted ? String(this.lost.reason) : null;
+  }
+
+  /** How long it lasts if nobody renews it, ms; 0: it has ended. */
+  get leftMs(): number {
+    return this.isHeld() ? this.sentAt.monotonicMs + this.heldMs - this.clock.monotonicMs() : 0;
+  }
+
+  /**
+   * The monotonic clock decides. The wall clock can only end a lease early: on a machine that slept the monotonic clock
+   * stood still, and Postgres' did not.
+   */
+  isHeld(): boolean {
+    if (this.lost.aborted) return false;
+    const { clock, sentAt, heldMs } = this;
+    const isRunning =
+      clock.monotonicMs() - sentAt.monotonicMs < heldMs && clock.nowMs() - sentAt.nowMs < heldMs;
+    if (!isRunning) this.end("it was not renewed in time");
+    return isRunning;
+  }
+
+  assertHeld(): void {
+    if (this.isHeld()) return;
+    throw new MirrorError("locked", `the company has another owner, or will have one: ${this.endedBecause}`, {
+      hint: "Nothing is sent or stored any more; the next owner goes on.",
+    });
+  }
+
+  /** Postgres confirmed it. Does nothing where it has ended meanwhile. */
+  renewed(sentAt: SentAt): void {
+    if (this.isHeld() && sentAt.monotonicMs > this.sentAt.monotonicMs) this.sentAt = sentAt;
+  }
+
+  end(why: string): void {
+    if (!this.lost.aborted) this.ending.abort(why);
+  }
+}
+
+/**
+ * Makes a step that only an owner may make. Undefined: the company is not owned any more, or Postgres is away for now;
+ * where Postgres says that it has another owner, the lease ends at once.
+ *
+ * @throws what the step throws otherwise
+ */
+export async function whileOwned<T>(lease: Lease, step: () => Promise<T>): Promise<T | undefined> {
+  try {
+    lease.assertHeld();
+    return await step();
+  } catch (error) {
+    if (error instanceof MirrorError && error.kind === "locked") lease.end(error.message);
+    const isAway = error instanceof MirrorError && error.kind === "database" && error.retryable;
+    if (lease.isHeld() && !isAway) throw error;
+    return undefined;
+  }
+}

@@ -1,0 +1,132 @@
+import type { Postgres } from "./connection.ts";
+import { assertOwner, liveRival, lockAccountName, type Owner } from "./owners-table.ts";
+import { epochMs } from "./sql-time.ts";
+
+/** A company of the fleet. */
+export interface CompanyRow {
+  readonly name: string;
+  /** The document that `fleet add` wrote, as JSON; secrets are references. */
+  readonly config: unknown;
+  /** Which company of the service it is; null until its first owner has asked the service. */
+  readonly account: string | null;
+  readonly addedAtMs: number;
+  readonly changedAtMs: number;
+  /** It left the fleet: nobody may own it. */
+  readonly removed: boolean;
+}
+
+/** Companies that changed, and what to ask for next time. */
+export interface ChangedCompanies {
+  readonly companies: readonly CompanyRow[];
+  /** By Postgres' clock. */
+  readonly asOfMs: number;
+}
+
+/** Longer than a transaction that changes companies lasts: a change may become visible so long after its time. */
+const commitDelayMs = 60_000;
+
+const columns = `name, config, account, removed, ${epochMs("added_at")} AS "addedAtMs",
+  ${epochMs("changed_at")} AS "changedAtMs"`;
+
+/**
+ * The companies of the fleet and their configs.
+ *
+ * Guarantee: a row never disappears, so that every node notices a removal. Two companies of one account are never owned
+ * at the same time.
+ * Source of truth: table `companies`.
+ * Worst outcome of a crash: a command that changes several companies has changed some of them; repeating it is safe.
+ */
+export class CompaniesTable {
+  private readonly postgres: Postgres;
+
+  constructor(postgres: Postgres) {
+    this.postgres = postgres;
+  }
+
+  /** Adds a company, or changes its config. */
+  async put(name: string, config: unknown): Promise<"added" | "changed" | "unchanged"> {
+    const [row] = await this.postgres.query<{ outcome: "added" | "changed" | "unchanged" }>(
+      `WITH before AS (SELECT removed FROM fintoro_mirror.companies WHERE name = $1),
+       put AS (
+         INSERT INTO fintoro_mirror.companies AS c (name, config) VALUES ($1, $2::jsonb)
+         ON CONFLICT (name) DO UPDATE SET config = excluded.config, removed = false, changed_at = clock_timestamp()
+         WHERE c.config <> excluded.config OR c.removed
+         RETURNING 1)
+       SELECT CASE WHEN NOT EXISTS (SELECT FROM put) THEN 'unchanged'
+         WHEN EXISTS (SELECT FROM before WHERE NOT removed) THEN 'changed' ELSE 'added' END AS outcome`,
+      [name, JSON.stringify(config)],
+    );
+    return row?.outcome ?? "unchanged";
+  }
+
+  /** Takes a company out of the fleet. False: it is not there. Its mirror and what was published stay. */
+  async remove(name: string): Promise<boolean> {
+    const rows = await this.postgres.query(
+      `UPDATE fintoro_mirror.companies SET removed = true, changed_at = clock_timestamp()
+       WHERE name = $1 AND NOT removed RETURNING name`,
+      [name],
+    );
+    return rows.length > 0;
+  }
+
+  /** Null: the fleet never had it. */
+  async find(name: string): Promise<CompanyRow | null> {
+    const [row] = await this.postgres.query<CompanyRow>(
+      `SELECT ${columns} FROM fintoro_mirror.companies WHERE name = $1`,
+      [name],
+    );
+    return row ?? null;
+  }
+
+  /**
+   * All companies, removed ones too; with the `asOfMs` of an earlier list only those that changed since. A change can be
+   * listed more than once, and is never left out.
+   */
+  async list(changedSinceMs: number | null = null): Promise<ChangedCompanies> {
+    const [now] = await this.postgres.query<{ asOfMs: number }>(
+      `SELECT ${epochMs("clock_timestamp()")} AS "asOfMs"`,
+    );
+    const fromMs = changedSinceMs === null ? 0 : changedSinceMs - commitDelayMs;
+    const companies = await this.postgres.query<CompanyRow>(
+      `SELECT ${columns} FROM fintoro_mirror.companies
+       WHERE changed_at >= to_timestamp($1::float8 / 1000) ORDER BY name`,
+      [fromMs],
+    );
+    return { companies, asOfMs: now?.asOfMs ?? fromMs };
+  }
+
+  /**
+   * Notes which company of the service this is, as its owner learned it.
+   *
+   * @returns null; or the name of another company of the same account that is owned now: then nothing was noted, and
+   *   the caller must release its own
+   * @throws MirrorError `locked` where the company has another owner
+   */
+  setAccount(owner: Owner, account: string): Promise<string | null> {
+    return this.postgres.transaction(async (sql) => {
+      // The order of locks in OwnersTable.claim.
+      await sql.query("SELECT FROM fintoro_mirror.companies WHERE name = $1 FOR NO KEY UPDATE", [
+        owner.company,
+      ]);
+      await lockAccountName(sql, account);
+      await assertOwner(sql, owner);
+      const rival = await liveRival(sql, account, owner.company);
+      if (rival !== null) return rival;
+      await sql.query(moveBudget, [owner.company, account]);
+      await sql.query("UPDATE fintoro_mirror.companies SET account = $2 WHERE name = $1", [
+        owner.company,
+        account,
+      ]);
+      return null;
+    });
+  }
+}
+
+/** What was sent for the company while its account was not known, or another, counts for its account from now on. */
+const moveBudget = `INSERT INTO fintoro_mirror.budgets AS b (account, company, epoch, node, permits, last_at)
+  SELECT 'account ' || $2, company, epoch, node, permits, last_at FROM fintoro_mirror.budgets
+  WHERE account = (SELECT coalesce('account ' || account, 'company ' || name)
+    FROM fintoro_mirror.companies WHERE name = $1 AND account IS DISTINCT FROM $2)
+  ON CONFLICT (account) DO UPDATE SET company = excluded.company, epoch = excluded.epoch, node = excluded.node,
+    permits = b.permits + excluded.permits, last_at = excluded.last_at
+  WHERE b.last_at < excluded.last_at`;

@@ -1,0 +1,231 @@
+import type * as Pg from "pg";
+import { MirrorError } from "../../base/errors.ts";
+import type { Log } from "../../base/logger.ts";
+import { createRedactor } from "../../base/secret.ts";
+import { postgresError } from "./postgres-error.ts";
+
+/** What runs SQL: the pool, or one transaction. */
+export interface Sql {
+  /**
+   * Runs one statement and gives its rows. Without values it may be several statements.
+   *
+   * @throws MirrorError `database`; `retryable` where Postgres was away or gave way to another transaction
+   */
+  query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+}
+
+/** The fleet's Postgres. */
+export interface Postgres extends Sql {
+  /**
+   * Runs `step` in one transaction (read committed) and commits it. Whatever `step` throws rolls it back and is thrown
+   * again. Where the connection breaks during the commit nobody knows whether it was made: the error is `retryable`, and
+   * steps must allow for being made twice.
+   */
+  transaction<T>(step: (sql: Sql) => Promise<T>): Promise<T>;
+  /** Ends all connections; waits for running statements a bounded time. */
+  close(): Promise<void>;
+}
+
+/** How a node reaches Postgres. */
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database`. */
+  readonly url: string;
+  /** The node's name, which Postgres shows as `application_name`. */
+  readonly node: string;
+  readonly log: Log;
+  /** @default 10 */
+  readonly maxConnections?: number;
+}
+
+const connectTimeoutMs = 5_000;
+const statementTimeoutMs = 15_000;
+/** Later than the server's own: it ends a statement whose answer gets lost on the way. */
+const answerTimeoutMs = 20_000;
+/** A paused node must not keep a row locked that another one waits for. */
+const idleInTransactionMs = 5_000;
+const closeTimeoutMs = 5_000;
+const keepAliveDelayMs = 10_000;
+
+const oldestVersion = 13;
+
+/**
+ * Connects to the fleet's Postgres: a pool of connections, which are made when they are needed and again after a
+ * restart of the server.
+ *
+ * @throws MirrorError `config` without the package or with a wrong URL; `database` where the server cannot be used.
+ *   No message has the password.
+ */
+export async function openPostgres(options: PostgresOptions): Promise<Postgres> {
+  const { maxConnections = 10, node, log } = options;
+  const address = addressOf(options.url);
+  const { Pool, types } = await loadDriver();
+  const pool = new Pool({
+    connectionString: address.url,
+    application_name: node.slice(0, 63),
+    max: maxConnections,
+    connectionTimeoutMillis: connectTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: answerTimeoutMs,
+    idle_in_transaction_session_timeout: idleInTransactionMs,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveDelayMs,
+    // Sequence numbers, epochs and sizes stay below 2^53.
+    types: {
+      getTypeParser: (id, format) => (id === types.builtins.INT8 ? Number : types.getTypeParser(id, format)),
+    },
+  });
+  const postgres = new PooledPostgres(pool, address, log);
+  try {
+    await postgres.checkVersion();
+  } catch (error) {
+    await postgres.close();
+    throw error;
+  }
+  return postgres;
+}
+
+interface Address {
+  readonly url: string;
+  /** Host, port and database, for messages. */
+  readonly server: string;
+  readonly redact: (text: string) => string;
+}
+
+function addressOf(url: string): Address {
+  // The error of a wrong URL has it as a property, with the password: it is no cause here.
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  if (!parsed || !/^postgres(?:ql)?:$/.test(parsed.protocol))
+    throw new MirrorError("config", "fleet.postgres is no URL of a Postgres database", {
+      hint: "Write it as postgres://user:password@host:5432/database.",
+    });
+  const redact = createRedactor([
+    ...passwordForms(parsed.password),
+    ...parsed.searchParams.getAll("password"),
+  ]);
+  const host = parsed.hostname || parsed.searchParams.get("host") || "localhost";
+  const server = `${host}${parsed.port && `:${parsed.port}`}${parsed.pathname}`;
+  parsed.searchParams.delete("application_name");
+  return { url: parsed.href, server, redact };
+}
+
+/** As it stands in the URL, and decoded where it is encoded as it should be. */
+function passwordForms(written: string): string[] {
+  try {
+    return [written, decodeURIComponent(written)];
+  } catch {
+    return [written];
+  }
+}
+
+async function loadDriver(): Promise<typeof Pg> {
+  try {
+    return await import("pg");
+  } catch (cause) {
+    const hint = "npm install pg pg-boss";
+    throw new MirrorError("config", "many machines need the package pg, which is not installed", {
+      hint,
+      cause,
+    });
+  }
+}
+
+class PooledPostgres implements Postgres {
+  private readonly pool: Pg.Pool;
+  private readonly address: Address;
+
+  constructor(pool: Pg.Pool, address: Address, log: Log) {
+    this.pool = pool;
+    this.address = address;
+    // Without listeners the end of an idle connection, or of one between two statements, would end the process.
+    pool.on("error", (error) => log.debug("a connection to Postgres ended", { error: this.failure(error) }));
+    pool.on("connect", (client) => client.on("error", () => undefined));
+  }
+
+  async checkVersion(): Promise<void> {
+    const [row] = await this.query<{ version: number }>(
+      "SELECT current_setting('server_version_num')::int / 10000 AS version",
+    );
+    const version = row?.version ?? 0;
+    if (version >= oldestVersion) return;
+    throw new MirrorError("database", `Postgres at ${this.address.server} has version ${version}`, {
+      hint: `Use Postgres ${oldestVersion} or newer.`,
+    });
+  }
+
+  query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]> {
+    return this.run<Row>(this.pool, text, values);
+  }
+
+  async transaction<T>(step: (sql: Sql) => Promise<T>): Promise<T> {
+    const client = await this.connect();
+    const sql: Sql = {
+      query: <Row>(text: string, values?: readonly unknown[]) => this.run<Row>(client, text, values),
+    };
+    try {
+      await this.begin(client);
+      const result = await step(sql);
+      await this.commit(client);
+      client.release();
+      return result;
+    } catch (error) {
+      // Where the rollback fails the connection is broken, and the server rolls back by itself.
+      await client.query("ROLLBACK").then(
+        () => client.release(),
+        () => client.release(true),
+      );
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.pool.ending) return;
+    const timeout = Promise.withResolvers<void>();
+    const timer = setTimeout(timeout.resolve, closeTimeoutMs);
+    await Promise.race([this.pool.end(), timeout.promise]).finally(() => clearTimeout(timer));
+  }
+
+  private async connect(): Promise<Pg.PoolClient> {
+    try {
+      return await this.pool.connect();
+    } catch (error) {
+      throw this.failure(error);
+    }
+  }
+
+  /** A server or user that does not wait for the disk would answer deliveries before they are safe (I6). */
+  private begin(client: Pg.PoolClient): Promise<unknown> {
+    return this.run(
+      client,
+      `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
+       SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`,
+    );
+  }
+
+  /** Postgres answers the commit of a failed transaction with a rollback, and no error. */
+  private async commit(client: Pg.PoolClient): Promise<void> {
+    try {
+      const { command } = await client.query("COMMIT");
+      if (command !== "COMMIT") throw new Error("the transaction was rolled back: a statement in it failed");
+    } catch (error) {
+      throw this.failure(error);
+    }
+  }
+
+  private async run<Row>(
+    runner: Pg.Pool | Pg.PoolClient,
+    text: string,
+    values?: readonly unknown[],
+  ): Promise<Row[]> {
+    try {
+      const result: unknown = await runner.query(text, values && [...values]);
+      // Several statements have several results; the driver's types do not know that.
+      return [result].flat().flatMap((one) => (one as Pg.QueryResult).rows as Row[]);
+    } catch (error) {
+      throw this.failure(error);
+    }
+  }
+
+  private failure(error: unknown): MirrorError {
+    return postgresError(error, this.address.server, this.address.redact);
+  }
+}

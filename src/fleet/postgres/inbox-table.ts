@@ -1,0 +1,148 @@
+import type { Postgres, Sql } from "./connection.ts";
+import { isLive } from "./owners-table.ts";
+import { epochMs, intervalOf } from "./sql-time.ts";
+
+/** A verified delivery, as a receiver stores it. */
+export interface InboxDelivery {
+  readonly eventId: string;
+  readonly body: Buffer;
+}
+
+/** A stored delivery. */
+export interface InboxRow extends InboxDelivery {
+  /** From 1, per company, without holes. */
+  readonly seq: number;
+  readonly receivedAtMs: number;
+}
+
+/** How far a company's inbox is. */
+export interface InboxHead {
+  readonly company: string;
+  /** The last delivery's number. */
+  readonly seq: number;
+  /** The position in the published snapshot. */
+  readonly drained: number;
+}
+
+/** Deliveries in the published snapshot are kept for so long; their ids stay in the mirror for ever (I7). */
+const keptMs = 7 * 86_400_000;
+const prunedAtOnce = 5_000;
+/** Bodies that one read gives at most. */
+const maxReadBytes = 8_000_000;
+
+/**
+ * The fleet's inbox: deliveries of all companies, stored by any receiver and drained by the company's owner.
+ *
+ * Guarantee: when `add` returns, its deliveries and what `job` wrote are committed (I6). A company's numbers have no
+ * holes and become visible in their order, so a reader that asks for what follows its position misses nothing. A
+ * duplicate takes no number (I7).
+ * Source of truth: tables `inbox` and `inbox_heads`.
+ * Worst outcome of a crash: deliveries that were not answered are sent again by the service.
+ */
+export class InboxTable {
+  private readonly postgres: Postgres;
+
+  constructor(postgres: Postgres) {
+    this.postgres = postgres;
+  }
+
+  /**
+   * Stores deliveries of one company in one transaction.
+   *
+   * @param job runs in the same transaction where a delivery is new and the company has no owner now: an owner looks for
+   *   deliveries by itself. The safety net finds what comes in the moment of a release.
+   * @returns ids of the deliveries that are new
+   */
+  add(
+    company: string,
+    deliveries: readonly InboxDelivery[],
+    job?: (sql: Sql) => Promise<void>,
+  ): Promise<ReadonlySet<string>> {
+    return this.postgres.transaction(async (sql) => {
+      const { seq, isOwned } = await lockHead(sql, company);
+      const added = await sql.query<{ eventId: string }>(insertNew, [
+        company,
+        seq,
+        deliveries.map(({ eventId }) => eventId),
+        deliveries.map(({ body }) => body),
+      ]);
+      if (added.length > 0 && !isOwned) await job?.(sql);
+      return new Set(added.map(({ eventId }) => eventId));
+    });
+  }
+
+  /** Is this event in the inbox? */
+  async has(company: string, eventId: string): Promise<boolean> {
+    const sql = `SELECT FROM fintoro_mirror.inbox i WHERE ${isEvent("$1", "$2::text")}`;
+    return (await this.postgres.query(sql, [company, eventId])).length > 0;
+  }
+
+  /** Those of these companies that ever received something. */
+  heads(companies: readonly string[]): Promise<InboxHead[]> {
+    return this.postgres.query(
+      "SELECT company, seq, drained FROM fintoro_mirror.inbox_heads WHERE company = ANY($1::text[])",
+      [companies],
+    );
+  }
+
+  /** Deliveries after a position in their order: `limit` or 8 MB at most, and at least one where there is one. */
+  read(company: string, afterSeq: number, limit: number): Promise<InboxRow[]> {
+    return this.postgres.query(
+      `SELECT seq, event_id AS "eventId", body, ${epochMs("received_at")} AS "receivedAtMs" FROM (
+         SELECT *, sum(octet_length(body)) OVER (ORDER BY seq) - octet_length(body) AS bytes_before FROM (
+           SELECT * FROM fintoro_mirror.inbox WHERE company = $1 AND seq > $2 ORDER BY seq LIMIT $3) AS next
+       ) AS sized WHERE bytes_before < $4 ORDER BY seq`,
+      [company, afterSeq, limit, maxReadBytes],
+    );
+  }
+
+  /** Deletes old deliveries of all companies that are in a published snapshot. Gives how many; call it until 0. */
+  async prune(): Promise<number> {
+    const rows = await this.postgres.query(
+      `DELETE FROM fintoro_mirror.inbox WHERE ctid = ANY (ARRAY(
+         SELECT i.ctid FROM fintoro_mirror.inbox i JOIN fintoro_mirror.inbox_heads h USING (company)
+         WHERE i.received_at < clock_timestamp() - ${intervalOf("$1")} AND i.seq <= h.drained LIMIT $2))
+       RETURNING 1`,
+      [keptMs, prunedAtOnce],
+    );
+    return rows.length;
+  }
+}
+
+/** Locks the company's last number until the commit, so that numbers are given and become visible one after another. */
+async function lockHead(
+  sql: Sql,
+  company: string,
+): Promise<{ readonly seq: number; readonly isOwned: boolean }> {
+  const [head] = await sql.query<{ seq: number; isOwned: boolean }>(lockedHead, [company]);
+  if (head) return head;
+  await sql.query(
+    "INSERT INTO fintoro_mirror.inbox_heads (company, seq) VALUES ($1, 0) ON CONFLICT (company) DO NOTHING",
+    [company],
+  );
+  return lockHead(sql, company);
+}
+
+const lockedHead = `SELECT h.seq, EXISTS (
+    SELECT FROM fintoro_mirror.owners WHERE company = $1 AND ${isLive}) AS "isOwned"
+  FROM fintoro_mirror.inbox_heads h WHERE h.company = $1 FOR NO KEY UPDATE OF h`;
+
+/** SQL: is the row `i` this event of the company? In the words of the index `inbox_event`. */
+function isEvent(company: string, id: string): string {
+  return `i.company = ${company} AND left(i.event_id, 200) = left(${id}, 200)
+    AND hashtextextended(i.event_id, 0) = hashtextextended(${id}, 0) AND i.event_id = ${id}`;
+}
+
+/** What is there is looked for after the lock was taken: this statement sees all that was committed before. */
+const insertNew = `WITH given AS (
+    SELECT id, min(n) AS n FROM unnest($3::text[]) WITH ORDINALITY AS g (id, n)
+    WHERE NOT EXISTS (SELECT FROM fintoro_mirror.inbox i WHERE ${isEvent("$1", "g.id")})
+    GROUP BY id),
+  added AS (
+    INSERT INTO fintoro_mirror.inbox (company, seq, event_id, body)
+    SELECT $1, $2::bigint + row_number() OVER (ORDER BY n), id, ($4::bytea[])[n] FROM given
+    RETURNING event_id),
+  moved AS (
+    UPDATE fintoro_mirror.inbox_heads SET seq = seq + (SELECT count(*) FROM added)
+    WHERE company = $1 AND EXISTS (SELECT FROM added))
+  SELECT event_id AS "eventId" FROM added`;

@@ -1,0 +1,90 @@
+import type { Postgres } from "./connection.ts";
+import { epochMs } from "./sql-time.ts";
+
+/** What a node says about itself. */
+export interface NodeFacts {
+  readonly node: string;
+  readonly version: string;
+  readonly role: string;
+  /** Companies that it holds. */
+  readonly held: number;
+  /** Companies that it can hold. */
+  readonly capacity: number;
+}
+
+/** A node as others see it. */
+export interface NodeRow extends NodeFacts {
+  readonly startedAtMs: number;
+  /** Its last heartbeat. */
+  readonly seenAtMs: number;
+  readonly draining: boolean;
+}
+
+/** Nodes that were killed and never came back are forgotten after this. */
+const forgetAfter = "interval '1 day'";
+
+/**
+ * The nodes of the fleet: for people and for `fleet drain`. Nothing is decided from a missing heartbeat; ownerships
+ * expire by themselves.
+ *
+ * Guarantee: none but what the last heartbeat said.
+ * Source of truth: table `nodes`.
+ * Worst outcome of a crash: the node is shown with its last heartbeat until it is forgotten.
+ */
+export class NodesTable {
+  private readonly postgres: Postgres;
+
+  constructor(postgres: Postgres) {
+    this.postgres = postgres;
+  }
+
+  /** A node starts: a request to drain was meant for the process before. */
+  async register(facts: NodeFacts): Promise<void> {
+    await this.postgres.query(
+      `DELETE FROM fintoro_mirror.nodes WHERE seen_at < clock_timestamp() - ${forgetAfter}`,
+    );
+    await this.write(
+      facts,
+      "started_at = excluded.started_at, draining = false, version = excluded.version, role = excluded.role,",
+    );
+  }
+
+  /** A heartbeat. `draining`: the node shall release what it holds and claim nothing more. */
+  beat(facts: NodeFacts): Promise<{ readonly draining: boolean }> {
+    return this.write(facts, "");
+  }
+
+  /** The node stops. */
+  async remove(node: string): Promise<void> {
+    await this.postgres.query("DELETE FROM fintoro_mirror.nodes WHERE node = $1", [node]);
+  }
+
+  /** By name. */
+  list(): Promise<NodeRow[]> {
+    return this.postgres.query(
+      `SELECT node, version, role, held, capacity, draining, ${epochMs("started_at")} AS "startedAtMs",
+         ${epochMs("seen_at")} AS "seenAtMs" FROM fintoro_mirror.nodes ORDER BY node`,
+    );
+  }
+
+  /** Asks a node to drain. False: there is no such node. */
+  async drain(node: string): Promise<boolean> {
+    const rows = await this.postgres.query(
+      "UPDATE fintoro_mirror.nodes SET draining = true WHERE node = $1 RETURNING node",
+      [node],
+    );
+    return rows.length > 0;
+  }
+
+  private async write(facts: NodeFacts, more: string): Promise<{ readonly draining: boolean }> {
+    const { node, version, role, held, capacity } = facts;
+    const [row] = await this.postgres.query<{ draining: boolean }>(
+      `INSERT INTO fintoro_mirror.nodes (node, version, role, held, capacity, started_at, seen_at)
+       VALUES ($1, $2, $3, $4, $5, clock_timestamp(), clock_timestamp())
+       ON CONFLICT (node) DO UPDATE SET ${more} held = excluded.held, capacity = excluded.capacity,
+         seen_at = excluded.seen_at RETURNING draining`,
+      [node, version, role, held, capacity],
+    );
+    return { draining: row?.draining ?? false };
+  }
+}

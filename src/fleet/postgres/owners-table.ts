@@ -1,0 +1,214 @@
+import { MirrorError } from "../../base/errors.ts";
+import type { Postgres, Sql } from "./connection.ts";
+import { epochMs, intervalOf } from "./sql-time.ts";
+
+/** One node's right to write a company outside its process. */
+export interface Owner {
+  readonly company: string;
+  /** One higher with each claim. */
+  readonly epoch: number;
+  readonly node: string;
+}
+
+/**
+ * What a claim gave. `owned`: `by` is the node that owns the company. `account`: `by` is another company of the same
+ * account, which is owned now. `removed`: the fleet has no such company.
+ */
+export type Claim =
+  | {
+      readonly epoch: number;
+      /** The node whose ownership ended without a release; null: it was released, or this is the first one. */
+      readonly previousNode: string | null;
+    }
+  | { readonly refused: "owned" | "account"; readonly by: string }
+  | { readonly refused: "removed" };
+
+/** A company's last ownership. */
+export interface OwnerRow {
+  readonly company: string;
+  readonly epoch: number;
+  /** Null: released. */
+  readonly node: string | null;
+  readonly expiresAtMs: number;
+  /** Is there an owner now, by Postgres' clock? */
+  readonly live: boolean;
+}
+
+/** SQL: has the row of `owners` an owner now? */
+export const isLive = "(node IS NOT NULL AND expires_at > clock_timestamp())";
+
+/** SQL: the owner's row, locked, while it is `$1`, `$2`, `$3` (company, epoch, node) and has not ended. */
+export const ownerCondition = `SELECT company, epoch, node FROM fintoro_mirror.owners
+  WHERE company = $1 AND epoch = $2 AND node = $3 AND expires_at > clock_timestamp() FOR KEY SHARE`;
+
+/**
+ * Checks in a transaction that this is still the owner. Until the transaction ends nobody else can claim the company,
+ * not even after the ownership has expired; renewals go on.
+ *
+ * @throws MirrorError `locked` where the company has another owner or none
+ */
+export async function assertOwner(sql: Sql, owner: Owner): Promise<void> {
+  const rows = await sql.query(ownerCondition, valuesOf(owner));
+  if (rows.length === 0) throw noOwner(owner);
+}
+
+/** The values of `ownerCondition`. */
+export function valuesOf({ company, epoch, node }: Owner): [string, number, string] {
+  return [company, epoch, node];
+}
+
+/** The error of a write whose ownership has ended. */
+export function noOwner({ company, epoch, node }: Owner): MirrorError {
+  const message = `the company has another owner: ${node} owned ${company} in epoch ${epoch}, which has ended`;
+  const hint = "Nothing was written. The owner of now goes on with the company.";
+  return new MirrorError("locked", message, { hint });
+}
+
+/**
+ * Who may write a company outside its process.
+ *
+ * Guarantee: a company has at most one live owner, and so has an account; each claim gets a higher epoch. Only
+ * Postgres' clock decides when an ownership ends.
+ * Source of truth: table `owners`. A row stays when the company is released or removed, so that no epoch comes twice.
+ * Worst outcome of a crash: the company waits until its ownership expires.
+ */
+export class OwnersTable {
+  private readonly postgres: Postgres;
+
+  constructor(postgres: Postgres) {
+    this.postgres = postgres;
+  }
+
+  /** Takes a company that has no live owner, for `ttlMs`. A live owner is never replaced, this node's own neither. */
+  claim(company: string, node: string, ttlMs: number): Promise<Claim> {
+    return this.postgres.transaction(async (sql) => {
+      const found = await lockAccount(sql, company);
+      if (found === null) return { refused: "removed" };
+      const rival = found.account === null ? null : await liveRival(sql, found.account, company);
+      if (rival !== null) return { refused: "account", by: rival };
+      return takeOver(sql, company, node, ttlMs);
+    });
+  }
+
+  /**
+   * Makes what this node owns last `ttlMs` from now, in one statement.
+   *
+   * @returns the companies that it still owns; an ownership that has expired is not renewed
+   */
+  async renew(
+    node: string,
+    held: readonly Pick<Owner, "company" | "epoch">[],
+    ttlMs: number,
+  ): Promise<string[]> {
+    const rows = await this.postgres.query<{ company: string }>(
+      `UPDATE fintoro_mirror.owners o SET expires_at = clock_timestamp() + ${intervalOf("$4")}
+       FROM unnest($2::text[], $3::bigint[]) AS held (company, epoch)
+       WHERE o.company = held.company AND o.epoch = held.epoch AND o.node = $1
+         AND o.expires_at > clock_timestamp()
+       RETURNING o.company`,
+      [node, held.map(({ company }) => company), held.map(({ epoch }) => epoch), ttlMs],
+    );
+    return rows.map(({ company }) => company);
+  }
+
+  /** Gives a company back. False: it was not this owner's any more. */
+  async release(owner: Owner): Promise<boolean> {
+    const rows = await this.postgres.query(
+      `UPDATE fintoro_mirror.owners SET node = NULL, expires_at = clock_timestamp()
+       WHERE company = $1 AND epoch = $2 AND node = $3 RETURNING company`,
+      valuesOf(owner),
+    );
+    return rows.length > 0;
+  }
+
+  /** The last ownership of each of these companies; one that was never owned is left out. */
+  ownersOf(companies: readonly string[]): Promise<OwnerRow[]> {
+    return this.postgres.query(
+      `SELECT company, epoch, node, ${epochMs("expires_at")} AS "expiresAtMs",
+         ${isLive} AS live
+       FROM fintoro_mirror.owners WHERE company = ANY($1::text[]) ORDER BY company`,
+      [companies],
+    );
+  }
+}
+
+/**
+ * Locks the company's account until the end of the transaction: it cannot change, and no other company of it can be
+ * claimed. Order of locks everywhere: company, account, owner. Null: there is no such company.
+ */
+async function lockAccount(sql: Sql, company: string): Promise<{ readonly account: string | null } | null> {
+  const [found] = await sql.query<{ account: string | null }>(
+    "SELECT account FROM fintoro_mirror.companies WHERE name = $1 AND NOT removed FOR SHARE",
+    [company],
+  );
+  if (!found) return null;
+  if (found.account !== null) await lockAccountName(sql, found.account);
+  return found;
+}
+
+/** Holds off every other claim of a company of this account until the end of the transaction. */
+export async function lockAccountName(sql: Sql, account: string): Promise<void> {
+  await sql.query("SELECT pg_advisory_xact_lock(hashtextextended('fintoro_mirror account ' || $1, 0))", [
+    account,
+  ]);
+}
+
+/** Another company of the account that has a live owner. Asked under the lock of the account. */
+export async function liveRival(sql: Sql, account: string, company: string): Promise<string | null> {
+  const [rival] = await sql.query<{ company: string }>(
+    `SELECT o.company FROM fintoro_mirror.companies c JOIN fintoro_mirror.owners o ON o.company = c.name
+     WHERE c.account = $1 AND c.name <> $2 AND ${isLive} LIMIT 1`,
+    [account, company],
+  );
+  return rival?.company ?? null;
+}
+
+/**
+ * Judges the last ownership under a lock on its row, so that of several claims at once only the first is made. The
+ * lock of the new epoch then waits for what the last owner is publishing.
+ */
+async function takeOver(sql: Sql, company: string, node: string, ttlMs: number): Promise<Claim> {
+  const [last] = await sql.query<{ node: string | null; live: boolean }>(
+    `SELECT node, ${isLive} AS live FROM fintoro_mirror.owners WHERE company = $1 FOR NO KEY UPDATE`,
+    [company],
+  );
+  if (last?.live) return { refused: "owned", by: last.node ?? "" };
+  const [claimed] = await sql.query<{ epoch: number }>(last ? nextEpoch : firstEpoch, [company, node, ttlMs]);
+  // Another first claim was faster.
+  if (!claimed) return takeOver(sql, company, node, ttlMs);
+  return { epoch: claimed.epoch, previousNode: last?.node ?? null };
+}
+
+const firstEpoch = `INSERT INTO fintoro_mirror.owners (company, epoch, node, expires_at)
+  VALUES ($1, 1, $2, clock_timestamp() + ${intervalOf("$3")}) ON CONFLICT DO NOTHING RETURNING epoch`;
+
+const nextEpoch = `UPDATE fintoro_mirror.owners
+  SET epoch = epoch + 1, node = $2, expires_at = clock_timestamp() + ${intervalOf("$3")}
+  WHERE company = $1 RETURNING epoch`;
+
+/** A company that nobody looks after although there is something to do. */
+export interface WaitingCompany {
+  readonly company: string;
+  /** `owner ended`: its node was lost. `inbox`: deliveries came that no snapshot has. */
+  readonly reason: "owner ended" | "inbox";
+}
+
+/**
+ * The safety net below all triggers: companies whose owner was lost, and companies without an owner whose inbox is
+ * ahead of their snapshot. Read from two indexes that hold owned and waiting companies only.
+ */
+export function findWaitingCompanies(postgres: Postgres, limit: number): Promise<WaitingCompany[]> {
+  return postgres.query(waitingSql, [limit]);
+}
+
+/** For the test that asks Postgres how it reads it. */
+export const waitingSql = `SELECT company, min(reason) AS reason FROM (
+    SELECT company, 'owner ended' AS reason FROM fintoro_mirror.owners
+    WHERE node IS NOT NULL AND expires_at <= now()
+    UNION ALL
+    SELECT h.company, 'inbox' FROM fintoro_mirror.inbox_heads h
+    LEFT JOIN fintoro_mirror.owners o ON o.company = h.company
+    WHERE h.waiting AND (o.node IS NULL)
+  ) AS waiting
+  WHERE NOT EXISTS (SELECT FROM fintoro_mirror.companies c WHERE c.name = company AND c.removed)
+  GROUP BY company LIMIT $1`;

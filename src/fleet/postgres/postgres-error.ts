@@ -1,0 +1,55 @@
+import { messageOf, MirrorError } from "../../base/errors.ts";
+
+/** Codes of sockets and name lookups that mean: nobody answers there, perhaps later. */
+const awayCodes = new Set(
+  "ECONNREFUSED ECONNRESET ETIMEDOUT EPIPE ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ENOENT".split(" "),
+);
+
+/** Errors of the driver that have no code. */
+const awayMessages =
+  /connection (?:terminated|ended|error|is closed)|timeout exceeded when trying to connect|query read timeout|not queryable/i;
+
+/** What an operator can do about an SQLSTATE, or about its class (two characters). */
+const hints: Readonly<Record<string, string>> = {
+  "28": "Check the user and the password in fleet.postgres.",
+  "3D000": "Create the database, or name another one in fleet.postgres.",
+  "42501":
+    "Grant the user the right to create a schema in this database, or let its owner run the command once.",
+  "53300": "Raise max_connections of Postgres, or run fewer nodes.",
+  "53100": "The disk of Postgres is full: free space on it.",
+  "3F000": "The fleet's tables are missing: `fleet add` makes them, and so does a worker.",
+  "42P01": "The fleet's tables are missing: `fleet add` makes them, and so does a worker.",
+  "25006": "fleet.postgres names a server that only reads: name the one that writes.",
+};
+
+const awayHint = "Check that Postgres runs and that fleet.postgres names it.";
+
+/**
+ * SQLSTATEs after which the same statement can succeed: connection (08), resources (53), operator intervention and
+ * shutdown (57), a lock or transaction that gave way (40, 55P03), a session that was ended (25P03), a server that became
+ * a standby (25006).
+ */
+const retryableState = /^(?:08|40|53|57|55P03|25P03|25006)/;
+
+/**
+ * The MirrorError of what the driver threw. `server` names host, port and database.
+ *
+ * @param redact removes the password, whatever the message says
+ */
+export function postgresError(error: unknown, server: string, redact: (text: string) => string): MirrorError {
+  if (error instanceof MirrorError) return error;
+  const code = codeOf(error);
+  const reason = redact(messageOf(error) || code || "no reason was given");
+  if (awayCodes.has(code) || awayMessages.test(reason)) {
+    const options = { retryable: true, hint: awayHint, cause: error };
+    return new MirrorError("database", `Postgres at ${server} does not answer: ${reason}`, options);
+  }
+  const hint = hints[code] ?? hints[code.slice(0, 2)];
+  const options = { retryable: retryableState.test(code), cause: error, ...(hint ? { hint } : {}) };
+  return new MirrorError("database", `Postgres at ${server}: ${reason}${code && ` (${code})`}`, options);
+}
+
+function codeOf(error: unknown): string {
+  const code: unknown = error instanceof Error && "code" in error ? error.code : null;
+  return typeof code === "string" ? code : "";
+}

@@ -1,0 +1,112 @@
+import { MirrorError } from "../../base/errors.ts";
+import type { Postgres, Sql } from "./connection.ts";
+
+/** Any number that no other program takes for its advisory locks. */
+const migrationLock = 5_640_917_273_001;
+
+/**
+ * The steps from nothing to the newest tables. A step that was released is never changed. A new one only adds, so that
+ * nodes of the version before go on working while the fleet is replaced.
+ */
+const migrations: readonly (readonly string[])[] = [
+  [
+    `CREATE TABLE fintoro_mirror.companies (
+      name text PRIMARY KEY, config jsonb NOT NULL, account text,
+      added_at timestamptz NOT NULL DEFAULT now(), changed_at timestamptz NOT NULL DEFAULT now(),
+      removed boolean NOT NULL DEFAULT false)`,
+    "CREATE INDEX companies_account ON fintoro_mirror.companies (account) WHERE account IS NOT NULL",
+    "CREATE INDEX companies_changed ON fintoro_mirror.companies (changed_at)",
+
+    // Rows that change often leave room on their page (fillfactor), and no index holds what changes often: such an
+    // update writes no index.
+    `CREATE TABLE fintoro_mirror.owners (
+      company text PRIMARY KEY, epoch bigint NOT NULL CHECK (epoch > 0), node text, expires_at timestamptz NOT NULL)
+      WITH (fillfactor = 50)`,
+    // Makes the epoch a key: FOR KEY SHARE then holds off a claim (a new epoch), and no renewal (a later expiry).
+    "CREATE UNIQUE INDEX owners_epoch ON fintoro_mirror.owners (company, epoch)",
+    "CREATE INDEX owners_held ON fintoro_mirror.owners (node) WHERE node IS NOT NULL",
+
+    `CREATE TABLE fintoro_mirror.nodes (
+      node text PRIMARY KEY, started_at timestamptz NOT NULL, seen_at timestamptz NOT NULL, version text NOT NULL,
+      role text NOT NULL, draining boolean NOT NULL DEFAULT false, held integer NOT NULL, capacity integer NOT NULL)
+      WITH (fillfactor = 50)`,
+    `CREATE TABLE fintoro_mirror.receiving (
+      id bigserial PRIMARY KEY, started_at timestamptz NOT NULL, seen_at timestamptz NOT NULL)
+      WITH (fillfactor = 50)`,
+
+    // drained: the position in the published snapshot.
+    `CREATE TABLE fintoro_mirror.inbox_heads (
+      company text PRIMARY KEY, seq bigint NOT NULL, drained bigint NOT NULL DEFAULT 0,
+      waiting boolean GENERATED ALWAYS AS (seq > drained) STORED) WITH (fillfactor = 50)`,
+    "CREATE INDEX inbox_heads_waiting ON fintoro_mirror.inbox_heads (company) WHERE waiting",
+    `CREATE TABLE fintoro_mirror.inbox (
+      company text NOT NULL, seq bigint NOT NULL, event_id text NOT NULL, body bytea NOT NULL,
+      received_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (company, seq))`,
+    // Not the id itself: an index holds no text of more than 2,700 bytes, and the service decides how long ids are.
+    `CREATE UNIQUE INDEX inbox_event
+      ON fintoro_mirror.inbox (company, left(event_id, 200), hashtextextended(event_id, 0))`,
+    "CREATE INDEX inbox_received ON fintoro_mirror.inbox USING brin (received_at)",
+
+    `CREATE TABLE fintoro_mirror.snapshots (
+      company text PRIMARY KEY, epoch bigint NOT NULL, id text NOT NULL, seq bigint NOT NULL, inbox_seq bigint NOT NULL,
+      size_bytes bigint NOT NULL, sha256 text NOT NULL, taken_at timestamptz NOT NULL, node text NOT NULL,
+      facts jsonb NOT NULL) WITH (fillfactor = 50)`,
+    `CREATE TABLE fintoro_mirror.changes (
+      company text NOT NULL, seq bigint NOT NULL, resource text NOT NULL, record_id text NOT NULL, op text NOT NULL,
+      at timestamptz NOT NULL, cause text NOT NULL, PRIMARY KEY (company, seq))`,
+
+    `CREATE TABLE fintoro_mirror.budgets (
+      account text PRIMARY KEY, company text NOT NULL, epoch bigint NOT NULL, node text NOT NULL,
+      permits bigint NOT NULL, last_at timestamptz NOT NULL) WITH (fillfactor = 50)`,
+    `CREATE TABLE fintoro_mirror.reports (
+      company text PRIMARY KEY, epoch bigint NOT NULL, published_at timestamptz NOT NULL, seq bigint NOT NULL,
+      files jsonb NOT NULL) WITH (fillfactor = 50)`,
+  ],
+];
+
+/**
+ * Makes the fleet's tables, or brings them to this program's version. Nodes that start at the same time wait for each
+ * other.
+ *
+ * @throws MirrorError `database`, also where a newer program has changed the tables
+ */
+export async function migrateFleet(postgres: Postgres): Promise<void> {
+  if ((await versionOf(postgres)) === migrations.length) return;
+  await postgres.transaction(async (sql) => {
+    await sql.query("SELECT pg_advisory_xact_lock($1::bigint)", [migrationLock]);
+    const present = await versionOf(sql);
+    if (present === 0) await createSchema(sql);
+    for (const [index, statements] of migrations.entries())
+      if (index >= present) await applyMigration(sql, index + 1, statements);
+  });
+}
+
+/** 0: there are no tables. */
+async function versionOf(sql: Sql): Promise<number> {
+  // Not to_regclass(): after the wait for the lock it may still answer from the session's cache.
+  const found = await sql.query(
+    "SELECT FROM pg_tables WHERE schemaname = 'fintoro_mirror' AND tablename = 'migrations'",
+  );
+  if (found.length === 0) return 0;
+  const [row] = await sql.query<{ version: number }>(
+    "SELECT coalesce(max(version), 0) AS version FROM fintoro_mirror.migrations",
+  );
+  const version = row?.version ?? 0;
+  if (version <= migrations.length) return version;
+  const message = `the fleet's tables have version ${version}; this program knows up to ${migrations.length}`;
+  throw new MirrorError("database", message, {
+    hint: "Use the version of fintoro-mirror that the other nodes have, or a newer one.",
+  });
+}
+
+async function createSchema(sql: Sql): Promise<void> {
+  await sql.query("CREATE SCHEMA IF NOT EXISTS fintoro_mirror");
+  await sql.query(`CREATE TABLE IF NOT EXISTS fintoro_mirror.migrations (
+    version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`);
+}
+
+async function applyMigration(sql: Sql, version: number, statements: readonly string[]): Promise<void> {
+  await sql.query("SET LOCAL statement_timeout = 0");
+  for (const statement of statements) await sql.query(statement);
+  await sql.query("INSERT INTO fintoro_mirror.migrations (version) VALUES ($1)", [version]);
+}

@@ -1,0 +1,145 @@
+import { MirrorError } from "../../base/errors.ts";
+import type { Postgres, Sql } from "./connection.ts";
+import { assertOwner, type Owner } from "./owners-table.ts";
+import { epochMs } from "./sql-time.ts";
+
+/** Which snapshot of a company counts, and what is in it. */
+export interface SnapshotPointer {
+  readonly company: string;
+  readonly epoch: number;
+  readonly id: string;
+  /** The mirror's last change. */
+  readonly seq: number;
+  /** The mirror's position in the inbox. */
+  readonly inboxSeq: number;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+  readonly takenAtMs: number;
+  readonly node: string;
+  /** Facts of the mirror for `fleet status`, by name. */
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+/** One row of the change log, without the record. */
+export interface ChangeRow {
+  readonly seq: number;
+  readonly resource: string;
+  readonly recordId: string;
+  readonly op: string;
+  /** ISO. */
+  readonly at: string;
+  readonly cause: string;
+}
+
+/** Rows of the change log that one statement inserts. */
+const changesAtOnce = 2_000;
+
+/**
+ * The pointer to each company's published snapshot, and the change log up to it.
+ *
+ * Guarantee: pointer, change log and inbox position move in one transaction that holds the ownership. What Postgres
+ * shows of the change log is in the snapshot; its numbers never go back.
+ * Source of truth: tables `snapshots` and `changes`.
+ * Worst outcome of a crash: a snapshot is stored to which no pointer leads; the next one removes it.
+ */
+export class SnapshotsTable {
+  private readonly postgres: Postgres;
+
+  constructor(postgres: Postgres) {
+    this.postgres = postgres;
+  }
+
+  /**
+   * Makes a stored snapshot the company's.
+   *
+   * @param changesAfter gives the snapshot's change log after the last number that was published, in order
+   * @throws MirrorError `locked` where the company has another owner: then nothing has changed
+   */
+  publish(
+    owner: Owner,
+    snapshot: Omit<SnapshotPointer, "company" | "epoch" | "node">,
+    changesAfter: (seq: number) => Iterable<ChangeRow>,
+  ): Promise<void> {
+    const { company } = owner;
+    return this.postgres.transaction(async (sql) => {
+      await assertOwner(sql, owner);
+      const publishedSeq = await lastSeq(sql, company);
+      if (snapshot.seq < publishedSeq) throw wouldGoBack(company, snapshot.seq, publishedSeq);
+      await insertChanges(sql, company, changesAfter(publishedSeq));
+      await movePointer(sql, owner, snapshot);
+      // Last: receivers wait for this row.
+      await sql.query(
+        `UPDATE fintoro_mirror.inbox_heads SET drained = least(seq, greatest(drained, $2)) WHERE company = $1`,
+        [company, snapshot.inboxSeq],
+      );
+    });
+  }
+
+  /** Null: none was published. */
+  async current(company: string): Promise<SnapshotPointer | null> {
+    const [row] = await this.postgres.query<SnapshotPointer>(
+      `SELECT company, epoch, id, seq, inbox_seq AS "inboxSeq", size_bytes AS "sizeBytes", sha256,
+         ${epochMs("taken_at")} AS "takenAtMs", node, facts FROM fintoro_mirror.snapshots WHERE company = $1`,
+      [company],
+    );
+    return row ?? null;
+  }
+}
+
+async function lastSeq(sql: Sql, company: string): Promise<number> {
+  const [row] = await sql.query<{ seq: number }>(
+    "SELECT seq FROM fintoro_mirror.snapshots WHERE company = $1",
+    [company],
+  );
+  return row?.seq ?? 0;
+}
+
+function wouldGoBack(company: string, seq: number, publishedSeq: number): MirrorError {
+  const message = `the snapshot of ${company} ends with change ${seq}, the published one with ${publishedSeq}`;
+  const hint =
+    "It was not published. The company goes on from the published snapshot when it is opened again.";
+  return new MirrorError("database", message, { hint });
+}
+
+async function insertChanges(sql: Sql, company: string, changes: Iterable<ChangeRow>): Promise<void> {
+  let rows: ChangeRow[] = [];
+  for (const change of changes) {
+    rows.push(change);
+    if (rows.length < changesAtOnce) continue;
+    await insertRows(sql, company, rows);
+    rows = [];
+  }
+  if (rows.length > 0) await insertRows(sql, company, rows);
+}
+
+async function insertRows(sql: Sql, company: string, rows: readonly ChangeRow[]): Promise<void> {
+  await sql.query(
+    `INSERT INTO fintoro_mirror.changes (company, seq, resource, record_id, op, at, cause)
+     SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[])`,
+    [
+      company,
+      rows.map(({ seq }) => seq),
+      rows.map(({ resource }) => resource),
+      rows.map(({ recordId }) => recordId),
+      rows.map(({ op }) => op),
+      rows.map(({ at }) => at),
+      rows.map(({ cause }) => cause),
+    ],
+  );
+}
+
+async function movePointer(
+  sql: Sql,
+  { company, epoch, node }: Owner,
+  { id, seq, inboxSeq, sizeBytes, sha256, takenAtMs, facts }: Omit<SnapshotPointer, keyof Owner>,
+): Promise<void> {
+  await sql.query(
+    `INSERT INTO fintoro_mirror.snapshots
+       (company, epoch, node, id, seq, inbox_seq, size_bytes, sha256, taken_at, facts)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, to_timestamp($9::float8 / 1000), $10::jsonb)
+     ON CONFLICT (company) DO UPDATE SET epoch = excluded.epoch, node = excluded.node, id = excluded.id,
+       seq = excluded.seq, inbox_seq = excluded.inbox_seq, size_bytes = excluded.size_bytes,
+       sha256 = excluded.sha256, taken_at = excluded.taken_at, facts = excluded.facts`,
+    [company, epoch, node, id, seq, inboxSeq, sizeBytes, sha256, takenAtMs, JSON.stringify(facts)],
+  );
+}

@@ -1,0 +1,214 @@
+import type { Clock } from "../../base/clock.ts";
+import { hintOf, messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/logger.ts";
+import { valueAt } from "../../config/config-problems.ts";
+import { resolveSecrets, type ResolvedSecret, type SecretSource } from "../../config/secrets.ts";
+import type { DeliveryForm } from "../../connector/service-protocol.ts";
+import type { Refusal, RefusalCounts } from "../../webhook/delivery-gap/refusal-watch.ts";
+import type { RefusalReason } from "../../webhook/ingest/delivery.ts";
+import type { Ingest } from "../../webhook/ingest/ingest.ts";
+import { createKeyring, type Keyring } from "../../webhook/keys/keyring.ts";
+import type { Companies } from "../../webhook/server/receiver.ts";
+import { CompaniesTable, type CompanyRow } from "../postgres/companies-table.ts";
+import type { Postgres } from "../postgres/connection.ts";
+import { InboxTable } from "../postgres/inbox-table.ts";
+import { ReceivingTable } from "../postgres/receiving-table.ts";
+import { CircuitBreaker } from "./circuit-breaker.ts";
+import { FleetIngest, type DeliverySettings, type FleetIngestParts } from "./fleet-ingest.ts";
+
+/** What the companies are received with. */
+export interface FleetCompaniesParts extends Pick<FleetIngestParts, "sendJob"> {
+  readonly postgres: Postgres;
+  /** How a connector's service delivers; null: the connector that a document without a name means. */
+  readonly formOf: (connector: string | null) => Promise<DeliveryForm>;
+  /** This node's environment and files. */
+  readonly secrets: SecretSource;
+  /** File of a company's retired keys on this node. */
+  readonly retiredKeys: (company: string) => string;
+  readonly onSecrets: (secrets: readonly string[]) => void;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Ends what goes on by itself. */
+  readonly closed: AbortSignal;
+}
+
+/** A company whose deliveries this node cannot verify, and why. */
+export interface MissingSecret {
+  readonly company: string;
+  readonly problem: string;
+}
+
+/** What this node received since its start; no company is named, because there may be a hundred thousand. */
+export interface ReceivedCounts {
+  /** Answers to deliveries: `stored`, `known` or an HTTP status. */
+  readonly answers: Readonly<Record<string, number>>;
+  /** Deliveries that were refused, by reason. */
+  readonly refusals: RefusalCounts;
+  /** Requests for no company and no page, by the status of the answer. */
+  readonly strays: Readonly<Record<string, number>>;
+}
+
+const refreshEveryMs = 10_000;
+const retryMs = 1_000;
+/** Companies looked at in one turn of the event loop. */
+const lookedAtOnce = 100;
+
+/**
+ * The companies of the fleet, whose deliveries every node answers.
+ *
+ * Guarantee: a company that joins, changes or leaves does so here within 15 s. One whose secret is missing on this node
+ * concerns nobody else. Until the companies were read once, deliveries are refused as "send again".
+ * Source of truth: tables `companies` and `inbox`; the environment and the files of this node for secrets.
+ * Worst outcome of a crash: none; everything is read again.
+ */
+export class FleetCompanies implements Companies {
+  private readonly parts: FleetCompaniesParts;
+  private readonly companies: CompaniesTable;
+  private readonly receiving: ReceivingTable;
+  private readonly breaker: CircuitBreaker;
+  private readonly ofIngests: FleetIngestParts;
+  private readonly known = new Map<string, FleetIngest>();
+  private readonly missing = new Map<string, string>();
+  private readonly answers: Record<string, number> = {};
+  private readonly refusals: Partial<Record<RefusalReason, number>> = {};
+  private readonly strays: Record<string, number> = {};
+  private readonly forms = new Map<string | null, DeliveryForm>();
+  /** Null: the companies were never read. */
+  private asOfMs: number | null = null;
+  private hasFailed = false;
+
+  constructor(parts: FleetCompaniesParts) {
+    const { postgres, sendJob } = parts;
+    this.parts = parts;
+    this.companies = new CompaniesTable(postgres);
+    this.receiving = new ReceivingTable(postgres);
+    this.breaker = new CircuitBreaker({ ...parts, probe: () => postgres.query("SELECT 1") });
+    this.ofIngests = { inbox: new InboxTable(postgres), breaker: this.breaker, sendJob };
+  }
+
+  /** Of the fleet, as this node knows them; null: they were never read. */
+  get count(): number | null {
+    return this.asOfMs === null ? null : this.known.size;
+  }
+
+  /** Why no delivery can be answered with 204 now; null: they can. */
+  get problem(): string | null {
+    return this.asOfMs === null ? "the companies were not read from Postgres yet" : this.breaker.problem;
+  }
+
+  get counts(): ReceivedCounts {
+    return { answers: this.answers, refusals: this.refusals, strays: this.strays };
+  }
+
+  /** By name. */
+  missingSecrets(): MissingSecret[] {
+    const all = [...this.missing].map(([company, problem]) => ({ company, problem }));
+    return all.toSorted((a, b) => (a.company < b.company ? -1 : 1));
+  }
+
+  find(name: string): Ingest | "unavailable" | null {
+    return this.known.get(name) ?? (this.asOfMs === null ? "unavailable" : null);
+  }
+
+  countAnswer(name: string, result: string, refusal?: Refusal): void {
+    const counts = name === "" ? this.strays : this.answers;
+    counts[result] = (counts[result] ?? 0) + 1;
+    if (refusal) this.refusals[refusal.reason] = (this.refusals[refusal.reason] ?? 0) + 1;
+  }
+
+  /** Reads what changed, and notes that this node receives, until `closed`. Never rejects. */
+  async follow(): Promise<void> {
+    const { clock, log, closed } = this.parts;
+    while (!closed.aborted) {
+      try {
+        await this.refresh();
+        await this.breaker.run(() => this.receiving.beat());
+        this.hasFailed = false;
+      } catch (error) {
+        const fields = { error: messageOf(error), ...hintOf(error) };
+        if (!this.hasFailed)
+          log.warn("the companies cannot be read from Postgres; it is tried again", fields);
+        this.hasFailed = true;
+      }
+      await clock.sleep(this.hasFailed ? retryMs : refreshEveryMs, closed);
+    }
+  }
+
+  /** Reads the companies that changed, and the key files that did. Throws MirrorError `database`. */
+  async refresh(): Promise<void> {
+    const { companies, asOfMs } = await this.companies.list(this.asOfMs);
+    await inSlices(companies, (row) => this.take(row));
+    this.asOfMs = asOfMs;
+    await inSlices([...this.missing.keys()], (name) => this.lookForSecrets(name));
+    await inSlices([...this.known.values()], (ingest) => ingest.openedKeyring?.refresh());
+  }
+
+  private async take(row: CompanyRow): Promise<void> {
+    const { name, removed } = row;
+    const known = this.known.get(name);
+    if (removed) {
+      this.known.delete(name);
+      this.missing.delete(name);
+      return;
+    }
+    const settings = await this.settingsOf(row);
+    if (known?.settings.secrets === settings.secrets && known.form === settings.form) return;
+    // The same object stays: deliveries that wait for its commit keep their order.
+    if (known) known.change(settings);
+    else this.known.set(name, new FleetIngest(name, settings, this.ofIngests, this.openKeyring));
+    this.lookForSecrets(name);
+  }
+
+  private async settingsOf({ name, config }: CompanyRow): Promise<DeliverySettings> {
+    const named = valueAt(config, ["connector"]);
+    const connector = typeof named === "string" ? named : null;
+    const form = this.forms.get(connector) ?? (await this.parts.formOf(connector));
+    this.forms.set(connector, form);
+    return {
+      secrets: JSON.stringify(valueAt(config, ["companies", name, "webhook", "secrets"]) ?? []),
+      form,
+    };
+  }
+
+  private lookForSecrets(name: string): void {
+    const ingest = this.known.get(name);
+    const problems = ingest ? this.secretsOf(ingest).flatMap(({ missing }) => missing?.message ?? []) : [];
+    if (problems.length === 0) {
+      this.missing.delete(name);
+      return;
+    }
+    const problem = problems.join("; ");
+    if (this.missing.get(name) !== problem)
+      this.parts.log.warn("deliveries of a company cannot be verified on this node", {
+        company: name,
+        problem,
+      });
+    this.missing.set(name, problem);
+  }
+
+  private secretsOf({ company, settings }: FleetIngest): ResolvedSecret[] {
+    const secrets: unknown = JSON.parse(settings.secrets);
+    const document = { companies: { [company]: { webhook: { secrets } } } };
+    return [...resolveSecrets(document, this.parts.secrets).values()];
+  }
+
+  private readonly openKeyring = (ingest: FleetIngest): Keyring => {
+    const { clock, onSecrets, retiredKeys } = this.parts;
+    const resolved = this.secretsOf(ingest);
+    return createKeyring({
+      secrets: resolved.map(({ secret }) => secret),
+      places: resolved.map(({ place }) => place),
+      file: retiredKeys(ingest.company),
+      clock,
+      onSecrets,
+    });
+  };
+}
+
+/** Deliveries have their turn in between. */
+async function inSlices<T>(items: readonly T[], step: (item: T) => unknown): Promise<void> {
+  for (const [i, item] of items.entries()) {
+    if (i > 0 && i % lookedAtOnce === 0) await new Promise<void>((resolve) => setImmediate(resolve));
+    await step(item);
+  }
+}

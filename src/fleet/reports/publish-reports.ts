@@ -1,0 +1,80 @@
+import { eitherSignal } from "../../base/cancellation.ts";
+import type { Config } from "../../config/config.ts";
+import type { MirrorFiles } from "../../config/mirror-files.ts";
+import type { Ownership } from "../ownership/ownership.ts";
+import type { ReportFiles, ReportsTable } from "../postgres/reports-table.ts";
+import type { FleetStore, WriteRight } from "../store/fleet-store.ts";
+import { findMadeReport, reportKey, type MadeFile } from "./report-files.ts";
+
+/** What publishing reports works with. */
+export interface PublishReportsParts {
+  readonly ownership: Ownership;
+  readonly schedule: Pick<Config["schedule"], "publish">;
+  readonly files: MirrorFiles;
+  readonly store: FleetStore;
+  readonly reports: Pick<ReportsTable, "begin" | "current" | "publish">;
+  readonly signal: AbortSignal;
+}
+
+/** What publishing reports did, as keys of the store. */
+export interface PublishedReports {
+  readonly seq: number;
+  readonly written: readonly string[];
+  readonly removed: readonly string[];
+  /** Of what was written. */
+  readonly bytes: number;
+}
+
+/**
+ * Stores the report and the Parquet files that this node has made of a company where readers of all companies find
+ * them, and removes those of tables that are there no more. Gives null where nothing has changed.
+ *
+ * Guarantee: each file is replaced at once, by the company's owner only. Where the table `reports` has a hash, the
+ * store holds that content: what is about to change loses its hash first.
+ * Source of truth: the mirror, of which all of it can be made again.
+ * Worst outcome of a crash: some files are newer than others until the next publication, which replaces all without a
+ * hash.
+ *
+ * @throws MirrorError `locked` once the ownership is lost, `stopped`, `database`, and those of the store
+ */
+export async function publishReports(parts: PublishReportsParts): Promise<PublishedReports | null> {
+  const { ownership, files, store, reports, signal } = parts;
+  const { company, epoch, node } = ownership;
+  const withReport = parts.schedule.publish !== null;
+  const made = await findMadeReport(company, files, withReport);
+  if (!made) return null;
+  const before = await reports.current(company);
+  const known = before?.files ?? {};
+  const changed = made.files.filter(({ key, content }) => known[key]?.content !== content);
+  const kept = { ...(withReport && reportIn(known, company)), ...contentsOf(made.files) };
+  const gone = Object.keys(known).filter((key) => !Object.hasOwn(kept, key));
+  if (changed.length === 0 && gone.length === 0 && before?.seq === made.seq) return null;
+  const right: WriteRight = {
+    signal: eitherSignal(ownership.lost, signal),
+    assertHeld: () => ownership.assertHeld(),
+  };
+  right.assertHeld();
+  const owner = { company, epoch, node };
+  const written = changed.map(({ key }) => key);
+  if (before) await reports.begin(owner, withoutHashes(known, [...written, ...gone]));
+  for (const { key, file } of changed) await store.put(key, file, right);
+  for (const key of gone) await store.remove(key, right);
+  right.assertHeld();
+  await reports.publish(owner, { seq: made.seq, files: kept });
+  return { seq: made.seq, written, removed: gone, bytes: changed.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
+
+function contentsOf(files: readonly MadeFile[]): ReportFiles {
+  return Object.fromEntries(files.map(({ key, content, bytes }) => [key, { content, bytes }]));
+}
+
+/** A report that this node has not made yet stays as it is. */
+function reportIn(known: ReportFiles, company: string): ReportFiles {
+  const key = reportKey(company);
+  return known[key] ? { [key]: known[key] } : {};
+}
+
+function withoutHashes(files: ReportFiles, keys: readonly string[]): ReportFiles {
+  const unknown = keys.map((key) => [key, { content: null, bytes: files[key]?.bytes ?? 0 }] as const);
+  return { ...files, ...Object.fromEntries(unknown) };
+}

@@ -1,0 +1,89 @@
+import { createReadStream, rmSync } from "node:fs";
+import { constants, createZstdCompress, createZstdDecompress } from "node:zlib";
+import { replaceFile } from "../../base/atomic-file.ts";
+import { MirrorError } from "../../base/errors.ts";
+import { answerTask } from "../../base/threads/run-in-thread.ts";
+import { copyMirror } from "../../backup/content/copy-mirror.ts";
+import { freePlace, removeMirror } from "../../backup/content/free-place.ts";
+import { hashOf, writeTransformed } from "../../files/content-hash.ts";
+import { Meta, pinnedIdentity } from "../../state/meta.ts";
+import { databaseError, openDatabase, type Db } from "../../store/database.ts";
+import { assertReadable } from "../../store/migrations/migrate.ts";
+import { readMirrorPosition } from "./mirror-position.ts";
+import { readSummary } from "./snapshot-summary.ts";
+import type { MirrorTask, PackedMirror, PackTask, PlaceTask } from "./mirror-threads.ts";
+
+/**
+ * Measured on a mirror of 10,000 documents, 97 MB: level 3 makes 11.2 MB of it in 0.6 s, level 1 12.5 MB in 0.4 s,
+ * level 6 10.1 MB in 1.2 s, level 9 9.5 MB in 2.1 s; gzip 15.2 MB in 1.2 s.
+ */
+const level = { [constants.ZSTD_c_compressionLevel]: 3 };
+
+/** Fewer turns than with the usual 64 kB. */
+const readBytes = 256 * 1024;
+
+/** Who ends the thread ends the work: nothing in it needs a signal. */
+const neverAborts = new AbortController().signal;
+
+await answerTask(async (task: MirrorTask) => {
+  try {
+    return await (task.kind === "pack" ? pack(task) : place(task));
+  } catch (error) {
+    throw databaseError(task.mirror, error);
+  }
+});
+
+async function pack({ mirror, copy, packed, takenAtMs }: PackTask): Promise<PackedMirror> {
+  const facts = await copyMirror(mirror, copy, neverAborts);
+  const db = openDatabase(copy, { readonly: true });
+  const position = readMirrorPosition(db);
+  const summary = readSummary(db, takenAtMs);
+  db.close();
+  const source = createReadStream(copy, { highWaterMark: readBytes });
+  const { read, written } = await writeTransformed(source, createZstdCompress({ params: level }), packed);
+  return { facts, position, summary, unpacked: read, packed: written };
+}
+
+async function place({ packed, unpacked, expected, mirror, about }: PlaceTask): Promise<void> {
+  await writeTransformed(createReadStream(packed), createZstdDecompress(), unpacked);
+  // Read again from the disk.
+  const found = await hashOf(createReadStream(unpacked, { highWaterMark: readBytes }));
+  if (found.sha256 !== expected.sha256 || found.size_bytes !== expected.size_bytes)
+    throw new MirrorError("database", `the snapshot did not unpack to what was packed: ${mirror}`, {
+      hint: "Check the disk and memory of this node. Nothing was touched.",
+    });
+  const db = openDatabase(unpacked, { readonly: true });
+  try {
+    assertReadable(db);
+    freeNodePlace(mirror, db);
+  } finally {
+    db.close();
+  }
+  for (const each of about) rmSync(each, { recursive: true, force: true });
+  replaceFile(unpacked, mirror);
+}
+
+/** What is on a node's disk is not believed any more: a mirror that cannot be read is no reason to stop. */
+function freeNodePlace(mirror: string, snapshot: Db): void {
+  try {
+    freePlace(mirror, (there) => {
+      if (!isOtherCompany(there, snapshot)) return;
+      const what = `a mirror of another company stands where a snapshot belongs: ${mirror}`;
+      throw new MirrorError("identity", what, {
+        hint: "Nothing was touched. Move it away, with the -wal and -shm beside it, or give this worker a data_dir of its own.",
+      });
+    });
+  } catch (error) {
+    if (!(error instanceof MirrorError) || error.kind !== "database" || error.retryable) throw error;
+    removeMirror(mirror);
+  }
+}
+
+/**
+ * Two mirrors of one company were begun apart where a node died before its first snapshot. Their salts differ then,
+ * and the fingerprints with them: the name decides.
+ */
+function isOtherCompany(there: Db, snapshot: Db): boolean {
+  const [one, other] = [there, snapshot].map((db) => pinnedIdentity(new Meta(db)));
+  return Boolean(one && other && one.salt !== other.salt && one.name !== other.name);
+}

@@ -1,0 +1,114 @@
+import { formatCount, formatDuration, formatSize } from "../../base/units.ts";
+import type { FleetCompanyStatus } from "./judge-company.ts";
+import type { FleetNodeStatus, FleetStatus } from "./read-fleet-status.ts";
+
+/** Companies that are shown without a problem; all where there are no more. */
+const mostQuiet = 50;
+/** Companies with a problem that are shown. */
+const mostTroubled = 200;
+
+/**
+ * How the fleet stands as lines for people: what is wrong first, companies without a problem only while they are few.
+ * Pure.
+ */
+export function formatFleetStatus(status: FleetStatus): string[] {
+  const nowMs = Date.parse(status.at);
+  const companies = Object.entries(status.companies);
+  return [
+    headline(companies),
+    ...status.problems.map(({ message }) => `! ${message}`),
+    ...status.nodes.map((node) => nodeLine(node, nowMs)),
+    receivingLine(status, nowMs),
+    ...jobsLine(status),
+    postgresLine(status),
+    ...companyLines(companies, nowMs),
+  ];
+}
+
+type NamedCompany = readonly [name: string, company: FleetCompanyStatus];
+
+function headline(companies: readonly NamedCompany[]): string {
+  const held = companies.filter(([, one]) => one.held).length;
+  const requests = companies.reduce((sum, [, one]) => sum + one.day_requests, 0);
+  const bytes = companies.reduce((sum, [, one]) => sum + (one.snapshot_bytes ?? 0), 0);
+  const counts = `${counted(companies.length, "company", "companies")}, ${formatCount(held)} held`;
+  return `${counts}; snapshots of ${formatSize(bytes)}; runs of the last day sent ${counted(requests, "request", "requests")}`;
+}
+
+function nodeLine(node: FleetNodeStatus, nowMs: number): string {
+  const { node: name, version, role, held, capacity, draining, lost } = node;
+  const places = role === "receive" ? "receives" : `${held} of ${capacity} companies`;
+  const state = lost ? `no heartbeat for ${age(node.seen_at, nowMs)}` : `up ${age(node.started_at, nowMs)}`;
+  return `${lost ? "! " : "  "}${name}: ${places}${draining ? ", draining" : ""}, ${state}, version ${version}`;
+}
+
+function receivingLine({ receiving, companies }: FleetStatus, nowMs: number): string {
+  const waiting = Object.values(companies).filter(({ waiting_since: since }) => since !== null);
+  const count = waiting.reduce((sum, one) => sum + one.waiting_deliveries, 0);
+  const oldest = waiting.map(({ waiting_since: since }) => since ?? "").toSorted()[0];
+  const behind = `in ${counted(waiting.length, "company", "companies")}, the oldest for ${age(oldest ?? "", nowMs)}`;
+  const left = oldest === undefined ? "none waits" : `${formatCount(count)} not in a snapshot ${behind}`;
+  const since = receiving ? `received for ${age(receiving.since, nowMs)}` : "none received in the last day";
+  return `  deliveries: ${since}; ${left}`;
+}
+
+function jobsLine({ jobs }: FleetStatus): string[] {
+  const waiting = Object.entries(jobs).filter(([, { waiting: count }]) => count > 0);
+  if (waiting.length === 0) return [];
+  const each = waiting.map(
+    ([kind, { waiting: count, oldest_ms: oldest }]) =>
+      `${formatCount(count)} ${kind} (the oldest for ${formatDuration(oldest)})`,
+  );
+  return [`  jobs that no worker has taken: ${each.join(", ")}`];
+}
+
+function postgresLine({ postgres }: FleetStatus): string {
+  const { version, connections, max_connections: most, oldest_transaction_ms: oldest } = postgres;
+  const sizes = [
+    `inbox ${formatSize(postgres.inbox_bytes)}`,
+    `change log ${formatSize(postgres.changes_bytes)}`,
+    `jobs ${formatSize(postgres.jobs_bytes)}`,
+  ];
+  const open = oldest > 60_000 ? `; a transaction is open for ${formatDuration(oldest)}` : "";
+  const size = `${formatSize(postgres.database_bytes)} (${sizes.join(", ")})`;
+  return `  Postgres ${version}: ${size}, ${connections} of ${most} connections${open}`;
+}
+
+function companyLines(companies: readonly NamedCompany[], nowMs: number): string[] {
+  const troubled = companies.filter(([, { problems }]) => problems.length > 0);
+  const quiet = companies.filter(([, { problems }]) => problems.length === 0);
+  const shown = quiet.slice(0, Math.max(0, mostQuiet - troubled.length));
+  const left = [
+    ...(troubled.length > mostTroubled
+      ? [`${formatCount(troubled.length - mostTroubled)} with a problem`]
+      : []),
+    ...(quiet.length > shown.length ? [`${formatCount(quiet.length - shown.length)} without one`] : []),
+  ];
+  return [
+    ...troubled.slice(0, mostTroubled).map(([name, one]) => {
+      const problems = one.problems.map(({ message }) => message).join("; ");
+      return `! ${name}: ${problems} (${whereabouts(one, nowMs)})`;
+    }),
+    ...shown.map(([name, one]) => `  ${name}: ${whereabouts(one, nowMs)}`),
+    ...(left.length > 0 ? [`  ${left.join(" and ")} not shown: --json has all`] : []),
+  ];
+}
+
+function whereabouts(company: FleetCompanyStatus, nowMs: number): string {
+  const { node, epoch, held, expires_at: expiresAt, whole_at: wholeAt, snapshot_at: snapshotAt } = company;
+  const untilMs = Date.parse(expiresAt ?? "") - nowMs;
+  const owner = held ? `at ${node}, epoch ${epoch}, for ${formatDuration(untilMs)} at least` : "idle";
+  const read = wholeAt === null ? "not read whole yet" : `read ${age(wholeAt, nowMs)} ago`;
+  const snapshot = snapshotAt === null ? "no snapshot" : `snapshot ${age(snapshotAt, nowMs)} ago`;
+  const waiting = company.waiting_deliveries;
+  const deliveries = waiting === 0 ? "" : `, ${formatCount(waiting)} deliveries not in it`;
+  return `${owner}; ${read}; ${snapshot}${deliveries}`;
+}
+
+function counted(count: number, one: string, several: string): string {
+  return `${formatCount(count)} ${count === 1 ? one : several}`;
+}
+
+function age(iso: string, nowMs: number): string {
+  return formatDuration(nowMs - Date.parse(iso));
+}

@@ -1,0 +1,192 @@
+import { isoTime } from "../../base/clock.ts";
+import { formatDuration } from "../../base/units.ts";
+import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
+import type { Span } from "../../state/uptime-log.ts";
+import {
+  readSchedules,
+  readSetAsideJobs,
+  readWaitingJobs,
+  type CompanySchedule,
+  type SetAsideJob,
+  type WaitingJobs,
+} from "../jobs/job-facts.ts";
+import type { Postgres } from "../postgres/connection.ts";
+import {
+  readCompanyViews,
+  readServerView,
+  type CompanyView,
+  type ServerView,
+} from "../postgres/fleet-view.ts";
+import { NodesTable, type NodeRow } from "../postgres/nodes-table.ts";
+import { ReceivingTable } from "../postgres/receiving-table.ts";
+import { judgeCompany, type FleetCompanyStatus, type FleetProblem } from "./judge-company.ts";
+
+/** How the fleet stands, as `fleet status --json` prints it. Times are ISO, by Postgres' clock. */
+export interface FleetStatus {
+  readonly at: string;
+  /** What is wrong with the fleet itself; companies have their own. */
+  readonly problems: readonly FleetProblem[];
+  readonly companies: Readonly<Record<string, FleetCompanyStatus>>;
+  readonly nodes: readonly FleetNodeStatus[];
+  /** When deliveries were received last without a gap; null: never, or not in the last day. */
+  readonly receiving: { readonly since: string; readonly seen_at: string } | null;
+  /** Jobs that are due and taken by no node, by kind. */
+  readonly jobs: Readonly<Record<string, { readonly waiting: number; readonly oldest_ms: number }>>;
+  readonly postgres: PostgresNumbers;
+}
+
+/** A node as its last heartbeat says. */
+export interface FleetNodeStatus {
+  readonly node: string;
+  readonly version: string;
+  readonly role: string;
+  readonly held: number;
+  readonly capacity: number;
+  readonly draining: boolean;
+  readonly started_at: string;
+  readonly seen_at: string;
+  /** It sends no heartbeats any more. */
+  readonly lost: boolean;
+}
+
+/** Numbers of the server. */
+interface PostgresNumbers {
+  readonly version: string;
+  readonly database_bytes: number;
+  readonly inbox_bytes: number;
+  readonly changes_bytes: number;
+  readonly jobs_bytes: number;
+  readonly connections: number;
+  readonly max_connections: number;
+  readonly oldest_transaction_ms: number;
+}
+
+/** Where the status is read from. */
+export interface FleetStatusQuestion {
+  readonly postgres: Postgres;
+  /** Companies read whole longer ago are stale; null: as their schedules say. */
+  readonly maxAgeMs: number | null;
+  /** Only these companies; null: all. @default null */
+  readonly only?: readonly string[] | null;
+}
+
+/** Nodes and receivers beat at least every 15 s. */
+const lostAfterMs = 60_000;
+/** A job that waits longer finds no free place. */
+const placeWithinMs = 5 * 60_000;
+const dayMs = 86_400_000;
+
+/**
+ * Reads how the fleet stands: with so many statements, however many companies and nodes there are.
+ *
+ * @throws MirrorError `database`
+ */
+export async function readFleetStatus(question: FleetStatusQuestion): Promise<FleetStatus> {
+  const { postgres, maxAgeMs, only = null } = question;
+  const server = await readServerView(postgres);
+  const { nowMs } = server;
+  const views = await readCompanyViews(postgres);
+  const schedules = new Map((await readSchedules(postgres)).map((one) => [one.company, one]));
+  const setAside = new Map((await readSetAsideJobs(postgres)).map((job) => [job.company, job]));
+  const scheduledMs = scheduledFreshness(schedules, nowMs);
+  const surroundings = { nowMs, setAside, freshMsOf: (company: string) => maxAgeMs ?? scheduledMs(company) };
+  const shown = only === null ? views : views.filter(({ company }) => only.includes(company));
+  const nodes = (await new NodesTable(postgres).list()).map((row) => nodeStatus(row, nowMs));
+  const span = (await new ReceivingTable(postgres).spansSince(nowMs - dayMs)).at(-1) ?? null;
+  const waiting = await readWaitingJobs(postgres);
+  return {
+    at: isoTime(nowMs),
+    problems: fleetProblems({ companies: views.length, nodes, span, waiting, nowMs }),
+    companies: Object.fromEntries(shown.map((view) => [view.company, companyStatus(view, surroundings)])),
+    nodes,
+    receiving: span && { since: isoTime(span.startedMs), seen_at: isoTime(span.seenMs) },
+    jobs: Object.fromEntries(
+      waiting.map(({ kind, count, oldestMs }) => [kind, { waiting: count, oldest_ms: Math.round(oldestMs) }]),
+    ),
+    postgres: numbersOf(server),
+  };
+}
+
+/**
+ * What the exit code of `fleet status` says: `difference` where data are old, or work waits that nobody does; `partial`
+ * where something is not whole. Pure.
+ */
+export function fleetStatusOutcome({
+  problems,
+  companies,
+}: FleetStatus): "complete" | "partial" | "difference" {
+  const all = [...problems, ...Object.values(companies).flatMap((one) => one.problems)];
+  if (all.some(({ severity }) => severity === "difference")) return "difference";
+  return all.length > 0 ? "partial" : "complete";
+}
+
+interface Surroundings {
+  readonly nowMs: number;
+  /** Of a company; null: for ever. */
+  readonly freshMsOf: (company: string) => number | null;
+  readonly setAside: ReadonlyMap<string, SetAsideJob>;
+}
+
+function companyStatus(view: CompanyView, { nowMs, freshMsOf, setAside }: Surroundings) {
+  const { company } = view;
+  return judgeCompany(view, {
+    nowMs,
+    freshForMs: freshMsOf(company),
+    setAside: setAside.get(company) ?? null,
+  });
+}
+
+/** For how long what the runs of each company read is current by their schedules. */
+function scheduledFreshness(schedules: ReadonlyMap<string, CompanySchedule>, nowMs: number) {
+  // A hundred thousand companies have a few schedules.
+  const known = new Map<string, number>();
+  return (company: string): number | null => {
+    const schedule = schedules.get(company);
+    if (!schedule) return null;
+    const { pattern, timezone } = schedule;
+    const key = `${pattern} ${timezone}`;
+    const freshMs = known.get(key) ?? freshForMs(parseCronSchedule(pattern, timezone), nowMs);
+    known.set(key, freshMs);
+    return freshMs;
+  };
+}
+
+function nodeStatus({ startedAtMs, seenAtMs, ...row }: NodeRow, nowMs: number): FleetNodeStatus {
+  const lost = nowMs - seenAtMs > lostAfterMs;
+  return { ...row, started_at: isoTime(startedAtMs), seen_at: isoTime(seenAtMs), lost };
+}
+
+interface FleetFacts {
+  readonly companies: number;
+  readonly nodes: readonly FleetNodeStatus[];
+  readonly span: Span | null;
+  readonly waiting: readonly WaitingJobs[];
+  readonly nowMs: number;
+}
+
+function fleetProblems({ companies, nodes, span, waiting, nowMs }: FleetFacts): FleetProblem[] {
+  const problems: FleetProblem[] = [];
+  const add = (kind: FleetProblem["kind"], message: string) =>
+    problems.push({ kind, severity: "difference", message });
+  const isWorking = nodes.some(({ role, lost }) => role !== "receive" && !lost);
+  if (companies > 0 && !isWorking) add("no_worker", "no worker runs");
+  if (span && nowMs - span.seenMs > lostAfterMs)
+    add("no_receiver", `no receiver has answered deliveries for ${formatDuration(nowMs - span.seenMs)}`);
+  const oldestMs = Math.max(0, ...waiting.map((one) => one.oldestMs));
+  if (oldestMs > placeWithinMs)
+    add("jobs_wait", `jobs wait for a free place for ${formatDuration(oldestMs)}: run more workers`);
+  return problems;
+}
+
+function numbersOf(server: ServerView): PostgresNumbers {
+  return {
+    version: server.version,
+    database_bytes: server.databaseBytes,
+    inbox_bytes: server.inboxBytes,
+    changes_bytes: server.changesBytes,
+    jobs_bytes: server.jobsBytes,
+    connections: server.connections,
+    max_connections: server.maxConnections,
+    oldest_transaction_ms: server.oldestTransactionMs,
+  };
+}

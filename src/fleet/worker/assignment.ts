@@ -1,0 +1,286 @@
+import { createHash } from "node:crypto";
+import { hintOf, messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/logger.ts";
+import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
+import type { SharedParts } from "../../daemon/company-runtime.ts";
+import { CompanySupervisor } from "../../daemon/company-supervisor.ts";
+import type { CompanySettings, DaemonContext } from "../../daemon/daemon-context.ts";
+import type { AfterRunQueue, AfterRunScope } from "../../daemon/runs/after-run-queue.ts";
+import { pinnedIdentity } from "../../state/meta.ts";
+import type { Mirror } from "../../state/mirror.ts";
+import { UptimeLog, type Span } from "../../state/uptime-log.ts";
+import type { Job } from "../jobs/job-engine.ts";
+import { whileOwned, type Lease } from "../ownership/ownership.ts";
+import type { CompanyRow } from "../postgres/companies-table.ts";
+import type { FleetTables } from "./fleet-tables.ts";
+import { CompanySnapshots, type Snapshots } from "./company-snapshots.ts";
+import { followInbox, inboxPosition } from "./drain.ts";
+import type { InboxWatch } from "./inbox-watch.ts";
+import { continuesLocally, discardMirror, discardReport, noteEpoch } from "./local-mirror.ts";
+import { FleetPermits } from "./permits.ts";
+import type { ReceivingTimes } from "./receiving-times.ts";
+
+/** What the assignments of a node share. */
+export interface AssignmentContext {
+  /** Its log adds the company to each line. */
+  readonly daemon: DaemonContext;
+  readonly shared: Omit<SharedParts, "afterRuns"> & {
+    readonly afterRuns: Pick<AfterRunQueue, "add" | "isPending">;
+  };
+  readonly tables: Pick<FleetTables, "budgets" | "companies" | "inbox" | "snapshots">;
+  readonly snapshots: Snapshots;
+  readonly inboxWatch: Pick<InboxWatch, "moved" | "isDrained">;
+  readonly receivingTimes: Pick<ReceivingTimes, "since">;
+  /** Aborts when there is no more time for snapshots: the node stops. */
+  readonly cutOff: AbortSignal;
+  /** Publishes the mirror so often while it changes, ms. */
+  readonly snapshotEveryMs: number;
+  /** A company is looked at again after that, ms, whose account is owned through another one. */
+  readonly rivalMs: number;
+  /** A company without work is released after that, ms. Shorter where others wait for the place. */
+  readonly idleMs: () => number;
+}
+
+/** The company that is assigned. */
+export interface AssignedCompany {
+  readonly lease: Lease;
+  readonly job: Job;
+  readonly settings: CompanySettings;
+  readonly row: Pick<CompanyRow, "account" | "config" | "addedAtMs">;
+}
+
+/** What became of an assignment. */
+export type AssignmentEnd =
+  | {
+      readonly outcome: "released";
+      /** When there is something to do again, epoch ms; null: nothing is known. */
+      readonly nextWorkMs: number | null;
+      /** The last delivery that the published mirror holds. */
+      readonly inboxSeq: number;
+    }
+  | { readonly outcome: "lost"; readonly why: string }
+  | { readonly outcome: "failed"; readonly why: string };
+
+type OpenedCompany = NonNullable<CompanySupervisor["opened"]>;
+
+/** How often an assignment looks whether something is to be done. */
+const lookEveryMs = 1_000;
+/** How long requests in flight may take when a company is released, and its last snapshot afterwards. */
+const finishMs = 10_000;
+
+/**
+ * One company on this node, from its claim to its release.
+ *
+ * Guarantee: when the ownership ends everything ends at once, and nothing is sent, published or stored for others any
+ * more. `ended` never rejects; what is released is the caller's to give back.
+ * Source of truth: while the company is owned the mirror in the data folder, otherwise the published snapshot.
+ * Worst outcome of a crash: the next owner starts from the snapshot, and this node, if it is the next, from its file.
+ */
+export class Assignment {
+  readonly company: string;
+  readonly lease: Lease;
+  /** What it was opened for; completed when it lasted for a while. */
+  readonly jobs: Job[];
+  readonly supervisor: CompanySupervisor;
+  readonly ended: Promise<AssignmentEnd>;
+  readonly snapshots: CompanySnapshots;
+  private readonly context: AssignmentContext;
+  private readonly claimedMs: number;
+  private readonly files: MirrorFiles;
+  private readonly log: Log;
+  private readonly releasing = new AbortController();
+  /** The config in Postgres that the settings are from, as JSON. */
+  document: string;
+  private account: string | null;
+  /** Another company of its account is owned now. */
+  private isRival = false;
+  private readonly receivedSpans: () => readonly Span[];
+  /** What follows the inbox, and the opened mirror that it fills. */
+  private following: { readonly opened: OpenedCompany; readonly end: AbortController } | null = null;
+  /** Monotonic. */
+  private idleSinceMs: number | null = null;
+  private readonly continues: boolean;
+
+  constructor(context: AssignmentContext, { lease, job, settings, row }: AssignedCompany) {
+    const { daemon, shared, tables, receivingTimes, snapshots, snapshotEveryMs: everyMs, cutOff } = context;
+    this.company = lease.company;
+    this.lease = lease;
+    this.jobs = [job];
+    this.context = context;
+    this.claimedMs = daemon.clock.monotonicMs();
+    this.log = daemon.log;
+    this.files = mirrorFiles(settings.config, lease.company);
+    this.account = row.account;
+    this.document = JSON.stringify(row.config);
+    this.continues = continuesLocally(this.files, lease);
+    const { windowMs } = settings.config.rateLimit;
+    const { clock, log } = daemon;
+    const { files } = this;
+    this.snapshots = new CompanySnapshots({ lease, files, snapshots, everyMs, cutOff, clock, log });
+    const requests = new FleetPermits({
+      lease,
+      budgets: tables.budgets,
+      windowMs,
+      continues: this.continues,
+      clock,
+      log,
+    });
+    this.receivedSpans = receivingTimes.since(row.addedAtMs);
+    const isHeld = () => lease.isHeld();
+    const onOpen = (mirror: Mirror) => this.noteOpened(mirror);
+    const hooks = { isHeld, requests, receivedSpans: this.receivedSpans, onOpen };
+    this.supervisor = new CompanySupervisor(daemon, shared, settings, hooks);
+    lease.lost.addEventListener("abort", () => void this.supervisor.stop(0), { once: true });
+    this.ended = this.hold();
+  }
+
+  /** Since its claim. */
+  get heldMs(): number {
+    return this.context.daemon.clock.monotonicMs() - this.claimedMs;
+  }
+
+  /** Changes the settings; what runs ends where it can be resumed. */
+  change(settings: CompanySettings, document: unknown): void {
+    this.document = JSON.stringify(document);
+    this.supervisor.change(settings);
+  }
+
+  /** Makes what follows a run. Gives what went wrong where it is recorded nowhere. */
+  afterRun(scope: AfterRunScope): Promise<string | null> {
+    return this.context.daemon.afterRun(this.supervisor.settings, scope);
+  }
+
+  /** Ends it as soon as what is under way can be resumed: the company is published and released. */
+  release(why: string): void {
+    if (!this.releasing.signal.aborted) this.log.info("the company is being released", { why });
+    this.releasing.abort(why);
+  }
+
+  private async hold(): Promise<AssignmentEnd> {
+    const { lease, supervisor, context, log } = this;
+    try {
+      await this.prepare();
+      supervisor.start();
+      await this.workUntilReleased();
+      const nextWorkMs = this.isRival
+        ? context.daemon.clock.nowMs() + context.rivalMs
+        : supervisor.nextWorkMs();
+      const inboxSeq = supervisor.opened ? inboxPosition(supervisor.opened.mirror.meta) : 0;
+      this.following?.end.abort();
+      await supervisor.stop(finishMs);
+      await this.snapshots.publish("last");
+      if (!lease.isHeld()) return this.lost();
+      return { outcome: "released", nextWorkMs, inboxSeq };
+    } catch (error) {
+      this.following?.end.abort();
+      await supervisor.stop(0);
+      if (!lease.isHeld()) return this.lost();
+      log.error(messageOf(error), hintOf(error));
+      return { outcome: "failed", why: messageOf(error) };
+    }
+  }
+
+  private lost(): AssignmentEnd {
+    const why = this.lease.endedBecause ?? "";
+    this.log.warn("the company is lost: nothing more is sent, stored or published for it here", {
+      epoch: this.lease.epoch,
+      why,
+    });
+    return { outcome: "lost", why };
+  }
+
+  /** Has the newest state of the company in the data folder. */
+  private async prepare(): Promise<void> {
+    const { lease, files, context, log } = this;
+    const { epoch } = lease;
+    if (this.continues) return log.info("claimed: goes on from the mirror that is here", { epoch });
+    const pointer = await context.tables.snapshots.current(this.company);
+    discardReport(files);
+    if (!pointer) {
+      discardMirror(files);
+      return log.info("claimed: begins with an empty mirror", { epoch });
+    }
+    await context.snapshots.restore(pointer, files, lease.lost);
+    const { id, seq, epoch: from } = pointer;
+    log.info("claimed: restored from a snapshot", { epoch, snapshot: id, of_epoch: from, seq });
+  }
+
+  /** The mirror is open; nothing was read or sent yet. */
+  private noteOpened(mirror: Mirror): void {
+    noteEpoch(mirror, this.lease);
+    new UptimeLog(mirror.db).merge(this.receivedSpans());
+  }
+
+  private async workUntilReleased(): Promise<void> {
+    const { clock } = this.context.daemon;
+    const ending = AbortSignal.any([this.lease.lost, this.releasing.signal]);
+    for (; !ending.aborted; await clock.sleep(lookEveryMs, ending)) {
+      const { opened } = this.supervisor;
+      if (!opened) continue;
+      this.followInbox(opened);
+      await this.noteAccount(opened);
+      await this.snapshots.publishIfDue(this.supervisor.counters.lastRun);
+      if (await this.isIdle()) this.release("there is nothing to do");
+    }
+  }
+
+  /** Fills the mirror from the fleet's inbox, as long as it is open. */
+  private followInbox(opened: OpenedCompany): void {
+    if (this.following?.opened === opened) return;
+    this.following?.end.abort();
+    const end = new AbortController();
+    this.following = { opened, end };
+    const { company, context, log, lease } = this;
+    const { clock } = context.daemon;
+    const closed = AbortSignal.any([end.signal, lease.lost]);
+    const { mirror, ingest } = opened;
+    const { turns } = context.shared;
+    const of = { company, inbox: context.tables.inbox, mirror, ingest, turns };
+    const parts = { ...of, clock, log, closed };
+    followInbox(parts, context.inboxWatch).catch((error: unknown) => {
+      // Where its mirror was closed, the next one is followed.
+      if (this.following?.end === end) this.following = null;
+      if (!closed.aborted && opened.mirror.db.open)
+        log.warn("the inbox is not read now", { error: messageOf(error) });
+    });
+  }
+
+  /** Notes in Postgres which company of the service this is, once the service has said it. */
+  private async noteAccount({ mirror }: OpenedCompany): Promise<void> {
+    const { lease, supervisor, context } = this;
+    const pinned = pinnedIdentity(mirror.meta);
+    if (!pinned) return;
+    const account = accountOf(supervisor.settings.config.baseUrl, pinned.name);
+    if (account === this.account) return;
+    const rival = await whileOwned(lease, () => context.tables.companies.setAccount(lease, account));
+    if (rival === undefined) return;
+    if (rival === null) this.account = account;
+    else {
+      this.isRival = true;
+      this.release(`${rival} has a token of the same company, and is owned now`);
+    }
+  }
+
+  /** Nothing was under way for a while, nothing is due soon, and the mirror is published. */
+  private async isIdle(): Promise<boolean> {
+    const { company, supervisor, context } = this;
+    const { clock } = context.daemon;
+    const idleMs = context.idleMs();
+    const nextMs = supervisor.nextWorkMs();
+    const isBusy =
+      (nextMs !== null && nextMs < clock.nowMs() + idleMs) ||
+      !context.inboxWatch.isDrained(company) ||
+      context.shared.afterRuns.isPending(company);
+    if (isBusy) this.idleSinceMs = null;
+    else this.idleSinceMs ??= clock.monotonicMs();
+    if (this.idleSinceMs === null || clock.monotonicMs() - this.idleSinceMs < idleMs) return false;
+    return this.snapshots.publish("before the release");
+  }
+}
+
+/** Two tokens of one company of the service are one account: they share a budget. */
+function accountOf(baseUrl: string, name: string): string {
+  return createHash("sha256")
+    .update(JSON.stringify([baseUrl, name]))
+    .digest("hex");
+}

@@ -1,0 +1,276 @@
+import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
+import { secretTexts } from "../../config/companies.ts";
+import type { Config } from "../../config/config.ts";
+import { companyLog, type CompanySettings, type DaemonContext } from "../../daemon/daemon-context.ts";
+import { AfterRunQueue, type AfterRunScope } from "../../daemon/runs/after-run-queue.ts";
+import type { ProcessContext } from "../../daemon/runs/process-context.ts";
+import type { Job, JobEngine } from "../jobs/job-engine.ts";
+import type { LeaseKeeper } from "../ownership/lease-keeper.ts";
+import type { Lease, Ownership } from "../ownership/ownership.ts";
+import type { CompanyRow } from "../postgres/companies-table.ts";
+import { Assignment, type AssignmentContext, type AssignmentEnd } from "./assignment.ts";
+
+/** What the assignments of a node are made with. */
+export interface AssignmentsParts {
+  readonly process: Pick<ProcessContext, "clock" | "log">;
+  readonly daemonOf: (config: Config) => Promise<DaemonContext>;
+  readonly assignment: Omit<AssignmentContext, "daemon" | "shared" | "idleMs" | "rivalMs"> & {
+    readonly shared: Omit<AssignmentContext["shared"], "afterRuns">;
+  };
+  readonly engine: Pick<JobEngine, "complete" | "fail" | "send" | "sendLater" | "touch">;
+  readonly keeper: LeaseKeeper;
+  /** The config of a company of the fleet on this node. Throws MirrorError `config`. */
+  readonly configOf: (name: string, document: unknown) => Config;
+  /** What follows a run was made, and the company is still owned. Never rejects. */
+  readonly publishReport: (settings: CompanySettings, owner: Ownership) => Promise<void>;
+  /** How many companies at once. */
+  readonly capacity: number;
+  readonly times: AssignmentsTimes;
+}
+
+/** Milliseconds. */
+export interface AssignmentsTimes {
+  /** A company without work is released after that; and after that where no place is free. */
+  readonly idleMs: number;
+  readonly fullIdleMs: number;
+  /** A company is looked at again after that: one whose account is owned elsewhere, and one that failed. */
+  readonly rivalMs: number;
+  /** After the first failure; twice that after the second, and so on. */
+  readonly failedMs: number;
+  /** Held for so long, a company does no harm to its process. */
+  readonly establishedMs: number;
+}
+
+/** The longest pause after failures in a row. */
+const longestPauseMs = 30 * 60_000;
+
+type ReleasedEnd = Extract<AssignmentEnd, { readonly outcome: "released" }>;
+
+interface Held {
+  readonly assignment: Assignment;
+  isEnding: boolean;
+  /** A job that came while it was ending. */
+  again: Job | null;
+}
+
+/**
+ * The companies that this node holds, and those it is about to.
+ *
+ * Guarantee: at most one assignment of a company, and `capacity` in all. A job is taken from its fetch to the end of what
+ * it opened; what it asked for is looked at after that moment.
+ * Source of truth: this process's memory; who owns what is in Postgres.
+ * Worst outcome of a crash: jobs are given to other nodes when they are not touched any more.
+ */
+export class Assignments {
+  /** Takes no more companies. */
+  draining = false;
+  /** Since the start. */
+  readonly counts = {
+    claims: { claimed: 0, owned: 0, account: 0, removed: 0 },
+    ends: { released: 0, lost: 0, failed: 0 },
+    /** Of companies that are no longer held. */
+    snapshots: { published: 0, failed: 0 },
+    requests: {} as Record<string, number>,
+  };
+  private readonly parts: AssignmentsParts;
+  private readonly held = new Map<string, Held>();
+  private readonly claiming = new Map<string, Job>();
+  private readonly afterRuns: AfterRunQueue;
+
+  constructor(parts: AssignmentsParts) {
+    this.parts = parts;
+    this.afterRuns = new AfterRunQueue((name, scope) => this.performAfterRun(name, scope));
+  }
+
+  get size(): number {
+    return this.held.size + this.claiming.size;
+  }
+
+  get freePlaces(): number {
+    return this.draining ? 0 : Math.max(0, this.parts.capacity - this.size);
+  }
+
+  all(): Assignment[] {
+    return [...this.held.values()].map(({ assignment }) => assignment);
+  }
+
+  find(company: string): Assignment | null {
+    return this.held.get(company)?.assignment ?? null;
+  }
+
+  /**
+   * Keeps jobs taken, and completes those of companies that were held for a while without harm. From then on the safety
+   * net takes care of them: a job that lasted as long as its company is held would be set aside after some deaths of
+   * nodes, whatever they died of.
+   */
+  async keepJobs(): Promise<void> {
+    const { engine, times } = this.parts;
+    const again = [...this.held.values()].flatMap((one) => one.again ?? []);
+    const isYoung = ({ heldMs }: Assignment) => heldMs < times.establishedMs;
+    const young = this.all().filter(isYoung);
+    const established = this.all().filter((one) => !isYoung(one) && one.jobs.length > 0);
+    await engine.touch([...this.claiming.values(), ...again, ...young.flatMap(({ jobs }) => jobs)]);
+    for (const assignment of established) await engine.complete(assignment.jobs.splice(0));
+  }
+
+  /** Opens the company of a job, unless there is one that looks at it. Never rejects. */
+  async open(job: Job): Promise<void> {
+    const { company } = job;
+    const present = this.held.get(company);
+    if (present?.isEnding && present.again === null) {
+      present.again = job;
+      return;
+    }
+    if (present || this.claiming.has(company))
+      return this.logged(company, () => this.parts.engine.complete([job]));
+    this.claiming.set(company, job);
+    await this.logged(company, () => this.claim(job));
+    this.claiming.delete(company);
+  }
+
+  /** The config of a company has changed, or it has left the fleet. */
+  async change(row: CompanyRow): Promise<void> {
+    const assignment = this.find(row.name);
+    if (!assignment) return;
+    if (row.removed) assignment.release("it has left the fleet");
+    else if (JSON.stringify(row.config) !== assignment.document)
+      await this.logged(row.name, () => this.reconfigure(assignment, row));
+  }
+
+  /** Releases everything and takes nothing more. Resolves when everything has ended. */
+  async drain(why: string): Promise<void> {
+    this.draining = true;
+    for (const assignment of this.all()) assignment.release(why);
+    while (this.size > 0) {
+      for (const assignment of this.all()) assignment.release(why);
+      await this.parts.process.clock.sleep(drainCheckMs);
+    }
+  }
+
+  /** What follows runs is made no more. */
+  async stopAfterRuns(): Promise<void> {
+    await this.afterRuns.stop();
+  }
+
+  private async claim(job: Job): Promise<void> {
+    const { engine, keeper, times } = this.parts;
+    const claimed = await keeper.claim(job.company);
+    this.counts.claims["lease" in claimed ? "claimed" : claimed.refused]++;
+    if ("lease" in claimed) return this.begin(job, claimed.lease);
+    await engine.complete([job]);
+    if (claimed.refused === "account") await engine.sendLater(job.company, times.rivalMs);
+  }
+
+  private async begin(job: Job, lease: Lease): Promise<void> {
+    const { assignment: shared, engine, keeper } = this.parts;
+    try {
+      const row = await shared.tables.companies.find(job.company);
+      if (!row || row.removed) {
+        await keeper.release(lease);
+        return await engine.complete([job]);
+      }
+      const { context, settings } = await this.prepare(row);
+      const assignment = new Assignment(context, { lease, job, settings, row });
+      this.held.set(job.company, { assignment, isEnding: false, again: null });
+      void this.follow(assignment);
+    } catch (error) {
+      await keeper.release(lease);
+      await engine.fail(job, messageOf(error), this.pauseMs(job));
+      throw error;
+    }
+  }
+
+  /** Never rejects. */
+  private async follow(assignment: Assignment): Promise<void> {
+    const { company, lease, jobs } = assignment;
+    const end = await assignment.ended;
+    const held = this.held.get(company);
+    if (held) held.isEnding = true;
+    this.count(assignment, end);
+    await this.parts.keeper.release(lease);
+    await this.logged(company, () => this.giveBack(end, jobs, company));
+    this.held.delete(company);
+    if (held?.again) await this.open(held.again);
+  }
+
+  private count({ supervisor, snapshots }: Assignment, { outcome }: AssignmentEnd): void {
+    const { ends, requests, snapshots: all } = this.counts;
+    ends[outcome]++;
+    all.published += snapshots.published;
+    all.failed += snapshots.failed;
+    for (const [status, count] of Object.entries(supervisor.counters.with([]).requests))
+      requests[status] = (requests[status] ?? 0) + count;
+  }
+
+  private pauseMs({ retryCount }: Job): number {
+    return Math.min(longestPauseMs, this.parts.times.failedMs * 2 ** retryCount);
+  }
+
+  /** Gives its jobs back, and leaves one for what there is still to do. */
+  private async giveBack(end: AssignmentEnd, jobs: readonly Job[], company: string): Promise<void> {
+    const { engine, times } = this.parts;
+    if (end.outcome === "failed") {
+      for (const job of jobs) await engine.fail(job, end.why, this.pauseMs(job));
+      if (jobs.length === 0) await engine.sendLater(company, times.failedMs);
+      return;
+    }
+    await engine.complete(jobs);
+    // Whoever took it over looks at it already; where Postgres was away, nobody does.
+    if (end.outcome === "lost") await engine.send("run", company);
+    else await this.leaveJobs(end, company);
+  }
+
+  private async leaveJobs({ nextWorkMs, inboxSeq }: ReleasedEnd, company: string): Promise<void> {
+    const { engine, assignment, process } = this.parts;
+    if (nextWorkMs !== null) await engine.sendLater(company, nextWorkMs - process.clock.nowMs());
+    // A delivery that came after the last look found the job of these events taken.
+    const [head] = await assignment.tables.inbox.heads([company]);
+    if (head && head.seq > inboxSeq) await engine.send("events", company);
+  }
+
+  /** The same connector stays: another one is another company. */
+  private async reconfigure(assignment: Assignment, row: CompanyRow): Promise<void> {
+    const { settings } = await this.prepare(row);
+    assignment.change(settings, row.config);
+  }
+
+  /** What a company is held with, by its config. Throws MirrorError `config`. */
+  private async prepare({ name, config: document }: CompanyRow) {
+    const { configOf, daemonOf, process, assignment, times } = this.parts;
+    const config = configOf(name, document);
+    const [company] = config.companies;
+    if (!company) throw new MirrorError("config", `${name}: the document names no company`);
+    const daemon = await daemonOf(config);
+    daemon.onSecrets(secretTexts(config));
+    const settings: CompanySettings = { config, company, resources: daemon.resourcesOf(config) };
+    const { afterRuns } = this;
+    const idleMs = () => (this.freePlaces > 0 ? times.idleMs : times.fullIdleMs);
+    const shared = { ...assignment.shared, afterRuns };
+    const log = companyLog(process.log, name);
+    const { rivalMs } = times;
+    const context: AssignmentContext = { ...assignment, daemon: { ...daemon, log }, shared, idleMs, rivalMs };
+    return { context, settings };
+  }
+
+  /** Never rejects. */
+  private async performAfterRun(name: string, scope: AfterRunScope): Promise<void> {
+    const assignment = this.find(name);
+    if (!assignment) return;
+    const { publishReport } = this.parts;
+    const { supervisor, lease } = assignment;
+    await this.logged(name, async () => {
+      supervisor.counters.afterRunProblem = await assignment.afterRun(scope);
+      if (lease.isHeld()) await publishReport(supervisor.settings, lease);
+    });
+  }
+
+  private async logged(company: string, step: () => Promise<void>): Promise<void> {
+    try {
+      await step();
+    } catch (error) {
+      this.parts.process.log.warn(messageOf(error), { company, ...hintOf(error) });
+    }
+  }
+}
+
+const drainCheckMs = 50;

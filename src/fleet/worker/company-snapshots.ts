@@ -1,0 +1,86 @@
+import type { Clock } from "../../base/clock.ts";
+import { hintOf, messageOf } from "../../base/errors.ts";
+import type { Log } from "../../base/logger.ts";
+import type { MirrorFiles } from "../../config/mirror-files.ts";
+import type { EndedRun } from "../../daemon/runs/run-queue.ts";
+import { whileOwned, type Lease, type Ownership } from "../ownership/ownership.ts";
+import type { SnapshotPointer } from "../postgres/snapshots-table.ts";
+
+/** Where mirrors are while no process has them. */
+export interface Snapshots {
+  /** Publishes the mirror as it is. Null: nothing has changed since it was published. */
+  readonly publish: (
+    owner: Ownership,
+    files: MirrorFiles,
+    signal: AbortSignal,
+  ) => Promise<SnapshotPointer | null>;
+  /** Puts a published mirror into its place on this node. */
+  readonly restore: (pointer: SnapshotPointer, files: MirrorFiles, signal: AbortSignal) => Promise<void>;
+}
+
+/** What the snapshots of one ownership are made with. */
+export interface CompanySnapshotsParts {
+  readonly lease: Lease;
+  readonly files: MirrorFiles;
+  readonly snapshots: Snapshots;
+  /** Publishes so often while something changes, ms. */
+  readonly everyMs: number;
+  /** Aborts when there is no more time for snapshots. */
+  readonly cutOff: AbortSignal;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * When a company's mirror is published: after each run, now and then while it changes, and before it is released.
+ *
+ * Guarantee: a snapshot that fails ends nothing; it is made again the next time.
+ * Source of truth: the mirror, and the published pointer.
+ * Worst outcome of a crash: the next owner reads again what was not published.
+ */
+export class CompanySnapshots {
+  published = 0;
+  failed = 0;
+  private readonly parts: CompanySnapshotsParts;
+  /** Monotonic. */
+  private dueMs: number;
+  private run: EndedRun | null = null;
+
+  constructor(parts: CompanySnapshotsParts) {
+    this.parts = parts;
+    this.dueMs = parts.clock.monotonicMs() + parts.everyMs;
+  }
+
+  /** @param lastRun the last run of this process */
+  async publishIfDue(lastRun: EndedRun | null): Promise<void> {
+    const isAfterRun = lastRun !== this.run;
+    if (!isAfterRun && this.parts.clock.monotonicMs() < this.dueMs) return;
+    this.run = lastRun;
+    await this.publish(isAfterRun ? "after a run" : "changes");
+  }
+
+  /** False: it failed. Never rejects. */
+  async publish(why: string): Promise<boolean> {
+    const { lease, files, snapshots, everyMs, cutOff, clock, log } = this.parts;
+    const startedMs = clock.monotonicMs();
+    this.dueMs = startedMs + everyMs;
+    const signal = AbortSignal.any([lease.lost, cutOff]);
+    try {
+      const pointer = await whileOwned(lease, () => snapshots.publish(lease, files, signal));
+      if (pointer === undefined) return false;
+      if (pointer) {
+        const { id, seq, inboxSeq, sizeBytes } = pointer;
+        const facts = { snapshot: id, seq, inbox: inboxSeq, bytes: sizeBytes };
+        log.info("snapshot published", { why, ...facts, ms: Math.round(clock.monotonicMs() - startedMs) });
+        this.published++;
+      }
+      return true;
+    } catch (error) {
+      // What lost the company says so once.
+      if (!lease.isHeld()) return false;
+      log.error("the snapshot could not be published", { why, error: messageOf(error), ...hintOf(error) });
+      this.failed++;
+      return false;
+    }
+  }
+}

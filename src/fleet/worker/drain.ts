@@ -1,0 +1,117 @@
+import { isUtf8 } from "node:buffer";
+import type { Clock } from "../../base/clock.ts";
+import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
+import type { Log } from "../../base/logger.ts";
+import { inboxPositionKey, type Meta } from "../../state/meta.ts";
+import type { Mirror } from "../../state/mirror.ts";
+import type { LoopTurns } from "../../store/loop-turns.ts";
+import { readStored } from "../../webhook/ingest/delivery.ts";
+import type { CompanyIngest, ReceivedDelivery } from "../../webhook/ingest/ingest.ts";
+import { logStored } from "../../webhook/server/delivery-log.ts";
+import type { InboxRow, InboxTable } from "../postgres/inbox-table.ts";
+import type { InboxWatch } from "./inbox-watch.ts";
+
+/** What the inbox of one company is drained with. */
+export interface DrainParts {
+  readonly company: string;
+  readonly inbox: Pick<InboxTable, "read">;
+  readonly mirror: Pick<Mirror, "meta">;
+  readonly ingest: Pick<CompanyIngest, "storeReceived" | "has" | "form">;
+  /** Each transaction waits for a turn of its own. */
+  readonly turns: Pick<LoopTurns, "next">;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Ends it between two transactions. */
+  readonly closed: AbortSignal;
+}
+
+/** Deliveries of one transaction: some milliseconds of work. */
+const mostAtOnce = 200;
+const retryMs = 2_000;
+
+/** The number of the last delivery of the fleet's inbox that a mirror holds; 0: none. */
+export function inboxPosition(meta: Pick<Meta, "get">): number {
+  return Number(meta.get(inboxPositionKey) ?? 0);
+}
+
+/**
+ * Drains a company's inbox into its mirror until `closed`: now, and whenever something new came. Waits while Postgres or
+ * the mirror cannot be used for a moment.
+ *
+ * @throws MirrorError `locked` where this process may not write the mirror any more
+ */
+export async function followInbox(parts: DrainParts, watch: Pick<InboxWatch, "moved">): Promise<void> {
+  const { company, clock, log, closed } = parts;
+  let hasFailed = false;
+  let headSeq: number | null = null;
+  while (!closed.aborted) {
+    try {
+      const position = await drainInbox(parts, headSeq);
+      hasFailed = false;
+      headSeq = await watch.moved(company, position, closed);
+    } catch (error) {
+      if (closed.aborted) return;
+      if (!(error instanceof MirrorError) || error.kind !== "database") throw error;
+      if (!hasFailed)
+        log.warn("the inbox cannot be drained now; it is tried again", {
+          error: messageOf(error),
+          ...hintOf(error),
+        });
+      hasFailed = true;
+      await clock.sleep(retryMs, closed);
+    }
+  }
+}
+
+/**
+ * Stores in the mirror what receivers committed to the company's inbox and the mirror lacks.
+ *
+ * Guarantee: deliveries are stored in the order of their numbers, each transaction with the position it reaches; so none
+ * is left out. One that the mirror has changes nothing (I7). Each keeps the time at which it was received.
+ * Source of truth: the inbox in Postgres; `fleet_inbox` in `_meta` says how much of it the mirror holds.
+ * Worst outcome of a crash: one transaction is made again. A mirror that was restored from an older snapshot reads again
+ * what it lacks.
+ *
+ * @param headSeq number of the last delivery where it is known; null: reads until nothing more is there
+ * @returns the position reached
+ * @throws MirrorError `database`, `locked`
+ */
+export async function drainInbox(parts: DrainParts, headSeq: number | null): Promise<number> {
+  const { company, inbox, mirror, turns, closed } = parts;
+  let position = inboxPosition(mirror.meta);
+  if (headSeq !== null && headSeq < position) position = restart(parts, position);
+  while (!closed.aborted && position !== headSeq) {
+    // With the delivery at the position, which shows whether this is the inbox that was drained.
+    const rows = await inbox.read(company, Math.max(0, position - 1), mostAtOnce);
+    if (rows[0]?.seq === position && !parts.ingest.has(rows[0].eventId)) {
+      position = restart(parts, position);
+      continue;
+    }
+    const fresh = rows.filter(({ seq }) => seq > position);
+    const last = fresh.at(-1);
+    if (!last) break;
+    await turns.next();
+    if (closed.aborted) break;
+    storeRows(parts, fresh, last.seq);
+    position = last.seq;
+  }
+  return position;
+}
+
+/** Another inbox than the one that was drained: Postgres was restored from a backup, or replaced. */
+function restart({ log }: DrainParts, position: number): 0 {
+  log.warn("the inbox is not the one that this mirror was filled from: it is read from its beginning", {
+    position,
+  });
+  return 0;
+}
+
+function storeRows(parts: DrainParts, rows: readonly InboxRow[], position: number): void {
+  const { company, mirror, ingest, clock, log } = parts;
+  const received = rows.map(({ eventId, body, receivedAtMs }): ReceivedDelivery => ({
+    delivery: readStored(eventId, isUtf8(body) ? body.toString() : body, ingest.form),
+    receivedAtMs,
+  }));
+  const notePosition = () => mirror.meta.set(inboxPositionKey, position);
+  logStored(log, company, ingest.storeReceived(received, clock.nowMs(), notePosition));
+}

@@ -1,0 +1,224 @@
+import { messageOf } from "../../base/errors.ts";
+import type { Config } from "../../config/config.ts";
+import type { CompanySettings, DaemonContext } from "../../daemon/daemon-context.ts";
+import type { ProcessContext } from "../../daemon/runs/process-context.ts";
+import { RunPlaces } from "../../daemon/runs/run-places.ts";
+import { LoopTurns } from "../../store/loop-turns.ts";
+import { jobKinds, type JobEngine } from "../jobs/job-engine.ts";
+import { LeaseKeeper } from "../ownership/lease-keeper.ts";
+import type { Ownership } from "../ownership/ownership.ts";
+import type { Postgres } from "../postgres/connection.ts";
+import type { NodeFacts } from "../postgres/nodes-table.ts";
+import { findWaitingCompanies } from "../postgres/owners-table.ts";
+import type { Snapshots } from "./company-snapshots.ts";
+import { Assignments, type AssignmentsTimes } from "./assignments.ts";
+import type { FleetTables } from "./fleet-tables.ts";
+import { InboxWatch } from "./inbox-watch.ts";
+import type { NodeLoops, RepeatedStep } from "./node-loops.ts";
+import { ReceivingTimes } from "./receiving-times.ts";
+
+/** What a node is made of. */
+export interface FleetNodeParts {
+  readonly process: ProcessContext;
+  /** What companies with this config are held with. Loads their connector. */
+  readonly daemonOf: (config: Config) => Promise<DaemonContext>;
+  readonly postgres: Postgres;
+  readonly tables: FleetTables;
+  readonly engine: JobEngine;
+  readonly snapshots: Snapshots;
+  /** The config of a company of the fleet on this node. Throws MirrorError `config`. */
+  readonly configOf: (name: string, document: unknown) => Config;
+  /** What follows a run was made, and the company is still owned. Never rejects. */
+  readonly publishReport: (settings: CompanySettings, owner: Ownership) => Promise<void>;
+  readonly node: string;
+  readonly role: "all" | "work";
+  readonly loops: NodeLoops;
+  /** How many companies it holds at once. */
+  readonly capacity: number;
+  readonly snapshotEveryMs: number;
+  readonly times?: Partial<NodeTimes>;
+}
+
+/** Milliseconds. */
+export interface NodeTimes extends AssignmentsTimes {
+  /** Between two looks for jobs: while there are some, and otherwise. */
+  readonly fetchMs: number;
+  readonly quietFetchMs: number;
+  readonly touchMs: number;
+  readonly beatMs: number;
+  /** Of the safety net. */
+  readonly netMs: number;
+  readonly configMs: number;
+  readonly pruneMs: number;
+  /** No snapshot lasts longer than that when the node stops. */
+  readonly stopMs: number;
+}
+
+const usualTimes: NodeTimes = {
+  fetchMs: 1_000,
+  quietFetchMs: 2_000,
+  touchMs: 4_000,
+  beatMs: 5_000,
+  netMs: 5_000,
+  configMs: 10_000,
+  pruneMs: 600_000,
+  idleMs: 90_000,
+  fullIdleMs: 5_000,
+  rivalMs: 15_000,
+  failedMs: 30_000,
+  establishedMs: 60_000,
+  stopMs: 21_000,
+};
+
+/** Companies that the safety net looks at, at a time. */
+const netSize = 1_000;
+/** The safety net leaves a company alone for that long after its jobs were set aside: its work may end the process. */
+const setAsideMs = 600_000;
+/** For what comes after the last snapshot when a node stops. */
+const signOffMs = 2_000;
+
+/**
+ * One node of a fleet: takes jobs, claims their companies, and holds them as long as they have work.
+ *
+ * Guarantee: whatever fails concerns one company, or is tried again. After `stop` everything is released that could be.
+ * Source of truth: Postgres; in memory is only what this node holds.
+ * Worst outcome of a crash: other nodes take its companies over within 30 s.
+ */
+export class FleetNode {
+  readonly keeper: LeaseKeeper;
+  readonly assignments: Assignments;
+  readonly capacity: number;
+  private readonly loops: NodeLoops;
+  private readonly inboxWatch: InboxWatch;
+  private readonly receivingTimes: ReceivingTimes;
+  private readonly parts: FleetNodeParts;
+  private readonly times: NodeTimes;
+  /** Until everything is released: leases are renewed and jobs kept. */
+  private readonly closed = new AbortController();
+  private readonly cutOff = new AbortController();
+  private tasks: readonly Promise<void>[] = [];
+  private changedSinceMs: number | null = null;
+  private hasFetched = false;
+  private fetches = 0;
+
+  constructor(parts: FleetNodeParts) {
+    const { process, daemonOf, tables, node, snapshots, snapshotEveryMs, engine, capacity } = parts;
+    const { clock, log } = process;
+    const times = { ...usualTimes, ...parts.times };
+    this.inboxWatch = new InboxWatch({ inbox: tables.inbox, clock, log });
+    this.receivingTimes = new ReceivingTimes({ receiving: tables.receiving, clock, log });
+    const keeper = new LeaseKeeper({ owners: tables.owners, node, clock, log });
+    const shared = { runPlaces: new RunPlaces(), turns: new LoopTurns(() => clock.monotonicMs()) };
+    const { inboxWatch, receivingTimes } = this;
+    const cutOff = this.cutOff.signal;
+    const assignment = { shared, tables, snapshots, inboxWatch, receivingTimes, cutOff, snapshotEveryMs };
+    const { configOf, publishReport } = parts;
+    this.parts = parts;
+    this.capacity = capacity;
+    this.times = times;
+    this.keeper = keeper;
+    this.loops = parts.loops;
+    const held = { process, daemonOf, assignment, engine, keeper, configOf, publishReport, capacity, times };
+    this.assignments = new Assignments(held);
+  }
+
+  /** Begins to take jobs. Throws MirrorError `database` where Postgres cannot be written. */
+  async start(): Promise<void> {
+    const { times, parts } = this;
+    const { signal } = this.closed;
+    await parts.tables.nodes.register(this.facts());
+    await this.receivingTimes.read();
+    const jittered = (ms: number) => ms * (0.75 + parts.process.random.next() / 2);
+    const steps: RepeatedStep[] = [
+      { what: "taking jobs", everyMs: () => this.fetchPauseMs(), step: () => this.fetch() },
+      {
+        what: "keeping jobs",
+        everyMs: () => times.touchMs,
+        step: () => this.assignments.keepJobs(),
+      },
+      { what: "the node's heartbeat", everyMs: () => times.beatMs, step: () => this.beat() },
+      { what: "the safety net", everyMs: () => jittered(times.netMs), step: () => this.castNet() },
+      { what: "reading configs", everyMs: () => times.configMs, step: () => this.readConfigs() },
+      { what: "pruning the inbox", everyMs: () => jittered(times.pruneMs), step: () => this.prune() },
+    ];
+    this.tasks = [
+      this.keeper.follow(signal),
+      this.inboxWatch.follow(signal),
+      this.receivingTimes.follow(signal),
+      ...steps.map((step) => this.loops.repeat(step, signal)),
+    ];
+  }
+
+  /** Releases everything; resolves when that is done, or cannot be done in time. */
+  async stop(): Promise<void> {
+    const { clock, log } = this.parts.process;
+    const { assignments, times } = this;
+    const done = new AbortController();
+    void clock.sleep(times.stopMs, done.signal).then(() => this.cutOff.abort());
+    const drained = Promise.all([assignments.drain("the node stops"), assignments.stopAfterRuns()]);
+    await Promise.race([drained, clock.sleep(times.stopMs + signOffMs, done.signal)]);
+    done.abort();
+    const { size } = assignments;
+    if (size > 0) log.warn("not everything could be released: other nodes take it over", { held: size });
+    this.closed.abort();
+    const signedOff = this.parts.tables.nodes
+      .remove(this.parts.node)
+      .catch((error: unknown) => log.warn("the node could not sign off", { error: messageOf(error) }));
+    await Promise.race([Promise.all([signedOff, ...this.tasks]), clock.sleep(signOffMs)]);
+  }
+
+  private facts(): NodeFacts {
+    const { node, role, capacity, process } = this.parts;
+    return { node, role, capacity, version: process.version, held: this.assignments.size };
+  }
+
+  /** Takes no more jobs than there are places, so that other nodes get the rest. */
+  private async fetch(): Promise<void> {
+    const { assignments, parts } = this;
+    this.hasFetched = false;
+    // Each kind is the first one in its turn: where places are few, none waits for all of another.
+    this.fetches++;
+    for (const index of jobKinds.keys()) {
+      const kind = jobKinds[(index + this.fetches) % jobKinds.length] ?? "run";
+      const { freePlaces } = assignments;
+      if (freePlaces === 0) return;
+      const jobs = await parts.engine.fetch(kind, freePlaces);
+      this.hasFetched ||= jobs.length > 0;
+      for (const job of jobs) void assignments.open(job);
+    }
+  }
+
+  private fetchPauseMs(): number {
+    return this.hasFetched ? this.times.fetchMs : this.times.quietFetchMs;
+  }
+
+  private async beat(): Promise<void> {
+    const { draining } = await this.parts.tables.nodes.beat(this.facts());
+    if (draining && !this.assignments.draining) void this.assignments.drain("the node is drained");
+  }
+
+  /** Companies that nobody looks after although there is something to do: whatever was lost, a job is sent. */
+  private async castNet(): Promise<void> {
+    const { engine, postgres } = this.parts;
+    const waiting = await findWaitingCompanies(postgres, netSize);
+    const left = waiting.filter(({ company }) => !this.assignments.find(company));
+    const lost = left.filter(({ reason }) => reason === "owner ended").map(({ company }) => company);
+    const setAside = lost.length === 0 ? new Set<string>() : await engine.setAside(lost, setAsideMs);
+    await engine.sendAll(
+      "run",
+      lost.filter((company) => !setAside.has(company)),
+    );
+    const behind = left.filter(({ reason }) => reason === "inbox").map(({ company }) => company);
+    await engine.sendAll("events", behind);
+  }
+
+  private async readConfigs(): Promise<void> {
+    const { companies, asOfMs } = await this.parts.tables.companies.list(this.changedSinceMs);
+    for (const row of companies) await this.assignments.change(row);
+    this.changedSinceMs = asOfMs;
+  }
+
+  private async prune(): Promise<void> {
+    while ((await this.parts.tables.inbox.prune()) > 0 && !this.closed.signal.aborted);
+  }
+}

@@ -1,0 +1,56 @@
+import { existsSync, rmSync } from "node:fs";
+import path from "node:path";
+import { makeFolders } from "../../base/atomic-file.ts";
+import type { MirrorFiles } from "../../config/mirror-files.ts";
+import { Meta } from "../../state/meta.ts";
+import type { Mirror } from "../../state/mirror.ts";
+import { openDatabase, type Db } from "../../store/database.ts";
+import { takeWriterLock } from "../../store/writer-lock.ts";
+import type { Ownership } from "../ownership/ownership.ts";
+
+/** Where a mirror notes in which epoch it was opened last. */
+const epochKey = "fleet";
+
+/**
+ * Is the file of an earlier ownership the newest state of the company? It is where this node owned the company in the
+ * epoch directly before: then nobody wrote between, and it is newer than any snapshot.
+ */
+export function continuesLocally({ mirror }: MirrorFiles, { epoch }: Pick<Ownership, "epoch">): boolean {
+  if (!existsSync(mirror)) return false;
+  let db: Db | null = null;
+  try {
+    db = openDatabase(mirror, { readonly: true });
+    return new Meta(db).get(epochKey) === epoch - 1;
+  } catch {
+    // A file that cannot be read is no state to go on from.
+    return false;
+  } finally {
+    db?.close();
+  }
+}
+
+/** Removes report and Parquet files that an earlier ownership left here: they may show changes that no snapshot has. */
+export function discardReport({ report, afterRun, parquetFolder }: MirrorFiles): void {
+  for (const each of [report, afterRun, parquetFolder]) rmSync(each, { recursive: true, force: true });
+}
+
+/**
+ * Removes the mirror that an earlier ownership left here. What is known of the request budget stays.
+ *
+ * @throws MirrorError `locked` while a process writes it: an earlier one of this node, or another program
+ */
+export function discardMirror({ mirror, lock: lockFile, verified, compared }: MirrorFiles): void {
+  makeFolders(path.dirname(mirror));
+  const lock = takeWriterLock(lockFile, "worker");
+  try {
+    const files = [`${mirror}-wal`, `${mirror}-shm`, mirror, verified, compared];
+    for (const file of files) rmSync(file, { force: true });
+  } finally {
+    lock.release();
+  }
+}
+
+/** Notes in the mirror that it belongs to this ownership from now on. */
+export function noteEpoch(mirror: Mirror, { epoch }: Pick<Ownership, "epoch">): void {
+  mirror.apply(() => mirror.meta.set(epochKey, epoch));
+}
