@@ -4,7 +4,8 @@ import { Agent, request } from "node:http";
 /** What the load is to be: an ordinary HTTP client makes it, in a process of its own as the service does. */
 export interface LoadOrder {
   readonly port: number;
-  readonly path: string;
+  /** One after the other. */
+  readonly paths: readonly string[];
   readonly secret: string;
   readonly connections: number;
   readonly requests: number;
@@ -19,6 +20,7 @@ export interface LoadResult {
 }
 
 interface Prepared {
+  readonly path: string;
   readonly headers: Readonly<Record<string, string | number>>;
   readonly body: string;
 }
@@ -31,7 +33,8 @@ const kinds = [
 ] as const;
 
 /** Distinct events, as a busy company has them: of several kinds, some about the same record. */
-function prepare(n: number, { secret, records }: LoadOrder): Prepared {
+function prepare(n: number, { secret, records, paths }: LoadOrder): Prepared {
+  const path = paths[n % paths.length] ?? "/";
   const [type, resourceType] = kinds[n % kinds.length] ?? kinds[0];
   const id = randomUUID();
   const resource = { type: resourceType, id: 1 + ((n * 7_919) % records) };
@@ -43,17 +46,17 @@ function prepare(n: number, { secret, records }: LoadOrder): Prepared {
     "webhook-signature": createHmac("sha256", secret).update(body).digest("hex"),
     "content-length": Buffer.byteLength(body),
   };
-  return { headers, body };
+  return { path, headers, body };
 }
 
 /** Everything is signed before the clock starts; then each connection sends as soon as it was answered. */
 async function load(order: LoadOrder): Promise<LoadResult> {
-  const { port, path, connections } = order;
+  const { port, connections } = order;
   const left = Array.from({ length: order.requests }, (_, n) => prepare(n, order));
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const latencies: number[] = [];
   let notAccepted = 0;
-  const deliver = ({ headers, body }: Prepared) =>
+  const deliver = ({ path, headers, body }: Prepared) =>
     new Promise<void>((resolve, reject) => {
       const options = { host: "127.0.0.1", port, path, method: "POST", agent, headers };
       const sent = request(options, (answer) => {

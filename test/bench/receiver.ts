@@ -9,8 +9,8 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import { createLogger } from "../../src/log/log.ts";
-import { Redaction } from "../../src/log/log.ts";
+import type { Log } from "../../src/base/logger.ts";
+import { createLogger, Redaction } from "../../src/log/log.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
 import { startServer } from "../../src/webhook/server/server.ts";
@@ -19,11 +19,14 @@ import { WorkQueue } from "../../src/state/work-queue.ts";
 import type { LoadOrder, LoadResult } from "./receiver-load.ts";
 import type { BenchResult } from "./result.ts";
 
-const secret = "whsec_of_the_bench_0123456789abcdef";
+/** What every delivery of the bench is signed with. */
+export const secret = "whsec_of_the_bench_0123456789abcdef";
 const rounds = 7;
-const load = { path: "/webhooks/acme", secret, connections: 32, requests: 12_000, records: 20_000 };
+/** Of one round. */
+export const load = { paths: ["/webhooks/acme"], secret, connections: 32, requests: 12_000, records: 20_000 };
 
-interface Side {
+/** A server under load. */
+export interface Side {
   readonly port: number;
   close(): Promise<void>;
 }
@@ -48,21 +51,21 @@ async function bareSide(): Promise<Side> {
   return { port: (server.address() as AddressInfo).port, close };
 }
 
-/** The real one: a mirror in a file, `synchronous=FULL`, and a line of the log for each event. */
-async function realSide(folder: string): Promise<Side & { stored(): number }> {
-  const mirror = await openMirror(path.join(folder, "acme.db"), manifest);
-  const lines = openSync(path.join(folder, "log"), "w");
+/** A log in a file, as stderr is when it is one. */
+export function logToFile(file: string): { readonly log: Log; readonly close: () => void } {
+  const lines = openSync(file, "w");
   const redaction = new Redaction();
   redaction.add([secret]);
-  const log = createLogger({
-    // As stderr is when it is a file.
-    write: (text) => void writeSync(lines, `${text}\n`),
-    format: "json",
-    level: "info",
-    colour: false,
-    redaction,
-    clock: systemClock,
-  });
+  const write = (text: string) => void writeSync(lines, `${text}\n`);
+  const how = { format: "json", level: "info", colour: false } as const;
+  const log = createLogger({ write, ...how, redaction, clock: systemClock });
+  return { log, close: () => closeSync(lines) };
+}
+
+/** The real one: a mirror in a file, `synchronous=FULL`, and a line of the log for each event. */
+export async function realSide(folder: string): Promise<Side & { stored(): number }> {
+  const mirror = await openMirror(path.join(folder, "acme.db"), manifest);
+  const { log, close } = logToFile(path.join(folder, "log"));
   const selected = new Set(manifest.resources.map(({ name }) => name));
   const secrets = [secret];
   const queue = new WorkQueue(mirror.db);
@@ -80,31 +83,39 @@ async function realSide(folder: string): Promise<Side & { stored(): number }> {
     close: async () => {
       await server.close(1_000);
       mirror.close();
-      closeSync(lines);
+      close();
     },
   };
 }
 
-interface Measured extends LoadResult {
+/** One round. */
+export interface Measured extends LoadResult {
   /** What a delivery costs this process, both kinds of time together. */
   readonly cpuMicros: number;
 }
 
-async function run(child: ChildProcess, port: number): Promise<Measured> {
-  const order: LoadOrder = { ...load, port };
+/** Sends a round of deliveries: `load`, with what is given otherwise. */
+export async function run(
+  child: ChildProcess,
+  port: number,
+  more: Partial<LoadOrder> = {},
+): Promise<Measured> {
+  const order: LoadOrder = { ...load, port, ...more };
   const before = process.cpuUsage();
   child.send(order);
   const [result] = (await once(child, "message")) as [LoadResult];
   const { user, system } = process.cpuUsage(before);
   if (result.notAccepted > 0) throw new Error(`${result.notAccepted} deliveries were not accepted`);
-  return { ...result, cpuMicros: (user + system) / load.requests };
+  return { ...result, cpuMicros: (user + system) / order.requests };
 }
 
-function median(values: readonly number[]): number {
+/** The middle one. */
+export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-function summaryOf(name: string, results: readonly Measured[]): string {
+/** Medians, for people. */
+export function summaryOf(name: string, results: readonly Measured[]): string {
   const of = (pick: (result: Measured) => number) => median(results.map(pick));
   const pace = `${Math.round(of((r) => r.perSecond))}/s at ${Math.round(of((r) => r.cpuMicros))} µs of CPU`;
   return `${name}: ${pace}, p50 ${of((r) => r.p50Ms).toFixed(1)} ms, p99 ${of((r) => r.p99Ms).toFixed(1)} ms`;

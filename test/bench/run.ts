@@ -1,7 +1,10 @@
 import { benchDisk } from "./disk.ts";
 import { benchCompanies } from "./companies.ts";
 import { benchEvents } from "./events.ts";
+import { benchIdleFleet } from "./fleet/bench-idle.ts";
 import { benchExport } from "./export.ts";
+import { benchFleetMemory } from "./fleet-memory.ts";
+import { benchFleetReceiver } from "./fleet-receiver.ts";
 import { benchJson } from "./json.ts";
 import { benchMemory } from "./memory.ts";
 import { benchPlan } from "./plan.ts";
@@ -24,6 +27,7 @@ const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   json: benchJson,
   store: benchStore,
   receiver: benchReceiver,
+  fleet: async () => [...(await benchFleetMemory()), ...(await benchFleetReceiver())],
   events: benchEvents,
   requests: benchRequests,
   budget: benchBudget,
@@ -34,6 +38,7 @@ const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   export: benchExport,
   startup: benchStartup,
   companies: benchCompanies,
+  "fleet-idle": benchIdleFleet,
   page: benchStatusPage,
 };
 

@@ -55,6 +55,8 @@ describe("completion offers", () => {
     ["export invoice_", ["invoice_items"]],
     ["changes --resource clie", ["clients"]],
     ["status --company ", ["acme", "beta"]],
+    ["fleet add ", ["acme", "beta"]],
+    ["fleet remove acme b", ["beta"]],
     ["--company acme,", ["acme,beta"]],
     ["sandbox trigger invoices.p", ["invoices.paid"]],
     ["webhooks update ", []],

@@ -3,6 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { knownFintoro } from "../../connectors/fintoro/known.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
+import type { KnownConnector } from "../../src/config/config-schema.ts";
 import { binFile, root, runProgram, temporaryFolder } from "../support/cli.ts";
 
 async function packagesOf(args: readonly string[], cwd?: string): Promise<readonly string[]> {
@@ -29,12 +30,17 @@ test("a refused config loads what reads a config, and no database, HTTP client o
     expect(loaded).not.toContain(name);
 });
 
+const factsOf = ({ name, list, files }: KnownConnector["resources"][number]) => ({
+  name,
+  isOfParents: list.kind === "parents",
+  hasFiles: files !== undefined,
+});
+
 test("what a config is checked against is what the manifest says", () => {
   const { name, baseUrl, languages, resources } = manifest;
-  const shown = resources.map((one) => ({ name: one.name, isOfParents: one.list.kind === "parents" }));
   const { resources: known, ...facts } = knownFintoro;
   expect(facts).toEqual({ name, baseUrl, languages });
-  expect(known.map((one) => ({ name: one.name, isOfParents: one.list.kind === "parents" }))).toEqual(shown);
+  expect(known.map(factsOf)).toEqual(resources.map(factsOf));
 });
 
 async function versionWith(cacheHome: string): Promise<string> {

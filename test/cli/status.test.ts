@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -95,6 +96,19 @@ describe("status", () => {
     const { code, stdout } = await status(company);
     expect(code).toBe(3);
     expect(stdout).toContain("! events: 1 waits, the oldest received 1h 01m ago");
+  });
+
+  // Fault: disk | a full disk keeps a daemon from writing, also that it refuses deliveries | the heartbeats in the mirror, and its writer lock | status names it and exits 3
+  test("names a daemon that is there and writes nothing, and exits 3", async () => {
+    const company = await mirrored();
+    listening(company);
+    const note = path.join(company.folder, "acme.lock.holder");
+    const since = new Date(Date.now() - 2 * hourMs).toISOString();
+    writeFileSync(note, JSON.stringify({ pid: process.pid, command: "serve", since }));
+    write(company, "UPDATE _receiver SET seen_ms = seen_ms - 120000", []);
+    const { code, stdout } = await status(company);
+    expect(code).toBe(3);
+    expect(stdout).toMatch(/! receiver: none is listening, for 2m 0\ds: serve is there, and writes nothing/);
   });
 
   test("a run without an end was cut off, unless who holds the lock began it since", async () => {

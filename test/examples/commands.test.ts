@@ -56,6 +56,10 @@ describe("containers run", () => {
     expect(read(JSON.parse(image) as string[])).toBe("serve");
     expect(read(at(compose, "services", "mirror", "command") as string[])).toBe("serve");
     expect(read(argsOf(deployment, "spec", "template", "spec"))).toBe("serve");
-    expect(read(argsOf(cronJob, "spec", "jobTemplate", "spec", "template", "spec"))).toBe("sync");
+    const shards = documentsOf("kubernetes/cronjob-shards.yaml").filter(
+      (one) => at(one, "kind") === "CronJob",
+    );
+    for (const job of [cronJob, ...shards])
+      expect(read(argsOf(job, "spec", "jobTemplate", "spec", "template", "spec"))).toBe("sync");
   });
 });

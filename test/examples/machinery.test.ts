@@ -103,14 +103,14 @@ describe("YAML", () => {
   });
 });
 
+const podOf = (job: unknown) => at(job, "spec", "jobTemplate", "spec", "template", "spec");
+
 describe("the cluster", () => {
   const [deployment, service, policy, ingress] = documentsOf("kubernetes/serve.yaml");
   const [cronJob] = documentsOf("kubernetes/cronjob.yaml");
+  const shards = documentsOf("kubernetes/cronjob-shards.yaml");
   const [secret, config, claim] = documentsOf("kubernetes/common.yaml");
-  const pods = [
-    at(deployment, "spec", "template", "spec"),
-    at(cronJob, "spec", "jobTemplate", "spec", "template", "spec"),
-  ];
+  const pods = [at(deployment, "spec", "template", "spec"), podOf(cronJob)];
 
   test("never has two writers of one mirror", () => {
     expect(at(deployment, "spec", "replicas")).toBe(1);
@@ -121,11 +121,42 @@ describe("the cluster", () => {
 
   test("sends deliveries to a pod whose mirror is not current, and nothing else in", () => {
     const container = at(pods[0], "containers", 0);
-    expect(at(container, "readinessProbe", "httpGet", "path")).toBe("/healthz");
-    expect(at(container, "livenessProbe", "httpGet", "path")).toBe("/healthz");
+    for (const probe of ["startupProbe", "readinessProbe", "livenessProbe"]) {
+      expect(at(container, probe, "httpGet", "path"), probe).toBe("/healthz");
+      // A second, the default, is short for a busy machine.
+      expect(at(container, probe, "timeoutSeconds"), probe).toBeGreaterThanOrEqual(3);
+    }
+    const { periodSeconds, failureThreshold } = at(container, "startupProbe") as Record<string, number>;
+    expect(Number(periodSeconds) * Number(failureThreshold)).toBeGreaterThanOrEqual(60);
     const paths = at(ingress, "spec", "rules", 0, "http", "paths") as unknown[];
     expect(paths.map((one) => at(one, "path"))).toEqual(["/webhooks/"]);
     expect(at(service, "spec", "selector")).toEqual(at(deployment, "spec", "template", "metadata", "labels"));
+  });
+
+  test("gives each shard of the companies a job and a volume of its own", () => {
+    const claims = shards.filter((one) => at(one, "kind") === "PersistentVolumeClaim");
+    const jobs = shards.filter((one) => at(one, "kind") === "CronJob");
+    expect(new Set(jobs.map((job) => at(job, "metadata", "name"))).size).toBe(jobs.length);
+    for (const [i, job] of jobs.entries()) {
+      const args = at(podOf(job), "containers", 0, "args") as string[];
+      expect(args.slice(-2)).toEqual(["--shard", `${i + 1}/${jobs.length}`]);
+      expect(at(job, "spec", "concurrencyPolicy")).toBe("Forbid");
+      expect(at(claims[i], "spec")).toEqual(at(claim, "spec"));
+      const data = { name: "data", persistentVolumeClaim: { claimName: at(claims[i], "metadata", "name") } };
+      // In all else a pod is that of the one job for all.
+      const [, ...others] = at(podOf(cronJob), "volumes") as object[];
+      expect(at(podOf(job), "volumes")).toEqual([data, ...others]);
+      expect({ ...(podOf(job) as object), containers: null, volumes: null }).toEqual({
+        ...(podOf(cronJob) as object),
+        containers: null,
+        volumes: null,
+      });
+      const container = at(podOf(job), "containers", 0) as object;
+      expect({ ...container, args: null }).toEqual({
+        ...(at(podOf(cronJob), "containers", 0) as object),
+        args: null,
+      });
+    }
   });
 
   test.each(pods)("gives a pod a user of its own, time to drain, and what it mounts", (pod) => {
@@ -178,6 +209,11 @@ describe("Compose", () => {
     expect(Object.keys(at(compose, "volumes") as object)).toContain("data");
   });
 
+  test("keeps no more of a log than fits", () => {
+    for (const service of ["mirror", "caddy"])
+      expect(at(compose, "services", service, "logging")).toEqual({ driver: "local" });
+  });
+
   test("takes images by digest, where whoever runs it names one", () => {
     const dockerfile = example("docker/Dockerfile");
     const [, named = ""] = /^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile) ?? [];
@@ -186,7 +222,7 @@ describe("Compose", () => {
     );
     expect(at(mirror, "build", "args")).toEqual({ NODE_IMAGE: `\${NODE_IMAGE:-${named}}` });
     expect(at(compose, "services", "caddy", "image")).toMatch(/^\$\{CADDY_IMAGE:-/);
-    for (const file of ["cronjob", "serve"])
+    for (const file of ["cronjob", "cronjob-shards", "serve"])
       expect(example(`kubernetes/${file}.yaml`)).toMatch(/image: \S+:[\d.]+@sha256:[0-9a-f]{64}$/m);
   });
 

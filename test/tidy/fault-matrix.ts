@@ -14,6 +14,7 @@ export const faultAreas = [
   "process",
   "files",
   "secrets",
+  "fleet",
 ] as const;
 
 /** One fault that a test injects. */

@@ -13,6 +13,7 @@ export const layers: readonly (readonly string[])[] = [
   ["verify", "backup"],
   ["status"],
   ["daemon"],
+  ["fleet"],
   ["cli"],
   ["entry"],
 ];
@@ -80,6 +81,8 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
   fflate: ["src/export/files/", "connectors/fintoro/sandbox/view/"],
   yauzl: ["src/files/"],
   "hyparquet-writer": ["src/export/"],
+  pg: ["src/fleet/postgres/"],
+  "pg-boss": ["src/fleet/jobs/"],
   s3mini: ["src/export/s3/"],
   zod: ["src/connector/", "src/config/", "src/rate-limit/state.ts", "connectors/"],
 };

@@ -1,0 +1,65 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { root, temporaryFolder } from "../support/cli.ts";
+
+const textOf = (name: string) => readFileSync(path.join(root, name), "utf8");
+const { scripts } = JSON.parse(textOf("package.json")) as { scripts: Record<string, string> };
+
+/** A command of package.json, in a folder with these files. */
+function runScript(name: string, files: Readonly<Record<string, string>>) {
+  const cwd = temporaryFolder(files);
+  const env = { ...process.env, PATH: `${path.join(root, "node_modules/.bin")}:${process.env["PATH"]}` };
+  const line = (scripts[name] ?? "exit 99").replaceAll("scripts/", `${root}/scripts/`);
+  const { status, stdout, stderr } = spawnSync("sh", ["-c", line], { cwd, env, encoding: "utf8" });
+  return { status, said: stdout + stderr };
+}
+
+test("a change must pass types, lint, the scan for secrets, licences, and the package in an empty folder", () => {
+  const steps = [...textOf(".ci/run").matchAll(/^ *step .*npm run --silent (\S+)$/gm)].map(
+    ([, name]) => name,
+  );
+  expect(steps).toEqual(["types", "lint", "docs", "secrets", "licences", "package"]);
+  expect(textOf(".ci/run")).toMatch(/^npm ci .*\n[^]*^npm test -- /m);
+});
+
+describe("the scan for secrets", () => {
+  const config = { ".secretlintrc.json": textOf(".secretlintrc.json"), ".gitignore": textOf(".gitignore") };
+  // Made up here, so that the scan does not find it in this file.
+  const token = ["ghp", "_", "A1b2C3d4E5f6G7h8I9j0".repeat(2).slice(0, 36)].join("");
+
+  // Fault: secrets | a token is committed, also into a folder with a point | the scan of .ci/run | it fails, and names the file without the token
+  test("finds a token wherever it is", () => {
+    const places = ["src/one.ts", "docs/one.md", ".github/one.yml", ".hidden"];
+    const files = Object.fromEntries(places.map((file) => [file, `key: ${token}\n`]));
+    const { status, said } = runScript("secrets", { ...config, ...files });
+    expect(status).toBe(1);
+    expect(places.filter((file) => !said.includes(file))).toEqual([]);
+    expect(said).not.toContain(token);
+  });
+
+  test("finds none in an example", () => {
+    const { status } = runScript("secrets", { ...config, "docs/one.md": textOf("docs/webhooks.md") });
+    expect(status).toBe(0);
+  });
+});
+
+/** A folder with so many installed libraries, and one under this licence. */
+function withLibrary(license: string) {
+  const names = ["a", "b", "c", "d", "odd"];
+  const manifestOf = (name: string) =>
+    JSON.stringify({ name, version: "1.0.0", license: name === "odd" ? license : "MIT" });
+  const dependencies = Object.fromEntries(names.map((name) => [name, "1.0.0"]));
+  const own = JSON.stringify({ name: "own", version: "1.0.0", license: "MIT", dependencies });
+  const installed = names.map((name) => [`node_modules/${name}/package.json`, manifestOf(name)]);
+  return runScript("licences", { "package.json": own, ...Object.fromEntries(installed) });
+}
+
+describe("the licences of libraries", () => {
+  test("are those that were agreed on", () => {
+    expect(withLibrary("ISC").status).toBe(0);
+    const { status, said } = withLibrary("GPL-3.0-only");
+    expect([status, said]).toEqual([1, expect.stringContaining('odd 1.0.0 has the licence "GPL-3.0-only"')]);
+  });
+});

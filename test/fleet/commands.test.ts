@@ -1,0 +1,270 @@
+import { expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { commands } from "../../src/cli/commands/all-commands.ts";
+import { JobEngine } from "../../src/fleet/jobs/job-engine.ts";
+import { silentLog } from "../../src/base/logger.ts";
+import { CompaniesTable, type CompanyRow } from "../../src/fleet/postgres/companies-table.ts";
+import { NodesTable } from "../../src/fleet/postgres/nodes-table.ts";
+import { OwnersTable } from "../../src/fleet/postgres/owners-table.ts";
+import { createTestInvocation, jsonLines, runCommand, temporaryFolder } from "../support/cli.ts";
+import { connectNode, describeWithPostgres, freshDatabase } from "../support/postgres.ts";
+import { eventually } from "../support/serve.ts";
+
+const companies = `companies:
+  acme: { token: "\${env:ACME}" }
+  beta: { token: "\${file:/run/secrets/beta}" }
+`;
+const fleet = `fleet: { postgres: "\${env:DATABASE_URL}", snapshots: s3://bucket/mirrors, reports: s3://bucket/reports/ }\n`;
+
+/** A new database without tables, and the command line of somebody who has a config for it. */
+async function operator({ tables = false } = {}) {
+  const url = await freshDatabase({ tables });
+  const postgres = await connectNode(url);
+  const run = (line: string, config = companies + fleet) =>
+    runCommand(["fleet", ...line.split(" ")], {
+      cwd: temporaryFolder({ "config.yaml": config }),
+      env: { DATABASE_URL: url, ACME: "token-of-acme" },
+    });
+  const json = async (line: string, config?: string) => {
+    const { code, stdout, stderr } = await run(`${line} --json`, config);
+    expect({ code, errors: stderr.match(/"level":"error".*/)?.[0] }).toEqual({ code: 0, errors: undefined });
+    return JSON.parse(stdout) as Record<string, unknown>;
+  };
+  return { url, postgres, run, json };
+}
+
+type Operator = Awaited<ReturnType<typeof operator>>;
+
+const rowsOf = async ({ postgres }: Operator): Promise<readonly CompanyRow[]> =>
+  (await new CompaniesTable(postgres).list()).companies;
+
+/** Schedules and queued jobs, as pg-boss has them. */
+async function jobsOf({ postgres }: Operator) {
+  const schedules = await postgres.query<{ key: string; cron: string; timezone: string }>(
+    "SELECT key, cron, timezone FROM pgboss.schedule WHERE name = 'run' ORDER BY key",
+  );
+  const queued = await postgres.query<{ company: string }>(
+    "SELECT data ->> 'company' AS company FROM pgboss.job WHERE name = 'run' AND state = 'created' ORDER BY 1",
+  );
+  return { schedules, queued: queued.map(({ company }) => company) };
+}
+
+describeWithPostgres("fleet add", () => {
+  test("makes the tables, shares companies with their schedule, and says what it did", async () => {
+    const one = await operator();
+    expect(await one.json("add --all")).toEqual({
+      companies: { acme: { outcome: "added" }, beta: { outcome: "added" } },
+      left_out: [],
+    });
+    expect(await rowsOf(one)).toMatchObject([
+      { name: "acme", config: { companies: { acme: { token: "${env:ACME}" } } }, removed: false },
+      { name: "beta", config: { companies: { beta: { token: "${file:/run/secrets/beta}" } } } },
+    ]);
+    const daily = { cron: "15 2 * * *", timezone: "Europe/Bratislava" };
+    expect(await jobsOf(one)).toEqual({
+      schedules: [
+        { key: "acme", ...daily },
+        { key: "beta", ...daily },
+      ],
+      queued: ["acme", "beta"],
+    });
+  });
+
+  test("again changes what the config says otherwise, its schedule too, and nothing else", async () => {
+    const one = await operator();
+    await one.run("add --all");
+    expect((await one.run("add acme beta")).stdout).toBe("acme: unchanged\nbeta: unchanged\n");
+    const changed = `${companies}${fleet}schedule: { sync: "0 4 * * *", timezone: UTC }\n`;
+    expect((await one.run("add --company acme", changed)).stdout).toBe("acme: changed\n");
+    const off = `${companies}${fleet}schedule: { sync: off }\n`;
+    expect((await one.run("add beta", off)).stdout).toBe("beta: changed\n");
+    expect((await jobsOf(one)).schedules).toEqual([{ key: "acme", cron: "0 4 * * *", timezone: "UTC" }]);
+  });
+
+  test("leaves out, with a warning, what is one machine's, and prints nothing more with -q", async () => {
+    const one = await operator();
+    const config = `${companies}${fleet}exports: [{ format: csv, out: ./out, after: sync }]\n`;
+    const { code, stdout, stderr } = await one.run("add acme -q", config);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+    expect(jsonLines(stderr)).toMatchObject([
+      {
+        level: "warn",
+        msg: "left out: exports: workers publish reports and Parquet files to fleet.reports",
+      },
+    ]);
+    expect((await one.json("add acme", config))["left_out"]).toMatchObject([{ key: "exports" }]);
+  });
+
+  // Fault: secrets | one of several companies has a literal token | `fleet add --all` | none is added, all mistakes are named and no token is shown (I9)
+  test("I9: adds none where one has a secret in the file, and names every mistake once", async () => {
+    const one = await operator();
+    const config = `companies:
+  acme: { token: "\${env:ACME}" }
+  beta: { token: literal-token-1 }
+  gamma: { token: literal-token-2 }
+files: { pdf: on }
+${fleet}`;
+    const { code, stderr } = await one.run("add --all", config);
+    expect(code).toBe(2);
+    expect(jsonLines(stderr).map(({ msg }) => msg)).toEqual([
+      expect.stringContaining("stands in the file itself; ${env:NAME} or"),
+      expect.stringContaining("stands in the file itself; ${env:NAME} or"),
+      expect.stringContaining("config.yaml:5:10: files.pdf is on"),
+      expect.stringContaining("config.yaml:3:11: companies.beta.token stands in the file itself"),
+      expect.stringContaining("config.yaml:4:12: companies.gamma.token stands in the file itself"),
+    ]);
+    expect(stderr).not.toContain("literal-token");
+    expect(await one.postgres.query("SELECT to_regclass('fintoro_mirror.companies')::text AS found")).toEqual(
+      [{ found: null }],
+    );
+  });
+
+  test.each([
+    ["add", "which companies?"],
+    ["add acme --all", "--all is every company: name none"],
+    ["add acm", "unknown company acm. Did you mean acme?"],
+    ["remove", "which companies?"],
+  ])("%s is a mistake that says what to do", async (line, message) => {
+    const { run } = await operator();
+    const { code, stderr } = await run(line);
+    expect(code).toBe(2);
+    expect(jsonLines(stderr).at(-1)).toMatchObject({ msg: message, hint: expect.stringMatching(/./) });
+  });
+
+  test("of a file for workers, or with a name that differs in case only, is refused", async () => {
+    const one = await operator();
+    const empty = await one.run("add --all", fleet);
+    expect(jsonLines(empty.stderr).at(-1)).toMatchObject({ msg: "the config has no companies to share" });
+    await one.run("add acme");
+    const twin = await one.run("add --all", `companies: { ACME: { token: "\${env:ACME}" } }\n${fleet}`);
+    expect(twin.code).toBe(2);
+    expect(twin.stderr).toContain("the fleet has a company acme: ACME differs only in case");
+  });
+
+  // Fault: process | SIGINT while companies are added to a fleet | `fleet add` | exit 130; what was shared stays, and to repeat it goes on
+  test("ends with a signal between two companies, and goes on when it is repeated", async () => {
+    const one = await operator();
+    const names = Array.from({ length: 200 }, (_, i) => `company-${i}`);
+    const config = `companies:\n${names.map((name) => `  ${name}: { token: "\${env:ACME}" }`).join("\n")}\n${fleet}`;
+    const { signals, run } = createTestInvocation(["fleet", "add", "--all"], {
+      commands,
+      clock: systemClock,
+      cwd: temporaryFolder({ "config.yaml": config }),
+      env: { DATABASE_URL: one.url, ACME: "token-of-acme" },
+    });
+    const ended = run();
+    await eventually(async () => (await rowsOf(one).catch(() => [])).length > 0, "the first company");
+    signals.emit("SIGINT");
+    const { code, stderr } = await ended;
+    expect(code).toBe(130);
+    const count = (await rowsOf(one)).length;
+    expect(count).toBeLessThan(names.length);
+    expect(stderr).toContain(`stopped: ${count} of 200 companies are shared`);
+    const { stdout } = await one.run("add --all", config);
+    expect(stdout.match(/: unchanged$/gm)).toHaveLength(count);
+    expect(stdout.match(/: added$/gm)).toHaveLength(names.length - count);
+  });
+
+  test("refuses a pattern that Postgres cannot schedule before it shares the company", async () => {
+    const one = await operator();
+    const config = `${companies}${fleet}schedule: { sync: "99 99 * * *" }\n`;
+    const { code, stderr } = await one.run("add acme", config);
+    expect(code).toBe(2);
+    expect(stderr).toContain("99 99 * * *");
+    expect(await rowsOf(one)).toEqual([]);
+  });
+});
+
+describeWithPostgres("fleet remove", () => {
+  test("takes a company out: no schedule, no owner any more, and says what stays", async () => {
+    const one = await operator();
+    await one.run("add --all");
+    await new OwnersTable(one.postgres).claim("acme", "worker-7", 60_000);
+    expect(await one.json("remove acme")).toEqual({
+      companies: {
+        acme: {
+          outcome: "removed",
+          released_by: "worker-7",
+          stays: [
+            "s3://bucket/mirrors/acme/",
+            "s3://bucket/reports/report/acme.report.db",
+            "s3://bucket/reports/parquet/*/company=acme/",
+          ],
+        },
+      },
+    });
+    expect(await rowsOf(one)).toMatchObject([
+      { name: "acme", removed: true },
+      { name: "beta", removed: false },
+    ]);
+    expect((await jobsOf(one)).schedules.map(({ key }) => key)).toEqual(["beta"]);
+    expect((await one.run("remove beta")).stdout).toMatch(/^beta: removed\n {2}stays: s3:/);
+  });
+
+  test("of a company that is not there names the nearest; it can be added again", async () => {
+    const one = await operator();
+    await one.run("add --all");
+    await one.run("remove acme");
+    const again = await one.run("remove acme");
+    expect(again.code).toBe(2);
+    expect(jsonLines(again.stderr).at(-1)).toMatchObject({
+      msg: "unknown company acme in the fleet. There is beta",
+    });
+    expect((await one.run("remove bta")).stderr).toContain("Did you mean beta?");
+    expect((await one.run("add acme")).stdout).toBe("acme: added\n");
+  });
+});
+
+describeWithPostgres("fleet list", () => {
+  test("shows every company with the node that has it, and its config without a secret", async () => {
+    const one = await operator();
+    await one.run("add --all");
+    const owners = new OwnersTable(one.postgres);
+    await owners.claim("acme", "worker-7", 60_000);
+    const { stdout } = await one.run("list");
+    expect(stdout).toMatch(
+      /^acme {2}at worker-7, epoch 1; config of \d+.* ago\nbeta {2}not read yet; config of /,
+    );
+    await owners.release({ company: "acme", epoch: 1, node: "worker-7" });
+    expect((await one.run("list")).stdout).toContain("acme  idle; ");
+    expect(await one.json("list --company acme")).toMatchObject({
+      companies: {
+        acme: { node: null, epoch: 1, config: { companies: { acme: { token: "${env:ACME}" } } } },
+      },
+    });
+  });
+
+  test("of an empty fleet says how to begin, from a file without companies, too", async () => {
+    const one = await operator({ tables: true });
+    const { code, stdout } = await one.run("list", fleet);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: "the fleet has no companies; `fleet add` shares some\n",
+    });
+  });
+});
+
+describeWithPostgres("fleet drain", () => {
+  test("asks a node to release its companies; an unknown one gets the nearest name", async () => {
+    const one = await operator({ tables: true });
+    const nodes = new NodesTable(one.postgres);
+    const facts = { node: "worker-7", version: "1", role: "all", held: 12, capacity: 50 };
+    await nodes.register(facts);
+    const { stdout } = await one.run("drain worker-7", fleet);
+    expect(stdout).toBe("worker-7: releases its 12 companies, and takes no more until it is started again\n");
+    expect(await nodes.beat(facts)).toEqual({ draining: true });
+    const unknown = await one.run("drain worker-8", fleet);
+    expect(unknown.code).toBe(2);
+    expect(unknown.stderr).toContain("unknown node worker-8. Did you mean worker-7?");
+  });
+});
+
+describeWithPostgres("a company of the fleet", () => {
+  test("is looked at by a worker right after it was added", async () => {
+    const one = await operator();
+    await one.run("add acme");
+    const engine = await JobEngine.start({ postgres: one.postgres, log: silentLog, role: "client" });
+    expect(await engine.fetch("run", 5)).toMatchObject([{ company: "acme", kind: "run" }]);
+    await engine.stop();
+  });
+});

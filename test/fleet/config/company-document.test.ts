@@ -1,0 +1,183 @@
+import { describe, expect, test } from "vitest";
+import { MirrorError } from "../../../src/base/errors.ts";
+import { companyDocument, configOfCompany } from "../../../src/fleet/config/company-document.ts";
+import { load, minimal, pocketConnector } from "../../support/config.ts";
+
+const names = ["acme", "beta"];
+const companies = `companies:
+  acme: { token: "\${env:ACME}", webhook: { secrets: ["\${file:/run/secrets/acme}"] } }
+  beta: { token: "\${env:BETA}" }
+`;
+const env = { ACME: "token-of-acme", BETA: "token-of-beta", TOKEN: "token-of-acme" };
+const files = { "/run/secrets/acme": "secret-of-acme-0123456789" };
+
+/** What a document says in any case. */
+const service = { connector: "fintoro", base_url: "https://service.example/api/v1" };
+
+const documentOf = (text: string, name = "acme") => companyDocument(load(text, { env, files }), name);
+
+/** As another machine reads it: with other folders, variables and files. */
+function onNode(document: unknown, { name = "acme", nodeEnv = {}, nodeFiles = {} }: OnNode = {}) {
+  return configOfCompany(name, JSON.parse(JSON.stringify(document)), {
+    dataDir: "/var/node",
+    env: nodeEnv,
+    connectors: [pocketConnector],
+    readFile: (file) => {
+      const text = (nodeFiles as Record<string, string>)[file];
+      if (text === undefined) throw Object.assign(new Error(file), { code: "ENOENT" });
+      return text;
+    },
+  });
+}
+
+interface OnNode {
+  readonly name?: string;
+  readonly nodeEnv?: Readonly<Record<string, string>>;
+  readonly nodeFiles?: Readonly<Record<string, string>>;
+}
+
+function refusal(act: () => unknown): MirrorError {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof MirrorError) return error;
+    throw error;
+  }
+  throw new Error("it was accepted");
+}
+
+describe("a company's document", () => {
+  test("has this company alone, its secrets as they are written, and nothing of this machine", () => {
+    const own = `data_dir: /srv/mirror
+serve: { listen: "0.0.0.0:80", page_token: "\${env:PAGE}" }
+log: { level: debug }
+fleet: { postgres: "\${env:DATABASE_URL}", snapshots: ./snapshots }
+`;
+    const { document, leftOut } = documentOf(`${companies}${own}http: { timeout: 5s }\nscrub:\n`);
+    expect(document).toEqual({
+      ...service,
+      http: { timeout: "5s" },
+      companies: {
+        acme: { token: "${env:ACME}", webhook: { secrets: ["${file:/run/secrets/acme}"] } },
+      },
+    });
+    expect(leftOut).toEqual([]);
+    expect(JSON.stringify(document)).not.toContain("of-acme-");
+  });
+
+  test("resolves what the file shares between companies", () => {
+    const text = "companies:\n  acme: &a { token: '${env:ACME}' }\n  beta: { <<: *a, webhook: {} }\n";
+    expect(documentOf(text, "beta").document).toEqual({
+      ...service,
+      companies: { beta: { token: "${env:ACME}", webhook: {} } },
+    });
+  });
+
+  test("is the same config on another machine, but for what is that machine's own", () => {
+    const keys = `base_url: https://service.example/other
+resources: { exclude: [clients] }
+scrub: { cycle: 7d }
+rate_limit: { reserve: 20% }
+schedule: { sync: "0 1 * * *", timezone: UTC }
+report: { mode: "0640", redact: { clients.email: drop } }
+retention: { runs: 30d }
+`;
+    const file = load(`${companies}${keys}`, { env, files });
+    for (const name of names) {
+      const there = onNode(companyDocument(file, name).document, { name, nodeEnv: env, nodeFiles: files });
+      const here = file.config.companies.filter((one) => one.name === name);
+      expect(there).toEqual({ ...file.config, companies: here, dataDir: "/var/node" });
+      expect(there.companies[0]?.token.reveal()).toBe(`token-of-${name}`);
+    }
+  });
+
+  test("takes variables and files from where it is read", () => {
+    const { document } = documentOf(companies);
+    const nodeFiles = { "/run/secrets/acme": "another-secret-0123456789" };
+    const [company] = onNode(document, { nodeEnv: { ACME: "another-token" }, nodeFiles }).companies;
+    expect(company?.token.reveal()).toBe("another-token");
+    expect(company?.webhook.secrets.map((one) => one.reveal())).toEqual(["another-secret-0123456789"]);
+  });
+
+  // Fault: secrets | a worker lacks the variable of a company's token | its environment | the config is read; the token says what is missing where it is used
+  test("is read where a secret is missing, which is said where it is used", () => {
+    const { companies: all } = onNode(documentOf(companies).document);
+    expect(() => all[0]?.token.reveal()).toThrow(
+      "companies.acme.token: the environment variable ACME is not set",
+    );
+  });
+});
+
+describe("what no other machine could use", () => {
+  // Fault: secrets | a literal token in the config of a company that joins a fleet | `fleet add` | refused with its place, and not shown (I9)
+  test("I9: is refused: secrets that stand in the file", () => {
+    const text = `companies:
+  acme:
+    token: literal-token-1
+    webhook:
+      secrets: ["literal-secret-0123456789"]
+`;
+    const { message, hint, kind } = refusal(() => documentOf(text));
+    expect(message.split("\n")).toEqual([
+      "config.yaml:3:5: companies.acme.token stands in the file itself; the fleet takes secrets by reference only",
+      expect.stringContaining("companies.acme.webhook.secrets[0] stands in the file itself"),
+    ]);
+    expect(`${message} ${hint}`).not.toContain("literal");
+    expect({ kind, hint }).toMatchObject({ kind: "config", hint: expect.stringContaining("other machines") });
+  });
+
+  test("is refused: files beside the config", () => {
+    const text = "companies: { acme: { token: '${file:./acme.token}' } }";
+    const load2 = () => companyDocument(load(text, { files: { "/home/me/acme.token": "t" } }), "acme");
+    expect(refusal(load2).message).toBe(
+      "config.yaml:1:22: companies.acme.token is in a file beside this config, which other machines do not have; name it by its absolute path, or by ${env:NAME}",
+    );
+  });
+
+  test("is no other company's problem", () => {
+    const text = "companies: { acme: { token: '${env:ACME}' }, beta: { token: literal-token-1 } }";
+    expect(documentOf(text).document).toEqual({
+      ...service,
+      companies: { acme: { token: "${env:ACME}" } },
+    });
+    expect(refusal(() => documentOf(text, "beta")).message).toContain("companies.beta.token");
+  });
+
+  test.each(["pdf", "attachments"])("is refused: files.%s, because workers keep no files", (key) => {
+    expect(refusal(() => documentOf(minimal(`files: { ${key}: on }\n`))).message).toMatch(
+      new RegExp(`^config\\.yaml:4:10: files\\.${key} is on, and workers keep no files`),
+    );
+  });
+
+  test("is left out with the reason: folders, exports, backups and alerts of one machine", () => {
+    const keys = `exports: [{ format: csv, out: ./out, after: sync }]
+report: { out: ./reports, redact: { clients.email: hash } }
+backup: { to: ./backups }
+alerts: [{ when: [failed], command: [mail, ops] }]
+`;
+    const { document, leftOut } = documentOf(`${companies}${keys}`);
+    expect(leftOut.map(({ key }) => key)).toEqual(["exports", "report.out", "backup", "alerts"]);
+    expect(leftOut[0]?.reason).toBe("workers publish reports and Parquet files to fleet.reports");
+    expect(document).toMatchObject({ report: { redact: { "clients.email": "hash" } } });
+    const { exports, report, backup, alerts } = onNode(document);
+    expect({ exports, out: report.out, to: backup.to, alerts }).toEqual({
+      exports: [],
+      out: null,
+      to: null,
+      alerts: [],
+    });
+  });
+});
+
+describe("a document of another version", () => {
+  test("is refused with the key that is not known", () => {
+    const { message } = refusal(() => onNode({ ...documentOf(companies).document, teleport: true }));
+    expect(message).toMatch(/^acme \(in Postgres\):\d+:3: unknown key teleport/);
+  });
+
+  test("of another company is refused", () => {
+    const { message, hint } = refusal(() => onNode(documentOf(companies).document, { name: "beta" }));
+    expect(message).toContain("not of this company alone");
+    expect(hint).toContain("fleet add beta");
+  });
+});

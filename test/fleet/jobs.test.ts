@@ -1,0 +1,139 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { JobEngine, type Job, type JobKind } from "../../src/fleet/jobs/job-engine.ts";
+import { readWaitingJobs } from "../../src/fleet/jobs/job-facts.ts";
+import { recordingLog } from "../support/terminal.ts";
+import { connectNode, describeWithPostgres, freshDatabase } from "../support/postgres.ts";
+import { within } from "../support/fleet-worker.ts";
+
+/** The engine of a node on a database of its own, or on that of another one. */
+async function anEngine({
+  role = "worker",
+  url,
+}: { readonly role?: "worker" | "client"; readonly url?: string } = {}) {
+  const postgres = await connectNode(url ?? (await freshDatabase()));
+  const { log, records } = recordingLog();
+  const engine = await JobEngine.start({ postgres, log, role });
+  onTestFinished(() => engine.stop());
+  return { engine, postgres, records };
+}
+
+async function fetchOne(engine: JobEngine, kind: JobKind, mostMs: number): Promise<Job> {
+  let found: readonly Job[] = [];
+  await within(mostMs, async () => (found = await engine.fetch(kind, 1)).length === 1, `a job ${kind}`);
+  const [job] = found;
+  if (!job) throw new Error("there is one");
+  return job;
+}
+
+describeWithPostgres("the jobs of a fleet", () => {
+  test("are exclusive for each company and kind, as long as they wait and as long as they are taken", async () => {
+    const { engine } = await anEngine({ role: "client" });
+    expect(await engine.send("run", "acme")).toBe(true);
+    expect(await engine.send("run", "acme")).toBe(false);
+    expect([await engine.send("events", "acme"), await engine.send("run", "beta")]).toEqual([true, true]);
+    const jobs = await engine.fetch("run", 10);
+    expect(jobs.map(({ company }) => company).toSorted()).toEqual(["acme", "beta"]);
+    await engine.sendAll("run", ["acme", "beta", "gamma"]);
+    const more = await engine.fetch("run", 10);
+    expect(more.map(({ company }) => company)).toEqual(["gamma"]);
+    await engine.complete(jobs);
+    expect(await engine.send("run", "acme")).toBe(true);
+  });
+
+  test("are there when the transaction is committed that sends them, and not otherwise", async () => {
+    const { engine, postgres } = await anEngine({ role: "client" });
+    const failing = postgres.transaction(async (sql) => {
+      await engine.sendWithin(sql, "events", "acme");
+      throw new Error("the deliveries could not be stored");
+    });
+    await expect(failing).rejects.toThrow("could not be stored");
+    expect(await engine.fetch("events", 1)).toEqual([]);
+    await postgres.transaction((sql) => engine.sendWithin(sql, "events", "acme"));
+    expect(await engine.fetch("events", 1)).toHaveLength(1);
+  });
+
+  test("come back within 20 s when they are not touched any more; a schedule sends them in its time zone", async () => {
+    const { engine, postgres } = await anEngine();
+    // A minute that is now in this zone, and the same words about another zone.
+    const zone = "Asia/Kathmandu";
+    const at = new Date(Date.now() + 2_000);
+    const local = at.toLocaleTimeString("sv", { timeZone: zone, timeStyle: "short" });
+    const [hour, minute] = local.split(":");
+    await engine.schedule("tonight", `${Number(minute)} ${Number(hour)} * * *`, zone);
+    await engine.schedule("another", `${Number(minute)} ${Number(hour)} * * *`, "America/Anchorage");
+    await engine.sendAll("events", ["lost", "kept"]);
+    const jobs = await engine.fetch("events", 2);
+    const kept = jobs.filter(({ company }) => company === "kept");
+    const lost = jobs.find(({ company }) => company === "lost");
+    const touching = setInterval(() => void engine.touch(kept).catch(() => undefined), 1_000);
+    onTestFinished(() => clearInterval(touching));
+    expect(await fetchOne(engine, "events", 20_000)).toEqual({ ...lost, retryCount: 1 });
+    // Who lost it can neither complete it nor keep it.
+    await engine.complete(lost ? [lost] : []);
+    await engine.touch(lost ? [lost] : []);
+    expect(await engine.send("events", "lost")).toBe(false);
+    expect(await engine.fetch("events", 2)).toEqual([]);
+    expect((await fetchOne(engine, "run", 30_000)).company).toBe("tonight");
+    expect(await engine.fetch("run", 2)).toEqual([]);
+    await engine.unschedule("tonight");
+    await engine.unschedule("another");
+    expect(await postgres.query("SELECT FROM pgboss.schedule")).toEqual([]);
+  }, 60_000);
+
+  test("that fail wait as long as they are asked to, and are set aside after ten more attempts", async () => {
+    const { engine } = await anEngine({ role: "client" });
+    await engine.send("run", "acme");
+    const [first] = await engine.fetch("run", 1);
+    if (!first) throw new Error("there is one");
+    await engine.fail(first, "no room", 1_500);
+    expect(await engine.fetch("run", 1)).toEqual([]);
+    let attempts = 1;
+    for (
+      let job: Job | undefined = await fetchOne(engine, "run", 5_000);
+      job;
+      [job] = await engine.fetch("run", 1)
+    ) {
+      attempts++;
+      await engine.fail(job, "no room", 0);
+    }
+    expect(attempts).toBe(11);
+    expect(await engine.setAside(["acme", "beta"], 60_000)).toEqual(new Set(["acme"]));
+    await pause(20);
+    expect(await engine.setAside(["acme"], 10)).toEqual(new Set());
+    expect(await engine.send("run", "acme")).toBe(true);
+  });
+
+  test("for later are moved by a newer one, and hold off no job of another kind", async () => {
+    const { engine, postgres } = await anEngine({ role: "client" });
+    await engine.sendLater("acme", 3_600_000);
+    expect(await engine.send("events", "acme")).toBe(true);
+    expect(await readWaitingJobs(postgres)).toContainEqual(
+      expect.objectContaining({ kind: "later", count: 0 }),
+    );
+    expect(await readWaitingJobs(postgres)).toContainEqual(
+      expect.objectContaining({ kind: "events", count: 1 }),
+    );
+    await engine.sendLater("acme", 0);
+    expect((await fetchOne(engine, "later", 2_000)).company).toBe("acme");
+  });
+
+  test("cannot be scheduled by a pattern that is none", async () => {
+    const { engine } = await anEngine({ role: "client" });
+    await expect(engine.schedule("acme", "every night", "UTC")).rejects.toThrow(
+      '"every night" cannot be scheduled in Postgres',
+    );
+  });
+
+  test("go on after Postgres ended all connections, and nothing of that ends the process", async () => {
+    const { engine, postgres, records } = await anEngine();
+    const [row] = await postgres.query<{ name: string }>("SELECT current_database() AS name");
+    const others =
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()";
+    for (let i = 0; i < 20; i++, await pause(100))
+      await postgres.query(others, [row?.name]).catch(() => undefined);
+    await within(10_000, () => engine.send("run", "acme").catch(() => false), "a job that can be sent");
+    expect(await engine.fetch("run", 1)).toHaveLength(1);
+    expect(records().filter(({ level }) => level === "error")).toEqual([]);
+  }, 60_000);
+});

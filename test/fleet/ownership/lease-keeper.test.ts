@@ -1,0 +1,172 @@
+import { describe, expect, test } from "vitest";
+import { MirrorError } from "../../../src/base/errors.ts";
+import { LeaseKeeper, leaseTimes } from "../../../src/fleet/ownership/lease-keeper.ts";
+import type { Lease } from "../../../src/fleet/ownership/ownership.ts";
+import { recordingLog } from "../../support/terminal.ts";
+import { SimulatedTime } from "../../support/virtual/simulated-time.ts";
+
+const { ttlMs, marginMs, renewEveryMs } = leaseTimes;
+const heldMs = ttlMs - marginMs;
+
+/** Postgres as the keeper sees it: it may be slow, away, or name another owner. */
+class SimulatedOwners {
+  readonly renewals: (readonly string[])[] = [];
+  readonly released: string[] = [];
+  readonly takenOver = new Set<string>();
+  isAway = false;
+  answerMs = 5;
+  private readonly time: SimulatedTime;
+
+  constructor(time: SimulatedTime) {
+    this.time = time;
+  }
+
+  async claim() {
+    await this.answer();
+    return { epoch: 7, previousNode: null };
+  }
+
+  async renew(_node: string, held: readonly { readonly company: string }[]): Promise<string[]> {
+    const companies = held.map(({ company }) => company);
+    this.renewals.push(companies);
+    await this.answer();
+    return companies.filter((company) => !this.takenOver.has(company));
+  }
+
+  async release({ company }: { readonly company: string }): Promise<boolean> {
+    await this.answer();
+    this.released.push(company);
+    return true;
+  }
+
+  private async answer(): Promise<void> {
+    const { isAway } = this;
+    await this.time.sleep(this.answerMs);
+    if (isAway) throw new MirrorError("database", "Postgres does not answer", { retryable: true });
+  }
+}
+
+/** A node that renews; time passes with `pass`. */
+function aNode() {
+  const time = new SimulatedTime(Date.UTC(2026, 10, 23));
+  let setForwardMs = 0;
+  const clock = {
+    nowMs: () => time.nowMs() + setForwardMs,
+    monotonicMs: () => time.monotonicMs(),
+    sleep: (ms: number, signal?: AbortSignal) => time.sleep(ms, signal),
+  };
+  const owners = new SimulatedOwners(time);
+  const { log, records } = recordingLog();
+  const keeper = new LeaseKeeper({ owners, node: "node-1", clock, log });
+  const closed = new AbortController();
+  void keeper.follow(closed.signal);
+  const pass = (ms: number) => time.until(time.sleep(ms), 100_000);
+  const claim = async (company: string): Promise<Lease> => {
+    const result = await time.until(keeper.claim(company), 1_000);
+    if (!("lease" in result)) throw new Error("the claim was refused");
+    return result.lease;
+  };
+  return { time, owners, keeper, pass, claim, records, setClockForward: (ms: number) => (setForwardMs = ms) };
+}
+
+describe("an ownership", () => {
+  test("is held as long as it is renewed, all companies of the node in one statement", async () => {
+    const { owners, pass, claim } = aNode();
+    const [acme, beta] = [await claim("acme"), await claim("beta")];
+    await pass(60_000);
+    expect([acme.isHeld(), beta.isHeld()]).toEqual([true, true]);
+    expect(owners.renewals.slice(-2)).toEqual([
+      ["acme", "beta"],
+      ["acme", "beta"],
+    ]);
+    expect(owners.renewals.filter((companies) => companies.length > 0).length).toBeLessThanOrEqual(
+      60_000 / renewEveryMs + 1,
+    );
+  });
+
+  test("ends alone when Postgres names another owner", async () => {
+    const { owners, pass, claim } = aNode();
+    const [acme, beta] = [await claim("acme"), await claim("beta")];
+    owners.takenOver.add("acme");
+    await pass(renewEveryMs + 100);
+    expect([acme.isHeld(), beta.isHeld()]).toEqual([false, true]);
+    expect(acme.lost.aborted).toBe(true);
+    expect(() => acme.assertHeld()).toThrow("Postgres names another owner");
+  });
+
+  test("ends in its time with Postgres away, although nobody asks, and the company can be claimed again", async () => {
+    const { owners, pass, claim, records } = aNode();
+    const acme = await claim("acme");
+    owners.isAway = true;
+    await pass(heldMs + 1_000);
+    expect(acme.lost.aborted).toBe(true);
+    expect(records().filter(({ level }) => level === "warn")).toHaveLength(1);
+    owners.isAway = false;
+    const again = await claim("acme");
+    await pass(30_000);
+    expect([acme.isHeld(), again.isHeld()]).toEqual([false, true]);
+  });
+
+  test("survives a Postgres that was away for less than its time", async () => {
+    const { owners, pass, claim } = aNode();
+    const acme = await claim("acme");
+    owners.isAway = true;
+    await pass(5_000);
+    owners.isAway = false;
+    await pass(30_000);
+    expect(acme.isHeld()).toBe(true);
+  });
+
+  test("lasts from before its statement was sent: an answer that comes too late renews nothing", async () => {
+    const { owners, pass, claim } = aNode();
+    const acme = await claim("acme");
+    await pass(renewEveryMs - 10);
+    owners.answerMs = heldMs + 1_000;
+    await pass(3 * heldMs);
+    expect(acme.isHeld()).toBe(false);
+    expect(acme.endedBecause).toBe("it was not renewed in time");
+  });
+
+  test("whose claim was answered too late is none", async () => {
+    const { owners, claim, keeper } = aNode();
+    owners.answerMs = heldMs + 1;
+    const acme = await claim("acme");
+    expect([acme.isHeld(), keeper.size]).toEqual([false, 0]);
+  });
+
+  test("is renewed although an earlier renewal is never answered", async () => {
+    const { owners, pass, claim } = aNode();
+    const acme = await claim("acme");
+    owners.answerMs = 3_600_000;
+    await pass(renewEveryMs);
+    owners.answerMs = 5;
+    await pass(60_000);
+    expect(acme.isHeld()).toBe(true);
+  });
+
+  test("ends on a machine that slept: its monotonic clock stood still", async () => {
+    const { claim, setClockForward } = aNode();
+    const acme = await claim("acme");
+    setClockForward(heldMs + 1);
+    expect(acme.isHeld()).toBe(false);
+    setClockForward(0);
+    expect(acme.isHeld()).toBe(false);
+  });
+
+  test("ends here before it is released in Postgres", async () => {
+    const { owners, keeper, claim, time } = aNode();
+    const acme = await claim("acme");
+    const released = keeper.release(acme);
+    expect([acme.isHeld(), owners.released]).toEqual([false, []]);
+    await time.until(released, 1_000);
+    expect(owners.released).toEqual(["acme"]);
+  });
+
+  test("that ended otherwise is not released: it may be another's by now", async () => {
+    const { owners, keeper, claim } = aNode();
+    const acme = await claim("acme");
+    acme.end("another owner");
+    await keeper.release(acme);
+    expect(owners.released).toEqual([]);
+  });
+});

@@ -1,0 +1,118 @@
+import { expect, test } from "vitest";
+import { OwnersTable } from "../../../src/fleet/postgres/owners-table.ts";
+import { atOnce, lockWait, openFleet, pausingBehind, ttlMs, type Fleet } from "../../support/fleet.ts";
+import { describeWithPostgres } from "../../support/postgres.ts";
+
+/** Two companies of one account, known as such, and released. */
+async function sameAccount(fleet: Fleet): Promise<void> {
+  for (const company of ["acme", "branch"]) {
+    const owner = await fleet.owned(company);
+    expect(await fleet.companies.setAccount(owner, "account-1")).toBeNull();
+    await fleet.owners.release(owner);
+  }
+}
+
+async function liveOwners({ owners }: Fleet): Promise<string[]> {
+  const rows = await owners.ownersOf(["acme", "branch"]);
+  return rows.filter(({ live }) => live).map(({ company }) => company);
+}
+
+describeWithPostgres("two companies of one account", () => {
+  test("are owned one after the other", async () => {
+    const fleet = await openFleet();
+    await sameAccount(fleet);
+    const owner = await fleet.owned("acme", "node-1");
+    const refused = { refused: "account", by: "acme" };
+    expect(await fleet.owners.claim("branch", "node-2", ttlMs)).toEqual(refused);
+    expect(await fleet.owners.claim("branch", "node-1", ttlMs)).toEqual(refused);
+    await fleet.owners.release(owner);
+    expect(await fleet.owners.claim("branch", "node-2", ttlMs)).toMatchObject({ epoch: 2 });
+  });
+
+  test("are never owned at once, when claims of both meet", async () => {
+    const fleet = await openFleet();
+    await sameAccount(fleet);
+    for (let round = 0; round < 15; round++) {
+      const claims = await atOnce(fleet, 4, (i) =>
+        fleet.owners.claim(i % 2 ? "acme" : "branch", `node-${i}`, ttlMs),
+      );
+      expect(claims.filter((claim) => "epoch" in claim)).toHaveLength(1);
+      expect(await liveOwners(fleet)).toHaveLength(1);
+      for (const company of await liveOwners(fleet)) await fleet.expire(company);
+    }
+  });
+
+  test("of which nobody knew it: of owners that learn it at once, one goes on and the other must release", async () => {
+    for (let round = 0; round < 5; round++) {
+      const fleet = await openFleet();
+      const owners = [await fleet.owned("acme", "node-1"), await fleet.owned("branch", "node-2")];
+      const others = await Promise.all(owners.map((owner) => fleet.companies.setAccount(owner, "account-1")));
+      expect(others).toEqual(others[0] === null ? [null, "acme"] : ["branch", null]);
+    }
+  });
+
+  test("are never owned at once, when one is claimed while the other's owner learns it", async () => {
+    const fleet = await openFleet();
+    await fleet.add("acme", "branch");
+    const outcomes = new Set<string>();
+    for (let round = 0; round < 15; round++) {
+      await fleet.postgres.query(
+        "UPDATE fintoro_mirror.companies SET account = CASE name WHEN 'branch' THEN 'account-1' END",
+      );
+      const owner = await fleet.owned("acme", "node-1");
+      const [other, claim] = await Promise.all([
+        fleet.companies.setAccount(owner, "account-1"),
+        fleet.owners.claim("branch", "node-2", ttlMs),
+      ]);
+      // Whoever came first: either the account is noted and the claim refused, or the owner is sent away.
+      const noted = other === null;
+      outcomes.add(`${noted ? "noted" : "sent away"}, ${"epoch" in claim ? "claimed" : claim.refused}`);
+      for (const company of await liveOwners(fleet)) await fleet.expire(company);
+    }
+    expect(
+      [...outcomes].filter((outcome) => !/^(?:noted, account|sent away, claimed)$/.test(outcome)),
+    ).toEqual([]);
+  });
+
+  test("a claim that has read its company's account keeps it from being learned until it is made", async () => {
+    const fleet = await openFleet();
+    const branch = await fleet.owned("branch", "node-1");
+    await fleet.companies.setAccount(branch, "account-1");
+    await fleet.owners.release(branch);
+    const acme = await fleet.owned("acme", "node-1");
+    const claiming = pausingBehind(fleet, 1);
+    const claim = new OwnersTable(claiming.postgres).claim("acme", "node-2", ttlMs);
+    await claiming.paused;
+    const learned = fleet.companies.setAccount(acme, "account-1").catch(() => "refused");
+    await lockWait(fleet);
+    await fleet.expire("acme");
+    expect(await fleet.owners.claim("branch", "node-3", ttlMs)).toMatchObject({ epoch: 2 });
+    claiming.resume();
+    expect(await claim).toMatchObject({ epoch: 2 });
+    expect(await learned).toBe("refused");
+    expect((await fleet.companies.find("acme"))?.account).toBeNull();
+  });
+
+  test("an owner that expires while it learns its account leaves no way to own both", async () => {
+    const fleet = await openFleet();
+    await fleet.add("acme", "branch");
+    for (let round = 0; round < 15; round++) {
+      await fleet.postgres.query(
+        "UPDATE fintoro_mirror.companies SET account = CASE name WHEN 'branch' THEN 'account-1' END",
+      );
+      const owner = await fleet.owned("acme", "node-1");
+      await fleet.postgres.query(
+        "UPDATE fintoro_mirror.owners SET expires_at = clock_timestamp() + interval '2 ms' WHERE company = 'acme'",
+      );
+      const learned = fleet.companies.setAccount(owner, "account-1").catch(() => "refused");
+      const claims = await atOnce(fleet, 4, (i) =>
+        fleet.owners.claim(i % 2 ? "acme" : "branch", `node-${i}`, ttlMs),
+      );
+      await learned;
+      const known = (await fleet.companies.find("acme"))?.account === "account-1";
+      const claimed = claims.filter((claim) => "epoch" in claim).length;
+      expect(claimed).toBeLessThanOrEqual(known ? 1 : 2);
+      for (const company of await liveOwners(fleet)) await fleet.expire(company);
+    }
+  });
+});

@@ -1,0 +1,146 @@
+import { expect, test } from "vitest";
+import { MirrorError } from "../../../src/base/errors.ts";
+import { silentLog } from "../../../src/base/logger.ts";
+import { openPostgres } from "../../../src/fleet/postgres/connection.ts";
+import { connectNode, describeWithPostgres, freshDatabase, ownServer } from "../../support/postgres.ts";
+
+const log = silentLog;
+
+async function failureOf(work: Promise<unknown>): Promise<MirrorError> {
+  const failure: unknown = await work.then(
+    () => null,
+    (error: unknown) => error,
+  );
+  if (!(failure instanceof MirrorError)) throw new Error("it did not fail with a MirrorError");
+  return failure;
+}
+
+describeWithPostgres("the connection to Postgres", () => {
+  test("Postgres shows which node a connection is of, and whole numbers are numbers", async () => {
+    const url = await freshDatabase({ tables: false });
+    const postgres = await connectNode(`${url}?application_name=else`, "worker-7");
+    const [row] = await postgres.query(
+      "SELECT current_setting('application_name') AS node, 7::bigint AS seq",
+    );
+    expect(row).toEqual({ node: "worker-7", seq: 7 });
+  });
+
+  test("a transaction commits, or leaves nothing", async () => {
+    const postgres = await connectNode(await freshDatabase({ tables: false }));
+    await postgres.query("CREATE TABLE t (n int)");
+    const written = await postgres.transaction(async (sql) => {
+      await sql.query("INSERT INTO t VALUES (1)");
+      return "written";
+    });
+    const failure = await failureOf(
+      postgres.transaction(async (sql) => {
+        await sql.query("INSERT INTO t VALUES (2)");
+        throw new MirrorError("stopped", "something else failed");
+      }),
+    );
+    expect(written).toBe("written");
+    expect(failure).toMatchObject({ kind: "stopped", message: "something else failed" });
+    expect(await postgres.query("SELECT n FROM t")).toEqual([{ n: 1 }]);
+  });
+
+  test("a transaction in which a statement failed is no success, even if its error was caught", async () => {
+    const postgres = await connectNode(await freshDatabase({ tables: false }));
+    const failure = await failureOf(
+      postgres.transaction(async (sql) => {
+        await sql.query("SELECT 1 / 0").catch(() => undefined);
+      }),
+    );
+    expect(failure).toMatchObject({ kind: "database", retryable: false });
+    expect(failure.message).toContain("rolled back");
+  });
+
+  test("commits wait for the disk also where the server's setting says otherwise (I6)", async () => {
+    const url = await freshDatabase({ tables: false });
+    const postgres = await connectNode(`${url}?options=-c%20synchronous_commit%3Doff`);
+    const setting = "SELECT current_setting('synchronous_commit') AS setting";
+    expect(await postgres.query(setting)).toEqual([{ setting: "off" }]);
+    expect(await postgres.transaction((sql) => sql.query(setting))).toEqual([{ setting: "on" }]);
+  });
+
+  test("a transaction that pauses gives its locks back, and the process lives on", async () => {
+    const url = await freshDatabase({ tables: false });
+    const setting = "SELECT current_setting('idle_in_transaction_session_timeout') AS pause";
+    expect(await (await connectNode(url)).query(setting)).toEqual([{ pause: "5s" }]);
+    const postgres = await connectNode(`${url}?idle_in_transaction_session_timeout=200`);
+    await postgres.query("CREATE TABLE t (n int); INSERT INTO t VALUES (1)");
+    const lock = Promise.withResolvers<void>();
+    const paused = postgres.transaction(async (sql) => {
+      await sql.query("SELECT n FROM t FOR UPDATE");
+      lock.resolve();
+      await new Promise((resolve) => setTimeout(resolve, 400));
+      await sql.query("UPDATE t SET n = 2");
+    });
+    const outcome = failureOf(paused);
+    await lock.promise;
+    await postgres.query("UPDATE t SET n = 3");
+    expect(await outcome).toMatchObject({ kind: "database", retryable: true });
+    expect(await postgres.query("SELECT n FROM t")).toEqual([{ n: 3 }]);
+  });
+
+  test("after a crash of Postgres it connects again by itself; meanwhile errors are retryable", async () => {
+    const server = await ownServer();
+    const postgres = await connectNode(server.url("postgres"));
+    await postgres.query("CREATE TABLE t AS SELECT 1 AS n");
+    const between = postgres.transaction(async (sql) => {
+      await sql.query("SELECT 1");
+      await server.crash();
+      await sql.query("SELECT 2");
+    });
+    expect(await failureOf(between)).toMatchObject({ kind: "database", retryable: true });
+    const away = await failureOf(postgres.query("SELECT 1"));
+    expect(away).toMatchObject({ kind: "database", retryable: true });
+    expect(away.message).toContain(`Postgres at 127.0.0.1:${server.port}/postgres does not answer`);
+    expect(away.hint).toContain("fleet.postgres");
+    await server.start();
+    expect(await postgres.query("SELECT n FROM t")).toEqual([{ n: 1 }]);
+  });
+
+  test("a refused password is named as the reason and never shown", async () => {
+    const url = await freshDatabase({ tables: false });
+    const admin = await connectNode(url);
+    await admin.query("DROP ROLE IF EXISTS guarded; CREATE ROLE guarded LOGIN PASSWORD 'right'");
+    const guarded = url.replace("postgres@", "guarded:wr%C3%B6ng%20@");
+    const failure = await failureOf(openPostgres({ url: guarded, node: "n", log }));
+    expect(failure).toMatchObject({ kind: "database", retryable: false });
+    expect(failure.message).toContain("password authentication failed");
+    expect(failure.hint).toContain("password in fleet.postgres");
+    expect(`${failure.stack}${String(failure.cause)}`).not.toMatch(/wr%C3%B6ng|wröng/);
+  });
+
+  test.each([
+    ["no database of the name", (url: string) => `${url}_missing`, "does not exist", "Create the database"],
+    [
+      "nobody listens",
+      (url: string) => url.replace(/:\d+/, ":1"),
+      "does not answer",
+      "Check that Postgres runs",
+    ],
+    [
+      "no such host",
+      (url: string) => url.replace("127.0.0.1", "nowhere.invalid"),
+      "does not answer",
+      "Check",
+    ],
+  ])("%s: says where, why and what to do", async (_, wrong, message, hint) => {
+    const url = wrong(await freshDatabase({ tables: false }));
+    const failure = await failureOf(openPostgres({ url, node: "n", log }));
+    expect(failure.kind).toBe("database");
+    expect(failure.message).toContain(message);
+    expect(failure.hint).toContain(hint);
+  });
+});
+
+test.each(["mysql://user:hunter2@host/db", "user:hunter2@host", "postgres//user:hunter2@host"])(
+  "an address that is no Postgres URL is refused without being shown: %s",
+  async (url) => {
+    const failure = await failureOf(openPostgres({ url, node: "n", log }));
+    expect(failure).toMatchObject({ kind: "config", cause: undefined });
+    expect(`${failure.message}${failure.hint}`).not.toContain("hunter2");
+    expect(failure.hint).toContain("postgres://user:password@host:5432/database");
+  },
+);

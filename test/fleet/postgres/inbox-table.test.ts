@@ -1,0 +1,184 @@
+import { expect, test } from "vitest";
+import { MirrorError } from "../../../src/base/errors.ts";
+import type { Sql } from "../../../src/fleet/postgres/connection.ts";
+import { InboxTable } from "../../../src/fleet/postgres/inbox-table.ts";
+import { seededRandom } from "../../support/seeded-random.ts";
+import {
+  atOnce,
+  changesUpTo,
+  deliveries,
+  lockWait,
+  openFleet,
+  snapshotOf,
+  type Fleet,
+} from "../../support/fleet.ts";
+import { connectNode, describeWithPostgres } from "../../support/postgres.ts";
+
+/** Reads what follows its position until `isOver`, and gives the numbers in the order in which it saw them. */
+async function follow({ inbox }: Fleet, company: string, isOver: () => boolean): Promise<number[]> {
+  const seen: number[] = [];
+  for (;;) {
+    const last = isOver();
+    for (const { seq } of await inbox.read(company, seen.at(-1) ?? 0, 50)) seen.push(seq);
+    if (last) return seen;
+  }
+}
+
+async function job(sql: Sql): Promise<void> {
+  await sql.query("INSERT INTO jobs VALUES ('acme')");
+}
+
+function upTo(count: number): number[] {
+  return Array.from({ length: count }, (_, i) => i + 1);
+}
+
+describeWithPostgres("the fleet's inbox", () => {
+  test("keeps each delivery once, byte for byte, numbered in the order of arrival", async () => {
+    const { inbox } = await openFleet();
+    const bytes = Buffer.from([0, 255, 10, 92]);
+    const first = await inbox.add("acme", [
+      { eventId: "late", body: bytes },
+      { eventId: "early", body: Buffer.from("{}") },
+      { eventId: "late", body: bytes },
+    ]);
+    const second = await inbox.add("acme", deliveries("early", "last"));
+    expect(first).toEqual(new Set(["late", "early"]));
+    expect(second).toEqual(new Set(["last"]));
+    const rows = await inbox.read("acme", 0, 10);
+    expect(rows.map(({ seq, eventId }) => [seq, eventId])).toEqual([
+      [1, "late"],
+      [2, "early"],
+      [3, "last"],
+    ]);
+    expect(rows[0]?.body.equals(bytes)).toBe(true);
+    expect(Math.abs((rows[0]?.receivedAtMs ?? 0) - Date.now())).toBeLessThan(60_000);
+    expect(await inbox.heads(["acme", "other"])).toEqual([{ company: "acme", seq: 3, drained: 0 }]);
+  });
+
+  test("commits the job with the deliveries, makes none for duplicates, and keeps nothing if the job fails", async () => {
+    const { inbox, postgres } = await openFleet();
+    await postgres.query("CREATE TABLE jobs (company text)");
+    await inbox.add("acme", deliveries("e1"), job);
+    await inbox.add("acme", deliveries("e1"), job);
+    const failing = inbox.add("acme", deliveries("e2"), async (sql) => {
+      await job(sql);
+      throw new MirrorError("unavailable", "no job today");
+    });
+    await expect(failing).rejects.toMatchObject({ message: "no job today" });
+    expect(await postgres.query("SELECT company FROM jobs")).toEqual([{ company: "acme" }]);
+    expect(await inbox.heads(["acme"])).toEqual([{ company: "acme", seq: 1, drained: 0 }]);
+    await inbox.add("acme", deliveries("e2"), job);
+    expect((await inbox.read("acme", 0, 10)).map(({ seq }) => seq)).toEqual([1, 2]);
+  });
+
+  test("numbers have no holes and are never seen out of order: eight receivers, rollbacks, duplicates", async () => {
+    const fleet = await openFleet();
+    const random = seededRandom(1);
+    const acknowledged = new Set<string>();
+    let over = false;
+    const reader = follow(fleet, "acme", () => over);
+    await atOnce(fleet, 8, async (receiver) => {
+      for (let n = 0; n < 25; n++) {
+        const own = `r${receiver}-${n}`;
+        const ids = random.next() < 0.3 ? [own, `shared-${n}`] : [own];
+        const fails = random.next() < 0.2;
+        const stored = fleet.inbox.add("acme", deliveries(...ids), async () => {
+          if (fails) throw new MirrorError("unavailable", "rolled back");
+        });
+        await stored.then(
+          () => ids.forEach((id) => acknowledged.add(id)),
+          () => undefined,
+        );
+      }
+    });
+    over = true;
+    const seen = await reader;
+    const rows = await fleet.inbox.read("acme", 0, 1_000);
+    expect(seen).toEqual(upTo(seen.length));
+    expect(rows.map(({ seq }) => seq)).toEqual(seen);
+    expect(new Set(rows.map(({ eventId }) => eventId))).toEqual(acknowledged);
+    expect(rows).toHaveLength(acknowledged.size);
+    expect(await fleet.inbox.heads(["acme"])).toEqual([{ company: "acme", seq: seen.length, drained: 0 }]);
+  });
+
+  test("a receiver that has not committed holds up its company, so that no reader passes it; no other one", async () => {
+    const fleet = await openFleet();
+    const { inbox } = fleet;
+    const paused = Promise.withResolvers<void>();
+    const first = inbox.add("acme", deliveries("e1"), () => paused.promise);
+    await expect.poll(() => fleet.openTransactions()).toBe(1);
+    const second = inbox.add("acme", deliveries("e2"));
+    await lockWait(fleet);
+    await inbox.add("other", deliveries("e3"));
+    expect(await inbox.read("acme", 0, 10)).toEqual([]);
+    paused.resolve();
+    await Promise.all([first, second]);
+    expect((await inbox.read("acme", 0, 10)).map(({ eventId }) => eventId)).toEqual(["e1", "e2"]);
+  });
+
+  test("two receivers with the same event, the first of them not yet committed: it is kept once", async () => {
+    const fleet = await openFleet();
+    const paused = Promise.withResolvers<void>();
+    const first = fleet.inbox.add("acme", deliveries("e1"), () => paused.promise);
+    await expect.poll(() => fleet.openTransactions()).toBe(1);
+    const second = fleet.inbox.add("acme", deliveries("e1"));
+    await lockWait(fleet);
+    paused.resolve();
+    expect([(await first).size, (await second).size]).toEqual([1, 0]);
+  });
+
+  test("a read gives no more than its limit, and large bodies a few at a time", async () => {
+    const { inbox } = await openFleet();
+    await inbox.add("small", deliveries("e1", "e2", "e3"));
+    const large = [1, 2, 3, 4].map((n) => ({ eventId: `e${n}`, body: Buffer.alloc(3e6, n) }));
+    await inbox.add("large", large);
+    expect((await inbox.read("small", 1, 1)).map(({ seq }) => seq)).toEqual([2]);
+    expect((await inbox.read("large", 0, 100)).map(({ seq }) => seq)).toEqual([1, 2, 3]);
+  });
+
+  test("a delivery after others that wait moves the company's number without writing an index", async () => {
+    const fleet = await openFleet();
+    await fleet.inbox.add("acme", deliveries("e0"));
+    const alone = await fleet.single();
+    for (let n = 1; n <= 30; n++) await alone.inbox.add("acme", deliveries(`e${n}`));
+    expect(await alone.updatesThatWroteIndexes("inbox_heads")).toEqual({ updates: 30, indexed: 0 });
+  });
+
+  test("only old deliveries that are in the published snapshot are deleted", async () => {
+    const fleet = await openFleet();
+    const owner = await fleet.owned("acme");
+    await fleet.inbox.add("acme", deliveries("e1", "e2", "e3"));
+    await fleet.snapshots.publish(owner, snapshotOf(1, 2), changesUpTo(1));
+    expect(await fleet.inbox.prune()).toBe(0);
+    await fleet.postgres.query("UPDATE fintoro_mirror.inbox SET received_at = now() - interval '8 days'");
+    expect(await fleet.inbox.prune()).toBe(2);
+    expect(await fleet.inbox.prune()).toBe(0);
+    expect((await fleet.inbox.read("acme", 0, 10)).map(({ eventId }) => eventId)).toEqual(["e3"]);
+    await fleet.inbox.add("acme", deliveries("e4"));
+    expect((await fleet.inbox.read("acme", 2, 10)).map(({ seq }) => seq)).toEqual([3, 4]);
+  });
+});
+
+describeWithPostgres("a committed delivery", () => {
+  test("is there after a crash of Postgres, also where the database does not wait for the disk (I6)", async () => {
+    const fleet = await openFleet({ server: "own, durable" });
+    await fleet.postgres.query("ALTER DATABASE postgres SET synchronous_commit = off");
+    const inbox = new InboxTable(await connectNode(fleet.url));
+    let acknowledged = 0;
+    let crashed = false;
+    const receiving = atOnce(fleet, 4, async (receiver) => {
+      for (let n = 0; !crashed && n < 2_000; n++) {
+        const stored = await inbox.add("acme", deliveries(`r${receiver}-${n}`)).catch(() => null);
+        if (stored) acknowledged++;
+        else crashed = true;
+      }
+    });
+    await expect.poll(() => acknowledged, { timeout: 20_000 }).toBeGreaterThan(20);
+    await fleet.server?.crash();
+    await receiving;
+    await fleet.server?.start();
+    const rows = await fleet.inbox.read("acme", 0, 10_000);
+    expect(rows.length).toBeGreaterThanOrEqual(acknowledged);
+    expect(rows.map(({ seq }) => seq)).toEqual(upTo(rows.length));
+  });
+});

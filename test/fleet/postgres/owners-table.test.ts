@@ -1,0 +1,171 @@
+import { expect, test } from "vitest";
+import { assertOwner } from "../../../src/fleet/postgres/owners-table.ts";
+import { atOnce, changesUpTo, lockWait, openFleet, snapshotOf, ttlMs } from "../../support/fleet.ts";
+import { describeWithPostgres } from "../../support/postgres.ts";
+
+describeWithPostgres("a claim", () => {
+  test("of a company that nobody owned gives the first epoch, each later one a higher epoch", async () => {
+    const { companies, owners } = await openFleet();
+    await companies.put("acme", {});
+    expect(await owners.claim("acme", "node-1", ttlMs)).toEqual({ epoch: 1, previousNode: null });
+    expect(await owners.release({ company: "acme", epoch: 1, node: "node-1" })).toBe(true);
+    expect(await owners.claim("acme", "node-2", ttlMs)).toEqual({ epoch: 2, previousNode: null });
+  });
+
+  test.each(["never owned", "expired", "released"])("eight at once, %s: one is made", async (before) => {
+    const fleet = await openFleet();
+    await fleet.add("acme");
+    const first = before === "never owned" ? null : await fleet.owned("acme", "node-0");
+    if (before === "expired") await fleet.expire("acme");
+    if (before === "released" && first) await fleet.owners.release(first);
+    const claims = await atOnce(fleet, 8, (i) => fleet.owners.claim("acme", `claimer-${i}`, ttlMs));
+    const made = claims.filter((claim) => "epoch" in claim);
+    const [owner] = await fleet.owners.ownersOf(["acme"]);
+    expect(made).toHaveLength(1);
+    expect(owner).toMatchObject({ epoch: first ? 2 : 1, live: true });
+    expect(claims.filter((claim) => !("epoch" in claim))).toEqual(
+      Array.from({ length: 7 }, () => ({ refused: "owned", by: owner?.node })),
+    );
+  });
+
+  test("replaces no live owner, not even itself", async () => {
+    const fleet = await openFleet();
+    await fleet.owned("acme", "node-1");
+    const refused = { refused: "owned", by: "node-1" };
+    expect(await fleet.owners.claim("acme", "node-1", ttlMs)).toEqual(refused);
+    expect(await fleet.owners.claim("acme", "node-2", ttlMs)).toEqual(refused);
+  });
+
+  test("of a lost node's company says from whom it was taken over", async () => {
+    const fleet = await openFleet();
+    await fleet.owned("acme", "node-1");
+    await fleet.expire("acme");
+    expect(await fleet.owners.claim("acme", "node-2", ttlMs)).toEqual({ epoch: 2, previousNode: "node-1" });
+  });
+
+  test("of a company that left the fleet, or was never in it, is refused", async () => {
+    const { companies, owners } = await openFleet();
+    await companies.put("acme", {});
+    await companies.remove("acme");
+    expect(await owners.claim("acme", "node-1", ttlMs)).toEqual({ refused: "removed" });
+    expect(await owners.claim("other", "node-1", ttlMs)).toEqual({ refused: "removed" });
+    expect(await owners.ownersOf(["acme", "other"])).toEqual([]);
+  });
+
+  test("waits for what the last owner is publishing, and a renewal does not", async () => {
+    const fleet = await openFleet();
+    const owner = await fleet.owned("acme", "node-1");
+    const order: string[] = [];
+    let claim: Promise<unknown> = Promise.resolve();
+    await fleet.postgres.transaction(async (sql) => {
+      await assertOwner(sql, owner);
+      expect(await fleet.owners.renew("node-1", [owner], ttlMs)).toEqual(["acme"]);
+      await fleet.expire("acme");
+      claim = fleet.owners.claim("acme", "node-2", ttlMs).then(() => order.push("claimed"));
+      await lockWait(fleet);
+      order.push("published");
+    });
+    await claim;
+    expect(order).toEqual(["published", "claimed"]);
+  });
+});
+
+describeWithPostgres("a renewal", () => {
+  test("gives the companies that are still owned, and only they live on", async () => {
+    const fleet = await openFleet();
+    const kept = await fleet.owned("kept");
+    const expired = await fleet.owned("expired");
+    const lost = await fleet.owned("lost");
+    const released = await fleet.owned("released");
+    await fleet.expire("expired");
+    await fleet.expire("lost");
+    await fleet.owned("lost", "node-2");
+    await fleet.owners.release(released);
+    expect(await fleet.owners.renew("node-1", [kept, expired, lost, released], 2 * ttlMs)).toEqual(["kept"]);
+    const rows = await fleet.owners.ownersOf(["kept", "expired", "lost", "released"]);
+    expect(rows.map(({ company, node, live }) => [company, node, live])).toEqual([
+      ["expired", "node-1", false],
+      ["kept", "node-1", true],
+      ["lost", "node-2", true],
+      ["released", null, false],
+    ]);
+    expect((rows[1]?.expiresAtMs ?? 0) - (rows[2]?.expiresAtMs ?? 0)).toBeGreaterThan(ttlMs / 2);
+  });
+
+  test("of another epoch or node renews nothing", async () => {
+    const fleet = await openFleet();
+    const { company, epoch } = await fleet.owned("acme", "node-1");
+    expect(await fleet.owners.renew("node-1", [{ company, epoch: epoch + 1 }], ttlMs)).toEqual([]);
+    expect(await fleet.owners.renew("node-2", [{ company, epoch }], ttlMs)).toEqual([]);
+  });
+
+  test("and a claim at the moment of expiry never succeed both", async () => {
+    const fleet = await openFleet();
+    let owner = await fleet.owned("acme", "node-0");
+    const winners = { renewal: 0, claim: 0 };
+    for (let round = 1; round <= 150; round++) {
+      await fleet.postgres.query(
+        "UPDATE fintoro_mirror.owners SET expires_at = clock_timestamp() + interval '1.5 ms'",
+      );
+      const [renewed, claim] = await Promise.all([
+        fleet.owners.renew(owner.node, [owner], ttlMs),
+        fleet.owners.claim("acme", `node-${round}`, ttlMs),
+      ]);
+      const claimed = "epoch" in claim;
+      expect(renewed.length + Number(claimed)).toBeLessThan(2);
+      if (claimed) owner = { company: "acme", epoch: claim.epoch, node: `node-${round}` };
+      winners.renewal += renewed.length;
+      winners.claim += Number(claimed);
+    }
+    expect(winners.renewal).toBeGreaterThan(0);
+    expect(winners.claim).toBeGreaterThan(0);
+  });
+
+  test("writes no index, however often it comes", async () => {
+    const fleet = await openFleet();
+    const owner = await fleet.owned("acme");
+    const alone = await fleet.single();
+    for (let i = 0; i < 50; i++) await alone.owners.renew("node-1", [owner], ttlMs);
+    expect(await alone.updatesThatWroteIndexes("owners")).toEqual({ updates: 50, indexed: 0 });
+  });
+});
+
+describeWithPostgres("an owner whose ownership ended", () => {
+  test.each(["it expired", "another node took over", "it was released"])(
+    "%s: can publish nothing",
+    async (how) => {
+      const fleet = await openFleet();
+      const owner = await fleet.owned("acme", "node-1");
+      await fleet.inbox.add("acme", [{ eventId: "e1", body: Buffer.from("{}") }]);
+      if (how === "it was released") await fleet.owners.release(owner);
+      else await fleet.expire("acme");
+      if (how === "another node took over") await fleet.owned("acme", "node-2");
+      const refused = { kind: "locked", message: expect.stringContaining("another owner") as string };
+      expect(await fleet.owners.renew("node-1", [owner], ttlMs)).toEqual([]);
+      await expect(fleet.snapshots.publish(owner, snapshotOf(5, 1), changesUpTo(5))).rejects.toMatchObject(
+        refused,
+      );
+      await expect(
+        fleet.budgets.take(owner, { count: 10, spentMs: 1, continues: true }),
+      ).rejects.toMatchObject(refused);
+      await expect(fleet.reports.begin(owner, {})).rejects.toMatchObject(refused);
+      await expect(fleet.reports.publish(owner, { seq: 5, files: {} })).rejects.toMatchObject(refused);
+      await expect(fleet.companies.setAccount(owner, "a1")).rejects.toMatchObject(refused);
+      expect(await fleet.snapshots.current("acme")).toBeNull();
+      expect(await fleet.reports.current("acme")).toBeNull();
+      expect(await fleet.inbox.heads(["acme"])).toEqual([{ company: "acme", seq: 1, drained: 0 }]);
+      for (const table of ["changes", "budgets"])
+        expect(await fleet.postgres.query(`SELECT FROM fintoro_mirror.${table}`)).toEqual([]);
+      expect((await fleet.companies.find("acme"))?.account).toBeNull();
+    },
+  );
+
+  test("cannot release what another node owns now", async () => {
+    const fleet = await openFleet();
+    const owner = await fleet.owned("acme", "node-1");
+    await fleet.expire("acme");
+    await fleet.owned("acme", "node-2");
+    expect(await fleet.owners.release(owner)).toBe(false);
+    expect(await fleet.owners.ownersOf(["acme"])).toMatchObject([{ node: "node-2", live: true }]);
+  });
+});

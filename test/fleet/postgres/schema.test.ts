@@ -1,0 +1,102 @@
+import { expect, test } from "vitest";
+import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
+import { findWaitingCompanies, waitingSql } from "../../../src/fleet/postgres/owners-table.ts";
+import { changesUpTo, deliveries, openFleet, snapshotOf } from "../../support/fleet.ts";
+import { connectNode, describeWithPostgres, freshDatabase } from "../../support/postgres.ts";
+
+describeWithPostgres("the fleet's tables", () => {
+  test("are made once when five nodes start at the same time", async () => {
+    const url = await freshDatabase({ tables: false });
+    const nodes = await Promise.all(["a", "b", "c", "d", "e"].map((node) => connectNode(url, node, 2)));
+    await Promise.all(nodes.map((postgres) => migrateFleet(postgres)));
+    const applied = await nodes[0]?.query("SELECT version FROM fintoro_mirror.migrations ORDER BY version");
+    expect(applied).toEqual([{ version: 1 }]);
+  });
+
+  test("of a newer version are refused, with what to do", async () => {
+    const { postgres } = await openFleet();
+    await postgres.query("INSERT INTO fintoro_mirror.migrations (version) VALUES (99)");
+    const refused = {
+      kind: "database",
+      retryable: false,
+      hint: expect.stringContaining("other nodes") as string,
+    };
+    await expect(migrateFleet(postgres)).rejects.toMatchObject(refused);
+    await expect(migrateFleet(postgres)).rejects.toThrow(/version 99; this program knows up to \d+/);
+  });
+
+  test("need no right to create anything once they are there", async () => {
+    const { url, postgres } = await openFleet();
+    await postgres.query(`DROP ROLE IF EXISTS reader; CREATE ROLE reader LOGIN;
+      GRANT USAGE ON SCHEMA fintoro_mirror TO reader; GRANT ALL ON ALL TABLES IN SCHEMA fintoro_mirror TO reader`);
+    const limited = await connectNode(url.replace("postgres@", "reader@"));
+    await expect(migrateFleet(limited)).resolves.toBeUndefined();
+    await postgres.query("DROP OWNED BY reader; DROP SCHEMA fintoro_mirror CASCADE");
+    await expect(migrateFleet(limited)).rejects.toMatchObject({
+      kind: "database",
+      hint: expect.stringContaining("Grant the user") as string,
+    });
+    await limited.close();
+    await postgres.query("DROP ROLE reader");
+  });
+
+  test("a migration that fails leaves nothing half made", async () => {
+    const url = await freshDatabase({ tables: false });
+    const postgres = await connectNode(url);
+    await postgres.query("CREATE SCHEMA fintoro_mirror; CREATE TABLE fintoro_mirror.reports (n int)");
+    await expect(migrateFleet(postgres)).rejects.toThrow(/already exists/);
+    const tables = await postgres.query(
+      "SELECT tablename FROM pg_tables WHERE schemaname = 'fintoro_mirror'",
+    );
+    expect(tables).toEqual([{ tablename: "reports" }]);
+  });
+});
+
+describeWithPostgres("companies that nobody looks after", () => {
+  test("are found: a lost owner, deliveries without an owner; not: one that is looked after, drained or removed", async () => {
+    const fleet = await openFleet();
+    await fleet.owned("idle");
+    await fleet.owned("busy");
+    await fleet.inbox.add("busy", deliveries("e1"));
+    await fleet.owned("lost");
+    await fleet.expire("lost");
+    await fleet.add("waiting");
+    await fleet.inbox.add("waiting", deliveries("e1"));
+    const drained = await fleet.owned("drained");
+    await fleet.inbox.add("drained", deliveries("e1"));
+    await fleet.snapshots.publish(drained, snapshotOf(1, 1), changesUpTo(1));
+    await fleet.owners.release(drained);
+    const both = await fleet.owned("both");
+    await fleet.inbox.add("both", deliveries("e1"));
+    await fleet.expire(both.company);
+    await fleet.owned("removed");
+    await fleet.expire("removed");
+    await fleet.companies.remove("removed");
+    const found = await findWaitingCompanies(fleet.postgres, 100);
+    expect(found.toSorted((a, b) => a.company.localeCompare(b.company))).toEqual([
+      { company: "both", reason: "owner ended" },
+      { company: "lost", reason: "owner ended" },
+      { company: "waiting", reason: "inbox" },
+    ]);
+    expect(await findWaitingCompanies(fleet.postgres, 2)).toHaveLength(2);
+  });
+
+  test("are found among 100,000 from indexes, without reading the others", async () => {
+    const { postgres } = await openFleet();
+    await postgres.query(`
+      INSERT INTO fintoro_mirror.companies (name, config) SELECT 'c' || n, '{}' FROM generate_series(1, 100000) n;
+      INSERT INTO fintoro_mirror.owners SELECT 'c' || n, 1, CASE WHEN n % 50 = 0 THEN 'node-' || n % 20 END,
+        now() + CASE WHEN n % 5000 = 0 THEN interval '-1 s' ELSE interval '1 hour' END FROM generate_series(1, 100000) n;
+      INSERT INTO fintoro_mirror.inbox_heads SELECT 'c' || n, 100, CASE WHEN n % 1000 = 7 THEN 99 ELSE 100 END
+        FROM generate_series(1, 100000) n;
+      ANALYZE`);
+    const plan = await postgres.query<{ "QUERY PLAN": string }>(
+      `EXPLAIN (ANALYZE, BUFFERS) ${waitingSql.replace("$1", "1000")}`,
+    );
+    const text = plan.map((line) => line["QUERY PLAN"]).join("\n");
+    expect(text).toContain("owners_held");
+    expect(text).toContain("inbox_heads_waiting");
+    expect(text).not.toContain("Seq Scan");
+    expect(await findWaitingCompanies(postgres, 1_000)).toHaveLength(120);
+  });
+});

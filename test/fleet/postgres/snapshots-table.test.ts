@@ -1,0 +1,127 @@
+import { expect, test } from "vitest";
+import { SnapshotsTable, type ChangeRow } from "../../../src/fleet/postgres/snapshots-table.ts";
+import {
+  changesUpTo,
+  deliveries,
+  lockWait,
+  openFleet,
+  pausingBehind,
+  snapshotOf,
+  ttlMs,
+} from "../../support/fleet.ts";
+import { describeWithPostgres } from "../../support/postgres.ts";
+
+const publishedSeqs = "SELECT seq FROM fintoro_mirror.changes WHERE company = 'acme' ORDER BY seq";
+
+/** A change log that ends with an error. */
+function* broken(afterSeq: number): Iterable<ChangeRow> {
+  yield* changesUpTo(4_500)(afterSeq);
+  throw new Error("the mirror cannot be read");
+}
+
+describeWithPostgres("a published snapshot", () => {
+  test("moves the pointer, the inbox position and the change log together", async () => {
+    const fleet = await openFleet();
+    const owner = await fleet.owned("acme", "node-1");
+    await fleet.inbox.add("acme", deliveries("e1", "e2", "e3"));
+    const facts = { rows: 12, state: "complete" };
+    await fleet.snapshots.publish(owner, { ...snapshotOf(4, 2), facts }, changesUpTo(4));
+    expect(await fleet.snapshots.current("acme")).toEqual({
+      ...snapshotOf(4, 2),
+      company: "acme",
+      epoch: 1,
+      node: "node-1",
+      facts,
+    });
+    expect(await fleet.inbox.heads(["acme"])).toEqual([{ company: "acme", seq: 3, drained: 2 }]);
+    expect(await fleet.postgres.query(publishedSeqs)).toEqual([1, 2, 3, 4].map((seq) => ({ seq })));
+  });
+
+  test("appends only changes after the published ones, whoever published them, and keeps what a change says", async () => {
+    const fleet = await openFleet();
+    const first = await fleet.owned("acme", "node-1");
+    await fleet.snapshots.publish(first, snapshotOf(2), changesUpTo(2));
+    await fleet.owners.release(first);
+    const second = await fleet.owned("acme", "node-2");
+    const asked: number[] = [];
+    await fleet.snapshots.publish(second, snapshotOf(3), (afterSeq) => {
+      asked.push(afterSeq);
+      const at = "2026-03-01T10:11:12.345Z";
+      return [{ seq: 3, resource: "clients", recordId: "77", op: "delete", at, cause: "confirm" }];
+    });
+    expect(asked).toEqual([2]);
+    const [last] = await fleet.postgres.query("SELECT * FROM fintoro_mirror.changes WHERE seq = 3");
+    expect(last).toEqual({
+      company: "acme",
+      seq: 3,
+      resource: "clients",
+      record_id: "77",
+      op: "delete",
+      at: new Date("2026-03-01T10:11:12.345Z"),
+      cause: "confirm",
+    });
+    expect(await fleet.snapshots.current("acme")).toMatchObject({ epoch: 2, node: "node-2", seq: 3 });
+  });
+
+  test("of a first run with many changes is one transaction, too", async () => {
+    const fleet = await openFleet();
+    const owner = await fleet.owned("acme");
+    await expect(fleet.snapshots.publish(owner, snapshotOf(5_000), broken)).rejects.toThrow("cannot be read");
+    expect(await fleet.postgres.query(publishedSeqs)).toEqual([]);
+    await fleet.snapshots.publish(owner, snapshotOf(5_000), changesUpTo(5_000));
+    expect(await fleet.postgres.query(publishedSeqs)).toHaveLength(5_000);
+  });
+
+  test("never goes back: neither in the change log nor in the inbox", async () => {
+    const fleet = await openFleet();
+    const owner = await fleet.owned("acme");
+    await fleet.inbox.add("acme", deliveries("e1", "e2"));
+    await fleet.snapshots.publish(owner, snapshotOf(3, 2), changesUpTo(3));
+    const back = fleet.snapshots.publish(owner, snapshotOf(2, 2), () => []);
+    await expect(back).rejects.toMatchObject({ kind: "database", retryable: false });
+    await fleet.snapshots.publish(owner, snapshotOf(3, 1), changesUpTo(3));
+    expect(await fleet.inbox.heads(["acme"])).toEqual([{ company: "acme", seq: 2, drained: 2 }]);
+    expect(await fleet.postgres.query(publishedSeqs)).toHaveLength(3);
+  });
+
+  test("leaves no delivery behind that it does not have, even where Postgres was set back", async () => {
+    const fleet = await openFleet();
+    const owner = await fleet.owned("acme");
+    await fleet.inbox.add("acme", deliveries("e1"));
+    await fleet.snapshots.publish(owner, snapshotOf(1, 40), changesUpTo(1));
+    await fleet.inbox.add("acme", deliveries("e2"));
+    expect(await fleet.inbox.heads(["acme"])).toEqual([{ company: "acme", seq: 2, drained: 1 }]);
+  });
+
+  test("under way when its ownership expires is published before the next owner can claim", async () => {
+    const fleet = await openFleet();
+    const owner = await fleet.owned("acme", "node-1");
+    const publishing = pausingBehind(fleet, 4);
+    const published = new SnapshotsTable(publishing.postgres).publish(owner, snapshotOf(1), changesUpTo(1));
+    await publishing.paused;
+    await fleet.expire("acme");
+    const claim = fleet.owners.claim("acme", "node-2", ttlMs).then(() => fleet.snapshots.current("acme"));
+    await lockWait(fleet);
+    publishing.resume();
+    await published;
+    expect(await claim).toMatchObject({ id: "s1", epoch: 1 });
+  });
+});
+
+describeWithPostgres("a published report", () => {
+  test("counts for its company, and the next one replaces it", async () => {
+    const fleet = await openFleet();
+    const { owners, reports } = fleet;
+    const first = await fleet.owned("acme", "node-1");
+    const file = { content: "a1", bytes: 7 };
+    await reports.publish(first, { seq: 3, files: { a: file } });
+    const before = await reports.current("acme");
+    await reports.begin(first, { a: { ...file, content: null } });
+    expect(await reports.current("acme")).toEqual({ ...before, files: { a: { ...file, content: null } } });
+    await owners.release(first);
+    await reports.publish(await fleet.owned("acme", "node-2"), { seq: 5, files: { b: file } });
+    const after = { company: "acme", epoch: 2, seq: 5, files: { b: file } };
+    expect(await reports.current("acme")).toMatchObject(after);
+    expect(await reports.current("other")).toBeNull();
+  });
+});

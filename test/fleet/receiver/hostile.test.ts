@@ -1,0 +1,93 @@
+import { expect, test } from "vitest";
+import { aFleetReceiver, fleetOf, inboxOf } from "../../support/fleet-receiver.ts";
+import { oneBody, refusals } from "../../support/invalid-deliveries.ts";
+import { describeWithPostgres } from "../../support/postgres.ts";
+import { aReceiver, dial, eventText, post, secret, sign, wire } from "../../support/webhook.ts";
+
+describeWithPostgres("hostile deliveries are answered as in serve", () => {
+  // Fault: webhook | eighteen invalid deliveries, each wrong in one way | requests to a receiver of a fleet | the status codes of serve, and nothing is stored
+  test("each with the status that serve answers, counted by reason, and nothing of it is stored", async () => {
+    const fleet = await fleetOf("acme");
+    const receiver = await aFleetReceiver(fleet.postgres);
+    const serve = await aReceiver();
+    for (const [what, make, status] of refusals) {
+      const [here, there] = [await receiver.deliver("acme", make()), await serve.deliver(make())];
+      expect({ what, status: here.status }).toEqual({ what, status });
+      expect([here.status, await here.text()]).toEqual([there.status, await there.text()]);
+    }
+    expect(await inboxOf(fleet, "acme")).toEqual([]);
+    const { answers, refusals: reasons } = receiver.companies.counts;
+    expect(answers).toEqual({ 400: 6, 401: 12 });
+    expect(reasons).toEqual({
+      missing_header: 3,
+      stale_timestamp: 7,
+      bad_signature: 5,
+      wrong_id: 1,
+      missing_id: 2,
+    });
+    const log = JSON.stringify(receiver.lines);
+    for (const hidden of [secret, sign(oneBody), "occurredAt"]) expect(log).not.toContain(hidden);
+  });
+
+  test("also odd requests on the wire, other methods and other paths", async () => {
+    const fleet = await fleetOf("acme");
+    const ports = [(await aFleetReceiver(fleet.postgres)).port, (await aReceiver()).port];
+    const good = post(oneBody);
+    const requests = [
+      wire(good, ["webhook-id: evt-1"]),
+      wire(good, [], "PUT /webhooks/acme"),
+      wire(good, [], "POST /webhooks/acme/"),
+      wire(good, [], "POST /webhooks/other"),
+      wire(good, [], "POST /webhooks/ac%6de"),
+      wire(good, ["content-length: 300000"]),
+      wire(post(Buffer.alloc(300_000, 65))),
+    ];
+    for (const bytes of requests) {
+      const statuses = await Promise.all(
+        ports.map(async (port) => {
+          const line = await dial(port);
+          line.socket.write(bytes);
+          return line.answers(1);
+        }),
+      );
+      expect(statuses[0]).toEqual(statuses[1]);
+      expect(statuses[0]?.[0]).toMatch(/^4/);
+    }
+    expect(await inboxOf(fleet, "acme")).toEqual([]);
+  });
+
+  test("I12 what is signed is kept: no JSON, no UTF-8, an unknown type, a very long id", async () => {
+    const fleet = await fleetOf("acme");
+    const receiver = await aFleetReceiver(fleet.postgres);
+    const serve = await aReceiver();
+    const longId = "e".repeat(6_000).replaceAll("e", () => Math.random().toString(36).slice(2, 3) || "x");
+    const bodies = [
+      "<html>",
+      Buffer.from([0x1f, 0x8b, 0x08, 0x00, 0xff]),
+      eventText({ type: "a.b" }),
+      `\uFEFF${eventText({ id: "marked" })}`,
+      eventText({ id: "žltý-kôň" }),
+      eventText({ id: longId }),
+    ];
+    const ids = ["none", "none", undefined, "marked", Buffer.from("žltý-kôň").toString("latin1"), longId];
+    for (const [i, body] of bodies.entries()) {
+      const one = post(body, ids[i] === undefined ? {} : { "webhook-id": ids[i] });
+      expect((await receiver.deliver("acme", one)).status).toBe(204);
+      expect((await serve.deliver(one)).status).toBe(204);
+    }
+    const stored = await inboxOf(fleet, "acme");
+    expect(stored.map(({ body }) => body)).toEqual(bodies.map((body) => Buffer.from(body)));
+  });
+
+  test("an old copy of a stored delivery is a copy, not one that the service sends", async () => {
+    const fleet = await fleetOf("acme");
+    const receiver = await aFleetReceiver(fleet.postgres);
+    const text = eventText();
+    const old = { "webhook-timestamp": String(Math.floor(Date.now() / 1000) - 1_000) };
+    expect((await receiver.deliver("acme", post(text, old))).status).toBe(401);
+    expect((await receiver.deliver("acme", post(text))).status).toBe(204);
+    expect((await receiver.deliver("acme", post(text, old))).status).toBe(401);
+    expect(receiver.companies.counts.refusals).toEqual({ stale_timestamp: 2 });
+    expect(await inboxOf(fleet, "acme")).toHaveLength(1);
+  });
+});

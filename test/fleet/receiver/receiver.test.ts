@@ -1,0 +1,234 @@
+import { expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import { silentLog } from "../../../src/base/logger.ts";
+import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
+import type { Sql } from "../../../src/fleet/postgres/connection.ts";
+import { openFleet } from "../../support/fleet.ts";
+import {
+  aFleetReceiver,
+  anUnreadReceiver,
+  documentOf,
+  fleetOf,
+  inboxOf,
+} from "../../support/fleet-receiver.ts";
+import { connectNode, describeWithPostgres } from "../../support/postgres.ts";
+import {
+  about,
+  aReceiver,
+  dial,
+  eventText,
+  keyringOf,
+  post,
+  secret,
+  sign,
+  wire,
+} from "../../support/webhook.ts";
+
+function noQueue(): Promise<void> {
+  return Promise.reject(new Error("no queue"));
+}
+
+/** Two companies share a connection. */
+function companyOf(delivery: number): string {
+  return delivery % 3 === 0 ? "beta" : "acme";
+}
+
+/** As another company signs it. */
+function signedBy(key: string, text = eventText()) {
+  return post(text, { "webhook-signature": sign(text, key) });
+}
+
+describeWithPostgres("any node answers deliveries of any company", () => {
+  test("I6 204 only after the delivery is committed, with the job that announces it", async () => {
+    const fleet = await fleetOf("acme");
+    const engine = await JobEngine.start({ postgres: fleet.postgres, log: silentLog, role: "client" });
+    onTestFinished(() => engine.stop());
+    const sendJob = (sql: Sql, company: string) =>
+      engine.sendWithin(sql, "events", company).then(() => undefined);
+    const receiver = await aFleetReceiver(fleet.postgres, { sendJob });
+    const other = await connectNode(fleet.url, "other");
+    for (let i = 1; i <= 3; i++) {
+      const text = eventText();
+      expect((await receiver.deliver("acme", post(text))).status).toBe(204);
+      const rows = await other.query<{ body: Buffer }>("SELECT body FROM fintoro_mirror.inbox ORDER BY seq");
+      expect(rows).toHaveLength(i);
+      expect(rows.at(-1)?.body.toString()).toBe(text);
+      expect(await other.query("SELECT FROM pgboss.job WHERE name = 'events'")).toHaveLength(1);
+    }
+    expect(await engine.fetch("events", 10)).toMatchObject([{ kind: "events", company: "acme" }]);
+    expect(receiver.companies.counts.answers).toEqual({ stored: 3 });
+    const fields = { company: "acme", type: "people.updated" };
+    expect(receiver.lines[0]).toMatchObject({ level: "info", message: "an event was received", fields });
+  });
+
+  test("an owner looks for deliveries by itself: a job is sent where there is none", async () => {
+    const fleet = await fleetOf("acme");
+    const sent: string[] = [];
+    const sendJob = (_: Sql, company: string) => Promise.resolve(void sent.push(company));
+    const receiver = await aFleetReceiver(fleet.postgres, { sendJob });
+    await fleet.owned("acme");
+    expect((await receiver.deliver("acme")).status).toBe(204);
+    expect(sent).toEqual([]);
+    await fleet.expire("acme");
+    expect((await receiver.deliver("acme")).status).toBe(204);
+    expect(sent).toEqual(["acme"]);
+    expect(await inboxOf(fleet, "acme")).toHaveLength(2);
+  });
+
+  // Fault: fleet | the job of a delivery cannot be sent | the receiver's transaction | 503; the delivery is not stored (I6)
+  test("I6 where the job cannot be sent, the delivery is not stored either", async () => {
+    const fleet = await fleetOf("acme");
+    const receiver = await aFleetReceiver(fleet.postgres, { sendJob: noQueue });
+    expect((await receiver.deliver("acme")).status).toBe(503);
+    expect(await inboxOf(fleet, "acme")).toEqual([]);
+    expect(receiver.companies.counts.refusals).toEqual({ not_stored: 1 });
+  });
+
+  // Fault: webhook | copies of deliveries reach two receivers at the same time | requests to two nodes | one row each, numbers without holes (I7)
+  test("I7 copies that reach two nodes at once are one row each, with numbers without holes", async () => {
+    const fleet = await fleetOf("acme");
+    const nodes = await Promise.all(
+      ["node-2", "node-3"].map(async (node) => aFleetReceiver(await connectNode(fleet.url, node))),
+    );
+    const events = Array.from({ length: 100 }, (_, i) => post(about(i)));
+    const answers = await Promise.all(
+      events.flatMap((event) => nodes.map((node) => node.deliver("acme", event))),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204]));
+    const rows = await inboxOf(fleet, "acme");
+    expect(rows.map(({ seq }) => seq)).toEqual(Array.from({ length: 100 }, (_, i) => i + 1));
+    expect(new Set(rows.map(({ eventId }) => eventId)).size).toBe(100);
+    const counts = nodes.map(({ companies }) => companies.counts.answers);
+    const total = (result: string) => counts.reduce((sum, one) => sum + (one[result] ?? 0), 0);
+    expect([total("stored"), total("known")]).toEqual([100, 100]);
+  });
+
+  test("copies within one group are one row: the first is stored, the others are known", async () => {
+    const fleet = await fleetOf("acme");
+    const receiver = await aFleetReceiver(fleet.postgres);
+    const one = post(about(17));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => receiver.deliver("acme", one)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204]));
+    expect(await inboxOf(fleet, "acme")).toHaveLength(1);
+    expect(receiver.companies.counts.answers).toEqual({ stored: 1, known: 19 });
+  });
+
+  test("deliveries of one connection are stored in their order, those of each company apart", async () => {
+    const fleet = await fleetOf("acme", "beta");
+    const receiver = await aFleetReceiver(fleet.postgres, {
+      env: { ACME_SECRET: secret, BETA_SECRET: secret },
+    });
+    const line = await dial(receiver.port);
+    const events = Array.from({ length: 60 }, (_, i) => post(about(i)));
+    line.socket.write(
+      Buffer.concat(events.map((event, i) => wire(event, [], `POST /webhooks/${companyOf(i)}`))),
+    );
+    expect(await line.answers(60)).toEqual(Array<string>(60).fill("204"));
+    for (const company of ["acme", "beta"]) {
+      const sent = events
+        .filter((_, i) => companyOf(i) === company)
+        .map(({ headers }) => headers["webhook-id"]);
+      expect((await inboxOf(fleet, company)).map(({ eventId }) => eventId)).toEqual(sent);
+    }
+  });
+});
+
+describeWithPostgres("which companies are received is decided in Postgres", () => {
+  test("one that joins, changes or leaves does so with the next look", async () => {
+    const fleet = await fleetOf("acme");
+    const env = { ACME_SECRET: secret, OTHER: "another-secret-of-acme" };
+    const receiver = await aFleetReceiver(fleet.postgres, { env });
+    const statusOf = async (company: string, key = secret) =>
+      (await receiver.deliver(company, signedBy(key))).status;
+    expect([await statusOf("acme"), await statusOf("beta")]).toEqual([204, 404]);
+    await fleet.companies.put("beta", documentOf("beta", ["${env:ACME_SECRET}"]));
+    await receiver.companies.refresh();
+    expect([await statusOf("acme"), await statusOf("beta")]).toEqual([204, 204]);
+    await fleet.companies.put("acme", documentOf("acme", ["${env:OTHER}"]));
+    await fleet.companies.remove("beta");
+    await receiver.companies.refresh();
+    const changed = [await statusOf("acme"), await statusOf("acme", env.OTHER), await statusOf("beta")];
+    expect(changed).toEqual([401, 204, 404]);
+    expect(receiver.companies.count).toBe(1);
+    await fleet.companies.put("beta", documentOf("beta", ["${env:ACME_SECRET}"]));
+    await receiver.companies.refresh();
+    expect(await statusOf("beta")).toBe(204);
+  });
+
+  test("by itself within 15 s, and the time of receiving goes on meanwhile", async () => {
+    const fleet = await fleetOf("acme");
+    let slept: number[] = [];
+    const wake: (() => void)[] = [];
+    const sleep = (ms: number, signal?: AbortSignal) => {
+      if (ms < 5_000) return systemClock.sleep(ms, signal);
+      slept.push(ms);
+      return new Promise<void>((resolve) => wake.push(resolve));
+    };
+    const clock = { ...systemClock, sleep };
+    const receiver = await anUnreadReceiver(fleet.postgres, { clock });
+    void receiver.companies.follow();
+    await expect.poll(() => slept.length).toBe(1);
+    expect(slept[0]).toBeLessThanOrEqual(15_000);
+    expect(receiver.companies.count).toBe(1);
+    const [first] = await fleet.receiving.spansSince(0);
+    await fleet.companies.put("beta", documentOf("beta"));
+    slept = [];
+    wake.shift()?.();
+    await expect.poll(() => slept.length).toBe(1);
+    expect(receiver.companies.count).toBe(2);
+    const spans = await fleet.receiving.spansSince(0);
+    expect(spans).toHaveLength(1);
+    expect(spans[0]?.seenMs).toBeGreaterThan(first?.seenMs ?? Infinity);
+  });
+
+  test("until they were read once, a delivery is to be sent again, and nothing is unknown", async () => {
+    const fleet = await fleetOf("acme");
+    const receiver = await anUnreadReceiver(fleet.postgres);
+    const early = await receiver.deliver("acme");
+    expect([early.status, early.headers.get("retry-after")]).toEqual([503, "5"]);
+    expect((await receiver.deliver("nobody")).status).toBe(503);
+    expect([receiver.companies.count, receiver.companies.problem]).toEqual([null, expect.any(String)]);
+    await receiver.companies.refresh();
+    expect((await receiver.deliver("acme")).status).toBe(204);
+    expect((await receiver.deliver("nobody")).status).toBe(404);
+    expect(receiver.companies.problem).toBeNull();
+  });
+});
+
+describeWithPostgres("secrets are this node's own", () => {
+  // Fault: secrets | a node lacks the webhook secret of one company | the environment of a receiver | 401 for that company, 204 for others; it is named
+  test("a company whose secret is missing here is named, and concerns no other", async () => {
+    const fleet = await fleetOf("acme", "beta");
+    const receiver = await aFleetReceiver(fleet.postgres);
+    expect((await receiver.deliver("acme")).status).toBe(204);
+    const serve = await aReceiver({ keyring: keyringOf() });
+    expect((await receiver.deliver("beta")).status).toBe((await serve.deliver()).status);
+    expect(receiver.companies.missingSecrets()).toEqual([
+      {
+        company: "beta",
+        problem: "companies.beta.webhook.secrets[0]: the environment variable BETA_SECRET is not set",
+      },
+    ]);
+    expect(receiver.companies.problem).toBeNull();
+    await fleet.companies.remove("beta");
+    await receiver.companies.refresh();
+    expect(receiver.companies.missingSecrets()).toEqual([]);
+  });
+
+  // Fault: secrets | the file of a webhook secret appears and changes while a node receives | the files of a receiver | used with the next look
+  test("a file that appears or changes later is used, without a start", async () => {
+    const fleet = await openFleet();
+    await fleet.companies.put("acme", documentOf("acme", ["${file:/run/secrets/acme}"]));
+    let text: string | null = null;
+    const readFile = () => {
+      if (text === null) throw Object.assign(new Error("not there"), { code: "ENOENT" });
+      return text;
+    };
+    const receiver = await aFleetReceiver(fleet.postgres, { readFile });
+    expect(receiver.companies.missingSecrets().map(({ company }) => company)).toEqual(["acme"]);
+    text = "the-secret-in-the-file\n";
+    await receiver.companies.refresh();
+    expect(receiver.companies.missingSecrets()).toEqual([]);
+    expect((await receiver.deliver("acme", signedBy("the-secret-in-the-file"))).status).toBe(204);
+  });
+});

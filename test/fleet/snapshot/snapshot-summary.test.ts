@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { isoTime } from "../../../src/base/clock.ts";
+import { Runs } from "../../../src/state/runs.ts";
+import { aFleet } from "../../support/fleet-node.ts";
+import { describeWithPostgres } from "../../support/postgres.ts";
+
+const hoursAgo = (hours: number) => isoTime(Date.now() - hours * 3_600_000);
+
+describeWithPostgres("the pointer to a snapshot", () => {
+  test("says how the mirror stands, for those who do not have it", async () => {
+    const fleet = await aFleet("folder");
+    const node = await fleet.node("node-1");
+    const mirror = await node.open();
+    const runs = new Runs(mirror.db);
+    const whole = { requests: { total: 70 }, troubles: [] };
+    runs.finish(runs.begin("full", hoursAgo(26), null, {}), hoursAgo(25), "complete", whole);
+    runs.finish(runs.begin("full", hoursAgo(3), null, {}), hoursAgo(2), "partial", {
+      requests: { total: 12 },
+      troubles: [{ resource: "people", kind: "failed", message: "503" }],
+    });
+    runs.finish(runs.begin("incremental", hoursAgo(1), null, {}), hoursAgo(1), "failed", {
+      requests: { total: 3 },
+      troubles: [],
+      error: { message: "the service is away" },
+    });
+    const pointer = await node.make(await node.claim());
+    expect(pointer?.facts["summary"]).toEqual({
+      whole_at: expect.stringContaining(hoursAgo(3).slice(0, 13)) as string,
+      problem: "the service is away",
+      troubles: 0,
+      set_aside: 0,
+      quarantined: 0,
+      day_requests: 15,
+    });
+  });
+
+  test("shows a run that could not begin: its first failure is published, and no other one like it", async () => {
+    const fleet = await aFleet("folder");
+    const node = await fleet.node("node-1");
+    const mirror = await node.open();
+    const ownership = await node.claim();
+    const failed = { outcome: "unauthenticated", at: hoursAgo(1), message: "the token is refused" };
+    mirror.meta.set("failed_start", failed);
+    const pointer = await node.make(ownership);
+    expect(pointer?.facts).toMatchObject({
+      failed_start: "unauthenticated",
+      summary: { problem: "the token is refused" },
+    });
+    mirror.meta.set("failed_start", { ...failed, at: hoursAgo(0) });
+    expect(await node.make(ownership)).toBeNull();
+  });
+});

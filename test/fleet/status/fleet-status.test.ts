@@ -1,0 +1,273 @@
+import { expect, test } from "vitest";
+import { isoTime } from "../../../src/base/clock.ts";
+import { silentLog } from "../../../src/base/logger.ts";
+import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
+import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
+import { formatFleetStatus } from "../../../src/fleet/status/format-fleet-status.ts";
+import {
+  fleetStatusOutcome,
+  readFleetStatus,
+  type FleetStatusQuestion,
+} from "../../../src/fleet/status/read-fleet-status.ts";
+import { changesUpTo, deliveries, openFleet, sendJob, snapshotOf, type Fleet } from "../../support/fleet.ts";
+import { describeWithPostgres } from "../../support/postgres.ts";
+
+const minuteMs = 60_000;
+const dayMs = 1_440 * minuteMs;
+const facts = { node: "node-1", version: "1.2.3", role: "all", held: 2, capacity: 50 };
+
+function statusOf({ postgres }: Fleet, more: Partial<FleetStatusQuestion> = {}) {
+  return readFleetStatus({ postgres, maxAgeMs: null, ...more });
+}
+
+/** What a snapshot says of a mirror that was read whole an hour ago. */
+function healthy(more: Readonly<Record<string, unknown>> = {}) {
+  const at = isoTime(Date.now() - 60 * minuteMs);
+  return {
+    last_run: { id: 1, outcome: "complete", finished_at: at },
+    failed_start: null,
+    summary: {
+      whole_at: at,
+      problem: null,
+      troubles: 0,
+      set_aside: 0,
+      quarantined: 0,
+      day_requests: 40,
+      ...more,
+    },
+  };
+}
+
+/** A company with such a snapshot, which its owner released unless it is to keep it. */
+async function published(
+  fleet: Fleet,
+  company: string,
+  about: object = healthy(),
+  keep = false,
+): Promise<void> {
+  const owner = await fleet.owned(company);
+  const snapshot = { ...snapshotOf(3), takenAtMs: Date.now(), facts: { ...about } };
+  await fleet.snapshots.publish(owner, snapshot, changesUpTo(3));
+  if (!keep) await fleet.owners.release(owner);
+}
+
+async function addedLongAgo({ postgres }: Fleet): Promise<void> {
+  await postgres.query("UPDATE fintoro_mirror.companies SET added_at = now() - interval '2 days'");
+}
+
+describeWithPostgres("the status of a fleet", () => {
+  test("of companies that are read and looked after is complete, and says who has what", async () => {
+    const fleet = await openFleet();
+    await fleet.nodes.register(facts);
+    await fleet.receiving.beat();
+    await published(fleet, "acme", healthy(), true);
+    await published(fleet, "idle");
+    await fleet.reports.publish({ company: "acme", epoch: 1, node: "node-1" }, { seq: 3, files: {} });
+    const status = await statusOf(fleet);
+    expect(fleetStatusOutcome(status)).toBe("complete");
+    expect(status.companies["acme"]).toMatchObject({
+      node: "node-1",
+      epoch: 1,
+      held: true,
+      waiting_deliveries: 0,
+      waiting_since: null,
+      snapshot_bytes: 1_000,
+      seq: 3,
+      last_run: { outcome: "complete" },
+      day_requests: 40,
+      problems: [],
+    });
+    expect(Date.parse(status.companies["acme"]?.report_at ?? "")).toBeGreaterThan(Date.now() - minuteMs);
+    expect(status.companies["idle"]).toMatchObject({ node: null, epoch: 1, held: false, expires_at: null });
+    expect(status.nodes).toMatchObject([{ ...facts, lost: false, draining: false }]);
+    const text = formatFleetStatus(status);
+    expect(text[0]).toBe("2 companies, 1 held; snapshots of 2.0 kB; runs of the last day sent 80 requests");
+    expect(text.join("\n")).toMatch(/\n {2}node-1: 2 of 50 companies, up 0s, version 1\.2\.3\n/);
+    expect(text.join("\n")).toMatch(/\n {2}Postgres \d+\.\d+.*: .* of 200 connections\n/);
+    expect(text.at(-2)).toMatch(
+      /^ {2}acme: at node-1, epoch 1, for 1m 00s at least; read 1h 00m ago; snapshot 0s ago$/,
+    );
+    expect(text.at(-1)).toBe("  idle: idle; read 1h 00m ago; snapshot 0s ago");
+  });
+
+  test.each([
+    [
+      "whose node was lost",
+      "owner_ended",
+      async (fleet: Fleet) => {
+        await published(fleet, "acme", healthy(), true);
+        await fleet.postgres.query(
+          "UPDATE fintoro_mirror.owners SET expires_at = now() - interval '2 minutes'",
+        );
+      },
+    ],
+    [
+      "whose deliveries nobody drains",
+      "deliveries_unattended",
+      async (fleet: Fleet) => {
+        await published(fleet, "acme");
+        await fleet.inbox.add("acme", deliveries("e1", "e2"));
+        await fleet.postgres.query(
+          "UPDATE fintoro_mirror.inbox SET received_at = now() - interval '2 minutes'",
+        );
+      },
+    ],
+    [
+      "whose owner publishes no snapshot",
+      "deliveries_late",
+      async (fleet: Fleet) => {
+        await published(fleet, "acme", healthy(), true);
+        await fleet.inbox.add("acme", deliveries("e1"));
+        await fleet.postgres.query(
+          "UPDATE fintoro_mirror.inbox SET received_at = now() - interval '20 minutes'",
+        );
+      },
+    ],
+    [
+      "that was never read",
+      "never_read",
+      async (fleet: Fleet) => {
+        await fleet.add("acme");
+        await addedLongAgo(fleet);
+      },
+    ],
+  ] as const)("a company %s ends it with exit 1", async (_, kind, arrange) => {
+    const fleet = await openFleet();
+    await fleet.nodes.register(facts);
+    await published(fleet, "fine");
+    await arrange(fleet);
+    const status = await statusOf(fleet);
+    expect(status.companies["acme"]?.problems.map((one) => one.kind)).toEqual([kind]);
+    expect(fleetStatusOutcome(status)).toBe("difference");
+    const lines = formatFleetStatus(status);
+    expect(lines.filter((line) => line.startsWith("! "))).toEqual([
+      expect.stringMatching(/^! acme: .*(?:2m|20m|2d 0h|48h)/) as string,
+    ]);
+  });
+
+  test("takes a handover of a few seconds for no problem, and a new company neither", async () => {
+    const fleet = await openFleet();
+    await fleet.nodes.register(facts);
+    await published(fleet, "acme", healthy(), true);
+    await fleet.expire("acme");
+    await fleet.inbox.add("acme", deliveries("e1"));
+    await fleet.add("new");
+    expect(fleetStatusOutcome(await statusOf(fleet))).toBe("complete");
+  });
+
+  test.each([
+    [
+      "failed",
+      { last_run: { id: 2, outcome: "failed", finished_at: "2026-01-01T00:00:00.000Z" } },
+      "run_not_whole",
+    ],
+    ["could not begin", { failed_start: "unauthenticated" }, "run_not_whole"],
+    ["set reads aside", { summary: { ...healthy().summary, set_aside: 3 } }, "reads_set_aside"],
+    ["left records in quarantine", { summary: { ...healthy().summary, quarantined: 1 } }, "quarantined"],
+  ])("a run that %s ends it with exit 3", async (_, about, kind) => {
+    const fleet = await openFleet();
+    await fleet.nodes.register(facts);
+    await published(fleet, "acme", { ...healthy({ problem: "the token is refused" }), ...about });
+    const status = await statusOf(fleet);
+    expect(status.companies["acme"]?.problems.map((one) => one.kind)).toEqual([kind]);
+    expect(fleetStatusOutcome(status)).toBe("partial");
+  });
+
+  test("old data are stale by the company's schedule, and by --max-age", async () => {
+    const fleet = await openFleet();
+    await fleet.nodes.register(facts);
+    await published(fleet, "acme", healthy({ whole_at: isoTime(Date.now() - 2 * dayMs) }));
+    const kinds = async (more: Partial<FleetStatusQuestion> = {}) =>
+      (await statusOf(fleet, more)).companies["acme"]?.problems.map((one) => one.kind);
+    expect(await kinds()).toEqual([]);
+    expect(await kinds({ maxAgeMs: dayMs })).toEqual(["stale"]);
+    const engine = await JobEngine.start({ postgres: fleet.postgres, log: silentLog, role: "client" });
+    await engine.schedule("acme", "15 2 * * *", "Europe/Bratislava");
+    await engine.stop();
+    expect(await kinds()).toEqual(["stale"]);
+    expect(await kinds({ maxAgeMs: 3 * dayMs })).toEqual([]);
+  });
+
+  test("a fleet without a worker or a receiver, or whose jobs wait too long, is not silent", async () => {
+    const fleet = await openFleet();
+    await sendJob(fleet, "run", 360);
+    await published(fleet, "acme");
+    await fleet.nodes.register({ ...facts, node: "front", role: "receive" });
+    await fleet.nodes.register(facts);
+    await fleet.receiving.beat();
+    await fleet.postgres.query(`UPDATE fintoro_mirror.nodes SET seen_at = now() - interval '5 minutes'
+      WHERE role = 'all'; UPDATE fintoro_mirror.receiving SET seen_at = now() - interval '3 minutes'`);
+    const status = await statusOf(fleet);
+    expect(status.problems.map(({ kind }) => kind)).toEqual(["no_worker", "no_receiver", "jobs_wait"]);
+    expect(fleetStatusOutcome(status)).toBe("difference");
+    const text = formatFleetStatus(status).join("\n");
+    expect(text).toContain("\n! no worker runs\n! no receiver has answered deliveries for 3m 00s\n");
+    expect(text).toContain("\n! node-1: 2 of 50 companies, no heartbeat for 5m 00s, version 1.2.3\n");
+    expect(text).toContain("\n  jobs that no worker has taken: 1 run (the oldest for 6m 00s)\n");
+  });
+
+  test("is read with as many statements for 60 companies as for one", async () => {
+    const fleet = await openFleet();
+    const countOf = async () => {
+      let statements = 0;
+      const counting: Postgres = {
+        ...fleet.postgres,
+        transaction: (step) => fleet.postgres.transaction(step),
+        close: () => fleet.postgres.close(),
+        query: (text, values) => {
+          statements++;
+          return fleet.postgres.query(text, values);
+        },
+      };
+      await readFleetStatus({ postgres: counting, maxAgeMs: null });
+      return statements;
+    };
+    await published(fleet, "acme");
+    const forOne = await countOf();
+    for (let n = 0; n < 60; n++) await fleet.inbox.add(`c${n}`, deliveries("e1"));
+    await fleet.add(...Array.from({ length: 60 }, (_, n) => `c${n}`));
+    expect(await countOf()).toBe(forOne);
+    expect(forOne).toBeLessThan(8);
+  });
+
+  test("shows a company whose job was set aside, until a snapshot shows that it is worked on", async () => {
+    const fleet = await openFleet();
+    await fleet.nodes.register(facts);
+    const engine = await JobEngine.start({ postgres: fleet.postgres, log: silentLog, role: "client" });
+    await published(fleet, "acme");
+    await fleet.postgres.query("UPDATE fintoro_mirror.snapshots SET taken_at = now() - interval '1 hour'");
+    await engine.send("run", "acme");
+    await fleet.postgres.query("UPDATE pgboss.job SET retry_limit = 0 WHERE name = 'run'");
+    const [job] = await engine.fetch("run", 1);
+    if (!job) throw new Error("there is no job");
+    await engine.fail(job, "the disk is full", 0);
+    const status = await statusOf(fleet);
+    expect(status.companies["acme"]?.problems).toMatchObject([
+      { kind: "jobs_set_aside", message: expect.stringContaining("the disk is full") as string },
+    ]);
+    expect(fleetStatusOutcome(status)).toBe("difference");
+    await published(fleet, "acme");
+    expect(fleetStatusOutcome(await statusOf(fleet))).toBe("complete");
+    await engine.stop();
+  });
+
+  test("of some companies is judged by them and by the fleet alone", async () => {
+    const fleet = await openFleet();
+    await fleet.nodes.register(facts);
+    await published(fleet, "acme");
+    await fleet.add("never");
+    await addedLongAgo(fleet);
+    const status = await statusOf(fleet, { only: ["acme"] });
+    expect(Object.keys(status.companies)).toEqual(["acme"]);
+    expect(fleetStatusOutcome(status)).toBe("complete");
+  });
+
+  test("leaves quiet companies out where there are many, and says how many", async () => {
+    const fleet = await openFleet();
+    await fleet.nodes.register(facts);
+    await fleet.add(...Array.from({ length: 60 }, (_, n) => `c${n}`));
+    const lines = formatFleetStatus(await statusOf(fleet));
+    expect(lines.filter((line) => /^ {2}c\d/.test(line))).toHaveLength(50);
+    expect(lines.at(-1)).toBe("  10 without one not shown: --json has all");
+  });
+});

@@ -1,0 +1,139 @@
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import type { FleetStore } from "../../src/fleet/store/fleet-store.ts";
+import { openFleetStore } from "../../src/fleet/store/open-store.ts";
+import { aFleetStore, aRight, storeKinds } from "../support/fleet-store.ts";
+import { tempFolder } from "../support/mirror.ts";
+import { errorOf, rejectionOf } from "../support/store.ts";
+
+const signal = new AbortController().signal;
+
+/** More than one part of an upload. */
+const large = Buffer.alloc(9_000_000, "0123456789");
+
+function aFile(content: string | Buffer): string {
+  const file = path.join(tempFolder(), "data.parquet");
+  writeFileSync(file, content);
+  return file;
+}
+
+async function readAll(store: FleetStore, key: string, sizeBytes: number): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const part of store.read(key, sizeBytes, signal)) parts.push(part);
+  return Buffer.concat(parts);
+}
+
+describe.each(storeKinds)("a store of the fleet: %s", (kind) => {
+  test("gives back what was put, lists it below its folder only, and removes it", async () => {
+    const { store } = await aFleetStore(kind);
+    const right = aRight();
+    for (const key of ["acme/e1/a.db", "acme/e2/b.db", "acme2/e1/a.db"])
+      await store.put(key, aFile(`of ${key}`), right);
+    expect((await store.list("acme/", signal)).toSorted()).toEqual(["acme/e1/a.db", "acme/e2/b.db"]);
+    expect(String(await readAll(store, "acme/e2/b.db", 15))).toBe("of acme/e2/b.db");
+    await store.remove("acme/e1/a.db", right);
+    await store.remove("acme/e1/a.db", right);
+    expect(await store.list("acme/", signal)).toEqual(["acme/e2/b.db"]);
+    expect(await store.list("nobody/", signal)).toEqual([]);
+  });
+
+  test("replaces a file of any size as a whole", async () => {
+    const { store } = await aFleetStore(kind);
+    await store.put("acme/data", aFile("short"), aRight());
+    await store.put("acme/data", aFile(large), aRight());
+    expect((await readAll(store, "acme/data", large.length)).equals(large)).toBe(true);
+    expect(await store.list("acme/", signal)).toEqual(["acme/data"]);
+  });
+
+  // Fault: fleet | the ownership ends before or while something is written | the right to write, at each of its checks | nothing is replaced or removed, and no part of a file is left to be read
+  test("writes and removes nothing without the right to, at whichever check it was lost", async () => {
+    const { store } = await aFleetStore(kind);
+    await store.put("acme/data", aFile("before"), aRight());
+    const counted = aRight();
+    await store.put("acme/other", aFile(large), counted);
+    expect(counted.asked()).toBeGreaterThan(1);
+    for (let at = 1; at <= counted.asked(); at++) {
+      const right = aRight();
+      const losing = {
+        ...right,
+        assertHeld: () => {
+          if (right.asked() + 1 === at) right.lose();
+          right.assertHeld();
+        },
+      };
+      await expect(store.put("acme/data", aFile(large), losing)).rejects.toThrow(/another owner|interrupted/);
+      expect(right.asked()).toBe(at);
+    }
+    const lost = aRight();
+    lost.lose();
+    await expect(store.remove("acme/data", lost)).rejects.toThrow(/another owner|interrupted/);
+    expect(String(await readAll(store, "acme/data", 6))).toBe("before");
+  });
+
+  test("breaks off a transfer when its right ends, and says that it was stopped", async () => {
+    const { store } = await aFleetStore(kind);
+    const { signal: ending, lose } = aRight();
+    const unchecked = { signal: ending, assertHeld: () => undefined };
+    const putting = store.put("acme/data", aFile(Buffer.alloc(60_000_000, "x")), unchecked);
+    setTimeout(lose, 15);
+    expect((await rejectionOf(putting)).kind).toBe("stopped");
+    expect((await store.list("acme/", signal)).filter((key) => !key.endsWith(".partial"))).toEqual([]);
+  });
+
+  test("says which file is not there", async () => {
+    const { store } = await aFleetStore(kind);
+    const error = await rejectionOf(readAll(store, "acme/lost", 5));
+    expect([error.kind, error.retryable]).toEqual(["unavailable", false]);
+    expect(error.message).toContain("acme/lost");
+  });
+});
+
+test("a folder gives files their mode, and folders to whom their files may be read", async () => {
+  const { store, fileOf } = await aFleetStore("folder");
+  const [own, open] = [aFile("own"), aFile("open")];
+  chmodSync(own, 0o600);
+  chmodSync(open, 0o640);
+  await store.put("snapshots/own", own, aRight());
+  await store.put("reports/open", open, aRight());
+  const modeOf = (key: string) => (statSync(fileOf(key)).mode & 0o777).toString(8);
+  expect([modeOf("snapshots"), modeOf("snapshots/own")]).toEqual(["700", "600"]);
+  expect([modeOf("reports"), modeOf("reports/open")]).toEqual(["750", "640"]);
+});
+
+// Fault: fleet | a node was killed while it wrote to the folder that all share | the unfinished file | the next one replaces it
+test("a folder in which a write was cut off takes the next one", async () => {
+  const { store, fileOf } = await aFleetStore("folder");
+  await store.put("acme/data", aFile("before"), aRight());
+  writeFileSync(`${fileOf("acme/data")}.partial`, "cut o");
+  await store.put("acme/data", aFile("after"), aRight());
+  expect(readFileSync(fileOf("acme/data"), "utf8")).toBe("after");
+  expect(existsSync(`${fileOf("acme/data")}.partial`)).toBe(false);
+});
+
+// Fault: fleet | the shared folder cannot be written | a file in its place | an error that may pass, with the key and what to check
+test("a folder that cannot be written is an error that may pass", async () => {
+  const store = openFleetStore(aFile("no folder"), {
+    clock: systemClock,
+    env: {},
+    keepSecret: () => undefined,
+  });
+  const error = await rejectionOf(store.put("acme/data", aFile("x"), aRight()));
+  expect([error.kind, error.retryable]).toEqual(["unavailable", true]);
+  expect(error.message).toContain("acme/data: a file is where a folder belongs");
+  expect(error.hint).toContain("mounted");
+});
+
+test("an address without keys is refused, and keys are kept as secrets", async () => {
+  const { env } = await aFleetStore("s3");
+  const kept: string[] = [];
+  const keepSecret = (secrets: readonly string[]) => void kept.push(...secrets);
+  openFleetStore("s3://fleet", { clock: systemClock, env, keepSecret });
+  expect(kept).toEqual(["S3RVER"]);
+  const error = errorOf(() => openFleetStore("s3://fleet", { clock: systemClock, env: {}, keepSecret }));
+  expect([error.kind, error.message]).toEqual([
+    "usage",
+    "the object store needs the environment variable AWS_ACCESS_KEY_ID",
+  ]);
+});

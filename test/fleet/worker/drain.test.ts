@@ -1,0 +1,271 @@
+import { expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import type { InboxTable } from "../../../src/fleet/postgres/inbox-table.ts";
+import { drainInbox, followInbox, inboxPosition } from "../../../src/fleet/worker/drain.ts";
+import { InboxWatch } from "../../../src/fleet/worker/inbox-watch.ts";
+import { openFleet, type Fleet } from "../../support/fleet.ts";
+import { tempFolder } from "../../support/mirror.ts";
+import { describeWithPostgres } from "../../support/postgres.ts";
+import { rows } from "../../support/store.ts";
+import {
+  about,
+  counted,
+  deliveryOf,
+  eventText,
+  openIngest,
+  recordingLog,
+  type OpenIngest,
+} from "../../support/webhook.ts";
+
+/** What receivers stored for a company: one transaction for each. */
+async function receive(fleet: Fleet, company: string, ...bodies: (string | Buffer)[]): Promise<void> {
+  for (const body of bodies) {
+    const { eventId } = deliveryOf(body);
+    await fleet.inbox.add(company, [{ eventId, body: Buffer.from(body) }]);
+  }
+}
+
+/** In one transaction. */
+async function receiveMany(fleet: Fleet, company: string, count: number): Promise<void> {
+  const bodies = Array.from({ length: count }, (_, i) => about(i));
+  const all = bodies.map((body) => ({ eventId: deliveryOf(body).eventId, body: Buffer.from(body) }));
+  await fleet.inbox.add(company, all);
+}
+
+interface Drain {
+  readonly parts: Parameters<typeof drainInbox>[0];
+  /** Limits of each read. */
+  readonly reads: number[];
+  /** Turns of the event loop that were waited for: one for each transaction. */
+  readonly turns: () => number;
+  readonly messages: () => string[];
+  readonly close: () => void;
+}
+
+function drainOf({ mirror, ingest }: OpenIngest, inbox: Pick<InboxTable, "read">, company = "acme"): Drain {
+  const reads: number[] = [];
+  const lines: Parameters<typeof recordingLog>[0] = [];
+  let turns = 0;
+  const closing = new AbortController();
+  const parts = {
+    company,
+    inbox: {
+      read: (of: string, after: number, limit: number) => {
+        reads.push(limit);
+        return inbox.read(of, after, limit);
+      },
+    },
+    mirror,
+    ingest,
+    turns: {
+      next: () => {
+        turns++;
+        return Promise.resolve();
+      },
+    },
+    clock: systemClock,
+    log: recordingLog(lines),
+    closed: closing.signal,
+  };
+  const messages = () => lines.map(({ message }) => message);
+  onTestFinished(() => closing.abort());
+  return { parts, reads, turns: () => turns, messages, close: () => closing.abort() };
+}
+
+function inboxRows({ mirror }: OpenIngest) {
+  return rows(mirror, "SELECT event_id, type, state, resource, target, body FROM _inbox ORDER BY seq");
+}
+
+function watchOf(fleet: Fleet) {
+  const asked: (readonly string[])[] = [];
+  const heads = (companies: readonly string[]) => {
+    asked.push(companies);
+    return fleet.inbox.heads(companies);
+  };
+  const lines: Parameters<typeof recordingLog>[0] = [];
+  const watch = new InboxWatch({ inbox: { heads }, clock: systemClock, log: recordingLog(lines) });
+  return { watch, asked, lines };
+}
+
+describeWithPostgres("a company's owner drains what receivers stored", () => {
+  test("in its order, with the times at which it was received, up to the last", async () => {
+    const [fleet, shop] = [await openFleet(), await openIngest()];
+    const bodies = [about(1), about(2), about(1, "people.deleted")];
+    await receive(fleet, "acme", ...bodies);
+    await receive(fleet, "beta", about(9));
+    await fleet.postgres.query(
+      "UPDATE fintoro_mirror.inbox SET received_at = to_timestamp(1000) + seq * interval '1 minute'",
+    );
+    expect(await drainInbox(drainOf(shop, fleet.inbox).parts, null)).toBe(3);
+    const stored = rows(shop.mirror, "SELECT body, received_at AS at, state FROM _inbox ORDER BY seq");
+    expect(stored).toEqual(
+      bodies.map((body, i) => ({
+        body,
+        at: new Date(1_000_000 + (i + 1) * 60_000).toISOString(),
+        state: "waiting",
+      })),
+    );
+    expect(rows(shop.mirror, "SELECT kind, target FROM _work ORDER BY target")).toEqual([
+      { kind: "confirm", target: "id:1" },
+      { kind: "detail", target: "id:2" },
+    ]);
+    expect(inboxPosition(shop.mirror.meta)).toBe(3);
+  });
+
+  test("as serve would have stored it, whatever it is (I12)", async () => {
+    const [fleet, shop, served] = [await openFleet(), await openIngest(), await openIngest()];
+    const bodies = [
+      about(1),
+      "<html>",
+      Buffer.from([0x1f, 0x8b, 0x08, 0x00, 0xff]),
+      eventText({ type: "a.b" }),
+      eventText({ type: "foreign-bills.paid", resource: { type: "foreignBill", id: 4 } }),
+      `\uFEFF${about(2)}`,
+      '{"id":"far","type":"people.updated","resource":{"type":"person","id":9007199254740993}}',
+    ];
+    await receive(fleet, "acme", ...bodies);
+    await drainInbox(drainOf(shop, fleet.inbox).parts, null);
+    served.ingest.store(
+      bodies.map((body) => deliveryOf(body)),
+      0,
+    );
+    expect(inboxRows(shop)).toEqual(inboxRows(served));
+    const changes = "SELECT seq, resource, record_id, op, cause FROM _changes";
+    expect(rows(shop.mirror, changes)).toEqual(rows(served.mirror, changes));
+    expect(counted(shop.mirror, "_work")).toBe(counted(served.mirror, "_work"));
+  });
+
+  test("in bounded transactions, each with its position; other work has its turn in between", async () => {
+    const [fleet, shop] = [await openFleet(), await openIngest()];
+    await receiveMany(fleet, "acme", 450);
+    const drain = drainOf(shop, fleet.inbox);
+    expect(await drainInbox(drain.parts, 450)).toBe(450);
+    expect([drain.turns(), Math.max(...drain.reads)]).toEqual([3, 200]);
+    expect(counted(shop.mirror, "_inbox")).toBe(450);
+    const waiting = fleet.inbox.read("acme", 0, 1_000);
+    const drained = rows(shop.mirror, "SELECT event_id FROM _inbox ORDER BY seq");
+    expect(drained).toEqual((await waiting).map(({ eventId }) => ({ event_id: eventId })));
+  });
+
+  // Fault: process | the owner ends between two transactions of a drain | an abort while the inbox is drained | the next drain goes on after the position; nothing is lost or doubled
+  test("and when it ends in between, the next one goes on at the position", async () => {
+    const [fleet, shop] = [await openFleet(), await openIngest()];
+    await receiveMany(fleet, "acme", 450);
+    const drain = drainOf(shop, fleet.inbox);
+    const twice = {
+      next: () => (drain.turns() === 2 ? Promise.resolve(drain.close()) : drain.parts.turns.next()),
+    };
+    const position = await drainInbox({ ...drain.parts, turns: twice }, null);
+    expect(position).toBeGreaterThan(200);
+    expect(position).toBeLessThan(450);
+    expect([inboxPosition(shop.mirror.meta), counted(shop.mirror, "_inbox")]).toEqual([position, position]);
+    expect(await drainInbox(drainOf(shop, fleet.inbox).parts, null)).toBe(450);
+    expect(counted(shop.mirror, "_inbox")).toBe(450);
+  });
+
+  // Fault: disk | a transaction of a drain fails | a trigger in the mirror | neither its events nor its position; the next drain stores them
+  test("I1 a transaction that fails leaves neither events nor a position", async () => {
+    const [fleet, shop] = [await openFleet(), await openIngest()];
+    await receive(fleet, "acme", about(1), about(2));
+    shop.mirror.db.exec(
+      "CREATE TRIGGER full BEFORE INSERT ON _work WHEN NEW.target = 'id:2' BEGIN SELECT RAISE(ABORT, 'no'); END",
+    );
+    await expect(drainInbox(drainOf(shop, fleet.inbox).parts, null)).rejects.toThrow("no");
+    expect([inboxPosition(shop.mirror.meta), counted(shop.mirror, "_inbox")]).toEqual([0, 0]);
+    shop.mirror.db.exec("DROP TRIGGER full");
+    expect(await drainInbox(drainOf(shop, fleet.inbox).parts, null)).toBe(2);
+    expect(counted(shop.mirror, "_inbox")).toBe(2);
+  });
+});
+
+describeWithPostgres("a mirror that is not the newest loses and doubles nothing", () => {
+  // Fault: process | a new owner begins with an older snapshot | a copy of the mirror, drained again | every delivery once (I7)
+  test("I7 a new owner that begins with an older copy drains again what that lacks", async () => {
+    const fleet = await openFleet();
+    const [first, copy] = [`${tempFolder()}/acme.db`, `${tempFolder()}/acme.db`];
+    const shop = await openIngest({ path: first });
+    await receiveMany(fleet, "acme", 30);
+    await drainInbox(drainOf(shop, fleet.inbox).parts, null);
+    shop.mirror.db.exec(`VACUUM INTO '${copy}'`);
+    await receiveMany(fleet, "acme", 25);
+    await drainInbox(drainOf(shop, fleet.inbox).parts, null);
+    shop.mirror.close();
+    const next = await openIngest({ path: copy });
+    expect(inboxPosition(next.mirror.meta)).toBe(30);
+    await receive(fleet, "acme", about(99));
+    const drain = drainOf(next, fleet.inbox);
+    expect(await drainInbox(drain.parts, 56)).toBe(56);
+    expect(counted(next.mirror, "_inbox")).toBe(56);
+    expect(rows(next.mirror, "SELECT count(DISTINCT event_id) AS n FROM _inbox")).toEqual([{ n: 56 }]);
+    expect(drain.messages()).not.toContainEqual(expect.stringContaining("is not the one"));
+  });
+
+  test("I7 nor one that received some of the deliveries itself, before it joined the fleet", async () => {
+    const [fleet, shop] = [await openFleet(), await openIngest()];
+    const both = about(1);
+    shop.ingest.store([deliveryOf(both)], 0);
+    await receive(fleet, "acme", both, about(2), both);
+    expect(await drainInbox(drainOf(shop, fleet.inbox).parts, null)).toBe(2);
+    expect(counted(shop.mirror, "_inbox")).toBe(2);
+    expect(rows(shop.mirror, "SELECT received_at AS at FROM _inbox LIMIT 1")).toEqual([
+      { at: "1970-01-01T00:00:00.000Z" },
+    ]);
+  });
+
+  // Fault: fleet | Postgres is restored from a backup, so numbers of the inbox come twice | a fleet with a shorter and with another inbox | read from its beginning; nothing is lost
+  test("an inbox that was restored or replaced is read from its beginning", async () => {
+    const [fleet, other, shop] = [await openFleet(), await openFleet(), await openIngest()];
+    await receiveMany(fleet, "acme", 10);
+    await drainInbox(drainOf(shop, fleet.inbox).parts, null);
+    await receiveMany(other, "acme", 4);
+    const shorter = drainOf(shop, other.inbox);
+    expect(await drainInbox(shorter.parts, 4)).toBe(4);
+    expect(counted(shop.mirror, "_inbox")).toBe(14);
+    expect(shorter.messages()).toContainEqual(expect.stringContaining("read from its beginning"));
+    const third = await openFleet();
+    await receiveMany(third, "acme", 9);
+    expect(await drainInbox(drainOf(shop, third.inbox).parts, 9)).toBe(9);
+    expect(counted(shop.mirror, "_inbox")).toBe(23);
+  });
+
+  test("an inbox whose drained deliveries were pruned goes on at the position", async () => {
+    const [fleet, shop] = [await openFleet(), await openIngest()];
+    await receiveMany(fleet, "acme", 10);
+    await drainInbox(drainOf(shop, fleet.inbox).parts, null);
+    await fleet.postgres.query("DELETE FROM fintoro_mirror.inbox");
+    await receive(fleet, "acme", about(11));
+    const drain = drainOf(shop, fleet.inbox);
+    expect(await drainInbox(drain.parts, 11)).toBe(11);
+    expect(drain.messages()).toEqual(["an event was stored"]);
+  });
+});
+
+describeWithPostgres("what is new is looked for in one query for all companies of a node", () => {
+  test("and drained; a node that holds none asks nothing", async () => {
+    const fleet = await openFleet();
+    const { watch, asked } = watchOf(fleet);
+    await watch.look();
+    expect(asked).toEqual([]);
+    const names = ["acme", "beta", "gamma"];
+    const held = await Promise.all(
+      names.map(async (name) => {
+        const shop = await openIngest();
+        return { name, shop, drain: drainOf(shop, fleet.inbox, name) };
+      }),
+    );
+    const ended = held.map(({ drain }) => followInbox(drain.parts, watch));
+    const areDrained = () => names.every((name) => watch.isDrained(name));
+    const stored = () => held.map(({ shop }) => counted(shop.mirror, "_inbox"));
+    await expect.poll(areDrained).toBe(true);
+    await receive(fleet, "beta", about(1), about(2));
+    expect(stored()).toEqual([0, 0, 0]);
+    await watch.look();
+    await expect.poll(stored).toEqual([0, 2, 0]);
+    await expect.poll(areDrained).toBe(true);
+    expect(asked.map((some) => some.toSorted())).toEqual([names]);
+    for (const { drain } of held) drain.close();
+    await Promise.all(ended);
+    await watch.look();
+    expect(asked).toHaveLength(1);
+  });
+});

@@ -1,0 +1,101 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { expectEqual } from "../../support/equal.ts";
+import { aWorkedFleet, within } from "../../support/fleet-worker.ts";
+import { describeWithPostgres } from "../../support/postgres.ts";
+import { inMirror, wholeRuns } from "../../support/serve.ts";
+import { startNode } from "../../support/short-node.ts";
+
+const released = "the company is being released";
+const goesOn = "claimed: goes on from the mirror that is here";
+
+describeWithPostgres("a node", () => {
+  test("releases a company with nothing to do, has it looked at when its schedule comes, and goes on from its file", async () => {
+    const fleet = await aWorkedFleet({ records: 3 });
+    await fleet.add("acme", { schedule: { sync: "15 2 * * *", publish: "off", timezone: "Asia/Tokyo" } });
+    const node = await startNode(fleet, "one");
+    await within(15_000, () => node.said("acme").includes(released), "a release");
+    await within(5_000, async () => (await fleet.ownerOf("acme")) === null, "no owner");
+    expectEqual(node.company);
+    expect((await fleet.tables.snapshots.current("acme"))?.seq).toBe(
+      inMirror(node.company, "SELECT max(seq) FROM _changes"),
+    );
+    const [later] = await fleet.postgres.query<{ at: Date }>(
+      "SELECT start_after AS at FROM pgboss.job WHERE name = 'later' AND state = 'created'",
+    );
+    expect(later?.at.toLocaleTimeString("sv", { timeZone: "Asia/Tokyo", timeStyle: "short" })).toBe("02:15");
+    await fleet.engine.send("events", "acme");
+    await within(5_000, () => node.said("acme").includes(goesOn), "the company, claimed again");
+    expect(wholeRuns(node.company)).toBe(1);
+  }, 60_000);
+
+  test("applies a changed config, and lets go of a company that left the fleet", async () => {
+    const fleet = await aWorkedFleet({ records: 3 });
+    await fleet.add("acme");
+    const node = await startNode(fleet, "one", { times: { idleMs: 600_000 } });
+    await within(15_000, () => wholeRuns(node.company) === 1, "a first run");
+    await fleet.add("acme", { language: "sk" });
+    const opened = () =>
+      node.said("acme").filter((message) => message.startsWith("the mirror is open")).length;
+    await within(5_000, () => opened() === 2, "a mirror that was opened anew");
+    await fleet.tables.companies.remove("acme");
+    await within(10_000, async () => (await fleet.ownerOf("acme")) === null, "no owner");
+    await within(5_000, () => node.node.assignments.size === 0, "nothing held");
+    await fleet.engine.send("run", "acme");
+    await within(5_000, () => node.node.assignments.counts.claims.removed === 1, "a claim that was refused");
+  }, 60_000);
+
+  test("holds as many companies as it may, and gives the place of one without work to the next", async () => {
+    const fleet = await aWorkedFleet({ records: 3, companies: 3 });
+    const names = ["acme", "beta", "gamma"];
+    for (const [index, name] of names.entries()) await fleet.add(name, {}, index);
+    const node = await startNode(fleet, "one", { capacity: 1, times: { idleMs: 600_000 } });
+    let most = 0;
+    const isDone = async () => {
+      most = Math.max(most, node.node.assignments.size);
+      return (await Promise.all(names.map((name) => fleet.tables.snapshots.current(name)))).every(Boolean);
+    };
+    await within(40_000, isDone, "a snapshot of each company");
+    expect(most).toBe(1);
+  }, 60_000);
+
+  test("that is drained releases everything and takes nothing more; another one goes on where it was", async () => {
+    const fleet = await aWorkedFleet({ records: 3 });
+    const { proxy } = fleet.company;
+    proxy.obstruct(async (_, passOn) => {
+      await pause(100);
+      return passOn();
+    });
+    await fleet.add("acme", { rate_limit: { window: "1s" } });
+    const one = await startNode(fleet, "one");
+    await within(15_000, () => proxy.asked.length > 20, "a run under way");
+    expect(await fleet.tables.nodes.drain("one")).toBe(true);
+    await within(10_000, async () => (await fleet.ownerOf("acme")) === null, "no owner");
+    const two = await startNode(fleet, "two");
+    await within(30_000, () => wholeRuns(two.company) === 1, "the run, ended by the other node");
+    expectEqual(two.company);
+    expect(one.node.assignments.counts.claims).toMatchObject({ claimed: 1, owned: 0 });
+  }, 60_000);
+
+  test("never owns two tokens of one company of the service at a time", async () => {
+    const fleet = await aWorkedFleet({ records: 3 });
+    const node = await startNode(fleet, "one", { times: { idleMs: 2_000 } });
+    await fleet.add("acme");
+    await within(15_000, () => wholeRuns(node.company) === 1, "a first run");
+    await fleet.add("twin");
+    const both: unknown[] = [];
+    const isDone = async () => {
+      both.push(
+        ...(await fleet.postgres.query(
+          `SELECT account FROM fintoro_mirror.companies c JOIN fintoro_mirror.owners o ON o.company = c.name
+           WHERE o.node IS NOT NULL AND o.expires_at > now() AND account IS NOT NULL
+           GROUP BY account HAVING count(*) > 1`,
+        )),
+      );
+      return (await fleet.tables.companies.find("twin"))?.account !== null;
+    };
+    await within(30_000, isDone, "the other one, known as the same account");
+    expect(both).toEqual([]);
+    expect(node.said("twin").filter((message) => message === released).length).toBeGreaterThan(0);
+  }, 60_000);
+});

@@ -1,0 +1,44 @@
+import { createServer, connect, type AddressInfo, type Socket } from "node:net";
+import { onTestFinished } from "vitest";
+
+/** A way to a port on loopback that can become silent, as a network does that loses every packet. */
+export interface TcpRelay {
+  readonly port: number;
+  /** From now on nothing arrives, and no connection is refused or closed. */
+  silence(): void;
+  /** What was held back arrives. */
+  resume(): void;
+}
+
+export async function aTcpRelay(target: number): Promise<TcpRelay> {
+  const sockets = new Set<Socket>();
+  let isSilent = false;
+  const keep = (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined).once("close", () => sockets.delete(socket));
+  };
+  const forward = (from: Socket, to: Socket) => {
+    from.on("data", (bytes: Buffer) => void to.write(bytes));
+    from.once("close", () => to.destroy());
+    if (isSilent) from.pause();
+  };
+  const server = createServer((near) => {
+    const far = connect(target, "127.0.0.1");
+    for (const socket of [near, far]) keep(socket);
+    forward(near, far);
+    forward(far, near);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const set = (silent: boolean) => {
+    isSilent = silent;
+    for (const socket of sockets)
+      if (silent) socket.pause();
+      else socket.resume();
+  };
+  const { port } = server.address() as AddressInfo;
+  return { port, silence: () => set(true), resume: () => set(false) };
+}
