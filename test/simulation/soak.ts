@@ -16,7 +16,7 @@ import {
 
 const minuteMs = 60_000;
 /** Of the time under load: kills of the daemon, then warming up of the last one; what is left is measured. */
-const shares = { kills: 0.1, warmUp: 0.2 };
+const shares = { kills: 0.1, warmUp: 0.3 };
 /** Between two changes of a company. */
 const changeEveryMs = 5_000;
 
@@ -143,25 +143,15 @@ async function runOne({ folder, names }: ManyCompanies, count: number): Promise<
   await startProcess(folder, args).ended;
 }
 
-/** Waits until nothing is sent, and then for the daemon to come to rest. Ids of events, a cache of known size, do not count. */
+/** Waits until nothing is sent, and then for the daemon to come to rest. */
 async function lookQuietly({ many, plan, daemon, runs, loadMs }: Soak): Promise<QuietLook> {
   await many.sandbox.control.webhooks.idle(minuteMs, { withinMs: Infinity });
   await Promise.all(runs);
   await pause(plan.restMs);
-  const { heapBytes: all } = await askProbe(daemon.child, { collect: true });
-  const heapBytes = all - idsInMemory(many) * eventIdBytes;
+  const { heapBytes } = await askProbe(daemon.child, { collect: true });
   const quiet = { loadMs, heapBytes, rssBytes: processFacts(daemon.child.pid ?? 0).rssBytes };
   plan.onLook?.(quiet);
   return quiet;
-}
-
-/** What the id of an event takes: up to 2,048 of each company stand in memory (`state/inbox/event-ids.ts`), full after hours. */
-const eventIdBytes = 84;
-
-function idsInMemory({ names, mirror }: ManyCompanies): number {
-  const sql = `SELECT count(*) FROM _inbox
-    WHERE seq > coalesce((SELECT CAST(value AS INTEGER) FROM _meta WHERE key = 'inbox_filed'), 0)`;
-  return names.reduce((sum, _, i) => sum + look(mirror(i), (db) => Number(db.prepare(sql).pluck().get())), 0);
 }
 
 const counted = { events: "_inbox", changes: "_change_log", runs: "_runs" };
