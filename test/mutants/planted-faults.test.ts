@@ -9,9 +9,10 @@ import { plantedFaults } from "./planted-faults.ts";
 
 const textOf = (file: string) => readFileSync(path.join(root, file), "utf8");
 
+const placesOf = (fault: PlantedFault) => textOf(fault.file).split(fault.find).length - 1;
+
 describe("planted faults do not rot", () => {
   test("each stands in its file once, and the file with it can be parsed", () => {
-    const placesOf = (fault: PlantedFault) => textOf(fault.file).split(fault.find).length - 1;
     expect(plantedFaults.filter((fault) => placesOf(fault) !== 1).map(({ id }) => id)).toEqual([]);
     for (const fault of plantedFaults) {
       const text = textOf(fault.file);
