@@ -62,6 +62,14 @@ const migrations: readonly (readonly string[])[] = [
       company text PRIMARY KEY, epoch bigint NOT NULL, published_at timestamptz NOT NULL, seq bigint NOT NULL,
       files jsonb NOT NULL) WITH (fillfactor = 50)`,
   ],
+  [
+    // When Postgres got the change: within a company in the order of its numbers, whatever the clocks of nodes show.
+    "ALTER TABLE fintoro_mirror.changes ADD COLUMN published_at timestamptz NOT NULL DEFAULT now()",
+    "CREATE INDEX changes_published ON fintoro_mirror.changes (published_at)",
+    // A block range index of rows whose space is used again would soon name every block as one with old rows.
+    "DROP INDEX fintoro_mirror.inbox_received",
+    "CREATE INDEX inbox_received ON fintoro_mirror.inbox (received_at)",
+  ],
 ];
 
 /**

@@ -1,7 +1,7 @@
 import { MirrorError } from "../../base/errors.ts";
 import type { Postgres, Sql } from "./connection.ts";
 import { assertOwner, type Owner } from "./owners-table.ts";
-import { epochMs } from "./sql-time.ts";
+import { epochMs, intervalOf } from "./sql-time.ts";
 
 /** Which snapshot of a company counts, and what is in it. */
 export interface SnapshotPointer {
@@ -33,6 +33,9 @@ export interface ChangeRow {
 
 /** Rows of the change log that one statement inserts. */
 const changesAtOnce = 2_000;
+/** As long as deliveries: who follows the change log by SQL reads on within that time; the mirror has all of it. */
+const changesKeptMs = 7 * 86_400_000;
+const prunedAtOnce = 5_000;
 
 /**
  * The pointer to each company's published snapshot, and the change log up to it.
@@ -84,7 +87,21 @@ export class SnapshotsTable {
     );
     return row ?? null;
   }
+
+  /** Deletes the oldest changes of all companies that are kept no longer. Gives how many; call it until 0. */
+  async pruneChanges(): Promise<number> {
+    return (await this.postgres.query(pruneChanges, [changesKeptMs, prunedAtOnce])).length;
+  }
 }
+
+/**
+ * For the test that asks Postgres how it reads it. What is left of a company is the end of its log without a hole, as far
+ * as it is committed: nodes that prune at the same time take different rows.
+ */
+export const pruneChanges = `DELETE FROM fintoro_mirror.changes WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM fintoro_mirror.changes WHERE published_at < now() - ${intervalOf("$1")}
+    ORDER BY published_at LIMIT $2 FOR UPDATE SKIP LOCKED))
+  RETURNING 1`;
 
 async function lastSeq(sql: Sql, company: string): Promise<number> {
   const [row] = await sql.query<{ seq: number }>(

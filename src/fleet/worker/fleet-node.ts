@@ -74,6 +74,8 @@ const usualTimes: NodeTimes = {
 const netSize = 1_000;
 /** The safety net leaves a company alone for that long after its jobs were set aside: its work may end the process. */
 const setAsideMs = 600_000;
+/** Between two statements that delete rows. */
+const prunePauseMs = 100;
 /** For what comes after the last snapshot when a node stops. */
 const signOffMs = 2_000;
 
@@ -139,7 +141,7 @@ export class FleetNode {
       { what: "the node's heartbeat", everyMs: () => times.beatMs, step: () => this.beat() },
       { what: "the safety net", everyMs: () => jittered(times.netMs), step: () => this.castNet() },
       { what: "reading configs", everyMs: () => times.configMs, step: () => this.readConfigs() },
-      { what: "pruning the inbox", everyMs: () => jittered(times.pruneMs), step: () => this.prune() },
+      { what: "pruning Postgres", everyMs: () => jittered(times.pruneMs), step: () => this.prune() },
     ];
     this.tasks = [
       this.keeper.follow(signal),
@@ -219,6 +221,15 @@ export class FleetNode {
   }
 
   private async prune(): Promise<void> {
-    while ((await this.parts.tables.inbox.prune()) > 0 && !this.closed.signal.aborted);
+    const { inbox, snapshots } = this.parts.tables;
+    await this.pruneAll(() => inbox.prune());
+    await this.pruneAll(() => snapshots.pruneChanges());
+  }
+
+  /** Some rows at a time, with pauses in which deliveries have the disk. */
+  private async pruneAll(pruneSome: () => Promise<number>): Promise<void> {
+    const { signal } = this.closed;
+    while (!signal.aborted && (await pruneSome()) > 0)
+      await this.parts.process.clock.sleep(prunePauseMs, signal);
   }
 }

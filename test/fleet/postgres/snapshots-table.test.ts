@@ -53,6 +53,7 @@ describeWithPostgres("a published snapshot", () => {
     const [last] = await fleet.postgres.query("SELECT * FROM fintoro_mirror.changes WHERE seq = 3");
     expect(last).toEqual({
       company: "acme",
+      published_at: expect.any(Date) as Date,
       seq: 3,
       resource: "clients",
       record_id: "77",
