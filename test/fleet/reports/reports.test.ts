@@ -146,7 +146,7 @@ describeWithPostgres("only the owner", () => {
       readFileSync(lake.fileOf(peopleKey)).equals(
         readFileSync(`${other.files.parquetFolder}/people.parquet`),
       ),
-    );
+    ).toBe(true);
   });
 
   // Fault: fleet | a node is lost while it publishes reports | after the first of several files | the next owner replaces every file that the lost one may have touched, also where its own has not changed
