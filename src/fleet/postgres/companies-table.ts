@@ -9,6 +9,7 @@ export interface CompanyRow {
   readonly config: unknown;
   /** Which company of the service it is; null until its first owner has asked the service. */
   readonly account: string | null;
+  /** When it joined the fleet last: while it was out of it, nobody received its deliveries. */
   readonly addedAtMs: number;
   readonly changedAtMs: number;
   /** It left the fleet: nobody may own it. */
@@ -49,7 +50,8 @@ export class CompaniesTable {
       `WITH before AS (SELECT removed FROM fintoro_mirror.companies WHERE name = $1),
        put AS (
          INSERT INTO fintoro_mirror.companies AS c (name, config) VALUES ($1, $2::jsonb)
-         ON CONFLICT (name) DO UPDATE SET config = excluded.config, removed = false, changed_at = clock_timestamp()
+         ON CONFLICT (name) DO UPDATE SET config = excluded.config, removed = false, changed_at = clock_timestamp(),
+           added_at = CASE WHEN c.removed THEN clock_timestamp() ELSE c.added_at END
          WHERE c.config <> excluded.config OR c.removed
          RETURNING 1)
        SELECT CASE WHEN NOT EXISTS (SELECT FROM put) THEN 'unchanged'

@@ -22,6 +22,19 @@ describeWithPostgres("the companies of a fleet", () => {
     expect(await companies.find("other")).toBeNull();
   });
 
+  test("join the fleet anew when they are added again: nobody received for them meanwhile (I6)", async () => {
+    const { companies, postgres } = await openFleet();
+    await companies.put("acme", {});
+    await postgres.query("UPDATE fintoro_mirror.companies SET added_at = now() - interval '1 day'");
+    const joined = async () => (await companies.find("acme"))?.addedAtMs ?? 0;
+    const firstMs = await joined();
+    await companies.put("acme", { language: "sk" });
+    expect(await joined()).toBe(firstMs);
+    await companies.remove("acme");
+    await companies.put("acme", { language: "sk" });
+    expect(await joined()).toBeGreaterThan(firstMs + 86_000_000);
+  });
+
   test("a later list has what changed since, removals too, and leaves out what did not", async () => {
     const { companies, postgres } = await openFleet();
     await companies.put("old", {});
