@@ -92,6 +92,7 @@ export class Assignment {
   /** The config in Postgres that the settings are from, as JSON. */
   document: string;
   private account: string | null;
+  private noting: Promise<boolean> | null = null;
   /** Another company of its account is owned now. */
   private isRival = false;
   private readonly receivedSpans: () => readonly Span[];
@@ -122,6 +123,7 @@ export class Assignment {
       budgets: tables.budgets,
       windowMs,
       continues: this.continues,
+      isAccountNoted: () => this.isAccountNoted(),
       clock,
       log,
     });
@@ -167,7 +169,7 @@ export class Assignment {
         : supervisor.nextWorkMs();
       const inboxSeq = supervisor.opened ? inboxPosition(supervisor.opened.mirror.meta) : 0;
       this.following?.end.abort();
-      await supervisor.stop(finishMs);
+      await supervisor.stop(this.isRival ? 0 : finishMs);
       await this.snapshots.publish("last");
       if (!lease.isHeld()) return this.lost();
       return { outcome: "released", nextWorkMs, inboxSeq };
@@ -218,7 +220,7 @@ export class Assignment {
       const { opened } = this.supervisor;
       if (!opened) continue;
       this.followInbox(opened);
-      await this.noteAccount(opened);
+      await this.isAccountNoted();
       await this.snapshots.publishIfDue(this.supervisor.counters.lastRun);
       if (await this.isIdle()) this.release("there is nothing to do");
     }
@@ -245,20 +247,29 @@ export class Assignment {
     });
   }
 
-  /** Notes in Postgres which company of the service this is, once the service has said it. */
-  private async noteAccount({ mirror }: OpenedCompany): Promise<void> {
+  /** One question at a time, for all requests that wait for it. */
+  private isAccountNoted(): Promise<boolean> {
+    return (this.noting ??= this.noteAccount().finally(() => (this.noting = null)));
+  }
+
+  /**
+   * Notes in Postgres which company of the service this is, once the service has said it. False: it could not be noted,
+   * or another company of the same account is owned now; then this one is released.
+   */
+  private async noteAccount(): Promise<boolean> {
     const { lease, supervisor, context } = this;
-    const pinned = pinnedIdentity(mirror.meta);
-    if (!pinned) return;
+    const pinned = supervisor.opened && pinnedIdentity(supervisor.opened.mirror.meta);
+    if (!pinned) return true;
     const account = accountOf(supervisor.settings.config.baseUrl, pinned.name);
-    if (account === this.account) return;
+    if (account === this.account) return true;
     const rival = await whileOwned(lease, () => context.tables.companies.setAccount(lease, account));
-    if (rival === undefined) return;
+    if (rival === undefined) return false;
     if (rival === null) this.account = account;
     else {
       this.isRival = true;
       this.release(`${rival} has a token of the same company, and is owned now`);
     }
+    return rival === null;
   }
 
   /** Nothing was under way for a while, nothing is due soon, and the mirror is published. */

@@ -1,3 +1,4 @@
+import { eitherSignal } from "../../base/cancellation.ts";
 import type { Clock } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
@@ -15,6 +16,8 @@ export interface FleetPermitsParts {
   readonly windowMs: number;
   /** Does this node's rate limiter know what was sent for the company before, because its state stayed here? */
   readonly continues: boolean;
+  /** Does Postgres know which company of the service this is, as far as the service has said it? */
+  readonly isAccountNoted: () => Promise<boolean>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -34,7 +37,8 @@ const arrivalMs = 1_000;
  * Leave to send requests for a company, from the budget that all nodes share.
  *
  * Guarantee: a request is sent only while the company is owned, and none before the requests of another owner have left
- * the service's window (I8). How many may go is decided by the node's own rate limiter, as in `serve`.
+ * the service's window (I8). Of two tokens of one company of the service one at most sends more than the question whose
+ * it is. How many may go is decided by the node's own rate limiter, as in `serve`.
  * Source of truth: table `budgets`.
  * Worst outcome of a crash: up to a block of permits is not used.
  */
@@ -57,6 +61,7 @@ export class FleetPermits implements RequestGuard {
     return {
       view: () => rateLimiter.view(),
       admit: async (lane, signal) => {
+        await this.untilAccount(signal);
         // Before the rate limiter: until the window of another owner is over it would give permits that cannot be used.
         await this.untilBlock(signal);
         const permit = await rateLimiter.admit(lane, signal);
@@ -87,15 +92,28 @@ export class FleetPermits implements RequestGuard {
     return this.left > 0 && this.parts.clock.monotonicMs() < this.endMs;
   }
 
+  /** Until Postgres knows the account of two companies, each of them has a budget of its own. */
+  private async untilAccount(signal: AbortSignal | undefined): Promise<void> {
+    const { lease, isAccountNoted, clock } = this.parts;
+    while (!(await isAccountNoted())) {
+      this.assertWaiting(signal);
+      await clock.sleep(retryMs, eitherSignal(lease.lost, signal));
+    }
+  }
+
   /** Resolves when there is a block. One statement at a time, for all who wait. */
   private async untilBlock(signal: AbortSignal | undefined): Promise<void> {
     while (!this.hasBlock()) {
-      this.parts.lease.assertHeld();
-      if (signal?.aborted)
-        throw new MirrorError("stopped", "stopped while waiting for leave to send a request");
+      this.assertWaiting(signal);
       this.taking ??= this.takeBlock().finally(() => (this.taking = null));
       await unlessAborted(this.taking, signal);
     }
+  }
+
+  private assertWaiting(signal: AbortSignal | undefined): void {
+    this.parts.lease.assertHeld();
+    if (signal?.aborted)
+      throw new MirrorError("stopped", "stopped while waiting for leave to send a request");
   }
 
   private async takeBlock(): Promise<void> {

@@ -98,4 +98,26 @@ describeWithPostgres("a node", () => {
     expect(both).toEqual([]);
     expect(node.said("twin").filter((message) => message === released).length).toBeGreaterThan(0);
   }, 60_000);
+
+  test("with two new tokens of one company of the service asks with both only whose they are, and reads one after the other", async () => {
+    const fleet = await aWorkedFleet({ records: 3 });
+    const { proxy } = fleet.company;
+    const schedule = { sync: "15 2 * * *", publish: "off" };
+    const documents = { acme: { language: "en" }, twin: { language: "sk" } };
+    for (const [name, more] of Object.entries(documents))
+      await fleet.add(name, { schedule, rate_limit: { window: "1s" }, ...more });
+    proxy.obstruct(async (_, passOn) => {
+      await pause(30);
+      return passOn();
+    });
+    const node = await startNode(fleet, "one");
+    const isRead = async (name: string) => (await fleet.tables.snapshots.current(name))?.facts["last_run"];
+    await within(40_000, async () => Boolean((await isRead("acme")) && (await isRead("twin"))), "both, read");
+    const readers = proxy.asked
+      .filter(({ path }) => path !== "/whoami")
+      .map(({ headers }) => headers["accept-language"]);
+    const turns = readers.filter((reader, index) => reader !== readers[index - 1]);
+    expect(turns).toHaveLength(2);
+    expect(node.node.assignments.counts.ends.failed).toBe(0);
+  }, 60_000);
 });

@@ -30,10 +30,13 @@ function somePermits(take: (asked: number) => PermitBlock | Error) {
     admit: () => Promise.resolve({ answered: () => undefined, lost: () => void lost++ }),
     view: () => ({ limit: null, granted: 0, remaining: null, waitMs: 0 }),
   };
-  const permits = new FleetPermits({ lease, budgets, windowMs: 60_000, continues: false, clock: time, log });
+  const account = { isNoted: true };
+  const isAccountNoted = () => Promise.resolve(account.isNoted);
+  const owned = { lease, budgets, windowMs: 60_000, continues: false, isAccountNoted };
+  const permits = new FleetPermits({ ...owned, clock: time, log });
   const guarded = permits.guard(limiter);
   const admit = (signal?: AbortSignal) => time.until(guarded.admit("list", signal), 10_000);
-  return { time, lease, permits, asked, admit, records, lost: () => lost };
+  return { time, lease, permits, asked, admit, records, account, lost: () => lost };
 }
 
 const block = { granted: 10, waitMs: 0 };
@@ -87,6 +90,21 @@ describe("permits of a fleet", () => {
     const { admit, asked } = somePermits((n) => (n < 5 ? away() : block));
     await admit();
     expect(asked).toHaveLength(5);
+  });
+
+  test("wait until Postgres knows whose account they are of, and end with the ownership or who stops", async () => {
+    const { admit, account, asked, time, lease } = somePermits(() => block);
+    account.isNoted = false;
+    time.after(3_000, () => (account.isNoted = true));
+    await admit();
+    expect(time.passedMs).toBeGreaterThanOrEqual(3_000);
+    expect(asked).toHaveLength(1);
+    account.isNoted = false;
+    const stopping = new AbortController();
+    time.after(1_000, () => stopping.abort());
+    await expect(admit(stopping.signal)).rejects.toMatchObject({ kind: "stopped" });
+    time.after(1_000, () => lease.end("another owner"));
+    await expect(admit()).rejects.toMatchObject({ kind: "locked" });
   });
 
   test("are given to nobody who lost the company, however it was lost", async () => {
