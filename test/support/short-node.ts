@@ -12,7 +12,7 @@ import { makeSnapshot } from "../../src/fleet/snapshot/make-snapshot.ts";
 import { MirrorThreads } from "../../src/fleet/snapshot/mirror-threads.ts";
 import { restoreSnapshot } from "../../src/fleet/snapshot/restore-snapshot.ts";
 import { openFleetStore } from "../../src/fleet/store/open-store.ts";
-import { FleetNode, type NodeTimes } from "../../src/fleet/worker/fleet-node.ts";
+import { FleetNode, type FleetNodeParts, type NodeTimes } from "../../src/fleet/worker/fleet-node.ts";
 import { fleetTables } from "../../src/fleet/worker/fleet-tables.ts";
 import { NodeLoops } from "../../src/fleet/worker/node-loops.ts";
 import type { WorkedFleet } from "./fleet-worker.ts";
@@ -37,11 +37,18 @@ const shortTimes: Partial<NodeTimes> = {
   failedMs: 1_000,
 };
 
+/** How a node differs from the usual one. */
+interface NodeOptions {
+  readonly capacity?: number;
+  readonly times?: Partial<NodeTimes>;
+  readonly publishReport?: FleetNodeParts["publishReport"];
+}
+
 /** A node in this process; its companies' files are in a folder of its own. Stopped with the test. */
 export async function startNode(
   { url, company, secrets }: WorkedFleet,
   name: string,
-  { capacity = 50, times = {} }: { readonly capacity?: number; readonly times?: Partial<NodeTimes> } = {},
+  { capacity = 50, times = {}, publishReport = () => Promise.resolve() }: NodeOptions = {},
 ) {
   const { log, records } = recordingLog();
   const dataDir = path.join(company.folder, name);
@@ -83,7 +90,7 @@ export async function startNode(
         restoreSnapshot({ company: pointer.company, pointer, store, files, threads, signal }),
     },
     configOf: (member, document) => configOfCompany(member, document, surroundings),
-    publishReport: () => Promise.resolve(),
+    publishReport,
     loops: new NodeLoops(systemClock, log),
     times: { ...shortTimes, ...times },
   });

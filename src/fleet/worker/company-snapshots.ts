@@ -32,7 +32,8 @@ export interface CompanySnapshotsParts {
 }
 
 /**
- * When a company's mirror is published: after each run, now and then while it changes, and before it is released.
+ * When a company's mirror is published: after each run, before its report, now and then while it changes, and before
+ * it is released.
  *
  * Guarantee: a snapshot that fails ends nothing; it is made again the next time.
  * Source of truth: the mirror, and the published pointer.
@@ -45,6 +46,7 @@ export class CompanySnapshots {
   /** Monotonic. */
   private dueMs: number;
   private run: EndedRun | null = null;
+  private last: Promise<boolean> = Promise.resolve(true);
 
   constructor(parts: CompanySnapshotsParts) {
     this.parts = parts;
@@ -59,8 +61,12 @@ export class CompanySnapshots {
     await this.publish(isAfterRun ? "after a run" : "changes");
   }
 
-  /** False: it failed. Never rejects. */
-  async publish(why: string): Promise<boolean> {
+  /** One at a time. False: it failed, or the company is lost. Never rejects. */
+  publish(why: string): Promise<boolean> {
+    return (this.last = this.last.then(() => this.publishNext(why)));
+  }
+
+  private async publishNext(why: string): Promise<boolean> {
     const { lease, files, snapshots, everyMs, cutOff, clock, log } = this.parts;
     const startedMs = clock.monotonicMs();
     this.dueMs = startedMs + everyMs;

@@ -120,4 +120,15 @@ describeWithPostgres("a node", () => {
     expect(turns).toHaveLength(2);
     expect(node.node.assignments.counts.ends.failed).toBe(0);
   }, 60_000);
+
+  test("publishes no report that is ahead of the snapshot: the next owner's changes would get numbers that readers have seen", async () => {
+    const fleet = await aWorkedFleet({ records: 3 });
+    await fleet.add("acme");
+    const published: (number | undefined)[] = [];
+    const publishReport = async () =>
+      void published.push((await fleet.tables.snapshots.current("acme"))?.seq);
+    const node = await startNode(fleet, "one", { publishReport });
+    await within(20_000, () => published.length > 0, "a report");
+    expect(published).toEqual([inMirror(node.company, "SELECT max(seq) FROM _changes")]);
+  }, 60_000);
 });
