@@ -47,7 +47,7 @@ describe("I7 an event is known for ever", () => {
     expect(take(mirror, ids, ["a", "b", "c", "d", "e", "f"])).toEqual([...Array(5).fill(false), true]);
   });
 
-  test("with at most some thousands of ids in memory: a process may serve hundreds of companies", async () => {
+  test("with at most some hundreds of ids in memory: a process may serve hundreds of companies", async () => {
     const mirror = await openShop();
     const ids = new EventIds(mirror.db);
     for (let group = 0; group < 26; group++)

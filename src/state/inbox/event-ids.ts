@@ -4,10 +4,10 @@ import { Repository } from "../../store/repository.ts";
 import { HashedIds } from "./hashed-ids.ts";
 
 /**
- * Most ids that stand in memory only, 16 bytes each and for each company. When this many are filed at once, in order,
- * many share a page of the index: four times as many spare an event 1 µs of CPU.
+ * Ids that are filed at once, in order, so that many share a page of the index: four times as many spare an event 1 µs
+ * of CPU. Until then they are in memory, 16 kB for each company that has events.
  */
-const mostUnfiledByDefault = 2_048;
+const mostUnfiledByDefault = 512;
 const filedKey = "inbox_filed";
 
 /**
@@ -18,12 +18,12 @@ const filedKey = "inbox_filed";
  * Guarantee: memory never knows more than what is committed, so a rollback needs no care.
  * Source of truth: `_inbox`. `_inbox_ids` has every event up to `inbox_filed` of `_meta`, which is written with it;
  * later ones are read from the inbox at each `begin`, whichever connection wrote them.
- * Worst outcome of a crash: some thousands of rows are read again.
+ * Worst outcome of a crash: some hundreds of rows are read again.
  */
 export class EventIds extends Repository {
   private readonly meta: Meta;
   private readonly mostUnfiled: number;
-  private readonly unfiled = new HashedIds();
+  private readonly unfiled: HashedIds;
   private readonly inThis = new Set<string>();
   private lastSeq = 0;
   private filedSeq = 0;
@@ -31,6 +31,8 @@ export class EventIds extends Repository {
   constructor(db: Db, mostUnfiled = mostUnfiledByDefault) {
     super(db);
     this.mostUnfiled = mostUnfiled;
+    // The ids of a group or two come on top before they are filed.
+    this.unfiled = new HashedIds(2 * mostUnfiled);
     this.meta = new Meta(db);
   }
 

@@ -1,13 +1,17 @@
-const firstCapacity = 16;
-
 /**
  * Hashes of ids with a number each, in the order they are added; numbers only grow. 16 bytes an id, outside the
- * heap, and no string of a delivery is held: hundreds of companies have thousands of ids each.
+ * heap, and no string of a delivery is held: hundreds of companies have hundreds of ids each.
  */
 export class HashedIds {
-  private hashes = new Float64Array(firstCapacity);
-  private seqs = new Float64Array(firstCapacity);
+  private hashes = new Float64Array(0);
+  private seqs = new Float64Array(0);
   private length = 0;
+  private readonly capacity: number;
+
+  /** @param capacity memory for so many ids is taken with the first one; more grow it */
+  constructor(capacity: number) {
+    this.capacity = capacity;
+  }
 
   get size(): number {
     return this.length;
@@ -50,8 +54,9 @@ export class HashedIds {
 
   private grow(): void {
     const [hashes, seqs] = [this.hashes, this.seqs];
-    this.hashes = new Float64Array(2 * hashes.length);
-    this.seqs = new Float64Array(2 * seqs.length);
+    const length = Math.max(this.capacity, 2 * hashes.length);
+    this.hashes = new Float64Array(length);
+    this.seqs = new Float64Array(length);
     this.hashes.set(hashes);
     this.seqs.set(seqs);
   }
