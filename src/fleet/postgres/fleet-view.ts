@@ -6,6 +6,8 @@ import { epochMs } from "./sql-time.ts";
 export interface CompanyView {
   readonly company: string;
   readonly addedAtMs: number;
+  /** Its config names a secret for deliveries. */
+  readonly receives: boolean;
   /** Null: it never had an owner. */
   readonly epoch: number | null;
   /** Null: it never had one, or was released. */
@@ -56,7 +58,8 @@ export interface FleetTotals {
 /** Every company of the fleet, by name, in one statement. */
 export function readCompanyViews(postgres: Postgres): Promise<CompanyView[]> {
   return postgres.query(
-    `SELECT c.name AS company, ${epochMs("c.added_at")} AS "addedAtMs", o.epoch, o.node,
+    `SELECT c.name AS company, ${epochMs("c.added_at")} AS "addedAtMs",
+       c.config #> ARRAY['companies', c.name, 'webhook', 'secrets', '0'] IS NOT NULL AS receives, o.epoch, o.node,
        ${epochMs("o.expires_at")} AS "expiresAtMs", greatest(h.seq - h.drained, 0) AS waiting,
        CASE WHEN h.waiting THEN ${epochMs(oldestOf("h"))} END AS "waitingSinceMs",
        ${epochMs("s.taken_at")} AS "snapshotAtMs", s.size_bytes AS "snapshotBytes", s.seq,

@@ -42,14 +42,15 @@ function nodeLine(node: FleetNodeStatus, nowMs: number): string {
   return `${lost ? "! " : "  "}${name}: ${places}${draining ? ", draining" : ""}, ${state}, version ${version}`;
 }
 
-function receivingLine({ receiving, companies }: FleetStatus, nowMs: number): string {
+function receivingLine({ receiving, companies, nodes }: FleetStatus, nowMs: number): string {
   const waiting = Object.values(companies).filter(({ waiting_since: since }) => since !== null);
   const count = waiting.reduce((sum, one) => sum + one.waiting_deliveries, 0);
   const oldest = waiting.map(({ waiting_since: since }) => since ?? "").toSorted()[0];
   const behind = `in ${counted(waiting.length, "company", "companies")}, the oldest for ${age(oldest ?? "", nowMs)}`;
   const left = oldest === undefined ? "none waits" : `${formatCount(count)} not in a snapshot ${behind}`;
   const since = receiving ? `received for ${age(receiving.since, nowMs)}` : "none received in the last day";
-  return `  deliveries: ${since}; ${left}`;
+  const isReceiving = nodes.some(({ role, lost }) => role !== "work" && !lost);
+  return `  deliveries: ${isReceiving ? "" : "no receiver runs, "}${since}; ${left}`;
 }
 
 function jobsLine({ jobs }: FleetStatus): string[] {

@@ -70,7 +70,7 @@ export interface FleetStatusQuestion {
   readonly only?: readonly string[] | null;
 }
 
-/** Nodes and receivers beat at least every 15 s. */
+/** Nodes beat at least every 10 s. */
 const lostAfterMs = 60_000;
 /** A job that waits longer finds no free place. */
 const placeWithinMs = 5 * 60_000;
@@ -96,7 +96,7 @@ export async function readFleetStatus(question: FleetStatusQuestion): Promise<Fl
   const waiting = await readWaitingJobs(postgres);
   return {
     at: isoTime(nowMs),
-    problems: fleetProblems({ companies: views.length, nodes, span, waiting, nowMs }),
+    problems: fleetProblems({ views, nodes, span, waiting, nowMs }),
     companies: Object.fromEntries(shown.map((view) => [view.company, companyStatus(view, surroundings)])),
     nodes,
     receiving: span && { since: isoTime(span.startedMs), seen_at: isoTime(span.seenMs) },
@@ -157,21 +157,23 @@ function nodeStatus({ startedAtMs, seenAtMs, ...row }: NodeRow, nowMs: number): 
 }
 
 interface FleetFacts {
-  readonly companies: number;
+  readonly views: readonly CompanyView[];
   readonly nodes: readonly FleetNodeStatus[];
   readonly span: Span | null;
   readonly waiting: readonly WaitingJobs[];
   readonly nowMs: number;
 }
 
-function fleetProblems({ companies, nodes, span, waiting, nowMs }: FleetFacts): FleetProblem[] {
+function fleetProblems({ views, nodes, span, waiting, nowMs }: FleetFacts): FleetProblem[] {
   const problems: FleetProblem[] = [];
   const add = (kind: FleetProblem["kind"], message: string) =>
     problems.push({ kind, severity: "difference", message });
-  const isWorking = nodes.some(({ role, lost }) => role !== "receive" && !lost);
-  if (companies > 0 && !isWorking) add("no_worker", "no worker runs");
+  const isThere = (other: string) => nodes.some(({ role, lost }) => role !== other && !lost);
+  if (views.length > 0 && !isThere("receive")) add("no_worker", "no worker runs");
   if (span && nowMs - span.seenMs > lostAfterMs)
     add("no_receiver", `no receiver has answered deliveries for ${formatDuration(nowMs - span.seenMs)}`);
+  else if (!span && !isThere("work") && views.some(({ receives }) => receives))
+    add("no_receiver", "no receiver runs: nobody answers deliveries");
   const oldestMs = Math.max(0, ...waiting.map((one) => one.oldestMs));
   if (oldestMs > placeWithinMs)
     add("jobs_wait", `jobs wait for a free place for ${formatDuration(oldestMs)}: run more workers`);

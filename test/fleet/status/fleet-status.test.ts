@@ -206,6 +206,22 @@ describeWithPostgres("the status of a fleet", () => {
     expect(text).toContain("\n  jobs that no worker has taken: 1 run (the oldest for 6m 00s)\n");
   });
 
+  test("a fleet that never had a receiver says so, and it is wrong where a company has a secret for deliveries", async () => {
+    const fleet = await openFleet();
+    await fleet.nodes.register({ ...facts, role: "work" });
+    await published(fleet, "acme");
+    const quiet = await statusOf(fleet);
+    expect(quiet.problems).toEqual([]);
+    expect(formatFleetStatus(quiet).join("\n")).toContain("\n  deliveries: no receiver runs, none received");
+    const secrets = ["${env:WEBHOOK_SECRET}"];
+    await fleet.companies.put("acme", { companies: { acme: { webhook: { secrets } } } });
+    expect((await statusOf(fleet)).problems.map(({ kind }) => kind)).toEqual(["no_receiver"]);
+    await fleet.nodes.register({ ...facts, node: "front", role: "receive" });
+    const received = await statusOf(fleet);
+    expect(received.problems).toEqual([]);
+    expect(formatFleetStatus(received).join("\n")).toContain("\n  front: receives, up 0s, version 1.2.3\n");
+  });
+
   test("is read with as many statements for 60 companies as for one", async () => {
     const fleet = await openFleet();
     const countOf = async () => {

@@ -11,6 +11,10 @@ export const fleetDrainCommand: CommandRun<"fleet drain"> = (context, { args: [n
   withPostgres<Ending>(context, loaded.config, async (postgres) => {
     const nodes = new NodesTable(postgres);
     const known = await nodes.list();
+    if (known.find((one) => one.node === node)?.role === "receive")
+      throw new MirrorError("usage", `${node} only receives: it holds no company`, {
+        hint: "Stop it: what was sent to it and not answered is sent again, to another receiver.",
+      });
     if (!(await nodes.drain(node)))
       throw new MirrorError(
         "usage",
