@@ -7,6 +7,7 @@ import type { SandboxOptions } from "../../connectors/fintoro/sandbox/sandbox-op
 import { silentLog } from "../../src/base/logger.ts";
 import { JobEngine } from "../../src/fleet/jobs/job-engine.ts";
 import type { Postgres } from "../../src/fleet/postgres/connection.ts";
+import { migrateFleet } from "../../src/fleet/postgres/schema.ts";
 import { fleetTables, type FleetTables } from "../../src/fleet/worker/fleet-tables.ts";
 import { endOf, firstLine, jsonLines, mainFile, type Ended } from "./cli.ts";
 import { aCompany } from "./company.ts";
@@ -49,11 +50,12 @@ export interface FleetWorker {
   end(signal: NodeJS.Signals): Promise<Ended>;
 }
 
-/** No worker runs yet. */
-export async function aWorkedFleet(options: SandboxOptions = {}): Promise<WorkedFleet> {
+/** No worker runs yet. `database`: its URL; a new one on the shared server where it is left out. */
+export async function aWorkedFleet(options: SandboxOptions = {}, database?: string): Promise<WorkedFleet> {
   const company = await aCompany(options);
-  const url = await freshDatabase();
+  const url = database ?? (await freshDatabase());
   const postgres = await connectNode(url, "test");
+  if (database !== undefined) await migrateFleet(postgres);
   const tables = fleetTables(postgres);
   const engine = await JobEngine.start({ postgres, log: silentLog, role: "client" });
   onTestFinished(() => engine.stop());
@@ -83,17 +85,23 @@ interface WorkerOptions {
   readonly capacity?: number;
   /** A folder. */
   readonly reports?: string;
+  /** A folder that all nodes share, or a prefix in an object store. */
+  readonly snapshots?: string;
 }
 
 /** A worker of the fleet, once it listens. Its folder stays when it is started again. */
 export async function startWorker(
   { company, secrets }: WorkedFleet,
   node: string,
-  { role = "all", capacity = 50, reports }: WorkerOptions = {},
+  {
+    role = "all",
+    capacity = 50,
+    reports,
+    snapshots = path.join(company.folder, "snapshots"),
+  }: WorkerOptions = {},
 ): Promise<FleetWorker> {
   const folder = path.join(company.folder, node);
   mkdirSync(folder, { recursive: true });
-  const snapshots = path.join(company.folder, "snapshots");
   const shared = { postgres: "${env:DATABASE_URL}", snapshots, ...(reports !== undefined && { reports }) };
   const fleet = { ...shared, node, capacity, snapshot_every: "2s" };
   writeFileSync(path.join(folder, "config.yaml"), JSON.stringify({ data_dir: "data", fleet }));

@@ -54,6 +54,8 @@ const times = {
 /** So often a job is tried again: a company whose work kills process after process stops doing so. */
 const retryLimit = 10;
 
+const stopTimeoutMs = 2_000;
+
 /**
  * The jobs of a fleet, in pg-boss' tables beside our own.
  *
@@ -96,9 +98,15 @@ export class JobEngine {
     const logSeldom = seldom((error: string) => log.warn("the job engine failed; it goes on", { error }));
     boss.on("error", (error) => logSeldom(messageOf(error)));
     boss.on("warning", ({ message }) => log.warn("the job engine warns", { warning: message }));
-    await boss.start();
-    await createQueues(boss);
-    return new JobEngine(boss, postgres);
+    const engine = new JobEngine(boss, postgres);
+    try {
+      await boss.start();
+      await createQueues(boss);
+    } catch (error) {
+      await engine.stop();
+      throw error;
+    }
+    return engine;
   }
 
   /** Sends a job unless one of this kind and company is there. False: it is there. */
@@ -184,9 +192,15 @@ export class JobEngine {
     await this.boss.unschedule("run", company, sql && { db: databaseOf(sql) });
   }
 
-  /** Ends the loops. What is taken stays taken until it is not touched any more. */
+  /**
+   * Ends the loops, and waits a bounded time for their statements: Postgres may be away. What is taken stays taken until
+   * it is not touched any more. Never rejects.
+   */
   async stop(): Promise<void> {
-    await this.boss.stop({ graceful: false, close: false });
+    const timeout = Promise.withResolvers<void>();
+    const timer = setTimeout(timeout.resolve, stopTimeoutMs);
+    const stopped = this.boss.stop({ graceful: false, close: false }).catch(() => undefined);
+    await Promise.race([stopped, timeout.promise]).finally(() => clearTimeout(timer));
   }
 }
 

@@ -67,7 +67,7 @@ const usualTimes: NodeTimes = {
   rivalMs: 15_000,
   failedMs: 30_000,
   establishedMs: 60_000,
-  stopMs: 21_000,
+  stopMs: 18_000,
 };
 
 /** Companies that the safety net looks at, at a time. */

@@ -1,7 +1,6 @@
 import { byKey, createProcessMetrics, metricText } from "../../status/render/metric-text.ts";
 import { jsonPage, page, type Pages } from "../../status/render/pages.ts";
 import type { FleetCompanies } from "../receiver/fleet-companies.ts";
-import type { NodeLoops } from "./node-loops.ts";
 import type { FleetNode } from "./fleet-node.ts";
 
 /** What the pages of a node show. */
@@ -9,13 +8,14 @@ export interface NodeView {
   readonly node: string;
   readonly role: string;
   readonly version: string;
-  readonly loops: Pick<NodeLoops, "problem">;
+  /** Why it is not ready; null: it is. */
+  readonly problem: () => string | null;
   /** Metrics of the whole fleet. */
   readonly fleetMetrics: () => Promise<readonly string[]>;
-  /** Null: it receives only. */
-  readonly worker: Pick<FleetNode, "assignments" | "capacity"> | null;
-  /** Null: it works only. */
-  readonly receiver: Pick<FleetCompanies, "count" | "problem" | "counts" | "missingSecrets"> | null;
+  /** Null: it receives only, or has not started. */
+  readonly worker: () => Pick<FleetNode, "assignments" | "capacity"> | null;
+  /** Null: it works only, or has not started. */
+  readonly receiver: () => Pick<FleetCompanies, "count" | "problem" | "counts" | "missingSecrets"> | null;
   /** Since the start. */
   readonly droppedConnections: () => number;
 }
@@ -31,8 +31,9 @@ export function createNodePages(view: NodeView): Pages {
 }
 
 /** Ready: Postgres answers, and deliveries can be stored where this node receives them. */
-function readiness({ node, role, loops, worker, receiver }: NodeView) {
-  const problems = [loops.problem, receiver?.problem ?? null].filter((problem) => problem !== null);
+function readiness({ node, role, ...view }: NodeView) {
+  const [worker, receiver] = [view.worker(), view.receiver()];
+  const problems = [view.problem(), receiver?.problem ?? null].filter((problem) => problem !== null);
   const ready = problems.length === 0;
   return jsonPage(ready ? 200 : 503, {
     ready,
@@ -59,7 +60,8 @@ async function metrics(view: NodeView): Promise<string> {
   return texts.join("\n");
 }
 
-function ofWorker({ worker }: NodeView): string[] {
+function ofWorker(view: NodeView): string[] {
+  const worker = view.worker();
   if (!worker) return [];
   const { assignments, capacity } = worker;
   const { counts } = assignments;
@@ -78,7 +80,8 @@ function ofWorker({ worker }: NodeView): string[] {
   ];
 }
 
-function ofReceiver({ receiver, droppedConnections }: NodeView): string[] {
+function ofReceiver({ droppedConnections, ...view }: NodeView): string[] {
+  const receiver = view.receiver();
   const dropped = metricText(
     "dropped_connections_total",
     "connections that were closed since too many were open",

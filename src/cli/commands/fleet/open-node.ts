@@ -1,0 +1,153 @@
+import { readFileSync } from "node:fs";
+import { MirrorError } from "../../../base/errors.ts";
+import type { Config } from "../../../config/config.ts";
+import { mirrorFiles } from "../../../config/mirror-files.ts";
+import type { DaemonContext } from "../../../daemon/daemon-context.ts";
+import { configOfCompany } from "../../../fleet/config/company-document.ts";
+import type { JobEngine } from "../../../fleet/jobs/job-engine.ts";
+import type { Postgres } from "../../../fleet/postgres/connection.ts";
+import { FleetCompanies } from "../../../fleet/receiver/fleet-companies.ts";
+import { makeSnapshot } from "../../../fleet/snapshot/make-snapshot.ts";
+import { MirrorThreads } from "../../../fleet/snapshot/mirror-threads.ts";
+import { restoreSnapshot } from "../../../fleet/snapshot/restore-snapshot.ts";
+import type { FleetStore } from "../../../fleet/store/fleet-store.ts";
+import { openFleetStore, proveStore } from "../../../fleet/store/open-store.ts";
+import type { Snapshots } from "../../../fleet/worker/company-snapshots.ts";
+import { fleetTables, type FleetTables } from "../../../fleet/worker/fleet-tables.ts";
+import { FleetNode } from "../../../fleet/worker/fleet-node.ts";
+import type { NodeLoops } from "../../../fleet/worker/node-loops.ts";
+import { signedForm } from "../../../webhook/ingest/delivery.ts";
+import type { ConnectionCounts } from "../../../webhook/server/connections.ts";
+import { selectResources } from "../../mirror/selected-resources.ts";
+import type { CommandContext, Connector } from "../../program/command.ts";
+import { createAfterRun } from "../../runs/after-run-process.ts";
+import { fleetOf } from "./open-fleet.ts";
+import { makesParquet, reportPublisher } from "./open-reports.ts";
+
+/** What a node is opened with. */
+interface NodeOptions {
+  readonly name: string;
+  readonly role: "all" | "work";
+  readonly loops: NodeLoops;
+  readonly connections: ConnectionCounts;
+  readonly postgres: Postgres;
+  readonly engine: JobEngine;
+}
+
+/**
+ * Opens what holds companies, and proves that it can publish them.
+ *
+ * @throws MirrorError those of the store
+ */
+export async function openNode(
+  context: CommandContext,
+  config: Config,
+  { name, role, loops, connections, postgres, engine }: NodeOptions,
+): Promise<FleetNode> {
+  const { dataDir } = config;
+  const fleet = fleetOf(config);
+  const openStore = async (address: string) => {
+    const opened = openFleetStore(address, context);
+    await proveStore(opened, { node: name, folder: dataDir, signal: context.signal });
+    return opened;
+  };
+  const store = await openStore(fleet.snapshots);
+  const reports = fleet.reports === null ? null : await openStore(fleet.reports);
+  const afterRun = createAfterRun(context);
+  const tables = fleetTables(postgres);
+  const { env, knownConnectors: connectors } = context;
+  const surroundings = { dataDir, env, readFile, connectors };
+  return new FleetNode({
+    process: context,
+    daemonOf: createDaemonOf(context, connections, reports ? makesParquet(afterRun) : afterRun),
+    postgres,
+    tables,
+    engine,
+    snapshots: openSnapshots(context, store, tables),
+    configOf: (company, document) => configOfCompany(company, document, surroundings),
+    publishReport: reports ? reportPublisher(context, reports, tables) : () => Promise.resolve(),
+    node: name,
+    role,
+    loops,
+    capacity: fleet.capacity,
+    snapshotEveryMs: fleet.snapshotEveryMs,
+  });
+}
+
+function openSnapshots(
+  { clock, log, version }: CommandContext,
+  store: FleetStore,
+  { snapshots }: FleetTables,
+): Snapshots {
+  const threads = new MirrorThreads();
+  return {
+    publish: (ownership, files, signal) =>
+      makeSnapshot({ ownership, files, store, snapshots, threads, clock, log, version, signal }),
+    restore: (pointer, files, signal) =>
+      restoreSnapshot({ company: pointer.company, pointer, store, files, threads, signal }),
+  };
+}
+
+/** What companies are held with, by the connector of their config: each is loaded once. */
+function createDaemonOf(
+  context: CommandContext,
+  connections: ConnectionCounts,
+  afterRun: DaemonContext["afterRun"],
+): (config: Config) => Promise<DaemonContext> {
+  const { clock, random, log, version, keepSecret } = context;
+  return async ({ connector }) => {
+    const { manifest } = await loadConnector(context, connector);
+    const resourcesOf = (one: Config) => selectResources(manifest, one.resources, []);
+    const process = { clock, random, log, version };
+    const counted = { connections, strayRefusals: {} };
+    return {
+      ...process,
+      manifest,
+      resourcesOf,
+      afterRun,
+      ...counted,
+      onSecrets: keepSecret,
+      targetsOf: () => [],
+    };
+  };
+}
+
+async function loadConnector({ knownConnectors }: CommandContext, name: string): Promise<Connector> {
+  const entry = knownConnectors.find((one) => one.name === name);
+  if (entry) return entry.load();
+  throw new MirrorError("config", `this version knows no connector ${name}`);
+}
+
+/** What a receiver is opened with. */
+interface ReceiverOptions {
+  readonly postgres: Postgres;
+  readonly engine: JobEngine;
+  readonly closed: AbortSignal;
+}
+
+/** Opens what answers deliveries. Reads nothing yet. */
+export function openReceiver(
+  context: CommandContext,
+  config: Config,
+  { postgres, engine, closed }: ReceiverOptions,
+): FleetCompanies {
+  const { env, clock, log, keepSecret, knownConnectors } = context;
+  return new FleetCompanies({
+    postgres,
+    sendJob: async (sql, company) => void (await engine.sendWithin(sql, "events", company)),
+    formOf: async (connector) => {
+      const { manifest } = await loadConnector(context, connector ?? knownConnectors[0].name);
+      return manifest.webhooks?.deliveries ?? signedForm;
+    },
+    secrets: { env, folder: config.dataDir, readFile },
+    retiredKeys: (company) => mirrorFiles(config, company).secrets,
+    onSecrets: keepSecret,
+    clock,
+    log,
+    closed,
+  });
+}
+
+function readFile(file: string): string {
+  return readFileSync(file, "utf8");
+}

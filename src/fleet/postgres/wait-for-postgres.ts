@@ -1,0 +1,63 @@
+import type { Clock } from "../../base/clock.ts";
+import { messageOf, MirrorError } from "../../base/errors.ts";
+import type { Log } from "../../base/logger.ts";
+
+/** How long a starting process waits for Postgres. */
+export interface PostgresWait {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Ends the wait. */
+  readonly signal: AbortSignal;
+  /** Called with each failure that is waited out; null: the wait is over. */
+  readonly onProblem?: (problem: string | null) => void;
+  /** @default 10 minutes: longer than a restart or a failover, and who restarts a process that ended gets an exit code */
+  readonly longestMs?: number;
+}
+
+const longestWaitMs = 600_000;
+/** Between two attempts; twice as long after each. */
+const firstPauseMs = 500;
+const longestPauseMs = 5_000;
+/** Between two lines of the log, likewise. With an attempt that hangs for 20 s no minute is silent. */
+const firstLineMs = 5_000;
+const longestLineMs = 30_000;
+
+/**
+ * Makes a step that needs Postgres, and makes it again while Postgres is away. What no wait makes right (a wrong
+ * password, no such database, tables of a newer version) fails at once.
+ *
+ * @throws MirrorError `stopped` when the signal has aborted; what the step threw last, after `longestMs` at most
+ */
+export async function waitForPostgres<T>(wait: PostgresWait, step: () => Promise<T>): Promise<T> {
+  const { clock, log, signal, onProblem, longestMs = longestWaitMs } = wait;
+  const startedMs = clock.monotonicMs();
+  const logWait = createWaitLog(wait, startedMs + longestMs);
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, 2 * pauseMs)) {
+    if (signal.aborted) throw new MirrorError("stopped", "stopped while waiting for Postgres");
+    try {
+      const result = await step();
+      if (pauseMs > firstPauseMs)
+        log.info("Postgres answers", { waited_ms: Math.round(clock.monotonicMs() - startedMs) });
+      onProblem?.(null);
+      return result;
+    } catch (error) {
+      const isAway = error instanceof MirrorError && error.kind === "database" && error.retryable;
+      if (!isAway || clock.monotonicMs() - startedMs + pauseMs > longestMs) throw error;
+      logWait(error);
+      onProblem?.(messageOf(error));
+    }
+    await clock.sleep(pauseMs, signal);
+  }
+}
+
+/** Logs a failure at once, and then in growing intervals. */
+function createWaitLog({ clock, log }: PostgresWait, endMs: number): (error: MirrorError) => void {
+  let [nextMs, intervalMs] = [0, firstLineMs];
+  return ({ message, hint }) => {
+    const nowMs = clock.monotonicMs();
+    if (nowMs < nextMs) return;
+    [nextMs, intervalMs] = [nowMs + intervalMs, Math.min(longestLineMs, 2 * intervalMs)];
+    const leftSeconds = Math.round((endMs - nowMs) / 1_000);
+    log.warn("waiting for Postgres", { error: message, hint, left_s: leftSeconds });
+  };
+}
