@@ -15,6 +15,7 @@ interface RestOptions {
 }
 
 const pauseMs = 500;
+const looksPerLine = 20;
 
 /**
  * Waits until nothing is to be done any more, with every node at work: all deliveries are answered, and each mirror is as
@@ -29,7 +30,10 @@ export async function waitForRest({
   onLine,
 }: RestOptions): Promise<string[]> {
   const endMs = performance.now() + longestRestMs;
-  while (undelivered(fleet).length > 0 && performance.now() < endMs) await pause(pauseMs);
+  for (let looks = 0; undelivered(fleet).length > 0 && performance.now() < endMs; looks++) {
+    if (looks % looksPerLine === 0) onLine?.(undelivered(fleet).join());
+    await pause(pauseMs);
+  }
   let unequal = await differencesOf(fleet, postgres, fleet.names);
   while (unequal.size > 0 && performance.now() < endMs) {
     const [first = ["", ""]] = unequal;
