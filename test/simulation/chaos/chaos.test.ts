@@ -6,23 +6,25 @@ import { chaos, type ChaosPlan } from "./chaos.ts";
 /** As few as show all of it: a kill, a stop that is longer than a lease, and Postgres that dies. */
 const short: ChaosPlan = {
   seed: 1,
-  companies: 4,
+  companies: 3,
   records: 4,
   roles: ["all", "all"],
   budget: { limit: 10, windowMs: 5_000 },
-  config: ["resources: { include: [clients, invoices, orders] }"],
+  // Reports are made by processes of their own, and are of no interest here.
+  config: ["resources: { include: [clients, invoices, orders] }", "schedule: { publish: off }"],
   snapshotEvery: "2s",
   retryScale: 0.01,
   // Neither can hold all: both hold some.
-  capacity: 3,
+  capacity: 2,
   disturbances: [
-    { atMs: 1_000, lastsMs: 500, what: "kill", node: 0 },
-    { atMs: 4_000, lastsMs: 0, what: "postgres", mode: "immediate" },
-    { atMs: 6_000, lastsMs: 16_000, what: "stop", node: 1 },
+    { atMs: 500, lastsMs: 0, what: "kill", node: 0 },
+    { atMs: 2_000, lastsMs: 14_000, what: "stop", node: 1 },
+    // When the new process has started, also on a busy machine: without Postgres it ends.
+    { atMs: 10_000, lastsMs: 0, what: "postgres", mode: "immediate" },
   ],
-  durationMs: 23_000,
+  durationMs: 17_000,
   changeEveryMs: 2_000,
-  longestRestMs: 30_000,
+  longestRestMs: 60_000,
 };
 
 describeWithPostgres("a fleet under chaos", () => {
@@ -36,5 +38,5 @@ describeWithPostgres("a fleet under chaos", () => {
     } finally {
       await server.end();
     }
-  }, 120_000);
+  }, 240_000);
 });
