@@ -25,7 +25,7 @@ export interface Job {
 export interface JobEngineParts {
   readonly postgres: Postgres;
   readonly log: Log;
-  /** `worker`: also brings back lost jobs and sends what is scheduled. `client` only sends. */
+  /** `worker`: also brings back lost jobs. `client` only sends. */
   readonly role: "worker" | "client";
 }
 
@@ -45,8 +45,6 @@ const times = {
   deleteAfterSeconds: 60,
   maintenanceSeconds: 60,
   keepFailedSeconds: 14 * 86_400,
-  cronSeconds: 10,
-  sendScheduledSeconds: 2,
   /** Parts of pg-boss that nothing here uses. */
   unusedSeconds: 3_600,
 };
@@ -85,14 +83,13 @@ export class JobEngine {
       db: databaseOf(postgres),
       schema,
       supervise: isWorker,
-      schedule: isWorker,
+      // `ScheduledRuns` sends what is scheduled.
+      schedule: false,
       registerInstance: false,
       openTelemetry: { enabled: false },
       superviseIntervalSeconds: times.monitorSeconds,
       monitorIntervalSeconds: times.monitorSeconds,
       maintenanceIntervalSeconds: times.maintenanceSeconds,
-      cronMonitorIntervalSeconds: times.cronSeconds,
-      cronWorkerIntervalSeconds: times.sendScheduledSeconds,
       flowIntervalSeconds: times.unusedSeconds,
     });
     const logSeldom = seldom((error: string) => log.warn("the job engine failed; it goes on", { error }));
@@ -114,13 +111,11 @@ export class JobEngine {
     return (await this.boss.send(kind, { company }, { singletonKey: company })) !== null;
   }
 
-  /** As `send`, for many companies in one statement. */
-  async sendAll(kind: JobKind, companies: readonly string[]): Promise<void> {
+  /** As `send`, for many companies in one statement. `sql`: within a transaction. */
+  async sendAll(kind: JobKind, companies: readonly string[], sql?: Sql): Promise<void> {
     if (companies.length === 0) return;
-    await this.boss.insert(
-      kind,
-      companies.map((company) => ({ data: { company }, singletonKey: company })),
-    );
+    const jobs = companies.map((company) => ({ data: { company }, singletonKey: company }));
+    await this.boss.insert(kind, jobs, sql && { db: databaseOf(sql) });
   }
 
   /** As `send`, within a transaction: the job is there when the transaction is committed, and not otherwise. */
@@ -170,15 +165,14 @@ export class JobEngine {
   }
 
   /**
-   * Has a `run` job sent by a cron pattern in a time zone; one that was missed is sent once. `sql`: within a transaction.
+   * Has `ScheduledRuns` send a `run` job by a cron pattern in a time zone. `sql`: within a transaction.
    *
    * @throws MirrorError `config` for a pattern that pg-boss cannot read
    */
   async schedule(company: string, pattern: string, timezone: string, sql?: Sql): Promise<void> {
-    const missed = { tz: timezone, key: company, singletonKey: company, missed: "once" } as const;
     const db = sql && { db: databaseOf(sql) };
     try {
-      await this.boss.schedule("run", pattern, { company }, { ...missed, ...db });
+      await this.boss.schedule("run", pattern, { company }, { tz: timezone, key: company, ...db });
     } catch (error) {
       if (error instanceof MirrorError) throw error;
       throw new MirrorError("config", `"${pattern}" cannot be scheduled in Postgres: ${messageOf(error)}`, {

@@ -5,6 +5,7 @@ import type { ProcessContext } from "../../daemon/runs/process-context.ts";
 import { RunPlaces } from "../../daemon/runs/run-places.ts";
 import { LoopTurns } from "../../store/loop-turns.ts";
 import { jobKinds, type JobEngine } from "../jobs/job-engine.ts";
+import { ScheduledRuns } from "../jobs/scheduled-runs.ts";
 import { LeaseKeeper } from "../ownership/lease-keeper.ts";
 import type { Ownership } from "../ownership/ownership.ts";
 import type { Postgres } from "../postgres/connection.ts";
@@ -49,6 +50,7 @@ export interface NodeTimes extends AssignmentsTimes {
   /** Of the safety net. */
   readonly netMs: number;
   readonly configMs: number;
+  readonly scheduleMs: number;
   readonly pruneMs: number;
   /** No snapshot lasts longer than that when the node stops. */
   readonly stopMs: number;
@@ -61,6 +63,7 @@ const usualTimes: NodeTimes = {
   beatMs: 5_000,
   netMs: 5_000,
   configMs: 10_000,
+  scheduleMs: 5_000,
   pruneMs: 600_000,
   idleMs: 90_000,
   fullIdleMs: 5_000,
@@ -130,6 +133,7 @@ export class FleetNode {
     const { signal } = this.closed;
     await parts.tables.nodes.register(this.facts());
     await this.receivingTimes.read();
+    const scheduledRuns = new ScheduledRuns({ ...parts, log: parts.process.log });
     const jittered = (ms: number) => ms * (0.75 + parts.process.random.next() / 2);
     const steps: RepeatedStep[] = [
       { what: "taking jobs", everyMs: () => this.fetchPauseMs(), step: () => this.fetch() },
@@ -140,6 +144,7 @@ export class FleetNode {
       },
       { what: "the node's heartbeat", everyMs: () => times.beatMs, step: () => this.beat() },
       { what: "the safety net", everyMs: () => jittered(times.netMs), step: () => this.castNet() },
+      { what: "sending scheduled runs", everyMs: () => times.scheduleMs, step: () => scheduledRuns.send() },
       { what: "reading configs", everyMs: () => times.configMs, step: () => this.readConfigs() },
       { what: "pruning Postgres", everyMs: () => jittered(times.pruneMs), step: () => this.prune() },
     ];
