@@ -202,14 +202,19 @@ function warningsOf(config: Config, secrets: ResolvedSecrets, known: KnownConnec
       !isAddress(where) &&
       (!isPostgres(where) || postgresSecrets(secret).length > 0),
   );
-  const warnings: Problem[] = literals.map(({ path: place }) => ({
-    path: place,
-    at: "value",
-    message: `${pathText(place)} stands in the file itself; \${env:NAME} or \${file:/path} keeps it out`,
-  }));
+  const warnings = literals.length > 0 ? [literalWarning(literals.map(({ path: place }) => place))] : [];
   if (known.languages.length === 0 || known.languages.includes(config.language)) return warnings;
   const message = `${known.name} is not known to speak "${config.language}" (${known.languages.join(", ")})`;
   return [...warnings, { path: ["language"], at: "value", message }];
+}
+
+/** One line, however many companies the file has. */
+function literalWarning(places: readonly Path[]): Problem {
+  const named = places.slice(0, 3).map(pathText).join(", ");
+  const more = places.length > 3 ? ` and ${places.length - 3} more` : "";
+  const [stand, them] = places.length > 1 ? ["stand", "them"] : ["stands", "it"];
+  const message = `${named}${more} ${stand} in the file itself; \${env:NAME} or \${file:/path} keeps ${them} out`;
+  return { path: places[0] ?? [], at: "value", message };
 }
 
 function located(problems: readonly Problem[], yaml: YamlFile): LocatedProblem[] {

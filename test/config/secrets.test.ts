@@ -35,6 +35,13 @@ describe("a token", () => {
     expect(load(minimal()).warnings).toEqual([]);
   });
 
+  test("that stands in the file is one warning, however many companies have one", () => {
+    const companies = Array.from({ length: 300 }, (_, i) => `  c${i}: { token: sk_live_${i} }\n`).join("");
+    expect(load(`companies:\n${companies}`).warnings).toEqual([
+      "config.yaml:2:16: companies.c0.token, companies.c1.token, companies.c2.token and 297 more stand in the file itself; ${env:NAME} or ${file:/path} keeps them out",
+    ]);
+  });
+
   // Fault: secrets | a secret's variable or file is missing, empty, or holds more than a word | the environment and files | the message names the place, not the secret
   test.each([
     ["${env:NOT_SET}", "the environment variable NOT_SET is not set"],
