@@ -24,15 +24,22 @@ export function openPool(origin: string, { timeoutMs, concurrency, assertMaySend
     bodyTimeout: 0,
     keepAliveTimeout: 10_000,
   };
-  const direct = { ...limits, connect: guardedConnector(timeoutMs, assertMaySend) };
+  const direct = { ...limits, connect: guarded(buildConnector({ timeout: timeoutMs }), assertMaySend) };
   const httpsProxy = proxyOf(process.env);
   if (httpsProxy === null || isLoopbackUrl(origin)) return new Pool(origin, direct);
   const clientFactory = (proxy: URL, options: object) => {
     // A proxy that accepts a connection and is silent then must not keep it for ever.
     return new Pool(proxy, { ...options, headersTimeout: timeoutMs, connections: concurrency });
   };
+  // Of connections to the service itself: with the tunnel, or without it where NO_PROXY names the host.
+  const factory = (address: string | URL, options: Pool.Options) => {
+    const { connect = {} } = options;
+    const connector = typeof connect === "function" ? connect : buildConnector(connect);
+    return new Pool(address, { ...options, connect: guarded(connector, assertMaySend) });
+  };
   return new EnvHttpProxyAgent({
     ...limits,
+    factory,
     connect: { timeout: timeoutMs },
     connectTimeout: timeoutMs,
     clientFactory,
@@ -45,19 +52,18 @@ export function openPool(origin: string, { timeoutMs, concurrency, assertMaySend
  * A request that waits for a new connection is sent as soon as there is one, however long the process was paused
  * meanwhile: then it is asked again whether it may be sent.
  */
-function guardedConnector(timeoutMs: number, assertMaySend?: () => void): buildConnector.connector {
-  const connect = buildConnector({ timeout: timeoutMs });
+function guarded(connect: buildConnector.connector, assertMaySend?: () => void): buildConnector.connector {
   if (!assertMaySend) return connect;
   return (options, callback) =>
     connect(options, (...[error, socket]) => {
       if (error) return callback(error, null);
       try {
         assertMaySend();
-        callback(null, socket);
       } catch (refusal) {
         socket.destroy();
-        callback(refusal instanceof Error ? refusal : new Error(String(refusal)), null);
+        return callback(refusal instanceof Error ? refusal : new Error(String(refusal)), null);
       }
+      callback(null, socket);
     });
 }
 

@@ -1,6 +1,7 @@
 import { getEventListeners } from "node:events";
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
+import { MirrorError } from "../../src/base/errors.ts";
 import { get, lenientRateLimiter } from "../support/http-client.ts";
 import { failureOf, json, jsonHead, serviceWith } from "../support/http.ts";
 
@@ -15,6 +16,35 @@ function holding() {
     },
   };
 }
+
+describe("the right to send", () => {
+  const ended = new MirrorError("locked", "the company has another owner");
+
+  test("is asked for directly before each request: where it has ended nothing leaves, and the permit is lost", async () => {
+    let isHeld = true;
+    const rateLimiter = lenientRateLimiter();
+    const assertMaySend = () => {
+      if (!isHeld) throw ended;
+    };
+    const { service, http } = await serviceWith((answer) => json(answer, {}), { rateLimiter, assertMaySend });
+    await http.send(get("/held"));
+    isHeld = false;
+    expect(await failureOf(http.send(get("/lost")))).toBe(ended);
+    expect(service.asked.map(({ url }) => url)).toEqual(["/api/v1/held"]);
+    expect([rateLimiter.open(), rateLimiter.lost()]).toEqual([0, 1]);
+  });
+
+  test("is asked for again when a new connection is there: a process may have been paused meanwhile", async () => {
+    let asked = 0;
+    const assertMaySend = () => {
+      if (++asked > 1) throw ended;
+    };
+    const { service, http } = await serviceWith((answer) => json(answer, {}), { attempts: 1, assertMaySend });
+    await failureOf(http.send(get("/x")));
+    expect(asked).toBe(2);
+    expect(service.asked).toEqual([]);
+  });
+});
 
 describe("connections", () => {
   test("are used again", async () => {

@@ -8,6 +8,7 @@ import path from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
+import { MirrorError } from "../../src/base/errors.ts";
 import { Secret } from "../../src/base/secret.ts";
 import type { Config } from "../../src/config/config.ts";
 import { alertTargets, type AlertTarget } from "../../src/status/alerts/targets.ts";
@@ -91,8 +92,8 @@ async function startTlsService() {
   return { port: await listening(server), requests };
 }
 
-function transportTo(baseUrl: string, timeoutMs = 5_000) {
-  const transport = httpFor(baseUrl, { attempts: 1, timeoutMs });
+function transportTo(baseUrl: string, timeoutMs = 5_000, assertMaySend = () => undefined as void) {
+  const transport = httpFor(baseUrl, { attempts: 1, timeoutMs, assertMaySend });
   onTestFinished(() => transport.close());
   return transport;
 }
@@ -135,6 +136,23 @@ describe("HTTPS_PROXY", () => {
       }
       expect(proxy.bytes()).toContain(host);
       expect(proxy.bytes()).not.toContain(testToken);
+    },
+  );
+
+  test.runIf(hasGenerator)(
+    "sends nothing through a tunnel where the right to send ended while it was made",
+    async () => {
+      const service = await startTlsService();
+      const proxy = await startConnectProxy(service.port);
+      proxyVariables({ HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` });
+      let asked = 0;
+      const transport = transportTo(`https://${host}/api`, 5_000, () => {
+        if (++asked === 2) throw new MirrorError("locked", "the company has another owner");
+      });
+      await expect(transport.send(get("/whoami"))).rejects.toThrow();
+      expect(proxy.asked).toHaveLength(1);
+      expect(service.requests).toEqual([]);
+      expect((await transport.send(get("/whoami"))).status).toBe(200);
     },
   );
 

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { heartbeatMs, UptimeLog } from "../../src/state/uptime-log.ts";
 import { openShop } from "../support/mirror.ts";
 import { rows } from "../support/store.ts";
@@ -64,4 +64,53 @@ test("a time in which deliveries are refused is taken back, over a restart too, 
     { from_ms: heartbeatMs, to_ms: heartbeatMs + 5, ended: "refused" },
     { from_ms: 4 * heartbeatMs, to_ms: 4 * heartbeatMs, ended: "refused" },
   ]);
+});
+
+describe("times in which other processes received", () => {
+  const hour = 3_600_000;
+  const span = (fromHours: number, toHours: number) => ({
+    startedMs: t0 + fromHours * hour,
+    seenMs: t0 + toHours * hour,
+  });
+
+  test("are taken over, made longer and never doubled; only a time that is new after the first call is a gap", async () => {
+    const { db } = await openShop();
+    const log = new UptimeLog(db);
+    const first = [span(0, 1), span(2, 3)];
+    expect(log.merge(first)).toBe(false);
+    expect(log.spans()).toEqual(first);
+    const longer = [span(0, 1), span(2, 4)];
+    expect(log.merge(longer)).toBe(false);
+    expect(log.spans()).toEqual(longer);
+    const gap = [...longer, span(6, 7)];
+    expect(log.merge(gap)).toBe(true);
+    expect(log.merge(gap)).toBe(false);
+    expect(log.spans()).toEqual(gap);
+  });
+
+  test("never become shorter by what was read earlier, and stay when they are listed no more", async () => {
+    const { db } = await openShop();
+    const log = new UptimeLog(db);
+    log.merge([span(0, 1), span(2, 5)]);
+    expect(log.merge([span(2, 4)])).toBe(false);
+    expect(log.spans()).toEqual([span(0, 1), span(2, 5)]);
+  });
+
+  test("are known to the next owner of the mirror, whose first call finds no gap", async () => {
+    const { db } = await openShop();
+    new UptimeLog(db).merge([span(0, 1)]);
+    const next = new UptimeLog(db);
+    expect(next.merge([span(0, 1), span(5, 6)])).toBe(false);
+    expect(next.spans()).toEqual([span(0, 1), span(5, 6)]);
+  });
+
+  test("of long ago are removed with the next change, by the newest of them", async () => {
+    const { db } = await openShop();
+    const log = new UptimeLog(db);
+    log.merge([span(0, 1)]);
+    log.merge([span(24 * 40, 24 * 40 + 1)]);
+    expect(log.spans()).toEqual([span(24 * 40, 24 * 40 + 1)]);
+    expect(log.merge([])).toBe(false);
+    expect(log.spans()).toHaveLength(1);
+  });
 });
