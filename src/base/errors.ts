@@ -52,9 +52,10 @@ export function assert(condition: unknown, promise: string): asserts condition {
   if (!condition) throw new Error(`broken promise: ${promise}`);
 }
 
-/** The message of anything that was thrown. */
+/** The message of anything that was thrown, or reported by a library as a plain object with one. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const hasMessage = typeof error === "object" && error !== null && "message" in error;
+  return String(hasMessage ? error.message : error);
 }
 
 const systemReasons: Readonly<Record<string, string>> = {

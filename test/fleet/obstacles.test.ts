@@ -1,5 +1,7 @@
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
 import path from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { jsonLines, root, runCommand, runProgram, temporaryFolder } from "../support/cli.ts";
 import { connectNode, describeWithPostgres, freshDatabase, ownServer } from "../support/postgres.ts";
 import { guardedRole } from "../support/postgres-server.ts";
@@ -39,6 +41,54 @@ describeWithPostgres("what keeps an operator from the fleet", () => {
       hint: expect.stringContaining("the user and the password in fleet.postgres"),
     });
     expect(stderr).not.toMatch(/the-(right|wrong)-word/);
+  });
+
+  test("the server offers no TLS: says what asks for it", async () => {
+    const url = await freshDatabase();
+    const { code, stderr } = await listOf(`${url}${url.includes("?") ? "&" : "?"}sslmode=verify-full`);
+    expect(code).toBe(10);
+    expect(jsonLines(stderr).at(-1)).toMatchObject({ hint: expect.stringContaining("sslmode") });
+  });
+
+  test("a worker that is to hold chosen companies says who chooses them", async () => {
+    const cwd = temporaryFolder({ "config.yaml": fleet });
+    const { code, stderr } = await runCommand(["worker", "--company", "acme"], {
+      cwd,
+      env: { DATABASE_URL: "postgres:///f" },
+    });
+    expect(code).toBe(2);
+    expect(jsonLines(stderr).at(-1)).toMatchObject({ hint: expect.stringContaining("fleet add") });
+  });
+
+  // Fault: disk | the folder of snapshots cannot be made | a worker starts | it names key and folder, and its process ends
+  test("a worker whose store cannot be written names it, and its process ends", async () => {
+    const snapshots = "/proc/nowhere/mirrors";
+    const one = { postgres: "${env:DATABASE_URL}", snapshots, node: "one" };
+    const cwd = temporaryFolder({ "config.yaml": JSON.stringify({ fleet: one }) });
+    const args = ["worker", "--listen", "127.0.0.1:0"];
+    const { code, stderr } = await runProgram(args, { cwd, env: { DATABASE_URL: await freshDatabase() } });
+    expect(code).toBe(1);
+    expect(jsonLines(stderr)).toEqual([
+      expect.objectContaining({
+        msg: `fleet.snapshots (${snapshots}): the fleet's folder refused .nodes/one: there is no such file or folder`,
+        hint: expect.stringContaining("mounted on this node"),
+      }),
+    ]);
+  });
+
+  // Fault: network | the port of a worker is taken | a worker starts | it says so, and its process ends
+  test("a worker whose port is taken says so, and its process ends", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void other.close());
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    const cwd = temporaryFolder({ "config.yaml": fleet });
+    const args = ["worker", "--role", "receive", "--listen", `127.0.0.1:${port}`];
+    const { code, stderr } = await runProgram(args, { cwd, env: { DATABASE_URL: await freshDatabase() } });
+    expect(code).toBe(10);
+    expect(jsonLines(stderr)).toMatchObject([
+      { msg: expect.stringContaining("cannot listen"), level: "error" },
+    ]);
   });
 
   test("the tables are not there: says what makes them", async () => {

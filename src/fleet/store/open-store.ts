@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
+import { MirrorError } from "../../base/errors.ts";
 import { readAccess, readTarget } from "../../export/s3/target.ts";
 import { hashOf } from "../../files/content-hash.ts";
 import type { FleetStore } from "./fleet-store.ts";
@@ -31,13 +32,19 @@ export function openFleetStore(address: string, { clock, env, keepSecret }: Flee
 /**
  * Proves that this node may write, read and remove there: otherwise its first snapshot would fail, after hours of work.
  *
- * @param folder of this node, for a moment
- * @throws MirrorError as the store's methods do
+ * @param at which key of the config names the store, the node, and a folder of it for a moment
+ * @throws MirrorError as the store's methods do, with the key and the address of the store
  */
 export async function proveStore(
   store: FleetStore,
-  { node, folder, signal }: { readonly node: string; readonly folder: string; readonly signal: AbortSignal },
+  at: {
+    readonly key: "snapshots" | "reports";
+    readonly node: string;
+    readonly folder: string;
+    readonly signal: AbortSignal;
+  },
 ): Promise<void> {
+  const { node, folder, signal } = at;
   const key = `.nodes/${node}`;
   const file = path.join(folder, ".store-proof");
   const right = { signal, assertHeld: () => undefined };
@@ -46,6 +53,11 @@ export async function proveStore(
     await store.put(key, file, right);
     await hashOf(store.read(key, Buffer.byteLength(node), signal));
     await store.remove(key, right);
+  } catch (error) {
+    if (!(error instanceof MirrorError)) throw error;
+    const { kind, hint = "", retryable, message } = error;
+    const options = { hint, retryable, cause: error };
+    throw new MirrorError(kind, `fleet.${at.key} (${store.address}): ${message}`, options);
   } finally {
     rmSync(file, { force: true });
   }

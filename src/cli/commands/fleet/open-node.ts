@@ -46,13 +46,13 @@ export async function openNode(
 ): Promise<FleetNode> {
   const { dataDir } = config;
   const fleet = fleetOf(config);
-  const openStore = async (address: string) => {
+  const openStore = async (key: "snapshots" | "reports", address: string) => {
     const opened = openFleetStore(address, context);
-    await proveStore(opened, { node: name, folder: dataDir, signal: context.signal });
+    await proveStore(opened, { key, node: name, folder: dataDir, signal: context.signal });
     return opened;
   };
-  const store = await openStore(fleet.snapshots);
-  const reports = fleet.reports === null ? null : await openStore(fleet.reports);
+  const store = await openStore("snapshots", fleet.snapshots);
+  const reports = fleet.reports === null ? null : await openStore("reports", fleet.reports);
   const afterRun = createAfterRun(context);
   const tables = fleetTables(postgres);
   const { env, knownConnectors: connectors } = context;

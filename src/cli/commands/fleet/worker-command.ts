@@ -1,3 +1,4 @@
+import { MirrorError } from "../../../base/errors.ts";
 import { isLoopbackUrl, listenUrl, parseListen } from "../../../config/address.ts";
 import { createNodePages } from "../../../fleet/worker/node-pages.ts";
 import type { Companies } from "../../../webhook/server/receiver.ts";
@@ -17,6 +18,10 @@ const stopMs = 23_000;
 export const workerCommand: CommandRun<"worker"> = async (context, { options, loaded: { config } }) => {
   const { role } = options;
   const { signal, clock, log } = context;
+  if (context.globals.company !== undefined)
+    throw new MirrorError("usage", "a worker holds any company of the fleet: --company chooses none", {
+      hint: "`fleet add` and `fleet remove` decide which companies there are; `serve --company` holds chosen ones.",
+    });
   const address = parseListen(options.listen) ?? config.serve;
   const worker = new WorkerProcess(context, config, role);
   // The server answers before Postgres does: who looks after the process sees that it is alive, and not ready.
