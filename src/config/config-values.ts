@@ -7,7 +7,8 @@ import { formatDuration, formatSize, parseDurationMs, parseSizeBytes } from "../
 /** A folder, which gives an absolute path, or `s3://bucket/prefix` as it is. */
 export function folderOrBucket(start: string) {
   return readableText("a folder, or a place such as s3://bucket/prefix", (text) => {
-    if (text === "" || /^s3:\/\/(?!.)/.test(text)) return null;
+    // An address of another kind, or one with a typo, would become a folder of that name.
+    if (text === "" || /^(?!s3:\/\/.)[a-z][a-z\d+.-]+:\//i.test(text)) return null;
     return { value: text.startsWith("s3://") ? text : path.resolve(start, text) };
   });
 }

@@ -41,7 +41,8 @@ export function fleet({ folder, secrets }: { readonly folder: string; readonly s
       context.addIssue({
         code: "custom",
         path: ["postgres"],
-        message: "must be an address such as postgres://user@host/database",
+        message: `must be an address such as postgres://user:password@host/database; ${escapes}`,
+        input: "",
       });
     return {
       postgres: { secret, place },
@@ -53,6 +54,8 @@ export function fleet({ folder, secrets }: { readonly folder: string; readonly s
     };
   });
 }
+
+const escapes = "in a password write / as %2F, # as %23, ? as %3F, @ as %40 and % as %25";
 
 function isPostgresUrl(text: string): boolean {
   return /^postgres(ql)?:\/\//.test(text) && URL.canParse(text);

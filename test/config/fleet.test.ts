@@ -47,6 +47,9 @@ describe("the section fleet", () => {
     ["fleet: { snapshots: x }", "4:1", 'fleet needs "postgres"'],
     ["fleet: { postgres: 'postgres:///f' }", "4:1", 'fleet needs "snapshots"'],
     ["fleet: { postgres: 'postgres:///f', snapshots: s3:// }", "4:48", "a place such as s3://bucket/prefix"],
+    ["fleet: { postgres: 'postgres:///f', snapshots: 's3:/bucket' }", "4:48", "a place such as s3://bucket"],
+    ["fleet: { postgres: 'postgres:///f', snapshots: x, reports: 'gs://bucket' }", "4:60", "s3://bucket"],
+    ["fleet: { postgres: 'postgres://a:b#c@host/f', snapshots: x }", "4:20", "database; in a password write"],
     [
       "fleet: { postgres: 'postgres:///f', snapshots: x, node: a b }",
       "4:57",

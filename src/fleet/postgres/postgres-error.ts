@@ -22,6 +22,12 @@ const hints: Readonly<Record<string, string>> = {
   "25006": "fleet.postgres names a server that only reads: name the one that writes.",
 };
 
+/** Errors of TLS have texts of their own, or codes of OpenSSL. */
+const tlsErrors =
+  /SSL connections|certificate|^ERR_(?:TLS|SSL)_|^(?:CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)_/i;
+const tlsHint =
+  "fleet.postgres asks for TLS (sslmode): let the server offer it, with a certificate for this host that this machine trusts (sslrootcert=FILE names another authority).";
+
 const awayHint = "Check that Postgres runs and that fleet.postgres names it.";
 
 /**
@@ -44,7 +50,8 @@ export function postgresError(error: unknown, server: string, redact: (text: str
     const options = { retryable: true, hint: awayHint, cause: error };
     return new MirrorError("database", `Postgres at ${server} does not answer: ${reason}`, options);
   }
-  const hint = hints[code] ?? hints[code.slice(0, 2)];
+  const ofTls = tlsErrors.test(reason) || tlsErrors.test(code) ? tlsHint : undefined;
+  const hint = hints[code] ?? hints[code.slice(0, 2)] ?? ofTls;
   const options = { retryable: retryableState.test(code), cause: error, ...(hint ? { hint } : {}) };
   return new MirrorError("database", `Postgres at ${server}: ${reason}${code && ` (${code})`}`, options);
 }
