@@ -204,7 +204,7 @@ export class CompanyRuntime {
     const pruner = new Pruner({ context, db: mirror.db, retention, isListing, closed });
     const prune = () => pruner.prune();
     this.track(pruner.follow());
-    const onGap = (why: string) => this.track(this.recoverFromGap(why));
+    const onGap = (why: string | null) => this.track(this.recoverFromGap(why));
     const onWriteProblem = (problem: string | null) => (this.writeProblem = problem);
     const refused = { refusals, keys, skewMs, receivedSpans: hooks?.receivedSpans };
     const watched = { logWatch: this.logWatch, ...refused, service, onGap, onWriteProblem };
@@ -263,10 +263,10 @@ export class CompanyRuntime {
   }
 
   /** Deliveries were not received for a while: events may have been lost. */
-  private async recoverFromGap(why: string): Promise<void> {
+  private async recoverFromGap(why: string | null): Promise<void> {
     const { log, clock } = this.options.context;
     const reason = this.scheduler.reasonNow(this.receives, this.uptime.spans());
-    log.warn(why);
+    if (why !== null) log.warn(why);
     if (reason !== null) await this.scheduler.runUntilWhole(clock.nowMs(), reason);
   }
 

@@ -15,7 +15,7 @@ import { CompanyCounters } from "./counters.ts";
 import { nextWorkMs } from "./scheduler/next-work.ts";
 import { republishMs } from "./scheduler/republish.ts";
 import { progressView } from "./runs/run-progress.ts";
-import { readCompanyStatus } from "./status-reader.ts";
+import { countingOf, readCompanyStatus } from "./status-reader.ts";
 
 /** Pause before a lock held by another process is tried again, and a file that could not be opened. */
 const lockRetryMs = 2_000;
@@ -89,6 +89,11 @@ export class CompanySupervisor {
     const { clock, connections, strayRefusals } = context;
     const receiver = { refusals, strayRefusals, dropped: connections.dropped };
     return readCompanyStatus({ clock, settings, counters, receiver, closedState, runtime });
+  }
+
+  /** Requests since the start, by status. */
+  get requests(): Readonly<Record<string, number>> {
+    return this.counters.with(countingOf(this.runtime)).requests;
   }
 
   /** Of the run under way; null: there is none. */

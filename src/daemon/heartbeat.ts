@@ -31,8 +31,11 @@ export interface HeartbeatParts {
   readonly service: () => CompanyStatusView["service"];
   /** When other processes received deliveries; @default this process receives them */
   readonly receivedSpans?: (() => readonly Span[]) | undefined;
-  /** Called after a time in which deliveries may have been lost while this process was alive. */
-  readonly onGap: (why: string) => void;
+  /**
+   * Called after a time in which deliveries may have been lost while this process was alive. Null: nothing was received
+   * before, so nobody has to hear of it.
+   */
+  readonly onGap: (why: string | null) => void;
   /** Gets why the mirror cannot be written; null: it can. */
   readonly onWriteProblem: (problem: string | null) => void;
 }
@@ -96,7 +99,8 @@ function createBeat({ context, uptime, refusals, keys, receivedSpans, onGap }: H
   const { clock, log } = context;
   if (receivedSpans)
     return () => {
-      if (keys().length > 0 && uptime.merge(receivedSpans())) onGap(nobodyReceived);
+      if (keys().length > 0 && uptime.merge(receivedSpans()))
+        onGap(uptime.spans().length > 1 ? nobodyReceived : null);
     };
   let beatMs: number | null = null;
   let isRefusing = false;

@@ -8,7 +8,7 @@ import type { CompanyStatusView } from "../status/company-status.ts";
 import { readLiveFacts } from "../status/live-facts.ts";
 import type { CompanyRuntime } from "./company-runtime.ts";
 import type { CompanySettings } from "./daemon-context.ts";
-import type { CompanyCounters } from "./counters.ts";
+import type { CompanyCounters, Counting } from "./counters.ts";
 
 /** Where a company's status is read from. */
 export interface StatusSources {
@@ -39,10 +39,6 @@ function viewOf(sources: StatusSources, readable: CompanyRuntime | null): Compan
   const names = settings.resources.map(({ name }) => name);
   const facts = readLiveFacts(readable?.mirror ?? null, names, nowMs);
   const current = runtime?.runQueue.current ?? null;
-  const counting = runtime
-    ? [{ tally: runtime.eventWorker.tally, transport: runtime.service.transport }]
-    : [];
-  if (current) counting.push(current.run);
   return {
     company: settings.company.name,
     missingSecrets: missingSecrets(settings, runtime),
@@ -55,7 +51,7 @@ function viewOf(sources: StatusSources, readable: CompanyRuntime | null): Compan
     lastRun: counters.lastRun ?? facts.lastRun,
     queue: readable?.queue.counts() ?? [],
     budget: readable?.service.rateLimiter.view() ?? null,
-    ...counters.with(counting),
+    ...counters.with(countingOf(runtime)),
     deliveries: { ...counters.deliveries },
     receiver: noteOf({ ...sources.receiver, skewMs: runtime?.service.skew.skewMs() ?? null }),
     writeProblem: runtime?.writeProblem ?? null,
@@ -73,4 +69,12 @@ function viewOf(sources: StatusSources, readable: CompanyRuntime | null): Compan
 function missingSecrets({ company }: CompanySettings, runtime: CompanyRuntime | null): readonly string[] {
   const ofWebhook = runtime?.keyring.missing() ?? company.webhook.secrets.map(({ problem }) => problem);
   return [company.token.problem, ...ofWebhook].filter((problem) => problem !== null);
+}
+
+/** What counts now: the event worker, and the run under way. */
+export function countingOf(runtime: CompanyRuntime | null): readonly Counting[] {
+  if (!runtime) return [];
+  const { eventWorker, service, runQueue } = runtime;
+  const ofEvents = { tally: eventWorker.tally, transport: service.transport };
+  return runQueue.current ? [ofEvents, runQueue.current.run] : [ofEvents];
 }

@@ -5,7 +5,7 @@ import { silentLog } from "../../src/base/logger.ts";
 import { runHeartbeat } from "../../src/daemon/heartbeat.ts";
 import { reasonForRun } from "../../src/daemon/scheduler/run-scheduler.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { UptimeLog } from "../../src/state/uptime-log.ts";
+import { UptimeLog, type Span } from "../../src/state/uptime-log.ts";
 import { receiverNoteKey, type ReceiverNote } from "../../src/status/receiver-note.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { LogWatch } from "../../src/store/write-ahead-log.ts";
@@ -24,7 +24,11 @@ interface Beating {
 }
 
 /** A heartbeat whose waits take no time; `step` is called in each of them, with the time since the start. */
-async function beating(endMs: number, step: (ms: number, parts: Beating) => void) {
+async function beating(
+  endMs: number,
+  step: (ms: number, parts: Beating) => void,
+  receivedSpans?: () => readonly Span[],
+) {
   const mirror = await openShop();
   mirror.db.pragma("synchronous = OFF");
   const lock = takeWriterLock(path.join(tempFolder(), "shop.lock"), "serve");
@@ -43,7 +47,7 @@ async function beating(endMs: number, step: (ms: number, parts: Beating) => void
   };
   const watch = new RefusalWatch(clock);
   const uptime = new UptimeLog(mirror.db);
-  const gaps: string[] = [];
+  const gaps: (string | null)[] = [];
   const keys = ["some-key"];
   await runHeartbeat({
     mirror,
@@ -56,6 +60,7 @@ async function beating(endMs: number, step: (ms: number, parts: Beating) => void
     logWatch: new LogWatch(mirror.db.name, silentLog, () => clock.monotonicMs()),
     keys: () => keys,
     skewMs: () => null,
+    ...(receivedSpans && { receivedSpans }),
     service: () => ({ state: "working", message: null, sinceMs: t0 }),
     onGap: (why) => gaps.push(why),
     onWriteProblem: () => undefined,
@@ -107,4 +112,17 @@ test("the first dropped connection is noted within a second, and more of them at
     if (ms >= 5_000) connections.dropped++;
   });
   expect(noted).toEqual([1, 16, 31]);
+});
+
+test("the first time in which other processes received ends no gap that anybody hears of; the next one does", async () => {
+  const at = (ms: number) => ({ startedMs: t0 + ms, seenMs: t0 + ms + 1_000 });
+  let received = [at(1_000)];
+  const { gaps } = await beating(
+    hourMs,
+    (ms) => {
+      if (ms === 60_000) received = [at(1_000), at(60_000)];
+    },
+    () => received,
+  );
+  expect(gaps).toEqual([expect.stringContaining("no process of the fleet received")]);
 });

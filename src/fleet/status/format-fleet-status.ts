@@ -96,9 +96,8 @@ function companyLines(companies: readonly NamedCompany[], nowMs: number): string
 }
 
 function whereabouts(company: FleetCompanyStatus, nowMs: number): string {
-  const { node, epoch, held, expires_at: expiresAt, whole_at: wholeAt, snapshot_at: snapshotAt } = company;
-  const untilMs = Date.parse(expiresAt ?? "") - nowMs;
-  const owner = held ? `at ${node}, epoch ${epoch}, for ${formatDuration(untilMs)} at least` : "idle";
+  const { node, epoch, held, whole_at: wholeAt, snapshot_at: snapshotAt } = company;
+  const owner = held ? `at ${node}, epoch ${epoch}` : "idle";
   const read = wholeAt === null ? "not read whole yet" : `read ${age(wholeAt, nowMs)} ago`;
   const snapshot = snapshotAt === null ? "no snapshot" : `snapshot ${age(snapshotAt, nowMs)} ago`;
   const waiting = company.waiting_deliveries;

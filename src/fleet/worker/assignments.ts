@@ -46,6 +46,14 @@ const longestPauseMs = 30 * 60_000;
 
 type ReleasedEnd = Extract<AssignmentEnd, { readonly outcome: "released" }>;
 
+interface Counts {
+  readonly claims: Record<"claimed" | "owned" | "account" | "removed", number>;
+  readonly ends: Record<AssignmentEnd["outcome"], number>;
+  readonly snapshots: { readonly published: number; readonly failed: number };
+  /** By status. */
+  readonly requests: Readonly<Record<string, number>>;
+}
+
 interface Held {
   readonly assignment: Assignment;
   isEnding: boolean;
@@ -64,13 +72,12 @@ interface Held {
 export class Assignments {
   /** Takes no more companies. */
   draining = false;
-  /** Since the start. */
-  readonly counts = {
+  /** Of companies that are no longer held, besides claims. */
+  private ended: Counts = {
     claims: { claimed: 0, owned: 0, account: 0, removed: 0 },
     ends: { released: 0, lost: 0, failed: 0 },
-    /** Of companies that are no longer held. */
     snapshots: { published: 0, failed: 0 },
-    requests: {} as Record<string, number>,
+    requests: {},
   };
   private readonly parts: AssignmentsParts;
   private readonly held = new Map<string, Held>();
@@ -80,6 +87,12 @@ export class Assignments {
   constructor(parts: AssignmentsParts) {
     this.parts = parts;
     this.afterRuns = new AfterRunQueue((name, scope) => this.performAfterRun(name, scope));
+  }
+
+  /** Since the start. Each number only grows. */
+  get counts(): Counts {
+    const held = [...this.held.values()].filter(({ isEnding }) => !isEnding);
+    return held.reduce((counts, { assignment }) => plus(counts, assignment), this.ended);
   }
 
   get size(): number {
@@ -155,7 +168,7 @@ export class Assignments {
   private async claim(job: Job): Promise<void> {
     const { engine, keeper, times } = this.parts;
     const claimed = await keeper.claim(job.company);
-    this.counts.claims["lease" in claimed ? "claimed" : claimed.refused]++;
+    this.ended.claims["lease" in claimed ? "claimed" : claimed.refused]++;
     if ("lease" in claimed) return this.begin(job, claimed.lease);
     await engine.complete([job]);
     if (claimed.refused === "account") await engine.sendLater(job.company, times.rivalMs);
@@ -186,20 +199,12 @@ export class Assignments {
     const end = await assignment.ended;
     const held = this.held.get(company);
     if (held) held.isEnding = true;
-    this.count(assignment, end);
+    this.ended = plus(this.ended, assignment);
+    this.ended.ends[end.outcome]++;
     await this.parts.keeper.release(lease);
     await this.logged(company, () => this.giveBack(end, jobs, company));
     this.held.delete(company);
     if (held?.again) await this.open(held.again);
-  }
-
-  private count({ supervisor, snapshots }: Assignment, { outcome }: AssignmentEnd): void {
-    const { ends, requests, snapshots: all } = this.counts;
-    ends[outcome]++;
-    all.published += snapshots.published;
-    all.failed += snapshots.failed;
-    for (const [status, count] of Object.entries(supervisor.counters.with([]).requests))
-      requests[status] = (requests[status] ?? 0) + count;
   }
 
   private pauseMs({ retryCount }: Job): number {
@@ -275,3 +280,12 @@ export class Assignments {
 }
 
 const drainCheckMs = 50;
+
+function plus(counts: Counts, { supervisor, snapshots }: Assignment): Counts {
+  const requests = { ...counts.requests };
+  for (const [status, count] of Object.entries(supervisor.requests))
+    requests[status] = (requests[status] ?? 0) + count;
+  const published = counts.snapshots.published + snapshots.published;
+  const failed = counts.snapshots.failed + snapshots.failed;
+  return { ...counts, snapshots: { published, failed }, requests };
+}

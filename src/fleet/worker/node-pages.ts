@@ -74,7 +74,7 @@ function ofWorker(view: NodeView): string[] {
     metricText("fleet_snapshots_total", "snapshots, by outcome", byKey("outcome", counts.snapshots)),
     metricText(
       "fleet_requests_total",
-      "requests for companies released, by status",
+      "requests to the service, by status",
       byKey("status", counts.requests),
     ),
   ];

@@ -20,10 +20,14 @@ describeWithPostgres("a node", () => {
     expect((await fleet.tables.snapshots.current("acme"))?.seq).toBe(
       inMirror(node.company, "SELECT max(seq) FROM _changes"),
     );
-    const [later] = await fleet.postgres.query<{ at: Date }>(
-      "SELECT start_after AS at FROM pgboss.job WHERE name = 'later' AND state = 'created'",
-    );
-    expect(later?.at.toLocaleTimeString("sv", { timeZone: "Asia/Tokyo", timeStyle: "short" })).toBe("02:15");
+    const slot = async () => {
+      const [later] = await fleet.postgres.query<{ at: Date }>(
+        "SELECT start_after AS at FROM pgboss.job WHERE name = 'later' AND state = 'created'",
+      );
+      return later?.at.toLocaleTimeString("sv", { timeZone: "Asia/Tokyo", timeStyle: "short" });
+    };
+    await within(5_000, async () => (await slot()) !== undefined, "a job for later");
+    expect(await slot()).toBe("02:15");
     await fleet.engine.send("events", "acme");
     await within(5_000, () => node.said("acme").includes(goesOn), "the company, claimed again");
     expect(wholeRuns(node.company)).toBe(1);
@@ -34,6 +38,9 @@ describeWithPostgres("a node", () => {
     await fleet.add("acme");
     const node = await startNode(fleet, "one", { times: { idleMs: 600_000 } });
     await within(15_000, () => wholeRuns(node.company) === 1, "a first run");
+    const counts = () => node.node.assignments.counts;
+    await within(5_000, () => counts().snapshots.published === 1, "a snapshot that counts while it is held");
+    expect(counts().requests["200"]).toBeGreaterThan(10);
     await fleet.add("acme", { language: "sk" });
     const opened = () =>
       node.said("acme").filter((message) => message.startsWith("the mirror is open")).length;
