@@ -185,6 +185,16 @@ describe("status", () => {
     expect(later.stdout).not.toContain("could not begin");
   });
 
+  test("of companies of the fleet without a mirror here says which command shows them", async () => {
+    const fleet = "fleet: { postgres: '${env:DATABASE_URL}', snapshots: s3://bucket/mirrors }\n";
+    const cwd = temporaryFolder({
+      "config.yaml": `companies: { acme: { token: "\${env:ACME}" } }\n${fleet}`,
+    });
+    const { code, stdout } = await runCommand(["status"], { cwd, env: { ACME: "token-of-acme" } });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^acme: no mirror yet\..*\n.*`fleet status` shows those of the fleet\n$/);
+  });
+
   test("where there is no mirror yet exits 1, with events null", async () => {
     const company = await aCompany();
     const { code, stdout } = await status(company, "--json");

@@ -114,13 +114,14 @@ test("the first dropped connection is noted within a second, and more of them at
   expect(noted).toEqual([1, 16, 31]);
 });
 
+const received1s = (ms: number): Span => ({ startedMs: t0 + ms, seenMs: t0 + ms + 1_000 });
+
 test("the first time in which other processes received ends no gap that anybody hears of; the next one does", async () => {
-  const at = (ms: number) => ({ startedMs: t0 + ms, seenMs: t0 + ms + 1_000 });
-  let received = [at(1_000)];
+  let received = [received1s(1_000)];
   const { gaps } = await beating(
     hourMs,
     (ms) => {
-      if (ms === 60_000) received = [at(1_000), at(60_000)];
+      if (ms === 60_000) received = [received1s(1_000), received1s(60_000)];
     },
     () => received,
   );

@@ -36,6 +36,8 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, lo
   const limitMs = times.maxAgeMs ?? scheduledFreshness(config, times.nowMs);
   const shards = isOfSome ? null : judgeShards(companies, { freshForMs: limitMs, nowMs: times.nowMs });
   lines.push(...shardLines(shards, { all: options.all, nowMs: times.nowMs }));
+  if (config.fleet && Object.values(companies).some(({ mirrored }) => !mirrored))
+    lines.push("this is about mirrors on this machine; `fleet status` shows those of the fleet");
   await printResult(context, { companies, shards }, lines);
   return worstOutcome([
     ...Object.values(companies).map((one) => statusOutcome(one, times.nowMs)),
