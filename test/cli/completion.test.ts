@@ -4,14 +4,8 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { commands } from "../../src/cli/commands/all-commands.ts";
 import { shells } from "../../src/cli/completion/shell-scripts.ts";
-import {
-  connectorEntry,
-  mainFile,
-  runCommand,
-  temporaryFolder,
-  type InvocationParts,
-} from "../support/cli.ts";
-import { processEnv } from "../support/process-env.ts";
+import { connectorEntry, runCommand, temporaryFolder, type InvocationParts } from "../support/cli.ts";
+import { processEnv, program } from "../support/process-env.ts";
 import { startOnTerminal } from "../support/pseudo-terminal.ts";
 
 const config = "companies: { acme: { token: x }, beta: { token: y } }\n";
@@ -132,7 +126,7 @@ describe("completion offers", () => {
 function installed(): { readonly cwd: string; readonly env: Record<string, string> } {
   const cwd = temporaryFolder({ "config.yaml": config });
   const file = path.join(cwd, "fintoro-mirror");
-  writeFileSync(file, `#!/bin/sh\nexec '${process.execPath}' '${mainFile}' "$@"\n`);
+  writeFileSync(file, `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`);
   chmodSync(file, 0o755);
   return { cwd, env: { PATH: `${cwd}:${process.env["PATH"] ?? ""}`, HOME: cwd } };
 }

@@ -3,7 +3,8 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { jobText } from "../../src/cli/init/start-job.ts";
-import { mainFile, runCommand, temporaryFolder, type InvocationParts } from "../support/cli.ts";
+import { runCommand, temporaryFolder, type InvocationParts } from "../support/cli.ts";
+import { program } from "../support/process-env.ts";
 import { fakeTool } from "../support/fake-tool.ts";
 import { answering } from "../support/prompts.ts";
 import { startOnTerminal } from "../support/pseudo-terminal.ts";
@@ -197,7 +198,7 @@ describe("at a terminal", () => {
 test("at a real terminal the questions obey --no-color, and Ctrl-C leaves nothing behind", async () => {
   const cwd = temporaryFolder();
   const terminal = startOnTerminal(
-    `exec '${process.execPath}' '${mainFile}' init --no-color --base-url http://127.0.0.1:9`,
+    `exec '${process.execPath}' '${program}' init --no-color --base-url http://127.0.0.1:9`,
     { cwd },
   );
   await terminal.seen("Where is the access token");

@@ -3,7 +3,8 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { DataStream } from "../../src/cli/console/output.ts";
 import { openPager } from "../../src/cli/console/pager.ts";
-import { mainFile, temporaryFolder } from "../support/cli.ts";
+import { temporaryFolder } from "../support/cli.ts";
+import { program } from "../support/process-env.ts";
 import { startOnTerminal } from "../support/pseudo-terminal.ts";
 
 /** A terminal of 5 rows that keeps what is written. */
@@ -92,7 +93,7 @@ describe("a pager", () => {
 
 // Fault: process | the person ends the pager after its first page | `schema --tables` on a real terminal | the exit code is the command's own
 test("at a real terminal long output waits for the person, who may end it at any time", async () => {
-  const line = `exec '${process.execPath}' '${mainFile}' schema --tables`;
+  const line = `exec '${process.execPath}' '${program}' schema --tables`;
   const terminal = startOnTerminal(line, { cwd: temporaryFolder(), env: { PAGER: "more" }, rows: 10 });
   await terminal.seen(/--More--/);
   expect(terminal.shown().split("\n").length).toBeLessThan(14);
@@ -103,7 +104,7 @@ test("at a real terminal long output waits for the person, who may end it at any
 // Fault: process | Ctrl-C twice while a pager is open that keeps running | `schema --tables` on a real terminal | the program waits for the pager, which keeps the terminal
 test("at a real terminal Ctrl-C belongs to the pager, and leaves none behind", async () => {
   const PAGER = `sh -c 'trap "" INT; read -r first; echo "paging $first"; read -r key < /dev/tty; echo "got $key"'`;
-  const line = `exec '${process.execPath}' '${mainFile}' schema --tables`;
+  const line = `exec '${process.execPath}' '${program}' schema --tables`;
   const terminal = startOnTerminal(line, { cwd: temporaryFolder(), env: { PAGER }, rows: 10 });
   await terminal.seen("paging The mirror");
   terminal.type("\u0003");

@@ -6,11 +6,11 @@ import {
   endOf,
   firstLine,
   jsonLines,
-  mainFile,
   runProgram,
   startProgram,
   temporaryFolder,
 } from "../support/cli.ts";
+import { program } from "../support/process-env.ts";
 
 const serveConfig = "companies: { acme: { token: nobodys-token } }\nserve: { listen: '127.0.0.1:0' }\n";
 
@@ -102,7 +102,7 @@ describe("bin", () => {
 
 describe("serve", () => {
   // Fault: secrets | SIGUSR1, which has Node open its inspector | a serving process | no inspector, it goes on
-  test.each([binFile, mainFile])("opens no inspector on SIGUSR1, started by %s", async (file) => {
+  test.each([binFile, program])("opens no inspector on SIGUSR1, started by %s", async (file) => {
     const cwd = temporaryFolder({
       "config.yaml": `base_url: http://127.0.0.1:9\n${serveConfig}`,
     });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { mainFile, temporaryFolder } from "../support/cli.ts";
+import { temporaryFolder } from "../support/cli.ts";
+import { program } from "../support/process-env.ts";
 import { openSandbox } from "../support/sandbox.ts";
 import { startOnTerminal } from "../support/pseudo-terminal.ts";
 
@@ -10,7 +11,7 @@ async function startSync(columns: number, env: Readonly<Record<string, string>> 
   const sandbox = await openSandbox({ records: 300, limit: 60, windowMs: 2_000 });
   const config = `base_url: ${sandbox.url}\nrate_limit: { window: 2s }\ncompanies: { acme: { token: "\${env:T}" } }\n`;
   const cwd = temporaryFolder({ "config.yaml": config });
-  const line = `exec '${process.execPath}' '${mainFile}' sync`;
+  const line = `exec '${process.execPath}' '${program}' sync`;
   return startOnTerminal(line, { cwd, columns, rows: 16, env: { T: sandbox.token, ...env } });
 }
 

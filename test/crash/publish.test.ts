@@ -2,7 +2,6 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { hash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { seededRandom } from "../support/seeded-random.ts";
@@ -11,9 +10,7 @@ import { openDatabase } from "../../src/store/database.ts";
 import { tempFolder } from "../support/mirror.ts";
 import { endOf, type Ended } from "../support/cli.ts";
 import { put } from "../support/store.ts";
-import { processEnv } from "../support/process-env.ts";
-
-const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+import { processEnv, program } from "../support/process-env.ts";
 
 interface Place {
   readonly folder: string;

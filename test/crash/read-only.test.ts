@@ -3,9 +3,8 @@ import { chmodSync, chownSync, readdirSync, readFileSync, rmSync } from "node:fs
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { endOf, type Ended } from "../support/cli.ts";
-import { processEnv } from "../support/process-env.ts";
+import { processEnv, program } from "../support/process-env.ts";
 import { put } from "../support/store.ts";
-import { program } from "./points/crash-scenario.ts";
 import { changeMirror, clientsFolder } from "./points/publish-scenario.ts";
 
 /** Modes bind every user but root, who starts the program as nobody. */

@@ -2,17 +2,17 @@ import { spawn } from "node:child_process";
 import { chmodSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { endOf, mainFile } from "../support/cli.ts";
+import { endOf } from "../support/cli.ts";
 import { aCompany, type Company } from "../support/company.ts";
 import { look } from "../support/compare.ts";
-import { processEnv } from "../support/process-env.ts";
+import { processEnv, program } from "../support/process-env.ts";
 import { writeServeConfig } from "../support/serve.ts";
 
 const modeOf = (place: string) => statSync(place).mode & 0o777;
 
 /** The real program under a umask by which everybody may read and write what is made. */
 async function runOpen(company: Company, ...args: string[]): Promise<void> {
-  const script = ["-c", 'umask 0; exec "$@"', "sh", process.execPath, mainFile, ...args];
+  const script = ["-c", 'umask 0; exec "$@"', "sh", process.execPath, program, ...args];
   const { folder: cwd } = company;
   const child = spawn("/bin/sh", script, { cwd, env: processEnv(), timeout: 40_000, killSignal: "SIGKILL" });
   const { code, stderr } = await endOf(child);

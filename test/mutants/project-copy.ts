@@ -7,7 +7,7 @@ import type { PlantedFault } from "./planted-fault.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 /** Where tests need not wait for a disk, if there is such a place. */
 export const fastFolder = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
-const notCopied = new Set(["node_modules", ".git", "dist"]);
+const notCopied = new Set(["node_modules", ".git", "dist", ".built"]);
 
 /** A copy of the project in which faults are planted, one at a time; it shares the installed packages. */
 export interface ProjectCopy {

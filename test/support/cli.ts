@@ -24,7 +24,7 @@ import type { Ending } from "../../src/cli/program/exit-code.ts";
 import type { DataStream } from "../../src/cli/console/output.ts";
 import { createInvocation } from "../../src/cli/program/invocation.ts";
 import { createTerminal, jumpingClock } from "./terminal.ts";
-import { processEnv } from "./process-env.ts";
+import { processEnv, program } from "./process-env.ts";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -57,7 +57,7 @@ export interface Start {
 
 /** The real program as a process of its own; ended after `mostMs` whatever it does. */
 export function startProgram(args: readonly string[], start: Start = {}): ChildProcess {
-  const { cwd = temporaryFolder(), env = {}, file = path.join(root, "src/main.ts"), mostMs = 20_000 } = start;
+  const { cwd = temporaryFolder(), env = {}, file = program, mostMs = 20_000 } = start;
   const child = spawn(process.execPath, [file, ...args], {
     cwd,
     env: processEnv(env),
@@ -95,7 +95,6 @@ export function jsonLines(text: string): Record<string, unknown>[] {
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-export const mainFile = path.join(root, "src/main.ts");
 export const binFile = path.join(root, "bin/fintoro-mirror.js");
 
 /** A command that does `act`. */

@@ -2,12 +2,9 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import type { Company } from "./company.ts";
-import { processEnv } from "./process-env.ts";
-
-const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+import { processEnv, program } from "./process-env.ts";
 
 /** Writes the company's config.yaml: its mirror is the same file that runs in this process write. */
 export function writeConfig(company: Company, more = ""): string {

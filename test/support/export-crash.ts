@@ -2,14 +2,12 @@ import { createHash } from "node:crypto";
 import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
 import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { temporaryFolder } from "./cli.ts";
-
-const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+import { processEnv, program } from "./process-env.ts";
 
 /** A folder with a config and a mirror of clients, each of which has the `generation` of the last change. */
 export interface ExportCrashSetup {
@@ -43,8 +41,11 @@ export async function setUpExportCrash(clients: number): Promise<ExportCrashSetu
       const limit = kilobytes === undefined ? "" : `ulimit -f ${kilobytes}; `;
       const command = [process.execPath, program, "export", ...args, "--out", out, "--config", config];
       const line = `${limit}exec ${command.map((word) => `'${word}'`).join(" ")}`;
-      const env = { PATH: process.env["PATH"] ?? "" };
-      return spawn("bash", ["-c", line], { env, stdio: ["ignore", "pipe", "pipe"], timeout: 25_000 });
+      return spawn("bash", ["-c", line], {
+        env: processEnv(),
+        stdio: ["ignore", "pipe", "pipe"],
+        timeout: 25_000,
+      });
     },
   };
 }

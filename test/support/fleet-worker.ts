@@ -9,11 +9,11 @@ import { JobEngine } from "../../src/fleet/jobs/job-engine.ts";
 import type { Postgres } from "../../src/fleet/postgres/connection.ts";
 import { migrateFleet } from "../../src/fleet/postgres/schema.ts";
 import { fleetTables, type FleetTables } from "../../src/fleet/worker/fleet-tables.ts";
-import { endOf, firstLine, jsonLines, mainFile, type Ended } from "./cli.ts";
+import { endOf, firstLine, jsonLines, type Ended } from "./cli.ts";
 import { aCompany } from "./company.ts";
 import type { Company } from "./open-company.ts";
 import { connectNode, freshDatabase } from "./postgres.ts";
-import { processEnv } from "./process-env.ts";
+import { processEnv, program } from "./process-env.ts";
 import { secret } from "./serve.ts";
 
 const tag = fileURLToPath(new URL("tag-node.ts", import.meta.url));
@@ -105,7 +105,7 @@ export async function startWorker(
   const shared = { postgres: "${env:DATABASE_URL}", snapshots, ...(reports !== undefined && { reports }) };
   const fleet = { ...shared, node, capacity, snapshot_every: "2s" };
   writeFileSync(path.join(folder, "config.yaml"), JSON.stringify({ data_dir: "data", fleet }));
-  const args = ["--import", tag, mainFile, "worker", "--json", "--role", role, "--listen", "127.0.0.1:0"];
+  const args = ["--import", tag, program, "worker", "--json", "--role", role, "--listen", "127.0.0.1:0"];
   const child = spawn(process.execPath, args, {
     cwd: folder,
     env: processEnv({ ...secrets, NODE_TAG: node }),

@@ -4,10 +4,8 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { processEnv } from "./process-env.ts";
+import { processEnv, program } from "./process-env.ts";
 
-const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const probe = new URL("process-probe.ts", import.meta.url).href;
 
 export interface Exit {

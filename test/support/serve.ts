@@ -4,15 +4,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { onTestFinished, vi } from "vitest";
 import type { SandboxEvent } from "../../connectors/fintoro/sandbox/model/event-log.ts";
 import { endOf, firstLine, jsonLines, type Ended } from "./cli.ts";
 import { look } from "./compare.ts";
 import type { Company } from "./company.ts";
-import { processEnv } from "./process-env.ts";
-
-const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+import { processEnv, program } from "./process-env.ts";
 
 export const secret = "whsec_acme_0123456789";
 

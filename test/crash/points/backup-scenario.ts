@@ -1,9 +1,10 @@
+import { program } from "../../support/process-env.ts";
 import { hash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { openDatabase } from "../../../src/store/database.ts";
 import { endOf } from "../../support/cli.ts";
-import { program, startToDie, type CrashScenario } from "./crash-scenario.ts";
+import { startToDie, type CrashScenario } from "./crash-scenario.ts";
 import { changeMirror, clientsFolder, succeed } from "./publish-scenario.ts";
 
 const config = ["--config", "config.yaml"];

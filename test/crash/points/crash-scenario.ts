@@ -1,13 +1,11 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import { endOf, type Ended } from "../../support/cli.ts";
 import { memoryFolder } from "../../support/open-company.ts";
 import { processEnv } from "../../support/process-env.ts";
 
 const preload = new URL("../../support/crash-points.ts", import.meta.url).href;
-export const program = fileURLToPath(new URL("../../../src/main.ts", import.meta.url));
 
 /** What one process does, and what must hold when it died at any of its points. */
 export interface CrashScenario {

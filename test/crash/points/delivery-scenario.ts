@@ -1,3 +1,4 @@
+import { program } from "../../support/process-env.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -7,7 +8,7 @@ import { memoryFolder, openCompany, sync, type Company } from "../../support/ope
 import { portToKeep, startServe, writeEventsConfig } from "../../support/serve-process.ts";
 import { eventText, post, secret, type Post } from "../../support/webhook.ts";
 import { truthOf } from "../../support/truth.ts";
-import { program, startToDie, type Attempt, type CrashScenario } from "./crash-scenario.ts";
+import { startToDie, type Attempt, type CrashScenario } from "./crash-scenario.ts";
 import { companyIn, inconsistencies, inequalities } from "./sync-scenario.ts";
 
 /** Changes, creates and deletes a supplier; gives the deliveries that say so. */

@@ -1,9 +1,10 @@
+import { program } from "../../support/process-env.ts";
 import { hash } from "node:crypto";
 import { cpSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { endOf } from "../../support/cli.ts";
 import { namedFiles } from "../../support/export-crash.ts";
-import { differingNames, filesBelow, program, startToDie, type CrashScenario } from "./crash-scenario.ts";
+import { differingNames, filesBelow, startToDie, type CrashScenario } from "./crash-scenario.ts";
 import { changeMirror, clientsFolder, succeed } from "./publish-scenario.ts";
 
 const months = ["2024-01-15", "2025-02-20", "2026-03-25"];

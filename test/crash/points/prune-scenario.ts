@@ -1,3 +1,4 @@
+import { program } from "../../support/process-env.ts";
 import { appendFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
@@ -8,7 +9,7 @@ import { count, dump } from "../../support/compare.ts";
 import { named } from "../../support/local-check.ts";
 import { loggedChanges, makeRuns, replayOver } from "../../support/prune.ts";
 import { liveRecords, put, remove } from "../../support/store.ts";
-import { program, startToDie, type CrashScenario } from "./crash-scenario.ts";
+import { startToDie, type CrashScenario } from "./crash-scenario.ts";
 import { changeMirror, clientsFolder, succeed } from "./publish-scenario.ts";
 
 const prune = [program, "prune", "--config", "config.yaml"];

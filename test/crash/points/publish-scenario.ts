@@ -1,3 +1,4 @@
+import { program } from "../../support/process-env.ts";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
@@ -7,14 +8,7 @@ import { endOf } from "../../support/cli.ts";
 import { dump } from "../../support/compare.ts";
 import { memoryFolder } from "../../support/open-company.ts";
 import { put } from "../../support/store.ts";
-import {
-  differingNames,
-  filesBelow,
-  program,
-  runAgain,
-  startToDie,
-  type CrashScenario,
-} from "./crash-scenario.ts";
+import { differingNames, filesBelow, runAgain, startToDie, type CrashScenario } from "./crash-scenario.ts";
 
 const reportOf = (folder: string) => path.join(folder, "acme.report.db");
 const publish = [program, "publish", "--config", "config.yaml"];

@@ -1,3 +1,4 @@
+import { program } from "../../support/process-env.ts";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
 import { differences, falseTombstones, look, unreplayable } from "../../support/compare.ts";
@@ -8,7 +9,7 @@ import { memoryFolder, openCompany, sync, type Company } from "../../support/ope
 import { mutate, seededChoice } from "../../support/scenario.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { truthOf } from "../../support/truth.ts";
-import { program, startToDie, type Attempt, type CrashScenario } from "./crash-scenario.ts";
+import { startToDie, type Attempt, type CrashScenario } from "./crash-scenario.ts";
 
 /** The company as it stands in another folder. */
 export function companyIn(company: Company, folder: string): Company {
