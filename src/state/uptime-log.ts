@@ -79,6 +79,11 @@ export class UptimeLog extends Repository {
     return !isFirst && added.length > 0;
   }
 
+  /** Nobody knows any more when deliveries were accepted. To be called in a transaction, before the first heartbeat. */
+  forget(): void {
+    this.execute("DELETE FROM _receiver");
+  }
+
   /** Deliveries have been refused since this moment: what was noted after it is taken back. */
   refuse(sinceMs: number): void {
     const sql = `UPDATE _receiver SET seen_ms = max(started_ms, min(seen_ms, ?)), ended = 'refused'

@@ -1,4 +1,5 @@
 import path from "node:path";
+import { Client } from "pg";
 import { describe, onTestFinished } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
 import { JobEngine } from "../../src/fleet/jobs/job-engine.ts";
@@ -36,6 +37,28 @@ export async function freshDatabase({ tables = true } = {}): Promise<string> {
   const url = await server.createDatabase(tables ? template : undefined);
   onTestFinished(() => server.dropDatabase(url));
   return url;
+}
+
+/** Makes a backup of a database, ending its connections. Gives a function that restores it, once, in the same place. */
+export async function backUp(url: string): Promise<() => Promise<void>> {
+  const name = path.basename(url);
+  const copy = `${name}_backup`;
+  const alone = `ALTER DATABASE ${name} ALLOW_CONNECTIONS false;
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`;
+  const admin = new Client({ connectionString: url.replace(/[^/]+$/, "postgres") });
+  await admin.connect();
+  onTestFinished(async () => {
+    await admin.query(`DROP DATABASE IF EXISTS ${copy}`);
+    await admin.end();
+  });
+  await admin.query(alone);
+  await admin.query(`CREATE DATABASE ${copy} TEMPLATE ${name}`);
+  await admin.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+  return async () => {
+    await admin.query(alone);
+    await admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    await admin.query(`ALTER DATABASE ${copy} RENAME TO ${name}`);
+  };
 }
 
 /** A node's connection to a database; closed when the test ends. */

@@ -8,9 +8,11 @@ import type { Config } from "../../src/config/config.ts";
 import { configOfCompany } from "../../src/fleet/config/company-document.ts";
 import { JobEngine } from "../../src/fleet/jobs/job-engine.ts";
 import { openPostgres } from "../../src/fleet/postgres/connection.ts";
+import { currentSnapshot } from "../../src/fleet/snapshot/current-snapshot.ts";
 import { makeSnapshot } from "../../src/fleet/snapshot/make-snapshot.ts";
 import { MirrorThreads } from "../../src/fleet/snapshot/mirror-threads.ts";
 import { restoreSnapshot } from "../../src/fleet/snapshot/restore-snapshot.ts";
+import { storedMark } from "../../src/fleet/snapshot/timeline-mark.ts";
 import { openFleetStore } from "../../src/fleet/store/open-store.ts";
 import { FleetNode, type FleetNodeParts, type NodeTimes } from "../../src/fleet/worker/fleet-node.ts";
 import { fleetTables } from "../../src/fleet/worker/fleet-tables.ts";
@@ -88,7 +90,10 @@ export async function startNode(
         makeSnapshot({ ownership, files, store, snapshots, threads, clock, log, version, signal }),
       restore: (pointer, files, signal) =>
         restoreSnapshot({ company: pointer.company, pointer, store, files, threads, signal }),
+      current: (member, timeline, signal) =>
+        currentSnapshot({ company: member, timeline, snapshots, store, signal }),
     },
+    storedMark: storedMark(store, dataDir),
     configOf: (member, document) => configOfCompany(member, document, surroundings),
     publishReport,
     loops: new NodeLoops(systemClock, log),

@@ -40,6 +40,9 @@ export interface ServerView {
   readonly maxConnections: number;
   /** A transaction that stays open keeps Postgres from cleaning rows that change often. */
   readonly oldestTransactionMs: number;
+  /** When workers noticed that the database was restored, and the last heartbeat in the backup; null: it never was. */
+  readonly restoredMs: number | null;
+  readonly setBackToMs: number | null;
 }
 
 /** Sums over all companies, from the indexes of those that are owned or wait. */
@@ -116,8 +119,11 @@ export async function readServerView(postgres: Postgres): Promise<ServerView> {
        (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,
        current_setting('max_connections')::bigint AS "maxConnections",
        (SELECT coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)) * 1000, 0)::bigint
-        FROM pg_stat_activity WHERE backend_type = 'client backend') AS "oldestTransactionMs"`,
+        FROM pg_stat_activity WHERE backend_type = 'client backend') AS "oldestTransactionMs",
+       CASE WHEN t.number > 1 THEN ${epochMs("t.started_at")} END AS "restoredMs",
+       ${epochMs("t.set_back_to")} AS "setBackToMs"
+     FROM fintoro_mirror.timeline t`,
   );
-  assert(server, "a statement without FROM gives a row");
+  assert(server, "the table timeline has one row");
   return server;
 }

@@ -1,6 +1,7 @@
 import { MirrorError } from "../../base/errors.ts";
 import type { Postgres, Sql } from "./connection.ts";
 import { epochMs, intervalOf } from "./sql-time.ts";
+import { epochBaseSql } from "./timeline-table.ts";
 
 /** One node's right to write a company outside its process. */
 export interface Owner {
@@ -180,7 +181,8 @@ async function takeOver(sql: Sql, company: string, node: string, ttlMs: number):
 }
 
 const firstEpoch = `INSERT INTO fintoro_mirror.owners (company, epoch, node, expires_at)
-  VALUES ($1, 1, $2, clock_timestamp() + ${intervalOf("$3")}) ON CONFLICT DO NOTHING RETURNING epoch`;
+  SELECT $1, ${epochBaseSql} + 1, $2, clock_timestamp() + ${intervalOf("$3")} FROM fintoro_mirror.timeline
+  ON CONFLICT DO NOTHING RETURNING epoch`;
 
 const nextEpoch = `UPDATE fintoro_mirror.owners
   SET epoch = epoch + 1, node = $2, expires_at = clock_timestamp() + ${intervalOf("$3")}

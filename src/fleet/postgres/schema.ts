@@ -70,6 +70,14 @@ const migrations: readonly (readonly string[])[] = [
     "DROP INDEX fintoro_mirror.inbox_received",
     "CREATE INDEX inbox_received ON fintoro_mirror.inbox (received_at)",
   ],
+  [
+    // One row.
+    `CREATE TABLE fintoro_mirror.timeline (
+      number bigint NOT NULL, id uuid NOT NULL, beats bigint NOT NULL, started_at timestamptz NOT NULL DEFAULT now(),
+      seen_at timestamptz NOT NULL DEFAULT now(), set_back_to timestamptz, marked_at timestamptz)
+      WITH (fillfactor = 50)`,
+    "INSERT INTO fintoro_mirror.timeline (number, id, beats) VALUES (1, gen_random_uuid(), 0)",
+  ],
 ];
 
 /**

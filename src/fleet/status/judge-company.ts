@@ -20,6 +20,7 @@ export interface FleetProblem {
     | "reads_set_aside"
     | "quarantined"
     | "no_worker"
+    | "restored"
     | "no_receiver"
     | "jobs_wait";
   readonly severity: "difference" | "partial";

@@ -19,6 +19,7 @@ import {
 } from "../postgres/fleet-view.ts";
 import { NodesTable, type NodeRow } from "../postgres/nodes-table.ts";
 import { ReceivingTable } from "../postgres/receiving-table.ts";
+import type { SnapshotSummary } from "../snapshot/snapshot-summary.ts";
 import { judgeCompany, type FleetCompanyStatus, type FleetProblem } from "./judge-company.ts";
 
 /** How the fleet stands, as `fleet status --json` prints it. Times are ISO, by Postgres' clock. */
@@ -33,6 +34,18 @@ export interface FleetStatus {
   /** Jobs that are due and taken by no node, by kind. */
   readonly jobs: Readonly<Record<string, { readonly waiting: number; readonly oldest_ms: number }>>;
   readonly postgres: PostgresNumbers;
+  /** Null: Postgres was never restored from a backup. */
+  readonly restored: RestoredDatabase | null;
+}
+
+/** What Postgres lacks since a backup was restored. */
+interface RestoredDatabase {
+  /** When a worker noticed. */
+  readonly at: string;
+  /** The last moment that the backup has. */
+  readonly set_back_to: string | null;
+  /** Companies that were not read whole since: what deliveries said between may be missing. */
+  readonly companies_left: number;
 }
 
 /** A node as its last heartbeat says. */
@@ -94,9 +107,10 @@ export async function readFleetStatus(question: FleetStatusQuestion): Promise<Fl
   const nodes = (await new NodesTable(postgres).list()).map((row) => nodeStatus(row, nowMs));
   const span = (await new ReceivingTable(postgres).spansSince(nowMs - dayMs)).at(-1) ?? null;
   const waiting = await readWaitingJobs(postgres);
+  const restored = restoredDatabase(server, views);
   return {
     at: isoTime(nowMs),
-    problems: fleetProblems({ views, nodes, span, waiting, nowMs }),
+    problems: fleetProblems({ views, nodes, span, waiting, nowMs, restored }),
     companies: Object.fromEntries(shown.map((view) => [view.company, companyStatus(view, surroundings)])),
     nodes,
     receiving: span && { since: isoTime(span.startedMs), seen_at: isoTime(span.seenMs) },
@@ -104,6 +118,7 @@ export async function readFleetStatus(question: FleetStatusQuestion): Promise<Fl
       waiting.map(({ kind, count, oldestMs }) => [kind, { waiting: count, oldest_ms: Math.round(oldestMs) }]),
     ),
     postgres: numbersOf(server),
+    restored,
   };
 }
 
@@ -156,15 +171,27 @@ function nodeStatus({ startedAtMs, seenAtMs, ...row }: NodeRow, nowMs: number): 
   return { ...row, started_at: isoTime(startedAtMs), seen_at: isoTime(seenAtMs), lost };
 }
 
+function restoredDatabase(
+  { restoredMs, setBackToMs }: ServerView,
+  views: readonly CompanyView[],
+): RestoredDatabase | null {
+  if (restoredMs === null) return null;
+  const isLeft = ({ summary }: CompanyView) =>
+    !(Date.parse((summary as SnapshotSummary | null)?.whole_at ?? "") > restoredMs);
+  const set_back_to = setBackToMs === null ? null : isoTime(setBackToMs);
+  return { at: isoTime(restoredMs), set_back_to, companies_left: views.filter(isLeft).length };
+}
+
 interface FleetFacts {
   readonly views: readonly CompanyView[];
   readonly nodes: readonly FleetNodeStatus[];
   readonly span: Span | null;
   readonly waiting: readonly WaitingJobs[];
   readonly nowMs: number;
+  readonly restored: RestoredDatabase | null;
 }
 
-function fleetProblems({ views, nodes, span, waiting, nowMs }: FleetFacts): FleetProblem[] {
+function fleetProblems({ views, nodes, span, waiting, nowMs, restored }: FleetFacts): FleetProblem[] {
   const problems: FleetProblem[] = [];
   const add = (kind: FleetProblem["kind"], message: string) =>
     problems.push({ kind, severity: "difference", message });
@@ -174,10 +201,17 @@ function fleetProblems({ views, nodes, span, waiting, nowMs }: FleetFacts): Flee
     add("no_receiver", `no receiver has answered deliveries for ${formatDuration(nowMs - span.seenMs)}`);
   else if (!span && !isThere("work") && views.some(({ receives }) => receives))
     add("no_receiver", "no receiver runs: nobody answers deliveries");
+  if (restored && restored.companies_left > 0) add("restored", restoredText(restored));
   const oldestMs = Math.max(0, ...waiting.map((one) => one.oldestMs));
   if (oldestMs > placeWithinMs)
     add("jobs_wait", `jobs wait for a free place for ${formatDuration(oldestMs)}: run more workers`);
   return problems;
+}
+
+function restoredText({ set_back_to, companies_left }: RestoredDatabase): string {
+  const from = set_back_to === null ? "" : ` of ${set_back_to}`;
+  const left = `${companies_left === 1 ? "a company was" : `${companies_left} companies were`} not read whole since`;
+  return `Postgres was restored from a backup${from}, or replaced: ${left}; run \`fleet add\` and \`fleet remove\` again for what they changed meanwhile`;
 }
 
 function numbersOf(server: ServerView): PostgresNumbers {

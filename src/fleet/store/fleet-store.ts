@@ -6,6 +6,18 @@ export interface WriteRight {
   readonly assertHeld: () => void;
 }
 
+/** A small text that is stored, up to so many bytes. Throws as `FleetStore.read`. */
+export async function readText(
+  store: Pick<FleetStore, "read">,
+  key: string,
+  mostBytes: number,
+  signal: AbortSignal,
+): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of store.read(key, mostBytes, signal)) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
 /**
  * What all nodes read and write besides Postgres: a folder that they share, or a prefix in an object store.
  *

@@ -12,11 +12,12 @@ import { UptimeLog, type Span } from "../../state/uptime-log.ts";
 import type { Job } from "../jobs/job-engine.ts";
 import { whileOwned, type Lease } from "../ownership/ownership.ts";
 import type { CompanyRow } from "../postgres/companies-table.ts";
+import type { Timeline } from "../postgres/timeline-table.ts";
 import type { FleetTables } from "./fleet-tables.ts";
 import { CompanySnapshots, type Snapshots } from "./company-snapshots.ts";
 import { followInbox, inboxPosition } from "./drain.ts";
 import type { InboxWatch } from "./inbox-watch.ts";
-import { continuesLocally, discardMirror, discardReport, noteEpoch } from "./local-mirror.ts";
+import { continuesLocally, discardMirror, discardReport, noteEpoch, noteTimeline } from "./local-mirror.ts";
 import { FleetPermits } from "./permits.ts";
 import type { ReceivingTimes } from "./receiving-times.ts";
 
@@ -27,10 +28,11 @@ export interface AssignmentContext {
   readonly shared: Omit<SharedParts, "afterRuns"> & {
     readonly afterRuns: Pick<AfterRunQueue, "add" | "isPending">;
   };
-  readonly tables: Pick<FleetTables, "budgets" | "companies" | "inbox" | "snapshots">;
+  readonly tables: Pick<FleetTables, "budgets" | "companies" | "inbox">;
   readonly snapshots: Snapshots;
   readonly inboxWatch: Pick<InboxWatch, "moved" | "isDrained">;
   readonly receivingTimes: Pick<ReceivingTimes, "since">;
+  readonly timeline: { readonly current: Timeline };
   /** Aborts when there is no more time for snapshots: the node stops. */
   readonly cutOff: AbortSignal;
   /** Publishes the mirror so often while it changes, ms. */
@@ -101,6 +103,8 @@ export class Assignment {
   /** Monotonic. */
   private idleSinceMs: number | null = null;
   private readonly continues: boolean;
+  /** At the claim: a later one ends the ownership. */
+  private readonly timeline: Timeline;
 
   constructor(context: AssignmentContext, { lease, job, settings, row }: AssignedCompany) {
     const { daemon, shared, tables, receivingTimes, snapshots, snapshotEveryMs: everyMs, cutOff } = context;
@@ -127,7 +131,10 @@ export class Assignment {
       clock,
       log,
     });
-    this.receivedSpans = receivingTimes.since(row.addedAtMs);
+    this.timeline = context.timeline.current;
+    const { setBackToMs, startedMs } = this.timeline;
+    // What was received before may be lost with what the backup lacks.
+    this.receivedSpans = receivingTimes.since(Math.max(row.addedAtMs, setBackToMs === null ? 0 : startedMs));
     const isHeld = () => lease.isHeld();
     const onOpen = (mirror: Mirror) => this.noteOpened(mirror);
     const hooks = { isHeld, requests, receivedSpans: this.receivedSpans, onOpen };
@@ -196,7 +203,7 @@ export class Assignment {
     const { lease, files, context, log } = this;
     const { epoch } = lease;
     if (this.continues) return log.info("claimed: goes on from the mirror that is here", { epoch });
-    const pointer = await context.tables.snapshots.current(this.company);
+    const pointer = await context.snapshots.current(this.company, this.timeline, lease.lost);
     discardReport(files);
     if (!pointer) {
       discardMirror(files);
@@ -209,6 +216,7 @@ export class Assignment {
 
   /** The mirror is open; nothing was read or sent yet. */
   private noteOpened(mirror: Mirror): void {
+    noteTimeline(mirror, this.timeline);
     noteEpoch(mirror, this.lease);
     new UptimeLog(mirror.db).merge(this.receivedSpans());
   }

@@ -5,6 +5,7 @@ import type { MirrorFiles } from "../../config/mirror-files.ts";
 import type { EndedRun } from "../../daemon/runs/run-queue.ts";
 import { whileOwned, type Lease, type Ownership } from "../ownership/ownership.ts";
 import type { SnapshotPointer } from "../postgres/snapshots-table.ts";
+import type { Timeline } from "../postgres/timeline-table.ts";
 
 /** Where mirrors are while no process has them. */
 export interface Snapshots {
@@ -16,6 +17,12 @@ export interface Snapshots {
   ) => Promise<SnapshotPointer | null>;
   /** Puts a published mirror into its place on this node. */
   readonly restore: (pointer: SnapshotPointer, files: MirrorFiles, signal: AbortSignal) => Promise<void>;
+  /** The one that the company goes on from; null: none was published. */
+  readonly current: (
+    company: string,
+    timeline: Timeline,
+    signal: AbortSignal,
+  ) => Promise<SnapshotPointer | null>;
 }
 
 /** What the snapshots of one ownership are made with. */

@@ -11,12 +11,14 @@ import type { Ownership } from "../ownership/ownership.ts";
 import type { Postgres } from "../postgres/connection.ts";
 import type { NodeFacts } from "../postgres/nodes-table.ts";
 import { findWaitingCompanies } from "../postgres/owners-table.ts";
+import type { StoredMark } from "../snapshot/timeline-mark.ts";
 import type { Snapshots } from "./company-snapshots.ts";
 import { Assignments, type AssignmentsTimes } from "./assignments.ts";
 import type { FleetTables } from "./fleet-tables.ts";
 import { InboxWatch } from "./inbox-watch.ts";
 import type { NodeLoops, RepeatedStep } from "./node-loops.ts";
 import { ReceivingTimes } from "./receiving-times.ts";
+import { TimelineWatch } from "./timeline-watch.ts";
 
 /** What a node is made of. */
 export interface FleetNodeParts {
@@ -27,6 +29,7 @@ export interface FleetNodeParts {
   readonly tables: FleetTables;
   readonly engine: JobEngine;
   readonly snapshots: Snapshots;
+  readonly storedMark: StoredMark;
   /** The config of a company of the fleet on this node. Throws MirrorError `config`. */
   readonly configOf: (name: string, document: unknown) => Config;
   /** What follows a run was made, and the company is still owned. Never rejects. */
@@ -52,6 +55,7 @@ export interface NodeTimes extends AssignmentsTimes {
   readonly configMs: number;
   readonly scheduleMs: number;
   readonly pruneMs: number;
+  readonly markMs: number;
   /** No snapshot lasts longer than that when the node stops. */
   readonly stopMs: number;
 }
@@ -65,6 +69,7 @@ const usualTimes: NodeTimes = {
   configMs: 10_000,
   scheduleMs: 5_000,
   pruneMs: 600_000,
+  markMs: 5_000,
   idleMs: 90_000,
   fullIdleMs: 5_000,
   rivalMs: 15_000,
@@ -96,6 +101,7 @@ export class FleetNode {
   private readonly loops: NodeLoops;
   private readonly inboxWatch: InboxWatch;
   private readonly receivingTimes: ReceivingTimes;
+  private readonly timeline: TimelineWatch;
   private readonly parts: FleetNodeParts;
   private readonly times: NodeTimes;
   /** Until everything is released: leases are renewed and jobs kept. */
@@ -112,11 +118,18 @@ export class FleetNode {
     const times = { ...usualTimes, ...parts.times };
     this.inboxWatch = new InboxWatch({ inbox: tables.inbox, clock, log });
     this.receivingTimes = new ReceivingTimes({ receiving: tables.receiving, clock, log });
+    this.timeline = new TimelineWatch({
+      table: tables.timeline,
+      stored: parts.storedMark,
+      log,
+      closed: this.closed.signal,
+    });
     const keeper = new LeaseKeeper({ owners: tables.owners, node, clock, log });
     const shared = { runPlaces: new RunPlaces(), turns: new LoopTurns(() => clock.monotonicMs()) };
-    const { inboxWatch, receivingTimes } = this;
+    const { inboxWatch, receivingTimes, timeline } = this;
     const cutOff = this.cutOff.signal;
-    const assignment = { shared, tables, snapshots, inboxWatch, receivingTimes, cutOff, snapshotEveryMs };
+    const watches = { inboxWatch, receivingTimes, timeline };
+    const assignment = { shared, tables, snapshots, ...watches, cutOff, snapshotEveryMs };
     const { configOf, publishReport } = parts;
     this.parts = parts;
     this.capacity = capacity;
@@ -131,6 +144,7 @@ export class FleetNode {
   async start(): Promise<void> {
     const { times, parts } = this;
     const { signal } = this.closed;
+    await this.timeline.start();
     await parts.tables.nodes.register(this.facts());
     await this.receivingTimes.read();
     const scheduledRuns = new ScheduledRuns({ ...parts, log: parts.process.log });
@@ -143,6 +157,11 @@ export class FleetNode {
         step: () => this.assignments.keepJobs(),
       },
       { what: "the node's heartbeat", everyMs: () => times.beatMs, step: () => this.beat() },
+      {
+        what: "noting the timeline",
+        everyMs: () => jittered(times.markMs),
+        step: () => this.timeline.mark(),
+      },
       { what: "the safety net", everyMs: () => jittered(times.netMs), step: () => this.castNet() },
       { what: "sending scheduled runs", everyMs: () => times.scheduleMs, step: () => scheduledRuns.send() },
       { what: "reading configs", everyMs: () => times.configMs, step: () => this.readConfigs() },
@@ -183,6 +202,7 @@ export class FleetNode {
   private async fetch(): Promise<void> {
     const { assignments, parts } = this;
     this.hasFetched = false;
+    await this.timeline.look();
     // Each kind is the first one in its turn: where places are few, none waits for all of another.
     this.fetches++;
     for (const index of jobKinds.keys()) {
@@ -200,6 +220,7 @@ export class FleetNode {
   }
 
   private async beat(): Promise<void> {
+    await this.timeline.beat();
     const { draining } = await this.parts.tables.nodes.beat(this.facts());
     if (draining && !this.assignments.draining) void this.assignments.drain("the node is drained");
   }

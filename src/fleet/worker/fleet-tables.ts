@@ -7,6 +7,7 @@ import { OwnersTable } from "../postgres/owners-table.ts";
 import { ReceivingTable } from "../postgres/receiving-table.ts";
 import { ReportsTable } from "../postgres/reports-table.ts";
 import { SnapshotsTable } from "../postgres/snapshots-table.ts";
+import { TimelineTable } from "../postgres/timeline-table.ts";
 
 /** All tables of the fleet, on one pool of connections. */
 export interface FleetTables {
@@ -18,6 +19,7 @@ export interface FleetTables {
   readonly receiving: ReceivingTable;
   readonly reports: ReportsTable;
   readonly snapshots: SnapshotsTable;
+  readonly timeline: TimelineTable;
 }
 
 /** Sends nothing. */
@@ -31,5 +33,6 @@ export function fleetTables(postgres: Postgres): FleetTables {
     receiving: new ReceivingTable(postgres),
     reports: new ReportsTable(postgres),
     snapshots: new SnapshotsTable(postgres),
+    timeline: new TimelineTable(postgres),
   };
 }

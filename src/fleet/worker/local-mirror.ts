@@ -2,14 +2,18 @@ import { existsSync, rmSync } from "node:fs";
 import path from "node:path";
 import { makeFolders } from "../../base/atomic-file.ts";
 import type { MirrorFiles } from "../../config/mirror-files.ts";
-import { Meta } from "../../state/meta.ts";
+import { inboxPositionKey, Meta } from "../../state/meta.ts";
 import type { Mirror } from "../../state/mirror.ts";
+import { UptimeLog } from "../../state/uptime-log.ts";
 import { openDatabase, type Db } from "../../store/database.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
 import type { Ownership } from "../ownership/ownership.ts";
+import type { Timeline } from "../postgres/timeline-table.ts";
 
 /** Where a mirror notes in which epoch it was opened last. */
 const epochKey = "fleet";
+/** Where it notes on which timeline of the database; never written: the first one. */
+const timelineKey = "fleet_timeline";
 
 /**
  * Is the file of an earlier ownership the newest state of the company? It is where this node owned the company in the
@@ -53,4 +57,18 @@ export function discardMirror({ mirror, lock: lockFile, verified, compared }: Mi
 /** Notes in the mirror that it belongs to this ownership from now on. */
 export function noteEpoch(mirror: Mirror, { epoch }: Pick<Ownership, "epoch">): void {
   mirror.apply(() => mirror.meta.set(epochKey, epoch));
+}
+
+/**
+ * Notes on which timeline of the database the mirror is. On a new one deliveries have other numbers, so the inbox is read
+ * from its beginning; and those that were received before may be lost, so nothing counts as received: the next run reads
+ * everything.
+ */
+export function noteTimeline(mirror: Mirror, { number }: Pick<Timeline, "number">): void {
+  if (Number(mirror.meta.get(timelineKey) ?? 1) === number) return;
+  mirror.apply(() => {
+    mirror.meta.set(timelineKey, number);
+    mirror.meta.set(inboxPositionKey, 0);
+    new UptimeLog(mirror.db).forget();
+  });
 }

@@ -7,9 +7,11 @@ import { configOfCompany } from "../../../fleet/config/company-document.ts";
 import type { JobEngine } from "../../../fleet/jobs/job-engine.ts";
 import type { Postgres } from "../../../fleet/postgres/connection.ts";
 import { FleetCompanies } from "../../../fleet/receiver/fleet-companies.ts";
+import { currentSnapshot } from "../../../fleet/snapshot/current-snapshot.ts";
 import { makeSnapshot } from "../../../fleet/snapshot/make-snapshot.ts";
 import { MirrorThreads } from "../../../fleet/snapshot/mirror-threads.ts";
 import { restoreSnapshot } from "../../../fleet/snapshot/restore-snapshot.ts";
+import { storedMark } from "../../../fleet/snapshot/timeline-mark.ts";
 import type { FleetStore } from "../../../fleet/store/fleet-store.ts";
 import { openFleetStore, proveStore } from "../../../fleet/store/open-store.ts";
 import type { Snapshots } from "../../../fleet/worker/company-snapshots.ts";
@@ -64,6 +66,7 @@ export async function openNode(
     tables,
     engine,
     snapshots: openSnapshots(context, store, tables),
+    storedMark: storedMark(store, dataDir),
     configOf: (company, document) => configOfCompany(company, document, surroundings),
     publishReport: reports ? reportPublisher(context, reports, tables) : () => Promise.resolve(),
     node: name,
@@ -85,6 +88,7 @@ function openSnapshots(
       makeSnapshot({ ownership, files, store, snapshots, threads, clock, log, version, signal }),
     restore: (pointer, files, signal) =>
       restoreSnapshot({ company: pointer.company, pointer, store, files, threads, signal }),
+    current: (company, timeline, signal) => currentSnapshot({ company, timeline, snapshots, store, signal }),
   };
 }
 
