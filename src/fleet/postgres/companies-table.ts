@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Postgres } from "./connection.ts";
 import { assertOwner, liveRival, lockAccountName, type Owner } from "./owners-table.ts";
 import { epochMs } from "./sql-time.ts";
@@ -21,6 +22,13 @@ export interface ChangedCompanies {
   readonly companies: readonly CompanyRow[];
   /** By Postgres' clock. */
   readonly asOfMs: number;
+}
+
+/** Two tokens of one company of the service are one account: they share a budget. */
+export function accountOf(baseUrl: string, name: string): string {
+  return createHash("sha256")
+    .update(JSON.stringify([baseUrl, name]))
+    .digest("hex");
 }
 
 /** Longer than a transaction that changes companies lasts: a change may become visible so long after its time. */

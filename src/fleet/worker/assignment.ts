@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { hintOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
@@ -11,7 +10,7 @@ import type { Mirror } from "../../state/mirror.ts";
 import { UptimeLog, type Span } from "../../state/uptime-log.ts";
 import type { Job } from "../jobs/job-engine.ts";
 import { whileOwned, type Lease } from "../ownership/ownership.ts";
-import type { CompanyRow } from "../postgres/companies-table.ts";
+import { accountOf, type CompanyRow } from "../postgres/companies-table.ts";
 import type { Timeline } from "../postgres/timeline-table.ts";
 import type { FleetTables } from "./fleet-tables.ts";
 import { CompanySnapshots, type Snapshots } from "./company-snapshots.ts";
@@ -295,11 +294,4 @@ export class Assignment {
     if (this.idleSinceMs === null || clock.monotonicMs() - this.idleSinceMs < idleMs) return false;
     return this.snapshots.publish("before the release");
   }
-}
-
-/** Two tokens of one company of the service are one account: they share a budget. */
-function accountOf(baseUrl: string, name: string): string {
-  return createHash("sha256")
-    .update(JSON.stringify([baseUrl, name]))
-    .digest("hex");
 }
