@@ -114,6 +114,11 @@ export class CompanySupervisor {
     return this.runtime?.mirror.db.open ? this.runtime : null;
   }
 
+  /** Why the mirror could not be opened, or cannot be used; null: it is open, or is being opened. */
+  get problem(): string | null {
+    return this.runtime ? null : this.closedState.message;
+  }
+
   /** When there is something to do next, epoch ms; null: nothing is known. What is under way counts as now. */
   nextWorkMs(): number | null {
     const { runtime, settings } = this;

@@ -1,4 +1,4 @@
-import { hintOf, messageOf } from "../../base/errors.ts";
+import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
 import type { SharedParts } from "../../daemon/company-runtime.ts";
@@ -38,6 +38,8 @@ export interface AssignmentContext {
   readonly snapshotEveryMs: number;
   /** A company is looked at again after that, ms, whose account is owned through another one. */
   readonly rivalMs: number;
+  /** A company whose mirror cannot be used here is given back after that, ms. */
+  readonly openMs: number;
   /** A company without work is released after that, ms. Shorter where others wait for the place. */
   readonly idleMs: () => number;
 }
@@ -99,6 +101,8 @@ export class Assignment {
   private readonly receivedSpans: () => readonly Span[];
   /** What follows the inbox, and the opened mirror that it fills. */
   private following: { readonly opened: OpenedCompany; readonly end: AbortController } | null = null;
+  /** Since when, and when last, the mirror could not be used; monotonic. */
+  private brokenMs: { readonly first: number; readonly last: number } | null = null;
   /** Monotonic. */
   private idleSinceMs: number | null = null;
   private readonly continues: boolean;
@@ -225,12 +229,34 @@ export class Assignment {
     const ending = AbortSignal.any([this.lease.lost, this.releasing.signal]);
     for (; !ending.aborted; await clock.sleep(lookEveryMs, ending)) {
       const { opened } = this.supervisor;
+      if (this.isUnusable()) await this.abandonMirror();
       if (!opened) continue;
       this.followInbox(opened);
       await this.isAccountNoted();
       await this.snapshots.publishIfDue(this.supervisor.counters.lastRun);
       if (await this.isIdle()) this.release("there is nothing to do");
     }
+  }
+
+  /** Was there no mirror that could be used, for too long? One that breaks again and again is none. */
+  private isUnusable(): boolean {
+    const { daemon, openMs } = this.context;
+    const nowMs = daemon.clock.monotonicMs();
+    const { brokenMs } = this;
+    if (this.supervisor.problem !== null) this.brokenMs = { first: brokenMs?.first ?? nowMs, last: nowMs };
+    else if (brokenMs && nowMs - brokenMs.last > openMs / 2) this.brokenMs = null;
+    return this.brokenMs !== null && this.brokenMs.last - this.brokenMs.first >= openMs;
+  }
+
+  /** Ends it as failed: whoever takes the company next restores it. */
+  private async abandonMirror(): Promise<never> {
+    const { supervisor, files } = this;
+    const why = supervisor.problem ?? "";
+    await supervisor.stop(0);
+    discardMirror(files);
+    throw new MirrorError("database", `the mirror could not be used on this node, and was removed: ${why}`, {
+      hint: "It is restored from its snapshot. If that happens again, check the disk of this node.",
+    });
   }
 
   /** Fills the mirror from the fleet's inbox, as long as it is open. */

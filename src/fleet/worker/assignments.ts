@@ -14,7 +14,7 @@ import { Assignment, type AssignmentContext, type AssignmentEnd } from "./assign
 export interface AssignmentsParts {
   readonly process: Pick<ProcessContext, "clock" | "log">;
   readonly daemonOf: (config: Config) => Promise<DaemonContext>;
-  readonly assignment: Omit<AssignmentContext, "daemon" | "shared" | "idleMs" | "rivalMs"> & {
+  readonly assignment: Omit<AssignmentContext, "daemon" | "shared" | "idleMs" | "rivalMs" | "openMs"> & {
     readonly shared: Omit<AssignmentContext["shared"], "afterRuns">;
   };
   readonly engine: Pick<JobEngine, "complete" | "fail" | "send" | "sendLater" | "touch">;
@@ -35,6 +35,8 @@ export interface AssignmentsTimes {
   readonly fullIdleMs: number;
   /** A company is looked at again after that: one whose account is owned elsewhere, and one that failed. */
   readonly rivalMs: number;
+  /** A company whose mirror cannot be used here is given back after that. */
+  readonly openMs: number;
   /** After the first failure; twice that after the second, and so on. */
   readonly failedMs: number;
   /** Held for so long, a company does no harm to its process. */
@@ -252,8 +254,9 @@ export class Assignments {
     const idleMs = () => (this.freePlaces > 0 ? times.idleMs : times.fullIdleMs);
     const shared = { ...assignment.shared, afterRuns };
     const log = companyLog(process.log, name);
-    const { rivalMs } = times;
-    const context: AssignmentContext = { ...assignment, daemon: { ...daemon, log }, shared, idleMs, rivalMs };
+    const { rivalMs, openMs } = times;
+    const held = { ...assignment, daemon: { ...daemon, log }, shared };
+    const context: AssignmentContext = { ...held, idleMs, rivalMs, openMs };
     return { context, settings };
   }
 

@@ -73,6 +73,7 @@ const usualTimes: NodeTimes = {
   idleMs: 90_000,
   fullIdleMs: 5_000,
   rivalMs: 15_000,
+  openMs: 120_000,
   failedMs: 30_000,
   establishedMs: 60_000,
   stopMs: 18_000,

@@ -1,4 +1,6 @@
+import { closeSync, openSync, writeSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
+import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { expectEqual } from "../../support/equal.ts";
 import { aWorkedFleet, within } from "../../support/fleet-worker.ts";
@@ -7,6 +9,7 @@ import { inMirror, wholeRuns } from "../../support/serve.ts";
 import { startNode } from "../../support/short-node.ts";
 
 const released = "the company is being released";
+const restored = "claimed: restored from a snapshot";
 const goesOn = "claimed: goes on from the mirror that is here";
 
 describeWithPostgres("a node", () => {
@@ -138,4 +141,34 @@ describeWithPostgres("a node", () => {
     await within(20_000, () => published.length > 0, "a report");
     expect(published).toEqual([inMirror(node.company, "SELECT max(seq) FROM _changes")]);
   }, 60_000);
+
+  test("whose file of a company is damaged gives the company back, and goes on from the snapshot", async () => {
+    const fleet = await aWorkedFleet({ records: 3 });
+    await fleet.add("acme", { rate_limit: { window: "1s" } });
+    const node = await startNode(fleet, "one", { times: { openMs: 1_500 } });
+    await within(15_000, () => node.said("acme").includes(released), "a release");
+    await within(5_000, () => node.node.assignments.size === 0, "nothing held");
+    damageTable(node.company.file, "_work");
+    await fleet.engine.send("events", "acme");
+    await within(15_000, () => node.said("acme").includes(goesOn), "a claim");
+    await within(20_000, () => node.said("acme").includes(restored), "the snapshot, restored");
+    await within(
+      15_000,
+      () => node.said("acme").filter((message) => message === released).length > 1,
+      "a release",
+    );
+    expectEqual(node.company);
+  }, 60_000);
 });
+
+/** Overwrites the first page of a table. */
+function damageTable(file: string, table: string): void {
+  const db = new Database(file);
+  const page = Number(db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?").pluck().get(table));
+  const sizeBytes = Number(db.pragma("page_size", { simple: true }));
+  db.pragma("wal_checkpoint(TRUNCATE)");
+  db.close();
+  const handle = openSync(file, "r+");
+  writeSync(handle, Buffer.alloc(sizeBytes, 0xa5), 0, sizeBytes, (page - 1) * sizeBytes);
+  closeSync(handle);
+}
