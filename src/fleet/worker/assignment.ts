@@ -5,18 +5,18 @@ import type { SharedParts } from "../../daemon/company-runtime.ts";
 import { CompanySupervisor } from "../../daemon/company-supervisor.ts";
 import type { CompanySettings, DaemonContext } from "../../daemon/daemon-context.ts";
 import type { AfterRunQueue, AfterRunScope } from "../../daemon/runs/after-run-queue.ts";
-import { pinnedIdentity } from "../../state/meta.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import { UptimeLog, type Span } from "../../state/uptime-log.ts";
 import type { Job } from "../jobs/job-engine.ts";
-import { whileOwned, type Lease } from "../ownership/ownership.ts";
-import { accountOf, type CompanyRow } from "../postgres/companies-table.ts";
+import type { Lease } from "../ownership/ownership.ts";
+import type { CompanyRow } from "../postgres/companies-table.ts";
 import type { Timeline } from "../postgres/timeline-table.ts";
 import type { FleetTables } from "./fleet-tables.ts";
 import { CompanySnapshots, type Snapshots } from "./company-snapshots.ts";
 import { followInbox, inboxPosition } from "./drain.ts";
 import type { InboxWatch } from "./inbox-watch.ts";
 import { continuesLocally, discardMirror, discardReport, noteEpoch, noteTimeline } from "./local-mirror.ts";
+import { NotedAccount } from "./noted-account.ts";
 import { FleetPermits } from "./permits.ts";
 import type { ReceivingTimes } from "./receiving-times.ts";
 
@@ -94,10 +94,7 @@ export class Assignment {
   private readonly releasing = new AbortController();
   /** The config in Postgres that the settings are from, as JSON. */
   document: string;
-  private account: string | null;
-  private noting: Promise<boolean> | null = null;
-  /** Another company of its account is owned now. */
-  private isRival = false;
+  private readonly account: NotedAccount;
   private readonly receivedSpans: () => readonly Span[];
   /** What follows the inbox, and the opened mirror that it fills. */
   private following: { readonly opened: OpenedCompany; readonly end: AbortController } | null = null;
@@ -118,19 +115,26 @@ export class Assignment {
     this.claimedMs = daemon.clock.monotonicMs();
     this.log = daemon.log;
     this.files = mirrorFiles(settings.config, lease.company);
-    this.account = row.account;
     this.document = JSON.stringify(row.config);
     this.continues = continuesLocally(this.files, lease);
     const { windowMs } = settings.config.rateLimit;
     const { clock, log } = daemon;
     const { files } = this;
     this.snapshots = new CompanySnapshots({ lease, files, snapshots, everyMs, cutOff, clock, log });
+    this.account = new NotedAccount({
+      lease,
+      companies: tables.companies,
+      account: row.account,
+      meta: () => this.supervisor.opened?.mirror.meta ?? null,
+      baseUrl: () => this.supervisor.settings.config.baseUrl,
+      onRival: (rival) => this.release(`${rival} has a token of the same company, and is owned now`),
+    });
     const requests = new FleetPermits({
       lease,
       budgets: tables.budgets,
       windowMs,
       continues: this.continues,
-      isAccountNoted: () => this.isAccountNoted(),
+      isAccountNoted: () => this.account.isNoted(),
       clock,
       log,
     });
@@ -174,15 +178,17 @@ export class Assignment {
       await this.prepare();
       supervisor.start();
       await this.workUntilReleased();
-      const nextWorkMs = this.isRival
+      const nextWorkMs = this.account.hasRival
         ? context.daemon.clock.nowMs() + context.rivalMs
         : supervisor.nextWorkMs();
       const inboxSeq = supervisor.opened ? inboxPosition(supervisor.opened.mirror.meta) : 0;
       this.following?.end.abort();
-      await supervisor.stop(this.isRival ? 0 : finishMs);
-      await this.snapshots.publish("last");
+      await supervisor.stop(this.account.hasRival ? 0 : finishMs);
+      const isPublished = await this.snapshots.publish("last");
       if (!lease.isHeld()) return this.lost();
-      return { outcome: "released", nextWorkMs, inboxSeq };
+      // What only this node has is read again by whoever takes the company.
+      const nextMs = isPublished ? nextWorkMs : context.daemon.clock.nowMs();
+      return { outcome: "released", nextWorkMs: nextMs, inboxSeq };
     } catch (error) {
       this.following?.end.abort();
       await supervisor.stop(0);
@@ -232,7 +238,7 @@ export class Assignment {
       if (this.isUnusable()) await this.abandonMirror();
       if (!opened) continue;
       this.followInbox(opened);
-      await this.isAccountNoted();
+      await this.account.isNoted();
       await this.snapshots.publishIfDue(this.supervisor.counters.lastRun);
       if (await this.isIdle()) this.release("there is nothing to do");
     }
@@ -278,31 +284,6 @@ export class Assignment {
       if (!closed.aborted && opened.mirror.db.open)
         log.warn("the inbox is not read now", { error: messageOf(error) });
     });
-  }
-
-  /** One question at a time, for all requests that wait for it. */
-  private isAccountNoted(): Promise<boolean> {
-    return (this.noting ??= this.noteAccount().finally(() => (this.noting = null)));
-  }
-
-  /**
-   * Notes in Postgres which company of the service this is, once the service has said it. False: it could not be noted,
-   * or another company of the same account is owned now; then this one is released.
-   */
-  private async noteAccount(): Promise<boolean> {
-    const { lease, supervisor, context } = this;
-    const pinned = supervisor.opened && pinnedIdentity(supervisor.opened.mirror.meta);
-    if (!pinned) return true;
-    const account = accountOf(supervisor.settings.config.baseUrl, pinned.name);
-    if (account === this.account) return true;
-    const rival = await whileOwned(lease, () => context.tables.companies.setAccount(lease, account));
-    if (rival === undefined) return false;
-    if (rival === null) this.account = account;
-    else {
-      this.isRival = true;
-      this.release(`${rival} has a token of the same company, and is owned now`);
-    }
-    return rival === null;
   }
 
   /** Nothing was under way for a while, nothing is due soon, and the mirror is published. */

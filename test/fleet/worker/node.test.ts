@@ -1,4 +1,5 @@
-import { closeSync, openSync, writeSync } from "node:fs";
+import { closeSync, openSync, writeFileSync, writeSync } from "node:fs";
+import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
@@ -87,6 +88,24 @@ describeWithPostgres("a node", () => {
     expect(one.node.assignments.counts.claims).toMatchObject({ claimed: 1, owned: 0 });
   }, 60_000);
 
+  test("that releases a company unpublished leaves a job that is due at once: the next one has to read it again", async () => {
+    const fleet = await aWorkedFleet({ records: 3 });
+    writeFileSync(path.join(fleet.company.folder, "snapshots"), "no folder");
+    await fleet.add("acme", { schedule: { sync: "15 2 * * *", publish: "off" } });
+    const node = await startNode(fleet, "one");
+    await within(
+      15_000,
+      () => node.said("acme").includes("the snapshot could not be published"),
+      "a failure",
+    );
+    expect(await fleet.tables.nodes.drain("one")).toBe(true);
+    await within(15_000, () => node.node.assignments.size === 0, "nothing held");
+    const due = await fleet.postgres.query(
+      "SELECT name FROM pgboss.job WHERE name = 'later' AND state = 'created' AND start_after <= now()",
+    );
+    expect(due).toHaveLength(1);
+  }, 60_000);
+
   test("never owns two tokens of one company of the service at a time", async () => {
     const fleet = await aWorkedFleet({ records: 3 });
     const node = await startNode(fleet, "one", { times: { idleMs: 2_000 } });
@@ -124,7 +143,7 @@ describeWithPostgres("a node", () => {
     const isRead = async (name: string) => (await fleet.tables.snapshots.current(name))?.facts["last_run"];
     await within(40_000, async () => Boolean((await isRead("acme")) && (await isRead("twin"))), "both, read");
     const readers = proxy.asked
-      .filter(({ path }) => path !== "/whoami")
+      .filter((request) => request.path !== "/whoami")
       .map(({ headers }) => headers["accept-language"]);
     const turns = readers.filter((reader, index) => reader !== readers[index - 1]);
     expect(turns).toHaveLength(2);
