@@ -71,10 +71,10 @@ export class SnapshotsTable {
       await insertChanges(sql, company, changesAfter(publishedSeq));
       await movePointer(sql, owner, snapshot);
       // Last: receivers wait for this row.
-      await sql.query(
-        `UPDATE fintoro_mirror.inbox_heads SET drained = least(seq, greatest(drained, $2)) WHERE company = $1`,
-        [company, snapshot.inboxSeq],
-      );
+      await sql.query(`UPDATE fintoro_mirror.inbox_heads SET drained = least(seq, $2) WHERE company = $1`, [
+        company,
+        snapshot.inboxSeq,
+      ]);
     });
   }
 

@@ -102,7 +102,8 @@ export class Assignment {
   private brokenMs: { readonly first: number; readonly last: number } | null = null;
   /** Monotonic. */
   private idleSinceMs: number | null = null;
-  private readonly continues: boolean;
+  /** Is its mirror the file that was here? Known once it is prepared. */
+  private continues = false;
   /** At the claim: a later one ends the ownership. */
   private readonly timeline: Timeline;
 
@@ -116,7 +117,6 @@ export class Assignment {
     this.log = daemon.log;
     this.files = mirrorFiles(settings.config, lease.company);
     this.document = JSON.stringify(row.config);
-    this.continues = continuesLocally(this.files, lease);
     const { windowMs } = settings.config.rateLimit;
     const { clock, log } = daemon;
     const { files } = this;
@@ -133,7 +133,7 @@ export class Assignment {
       lease,
       budgets: tables.budgets,
       windowMs,
-      continues: this.continues,
+      continues: () => this.continues,
       isAccountNoted: () => this.account.isNoted(),
       clock,
       log,
@@ -211,8 +211,9 @@ export class Assignment {
   private async prepare(): Promise<void> {
     const { lease, files, context, log } = this;
     const { epoch } = lease;
-    if (this.continues) return log.info("claimed: goes on from the mirror that is here", { epoch });
     const pointer = await context.snapshots.current(this.company, this.timeline, lease.lost);
+    this.continues = continuesLocally(files, lease, pointer);
+    if (this.continues) return log.info("claimed: goes on from the mirror that is here", { epoch });
     discardReport(files);
     if (!pointer) {
       discardMirror(files);

@@ -8,7 +8,9 @@ import { UptimeLog } from "../../state/uptime-log.ts";
 import { openDatabase, type Db } from "../../store/database.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
 import type { Ownership } from "../ownership/ownership.ts";
+import type { SnapshotPointer } from "../postgres/snapshots-table.ts";
 import type { Timeline } from "../postgres/timeline-table.ts";
+import { readMirrorPosition } from "../snapshot/mirror-position.ts";
 
 /** Where a mirror notes in which epoch it was opened last. */
 const epochKey = "fleet";
@@ -17,14 +19,23 @@ const timelineKey = "fleet_timeline";
 
 /**
  * Is the file of an earlier ownership the newest state of the company? It is where this node owned the company in the
- * epoch directly before: then nobody wrote between, and it is newer than any snapshot.
+ * epoch directly before: then nobody wrote between, and it is newer than any snapshot. Unless the disk was set back
+ * meanwhile: then what is published is ahead of it.
+ *
+ * @param published null: no snapshot is
  */
-export function continuesLocally({ mirror }: MirrorFiles, { epoch }: Pick<Ownership, "epoch">): boolean {
+export function continuesLocally(
+  { mirror }: MirrorFiles,
+  { epoch }: Pick<Ownership, "epoch">,
+  published: Pick<SnapshotPointer, "seq" | "inboxSeq"> | null,
+): boolean {
   if (!existsSync(mirror)) return false;
   let db: Db | null = null;
   try {
     db = openDatabase(mirror, { readonly: true });
-    return new Meta(db).get(epochKey) === epoch - 1;
+    const { seq, inboxSeq } = readMirrorPosition(db);
+    const isBehind = published !== null && (seq < published.seq || inboxSeq < published.inboxSeq);
+    return new Meta(db).get(epochKey) === epoch - 1 && !isBehind;
   } catch {
     // A file that cannot be read is no state to go on from.
     return false;

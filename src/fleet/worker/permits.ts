@@ -15,7 +15,7 @@ export interface FleetPermitsParts {
   /** The counting period of the service. */
   readonly windowMs: number;
   /** Does this node's rate limiter know what was sent for the company before, because its state stayed here? */
-  readonly continues: boolean;
+  readonly continues: () => boolean;
   /** Does Postgres know which company of the service this is, as far as the service has said it? */
   readonly isAccountNoted: () => Promise<boolean>;
   readonly clock: Clock;
@@ -135,7 +135,7 @@ export class FleetPermits implements RequestGuard {
   private async ask(spentMs: number): Promise<PermitBlock> {
     const { lease, budgets, continues } = this.parts;
     try {
-      return await budgets.take(lease, { count: blockSize, spentMs, continues });
+      return await budgets.take(lease, { count: blockSize, spentMs, continues: continues() });
     } catch (error) {
       if (error instanceof MirrorError && error.kind === "locked") lease.end(error.message);
       if (!(error instanceof MirrorError && error.retryable)) throw error;

@@ -32,7 +32,7 @@ function somePermits(take: (asked: number) => PermitBlock | Error) {
   };
   const account = { isNoted: true };
   const isAccountNoted = () => Promise.resolve(account.isNoted);
-  const owned = { lease, budgets, windowMs: 60_000, continues: false, isAccountNoted };
+  const owned = { lease, budgets, windowMs: 60_000, continues: () => false, isAccountNoted };
   const permits = new FleetPermits({ ...owned, clock: time, log });
   const guarded = permits.guard(limiter);
   const admit = (signal?: AbortSignal) => time.until(guarded.admit("list", signal), 10_000);

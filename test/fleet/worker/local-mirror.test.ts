@@ -1,0 +1,42 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { mirrorFiles } from "../../../src/config/mirror-files.ts";
+import { continuesLocally, noteEpoch } from "../../../src/fleet/worker/local-mirror.ts";
+import { inboxPositionKey } from "../../../src/state/meta.ts";
+import { openHasty, tempFolder } from "../../support/mirror.ts";
+
+/** The file that a node left which owned the company in epoch 5, with 3 deliveries and no change. */
+async function aLeftFile() {
+  const files = mirrorFiles({ dataDir: tempFolder(), report: { out: null } }, "acme");
+  const mirror = await openHasty({ path: files.mirror });
+  noteEpoch(mirror, { epoch: 5 });
+  mirror.apply(() => mirror.meta.set(inboxPositionKey, 3));
+  mirror.close();
+  return files;
+}
+
+describe("a node goes on from the file that it left", () => {
+  test("where it owned the company in the epoch directly before, and nowhere else", async () => {
+    const files = await aLeftFile();
+    const published = { seq: 0, inboxSeq: 3 };
+    expect(continuesLocally(files, { epoch: 6 }, published)).toBe(true);
+    expect(continuesLocally(files, { epoch: 6 }, null)).toBe(true);
+    expect(continuesLocally(files, { epoch: 7 }, published)).toBe(false);
+    expect(continuesLocally(files, { epoch: 5 }, published)).toBe(false);
+  });
+
+  test("unless its disk was set back meanwhile: then the published snapshot is ahead of it (I6)", async () => {
+    const files = await aLeftFile();
+    expect(continuesLocally(files, { epoch: 6 }, { seq: 0, inboxSeq: 4 })).toBe(false);
+    expect(continuesLocally(files, { epoch: 6 }, { seq: 1, inboxSeq: 3 })).toBe(false);
+  });
+
+  test("and not from one that is no mirror, or is not there", async () => {
+    const files = mirrorFiles({ dataDir: tempFolder(), report: { out: null } }, "acme");
+    expect(continuesLocally(files, { epoch: 6 }, null)).toBe(false);
+    mkdirSync(path.dirname(files.mirror), { recursive: true });
+    writeFileSync(files.mirror, "no database");
+    expect(continuesLocally(files, { epoch: 6 }, null)).toBe(false);
+  });
+});
