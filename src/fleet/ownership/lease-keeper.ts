@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { hintOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Claim, OwnersTable } from "../postgres/owners-table.ts";
-import { Lease, readSentAt } from "./ownership.ts";
+import { Lease, readSentAt, type UptimeClock } from "./ownership.ts";
 
 /** What the keeper works with. */
 export interface LeaseKeeperParts {
@@ -10,6 +10,8 @@ export interface LeaseKeeperParts {
   /** Of this process. */
   readonly node: string;
   readonly clock: Clock;
+  /** @default the machine's */
+  readonly uptimeMs?: UptimeClock;
   readonly log: Log;
   readonly times?: LeaseTimes;
 }
@@ -62,13 +64,13 @@ export class LeaseKeeper {
 
   /** Claims a company that this node does not hold. Throws MirrorError `database`. */
   async claim(company: string): Promise<ClaimResult> {
-    const { owners, node, clock } = this.parts;
+    const { owners, node, clock, uptimeMs } = this.parts;
     const { ttlMs, marginMs } = this.times;
-    const sentAt = readSentAt(clock);
+    const sentAt = readSentAt(clock, uptimeMs);
     const claimed = await owners.claim(company, node, ttlMs);
     if ("refused" in claimed) return claimed;
     const { epoch, previousNode } = claimed;
-    const lease = new Lease({ company, epoch, node, heldMs: ttlMs - marginMs }, sentAt, clock);
+    const lease = new Lease({ company, epoch, node, heldMs: ttlMs - marginMs }, sentAt, clock, uptimeMs);
     this.leases.set(company, lease);
     lease.lost.addEventListener("abort", () => this.forget(lease));
     // An answer that took too long.
@@ -100,10 +102,10 @@ export class LeaseKeeper {
 
   /** One renewal of everything. False: it failed. */
   async renew(): Promise<boolean> {
-    const { owners, node, clock, log } = this.parts;
+    const { owners, node, clock, uptimeMs, log } = this.parts;
     const leases = [...this.leases.values()].filter((lease) => lease.isHeld());
     if (leases.length === 0) return true;
-    const sentAt = readSentAt(clock);
+    const sentAt = readSentAt(clock, uptimeMs);
     const held = leases.map(({ company, epoch }) => ({ company, epoch }));
     try {
       const kept = new Set(await owners.renew(node, held, this.times.ttlMs));

@@ -50,6 +50,7 @@ class SimulatedOwners {
 function aNode() {
   const time = new SimulatedTime(Date.UTC(2026, 10, 23));
   let setForwardMs = 0;
+  let sleptMs = 0;
   const clock = {
     nowMs: () => time.nowMs() + setForwardMs,
     monotonicMs: () => time.monotonicMs(),
@@ -57,7 +58,13 @@ function aNode() {
   };
   const owners = new SimulatedOwners(time);
   const { log, records } = recordingLog();
-  const keeper = new LeaseKeeper({ owners, node: "node-1", clock, log });
+  const keeper = new LeaseKeeper({
+    owners,
+    node: "node-1",
+    clock,
+    uptimeMs: () => time.monotonicMs() + sleptMs,
+    log,
+  });
   const closed = new AbortController();
   void keeper.follow(closed.signal);
   const pass = (ms: number) => time.until(time.sleep(ms), 100_000);
@@ -66,7 +73,9 @@ function aNode() {
     if (!("lease" in result)) throw new Error("the claim was refused");
     return result.lease;
   };
-  return { time, owners, keeper, pass, claim, records, setClockForward: (ms: number) => (setForwardMs = ms) };
+  const setClockForward = (ms: number) => (setForwardMs = ms);
+  const sleep = (ms: number) => (sleptMs += ms);
+  return { time, owners, keeper, pass, claim, records, setClockForward, sleep };
 }
 
 describe("an ownership", () => {
@@ -144,6 +153,18 @@ describe("an ownership", () => {
     expect(acme.isHeld()).toBe(true);
   });
 
+  test("that was answered late is counted from when it was renewed, and not from the answer", async () => {
+    const { owners, pass, claim } = aNode();
+    const acme = await claim("acme");
+    owners.answerMs = 5_000;
+    await pass(renewEveryMs + 100);
+    owners.isAway = true;
+    await pass(heldMs - 1_000);
+    expect(acme.isHeld()).toBe(true);
+    await pass(1_000);
+    expect(acme.isHeld()).toBe(false);
+  });
+
   test("ends on a machine that slept: its monotonic clock stood still", async () => {
     const { claim, setClockForward } = aNode();
     const acme = await claim("acme");
@@ -151,6 +172,15 @@ describe("an ownership", () => {
     expect(acme.isHeld()).toBe(false);
     setClockForward(0);
     expect(acme.isHeld()).toBe(false);
+  });
+
+  test("ends on a machine that slept and woke with its wall clock set back", async () => {
+    const { claim, setClockForward, sleep } = aNode();
+    const [acme, beta] = [await claim("acme"), await claim("beta")];
+    setClockForward(-60_000);
+    expect(acme.isHeld()).toBe(true);
+    sleep(heldMs + 1);
+    expect([acme.isHeld(), beta.isHeld()]).toEqual([false, false]);
   });
 
   test("ends here before it is released in Postgres", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
-import { Lease } from "../../../src/fleet/ownership/ownership.ts";
+import { Lease, readSentAt } from "../../../src/fleet/ownership/ownership.ts";
 import type { PermitBlock } from "../../../src/fleet/postgres/budgets-table.ts";
 import { FleetPermits } from "../../../src/fleet/worker/permits.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
@@ -13,8 +13,7 @@ const heldMs = 1_000_000;
 function somePermits(take: (asked: number) => PermitBlock | Error) {
   const time = new SimulatedTime(Date.UTC(2026, 10, 23));
   const { log, records } = recordingLog();
-  const sentAt = { monotonicMs: 0, nowMs: time.nowMs() };
-  const lease = new Lease({ company: "acme", epoch: 7, node: "node-1", heldMs }, sentAt, time);
+  const lease = new Lease({ company: "acme", epoch: 7, node: "node-1", heldMs }, readSentAt(time), time);
   const asked: number[] = [];
   const budgets = {
     take: async (_: unknown, { spentMs }: { readonly spentMs: number }) => {
