@@ -2,6 +2,7 @@ import { deletionFaults } from "./faults/deletion.ts";
 import { deliveryFaults } from "./faults/delivery.ts";
 import { equalityFaults } from "./faults/equality.ts";
 import { fileFaults } from "./faults/files.ts";
+import { fleetFaults } from "./faults/fleet.ts";
 import { overlapFaults } from "./faults/overlap.ts";
 import { progressFaults } from "./faults/progress.ts";
 import { requestFaults } from "./faults/requests.ts";
@@ -16,4 +17,5 @@ export const plantedFaults: readonly PlantedFault[] = [
   ...requestFaults,
   ...equalityFaults,
   ...fileFaults,
+  ...fleetFaults,
 ];
