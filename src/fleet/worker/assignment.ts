@@ -1,4 +1,4 @@
-import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
+import { hintOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
 import type { SharedParts } from "../../daemon/company-runtime.ts";
@@ -15,7 +15,15 @@ import type { FleetTables } from "./fleet-tables.ts";
 import { CompanySnapshots, type Snapshots } from "./company-snapshots.ts";
 import { followInbox, inboxPosition } from "./drain.ts";
 import type { InboxWatch } from "./inbox-watch.ts";
-import { continuesLocally, discardMirror, discardReport, noteEpoch, noteTimeline } from "./local-mirror.ts";
+import {
+  abandonMirror,
+  continuesLocally,
+  discardMirror,
+  discardReport,
+  MirrorTrouble,
+  noteEpoch,
+  noteTimeline,
+} from "./local-mirror.ts";
 import { NotedAccount } from "./noted-account.ts";
 import { FleetPermits } from "./permits.ts";
 import type { ReceivingTimes } from "./receiving-times.ts";
@@ -98,8 +106,7 @@ export class Assignment {
   private readonly receivedSpans: () => readonly Span[];
   /** What follows the inbox, and the opened mirror that it fills. */
   private following: { readonly opened: OpenedCompany; readonly end: AbortController } | null = null;
-  /** Since when, and when last, the mirror could not be used; monotonic. */
-  private brokenMs: { readonly first: number; readonly last: number } | null = null;
+  private readonly trouble: MirrorTrouble;
   /** Monotonic. */
   private idleSinceMs: number | null = null;
   /** Is its mirror the file that was here? Known once it is prepared. */
@@ -117,6 +124,7 @@ export class Assignment {
     this.log = daemon.log;
     this.files = mirrorFiles(settings.config, lease.company);
     this.document = JSON.stringify(row.config);
+    this.trouble = new MirrorTrouble(context.openMs);
     const { windowMs } = settings.config.rateLimit;
     const { clock, log } = daemon;
     const { files } = this;
@@ -236,7 +244,7 @@ export class Assignment {
     const ending = AbortSignal.any([this.lease.lost, this.releasing.signal]);
     for (; !ending.aborted; await clock.sleep(lookEveryMs, ending)) {
       const { opened } = this.supervisor;
-      if (this.isUnusable()) await this.abandonMirror();
+      if (this.trouble.lasts(this.supervisor.problem, clock.monotonicMs())) await this.giveUpMirror();
       if (!opened) continue;
       this.followInbox(opened);
       await this.account.isNoted();
@@ -245,25 +253,11 @@ export class Assignment {
     }
   }
 
-  /** Was there no mirror that could be used, for too long? One that breaks again and again is none. */
-  private isUnusable(): boolean {
-    const { daemon, openMs } = this.context;
-    const nowMs = daemon.clock.monotonicMs();
-    const { brokenMs } = this;
-    if (this.supervisor.problem !== null) this.brokenMs = { first: brokenMs?.first ?? nowMs, last: nowMs };
-    else if (brokenMs && nowMs - brokenMs.last > openMs / 2) this.brokenMs = null;
-    return this.brokenMs !== null && this.brokenMs.last - this.brokenMs.first >= openMs;
-  }
-
   /** Ends it as failed: whoever takes the company next restores it. */
-  private async abandonMirror(): Promise<never> {
-    const { supervisor, files } = this;
-    const why = supervisor.problem ?? "";
-    await supervisor.stop(0);
-    discardMirror(files);
-    throw new MirrorError("database", `the mirror could not be used on this node, and was removed: ${why}`, {
-      hint: "It is restored from its snapshot. If that happens again, check the disk of this node.",
-    });
+  private async giveUpMirror(): Promise<never> {
+    const why = this.supervisor.problem ?? "";
+    await this.supervisor.stop(0);
+    return abandonMirror(this.files, why);
   }
 
   /** Fills the mirror from the fleet's inbox, as long as it is open. */

@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from "node:fs";
 import path from "node:path";
 import { makeFolders } from "../../base/atomic-file.ts";
+import { MirrorError } from "../../base/errors.ts";
 import type { MirrorFiles } from "../../config/mirror-files.ts";
 import { inboxPositionKey, Meta } from "../../state/meta.ts";
 import type { Mirror } from "../../state/mirror.ts";
@@ -44,6 +45,29 @@ export function continuesLocally(
   }
 }
 
+/** Notices a mirror that cannot be used on this node. One that breaks again and again is such a one. */
+export class MirrorTrouble {
+  private readonly mostMs: number;
+  /** When none was open first and last; monotonic. */
+  private times: { readonly firstMs: number; readonly lastMs: number } | null = null;
+
+  constructor(mostMs: number) {
+    this.mostMs = mostMs;
+  }
+
+  /**
+   * Has it lasted too long? To be asked every second.
+   *
+   * @param problem why no mirror is open; null: one is, or is being opened
+   */
+  lasts(problem: string | null, nowMs: number): boolean {
+    const { times, mostMs } = this;
+    if (problem !== null) this.times = { firstMs: times?.firstMs ?? nowMs, lastMs: nowMs };
+    else if (times && nowMs - times.lastMs > mostMs / 2) this.times = null;
+    return this.times !== null && this.times.lastMs - this.times.firstMs >= mostMs;
+  }
+}
+
 /** Removes report and Parquet files that an earlier ownership left here: they may show changes that no snapshot has. */
 export function discardReport({ report, afterRun, parquetFolder }: MirrorFiles): void {
   for (const each of [report, afterRun, parquetFolder]) rmSync(each, { recursive: true, force: true });
@@ -63,6 +87,14 @@ export function discardMirror({ mirror, lock: lockFile, verified, compared }: Mi
   } finally {
     lock.release();
   }
+}
+
+/** Removes a mirror that cannot be used, and throws MirrorError `database` with the reason. */
+export function abandonMirror(files: MirrorFiles, why: string): never {
+  discardMirror(files);
+  throw new MirrorError("database", `the mirror could not be used on this node, and was removed: ${why}`, {
+    hint: "It is restored from its snapshot. If that happens again, check the disk of this node.",
+  });
 }
 
 /** Notes in the mirror that it belongs to this ownership from now on. */
