@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
@@ -90,7 +90,9 @@ describeWithPostgres("a node", () => {
 
   test("that releases a company unpublished leaves a job that is due at once: the next one has to read it again", async () => {
     const fleet = await aWorkedFleet({ records: 3 });
-    writeFileSync(path.join(fleet.company.folder, "snapshots"), "no folder");
+    const snapshots = path.join(fleet.company.folder, "snapshots");
+    mkdirSync(snapshots);
+    writeFileSync(path.join(snapshots, "acme"), "no folder");
     await fleet.add("acme", { schedule: { sync: "15 2 * * *", publish: "off" } });
     const node = await startNode(fleet, "one");
     await within(
