@@ -234,6 +234,21 @@ describeWithPostgres("fleet list", () => {
     });
   });
 
+  test("names companies that left and can come back as they were", async () => {
+    const one = await operator();
+    await one.run("add --all");
+    await one.run("remove beta");
+    expect((await one.run("list")).stdout).toMatch(
+      /\nbeta: removed; comes back as it was if it is added until \d{4}-/,
+    );
+    const time = expect.stringMatching(/^\d{4}-/) as string;
+    expect(await one.json("list")).toMatchObject({
+      removed: { beta: { removed_at: time, kept_until: time } },
+    });
+    await one.run("add beta");
+    expect(await one.json("list")).toMatchObject({ removed: {} });
+  });
+
   test("of an empty fleet says how to begin, from a file without companies, too", async () => {
     const one = await operator({ tables: true });
     const { code, stdout } = await one.run("list", fleet);

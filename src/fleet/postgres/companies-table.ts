@@ -69,7 +69,7 @@ export class CompaniesTable {
     return row?.outcome ?? "unchanged";
   }
 
-  /** Takes a company out of the fleet. False: it is not there. Its mirror and what was published stay. */
+  /** Takes a company out of the fleet. False: it is not there. Everything stays until `forgetRemoved`. */
   async remove(name: string): Promise<boolean> {
     const rows = await this.postgres.query(
       `UPDATE fintoro_mirror.companies SET removed = true, changed_at = clock_timestamp()

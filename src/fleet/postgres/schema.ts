@@ -78,6 +78,10 @@ const migrations: readonly (readonly string[])[] = [
       WITH (fillfactor = 50)`,
     "INSERT INTO fintoro_mirror.timeline (number, id, beats) VALUES (1, gen_random_uuid(), 0)",
   ],
+  [
+    "ALTER TABLE fintoro_mirror.companies ADD COLUMN forgotten_at timestamptz",
+    "CREATE INDEX companies_removed ON fintoro_mirror.companies (changed_at) WHERE removed",
+  ],
 ];
 
 /**

@@ -21,6 +21,7 @@ export function formatFleetStatus(status: FleetStatus): string[] {
     receivingLine(status, nowMs),
     ...jobsLine(status),
     postgresLine(status),
+    ...removedLine(status, nowMs),
     ...companyLines(companies, nowMs),
   ];
 }
@@ -73,6 +74,13 @@ function postgresLine({ postgres }: FleetStatus): string {
   const open = oldest > 60_000 ? `; a transaction is open for ${formatDuration(oldest)}` : "";
   const size = `${formatSize(postgres.database_bytes)} (${sizes.join(", ")})`;
   return `  Postgres ${version}: ${size}, ${connections} of ${most} connections${open}`;
+}
+
+function removedLine({ removed }: FleetStatus, nowMs: number): string[] {
+  if (removed === null) return [];
+  const next = formatDuration(Math.max(0, Date.parse(removed.next_forgotten_at) - nowMs));
+  const count = counted(removed.companies, "removed company", "removed companies");
+  return [`  ${count} can still come back; Postgres forgets the first in ${next}`];
 }
 
 function companyLines(companies: readonly NamedCompany[], nowMs: number): string[] {

@@ -1,7 +1,7 @@
 import { elapsedSince, isoTime } from "../../base/clock.ts";
 import { formatDuration } from "../../base/units.ts";
 import type { SetAsideJob } from "../jobs/job-facts.ts";
-import type { CompanyView } from "../postgres/fleet-view.ts";
+import type { CompanyView } from "../postgres/companies/fleet-view.ts";
 import type { SnapshotSummary } from "../snapshot/snapshot-summary.ts";
 
 /**

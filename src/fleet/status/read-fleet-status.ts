@@ -16,9 +16,10 @@ import {
   readServerView,
   type CompanyView,
   type ServerView,
-} from "../postgres/fleet-view.ts";
+} from "../postgres/companies/fleet-view.ts";
 import { NodesTable, type NodeRow } from "../postgres/nodes-table.ts";
 import { ReceivingTable } from "../postgres/receiving-table.ts";
+import { readRemovedCompanies } from "../postgres/companies/removed-companies.ts";
 import type { SnapshotSummary } from "../snapshot/snapshot-summary.ts";
 import { judgeCompany, type FleetCompanyStatus, type FleetProblem } from "./judge-company.ts";
 
@@ -36,6 +37,8 @@ export interface FleetStatus {
   readonly postgres: PostgresNumbers;
   /** Null: Postgres was never restored from a backup. */
   readonly restored: RestoredDatabase | null;
+  /** Companies that left the fleet and are still known; null: there are none. */
+  readonly removed: { readonly companies: number; readonly next_forgotten_at: string } | null;
 }
 
 /** What Postgres lacks since a backup was restored. */
@@ -108,6 +111,8 @@ export async function readFleetStatus(question: FleetStatusQuestion): Promise<Fl
   const span = (await new ReceivingTable(postgres).spansSince(nowMs - dayMs)).at(-1) ?? null;
   const waiting = await readWaitingJobs(postgres);
   const restored = restoredDatabase(server, views);
+  const removed = await readRemovedCompanies(postgres);
+  const [next] = removed;
   return {
     at: isoTime(nowMs),
     problems: fleetProblems({ views, nodes, span, waiting, nowMs, restored }),
@@ -119,6 +124,7 @@ export async function readFleetStatus(question: FleetStatusQuestion): Promise<Fl
     ),
     postgres: numbersOf(server),
     restored,
+    removed: next ? { companies: removed.length, next_forgotten_at: isoTime(next.keptUntilMs) } : null,
   };
 }
 

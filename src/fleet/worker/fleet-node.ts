@@ -11,6 +11,7 @@ import type { Ownership } from "../ownership/ownership.ts";
 import type { Postgres } from "../postgres/connection.ts";
 import type { NodeFacts } from "../postgres/nodes-table.ts";
 import { findWaitingCompanies } from "../postgres/owners-table.ts";
+import { forgetRemoved } from "../postgres/companies/removed-companies.ts";
 import type { StoredMark } from "../snapshot/timeline-mark.ts";
 import type { Snapshots } from "./company-snapshots.ts";
 import { Assignments, type AssignmentsTimes } from "./assignments.ts";
@@ -249,6 +250,7 @@ export class FleetNode {
 
   private async prune(): Promise<void> {
     const { inbox, snapshots } = this.parts.tables;
+    await this.pruneAll(async () => Number(await forgetRemoved(this.parts.postgres)));
     await this.pruneAll(() => inbox.prune());
     await this.pruneAll(() => snapshots.pruneChanges());
   }

@@ -2,6 +2,7 @@ import { isoTime } from "../../../base/clock.ts";
 import { formatDuration } from "../../../base/units.ts";
 import { CompaniesTable, type CompanyRow } from "../../../fleet/postgres/companies-table.ts";
 import { OwnersTable, type OwnerRow } from "../../../fleet/postgres/owners-table.ts";
+import { readRemovedCompanies } from "../../../fleet/postgres/companies/removed-companies.ts";
 import { printResult } from "../../console/output.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import type { Ending } from "../../program/exit-code.ts";
@@ -19,7 +20,7 @@ interface Member {
   readonly config: unknown;
 }
 
-/** Lists the companies of the fleet, or those named by `--company`. */
+/** Lists the companies of the fleet with those that left it lately, or those named by `--company`. */
 export const fleetListCommand: CommandRun<"fleet list"> = (context, { loaded: { config } }) =>
   withPostgres<Ending>(context, config, async (postgres) => {
     const wanted = namedCompanies(context, []);
@@ -30,8 +31,15 @@ export const fleetListCommand: CommandRun<"fleet list"> = (context, { loaded: { 
     const members = shown.map((row) => [row.name, memberOf(row, owners)] as const);
     const width = Math.max(0, ...members.map(([name]) => name.length));
     const lines = members.map(([name, member]) => `${name.padEnd(width)}  ${memberText(member, asOfMs)}`);
+    const removed = wanted.length > 0 ? [] : await readRemovedCompanies(postgres);
     if (members.length === 0) lines.push("the fleet has no companies; `fleet add` shares some");
-    await printResult(context, { companies: Object.fromEntries(members) }, lines);
+    for (const { company, keptUntilMs } of removed)
+      lines.push(`${company}: removed; comes back as it was if it is added until ${isoTime(keptUntilMs)}`);
+    const removedOnes = removed.map(({ company, removedAtMs, keptUntilMs }) => {
+      return [company, { removed_at: isoTime(removedAtMs), kept_until: isoTime(keptUntilMs) }] as const;
+    });
+    const companies = Object.fromEntries(members);
+    await printResult(context, { companies, removed: Object.fromEntries(removedOnes) }, lines);
     return "complete";
   });
 

@@ -51,7 +51,7 @@ function below(place: string, key: string): string {
   return `${place.replace(/\/$/, "")}/${key}`;
 }
 
-/** Nothing but a person removes what was published. */
+/** Nothing but a person removes what was published; what Postgres has, it forgets (`forgetRemoved`). */
 function whatStays(config: Config, name: string): string[] {
   const { snapshots, reports } = fleetOf(config);
   return [

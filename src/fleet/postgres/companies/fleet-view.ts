@@ -1,6 +1,6 @@
-import { assert } from "../../base/errors.ts";
-import type { Postgres } from "./connection.ts";
-import { epochMs } from "./sql-time.ts";
+import { assert } from "../../../base/errors.ts";
+import type { Postgres } from "../connection.ts";
+import { epochMs } from "../sql-time.ts";
 
 /** What Postgres knows of one company, in one row. Times are epoch milliseconds by Postgres' clock. */
 export interface CompanyView {

@@ -1,0 +1,84 @@
+import type { Postgres, Sql } from "../connection.ts";
+import { isLive } from "../owners-table.ts";
+import { epochMs, intervalOf } from "../sql-time.ts";
+
+/** For so long a company that left the fleet can come back as it was. */
+export const removedKeptMs = 30 * 86_400_000;
+
+/** Rows of one table that one transaction deletes. */
+const deletedAtOnce = 5_000;
+
+/**
+ * Deletes what Postgres knows of a company that left the fleet 30 days ago, besides its name and the number of its last
+ * epoch: added again it begins with an empty mirror, and with a higher epoch. What was published stays where it is.
+ *
+ * Guarantee: a company that is added again meanwhile keeps everything, or begins anew. Nodes that do it at the same time
+ * take different companies.
+ *
+ * @returns false: no company is due; call it until then
+ */
+export function forgetRemoved(postgres: Postgres): Promise<boolean> {
+  return postgres.transaction(async (sql) => {
+    const [due] = await sql.query<{ company: string }>(dueCompany, [removedKeptMs]);
+    if (!due) return false;
+    const { company } = due;
+    const isEmpty = (await isEmptied(sql, "inbox", company)) && (await isEmptied(sql, "changes", company));
+    if (isEmpty) await forget(sql, company);
+    return true;
+  });
+}
+
+/** Who adds the company again waits for this lock. A restored database may not know that a company came back. */
+const dueCompany = `SELECT c.name AS company FROM fintoro_mirror.companies c, fintoro_mirror.timeline t
+  WHERE c.removed AND NOT ${isForgotten("c")} AND c.changed_at < now() - ${intervalOf("$1")}
+    AND (t.number = 1 OR t.started_at < now() - ${intervalOf("$1")})
+    AND NOT EXISTS (SELECT FROM fintoro_mirror.owners WHERE company = c.name AND ${isLive})
+  ORDER BY c.changed_at LIMIT 1 FOR UPDATE OF c SKIP LOCKED`;
+
+/** SQL: was the removed company forgotten since it was removed last? */
+function isForgotten(companies: string): string {
+  return `coalesce(${companies}.forgotten_at >= ${companies}.changed_at, false)`;
+}
+
+/** Deletes some rows. True: there were no more. */
+async function isEmptied(sql: Sql, table: "inbox" | "changes", company: string): Promise<boolean> {
+  const rows = await sql.query(
+    `DELETE FROM fintoro_mirror.${table} WHERE ctid = ANY (ARRAY(
+       SELECT ctid FROM fintoro_mirror.${table} WHERE company = $1 LIMIT $2)) RETURNING 1`,
+    [company, deletedAtOnce],
+  );
+  return rows.length < deletedAtOnce;
+}
+
+async function forget(sql: Sql, company: string): Promise<void> {
+  for (const table of ["inbox_heads", "snapshots", "reports", "budgets"])
+    await sql.query(`DELETE FROM fintoro_mirror.${table} WHERE company = $1`, [company]);
+  // So that no node goes on from the file that it had in the last epoch.
+  await sql.query("UPDATE fintoro_mirror.owners SET epoch = epoch + 1, node = NULL WHERE company = $1", [
+    company,
+  ]);
+  await sql.query(
+    `UPDATE fintoro_mirror.companies SET config = '{}', account = NULL, forgotten_at = clock_timestamp()
+     WHERE name = $1`,
+    [company],
+  );
+}
+
+/** A company that left the fleet and can still come back as it was. */
+export interface RemovedCompany {
+  readonly company: string;
+  readonly removedAtMs: number;
+  /** From then on Postgres forgets it. */
+  readonly keptUntilMs: number;
+}
+
+/** Those that are forgotten first, first. */
+export function readRemovedCompanies(postgres: Postgres): Promise<RemovedCompany[]> {
+  const keptUntil = `greatest(c.changed_at, CASE WHEN t.number > 1 THEN t.started_at END) + ${intervalOf("$1")}`;
+  return postgres.query(
+    `SELECT c.name AS company, ${epochMs("c.changed_at")} AS "removedAtMs", ${epochMs(`(${keptUntil})`)} AS "keptUntilMs"
+     FROM fintoro_mirror.companies c, fintoro_mirror.timeline t
+     WHERE c.removed AND NOT ${isForgotten("c")} ORDER BY 3, 1`,
+    [removedKeptMs],
+  );
+}

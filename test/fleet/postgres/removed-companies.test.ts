@@ -1,0 +1,105 @@
+import { expect, test } from "vitest";
+import {
+  forgetRemoved,
+  readRemovedCompanies,
+} from "../../../src/fleet/postgres/companies/removed-companies.ts";
+import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
+import {
+  atOnce,
+  changesUpTo,
+  deliveries,
+  openFleet,
+  snapshotOf,
+  ttlMs,
+  type Fleet,
+} from "../../support/fleet.ts";
+import { describeWithPostgres } from "../../support/postgres.ts";
+
+const tables = ["inbox", "inbox_heads", "changes", "snapshots", "reports", "budgets"] as const;
+
+/** How many rows of each table are of this company. */
+async function rowsOf({ postgres }: Fleet, company: string): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const table of tables) {
+    const sql = `SELECT FROM fintoro_mirror.${table} WHERE company = $1`;
+    counts[table] = (await postgres.query(sql, [company])).length;
+  }
+  return counts;
+}
+
+/** A released company that has something in each table; one delivery waits. */
+async function used(fleet: Fleet, company: string): Promise<void> {
+  const owner = await fleet.owned(company);
+  await fleet.inbox.add(company, deliveries("e1", "e2"));
+  await fleet.snapshots.publish(owner, snapshotOf(3, 1), changesUpTo(3));
+  await fleet.reports.publish(owner, { seq: 3, files: {} });
+  await fleet.budgets.take(owner, { count: 1, spentMs: 1, continues: true });
+  await fleet.owners.release(owner);
+}
+
+/** So many days pass. */
+async function pass({ postgres }: Fleet, days: number): Promise<void> {
+  const earlier = "- $1::int * interval '1 day'";
+  await postgres.query(`UPDATE fintoro_mirror.companies SET changed_at = changed_at ${earlier}`, [days]);
+}
+
+async function forgetAll({ postgres }: Fleet): Promise<number> {
+  let forgotten = 0;
+  while (await forgetRemoved(postgres)) forgotten++;
+  return forgotten;
+}
+
+describeWithPostgres("a company that left the fleet", () => {
+  test("comes back as it was within 30 days, its waiting deliveries too; what was refused meanwhile counts as lost", async () => {
+    const fleet = await openFleet();
+    await used(fleet, "acme");
+    const before = await fleet.companies.find("acme");
+    await fleet.companies.remove("acme");
+    await pass(fleet, 29);
+    expect(await forgetAll(fleet)).toBe(0);
+    const all = await rowsOf(fleet, "acme");
+    expect(all).toEqual({ inbox: 2, inbox_heads: 1, changes: 3, snapshots: 1, reports: 1, budgets: 1 });
+    expect(await fleet.companies.put("acme", {})).toBe("added");
+    expect((await fleet.companies.find("acme"))?.addedAtMs).toBeGreaterThan(before?.addedAtMs ?? Infinity);
+    expect(await fleet.owners.claim("acme", "node-2", ttlMs)).toMatchObject({ epoch: 2 });
+    await pass(fleet, 60);
+    expect(await forgetAll(fleet)).toBe(0);
+    expect(await rowsOf(fleet, "acme")).toEqual(all);
+  });
+
+  test("is forgotten after that but for its epoch, some rows at a time and whatever waits; others are not", async () => {
+    const fleet = await openFleet();
+    for (const name of ["acme", "beta", "stays"]) await used(fleet, name);
+    await fleet.postgres.query(`INSERT INTO fintoro_mirror.inbox (company, seq, event_id, body)
+      SELECT 'acme', n, 'x' || n, '' FROM generate_series(3, 5003) n`);
+    await fleet.companies.remove("acme");
+    await fleet.companies.remove("beta");
+    await pass(fleet, 31);
+    const [shown] = await readRemovedCompanies(fleet.postgres);
+    expect(shown?.keptUntilMs).toBeLessThan(Date.now());
+    await atOnce(fleet, 3, () => forgetRemoved(fleet.postgres));
+    await forgetAll(fleet);
+    for (const name of ["acme", "beta"])
+      expect(Object.values(await rowsOf(fleet, name)), name).toEqual([0, 0, 0, 0, 0, 0]);
+    expect(await rowsOf(fleet, "stays")).toMatchObject({ inbox: 2, snapshots: 1, budgets: 1 });
+    expect(await readRemovedCompanies(fleet.postgres)).toEqual([]);
+    expect(await fleet.companies.find("acme")).toMatchObject({ removed: true, config: {}, account: null });
+    await fleet.add("acme");
+    // A node that had it in epoch 1 does not go on from its file.
+    expect(await fleet.owners.claim("acme", "node-1", ttlMs)).toMatchObject({ epoch: 3 });
+    await fleet.companies.remove("acme");
+    expect(await readRemovedCompanies(fleet.postgres)).toMatchObject([{ company: "acme" }]);
+  });
+
+  test("is not forgotten by a database that was restored since: it may have come back", async () => {
+    const fleet = await openFleet();
+    await used(fleet, "acme");
+    await fleet.companies.remove("acme");
+    await pass(fleet, 31);
+    await fleet.postgres.query("UPDATE fintoro_mirror.timeline SET number = 2, started_at = now()");
+    expect(await forgetAll(fleet)).toBe(0);
+    const { removed } = await readFleetStatus({ postgres: fleet.postgres, maxAgeMs: null });
+    expect(removed?.companies).toBe(1);
+    expect(Date.parse(removed?.next_forgotten_at ?? "") - Date.now()).toBeGreaterThan(29 * 86_400_000);
+  });
+});
