@@ -4,6 +4,7 @@ import { onTestFinished } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { selectResources } from "../../src/cli/mirror/selected-resources.ts";
+import type { DaemonContext } from "../../src/daemon/daemon-context.ts";
 import type { Config } from "../../src/config/config.ts";
 import { configOfCompany } from "../../src/fleet/config/company-document.ts";
 import { JobEngine } from "../../src/fleet/jobs/job-engine.ts";
@@ -44,13 +45,19 @@ interface NodeOptions {
   readonly capacity?: number;
   readonly times?: Partial<NodeTimes>;
   readonly publishReport?: FleetNodeParts["publishReport"];
+  readonly afterRun?: DaemonContext["afterRun"];
 }
 
 /** A node in this process; its companies' files are in a folder of its own. Stopped with the test. */
 export async function startNode(
   { url, company, secrets }: WorkedFleet,
   name: string,
-  { capacity = 50, times = {}, publishReport = () => Promise.resolve() }: NodeOptions = {},
+  {
+    capacity = 50,
+    times = {},
+    publishReport = () => Promise.resolve(),
+    afterRun = () => Promise.resolve(null),
+  }: NodeOptions = {},
 ) {
   const { log, records } = recordingLog();
   const dataDir = path.join(company.folder, name);
@@ -81,7 +88,7 @@ export async function startNode(
       connections: { dropped: 0 },
       strayRefusals: {},
       resourcesOf: (config: Config) => selectResources(manifest, config.resources, []),
-      afterRun: () => Promise.resolve(null),
+      afterRun,
       targetsOf: () => [],
       onSecrets: () => undefined,
     }),

@@ -1,6 +1,7 @@
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import { secretTexts } from "../../config/companies.ts";
 import type { Config } from "../../config/config.ts";
+import { mirrorFiles } from "../../config/mirror-files.ts";
 import { companyLog, type CompanySettings, type DaemonContext } from "../../daemon/daemon-context.ts";
 import { AfterRunQueue, type AfterRunScope } from "../../daemon/runs/after-run-queue.ts";
 import type { ProcessContext } from "../../daemon/runs/process-context.ts";
@@ -8,6 +9,7 @@ import type { Job, JobEngine } from "../jobs/job-engine.ts";
 import type { LeaseKeeper } from "../ownership/lease-keeper.ts";
 import type { Lease, Ownership } from "../ownership/ownership.ts";
 import type { CompanyRow } from "../postgres/companies-table.ts";
+import { discardReport } from "./local-mirror.ts";
 import { Assignment, type AssignmentContext, type AssignmentEnd } from "./assignment.ts";
 
 /** What the assignments of a node are made with. */
@@ -270,6 +272,7 @@ export class Assignments {
       supervisor.counters.afterRunProblem = await assignment.afterRun(scope);
       // Changes that no snapshot has may be lost with this node; readers must not know their numbers then.
       if (await snapshots.publish("before the report")) await publishReport(supervisor.settings, lease);
+      else if (!lease.isHeld()) discardReport(mirrorFiles(supervisor.settings.config, name));
     });
   }
 

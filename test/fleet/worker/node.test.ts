@@ -1,8 +1,10 @@
-import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
+import { mirrorFiles } from "../../../src/config/mirror-files.ts";
+import type { DaemonContext } from "../../../src/daemon/daemon-context.ts";
 import { expectEqual } from "../../support/equal.ts";
 import { aWorkedFleet, within } from "../../support/fleet-worker.ts";
 import { describeWithPostgres } from "../../support/postgres.ts";
@@ -161,6 +163,26 @@ describeWithPostgres("a node", () => {
     const node = await startNode(fleet, "one", { publishReport });
     await within(20_000, () => published.length > 0, "a report");
     expect(published).toEqual([inMirror(node.company, "SELECT max(seq) FROM _changes")]);
+  }, 60_000);
+
+  test("removes a report of a company that was lost while it was made: the next owner changes other things", async () => {
+    const fleet = await aWorkedFleet({ records: 3 });
+    await fleet.add("acme");
+    const [made, lost] = [Promise.withResolvers<string>(), Promise.withResolvers<undefined>()];
+    const afterRun: DaemonContext["afterRun"] = async ({ config, company }) => {
+      const { report } = mirrorFiles(config, company.name);
+      await lost.promise;
+      writeFileSync(report, "of changes that nobody published");
+      made.resolve(report);
+      return null;
+    };
+    const node = await startNode(fleet, "one", { afterRun });
+    await within(20_000, () => node.said("acme").includes("a run ended"), "a run");
+    await fleet.postgres.query("UPDATE fintoro_mirror.owners SET epoch = epoch + 1, node = 'two'");
+    await within(10_000, () => node.node.assignments.counts.ends.lost === 1, "a loss");
+    lost.resolve(undefined);
+    const report = await made.promise;
+    await within(5_000, () => !existsSync(report), "no report");
   }, 60_000);
 
   test("whose file of a company is damaged gives the company back, and goes on from the snapshot", async () => {
