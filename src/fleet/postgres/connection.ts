@@ -2,7 +2,7 @@ import type * as Pg from "pg";
 import { MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { createRedactor } from "../../base/secret.ts";
-import { postgresError } from "./postgres-error.ts";
+import { poolerHint, postgresError } from "./postgres-error.ts";
 
 /** What runs SQL: the pool, or one transaction. */
 export interface Sql {
@@ -76,7 +76,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Postgres> 
   });
   const postgres = new PooledPostgres(pool, address, log);
   try {
-    await postgres.checkVersion();
+    await postgres.checkServer();
   } catch (error) {
     await postgres.close();
     throw error;
@@ -141,14 +141,22 @@ class PooledPostgres implements Postgres {
     pool.on("connect", (client) => client.on("error", () => undefined));
   }
 
-  async checkVersion(): Promise<void> {
-    const [row] = await this.query<{ version: number }>(
-      "SELECT current_setting('server_version_num')::int / 10000 AS version",
+  async checkServer(): Promise<void> {
+    const [row] = await this.query<{ version: number; statementMs: string; idleMs: string }>(
+      `SELECT current_setting('server_version_num')::int / 10000 AS version,
+         (SELECT setting FROM pg_settings WHERE name = 'statement_timeout') AS "statementMs",
+         (SELECT setting FROM pg_settings WHERE name = 'idle_in_transaction_session_timeout') AS "idleMs"`,
     );
+    const { server } = this.address;
     const version = row?.version ?? 0;
-    if (version >= oldestVersion) return;
-    throw new MirrorError("database", `Postgres at ${this.address.server} has version ${version}`, {
-      hint: `Use Postgres ${oldestVersion} or newer.`,
+    if (version < oldestVersion)
+      throw new MirrorError("database", `Postgres at ${server} has version ${version}`, {
+        hint: `Use Postgres ${oldestVersion} or newer.`,
+      });
+    // What a session asks for at its start counts whatever the server's files say: only a pooler loses it.
+    if (row?.statementMs !== "0" && row?.idleMs !== "0") return;
+    throw new MirrorError("database", `what answers at ${server} leaves out the time limits of a session`, {
+      hint: poolerHint,
     });
   }
 

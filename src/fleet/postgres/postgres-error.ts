@@ -30,6 +30,12 @@ const tlsHint =
 
 const awayHint = "Check that Postgres runs and that fleet.postgres names it.";
 
+/** What to do where a connection pooler is in the way. */
+export const poolerHint =
+  "That is a connection pooler, as PgBouncer: name the Postgres server itself in fleet.postgres. A worker has ten connections at most.";
+/** How poolers answer what a session asks for at its start. */
+const poolerMessages = /unsupported startup parameter/i;
+
 /**
  * SQLSTATEs after which the same statement can succeed: connection (08), resources (53), operator intervention and
  * shutdown (57), a lock or transaction that gave way (40, 55P03), a session that was ended (25P03), a server that became
@@ -50,6 +56,11 @@ export function postgresError(error: unknown, server: string, redact: (text: str
     const options = { retryable: true, hint: awayHint, cause: error };
     return new MirrorError("database", `Postgres at ${server} does not answer: ${reason}`, options);
   }
+  if (poolerMessages.test(reason))
+    return new MirrorError("database", `Postgres at ${server}: ${reason}`, {
+      hint: poolerHint,
+      cause: error,
+    });
   const ofTls = tlsErrors.test(reason) || tlsErrors.test(code) ? tlsHint : undefined;
   const hint = hints[code] ?? hints[code.slice(0, 2)] ?? ofTls;
   const options = { retryable: retryableState.test(code), cause: error, ...(hint ? { hint } : {}) };

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { openPostgres } from "../../../src/fleet/postgres/connection.ts";
+import { aPooler } from "../../support/pooler.ts";
 import { connectNode, describeWithPostgres, freshDatabase, ownServer } from "../../support/postgres.ts";
 
 const log = silentLog;
@@ -14,6 +15,20 @@ async function failureOf(work: Promise<unknown>): Promise<MirrorError> {
   if (!(failure instanceof MirrorError)) throw new Error("it did not fail with a MirrorError");
   return failure;
 }
+
+describeWithPostgres("a connection pooler in the place of Postgres", () => {
+  // Fault: fleet | a connection pooler drops or refuses what a session asks for at its start | the first connection | it is refused, with what to name instead
+  test.each(["ignores", "refuses"] as const)(
+    "that %s settings of a session is refused, with what to do",
+    async (manner) => {
+      const url = new URL(await freshDatabase({ tables: false }));
+      url.port = String(await aPooler(Number(url.port), manner));
+      const failure = await failureOf(openPostgres({ url: url.href, node: "worker-7", log }));
+      expect(failure).toMatchObject({ kind: "database", retryable: false });
+      expect(failure.hint).toContain("name the Postgres server itself");
+    },
+  );
+});
 
 describeWithPostgres("the connection to Postgres", () => {
   test("Postgres shows which node a connection is of, and whole numbers are numbers", async () => {
