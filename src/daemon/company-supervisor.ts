@@ -204,7 +204,9 @@ export class CompanySupervisor {
     const { hooks } = this;
     if (!hooks) return takeWriterLock(files.lock, "serve");
     const lock = takeWriterLock(files.lock, "worker");
-    return { ...lock, isHeld: () => hooks.isHeld() && lock.isHeld() };
+    const isHeld = () => hooks.isHeld() && lock.isHeld();
+    const lostBecause = () => (hooks.isHeld() ? null : "this process may not write the company any more");
+    return { ...lock, isHeld, lostBecause };
   }
 
   /** Opens the runtime and runs it until it is stopped, restarted or broken. */

@@ -14,6 +14,8 @@ import { databaseError, withFault } from "./database.ts";
 export interface WriterLock {
   /** Is the locked file still there? Where it was removed or replaced, another process can lock the new one. */
   isHeld(): boolean;
+  /** Why it is not held, where the reason is not the file. Null: there is no other one. */
+  readonly lostBecause?: () => string | null;
   readonly path: string;
   release(): void;
 }
@@ -65,9 +67,11 @@ export function takeWriterLock(path: string, command: string, guarded = "the mir
   }
 }
 
-/** Throws MirrorError `locked` where the locked file was removed or replaced: another process may write the mirror. */
+/** Throws MirrorError `locked` where the lock is not held any more: another process may write the mirror. */
 export function assertHeld(lock: WriterLock): void {
   if (lock.isHeld()) return;
+  const because = lock.lostBecause?.() ?? null;
+  if (because !== null) throw new MirrorError("locked", because, { retryable: true });
   const message = `another process may write the mirror, because its lock file was removed or replaced: ${lock.path}`;
   throw new MirrorError("locked", message, {
     hint: "Nothing was written since. Run it again, and remove no lock file: it locks nothing once its process has ended.",

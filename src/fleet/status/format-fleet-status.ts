@@ -4,6 +4,8 @@ import type { FleetNodeStatus, FleetStatus } from "./read-fleet-status.ts";
 
 /** Companies that are shown without a problem; all where there are no more. */
 const mostQuiet = 50;
+/** A node beats at least every 10 s: one that is silent for longer may hold nothing any more of what it shows. */
+const silentMs = 20_000;
 /** Companies with a problem that are shown. */
 const mostTroubled = 200;
 
@@ -39,7 +41,10 @@ function headline(companies: readonly NamedCompany[]): string {
 function nodeLine(node: FleetNodeStatus, nowMs: number): string {
   const { node: name, version, role, held, capacity, draining, lost } = node;
   const places = role === "receive" ? "receives" : `${held} of ${capacity} companies`;
-  const state = lost ? `no heartbeat for ${age(node.seen_at, nowMs)}` : `up ${age(node.started_at, nowMs)}`;
+  const isSilent = nowMs - Date.parse(node.seen_at) > silentMs;
+  const state = isSilent
+    ? `no heartbeat for ${age(node.seen_at, nowMs)}`
+    : `up ${age(node.started_at, nowMs)}`;
   return `${lost ? "! " : "  "}${name}: ${places}${draining ? ", draining" : ""}, ${state}, version ${version}`;
 }
 

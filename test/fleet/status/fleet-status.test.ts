@@ -88,6 +88,15 @@ describeWithPostgres("the status of a fleet", () => {
     expect(text.at(-1)).toBe("  idle: idle; read 1h 00m ago; snapshot 0s ago");
   });
 
+  test("says for how long a node has been silent before it counts as lost", async () => {
+    const fleet = await openFleet();
+    await fleet.nodes.register(facts);
+    await fleet.postgres.query("UPDATE fintoro_mirror.nodes SET seen_at = now() - interval '30 seconds'");
+    const status = await statusOf(fleet);
+    expect(status.nodes).toMatchObject([{ lost: false }]);
+    expect(formatFleetStatus(status).join("\n")).toMatch(/\n {2}node-1: .*, no heartbeat for 3\ds, version/);
+  });
+
   test.each([
     [
       "whose node was lost",
@@ -201,7 +210,7 @@ describeWithPostgres("the status of a fleet", () => {
     const text = formatFleetStatus(status).join("\n");
     expect(text).toContain("\n! no worker runs\n! no receiver has answered deliveries for 3m 00s\n");
     expect(text).toContain("\n! node-1: 2 of 50 companies, no heartbeat for 5m 00s, version 1.2.3\n");
-    expect(text).toContain("\n  jobs that no worker has taken: 1 run (the oldest for 6m 00s)\n");
+    expect(text).toMatch(/\n {2}jobs that no worker has taken: 1 run \(the oldest for 6m 0\ds\)\n/);
   });
 
   test("a fleet that never had a receiver says so, and it is wrong where a company has a secret for deliveries", async () => {

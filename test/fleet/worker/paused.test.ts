@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { expectEqual } from "../../support/equal.ts";
 import { aWorkedFleet, startWorker, within } from "../../support/fleet-worker.ts";
 import { describeWithPostgres } from "../../support/postgres.ts";
-import { wholeRuns } from "../../support/serve.ts";
+import { inMirror, wholeRuns } from "../../support/serve.ts";
 
 describeWithPostgres("a worker", () => {
   test("that was stopped for longer than its lease sends, stores and publishes nothing afterwards, and says so", async () => {
@@ -17,14 +17,17 @@ describeWithPostgres("a worker", () => {
     await within(20_000, () => one.asked() > 10, "a run under way");
     const two = await startWorker(fleet, "two");
     one.child.kill("SIGSTOP");
+    await two.until("claimed", 30_000);
+    // What it had sent by then has arrived.
     const [asked, published] = [
       one.asked(),
       one.said().filter((message) => message === "snapshot published"),
     ];
-    await two.until("claimed", 30_000);
     await within(60_000, () => wholeRuns(two.company) === 1, "the whole run of the next owner");
-    await two.until('"why":"after a run"');
-    const pointer = await fleet.tables.snapshots.current("acme");
+    const publishedBy = () => fleet.tables.snapshots.current("acme");
+    const lastSeq = () => inMirror(two.company, "SELECT max(seq) FROM _changes");
+    await within(15_000, async () => (await publishedBy())?.seq === lastSeq(), "a snapshot of all");
+    const pointer = await publishedBy();
     one.child.kill("SIGCONT");
     await one.until("the company is lost");
     await new Promise((resolve) => setTimeout(resolve, 3_000));
@@ -33,5 +36,7 @@ describeWithPostgres("a worker", () => {
     expect(await fleet.ownerOf("acme")).toBe("two");
     expect(one.said().filter((message) => message === "snapshot published")).toEqual(published);
     expectEqual(two.company);
+    // Nobody touched its lock file: what it says must not send an operator after one.
+    expect((await one.end("SIGKILL")).stderr).not.toContain("lock file");
   }, 120_000);
 });
