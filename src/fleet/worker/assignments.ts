@@ -271,7 +271,8 @@ export class Assignments {
     await this.logged(name, async () => {
       supervisor.counters.afterRunProblem = await assignment.afterRun(scope);
       // Changes that no snapshot has may be lost with this node; readers must not know their numbers then.
-      if (await snapshots.publish("before the report")) await publishReport(supervisor.settings, lease);
+      const why = scope === "all" ? "after a run" : "before the report";
+      if (await snapshots.publish(why)) await publishReport(supervisor.settings, lease);
       else if (!lease.isHeld()) discardReport(mirrorFiles(supervisor.settings.config, name));
     });
   }
