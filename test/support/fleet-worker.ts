@@ -17,6 +17,7 @@ import { processEnv, program } from "./process-env.ts";
 import { secret } from "./serve.ts";
 
 const tag = fileURLToPath(new URL("tag-node.ts", import.meta.url));
+const dieHolding = fileURLToPath(new URL("die-holding.ts", import.meta.url));
 
 /** Companies of a sandbox that workers share. Each has a token of the sandbox; `acme` is the first one. */
 export interface WorkedFleet {
@@ -87,6 +88,8 @@ interface WorkerOptions {
   readonly reports?: string;
   /** A folder that all nodes share, or a prefix in an object store. */
   readonly snapshots?: string;
+  /** A company that ends the process soon after its mirror was opened. */
+  readonly diesHolding?: string;
 }
 
 /** A worker of the fleet, once it listens. Its folder stays when it is started again. */
@@ -98,6 +101,7 @@ export async function startWorker(
     capacity = 50,
     reports,
     snapshots = path.join(company.folder, "snapshots"),
+    diesHolding,
   }: WorkerOptions = {},
 ): Promise<FleetWorker> {
   const folder = path.join(company.folder, node);
@@ -105,10 +109,12 @@ export async function startWorker(
   const shared = { postgres: "${env:DATABASE_URL}", snapshots, ...(reports !== undefined && { reports }) };
   const fleet = { ...shared, node, capacity, snapshot_every: "2s" };
   writeFileSync(path.join(folder, "config.yaml"), JSON.stringify({ data_dir: "data", fleet }));
-  const args = ["--import", tag, program, "worker", "--json", "--role", role, "--listen", "127.0.0.1:0"];
+  const deadly = diesHolding === undefined ? "" : path.join(folder, "data", `${diesHolding}.db`);
+  const hooks = ["--import", tag, ...(deadly === "" ? [] : ["--import", dieHolding])];
+  const args = [...hooks, program, "worker", "--json", "--role", role, "--listen", "127.0.0.1:0"];
   const child = spawn(process.execPath, args, {
     cwd: folder,
-    env: processEnv({ ...secrets, NODE_TAG: node }),
+    env: processEnv({ ...secrets, DIE_HOLDING: deadly, NODE_TAG: node }),
     stdio: ["ignore", "pipe", "pipe"],
     timeout: 180_000,
     killSignal: "SIGKILL",

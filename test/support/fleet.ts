@@ -39,7 +39,7 @@ export interface Fleet {
   openTransactions(): Promise<number>;
   /** The same over one connection, which can say what its updates did to indexes. */
   single(): Promise<SingleConnection>;
-  /** Lets an ownership expire, as time would. */
+  /** Lets an ownership expire, as time would: for the first time, however often it did before. */
   expire(company: string): Promise<void>;
 }
 
@@ -86,7 +86,7 @@ export async function openFleet(options: { readonly server?: "own, durable" } = 
     single: () => openSingle(url),
     expire: async (company) => {
       await postgres.query(
-        "UPDATE fintoro_mirror.owners SET expires_at = now() - interval '1 second' WHERE company = $1",
+        "UPDATE fintoro_mirror.owners SET expires_at = now() - interval '1 second', losses = 0 WHERE company = $1",
         [company],
       );
     },

@@ -52,7 +52,7 @@ export class CompaniesTable {
     this.postgres = postgres;
   }
 
-  /** Adds a company, or changes its config. */
+  /** Adds a company, or changes its config. One that was set aside, because its nodes died, may be taken again. */
   async put(name: string, config: unknown): Promise<"added" | "changed" | "unchanged"> {
     const [row] = await this.postgres.query<{ outcome: "added" | "changed" | "unchanged" }>(
       `WITH before AS (SELECT removed FROM fintoro_mirror.companies WHERE name = $1),
@@ -61,7 +61,9 @@ export class CompaniesTable {
          ON CONFLICT (name) DO UPDATE SET config = excluded.config, removed = false, changed_at = clock_timestamp(),
            added_at = CASE WHEN c.removed THEN clock_timestamp() ELSE c.added_at END
          WHERE c.config <> excluded.config OR c.removed
-         RETURNING 1)
+         RETURNING 1),
+       forgiven AS (
+         UPDATE fintoro_mirror.owners SET losses = 0, claimable_at = NULL WHERE company = $1 AND losses > 0)
        SELECT CASE WHEN NOT EXISTS (SELECT FROM put) THEN 'unchanged'
          WHEN EXISTS (SELECT FROM before WHERE NOT removed) THEN 'changed' ELSE 'added' END AS outcome`,
       [name, JSON.stringify(config)],

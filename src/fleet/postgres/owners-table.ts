@@ -1,5 +1,6 @@
 import { MirrorError } from "../../base/errors.ts";
 import type { Postgres, Sql } from "./connection.ts";
+import { isUnjudged, lossColumns, lossesInARow, suspectLosses, type Loss } from "./losses.ts";
 import { epochMs, intervalOf } from "./sql-time.ts";
 import { epochBaseSql } from "./timeline-table.ts";
 
@@ -13,7 +14,8 @@ export interface Owner {
 
 /**
  * What a claim gave. `owned`: `by` is the node that owns the company. `account`: `by` is another company of the same
- * account, which is owned now. `removed`: the fleet has no such company.
+ * account, which is owned now. `removed`: the fleet has no such company. `set_aside`: nodes that held it died one after
+ * another, and it is left alone for a while.
  */
 export type Claim =
   | {
@@ -22,7 +24,7 @@ export type Claim =
       readonly previousNode: string | null;
     }
   | { readonly refused: "owned" | "account"; readonly by: string }
-  | { readonly refused: "removed" };
+  | { readonly refused: "removed" | "set_aside" };
 
 /** A company's last ownership. */
 export interface OwnerRow {
@@ -115,7 +117,7 @@ export class OwnersTable {
   /** Gives a company back. False: it was not this owner's any more. */
   async release(owner: Owner): Promise<boolean> {
     const rows = await this.postgres.query(
-      `UPDATE fintoro_mirror.owners SET node = NULL, expires_at = clock_timestamp()
+      `UPDATE fintoro_mirror.owners SET node = NULL, expires_at = clock_timestamp(), losses = 0
        WHERE company = $1 AND epoch = $2 AND node = $3 RETURNING company`,
       valuesOf(owner),
     );
@@ -169,30 +171,45 @@ export async function liveRival(sql: Sql, account: string, company: string): Pro
  * lock of the new epoch then waits for what the last owner is publishing.
  */
 async function takeOver(sql: Sql, company: string, node: string, ttlMs: number): Promise<Claim> {
-  const [last] = await sql.query<{ node: string | null; live: boolean }>(
-    `SELECT node, ${isLive} AS live FROM fintoro_mirror.owners WHERE company = $1 FOR NO KEY UPDATE`,
+  const [last] = await sql.query<LastOwner>(
+    `SELECT o.node, ${isLive} AS live, ${lossColumns}, o.claimable_at <= clock_timestamp() AS "isClaimable"
+     FROM fintoro_mirror.owners o WHERE o.company = $1 FOR NO KEY UPDATE OF o`,
     [company],
   );
   if (last?.live) return { refused: "owned", by: last.node ?? "" };
-  const [claimed] = await sql.query<{ epoch: number }>(last ? nextEpoch : firstEpoch, [company, node, ttlMs]);
+  const losses = !last || last.node === null ? 0 : lossesInARow(last);
+  if (losses >= suspectLosses && last?.isClaimable !== true) return { refused: "set_aside" };
+  const values = [company, node, ttlMs, ...(last ? [losses] : [])];
+  const [claimed] = await sql.query<{ epoch: number }>(last ? nextEpoch : firstEpoch, values);
   // Another first claim was faster.
   if (!claimed) return takeOver(sql, company, node, ttlMs);
   return { epoch: claimed.epoch, previousNode: last?.node ?? null };
 }
 
-const firstEpoch = `INSERT INTO fintoro_mirror.owners (company, epoch, node, expires_at)
-  SELECT $1, ${epochBaseSql} + 1, $2, clock_timestamp() + ${intervalOf("$3")} FROM fintoro_mirror.timeline
-  ON CONFLICT DO NOTHING RETURNING epoch`;
+interface LastOwner extends Loss {
+  readonly node: string | null;
+  readonly live: boolean;
+  /** Null: nobody has decided. */
+  readonly isClaimable: boolean | null;
+}
+
+const firstEpoch = `INSERT INTO fintoro_mirror.owners (company, epoch, node, expires_at, claimed_at)
+  SELECT $1, ${epochBaseSql} + 1, $2, clock_timestamp() + ${intervalOf("$3")}, clock_timestamp()
+  FROM fintoro_mirror.timeline ON CONFLICT DO NOTHING RETURNING epoch`;
 
 const nextEpoch = `UPDATE fintoro_mirror.owners
-  SET epoch = epoch + 1, node = $2, expires_at = clock_timestamp() + ${intervalOf("$3")}
+  SET epoch = epoch + 1, node = $2, expires_at = clock_timestamp() + ${intervalOf("$3")}, claimed_at = clock_timestamp(),
+    losses = $4, claimable_at = NULL
   WHERE company = $1 RETURNING epoch`;
 
 /** A company that nobody looks after although there is something to do. */
 export interface WaitingCompany {
   readonly company: string;
-  /** `owner ended`: its node was lost. `inbox`: deliveries came that no snapshot has. */
-  readonly reason: "owner ended" | "inbox";
+  /**
+   * `owner ended`: its node was lost. `suspect`: likewise, and nobody has decided yet when it may be taken over. `inbox`:
+   * deliveries came that no snapshot has.
+   */
+  readonly reason: "owner ended" | "suspect" | "inbox";
 }
 
 /**
@@ -205,8 +222,8 @@ export function findWaitingCompanies(postgres: Postgres, limit: number): Promise
 
 /** For the test that asks Postgres how it reads it. */
 export const waitingSql = `SELECT company, min(reason) AS reason FROM (
-    SELECT company, 'owner ended' AS reason FROM fintoro_mirror.owners
-    WHERE node IS NOT NULL AND expires_at <= now()
+    SELECT company, CASE WHEN ${isUnjudged} THEN 'suspect' ELSE 'owner ended' END AS reason FROM fintoro_mirror.owners
+    WHERE node IS NOT NULL AND expires_at <= now() AND (claimable_at IS NULL OR claimable_at <= now())
     UNION ALL
     SELECT h.company, 'inbox' FROM fintoro_mirror.inbox_heads h
     LEFT JOIN fintoro_mirror.owners o ON o.company = h.company

@@ -82,6 +82,12 @@ const migrations: readonly (readonly string[])[] = [
     "ALTER TABLE fintoro_mirror.companies ADD COLUMN forgotten_at timestamptz",
     "CREATE INDEX companies_removed ON fintoro_mirror.companies (changed_at) WHERE removed",
   ],
+  [
+    // losses: ownerships in a row, before the one of now, that ended with the death of their node. claimable_at: when a
+    // company may be taken over that was lost again; null: nobody has decided that yet.
+    `ALTER TABLE fintoro_mirror.owners ADD COLUMN claimed_at timestamptz NOT NULL DEFAULT now(),
+      ADD COLUMN losses integer NOT NULL DEFAULT 0, ADD COLUMN claimable_at timestamptz`,
+  ],
 ];
 
 /**

@@ -2,6 +2,7 @@ import { elapsedSince, isoTime } from "../../base/clock.ts";
 import { formatDuration } from "../../base/units.ts";
 import type { SetAsideJob } from "../jobs/job-facts.ts";
 import type { CompanyView } from "../postgres/companies/fleet-view.ts";
+import { suspectLosses } from "../postgres/losses.ts";
 import type { SnapshotSummary } from "../snapshot/snapshot-summary.ts";
 
 /**
@@ -11,6 +12,7 @@ import type { SnapshotSummary } from "../snapshot/snapshot-summary.ts";
 export interface FleetProblem {
   readonly kind:
     | "owner_ended"
+    | "nodes_died"
     | "deliveries_unattended"
     | "deliveries_late"
     | "stale"
@@ -117,9 +119,9 @@ function partial(kind: FleetProblem["kind"], message: string): FleetProblem {
 
 function ownerProblems(view: CompanyView, held: boolean, nowMs: number): FleetProblem[] {
   const { node, expiresAtMs, waiting, waitingSinceMs } = view;
-  const problems: FleetProblem[] = [];
+  const problems = lossProblems(view, held, nowMs);
   const endedMs = node === null || expiresAtMs === null ? 0 : nowMs - expiresAtMs;
-  if (endedMs > takeoverMs)
+  if (endedMs > takeoverMs && problems.length === 0)
     problems.push(
       difference("owner_ended", `${node} was lost ${formatDuration(endedMs)} ago, and no node took over`),
     );
@@ -130,6 +132,17 @@ function ownerProblems(view: CompanyView, held: boolean, nowMs: number): FleetPr
   if (held && waitedMs > publishedWithinMs)
     problems.push(difference("deliveries_late", `${deliveries} for a snapshot by ${node}`));
   return problems;
+}
+
+/** A company that was held by each of several nodes that died may be what they died of. */
+function lossProblems(view: CompanyView, held: boolean, nowMs: number): FleetProblem[] {
+  const { node, losses, claimableAtMs } = view;
+  const count = (losses ?? 0) + (node !== null && !held ? 1 : 0);
+  if (count < suspectLosses) return [];
+  const waitMs = held ? 0 : (claimableAtMs ?? 0) - nowMs;
+  const now = waitMs > 0 ? `nobody takes it for ${formatDuration(waitMs)}` : `it is taken again`;
+  const hint = `look at how ${node ?? "they"} ended, and at its memory; then \`fleet add ${view.company}\` has it taken at once`;
+  return [difference("nodes_died", `the last ${count} nodes that held it died, and ${now}: ${hint}`)];
 }
 
 function ageProblems(

@@ -51,7 +51,7 @@ const longestPauseMs = 30 * 60_000;
 type ReleasedEnd = Extract<AssignmentEnd, { readonly outcome: "released" }>;
 
 interface Counts {
-  readonly claims: Record<"claimed" | "owned" | "account" | "removed", number>;
+  readonly claims: Record<"claimed" | "owned" | "account" | "removed" | "set_aside", number>;
   readonly ends: Record<AssignmentEnd["outcome"], number>;
   readonly snapshots: { readonly published: number; readonly failed: number };
   /** By status. */
@@ -78,7 +78,7 @@ export class Assignments {
   draining = false;
   /** Of companies that are no longer held, besides claims. */
   private ended: Counts = {
-    claims: { claimed: 0, owned: 0, account: 0, removed: 0 },
+    claims: { claimed: 0, owned: 0, account: 0, removed: 0, set_aside: 0 },
     ends: { released: 0, lost: 0, failed: 0 },
     snapshots: { published: 0, failed: 0 },
     requests: {},

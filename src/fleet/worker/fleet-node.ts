@@ -10,6 +10,7 @@ import { LeaseKeeper } from "../ownership/lease-keeper.ts";
 import type { Ownership } from "../ownership/ownership.ts";
 import type { Postgres } from "../postgres/connection.ts";
 import type { NodeFacts } from "../postgres/nodes-table.ts";
+import { judgeLosses } from "../postgres/losses.ts";
 import { findWaitingCompanies } from "../postgres/owners-table.ts";
 import { forgetRemoved } from "../postgres/companies/removed-companies.ts";
 import type { StoredMark } from "../snapshot/timeline-mark.ts";
@@ -231,6 +232,7 @@ export class FleetNode {
   private async castNet(): Promise<void> {
     const { engine, postgres } = this.parts;
     const waiting = await findWaitingCompanies(postgres, netSize);
+    if (waiting.some(({ reason }) => reason === "suspect")) await this.judgeLosses();
     const left = waiting.filter(({ company }) => !this.assignments.find(company));
     const lost = left.filter(({ reason }) => reason === "owner ended").map(({ company }) => company);
     const setAside = lost.length === 0 ? new Set<string>() : await engine.setAside(lost, setAsideMs);
@@ -240,6 +242,20 @@ export class FleetNode {
     );
     const behind = left.filter(({ reason }) => reason === "inbox").map(({ company }) => company);
     await engine.sendAll("events", behind);
+  }
+
+  /** Companies of nodes that died one after another are left alone for a while, unless they are too many. */
+  private async judgeLosses(): Promise<void> {
+    const { postgres, process } = this.parts;
+    // While Postgres is away nodes lose their companies and live: this one says so first.
+    await this.beat();
+    for (const { delayMs, ...facts } of await judgeLosses(postgres, () => process.random.next()))
+      process.log.error("nodes that held this company died one after another: it is left alone for a while", {
+        company: facts.company,
+        node: facts.node,
+        losses: facts.losses,
+        ms: Math.round(delayMs),
+      });
   }
 
   private async readConfigs(): Promise<void> {

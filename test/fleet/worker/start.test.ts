@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
 import { NodesTable } from "../../../src/fleet/postgres/nodes-table.ts";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
-import { waitForPostgres } from "../../../src/fleet/postgres/wait-for-postgres.ts";
+import { waitForPostgres } from "../../../src/cli/commands/fleet/wait-for-postgres.ts";
 import { jsonLines } from "../../support/cli.ts";
 import { within } from "../../support/fleet-worker.ts";
 import { tempFolder } from "../../support/mirror.ts";

@@ -18,8 +18,9 @@ const short: ChaosPlan = {
   capacity: 2,
   disturbances: [
     { atMs: 500, lastsMs: 0, what: "kill", node: 0 },
+    // While the new process starts.
+    { atMs: 900, lastsMs: 0, what: "postgres", mode: "fast" },
     { atMs: 2_000, lastsMs: 14_000, what: "stop", node: 1 },
-    // When the new process has started, also on a busy machine: without Postgres it ends.
     { atMs: 10_000, lastsMs: 0, what: "postgres", mode: "immediate" },
   ],
   durationMs: 17_000,

@@ -42,6 +42,10 @@ BEGIN
   IF TG_TABLE_NAME = 'inbox_heads' AND after_row->'drained' = coalesce(before_row->'drained', '0') THEN
     RETURN NULL;
   END IF;
+  -- Whether nodes died of a company is no part of its ownership, and any node may decide on it.
+  IF TG_TABLE_NAME = 'owners' AND after_row - 'losses' - 'claimable_at' = before_row - 'losses' - 'claimable_at' THEN
+    RETURN NULL;
+  END IF;
   INSERT INTO oracle.writes (process, what, op, company, owner_epoch, row, before)
   SELECT current_setting('chaos.process', true), TG_TABLE_NAME, TG_OP, after_row->>'company',
     (SELECT epoch FROM fintoro_mirror.owners WHERE company = after_row->>'company'),

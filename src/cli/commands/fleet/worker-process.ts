@@ -14,7 +14,7 @@ import { takeWriterLock } from "../../../store/writer-lock.ts";
 import type { ConnectionCounts } from "../../../webhook/server/connections.ts";
 import type { CommandContext } from "../../program/command.ts";
 import { openNode, openReceiver } from "./open-node.ts";
-import { waitForPostgres, type PostgresWait } from "../../../fleet/postgres/wait-for-postgres.ts";
+import { waitForPostgres, type PostgresWait } from "./wait-for-postgres.ts";
 import { fleetOf, postgresUrl } from "./open-fleet.ts";
 
 /** Others take a receiver for lost after a minute. */

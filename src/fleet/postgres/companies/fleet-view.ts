@@ -13,6 +13,10 @@ export interface CompanyView {
   /** Null: it never had one, or was released. */
   readonly node: string | null;
   readonly expiresAtMs: number | null;
+  /** Ownerships in a row, before that of `epoch`, that ended with the death of their node. */
+  readonly losses: number | null;
+  /** When it may be taken over; null: at once, or it is not lost. */
+  readonly claimableAtMs: number | null;
   /** Deliveries that are not in the published snapshot. */
   readonly waiting: number;
   /** When the oldest of them came. */
@@ -63,7 +67,7 @@ export function readCompanyViews(postgres: Postgres): Promise<CompanyView[]> {
   return postgres.query(
     `SELECT c.name AS company, ${epochMs("c.added_at")} AS "addedAtMs",
        c.config #> ARRAY['companies', c.name, 'webhook', 'secrets', '0'] IS NOT NULL AS receives, o.epoch, o.node,
-       ${epochMs("o.expires_at")} AS "expiresAtMs", greatest(h.seq - h.drained, 0) AS waiting,
+       ${epochMs("o.expires_at")} AS "expiresAtMs", o.losses, ${epochMs("o.claimable_at")} AS "claimableAtMs", greatest(h.seq - h.drained, 0) AS waiting,
        CASE WHEN h.waiting THEN ${epochMs(oldestOf("h"))} END AS "waitingSinceMs",
        ${epochMs("s.taken_at")} AS "snapshotAtMs", s.size_bytes AS "snapshotBytes", s.seq,
        s.facts -> 'last_run' AS "lastRun", s.facts -> 'failed_start' AS "failedStart", s.facts -> 'summary' AS summary,

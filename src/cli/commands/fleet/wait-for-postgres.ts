@@ -1,6 +1,6 @@
-import type { Clock } from "../../base/clock.ts";
-import { messageOf, MirrorError } from "../../base/errors.ts";
-import type { Log } from "../../base/logger.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { messageOf, MirrorError } from "../../../base/errors.ts";
+import type { Log } from "../../../base/logger.ts";
 
 /** How long a starting process waits for Postgres. */
 export interface PostgresWait {

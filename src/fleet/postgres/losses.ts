@@ -1,0 +1,89 @@
+import type { Postgres } from "./connection.ts";
+import { intervalOf } from "./sql-time.ts";
+
+/** How an ownership ended that nobody released. */
+export interface Loss {
+  /** Losses of the company in a row before this one. */
+  readonly before: number;
+  readonly heldMs: number;
+  /** Its node's process was seen afterwards: it could not renew in time, as while Postgres is away, and did not die. */
+  readonly survived: boolean;
+}
+
+/** After so many deaths in a row of nodes that held it, a company may be what they died of. */
+export const suspectLosses = 3;
+/** A company that was held for longer than that is worth the node that it may end. */
+const harmlessMs = 6 * 3_600_000;
+/** Where more companies of a node are equally suspect, its host died, or nobody can say which of them it was. */
+const mostSuspects = 10;
+const firstDelayMs = 60_000;
+const longestDelayMs = 30 * 60_000;
+const spreadMs = 120_000;
+
+/** Pure: losses in a row, this one included. */
+export function lossesInARow({ before, heldMs, survived }: Loss): number {
+  if (survived) return before;
+  return heldMs > harmlessMs ? 1 : before + 1;
+}
+
+/**
+ * Pure: for how long nobody takes a company over after its node died, ms. From the third death in a row on it grows, and
+ * is spread, so that companies which died together are taken apart: the next death is that of fewer of them. Many at once
+ * are only spread.
+ *
+ * @param peers companies that were lost with the same node after at least as many losses, this one included
+ * @param random 0 to 1
+ */
+export function takeoverDelayMs(losses: number, peers: number, random: number): number {
+  if (losses < suspectLosses) return 0;
+  if (peers > mostSuspects) return spreadMs * random;
+  return Math.min(longestDelayMs, firstDelayMs * 2 ** (losses - suspectLosses)) * (0.5 + random);
+}
+
+/** SQL: the columns of a `Loss`, of the row `o` of `owners`. */
+export const lossColumns = `o.losses AS before,
+  (extract(epoch FROM o.expires_at - o.claimed_at) * 1000)::float8 AS "heldMs",
+  EXISTS (SELECT FROM fintoro_mirror.nodes n
+    WHERE n.node = o.node AND n.started_at <= o.claimed_at AND n.seen_at > o.expires_at) AS survived`;
+
+/** SQL: nobody has decided yet when the company of this row of `owners`, which was lost, may be taken over. */
+export const isUnjudged = `(claimable_at IS NULL AND losses >= ${suspectLosses - 1})`;
+
+/** A company that is left alone for a while, because its nodes died. */
+export interface SetAsideCompany {
+  readonly company: string;
+  /** Of the last death. */
+  readonly node: string;
+  readonly losses: number;
+  readonly delayMs: number;
+}
+
+/**
+ * Decides when suspect companies may be taken over whose node was lost; until then nobody can. Gives those that must
+ * wait. Throws MirrorError `database`.
+ */
+export async function judgeLosses(postgres: Postgres, random: () => number): Promise<SetAsideCompany[]> {
+  const lost = await postgres.query<Loss & { company: string; node: string; epoch: number }>(
+    `SELECT o.company, o.node, o.epoch, ${lossColumns} FROM fintoro_mirror.owners o
+     WHERE o.node IS NOT NULL AND o.expires_at <= now() AND ${isUnjudged}`,
+  );
+  const counted = lost.map((one) => ({ ...one, losses: lossesInARow(one) }));
+  const judged = counted.map((one) => {
+    const peers = counted.filter(({ node, losses }) => node === one.node && losses >= one.losses).length;
+    return { ...one, delayMs: takeoverDelayMs(one.losses, peers, random()) };
+  });
+  // Where two nodes judge at the same time the first one counts.
+  const rows = await postgres.query<{ company: string }>(
+    `UPDATE fintoro_mirror.owners o SET claimable_at = clock_timestamp() + ${intervalOf("judged.delay_ms")}
+     FROM unnest($1::text[], $2::bigint[], $3::float8[]) AS judged (company, epoch, delay_ms)
+     WHERE o.company = judged.company AND o.epoch = judged.epoch AND o.node IS NOT NULL AND o.claimable_at IS NULL
+     RETURNING o.company`,
+    [
+      judged.map(({ company }) => company),
+      judged.map(({ epoch }) => epoch),
+      judged.map(({ delayMs }) => delayMs),
+    ],
+  );
+  const decided = new Set(rows.map(({ company }) => company));
+  return judged.filter(({ company, delayMs }) => decided.has(company) && delayMs > 0);
+}

@@ -1,0 +1,141 @@
+import { describe, expect, test } from "vitest";
+import { judgeLosses, lossesInARow, takeoverDelayMs } from "../../../src/fleet/postgres/losses.ts";
+import { findWaitingCompanies } from "../../../src/fleet/postgres/owners-table.ts";
+import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
+import { openFleet, ttlMs, type Fleet } from "../../support/fleet.ts";
+import { describeWithPostgres } from "../../support/postgres.ts";
+
+const minute = 60_000;
+
+describe("losses in a row", () => {
+  test("grow with each death of a node, and begin again after six hours without one", () => {
+    expect(lossesInARow({ before: 0, heldMs: 5_000, survived: false })).toBe(1);
+    expect(lossesInARow({ before: 4, heldMs: 350 * minute, survived: false })).toBe(5);
+    expect(lossesInARow({ before: 4, heldMs: 361 * minute, survived: false })).toBe(1);
+  });
+
+  test("stay as they are where the process lived on: Postgres was away", () => {
+    expect(lossesInARow({ before: 2, heldMs: 5_000, survived: true })).toBe(2);
+  });
+});
+
+describe("the takeover of a lost company", () => {
+  test("is put off from the third death in a row on, twice as long after each, for 45 minutes at most", () => {
+    const delays = [1, 2, 3, 4, 5, 20].map((losses) => takeoverDelayMs(losses, 1, 0.5));
+    expect(delays).toEqual([0, 0, minute, 2 * minute, 4 * minute, 30 * minute]);
+    expect(takeoverDelayMs(99, 1, 1)).toBe(45 * minute);
+  });
+
+  test("is spread, so that companies which died together are not taken together again", () => {
+    expect(takeoverDelayMs(3, 10, 1)).toBe(3 * takeoverDelayMs(3, 10, 0));
+  });
+
+  test("is put off for two minutes at most where more than ten were lost with the same node: its host died", () => {
+    expect(takeoverDelayMs(9, 11, 1)).toBe(2 * minute);
+    expect(takeoverDelayMs(9, 5_000, 0)).toBe(0);
+  });
+});
+
+/** Its node does not renew any more. */
+async function lose({ postgres }: Fleet, company: string): Promise<void> {
+  const sql = "UPDATE fintoro_mirror.owners SET expires_at = now() - interval '1 second' WHERE company = $1";
+  await postgres.query(sql, [company]);
+}
+
+async function claimed(fleet: Fleet, company: string, node: string): Promise<void> {
+  if ((await fleet.companies.find(company)) === null) await fleet.add(company);
+  expect(await fleet.owners.claim(company, node, ttlMs)).toHaveProperty("epoch");
+}
+
+/** The company's node dies so many times while it holds the company. */
+async function die(fleet: Fleet, company: string, times: number): Promise<void> {
+  for (let n = 0; n < times; n++) {
+    await claimed(fleet, company, `node-${n}`);
+    await lose(fleet, company);
+  }
+}
+
+describeWithPostgres("a company whose nodes die one after another", () => {
+  test("is taken over at once twice; then nobody can until its delay is over, and status names it", async () => {
+    const fleet = await openFleet();
+    await die(fleet, "acme", 3);
+    const claim = () => fleet.owners.claim("acme", "node-9", ttlMs);
+    expect(await claim()).toEqual({ refused: "set_aside" });
+    expect(await findWaitingCompanies(fleet.postgres, 9)).toEqual([{ company: "acme", reason: "suspect" }]);
+    const judged = await judgeLosses(fleet.postgres, () => 0.5);
+    expect(judged).toMatchObject([{ company: "acme", node: "node-2", losses: 3, delayMs: minute }]);
+    expect(await judgeLosses(fleet.postgres, () => 0)).toEqual([]);
+    expect(await claim()).toEqual({ refused: "set_aside" });
+    expect(await findWaitingCompanies(fleet.postgres, 9)).toEqual([]);
+    const status = await readFleetStatus({ postgres: fleet.postgres, maxAgeMs: null });
+    expect(status.companies["acme"]?.problems).toMatchObject([
+      { kind: "nodes_died", severity: "difference" },
+    ]);
+    expect(status.companies["acme"]?.problems[0]?.message).toMatch(
+      /^the last 3 nodes that held it died, and nobody takes it for (1m 00s|59s): look at how node-2 ended/,
+    );
+    await fleet.postgres.query("UPDATE fintoro_mirror.owners SET claimable_at = now()");
+    expect(await findWaitingCompanies(fleet.postgres, 9)).toEqual([
+      { company: "acme", reason: "owner ended" },
+    ]);
+    expect(await claim()).toMatchObject({ epoch: 4 });
+  });
+
+  test("is like any other again once one of them has released it", async () => {
+    const fleet = await openFleet();
+    await die(fleet, "acme", 2);
+    await fleet.owners.release(await fleet.owned("acme"));
+    await die(fleet, "acme", 2);
+    expect(await fleet.owners.claim("acme", "node-9", ttlMs)).toMatchObject({ epoch: 6 });
+  });
+
+  test("is taken at once when it is added again", async () => {
+    const fleet = await openFleet();
+    await die(fleet, "acme", 3);
+    await judgeLosses(fleet.postgres, () => 1);
+    await fleet.add("acme");
+    expect(await findWaitingCompanies(fleet.postgres, 9)).toEqual([
+      { company: "acme", reason: "owner ended" },
+    ]);
+    expect(await fleet.owners.claim("acme", "node-9", ttlMs)).toMatchObject({ epoch: 4 });
+  });
+
+  test("is not blamed where its nodes lost it and lived", async () => {
+    const fleet = await openFleet();
+    const facts = { node: "node-1", version: "1", role: "all", held: 1, capacity: 9 };
+    await fleet.nodes.register(facts);
+    for (let n = 0; n < 5; n++) {
+      await claimed(fleet, "acme", "node-1");
+      await lose(fleet, "acme");
+      await fleet.nodes.beat(facts);
+    }
+    expect(await fleet.owners.claim("acme", "node-1", ttlMs)).toMatchObject({ epoch: 6 });
+    await lose(fleet, "acme");
+    // The same name, another process.
+    await fleet.nodes.register(facts);
+    await fleet.owners.claim("acme", "node-1", ttlMs);
+    const [owner] = await fleet.postgres.query("SELECT losses FROM fintoro_mirror.owners");
+    expect(owner).toEqual({ losses: 1 });
+  });
+
+  test("is set aside alone, not with those that were lost with its last node for the first time", async () => {
+    const fleet = await openFleet();
+    await die(fleet, "acme", 3);
+    for (let n = 0; n < 20; n++) {
+      await fleet.owned(`c${n}`, "node-2");
+      await lose(fleet, `c${n}`);
+    }
+    expect(await judgeLosses(fleet.postgres, () => 0.5)).toMatchObject([
+      { company: "acme", delayMs: minute },
+    ]);
+    expect(await fleet.owners.claim("c7", "node-9", ttlMs)).toMatchObject({ epoch: 2 });
+  });
+
+  test("waits two minutes at most where its hosts die with all they hold", async () => {
+    const fleet = await openFleet();
+    for (let n = 0; n < 15; n++) await die(fleet, `c${n}`, 3);
+    const judged = await judgeLosses(fleet.postgres, () => 1);
+    expect(judged).toHaveLength(15);
+    expect(new Set(judged.map(({ delayMs }) => delayMs))).toEqual(new Set([2 * minute]));
+  });
+});
