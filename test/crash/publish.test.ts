@@ -48,7 +48,7 @@ function startPublish({ folder }: Place, args = "", before = ""): ChildProcess {
     cwd: folder,
     env: processEnv({ T: "token" }),
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: 25_000,
+    timeout: 50_000,
     killSignal: "SIGKILL",
   });
 }

@@ -15,7 +15,7 @@ function run(cwd: string, args: readonly string[]): Promise<Ended> {
   const user = isRoot ? { uid: nobody, gid: nobody } : {};
   const env = processEnv();
   const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
-  return endOf(spawn(process.execPath, [program, ...args], { cwd, env, stdio, timeout: 25_000, ...user }));
+  return endOf(spawn(process.execPath, [program, ...args], { cwd, env, stdio, timeout: 50_000, ...user }));
 }
 
 function giveAway(folder: string): void {

@@ -51,13 +51,13 @@ export interface Start {
   readonly env?: Readonly<Record<string, string>>;
   /** Instead of the program itself. */
   readonly file?: string;
-  /** @default 20,000 */
+  /** @default 40,000 */
   readonly mostMs?: number;
 }
 
 /** The real program as a process of its own; ended after `mostMs` whatever it does. */
 export function startProgram(args: readonly string[], start: Start = {}): ChildProcess {
-  const { cwd = temporaryFolder(), env = {}, file = program, mostMs = 20_000 } = start;
+  const { cwd = temporaryFolder(), env = {}, file = program, mostMs = 40_000 } = start;
   const child = spawn(process.execPath, [file, ...args], {
     cwd,
     env: processEnv(env),

@@ -20,13 +20,13 @@ export function writeConfig(company: Company, more = ""): string {
   return file;
 }
 
-/** The real program as a process of its own, ended after 25 s whatever it does. */
+/** The real program as a process of its own, ended after 50 s whatever it does. */
 export function startSync(company: Company, args: readonly string[] = []): ChildProcess {
   const config = path.join(company.folder, "config.yaml");
   return spawn(process.execPath, [program, "sync", ...args, "--json", "--config", config], {
     env: processEnv({ FINTORO_TOKEN: company.sandbox.token }),
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: 25_000,
+    timeout: 50_000,
     killSignal: "SIGKILL",
   });
 }

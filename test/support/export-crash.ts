@@ -44,7 +44,7 @@ export async function setUpExportCrash(clients: number): Promise<ExportCrashSetu
       return spawn("bash", ["-c", line], {
         env: processEnv(),
         stdio: ["ignore", "pipe", "pipe"],
-        timeout: 25_000,
+        timeout: 50_000,
       });
     },
   };

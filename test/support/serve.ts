@@ -40,13 +40,13 @@ function withoutReport(more: string): string {
   return more.includes("schedule:") ? more : `${more}\nschedule: { publish: off }`;
 }
 
-/** The real program, in the company's folder; killed after 40 s whatever it does. */
+/** The real program, in the company's folder; killed after 55 s whatever it does. */
 export function startIn(company: Company, args: readonly string[]): ChildProcess {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: company.folder,
     env: processEnv(),
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: 40_000,
+    timeout: 55_000,
     killSignal: "SIGKILL",
   });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -94,13 +94,13 @@ async function opened(url: string): Promise<void> {
   }
 }
 
-/** Waits for it, for 15 s at most. */
+/** Waits for it, for 30 s at most, as a busy machine needs. */
 export async function eventually(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
   await vi.waitFor(
     async () => {
       if (!(await isSo())) throw new Error(`still not so: ${what}`);
     },
-    { timeout: 15_000, interval: 20 },
+    { timeout: 30_000, interval: 20 },
   );
 }
 
