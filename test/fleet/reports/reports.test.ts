@@ -184,7 +184,7 @@ describeWithPostgres("one query", () => {
   test("reads all companies, also where one has a column more", async () => {
     const lake = await aLake();
     const dataDir = tempFolder();
-    for (let each = 1; each <= 30; each++) {
+    for (let each = 1; each <= 10; each++) {
       const company = `company-${each}`;
       const { mirror, files, make } = await aCompany(each, company, dataDir);
       if (each === 7) {
@@ -196,11 +196,11 @@ describeWithPostgres("one query", () => {
     }
     const all = `read_parquet('${lake.folder}/parquet/people/*/data.parquet', hive_partitioning = true, union_by_name = true)`;
     expect(await duckRows(`SELECT count(DISTINCT company), count(*), sum(score) FROM ${all}`)).toEqual([
-      ["30", "466", "233.000000"],
+      ["10", "56", "28.000000"],
     ]);
     expect(await duckRows(`SELECT company, nickname FROM ${all} WHERE nickname IS NOT NULL`)).toEqual([
       ["company-7", "seven"],
     ]);
-    expect(await duckRows(`SELECT count(*) FROM ${all} WHERE company = 'company-12'`)).toEqual([["12"]]);
+    expect(await duckRows(`SELECT count(*) FROM ${all} WHERE company = 'company-9'`)).toEqual([["9"]]);
   });
 });
