@@ -1,4 +1,4 @@
-import { closeSync, existsSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
@@ -163,6 +163,28 @@ describeWithPostgres("a node", () => {
     const node = await startNode(fleet, "one", { publishReport });
     await within(20_000, () => published.length > 0, "a report");
     expect(published).toEqual([inMirror(node.company, "SELECT max(seq) FROM _changes")]);
+  }, 60_000);
+
+  test("believes no damaged snapshot: it says so, sends nothing, and goes on when the file is brought back", async () => {
+    const fleet = await aWorkedFleet({ records: 3 });
+    const { proxy, folder } = fleet.company;
+    await fleet.add("acme", { rate_limit: { window: "1s" } });
+    const one = await startNode(fleet, "one");
+    await within(15_000, () => one.said("acme").includes(released), "a release");
+    await one.stop();
+    const pointer = await fleet.tables.snapshots.current("acme");
+    const file = path.join(folder, "snapshots", `acme/e${pointer?.epoch}/${pointer?.id}.db.zst`);
+    const stored = readFileSync(file);
+    writeFileSync(file, stored.subarray(0, stored.length / 2));
+    const asked = proxy.asked.length;
+    await fleet.engine.send("events", "acme");
+    const two = await startNode(fleet, "two");
+    const isSaid = () => two.said("acme").some((message) => message.includes("is lost or damaged"));
+    await within(15_000, isSaid, "what is wrong");
+    expect(await fleet.tables.snapshots.current("acme")).toEqual(pointer);
+    expect([existsSync(two.company.file), proxy.asked.length]).toEqual([false, asked]);
+    writeFileSync(file, stored);
+    await within(30_000, () => two.said("acme").includes(restored), "the snapshot, restored");
   }, 60_000);
 
   test("removes a report of a company that was lost while it was made: the next owner changes other things", async () => {
