@@ -2,6 +2,7 @@ import { benchDisk } from "./disk.ts";
 import { benchCompanies } from "./companies.ts";
 import { benchEvents } from "./events.ts";
 import { benchIdleFleet } from "./fleet/bench-idle.ts";
+import { benchFleetCompany } from "./fleet/company-cost.ts";
 import { benchExport } from "./export.ts";
 import { benchFleetMemory } from "./fleet-memory.ts";
 import { benchFleetReceiver } from "./fleet-receiver.ts";
@@ -21,7 +22,8 @@ const asked = args.filter((name) => name !== "--large");
 
 /**
  * `npm run bench`: ratios, each measured side by side in one run; a busy machine moves both sides.
- * `npm run bench -- store json` runs those only, `--large` is for `plan`. Nothing here is asserted by a test.
+ * `npm run bench -- store json` runs those only, `--large` is for `plan` and `fleet-idle`. Nothing here is
+ * asserted by a test.
  */
 const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   json: benchJson,
@@ -38,7 +40,8 @@ const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   export: benchExport,
   startup: benchStartup,
   companies: benchCompanies,
-  "fleet-idle": benchIdleFleet,
+  "fleet-company": benchFleetCompany,
+  "fleet-idle": () => benchIdleFleet(args.includes("--large")),
   page: benchStatusPage,
 };
 

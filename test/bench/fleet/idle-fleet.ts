@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { silentLog } from "../../../src/base/logger.ts";
+import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import { memoryFolder } from "../../support/open-company.ts";
 import { startPostgres, type PostgresServer } from "../../support/postgres-server.ts";
 import { startProgram, type Process } from "../../support/serve-process.ts";
@@ -11,10 +12,15 @@ import { countingSettings } from "./statement-count.ts";
 export interface IdleFleet {
   readonly server: PostgresServer;
   readonly postgres: Postgres;
+  readonly folder: string;
   /** How long `fleet add` of all took, ms. */
   readonly addMs: number;
+  /** `fleet add --all` of the config in this folder. */
+  add(folder: string, env?: Readonly<Record<string, string>>): Promise<void>;
   /** A worker that holds what has work. */
-  startWorker(name: string): Process;
+  startWorker(name: string, env?: Readonly<Record<string, string>>): Process;
+  /** The section of a config. */
+  section(node: string): string;
   close(): Promise<void>;
 }
 
@@ -28,53 +34,69 @@ export async function openIdleFleet(companies: number): Promise<IdleFleet> {
   const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-idle-"));
   const url = await server.createDatabase();
   const postgres = await openPostgres({ url, node: "bench", log: silentLog, maxConnections: 2 });
-  const env = { DATABASE_URL: url, TOKEN: `1|${"t".repeat(40)}`, SECRET: `whsec_${"s".repeat(32)}` };
-  const start = (args: readonly string[], cwd: string) => startProgram(args, { folder: cwd, mostMs, env });
+  const shared = { DATABASE_URL: url, TOKEN: `1|${"t".repeat(40)}`, SECRET: `whsec_${"s".repeat(32)}` };
+  const start = (args: readonly string[], cwd: string, env = {}) =>
+    startProgram(args, { folder: cwd, mostMs, env: { ...shared, ...env } });
+  const section = (node: string) =>
+    `fleet: { postgres: "\${env:DATABASE_URL}", snapshots: ${path.join(folder, "snapshots")}, node: ${node} }`;
+  const add = async (own: string, env = {}) => {
+    const adding = start(["fleet", "add", "--all", "-q"], own, env);
+    const { code } = await adding.ended;
+    if (code !== 0) throw new Error(`fleet add ended with ${code}: ${adding.stderr().slice(-2_000)}`);
+  };
+  const startWorker = (name: string, env = {}) => {
+    const own = path.join(folder, name);
+    mkdirSync(own);
+    writeFileSync(path.join(own, "config.yaml"), `${section(name)}\n`, { mode: 0o600 });
+    return start(["worker", "--role", "work", "--listen", "127.0.0.1:0", "--log-format", "json"], own, env);
+  };
   const close = async () => {
     await postgres.close();
     await server.end();
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    writeConfig(
-      folder,
-      "all",
-      Array.from({ length: companies }, (_, i) => `company-${i + 1}`),
-    );
+    writeFileSync(path.join(folder, "config.yaml"), `${section("all")}\n${idleConfig(companies)}`, {
+      mode: 0o600,
+    });
     const startedMs = performance.now();
-    const adding = start(["fleet", "add", "--all", "-q"], folder);
-    const { code } = await adding.ended;
+    await add(folder);
     const addMs = performance.now() - startedMs;
-    if (code !== 0) throw new Error(`fleet add ended with ${code}: ${adding.stderr().slice(-2_000)}`);
     await postgres.query(releaseSql);
-    const startWorker = (name: string) => {
-      const own = path.join(folder, name);
-      mkdirSync(own);
-      writeConfig(own, name, []);
-      return start(["worker", "--role", "work", "--listen", "127.0.0.1:0", "--log-format", "json"], own);
-    };
-    return { server, postgres, addMs, startWorker, close };
+    await leaveJobs(postgres);
+    return { server, postgres, folder, addMs, add, startWorker, section, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-function writeConfig(folder: string, node: string, names: readonly string[]): void {
-  const secrets = "token: ${env:TOKEN}, webhook: { secrets: [${env:SECRET}] }";
-  const fleet = `fleet: { postgres: "\${env:DATABASE_URL}", snapshots: ${folder}, node: ${node} }`;
-  const companies =
-    names.length === 0 ? [] : ["companies:", ...names.map((name) => `  ${name}: { ${secrets} }`)];
-  // One night for all, as most have it: every schedule is looked at all the time, and due once a day.
-  const lines = [`base_url: ${nowhere}`, 'schedule: { sync: "15 3 * * *" }', fleet, ...companies, ""];
-  writeFileSync(path.join(folder, "config.yaml"), lines.join("\n"), { mode: 0o600 });
+/** One night for all, as most have it. */
+function idleConfig(count: number): string {
+  const secrets = 'token: "${env:TOKEN}", webhook: { secrets: ["${env:SECRET}"] }';
+  const companies = Array.from({ length: count }, (_, i) => `  company-${i + 1}: { ${secrets} }`);
+  const lines = [`base_url: ${nowhere}`, 'schedule: { sync: "15 3 * * *" }', "companies:", ...companies];
+  return `${lines.join("\n")}\n`;
+}
+
+/** Each company left a job for its next run, hours from now. */
+async function leaveJobs(postgres: Postgres): Promise<void> {
+  const engine = await JobEngine.start({ postgres, log: silentLog, role: "client" });
+  await engine.sendLater("company-1", 10 * 3_600_000);
+  await engine.stop();
+  await postgres.query(`
+    INSERT INTO pgboss.job_common
+    SELECT (jsonb_populate_record(j, jsonb_build_object('id', gen_random_uuid(), 'singleton_key', c.name,
+      'data', jsonb_build_object('company', c.name)))).*
+    FROM pgboss.job_common j, fintoro_mirror.companies c WHERE c.name <> 'company-1';
+    ANALYZE;`);
 }
 
 /** Changes of each company that are published, and deliveries of the last days that are kept. */
 const changesEach = 100;
 const deliveriesEach = 20;
 
-/** What a company leaves when it is released: owner, position in the inbox, pointer, change log, budget; and no job. */
+/** What a company leaves when it is released: owner, position in the inbox, pointer, change log, budget. */
 const releaseSql = `
 INSERT INTO fintoro_mirror.owners (company, epoch, node, expires_at) SELECT name, 3, NULL, now() FROM fintoro_mirror.companies;
 INSERT INTO fintoro_mirror.inbox_heads (company, seq, drained)
@@ -91,5 +113,4 @@ INSERT INTO fintoro_mirror.changes (company, seq, resource, record_id, op, at, c
 INSERT INTO fintoro_mirror.budgets (account, company, epoch, node, permits, last_at)
   SELECT 'account ' || md5(name), name, 3, 'worker-1', 1000, now() - interval '1 hour' FROM fintoro_mirror.companies;
 UPDATE fintoro_mirror.companies SET account = md5(name);
-DELETE FROM pgboss.job;
-ANALYZE;`;
+DELETE FROM pgboss.job;`;
