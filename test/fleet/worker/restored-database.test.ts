@@ -41,6 +41,21 @@ async function seqOf({ tables }: WorkedFleet): Promise<number> {
   return (await tables.snapshots.current("acme"))?.seq ?? 0;
 }
 
+/** Does status say that every company was read whole since the restore? */
+async function isReadWhole({ postgres }: WorkedFleet): Promise<boolean> {
+  const { restored, problems } = await readFleetStatus({ postgres, maxAgeMs: null });
+  return restored?.companies_left === 0 && problems.every(({ kind }) => kind !== "restored");
+}
+
+/** The change log in Postgres, which begins with 1 and has no hole. */
+async function expectNoHole({ postgres }: WorkedFleet): Promise<number> {
+  const log = await postgres.query<{ first: number; last: number; count: number }>(
+    "SELECT min(seq) AS first, max(seq) AS last, count(*) FROM fintoro_mirror.changes",
+  );
+  expect(log).toEqual([{ first: 1, last: log[0]?.count, count: log[0]?.last }]);
+  return log[0]?.last ?? 0;
+}
+
 describeWithPostgres("a database that was restored from a backup", () => {
   // Fault: fleet | Postgres is restored from a backup that is older than the published snapshots, and acknowledged deliveries are lost with it | workers start again | no epoch comes twice, companies go on from the newest stored snapshot, the change log has no hole, and all is read whole
   test("loses nothing for good: companies go on from their newest snapshots, and what deliveries said is read again", async () => {
@@ -75,21 +90,38 @@ describeWithPostgres("a database that was restored from a backup", () => {
     await four.until("claimed: restored from a snapshot", 20_000);
     expect(published.map((id) => changesOf(four, id))).toEqual([1, 1]);
     await within(30_000, () => changesOf(four, lost) === 1, "what the lost delivery said");
-    const isPublished = async () => {
-      const status = await readFleetStatus({ postgres: fleet.postgres, maxAgeMs: null });
-      return (
-        status.restored?.companies_left === 0 && status.problems.every(({ kind }) => kind !== "restored")
-      );
-    };
-    await within(30_000, isPublished, "a company that was read whole");
+    await within(30_000, () => isReadWhole(fleet), "a company that was read whole");
     expectEqual(four.company);
-    const log = await fleet.postgres.query<{ first: number; last: number; count: number }>(
-      "SELECT min(seq) AS first, max(seq) AS last, count(*) FROM fintoro_mirror.changes",
-    );
-    expect(log).toEqual([{ first: 1, last: log[0]?.count, count: log[0]?.last }]);
-    expect(log[0]?.last).toBeGreaterThan(newestSeq);
+    expect(await expectNoHole(fleet)).toBeGreaterThan(newestSeq);
     expect(readdirSync(snapshotFolder(fleet))).toEqual(["e1000000001"]);
     expect((await four.end("SIGTERM")).code).toBe(0);
+  }, 150_000);
+});
+
+describeWithPostgres("a database that is restored under a running worker", () => {
+  test("is noticed within seconds: the worker loses its companies, takes them again, and reads them whole", async () => {
+    const fleet = await aWorkedFleet({ records: 6 });
+    await fleet.add("acme", { rate_limit: { window: "1s" } });
+    const worker = await startWorker(fleet, "one");
+    await worker.until("snapshot published", 30_000);
+    const restore = await backUp(fleet.url);
+    const { beats } = await fleet.tables.timeline.read();
+    const ids = JSON.parse(
+      String(inMirror(worker.company, "SELECT json_group_array(id) FROM clients")),
+    ) as number[];
+    for (const id of ids.slice(0, 2)) {
+      await change(fleet, worker, id);
+      await within(20_000, () => changesOf(worker, id) === 1, "the change, read");
+    }
+    await within(20_000, async () => (await fleet.tables.timeline.read()).beats > beats, "a heartbeat");
+    await restore();
+    fleet.company.sandbox.control.trigger("clients.updated", ids[2], { company: 0 });
+    await worker.until("Postgres was restored from a backup", 30_000);
+    await worker.until("claimed: restored from a snapshot", 30_000);
+    await within(40_000, () => isReadWhole(fleet), "a company that was read whole");
+    expectEqual(worker.company);
+    await expectNoHole(fleet);
+    expect((await worker.end("SIGTERM")).code).toBe(0);
   }, 150_000);
 });
 
