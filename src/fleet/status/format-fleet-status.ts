@@ -114,7 +114,7 @@ function whereabouts(company: FleetCompanyStatus, nowMs: number): string {
   const read = wholeAt === null ? "not read whole yet" : `read ${age(wholeAt, nowMs)} ago`;
   const snapshot = snapshotAt === null ? "no snapshot" : `snapshot ${age(snapshotAt, nowMs)} ago`;
   const waiting = company.waiting_deliveries;
-  const deliveries = waiting === 0 ? "" : `, ${formatCount(waiting)} deliveries not in it`;
+  const deliveries = waiting === 0 ? "" : `, ${counted(waiting, "delivery", "deliveries")} not in it`;
   return `${owner}; ${read}; ${snapshot}${deliveries}`;
 }
 

@@ -163,6 +163,7 @@ export class FleetNode {
       {
         what: "noting the timeline",
         everyMs: () => jittered(times.markMs),
+        needsStore: true,
         step: () => this.timeline.mark(),
       },
       { what: "the safety net", everyMs: () => jittered(times.netMs), step: () => this.castNet() },

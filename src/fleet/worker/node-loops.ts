@@ -8,12 +8,14 @@ export interface RepeatedStep {
   readonly what: string;
   /** Pause after each, ms. */
   readonly everyMs: () => number;
+  /** It needs the store too, without which deliveries are stored all the same: the node stays ready. @default false */
+  readonly needsStore?: boolean;
   readonly step: () => Promise<void>;
 }
 
 /**
  * Repeats a node's steps until they are to end. While Postgres is away all of them fail: that is one line, and another
- * when it is back.
+ * when it is back. A step that needs the store has its own lines.
  *
  * Guarantee: a step that fails ends neither itself nor another.
  * Source of truth: none.
@@ -22,11 +24,12 @@ export interface RepeatedStep {
 export class NodeLoops {
   /** When a step succeeded last, monotonic; before the first: the start. */
   succeededMs: number;
-  /** Why the last one failed; null: it did not. */
+  /** Why the last one failed that needs Postgres alone; null: none did. */
   problem: string | null = null;
   private readonly clock: Clock;
   private readonly log: Log;
   private readonly failing = new Set<string>();
+  private readonly failingWithStore = new Set<string>();
 
   constructor(clock: Clock, log: Log) {
     this.clock = clock;
@@ -35,29 +38,36 @@ export class NodeLoops {
   }
 
   /** Resolves when `closed` has aborted and the step under way has ended. Never rejects. */
-  async repeat({ what, everyMs, step }: RepeatedStep, closed: AbortSignal): Promise<void> {
-    for (; !closed.aborted; await this.clock.sleep(everyMs(), closed)) {
+  async repeat(repeated: RepeatedStep, closed: AbortSignal): Promise<void> {
+    for (; !closed.aborted; await this.clock.sleep(repeated.everyMs(), closed)) {
       try {
-        await step();
-        this.succeeded(what);
+        await repeated.step();
+        this.succeeded(repeated);
       } catch (error) {
-        if (!closed.aborted) this.failed(what, error);
+        if (!closed.aborted) this.failed(repeated, error);
       }
     }
   }
 
-  private succeeded(what: string): void {
+  private succeeded({ what, needsStore = false }: RepeatedStep): void {
     this.succeededMs = this.clock.monotonicMs();
-    if (!this.failing.delete(what) || this.failing.size > 0) return;
+    const failing = this.failingOf(needsStore);
+    if (!failing.delete(what) || failing.size > 0) return;
+    if (needsStore) return this.log.info(`${what} succeeds again`);
     this.problem = null;
-    this.log.info("everything that is shared is reached again");
+    this.log.info("Postgres is reached again");
   }
 
-  private failed(what: string, error: unknown): void {
-    const isFirst = this.failing.size === 0;
-    this.failing.add(what);
-    this.problem = messageOf(error);
+  private failed({ what, needsStore = false }: RepeatedStep, error: unknown): void {
+    const failing = this.failingOf(needsStore);
+    const isFirst = failing.size === 0;
+    failing.add(what);
+    if (!needsStore) this.problem = messageOf(error);
     const facts = { error: messageOf(error), ...hintOf(error) };
     this.log[isFirst ? "warn" : "debug"](`${what} failed; it is tried again`, facts);
+  }
+
+  private failingOf(needsStore: boolean): Set<string> {
+    return needsStore ? this.failingWithStore : this.failing;
   }
 }
