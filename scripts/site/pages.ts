@@ -44,6 +44,7 @@ export const pageGroups: readonly PageGroup[] = [
     pages: [
       page("docs/operation.md", "Deploy"),
       page("docs/fleet.md", "Many machines"),
+      page("docs/fleet-sizing.md", "Sizing a fleet"),
       page("examples/README.md", "Examples"),
       page("docs/monitoring.md", "Monitor"),
       page("docs/status-page.md", "Status page"),

@@ -150,7 +150,7 @@ async function untilPublished(postgres: Postgres, since: number, worker: Process
     peak.memoryBytes = Math.max(peak.memoryBytes, processFacts(pid).rssBytes);
     for (const own of childrenOf(pid)) peak.childBytes = Math.max(peak.childBytes, own);
     const [row] = await postgres.query<{ done: number }>(
-      `SELECT count(*)::int AS done FROM fintoro_mirror.snapshots
+      `SELECT count(*)::int AS done FROM fintoro_mirror.snapshots JOIN fintoro_mirror.reports USING (company)
        WHERE (facts #>> '{summary,whole_at}')::timestamptz > to_timestamp($1)`,
       [since],
     );
@@ -163,7 +163,10 @@ async function untilPublished(postgres: Postgres, since: number, worker: Process
 function childrenOf(pid: number): number[] {
   try {
     const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").map(Number);
-    return pids.filter((one) => one > 0).map((one) => processFacts(one).rssBytes);
+    return pids
+      .filter((one) => one > 0)
+      .map((one) => processFacts(one).rssBytes)
+      .filter(Number.isFinite);
   } catch {
     return [];
   }
