@@ -10,11 +10,13 @@ export interface WaitingJobs {
   readonly oldestMs: number;
 }
 
-/** The last job of a company that was set aside. */
-export interface SetAsideJob {
+/** The last job of a company that failed. */
+export interface FailedJob {
   readonly company: string;
   readonly atMs: number;
   readonly reason: string;
+  /** When it is tried again, in ms; null: it was set aside. */
+  readonly againInMs: number | null;
 }
 
 /** When runs of a company are made. */
@@ -37,13 +39,22 @@ export function readWaitingJobs(postgres: Postgres): Promise<WaitingJobs[]> {
   );
 }
 
-/** The last job that was set aside of each company that has one. */
-export function readSetAsideJobs(postgres: Postgres): Promise<SetAsideJob[]> {
+/** The last job that failed of each company that has one: it was set aside, or waits to be tried again. */
+export function readFailedJobs(postgres: Postgres): Promise<FailedJob[]> {
   return postgres.query(
-    `SELECT DISTINCT ON (singleton_key) singleton_key AS company, ${epochMs("created_on")} AS "atMs",
-       coalesce(source_output ->> 'message', source_output -> 'value' ->> 'message', 'no reason was given') AS reason
-     FROM ${schema}.job WHERE name = $1 AND state < 'active' ORDER BY singleton_key, created_on DESC`,
-    [failedQueue],
+    `SELECT DISTINCT ON (company) company, reason, "againInMs", ${epochMs("at")} AS "atMs"
+     FROM (
+       SELECT singleton_key AS company, created_on AS at, NULL::float8 AS "againInMs",
+         coalesce(source_output ->> 'message', source_output -> 'value' ->> 'message', 'no reason was given') AS reason
+       FROM ${schema}.job WHERE name = $1 AND state < 'active'
+       UNION ALL
+       -- A job whose node died has its reason elsewhere, and is taken within seconds.
+       SELECT singleton_key, started_on, greatest(extract(epoch FROM start_after - now()), 0)::float8 * 1000,
+         output ->> 'message'
+       FROM ${schema}.job WHERE name = ANY($2::text[]) AND state = 'retry' AND output ? 'message'
+     ) AS failed
+     ORDER BY company, at DESC`,
+    [failedQueue, [...jobKinds]],
   );
 }
 

@@ -1,6 +1,6 @@
 import { elapsedSince, isoTime } from "../../base/clock.ts";
 import { formatDuration } from "../../base/units.ts";
-import type { SetAsideJob } from "../jobs/job-facts.ts";
+import type { FailedJob } from "../jobs/job-facts.ts";
 import type { CompanyView } from "../postgres/companies/fleet-view.ts";
 import { suspectLosses } from "../postgres/losses.ts";
 import type { SnapshotSummary } from "../snapshot/snapshot-summary.ts";
@@ -18,6 +18,7 @@ export interface FleetProblem {
     | "stale"
     | "never_read"
     | "jobs_set_aside"
+    | "job_failed"
     | "run_not_whole"
     | "reads_set_aside"
     | "quarantined"
@@ -59,8 +60,8 @@ export interface CompanySurroundings {
   readonly nowMs: number;
   /** For how long what a run read is current; null: for ever. */
   readonly freshForMs: number | null;
-  /** The last job that was set aside; null: there is none. */
-  readonly setAside: SetAsideJob | null;
+  /** The last job that failed; null: there is none. */
+  readonly failedJob: FailedJob | null;
 }
 
 /** Another node takes over within 30 s, and deliveries are drained within seconds. */
@@ -92,7 +93,7 @@ export function judgeCompany(view: CompanyView, around: CompanySurroundings): Fl
     problems: [
       ...ownerProblems(view, held, nowMs),
       ...ageProblems(view, summary, around),
-      ...(around.setAside ? jobProblems(view, around.setAside, nowMs) : []),
+      ...(around.failedJob ? jobProblems(view, around.failedJob, nowMs) : []),
       ...wholeProblems(view, summary),
     ],
   };
@@ -164,10 +165,13 @@ function ageProblems(
 }
 
 /** A snapshot that was made since shows that the company is worked on again. */
-function jobProblems({ snapshotAtMs }: CompanyView, job: SetAsideJob, nowMs: number): FleetProblem[] {
+function jobProblems({ snapshotAtMs }: CompanyView, job: FailedJob, nowMs: number): FleetProblem[] {
   if (snapshotAtMs !== null && snapshotAtMs > job.atMs) return [];
   const age = formatDuration(nowMs - job.atMs);
-  return [difference("jobs_set_aside", `its job was set aside ${age} ago: ${job.reason}`)];
+  if (job.againInMs === null)
+    return [difference("jobs_set_aside", `its job was set aside ${age} ago: ${job.reason}`)];
+  const again = formatDuration(job.againInMs);
+  return [difference("job_failed", `no worker can hold it: ${job.reason} (tried again in ${again})`)];
 }
 
 function wholeProblems(view: CompanyView, summary: SnapshotSummary | null): FleetProblem[] {

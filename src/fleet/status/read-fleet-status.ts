@@ -4,10 +4,10 @@ import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-sched
 import type { Span } from "../../state/uptime-log.ts";
 import {
   readSchedules,
-  readSetAsideJobs,
+  readFailedJobs,
   readWaitingJobs,
   type CompanySchedule,
-  type SetAsideJob,
+  type FailedJob,
   type WaitingJobs,
 } from "../jobs/job-facts.ts";
 import type { Postgres } from "../postgres/connection.ts";
@@ -103,9 +103,9 @@ export async function readFleetStatus(question: FleetStatusQuestion): Promise<Fl
   const { nowMs } = server;
   const views = await readCompanyViews(postgres);
   const schedules = new Map((await readSchedules(postgres)).map((one) => [one.company, one]));
-  const setAside = new Map((await readSetAsideJobs(postgres)).map((job) => [job.company, job]));
+  const failed = new Map((await readFailedJobs(postgres)).map((job) => [job.company, job]));
   const scheduledMs = scheduledFreshness(schedules, nowMs);
-  const surroundings = { nowMs, setAside, freshMsOf: (company: string) => maxAgeMs ?? scheduledMs(company) };
+  const surroundings = { nowMs, failed, freshMsOf: (company: string) => maxAgeMs ?? scheduledMs(company) };
   const shown = only === null ? views : views.filter(({ company }) => only.includes(company));
   const nodes = (await new NodesTable(postgres).list()).map((row) => nodeStatus(row, nowMs));
   const span = (await new ReceivingTable(postgres).spansSince(nowMs - dayMs)).at(-1) ?? null;
@@ -145,15 +145,15 @@ interface Surroundings {
   readonly nowMs: number;
   /** Of a company; null: for ever. */
   readonly freshMsOf: (company: string) => number | null;
-  readonly setAside: ReadonlyMap<string, SetAsideJob>;
+  readonly failed: ReadonlyMap<string, FailedJob>;
 }
 
-function companyStatus(view: CompanyView, { nowMs, freshMsOf, setAside }: Surroundings) {
+function companyStatus(view: CompanyView, { nowMs, freshMsOf, failed }: Surroundings) {
   const { company } = view;
   return judgeCompany(view, {
     nowMs,
     freshForMs: freshMsOf(company),
-    setAside: setAside.get(company) ?? null,
+    failedJob: failed.get(company) ?? null,
   });
 }
 

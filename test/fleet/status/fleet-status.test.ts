@@ -253,27 +253,6 @@ describeWithPostgres("the status of a fleet", () => {
     expect(forOne).toBeLessThan(9);
   });
 
-  test("shows a company whose job was set aside, until a snapshot shows that it is worked on", async () => {
-    const fleet = await openFleet();
-    await fleet.nodes.register(facts);
-    const engine = await JobEngine.start({ postgres: fleet.postgres, log: silentLog, role: "client" });
-    await published(fleet, "acme");
-    await fleet.postgres.query("UPDATE fintoro_mirror.snapshots SET taken_at = now() - interval '1 hour'");
-    await engine.send("run", "acme");
-    await fleet.postgres.query("UPDATE pgboss.job SET retry_limit = 0 WHERE name = 'run'");
-    const [job] = await engine.fetch("run", 1);
-    if (!job) throw new Error("there is no job");
-    await engine.fail(job, "the disk is full", 0);
-    const status = await statusOf(fleet);
-    expect(status.companies["acme"]?.problems).toMatchObject([
-      { kind: "jobs_set_aside", message: expect.stringContaining("the disk is full") as string },
-    ]);
-    expect(fleetStatusOutcome(status)).toBe("difference");
-    await published(fleet, "acme");
-    expect(fleetStatusOutcome(await statusOf(fleet))).toBe("complete");
-    await engine.stop();
-  });
-
   test("of some companies is judged by them and by the fleet alone", async () => {
     const fleet = await openFleet();
     await fleet.nodes.register(facts);
