@@ -63,7 +63,7 @@ function aNode(
   const snapshots = new SnapshotsTable(postgres);
   const threads = new MirrorThreads();
   const signal = new AbortController().signal;
-  const parts = { files, store, threads, signal };
+  const parts = { files, store, threads, signal, requests: 0 };
   return {
     name,
     files,

@@ -61,7 +61,7 @@ try {
   if (what === "make") {
     const facts = { company: "acme", epoch: Number(epoch), node: "node-1", heldMs: 600_000 };
     const ownership = new Lease(facts, readSentAt(systemClock), systemClock);
-    const own = { ownership, snapshots, clock: systemClock, log: silentLog, version: "1.2.3" };
+    const own = { ownership, snapshots, clock: systemClock, log: silentLog, version: "1.2.3", requests: 0 };
     await makeSnapshot({ ...parts, ...own });
   } else {
     const pointer = await snapshots.current("acme");

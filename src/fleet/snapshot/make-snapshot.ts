@@ -19,11 +19,13 @@ import type { FleetStore, WriteRight } from "../store/fleet-store.ts";
 import { beginning, readMirrorPosition } from "./mirror-position.ts";
 import type { MirrorThreads } from "./mirror-threads.ts";
 import { pruneSnapshots } from "./prune-snapshots.ts";
+import { addRequests, requestsOf } from "./request-hours.ts";
 import {
   idOfSnapshot,
   manifestKey,
   mirrorKey,
   pointerOf,
+  requestHoursOf,
   positionOf,
   type SnapshotManifest,
 } from "./snapshot-manifest.ts";
@@ -32,6 +34,8 @@ import {
 export interface SnapshotParts {
   readonly ownership: Ownership;
   readonly files: MirrorFiles;
+  /** Sent for the company since its snapshot was published. */
+  readonly requests: number;
   readonly store: FleetStore;
   readonly snapshots: SnapshotsTable;
   readonly threads: MirrorThreads;
@@ -91,6 +95,7 @@ async function publish(parts: SnapshotParts, published: SnapshotPointer | null):
   const copies = { copy: inStaging("mirror.db"), packed: inStaging("mirror.db.zst") };
   const work = { mirror: files.mirror, ...copies, takenAtMs };
   const { facts, position, summary, unpacked, packed } = await threads.pack(work, right.signal);
+  const request_hours = addRequests(requestHoursOf(published), takenAtMs, parts.requests);
   const manifest: SnapshotManifest = {
     format: 1,
     company: ownership.company,
@@ -104,7 +109,8 @@ async function publish(parts: SnapshotParts, published: SnapshotPointer | null):
     inbox_seq: position.inboxSeq,
     last_run: position.lastRun,
     failed_start: position.failedStart,
-    summary,
+    summary: { ...summary, day_requests: Math.max(summary.day_requests, requestsOf(request_hours)) },
+    request_hours,
     rows: facts.rows,
     packed,
     unpacked,

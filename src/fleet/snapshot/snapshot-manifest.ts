@@ -5,6 +5,7 @@ import type { ContentFacts } from "../../files/content-hash.ts";
 import type { Owner } from "../postgres/owners-table.ts";
 import type { SnapshotPointer } from "../postgres/snapshots-table.ts";
 import type { MirrorPosition } from "./mirror-position.ts";
+import type { RequestHours } from "./request-hours.ts";
 import type { SnapshotSummary } from "./snapshot-summary.ts";
 
 /** What stands beside a snapshot, for people and programs that find it without Postgres. */
@@ -19,6 +20,7 @@ export interface SnapshotManifest extends Owner, MirrorFacts {
   readonly last_run: MirrorPosition["lastRun"];
   readonly failed_start: MirrorPosition["failedStart"];
   readonly summary: SnapshotSummary;
+  readonly request_hours: RequestHours;
   /** What is stored. */
   readonly packed: ContentFacts;
   /** The mirror in it. */
@@ -58,7 +60,7 @@ export function idOfSnapshot(takenAtMs: number, seq: number): string {
 /** What Postgres keeps of a snapshot that is published after another one. */
 export function pointerOf(manifest: SnapshotManifest, published: SnapshotPointer | null): SnapshotPointer {
   const { company, epoch, node, id, seq, inbox_seq, packed, taken_at } = manifest;
-  const { identity, last_run, failed_start, summary, version, unpacked } = manifest;
+  const { identity, last_run, failed_start, summary, request_hours, version, unpacked } = manifest;
   return {
     company,
     epoch,
@@ -74,6 +76,7 @@ export function pointerOf(manifest: SnapshotManifest, published: SnapshotPointer
       last_run,
       failed_start,
       summary,
+      request_hours,
       version,
       unpacked,
       previous: published && nameOf(published),
@@ -88,6 +91,11 @@ function nameOf({ company, epoch, id }: SnapshotName): SnapshotName {
 /** The snapshot that was published before this one; null: none, or nobody knows. */
 export function previousOf({ facts }: SnapshotPointer): SnapshotName | null {
   return (facts["previous"] as SnapshotName | null | undefined) ?? null;
+}
+
+/** What was sent for the company in the day before its snapshot; nothing where nobody knows. */
+export function requestHoursOf(pointer: SnapshotPointer | null): RequestHours {
+  return (pointer?.facts["request_hours"] as RequestHours | undefined) ?? {};
 }
 
 /** How far the mirror in a published snapshot is. */

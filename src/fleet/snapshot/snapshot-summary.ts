@@ -18,7 +18,7 @@ export interface SnapshotSummary {
   readonly set_aside: number;
   /** Records that cannot become a row. */
   readonly quarantined: number;
-  /** Requests of the runs that ended in the day before the snapshot; those for events are not among them. */
+  /** Requests in the day before the snapshot. Of the mirror alone: those of runs, without those for events. */
   readonly day_requests: number;
 }
 

@@ -35,7 +35,7 @@ function headline(companies: readonly NamedCompany[]): string {
   const requests = companies.reduce((sum, [, one]) => sum + one.day_requests, 0);
   const bytes = companies.reduce((sum, [, one]) => sum + (one.snapshot_bytes ?? 0), 0);
   const counts = `${counted(companies.length, "company", "companies")}, ${formatCount(held)} held`;
-  return `${counts}; snapshots of ${formatSize(bytes)}; runs of the last day sent ${counted(requests, "request", "requests")}`;
+  return `${counts}; snapshots of ${formatSize(bytes)}; the last day took ${counted(requests, "request", "requests")}`;
 }
 
 function nodeLine(node: FleetNodeStatus, nowMs: number): string {

@@ -50,7 +50,7 @@ export interface FleetCompanyStatus {
   readonly whole_at: string | null;
   readonly last_run: { readonly outcome: string; readonly finished_at: string } | null;
   readonly report_at: string | null;
-  /** Requests of runs in the day before the snapshot. */
+  /** Requests in the day before the snapshot. */
   readonly day_requests: number;
   readonly problems: readonly FleetProblem[];
 }

@@ -128,7 +128,8 @@ export class Assignment {
     const { windowMs } = settings.config.rateLimit;
     const { clock, log } = daemon;
     const { files } = this;
-    this.snapshots = new CompanySnapshots({ lease, files, snapshots, everyMs, cutOff, clock, log });
+    const published = { lease, files, snapshots, everyMs, cutOff, clock, log };
+    this.snapshots = new CompanySnapshots({ ...published, requests: () => requests.sent });
     this.account = new NotedAccount({
       lease,
       companies: tables.companies,

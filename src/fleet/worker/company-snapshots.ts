@@ -9,10 +9,14 @@ import type { Timeline } from "../postgres/timeline-table.ts";
 
 /** Where mirrors are while no process has them. */
 export interface Snapshots {
-  /** Publishes the mirror as it is. Null: nothing has changed since it was published. */
+  /**
+   * Publishes the mirror as it is, with how many requests were sent for it since it was published. Null: nothing has
+   * changed since then.
+   */
   readonly publish: (
     owner: Ownership,
     files: MirrorFiles,
+    requests: number,
     signal: AbortSignal,
   ) => Promise<SnapshotPointer | null>;
   /** Puts a published mirror into its place on this node. */
@@ -30,6 +34,8 @@ export interface CompanySnapshotsParts {
   readonly lease: Lease;
   readonly files: MirrorFiles;
   readonly snapshots: Snapshots;
+  /** Requests that were sent since the claim. */
+  readonly requests: () => number;
   /** Publishes so often while something changes, ms. */
   readonly everyMs: number;
   /** Aborts when there is no more time for snapshots. */
@@ -53,6 +59,8 @@ export class CompanySnapshots {
   /** Monotonic. */
   private dueMs: number;
   private run: EndedRun | null = null;
+  /** Requests that are in a published snapshot. */
+  private noted = 0;
   private last: Promise<boolean> = Promise.resolve(true);
 
   constructor(parts: CompanySnapshotsParts) {
@@ -74,14 +82,17 @@ export class CompanySnapshots {
   }
 
   private async publishNext(why: string): Promise<boolean> {
-    const { lease, files, snapshots, everyMs, cutOff, clock, log } = this.parts;
+    const { lease, files, snapshots, requests, everyMs, cutOff, clock, log } = this.parts;
     const startedMs = clock.monotonicMs();
     this.dueMs = startedMs + everyMs;
     const signal = AbortSignal.any([lease.lost, cutOff]);
     try {
-      const pointer = await whileOwned(lease, () => snapshots.publish(lease, files, signal));
+      const sent = requests();
+      const fresh = sent - this.noted;
+      const pointer = await whileOwned(lease, () => snapshots.publish(lease, files, fresh, signal));
       if (pointer === undefined) return false;
       if (pointer) {
+        this.noted = sent;
         const { id, seq, inboxSeq, sizeBytes } = pointer;
         const facts = { snapshot: id, seq, inbox: inboxSeq, bytes: sizeBytes };
         log.info("snapshot published", { why, ...facts, ms: Math.round(clock.monotonicMs() - startedMs) });

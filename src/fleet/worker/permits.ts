@@ -44,6 +44,8 @@ const arrivalMs = 1_000;
  */
 export class FleetPermits implements RequestGuard {
   private readonly parts: FleetPermitsParts;
+  /** Requests that were let go. */
+  sent = 0;
   private left = 0;
   /** Of the block, monotonic. */
   private endMs = 0;
@@ -85,6 +87,7 @@ export class FleetPermits implements RequestGuard {
   private takeOne(): boolean {
     if (!this.hasBlock()) return false;
     this.left--;
+    this.sent++;
     return true;
   }
 

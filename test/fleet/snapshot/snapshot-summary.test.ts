@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isoTime } from "../../../src/base/clock.ts";
+import { isoTime, systemClock } from "../../../src/base/clock.ts";
 import { Runs } from "../../../src/state/runs.ts";
 import { aFleet } from "../../support/fleet-node.ts";
 import { describeWithPostgres } from "../../support/postgres.ts";
@@ -32,6 +32,25 @@ describeWithPostgres("the pointer to a snapshot", () => {
       quarantined: 0,
       day_requests: 15,
     });
+  });
+
+  test("counts the requests of the last day, for events too, over all nodes that had the company", async () => {
+    const fleet = await aFleet("folder");
+    const [one, two] = [await fleet.node("node-1"), await fleet.node("node-2")];
+    const mirror = await one.open();
+    const publish = async (node: typeof one, requests: number, agoHours: number) => {
+      const failed = { outcome: `failed-${requests}`, at: hoursAgo(0), message: "the service is away" };
+      mirror.apply(() => mirror.meta.set("failed_start", failed));
+      const clock = { ...systemClock, nowMs: () => Date.now() - agoHours * 3_600_000 };
+      const ownership = await node.claim();
+      const pointer = await node.make(ownership, { files: one.files, requests, clock });
+      await fleet.expire();
+      return pointer?.facts["summary"];
+    };
+    expect(await publish(one, 100, 30)).toMatchObject({ day_requests: 100 });
+    expect(await publish(one, 20, 20)).toMatchObject({ day_requests: 120 });
+    expect(await publish(two, 3, 2)).toMatchObject({ day_requests: 23 });
+    expect(await publish(one, 4, 0)).toMatchObject({ day_requests: 27 });
   });
 
   test("shows a run that could not begin: its first failure is published, and no other one like it", async () => {

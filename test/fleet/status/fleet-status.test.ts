@@ -81,7 +81,7 @@ describeWithPostgres("the status of a fleet", () => {
     expect(status.companies["idle"]).toMatchObject({ node: null, epoch: 1, held: false, expires_at: null });
     expect(status.nodes).toMatchObject([{ ...facts, lost: false, draining: false }]);
     const text = formatFleetStatus(status);
-    expect(text[0]).toBe("2 companies, 1 held; snapshots of 2.0 kB; runs of the last day sent 80 requests");
+    expect(text[0]).toBe("2 companies, 1 held; snapshots of 2.0 kB; the last day took 80 requests");
     expect(text.join("\n")).toMatch(/\n {2}node-1: 2 of 50 companies, up 0s, version 1\.2\.3\n/);
     expect(text.join("\n")).toMatch(/\n {2}Postgres \d+\.\d+.*: .* of 200 connections\n/);
     expect(text.at(-2)).toMatch(/^ {2}acme: at node-1, epoch 1; read 1h 00m ago; snapshot 0s ago$/);

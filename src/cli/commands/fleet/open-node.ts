@@ -84,8 +84,8 @@ function openSnapshots(
 ): Snapshots {
   const threads = new MirrorThreads();
   return {
-    publish: (ownership, files, signal) =>
-      makeSnapshot({ ownership, files, store, snapshots, threads, clock, log, version, signal }),
+    publish: (ownership, files, requests, signal) =>
+      makeSnapshot({ ownership, files, requests, store, snapshots, threads, clock, log, version, signal }),
     restore: (pointer, files, signal) =>
       restoreSnapshot({ company: pointer.company, pointer, store, files, threads, signal }),
     current: (company, timeline, signal) => currentSnapshot({ company, timeline, snapshots, store, signal }),
