@@ -107,8 +107,7 @@ ${fleet}`;
     const { code, stderr } = await one.run("add --all", config);
     expect(code).toBe(2);
     expect(jsonLines(stderr).map(({ msg }) => msg)).toEqual([
-      expect.stringContaining("stands in the file itself; ${env:NAME} or"),
-      expect.stringContaining("stands in the file itself; ${env:NAME} or"),
+      expect.stringContaining("companies.beta.token, companies.gamma.token stand in the file itself"),
       expect.stringContaining("config.yaml:5:10: files.pdf is on"),
       expect.stringContaining("config.yaml:3:11: companies.beta.token stands in the file itself"),
       expect.stringContaining("config.yaml:4:12: companies.gamma.token stands in the file itself"),
