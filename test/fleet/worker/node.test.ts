@@ -39,6 +39,16 @@ describeWithPostgres("a node", () => {
     expect(wholeRuns(node.company)).toBe(1);
   }, 60_000);
 
+  test("takes a company by its schedule alone, where every job of it was lost", async () => {
+    const fleet = await aWorkedFleet({ records: 3 });
+    await fleet.add("acme");
+    await fleet.postgres.query("DELETE FROM pgboss.job");
+    await fleet.engine.schedule("acme", "15 2 * * *", "Asia/Tokyo");
+    await fleet.postgres.query("UPDATE pgboss.version SET cron_on = now() - interval '2 days'");
+    const node = await startNode(fleet, "one");
+    await within(20_000, () => wholeRuns(node.company) === 1, "a run");
+  }, 60_000);
+
   test("applies a changed config, and lets go of a company that left the fleet", async () => {
     const fleet = await aWorkedFleet({ records: 3 });
     await fleet.add("acme");
