@@ -55,8 +55,10 @@ describe("a fleet in Kubernetes", () => {
       expect(args.join(" ")).toContain(
         `--listen 0.0.0.0:${String(at(container, "ports", 0, "containerPort"))}`,
       );
-      for (const probe of ["livenessProbe", "readinessProbe"])
-        expect(at(container, probe, "httpGet", "path")).toBe("/healthz");
+      expect(at(container, "livenessProbe", "httpGet", "path")).toBe("/healthz");
+      // Who sends deliveries to a node asks whether it can store them; a node that only works gets none.
+      const ready = args.includes("receive") ? "/readyz" : "/healthz";
+      expect(at(container, "readinessProbe", "httpGet", "path")).toBe(ready);
     },
   );
 

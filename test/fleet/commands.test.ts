@@ -267,6 +267,8 @@ describeWithPostgres("fleet drain", () => {
     const { stdout } = await one.run("drain worker-7", fleet);
     expect(stdout).toBe("worker-7: releases its 12 companies, and takes no more until it is started again\n");
     expect(await nodes.beat(facts)).toEqual({ draining: true });
+    await nodes.beat({ ...facts, held: 0 });
+    expect((await one.run("drain worker-7", fleet)).stdout).toMatch(/^worker-7: holds no company, and takes/);
     const unknown = await one.run("drain worker-8", fleet);
     expect(unknown.code).toBe(2);
     expect(unknown.stderr).toContain("unknown node worker-8. Did you mean worker-7?");

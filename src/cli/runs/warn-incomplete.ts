@@ -14,7 +14,7 @@ export function warnIfIncomplete(
   });
   if (gaps.length === 0) return;
   context.log.warn(`${company.name}: the mirror is not complete. Still to be read: ${someOf(gaps, 5)}`, {
-    hint: "A run reads it: sync, or by themselves serve and workers. Table _about says for each table what is missing.",
+    hint: "A run reads the rest: `sync`, or `serve` and workers by themselves. Table _about says for each table what is missing.",
   });
 }
 

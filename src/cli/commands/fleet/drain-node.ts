@@ -29,7 +29,8 @@ export const fleetDrainCommand: CommandRun<"fleet drain"> = (context, { args: [n
       );
     const held = known.find((one) => one.node === node)?.held ?? 0;
     const count = held === 1 ? "its company" : `its ${held} companies`;
-    const line = `${node}: releases ${count}, and takes no more until it is started again`;
+    const now = held === 0 ? "holds no company" : `releases ${count}`;
+    const line = `${node}: ${now}, and takes no more until it is started again`;
     await printResult(context, { node, draining: true, held }, context.globals.quiet ? [] : [line]);
     return "complete";
   });
