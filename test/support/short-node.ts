@@ -79,6 +79,7 @@ export async function startNode(
     tables,
     engine,
     node: name,
+    dataDir,
     capacity,
     role: "work",
     snapshotEveryMs: 60_000,

@@ -19,6 +19,7 @@ import { Assignments, type AssignmentsTimes } from "./assignments.ts";
 import type { FleetTables } from "./fleet-tables.ts";
 import { InboxWatch } from "./inbox-watch.ts";
 import type { NodeLoops, RepeatedStep } from "./node-loops.ts";
+import { MirrorCache } from "./mirror-cache.ts";
 import { ReceivingTimes } from "./receiving-times.ts";
 import { TimelineWatch } from "./timeline-watch.ts";
 
@@ -37,6 +38,8 @@ export interface FleetNodeParts {
   /** What follows a run was made, and the company is still owned. Never rejects. */
   readonly publishReport: (settings: CompanySettings, owner: Ownership) => Promise<void>;
   readonly node: string;
+  /** Where the mirrors are that it holds, and those that it has released. */
+  readonly dataDir: string;
   readonly role: "all" | "work";
   readonly loops: NodeLoops;
   /** How many companies it holds at once. */
@@ -57,6 +60,8 @@ export interface NodeTimes extends AssignmentsTimes {
   readonly configMs: number;
   readonly scheduleMs: number;
   readonly pruneMs: number;
+  /** Of mirrors on the disk. */
+  readonly cacheMs: number;
   readonly markMs: number;
   /** No snapshot lasts longer than that when the node stops. */
   readonly stopMs: number;
@@ -71,6 +76,7 @@ const usualTimes: NodeTimes = {
   configMs: 10_000,
   scheduleMs: 5_000,
   pruneMs: 600_000,
+  cacheMs: 60_000,
   markMs: 5_000,
   idleMs: 90_000,
   fullIdleMs: 5_000,
@@ -150,6 +156,7 @@ export class FleetNode {
     await this.timeline.start();
     await parts.tables.nodes.register(this.facts());
     await this.receivingTimes.read();
+    const cache = this.openCache();
     const scheduledRuns = new ScheduledRuns({ ...parts, log: parts.process.log });
     const jittered = (ms: number) => ms * (0.75 + parts.process.random.next() / 2);
     const steps: RepeatedStep[] = [
@@ -169,6 +176,7 @@ export class FleetNode {
       { what: "the safety net", everyMs: () => jittered(times.netMs), step: () => this.castNet() },
       { what: "sending scheduled runs", everyMs: () => times.scheduleMs, step: () => scheduledRuns.send() },
       { what: "reading configs", everyMs: () => times.configMs, step: () => this.readConfigs() },
+      { what: "pruning the disk", everyMs: () => times.cacheMs, step: () => cache.prune() },
       { what: "pruning Postgres", everyMs: () => jittered(times.pruneMs), step: () => this.prune() },
     ];
     this.tasks = [
@@ -195,6 +203,12 @@ export class FleetNode {
       .remove(this.parts.node)
       .catch((error: unknown) => log.warn("the node could not sign off", { error: messageOf(error) }));
     await Promise.race([Promise.all([signedOff, ...this.tasks]), clock.sleep(signOffMs)]);
+  }
+
+  private openCache(): MirrorCache {
+    const { dataDir, tables, process } = this.parts;
+    const isHeld = (company: string) => this.assignments.find(company) !== null;
+    return new MirrorCache({ dataDir, ...tables, isHeld, ...process });
   }
 
   private facts(): NodeFacts {

@@ -1,5 +1,6 @@
 import { existsSync, rmSync } from "node:fs";
 import path from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { makeFolders } from "../../base/atomic-file.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { MirrorFiles } from "../../config/mirror-files.ts";
@@ -12,6 +13,7 @@ import type { Ownership } from "../ownership/ownership.ts";
 import type { SnapshotPointer } from "../postgres/snapshots-table.ts";
 import type { Timeline } from "../postgres/timeline-table.ts";
 import { readMirrorPosition } from "../snapshot/mirror-position.ts";
+import { positionOf } from "../snapshot/snapshot-manifest.ts";
 
 /** Where a mirror notes in which epoch it was opened last. */
 const epochKey = "fleet";
@@ -39,6 +41,30 @@ export function continuesLocally(
     return new Meta(db).get(epochKey) === epoch - 1 && !isBehind;
   } catch {
     // A file that cannot be read is no state to go on from.
+    return false;
+  } finally {
+    db?.close();
+  }
+}
+
+/**
+ * Is everything that the file has to be had elsewhere? Either another owner followed, or the file is as far as the
+ * published snapshot. Not of a file that no worker has left.
+ */
+export function isPublished(
+  { mirror }: MirrorFiles,
+  owner: Pick<Ownership, "epoch">,
+  published: SnapshotPointer | null,
+): boolean {
+  let db: Db | null = null;
+  try {
+    db = openDatabase(mirror, { readonly: true });
+    const epoch = new Meta(db).get(epochKey);
+    if (typeof epoch !== "number") return false;
+    const isAsFar = published !== null && isDeepStrictEqual(readMirrorPosition(db), positionOf(published));
+    return owner.epoch > epoch || isAsFar;
+  } catch {
+    // What is in it is not known.
     return false;
   } finally {
     db?.close();

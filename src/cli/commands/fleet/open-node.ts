@@ -70,6 +70,7 @@ export async function openNode(
     configOf: (company, document) => configOfCompany(company, document, surroundings),
     publishReport: reports ? reportPublisher(context, reports, tables) : () => Promise.resolve(),
     node: name,
+    dataDir,
     role,
     loops,
     capacity: fleet.capacity,

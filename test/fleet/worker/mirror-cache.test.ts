@@ -1,0 +1,87 @@
+import { existsSync, utimesSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import { silentLog } from "../../../src/base/logger.ts";
+import { OwnersTable } from "../../../src/fleet/postgres/owners-table.ts";
+import { noteEpoch } from "../../../src/fleet/worker/local-mirror.ts";
+import { MirrorCache, surplusMirrors } from "../../../src/fleet/worker/mirror-cache.ts";
+import { inboxPositionKey } from "../../../src/state/meta.ts";
+import { aFleet } from "../../support/fleet-node.ts";
+import { describeWithPostgres } from "../../support/postgres.ts";
+
+const dayMs = 86_400_000;
+const nowMs = 100 * dayMs;
+const roomy = { freeBytes: 50e9, totalBytes: 100e9 };
+
+function released(company: string, daysAgo: number, sizeBytes = 1e6) {
+  return { company, sizeBytes, usedAtMs: nowMs - daysAgo * dayMs };
+}
+
+describe("mirrors of released companies that are not worth their place", () => {
+  test("are those of more than a week ago", () => {
+    expect(
+      surplusMirrors([released("new", 0), released("week", 7), released("old", 7.1)], roomy, nowMs),
+    ).toEqual(["old"]);
+  });
+
+  test("are the least recently used above 2 GB, and no more than that", () => {
+    const mirrors = [released("c", 1, 9e8), released("a", 3, 9e8), released("b", 2, 9e8)];
+    expect(surplusMirrors(mirrors, roomy, nowMs)).toEqual(["a"]);
+  });
+
+  test("are the least recently used until a tenth of the disk is free", () => {
+    const disk = { freeBytes: 9e9, totalBytes: 100e9 };
+    const mirrors = [released("a", 3, 6e8), released("b", 2, 6e8), released("c", 1, 6e8)];
+    expect(surplusMirrors(mirrors, disk, nowMs)).toEqual(["a", "b"]);
+  });
+});
+
+/** A node that has released `acme` eight days ago, after its first snapshot. */
+async function aReleasedMirror({ worker = true } = {}) {
+  const fleet = await aFleet("folder");
+  const node = await fleet.node("node-1");
+  const lease = await node.claim();
+  const mirror = await node.open();
+  if (worker) noteEpoch(mirror, lease);
+  mirror.apply(() => mirror.meta.set(inboxPositionKey, 1));
+  await node.make(lease);
+  const owners = new OwnersTable(fleet.postgres);
+  const prune = async (isHeld = false) => {
+    if (mirror.db.open) mirror.close();
+    const longAgo = new Date(Date.now() - 8 * dayMs);
+    utimesSync(node.files.mirror, longAgo, longAgo);
+    const dataDir = path.dirname(node.files.mirror);
+    const { snapshots } = fleet;
+    const parts = { dataDir, owners, snapshots, isHeld: () => isHeld, clock: systemClock, log: silentLog };
+    await new MirrorCache(parts).prune();
+    return existsSync(node.files.mirror);
+  };
+  return { fleet, node, mirror, prune };
+}
+
+describeWithPostgres("the mirror of a released company", () => {
+  test("is removed when it is old and published", async () => {
+    const { prune } = await aReleasedMirror();
+    expect(await prune()).toBe(false);
+  });
+
+  test("stays while the company is held", async () => {
+    const { prune } = await aReleasedMirror();
+    expect(await prune(true)).toBe(true);
+  });
+
+  test("stays while its last state is in no snapshot, until another owner followed", async () => {
+    const { fleet, mirror, prune } = await aReleasedMirror();
+    mirror.apply(() => mirror.meta.set(inboxPositionKey, 2));
+    expect(await prune()).toBe(true);
+    await fleet.expire();
+    await (await fleet.node("node-2")).claim();
+    expect(await prune()).toBe(false);
+  });
+
+  test("stays where no worker has left it", async () => {
+    const { prune } = await aReleasedMirror({ worker: false });
+    expect(await prune()).toBe(true);
+  });
+});
