@@ -65,7 +65,7 @@ describeWithPostgres("a node", () => {
     await within(10_000, async () => (await fleet.ownerOf("acme")) === null, "no owner");
     await within(5_000, () => node.node.assignments.size === 0, "nothing held");
     await fleet.engine.send("run", "acme");
-    await within(5_000, () => node.node.assignments.counts.claims.removed === 1, "a claim that was refused");
+    await within(5_000, () => node.node.assignments.counts.claims.removed > 0, "a claim that was refused");
   }, 60_000);
 
   test("holds as many companies as it may, and gives the place of one without work to the next", async () => {
