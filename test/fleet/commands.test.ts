@@ -200,6 +200,20 @@ describeWithPostgres("fleet remove", () => {
     expect((await one.run("remove beta")).stdout).toMatch(/^beta: removed\n {2}stays: s3:/);
   });
 
+  test("has Postgres forget at once what was removed, or is, and waits until nobody has it", async () => {
+    const one = await operator();
+    await one.run("add --all");
+    await one.run("remove beta");
+    await new OwnersTable(one.postgres).claim("acme", "worker-7", 1_500);
+    const { code, stdout, stderr } = await one.run("remove acme beta --forget");
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^acme: forgotten\n(.+\n)+beta: forgotten\n/),
+    });
+    expect(jsonLines(stderr)).toMatchObject([{ msg: "waiting until worker-7 has released it" }]);
+    expect(await one.json("list")).toMatchObject({ companies: {}, removed: {} });
+  });
+
   test("of a company that is not there names the nearest; it can be added again", async () => {
     const one = await operator();
     await one.run("add --all");

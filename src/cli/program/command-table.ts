@@ -222,7 +222,12 @@ const commandTable = {
     summary: "take companies out of the fleet; what was published of them stays",
     args: [{ name: "[company...]", doc: "of the fleet" }],
     forFleet: true,
-    options: {},
+    options: {
+      forget: flag(
+        "--forget",
+        "have Postgres forget them at once, not after 30 days: added again they begin anew",
+      ),
+    },
   },
   "fleet list": {
     summary: "the companies of the fleet, and which worker has them",

@@ -61,15 +61,16 @@ async function fetchSnapshot(
   const content = store.read(key, pointer.sizeBytes, signal);
   const found = await writeHashed(content, target).catch((error: unknown): ContentFacts => {
     if (error instanceof MirrorError && error.kind === "unavailable" && !error.retryable)
-      throw damaged(store, key, error);
+      throw damaged(pointer.company, store, key, error);
     throw error;
   });
-  if (found.sha256 !== pointer.sha256 || found.size_bytes !== pointer.sizeBytes) throw damaged(store, key);
+  if (found.sha256 !== pointer.sha256 || found.size_bytes !== pointer.sizeBytes)
+    throw damaged(pointer.company, store, key);
 }
 
-function damaged({ address }: FleetStore, key: string, cause?: unknown): MirrorError {
+function damaged(company: string, { address }: FleetStore, key: string, cause?: unknown): MirrorError {
   return new MirrorError("database", `the published snapshot is lost or damaged: ${key} in ${address}`, {
-    hint: "Bring this file back as it was, from an earlier version of the bucket or a backup of the folder.",
+    hint: `Bring this file back as it was, from an earlier version of the bucket or a backup of the folder. Without one, \`fleet remove ${company} --forget\` and then \`fleet add ${company}\` read the company anew.`,
     cause,
   });
 }

@@ -1,10 +1,20 @@
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { mirrorFiles } from "../../../src/config/mirror-files.ts";
 import type { DaemonContext } from "../../../src/daemon/daemon-context.ts";
+import { forgetCompany } from "../../../src/fleet/postgres/companies/removed-companies.ts";
 import { expectEqual } from "../../support/equal.ts";
 import { aWorkedFleet, within } from "../../support/fleet-worker.ts";
 import { describeWithPostgres } from "../../support/postgres.ts";
@@ -195,6 +205,21 @@ describeWithPostgres("a node", () => {
     expect([existsSync(two.company.file), proxy.asked.length]).toEqual([false, asked]);
     writeFileSync(file, stored);
     await within(30_000, () => two.said("acme").includes(restored), "the snapshot, restored");
+  }, 60_000);
+
+  test("reads a company anew whose snapshot is lost for good, once it was forgotten and added again", async () => {
+    const fleet = await aWorkedFleet({ records: 3 });
+    await fleet.add("acme", { rate_limit: { window: "1s" } });
+    const one = await startNode(fleet, "one");
+    await within(15_000, () => one.said("acme").includes(released), "a release");
+    await one.stop();
+    rmSync(path.join(fleet.company.folder, "snapshots"), { recursive: true });
+    await fleet.tables.companies.remove("acme");
+    expect(await forgetCompany(fleet.postgres, "acme")).toBe("forgotten");
+    await fleet.add("acme", { rate_limit: { window: "1s" } });
+    const two = await startNode(fleet, "two");
+    await within(30_000, () => two.said("acme").includes(released), "a release");
+    expectEqual(two.company);
   }, 60_000);
 
   test("removes a report of a company that was lost while it was made: the next owner changes other things", async () => {

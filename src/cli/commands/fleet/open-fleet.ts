@@ -58,10 +58,18 @@ export function namedCompanies({ globals }: CommandContext, args: readonly strin
   return [...new Set([...args, ...(globals.company?.split(",") ?? [])])];
 }
 
-/** The names of the fleet's companies. Throws MirrorError `usage` for one of `wanted` that is not among them. */
-export async function knownMembers(postgres: Postgres, wanted: readonly string[]): Promise<string[]> {
+/**
+ * The names of the fleet's companies. Throws MirrorError `usage` for one of `wanted` that is not among them.
+ *
+ * @param withRemoved those that left the fleet are known, too
+ */
+export async function knownMembers(
+  postgres: Postgres,
+  wanted: readonly string[],
+  withRemoved = false,
+): Promise<string[]> {
   const { companies } = await new CompaniesTable(postgres).list();
-  const known = companies.filter(({ removed }) => !removed).map(({ name }) => name);
+  const known = companies.filter(({ removed }) => withRemoved || !removed).map(({ name }) => name);
   const unknown = wanted.find((name) => !known.includes(name));
   if (unknown === undefined) return known;
   throw new MirrorError("usage", unknownName("company", unknown, known, " in the fleet"), {

@@ -2,33 +2,37 @@ import { MirrorError } from "../../../base/errors.ts";
 import type { Config } from "../../../config/config.ts";
 import { removeMember } from "../../../fleet/config/members.ts";
 import { CompaniesTable } from "../../../fleet/postgres/companies-table.ts";
+import { forgetCompany } from "../../../fleet/postgres/companies/removed-companies.ts";
 import type { Postgres } from "../../../fleet/postgres/connection.ts";
 import { OwnersTable } from "../../../fleet/postgres/owners-table.ts";
 import { printResult } from "../../console/output.ts";
+import type { CommandContext } from "../../program/command.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { fleetOf, knownMembers, namedCompanies, withEngine, withPostgres } from "./open-fleet.ts";
 
 /** Takes companies out of the fleet. */
-export const fleetRemoveCommand: CommandRun<"fleet remove"> = async (context, { args, loaded }) => {
+export const fleetRemoveCommand: CommandRun<"fleet remove"> = async (context, { args, options, loaded }) => {
   const names = namedCompanies(context, args);
   if (names.length === 0)
     throw new MirrorError("usage", "which companies?", {
       hint: "`fleet remove acme` takes one out; `fleet list` shows all.",
     });
   const owners = await withPostgres(context, loaded.config, async (postgres) => {
-    await knownMembers(postgres, names);
+    await knownMembers(postgres, names, options.forget);
     await withEngine(context, postgres, async (engine) => {
       const fleet = { companies: new CompaniesTable(postgres), engine };
       for (const name of names) await removeMember(fleet, name);
     });
+    if (options.forget) for (const name of names) await forgetReleased(context, postgres, name);
     return ownersNow(postgres, names);
   });
+  const outcome = options.forget ? "forgotten" : "removed";
   const documents = names.map((name) => {
     const released_by = owners.get(name) ?? null;
-    return [name, { outcome: "removed", released_by, stays: whatStays(loaded.config, name) }] as const;
+    return [name, { outcome, released_by, stays: whatStays(loaded.config, name) }] as const;
   });
   const lines = documents.flatMap(([name, { released_by, stays }]) => [
-    `${name}: removed${released_by === null ? "" : `; ${released_by} publishes it once more and releases it`}`,
+    `${name}: ${outcome}${released_by === null ? "" : `; ${released_by} publishes it once more and releases it`}`,
     ...stays.map((place) => `  stays: ${place}`),
   ]);
   await printResult(
@@ -38,6 +42,32 @@ export const fleetRemoveCommand: CommandRun<"fleet remove"> = async (context, { 
   );
   return "complete";
 };
+
+/** A worker releases a company within this time; who has it and is lost has it no longer than that. */
+const releaseMs = 60_000;
+const lookEveryMs = 500;
+
+/** Forgets a removed company as soon as nobody has it. Throws MirrorError `locked` where that takes too long. */
+async function forgetReleased(
+  { clock, log }: CommandContext,
+  postgres: Postgres,
+  company: string,
+): Promise<void> {
+  const endMs = clock.monotonicMs() + releaseMs;
+  for (let looks = 0; ; looks++) {
+    const outcome = await forgetCompany(postgres, company);
+    if (outcome === "forgotten") return;
+    if (outcome === "present")
+      throw new MirrorError("locked", `${company} was added again meanwhile, and is not forgotten`);
+    const node = (await ownersNow(postgres, [company])).get(company) ?? "a worker";
+    if (clock.monotonicMs() > endMs)
+      throw new MirrorError("locked", `${company} was removed, and not forgotten: ${node} has it still`, {
+        hint: "Run it again when `fleet list` shows that no worker has it.",
+      });
+    if (looks === 0) log.info(`waiting until ${node} has released it`, { company });
+    await clock.sleep(lookEveryMs);
+  }
+}
 
 /** The nodes that hold these companies. */
 async function ownersNow(postgres: Postgres, names: readonly string[]): Promise<Map<string, string>> {

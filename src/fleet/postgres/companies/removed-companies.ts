@@ -21,11 +21,41 @@ export function forgetRemoved(postgres: Postgres): Promise<boolean> {
   return postgres.transaction(async (sql) => {
     const [due] = await sql.query<{ company: string }>(dueCompany, [removedKeptMs]);
     if (!due) return false;
-    const { company } = due;
-    const isEmpty = (await isEmptied(sql, "inbox", company)) && (await isEmptied(sql, "changes", company));
-    if (isEmpty) await forget(sql, company);
+    await forgetSome(sql, due.company);
     return true;
   });
+}
+
+/**
+ * Deletes at once, of a removed company, what `forgetRemoved` deletes after 30 days: the way out where its published
+ * snapshot is lost.
+ *
+ * @returns `owned`: a node has not released it yet; `present`: it is in the fleet
+ */
+export async function forgetCompany(
+  postgres: Postgres,
+  company: string,
+): Promise<"forgotten" | "owned" | "present"> {
+  for (;;) {
+    const done = await postgres.transaction(async (sql) => {
+      const [found] = await sql.query<{ isOwned: boolean }>(removedCompany, [company]);
+      if (!found) return "present";
+      if (found.isOwned) return "owned";
+      return (await forgetSome(sql, company)) ? "forgotten" : null;
+    });
+    if (done !== null) return done;
+  }
+}
+
+const removedCompany = `SELECT EXISTS (
+    SELECT FROM fintoro_mirror.owners WHERE company = c.name AND ${isLive}) AS "isOwned"
+  FROM fintoro_mirror.companies c WHERE c.name = $1 AND c.removed FOR UPDATE OF c`;
+
+/** True: it is forgotten; otherwise there were more rows than one transaction deletes. */
+async function forgetSome(sql: Sql, company: string): Promise<boolean> {
+  const isEmpty = (await isEmptied(sql, "inbox", company)) && (await isEmptied(sql, "changes", company));
+  if (isEmpty) await forget(sql, company);
+  return isEmpty;
 }
 
 /** Who adds the company again waits for this lock. A restored database may not know that a company came back. */
