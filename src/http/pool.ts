@@ -1,4 +1,4 @@
-import { buildConnector, EnvHttpProxyAgent, Pool, type Dispatcher } from "undici";
+import { EnvHttpProxyAgent, Pool, type Dispatcher } from "undici";
 import { MirrorError } from "../base/errors.ts";
 import { isLoopbackUrl } from "../config/address.ts";
 
@@ -24,47 +24,45 @@ export function openPool(origin: string, { timeoutMs, concurrency, assertMaySend
     bodyTimeout: 0,
     keepAliveTimeout: 10_000,
   };
-  const direct = { ...limits, connect: guarded(buildConnector({ timeout: timeoutMs }), assertMaySend) };
+  const connect = { timeout: timeoutMs };
   const httpsProxy = proxyOf(process.env);
-  if (httpsProxy === null || isLoopbackUrl(origin)) return new Pool(origin, direct);
+  if (httpsProxy === null || isLoopbackUrl(origin))
+    return guarded(new Pool(origin, { ...limits, connect }), assertMaySend);
   const clientFactory = (proxy: URL, options: object) => {
     // A proxy that accepts a connection and is silent then must not keep it for ever.
     return new Pool(proxy, { ...options, headersTimeout: timeoutMs, connections: concurrency });
   };
-  // Of connections to the service itself: with the tunnel, or without it where NO_PROXY names the host.
-  const factory = (address: string | URL, options: Pool.Options) => {
-    const { connect = {} } = options;
-    const connector = typeof connect === "function" ? connect : buildConnector(connect);
-    return new Pool(address, { ...options, connect: guarded(connector, assertMaySend) });
-  };
-  return new EnvHttpProxyAgent({
+  const proxied = new EnvHttpProxyAgent({
     ...limits,
-    factory,
-    connect: { timeout: timeoutMs },
+    connect,
     connectTimeout: timeoutMs,
     clientFactory,
     httpProxy: "",
     httpsProxy,
   });
+  return guarded(proxied, assertMaySend);
 }
 
 /**
- * A request that waits for a new connection is sent as soon as there is one, however long the process was paused
- * meanwhile: then it is asked again whether it may be sent.
+ * A request may wait, for a connection or because the process was paused: it is asked whether it may be sent in the same
+ * step that writes it to its connection.
  */
-function guarded(connect: buildConnector.connector, assertMaySend?: () => void): buildConnector.connector {
-  if (!assertMaySend) return connect;
-  return (options, callback) =>
-    connect(options, (...[error, socket]) => {
-      if (error) return callback(error, null);
-      try {
+function guarded(pool: Dispatcher, assertMaySend?: () => void): Dispatcher {
+  if (!assertMaySend) return pool;
+  return pool.compose((dispatch) => (options, handler) => {
+    return dispatch(options, {
+      onRequestStart: (controller, context) => {
+        // What it throws ends the request: nothing is written.
         assertMaySend();
-      } catch (refusal) {
-        socket.destroy();
-        return callback(refusal instanceof Error ? refusal : new Error(String(refusal)), null);
-      }
-      callback(null, socket);
+        handler.onRequestStart?.(controller, context);
+      },
+      onRequestUpgrade: (...args) => handler.onRequestUpgrade?.(...args),
+      onResponseStart: (...args) => handler.onResponseStart?.(...args),
+      onResponseData: (...args) => handler.onResponseData?.(...args),
+      onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
+      onResponseError: (...args) => handler.onResponseError?.(...args),
     });
+  });
 }
 
 /** Null: no proxy is asked for. */

@@ -34,16 +34,26 @@ describe("the right to send", () => {
     expect([rateLimiter.open(), rateLimiter.lost()]).toEqual([0, 1]);
   });
 
-  test("is asked for again when a new connection is there: a process may have been paused meanwhile", async () => {
-    let asked = 0;
-    const assertMaySend = () => {
-      if (++asked > 1) throw ended;
-    };
-    const { service, http } = await serviceWith((answer) => json(answer, {}), { attempts: 1, assertMaySend });
-    await failureOf(http.send(get("/x")));
-    expect(asked).toBe(2);
-    expect(service.asked).toEqual([]);
-  });
+  test.each([
+    ["a new connection", 0],
+    ["one that is used again", 1],
+  ])(
+    "is asked for again in the step that writes to %s: a process may have been paused meanwhile",
+    async (_connection, before) => {
+      let asked = 0;
+      const assertMaySend = () => {
+        if (++asked > 2 * before + 1) throw ended;
+      };
+      const { service, http } = await serviceWith((answer) => json(answer, {}), {
+        attempts: 1,
+        assertMaySend,
+      });
+      for (let sent = 0; sent < before; sent++) await http.send(get("/x"));
+      await failureOf(http.send(get("/x")));
+      expect(asked).toBe(2 * before + 2);
+      expect(service.asked).toHaveLength(before);
+    },
+  );
 });
 
 describe("connections", () => {
