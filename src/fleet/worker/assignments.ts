@@ -68,7 +68,7 @@ interface Held {
 /**
  * The companies that this node holds, and those it is about to.
  *
- * Guarantee: at most one assignment of a company, and `capacity` in all. A job is taken from its fetch to the end of what
+ * Guarantee: at most one assignment of a company, and `capacity` that are owned. A job is taken from its fetch to the end of what
  * it opened; what it asked for is looked at after that moment.
  * Source of truth: this process's memory; who owns what is in Postgres.
  * Worst outcome of a crash: jobs are given to other nodes when they are not touched any more.
@@ -103,8 +103,10 @@ export class Assignments {
     return this.held.size + this.claiming.size;
   }
 
+  /** A lost company takes none: what is left of it ends, and a node that lost many takes others at once. */
   get freePlaces(): number {
-    return this.draining ? 0 : Math.max(0, this.parts.capacity - this.size);
+    const owned = this.all().filter(({ lease }) => !lease.lost.aborted).length;
+    return this.draining ? 0 : Math.max(0, this.parts.capacity - owned - this.claiming.size);
   }
 
   all(): Assignment[] {
