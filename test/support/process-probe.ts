@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import { getHeapCodeStatistics } from "node:v8";
+import { getHeapSpaceStatistics } from "node:v8";
 import { isMainThread } from "node:worker_threads";
 import { noStall, type ProbeAnswer, type Stall } from "./stall.ts";
 
@@ -31,15 +31,17 @@ function probe(channel: NonNullable<typeof process.channel>): void {
   channel.unref();
 }
 
+/**
+ * Of all but the engine's spaces for compiled code and what it notes about it: these grow for hours, as functions that
+ * run once a minute become worth compiling.
+ */
 function heapNow(): number {
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
+  const spaces = getHeapSpaceStatistics().filter(({ space_name: name }) => !/code|trusted/.test(name));
+  const { external } = process.memoryUsage();
+  return spaces.reduce((sum, { space_used_size: bytes }) => sum + bytes, external);
 }
 
-/**
- * Collects until nothing more goes: what a collection finds unused is often held by something that the next one finds.
- * Compiled code does not count: it grows for hours, as functions that run once a minute become worth compiling.
- */
+/** Collects until nothing more goes: what a collection finds unused is often held by something that the next one finds. */
 async function collectAll(): Promise<number> {
   let least = Infinity;
   for (let [all, vain] = [0, 0]; all < 60 && vain < 5; all++) {
@@ -49,8 +51,7 @@ async function collectAll(): Promise<number> {
     least = Math.min(least, now);
     await pause(50);
   }
-  const { code_and_metadata_size: code, bytecode_and_metadata_size: bytecode } = getHeapCodeStatistics();
-  return least - code - bytecode;
+  return least;
 }
 
 /** Of the main thread, ms: of the clock, of work, and of waiting for the processor. */

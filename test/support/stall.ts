@@ -14,7 +14,7 @@ export interface Stall {
 
 /** What a probed process answers. */
 export interface ProbeAnswer {
-  /** Of the engine and its buffers; where that was asked, after all garbage was collected and without compiled code. */
+  /** Of objects and buffers, without compiled code; where that was asked, after all garbage was collected. */
   readonly heapBytes: number;
   /** Since the question before, the longest by `cpuMs` and by `wallMs`. */
   readonly busiest: Stall;
