@@ -24,6 +24,7 @@ const kinds: readonly (readonly [RegExp, string])[] = [
   [/fintoro_mirror\.companies|^SELECT floor/, "configs"],
   [/fintoro_mirror\.receiving/, "times of receiving"],
   [/fintoro_mirror\.(budgets|snapshots|changes|reports)/, "permits, snapshots, reports"],
+  [/fintoro_mirror\.timeline/, "the timeline"],
   [/cron_on|pgboss\.schedule/, "schedules"],
   [/heartbeat_on = |touch/, "keeping jobs"],
   [/pgboss|pg_advisory|pg_stat|pg_class/, "maintenance of pg-boss"],
