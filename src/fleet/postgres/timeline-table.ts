@@ -33,7 +33,7 @@ export function epochBase({ number }: Pick<Timeline, "number">): number {
 export const epochBaseSql = `(number - 1) * ${epochsOfOne}`;
 
 /** Whom the companies of a restored database belong to: a node that was lost, so that other nodes take them. */
-export const restoredOwner = "(restored)";
+const restoredOwner = "(restored)";
 
 const columns = `number, id, beats, ${epochMs("started_at")} AS "startedMs",
   ${epochMs("set_back_to")} AS "setBackToMs"`;

@@ -3,7 +3,7 @@ import { isLive } from "../owners-table.ts";
 import { epochMs, intervalOf } from "../sql-time.ts";
 
 /** For so long a company that left the fleet can come back as it was. */
-export const removedKeptMs = 30 * 86_400_000;
+const removedKeptMs = 30 * 86_400_000;
 
 /** Rows of one table that one transaction deletes. */
 const deletedAtOnce = 5_000;
