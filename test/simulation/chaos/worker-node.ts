@@ -74,7 +74,9 @@ export class WorkerNode {
     return [...this.#ended, ...(this.#current ? [this.#current] : [])].map((one) => one.stderr()).join("");
   }
 
+  /** Does nothing where it runs: one that took long to end may be started by two disturbances. */
   start(): void {
+    if (this.#current) return;
     this.#count++;
     const { folder, role, postgresUrl, mostMs } = this.options;
     const args = ["worker", "--role", role, "--listen", `127.0.0.1:${this.port}`, "--log-format", "json"];
@@ -94,10 +96,10 @@ export class WorkerNode {
   /** Without a time to do anything. */
   async kill(): Promise<void> {
     const current = this.#take();
-    const ended = current?.ended;
+    if (!current) return;
     this.kills.push({ process: this.process, atMs: Date.now() });
-    current?.child.kill("SIGKILL");
-    await ended;
+    current.child.kill("SIGKILL");
+    await current.ended;
   }
 
   async stop(forMs: number): Promise<void> {
