@@ -10,24 +10,36 @@ const built = fileURLToPath(new URL(".built/main.js", import.meta.url));
 
 /** What they measure is of their process, so each has one of its own. */
 const measured = ["test/http/limits.test.ts", "test/sandbox/seeding.test.ts", "test/webhook/burst.test.ts"];
-const others = { include: ["test/**/*.test.ts"], exclude: ["test/bench/**", "node_modules/**", ...measured] };
+/** Real processes of many machines, in real time: `npm run test:long`. Together they wait for minutes. */
+const long = [
+  "simulation/chaos/chaos",
+  "fleet/worker/deadly-company",
+  "fleet/worker/node",
+  "fleet/worker/paused",
+  "fleet/worker/postgres-outage",
+  "fleet/worker/restored-database",
+  "fleet/worker/start",
+  "fleet/worker/stop",
+].map((name) => `test/${name}.test.ts`);
+const others = {
+  include: ["test/**/*.test.ts"],
+  exclude: ["test/bench/**", "node_modules/**", ...measured, ...long],
+};
 
 /**
  * They take longest, and most of them wait for leases, limits and other processes: begun first, beside files that work.
  * The others follow by size, as Vitest has them where it knows no durations; these are among the smallest.
  */
 const longest = [
-  "simulation/chaos/chaos",
   "crash/points",
+  "crash/small-disk",
   "fleet/jobs",
   "e2e/serve-publish",
-  "fleet/worker/paused",
   "simulation/soak",
   "e2e/serve-stop",
   "simulation/scenarios/scenarios",
   "fleet/worker/takeover",
   "docs/blocks",
-  "fleet/worker/node",
   "e2e/serve-handover",
   "crash/owner",
   "e2e/serve-clients",
@@ -57,6 +69,7 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: "measured", include: measured } },
       { extends: true, test: { name: "all", isolate: false, ...others } },
+      { extends: true, test: { name: "long", isolate: false, include: long } },
     ],
     setupFiles: ["test/support/fixed-seed.ts"],
     globalSetup: ["test/support/postgres-notice.ts", "test/support/build-program.ts"],

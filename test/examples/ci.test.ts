@@ -21,7 +21,7 @@ test("a change must pass types, lint, the scan for secrets, licences, and the pa
     ([, name]) => name,
   );
   expect(steps).toEqual(["types", "lint", "docs", "secrets", "licences", "package"]);
-  expect(textOf(".ci/run")).toMatch(/^npm ci .*\n[^]*^npm test -- /m);
+  expect(textOf(".ci/run")).toMatch(/^npm ci .*\n[^]*^tests test\ntests test:long\n/m);
 });
 
 describe("the scan for secrets", () => {

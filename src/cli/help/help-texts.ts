@@ -167,7 +167,6 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   "fleet remove": [
     ["fleet remove acme", "its worker releases it; its snapshot stays"],
-    ["fleet remove acme beta --json", "two of them, for a script"],
     ["fleet remove acme --forget", "and `fleet add acme` reads it anew"],
   ],
   "fleet list": [

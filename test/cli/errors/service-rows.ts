@@ -200,6 +200,6 @@ export const serviceRows: readonly ErrorRow[] = [
     exit: 5,
     what: "requests are left for the next run",
     where: "acme",
-    next: "Run sync until it is complete",
+    next: "A run reads the rest",
   },
 ];
