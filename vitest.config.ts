@@ -10,16 +10,29 @@ const built = fileURLToPath(new URL(".built/main.js", import.meta.url));
 
 /** What they measure is of their process, so each has one of its own. */
 const measured = ["test/http/limits.test.ts", "test/sandbox/seeding.test.ts", "test/webhook/burst.test.ts"];
-/** Real processes of many machines, in real time: `npm run test:long`. Together they wait for minutes. */
+/**
+ * They wait for leases, limits and other processes in real time, or go through every point of something:
+ * `npm run test:long`.
+ */
 const long = [
+  "crash/points",
   "simulation/chaos/chaos",
-  "fleet/worker/deadly-company",
-  "fleet/worker/node",
-  "fleet/worker/paused",
-  "fleet/worker/postgres-outage",
-  "fleet/worker/restored-database",
-  "fleet/worker/start",
+  "e2e/serve-publish",
+  "simulation/scenarios/scenarios",
   "fleet/worker/stop",
+  "fleet/worker/node",
+  "fleet/worker/deadly-company",
+  "fleet/worker/restored-database",
+  "fleet/worker/postgres-outage",
+  "fleet/worker/paused",
+  "fleet/worker/takeover",
+  "fleet/worker/start",
+  "fleet/jobs",
+  "simulation/soak",
+  "e2e/serve-stop",
+  "e2e/serve-handover",
+  "e2e/serve-storm",
+  "e2e/day",
 ].map((name) => `test/${name}.test.ts`);
 const others = {
   include: ["test/**/*.test.ts"],
@@ -27,27 +40,19 @@ const others = {
 };
 
 /**
- * They take longest, and most of them wait for leases, limits and other processes: begun first, beside files that work.
- * The others follow by size, as Vitest has them where it knows no durations; these are among the smallest.
+ * They take longest: begun first, beside files that work. The others follow by size, as Vitest has them where it knows no
+ * durations; these are among the smallest.
  */
 const longest = [
-  "crash/points",
   "crash/small-disk",
-  "fleet/jobs",
-  "e2e/serve-publish",
-  "simulation/soak",
-  "e2e/serve-stop",
-  "simulation/scenarios/scenarios",
-  "fleet/worker/takeover",
   "docs/blocks",
-  "e2e/serve-handover",
   "crash/owner",
   "e2e/serve-clients",
   "e2e/outage",
-  "e2e/day",
+  "cli/demo",
   "fleet/receiver/outage",
 ].map((name) => `test/${name}.test.ts`);
-const first = [...measured, ...longest];
+const first = [...measured, ...long, ...longest];
 
 /** The lower the earlier. */
 function rankOf({ moduleId }: TestSpecification): number {

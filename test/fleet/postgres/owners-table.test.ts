@@ -104,8 +104,10 @@ describeWithPostgres("a renewal", () => {
     let owner = await fleet.owned("acme", "node-0");
     const winners = { renewal: 0, claim: 0 };
     for (let round = 1; round <= 150; round++) {
+      // From at once to long enough: on every machine some of them are the moment in between.
       await fleet.postgres.query(
-        "UPDATE fintoro_mirror.owners SET expires_at = clock_timestamp() + interval '1.5 ms'",
+        "UPDATE fintoro_mirror.owners SET expires_at = clock_timestamp() + $1::float8 * interval '1 ms'",
+        [(round % 15) * 0.5],
       );
       const [renewed, claim] = await Promise.all([
         fleet.owners.renew(owner.node, [owner], ttlMs),
