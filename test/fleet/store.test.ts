@@ -113,6 +113,20 @@ test("a folder in which a write was cut off takes the next one", async () => {
 });
 
 // Fault: fleet | the shared folder cannot be written | a file in its place | an error that may pass, with the key and what to check
+// Fault: fleet | a node removes the last file of a folder while another node writes the first one | a folder that both share | both succeed
+test("a folder that another node removes because it was empty is made again", async () => {
+  const { store } = await aFleetStore("folder");
+  const file = aFile("{}");
+  const node = async (name: string) => {
+    for (let round = 0; round < 60; round++) {
+      await store.put(`.nodes/${name}`, file, aRight());
+      await store.remove(`.nodes/${name}`, aRight());
+    }
+  };
+  await Promise.all(["one", "two", "three"].map(node));
+  expect(await store.list(".nodes/", signal)).toEqual([]);
+});
+
 test("a folder that cannot be written is an error that may pass", async () => {
   const store = openFleetStore(aFile("no folder"), {
     clock: systemClock,

@@ -125,7 +125,8 @@ export async function startWorker(
   const ended = endOf(child);
   const line = await Promise.race([firstLine(child), ended.then(() => null)]);
   if (line === null) throw new Error(`the worker ended: ${stderr}`);
-  const { url: address } = JSON.parse(line) as { readonly url: string };
+  const { url: address } = JSON.parse(line) as { readonly url?: string };
+  if (address === undefined) throw new Error(`the worker does not listen: ${line} ${stderr}`);
   const said = () => jsonLines(stderr.slice(0, stderr.lastIndexOf("\n") + 1)).map(({ msg }) => String(msg));
   const until = (text: string, mostMs = 15_000) =>
     within(

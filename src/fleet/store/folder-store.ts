@@ -33,8 +33,21 @@ export function folderStore(folder: string): FleetStore {
   };
 }
 
+/** More than nodes that remove the same folder at the same time. */
+const mostAttempts = 10;
+
+/** Another node may remove the file's folder in between, because it was empty: then it is made again. */
+async function putFile(target: string, file: string, right: WriteRight): Promise<void> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await putOnce(target, file, right);
+    } catch (error) {
+      if (attempt === mostAttempts || !isAbsence(error)) throw error;
+    }
+}
+
 /** The file keeps its mode, and the folders that are made for it can be entered by whom it lets read. */
-async function putFile(target: string, file: string, { signal, assertHeld }: WriteRight): Promise<void> {
+async function putOnce(target: string, file: string, { signal, assertHeld }: WriteRight): Promise<void> {
   assertHeld();
   const mode = (await stat(file)).mode & 0o777;
   const draft = target + unfinished;
