@@ -46,7 +46,7 @@ function stemOf({ company, epoch, id }: SnapshotName): string {
 
 /** Which snapshot a key of the store belongs to, finished or not; null: to none. */
 export function nameOfKey(key: string): SnapshotName | null {
-  const pattern = /^([\w-]+)\/e(\d+)\/([\w-]+)\.(?:db\.zst|json)(?:\.partial)?$/;
+  const pattern = /^([\w-]+)\/e(\d+)\/([\w-]+)\.(?:db\.zst|json)(?:(?:\.\w+)?\.partial)?$/;
   const [, company, epoch, id] = pattern.exec(key) ?? [];
   if (company === undefined || epoch === undefined || id === undefined) return null;
   return { company, epoch: Number(epoch), id };

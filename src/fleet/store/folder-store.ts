@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { createReadStream, createWriteStream, renameSync } from "node:fs";
 import { readdir, rm, rmdir, stat } from "node:fs/promises";
 import path from "node:path";
@@ -7,21 +8,23 @@ import { throwIfAborted } from "../../base/cancellation.ts";
 import { messageOf, MirrorError, systemReason } from "../../base/errors.ts";
 import type { FleetStore, WriteRight } from "./fleet-store.ts";
 
-/** What the name of an unfinished file ends with: no reader of other files takes it for one. */
-const unfinished = ".partial";
+/** What the name of an unfinished file ends with: no reader takes it for another one, and no other node writes it. */
+const unfinishedBy = (writer: string) => `.${writer}.partial`;
 
 /**
  * The fleet's files in a folder that all nodes share.
  *
  * Guarantee: under its name a file is whole and on the disk. The right to write is asked for directly before the rename.
  * Source of truth: the folder.
- * Worst outcome of a crash: a file `….partial`, until the same is written again or its folder is tidied.
+ * Worst outcome of a crash: a file `….partial`, until its folder is tidied.
  */
 export function folderStore(folder: string): FleetStore {
   const place = (key: string) => path.join(folder, key);
+  const unfinished = unfinishedBy(randomUUID().slice(0, 8));
   return {
     address: folder,
-    put: (key, file, right) => guarded(key, right.signal, () => putFile(place(key), file, right)),
+    put: (key, file, right) =>
+      guarded(key, right.signal, () => putFile({ target: place(key), unfinished }, file, right)),
     read: (key, sizeBytes, signal) => readFile(key, place(key), sizeBytes, signal),
     list: (start, signal) => guarded(start, signal, () => filesBelow(folder, start)),
     remove: (key, { signal, assertHeld }) =>
@@ -33,21 +36,31 @@ export function folderStore(folder: string): FleetStore {
   };
 }
 
+/** Where a file is put. */
+interface Place {
+  readonly target: string;
+  readonly unfinished: string;
+}
+
 /** More than nodes that remove the same folder at the same time. */
 const mostAttempts = 10;
 
 /** Another node may remove the file's folder in between, because it was empty: then it is made again. */
-async function putFile(target: string, file: string, right: WriteRight): Promise<void> {
+async function putFile(place: Place, file: string, right: WriteRight): Promise<void> {
   for (let attempt = 1; ; attempt++)
     try {
-      return await putOnce(target, file, right);
+      return await putOnce(place, file, right);
     } catch (error) {
       if (attempt === mostAttempts || !isAbsence(error)) throw error;
     }
 }
 
 /** The file keeps its mode, and the folders that are made for it can be entered by whom it lets read. */
-async function putOnce(target: string, file: string, { signal, assertHeld }: WriteRight): Promise<void> {
+async function putOnce(
+  { target, unfinished }: Place,
+  file: string,
+  { signal, assertHeld }: WriteRight,
+): Promise<void> {
   assertHeld();
   const mode = (await stat(file)).mode & 0o777;
   const draft = target + unfinished;

@@ -161,7 +161,7 @@ describeWithPostgres("a snapshot", () => {
 
     const lost = [
       "acme/e1/2026-01-01T00-00-00-000Z-3.db.zst",
-      "acme/e2/2026-01-01T00-00-00-000Z-3.db.zst.partial",
+      "acme/e2/2026-01-01T00-00-00-000Z-3.db.zst.0a1b2c3d.partial",
     ];
     const others = ["acme/e3/2026-01-01T00-00-00-000Z-9.db.zst", "acme/notes.txt", "acme2/e1/a.db.zst"];
     for (const key of [...lost, ...others]) await fleet.store.put(key, node.files.mirror, aRight());
