@@ -107,6 +107,6 @@ describe("a live page", () => {
     for (let i = 0; i < 2; i++) await expect(feed.state()).rejects.toThrow("disk I/O error");
     fails = false;
     await pass(2_000);
-    expect(messages).toHaveLength(1);
+    await expect.poll(() => messages.length).toBe(1);
   });
 });
