@@ -14,6 +14,8 @@ export interface SnapshotSummary {
   readonly problem: string | null;
   /** What the last run could not do. */
   readonly troubles: number;
+  /** Reads that were to be made when the snapshot was: how far a run under way has come. */
+  readonly reads_waiting: number;
   /** Reads that were set aside until the next run. */
   readonly set_aside: number;
   /** Records that cannot become a row. */
@@ -34,11 +36,14 @@ export function readSummary(db: Db, nowMs: number): SnapshotSummary {
   const runs = new Runs(db);
   const [whole] = runs.successes(1);
   const last = runs.lastEnded();
+  const queue = new WorkQueue(db);
+  const ready = queue.counts().filter(({ state }) => state === "ready");
   return {
     whole_at: whole?.startedAt ?? null,
     problem: failedStartOf(db)?.message ?? last?.error ?? null,
     troubles: Array.isArray(last?.troubles) ? last.troubles.length : 0,
-    set_aside: new WorkQueue(db).deadLetters().length,
+    reads_waiting: ready.reduce((sum, { count }) => sum + count, 0),
+    set_aside: queue.deadLetters().length,
     quarantined: new Quarantine(db).all().length,
     day_requests: runs.requestsSince(isoTime(nowMs - dayMs)),
   };

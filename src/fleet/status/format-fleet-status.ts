@@ -112,10 +112,12 @@ function whereabouts(company: FleetCompanyStatus, nowMs: number): string {
   const { node, epoch, held, whole_at: wholeAt, snapshot_at: snapshotAt } = company;
   const owner = held ? `at ${node}, epoch ${epoch}` : "idle";
   const read = wholeAt === null ? "not read whole yet" : `read ${age(wholeAt, nowMs)} ago`;
+  const ahead = company.reads_waiting;
+  const reads = ahead === 0 ? "" : `, ${counted(ahead, "read", "reads")} to go`;
   const snapshot = snapshotAt === null ? "no snapshot" : `snapshot ${age(snapshotAt, nowMs)} ago`;
   const waiting = company.waiting_deliveries;
   const deliveries = waiting === 0 ? "" : `, ${counted(waiting, "delivery", "deliveries")} not in it`;
-  return `${owner}; ${read}; ${snapshot}${deliveries}`;
+  return `${owner}; ${read}; ${snapshot}${deliveries}${reads}`;
 }
 
 function counted(count: number, one: string, several: string): string {

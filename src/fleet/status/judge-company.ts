@@ -50,6 +50,8 @@ export interface FleetCompanyStatus {
   readonly whole_at: string | null;
   readonly last_run: { readonly outcome: string; readonly finished_at: string } | null;
   readonly report_at: string | null;
+  /** Reads that were to be made when the snapshot was. */
+  readonly reads_waiting: number;
   /** Requests in the day before the snapshot. */
   readonly day_requests: number;
   readonly problems: readonly FleetProblem[];
@@ -89,6 +91,7 @@ export function judgeCompany(view: CompanyView, around: CompanySurroundings): Fl
     whole_at: summary?.whole_at ?? null,
     last_run: lastRunOf(view, summary),
     report_at: timeOf(view.reportAtMs),
+    reads_waiting: summary?.reads_waiting ?? 0,
     day_requests: summary?.day_requests ?? 0,
     problems: [
       ...ownerProblems(view, held, nowMs),

@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import { isoTime, systemClock } from "../../../src/base/clock.ts";
 import { Runs } from "../../../src/state/runs.ts";
+import { WorkQueue } from "../../../src/state/work-queue.ts";
 import { aFleet } from "../../support/fleet-node.ts";
 import { describeWithPostgres } from "../../support/postgres.ts";
 
 const hoursAgo = (hours: number) => isoTime(Date.now() - hours * 3_600_000);
+const work = { resource: "people", kind: "detail", lane: "hydration", reason: "new" } as const;
 
 describeWithPostgres("the pointer to a snapshot", () => {
   test("says how the mirror stands, for those who do not have it", async () => {
@@ -23,11 +25,16 @@ describeWithPostgres("the pointer to a snapshot", () => {
       troubles: [],
       error: { message: "the service is away" },
     });
+    mirror.apply(() => {
+      for (const target of ["id:1", "id:2"])
+        new WorkQueue(mirror.db).add({ ...work, target, dirtySeq: mirror.sequence.next() });
+    });
     const pointer = await node.make(await node.claim());
     expect(pointer?.facts["summary"]).toEqual({
       whole_at: expect.stringContaining(hoursAgo(3).slice(0, 13)) as string,
       problem: "the service is away",
       troubles: 0,
+      reads_waiting: 2,
       set_aside: 0,
       quarantined: 0,
       day_requests: 15,

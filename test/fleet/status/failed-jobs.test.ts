@@ -31,6 +31,7 @@ async function published(fleet: Fleet, agoMs = 0): Promise<void> {
     whole_at: at,
     problem: null,
     troubles: 0,
+    reads_waiting: 0,
     set_aside: 0,
     quarantined: 0,
     day_requests: 40,

@@ -30,6 +30,7 @@ function healthy(more: Readonly<Record<string, unknown>> = {}) {
       whole_at: at,
       problem: null,
       troubles: 0,
+      reads_waiting: 0,
       set_aside: 0,
       quarantined: 0,
       day_requests: 40,
@@ -86,6 +87,16 @@ describeWithPostgres("the status of a fleet", () => {
     expect(text.join("\n")).toMatch(/\n {2}Postgres \d+\.\d+.*: .* of 200 connections\n/);
     expect(text.at(-2)).toMatch(/^ {2}acme: at node-1, epoch 1; read 1h 00m ago; snapshot 0s ago$/);
     expect(text.at(-1)).toBe("  idle: idle; read 1h 00m ago; snapshot 0s ago");
+  });
+
+  test("shows how far a first run has come", async () => {
+    const fleet = await openFleet();
+    await published(fleet, "acme", healthy({ whole_at: null, reads_waiting: 3_120 }), true);
+    const status = await statusOf(fleet);
+    expect(status.companies["acme"]).toMatchObject({ reads_waiting: 3_120 });
+    expect(formatFleetStatus(status).at(-1)).toBe(
+      "  acme: at node-1, epoch 1; not read whole yet; snapshot 0s ago, 3,120 reads to go",
+    );
   });
 
   test("says for how long a node has been silent before it counts as lost", async () => {
