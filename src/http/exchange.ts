@@ -24,8 +24,6 @@ export interface Wire {
   readonly rateLimiter: RateLimiter;
   /** One place for each exchange in progress, head and body. */
   readonly connections: Semaphore;
-  /** Throws where nothing may be sent any more. @default nothing is asked */
-  readonly assertMaySend?: (() => void) | undefined;
   readonly clock: Clock;
   readonly counters: HttpCounters;
   readonly skew: ClockSkew | null;
@@ -96,7 +94,6 @@ async function waitForConnection(wire: Wire, { lane, signal }: Call, permit: Per
 async function headOf(wire: Wire, call: Call, permit: Permit, deadline: Deadline): Promise<Head> {
   const { where } = call;
   const { counters, safeText, clock } = wire;
-  assertMaySend(wire, permit);
   const sentMs = clock.monotonicMs();
   const answer = await sendOnce(wire, call, deadline.signal).catch((error: unknown) => {
     permit.lost(deadline.signal.aborted);
@@ -118,16 +115,6 @@ async function headOf(wire: Wire, call: Call, permit: Permit, deadline: Deadline
   return { where, status, headers, requestId, read, discard: () => discardBody(body) };
 }
 
-/** The last question before a request leaves. */
-function assertMaySend(wire: Wire, permit: Permit): void {
-  try {
-    wire.assertMaySend?.();
-  } catch (error) {
-    permit.lost();
-    throw error;
-  }
-}
-
 async function sendOnce({ pool, base, counters }: Wire, call: Call, signal: AbortSignal) {
   const { method, target: path, headers, body } = call;
   call.onSent?.();
@@ -141,6 +128,8 @@ function errorOfExchange(
   request: BrokenRequest,
   deadline: Deadline,
 ): MirrorError {
+  // Nothing was sent, because it must not be.
+  if (error instanceof MirrorError) return error;
   if (deadline.isTimeout()) return timeoutError(request, wire.timeoutMs);
   if (deadline.signal.aborted) return new MirrorError("stopped", `${request.where}: stopped`);
   return networkErrorOf(error, request, wire.safeText);

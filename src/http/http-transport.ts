@@ -54,8 +54,8 @@ export interface HttpOptions extends Identity {
   /** Texts besides the token that no message may show. */
   readonly secrets?: readonly string[];
   /**
-   * Called directly before a request is given to a connection, and before a new connection is used: throws a MirrorError
-   * where nothing may be sent any more. @default nothing is asked
+   * Called in the step that writes a request to its connection: throws a MirrorError where nothing may be sent any more.
+   * @default nothing is asked
    */
   readonly assertMaySend?: (() => void) | undefined;
 }
@@ -113,7 +113,6 @@ function wireFor(settings: Settings): Wire {
     timeoutMs,
     caps: { bytes: maxResponseBytes, wireBytes: settings.maxWireBytes ?? maxResponseBytes },
     connections: new Semaphore(concurrency),
-    assertMaySend,
     counters: new HttpCounters(),
     skew: settings.skew ?? null,
     protocol: settings.protocol,

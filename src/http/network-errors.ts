@@ -25,7 +25,6 @@ const reasons: Readonly<Record<string, string>> = {
  * the request with its token (I9).
  */
 export function networkErrorOf(error: unknown, request: BrokenRequest, safeText: SafeText): MirrorError {
-  if (error instanceof MirrorError) return error;
   const { where, requestId } = request;
   const code = codeOf(error);
   const why = reasons[code] ?? safeText(messageOf(error));

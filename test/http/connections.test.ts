@@ -20,40 +20,65 @@ function holding() {
 describe("the right to send", () => {
   const ended = new MirrorError("locked", "the company has another owner");
 
-  test("is asked for directly before each request: where it has ended nothing leaves, and the permit is lost", async () => {
-    let isHeld = true;
-    const rateLimiter = lenientRateLimiter();
+  /** A right that a test ends; counts how often it was asked for. */
+  function right() {
+    const state = { isHeld: true, asked: 0 };
     const assertMaySend = () => {
-      if (!isHeld) throw ended;
+      state.asked++;
+      if (!state.isHeld) throw ended;
     };
-    const { service, http } = await serviceWith((answer) => json(answer, {}), { rateLimiter, assertMaySend });
-    await http.send(get("/held"));
-    isHeld = false;
-    expect(await failureOf(http.send(get("/lost")))).toBe(ended);
-    expect(service.asked.map(({ url }) => url)).toEqual(["/api/v1/held"]);
-    expect([rateLimiter.open(), rateLimiter.lost()]).toEqual([0, 1]);
-  });
+    return { state, assertMaySend };
+  }
 
   test.each([
     ["a new connection", 0],
     ["one that is used again", 1],
   ])(
-    "is asked for again in the step that writes to %s: a process may have been paused meanwhile",
+    "is asked for in the step that writes to %s: a process may be paused on the way there",
     async (_connection, before) => {
-      let asked = 0;
-      const assertMaySend = () => {
-        if (++asked > 2 * before + 1) throw ended;
-      };
+      const rateLimiter = lenientRateLimiter();
+      const { state, assertMaySend } = right();
       const { service, http } = await serviceWith((answer) => json(answer, {}), {
-        attempts: 1,
+        rateLimiter,
         assertMaySend,
       });
       for (let sent = 0; sent < before; sent++) await http.send(get("/x"));
-      await failureOf(http.send(get("/x")));
-      expect(asked).toBe(2 * before + 2);
+      const onSent = () => void (state.isHeld = false);
+      expect(await failureOf(http.send(get("/x", { onSent })))).toBe(ended);
+      expect(state.asked).toBe(before + 1);
       expect(service.asked).toHaveLength(before);
+      expect([rateLimiter.open(), rateLimiter.lost()]).toEqual([0, 1]);
     },
   );
+
+  test("is asked for at each attempt, and at each redirect", async () => {
+    const { state, assertMaySend } = right();
+    const { service, http } = await serviceWith(
+      (answer, _, index) => {
+        state.isHeld = index % 2 === 0;
+        if (index < 2) json(answer, {}, 503);
+        else answer.writeHead(302, { location: "/api/v1/y" }).end();
+      },
+      { assertMaySend },
+    );
+    expect(await failureOf(http.send(get("/x")))).toBe(ended);
+    expect([state.asked, service.asked.length]).toEqual([3, 2]);
+    state.isHeld = true;
+    expect(await failureOf(http.send(get("/x")))).toBe(ended);
+    expect([state.asked, service.asked.length]).toEqual([6, 4]);
+  });
+
+  test("has ended also for a caller who stops in that moment", async () => {
+    const { state, assertMaySend } = right();
+    const { service, http } = await serviceWith((answer) => json(answer, {}), { assertMaySend });
+    const stop = new AbortController();
+    const onSent = () => {
+      state.isHeld = false;
+      stop.abort();
+    };
+    expect(await failureOf(http.send(get("/x", { onSent, signal: stop.signal })))).toBe(ended);
+    expect(service.asked).toHaveLength(0);
+  });
 });
 
 describe("connections", () => {

@@ -145,13 +145,16 @@ describe("HTTPS_PROXY", () => {
       const service = await startTlsService();
       const proxy = await startConnectProxy(service.port);
       proxyVariables({ HTTPS_PROXY: `http://127.0.0.1:${proxy.port}` });
-      let asked = 0;
+      const ended = new MirrorError("locked", "the company has another owner");
+      let isHeld = true;
       const transport = transportTo(`https://${host}/api`, 5_000, () => {
-        if (++asked === 2) throw new MirrorError("locked", "the company has another owner");
+        if (!isHeld) throw ended;
       });
-      await expect(transport.send(get("/whoami"))).rejects.toThrow();
+      const onSent = () => void (isHeld = false);
+      expect(await rejectionOf(transport.send(get("/whoami", { onSent })))).toBe(ended);
       expect(proxy.asked).toHaveLength(1);
       expect(service.requests).toEqual([]);
+      isHeld = true;
       expect((await transport.send(get("/whoami"))).status).toBe(200);
     },
   );

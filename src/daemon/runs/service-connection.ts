@@ -47,7 +47,7 @@ export interface ConnectionOptions {
 export interface RequestGuard {
   /** The same rate limiter; its permits need leave from elsewhere, too. */
   guard(rateLimiter: RateLimiter): RateLimiter;
-  /** Called directly before a request is sent: throws a MirrorError where none may be sent any more. */
+  /** Called in the step that sends a request: throws a MirrorError where none may be sent any more. */
   assertMaySend(): void;
 }
 

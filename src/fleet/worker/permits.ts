@@ -76,7 +76,6 @@ export class FleetPermits implements RequestGuard {
   private async withLeave(permit: Permit, signal: AbortSignal | undefined): Promise<Permit> {
     try {
       while (!this.takeOne()) await this.untilBlock(signal);
-      this.assertMaySend();
       return permit;
     } catch (error) {
       permit.lost();

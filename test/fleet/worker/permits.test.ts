@@ -9,8 +9,8 @@ import { SimulatedTime } from "../../support/virtual/simulated-time.ts";
 
 const heldMs = 1_000_000;
 
-/** Permits of an owner whose Postgres answers as `take` says; the rate limiter admits everything. */
-function somePermits(take: (asked: number) => PermitBlock | Error) {
+/** Permits of an owner whose Postgres answers as `take` says; the rate limiter admits everything, after a while. */
+function somePermits(take: (asked: number) => PermitBlock | Error, admitMs = 0) {
   const time = new SimulatedTime(Date.UTC(2026, 10, 23));
   const { log, records } = recordingLog();
   const lease = new Lease({ company: "acme", epoch: 7, node: "node-1", heldMs }, readSentAt(time), time);
@@ -26,7 +26,10 @@ function somePermits(take: (asked: number) => PermitBlock | Error) {
   };
   let lost = 0;
   const limiter: RateLimiter = {
-    admit: () => Promise.resolve({ answered: () => undefined, lost: () => void lost++ }),
+    admit: async () => {
+      if (admitMs > 0) await time.sleep(admitMs);
+      return { answered: () => undefined, lost: () => void lost++ };
+    },
     view: () => ({ limit: null, granted: 0, remaining: null, waitMs: 0 }),
   };
   const account = { isNoted: true };
@@ -118,11 +121,10 @@ describe("permits of a fleet", () => {
   });
 
   test("are given back to the rate limiter by who loses the company after it admitted a request", async () => {
-    const { admit, lease, lost, time } = somePermits(() => block);
-    for (let i = 0; i < 10; i++) await admit();
-    // The block is used up: the next one needs another, and the company is lost meanwhile.
+    // The block is over when the request is admitted: it needs another one, and the company is lost meanwhile.
+    const { admit, lease, lost, time } = somePermits(() => block, 6_000);
     const waiting = admit();
-    time.after(1, () => lease.end("another owner"));
+    time.after(5_000, () => lease.end("another owner"));
     await expect(waiting).rejects.toMatchObject({ kind: "locked" });
     expect(lost()).toBe(1);
   });

@@ -105,6 +105,16 @@ export const fleetFaults: readonly PlantedFault[] = [
     outsideSimulation,
   },
   {
+    id: "lost-company-still-asked",
+    invariant: null,
+    file: "src/http/pool.ts",
+    find: "        assertMaySend();\n",
+    replace: "",
+    why: "a process that was paused sends its request when the company has another owner",
+    tests: ["test/http/connections.test.ts", "test/http/env-proxy.test.ts"],
+    outsideSimulation,
+  },
+  {
     id: "account-not-waited-for",
     invariant: "I8",
     file: "src/fleet/worker/permits.ts",
