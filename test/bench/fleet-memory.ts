@@ -1,6 +1,6 @@
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/logger.ts";
-import type { CompanyRow } from "../../src/fleet/postgres/companies-table.ts";
+import type { CompanyRow } from "../../src/fleet/postgres/tables/companies-table.ts";
 import type { Postgres } from "../../src/fleet/postgres/connection.ts";
 import { FleetCompanies } from "../../src/fleet/receiver/fleet-companies.ts";
 import { signedForm } from "../../src/webhook/ingest/delivery.ts";

@@ -3,7 +3,7 @@ import { systemClock, type Clock } from "../../src/base/clock.ts";
 import type { LogFields } from "../../src/base/logger.ts";
 import type { SecretSource } from "../../src/config/secrets.ts";
 import type { Postgres, Sql } from "../../src/fleet/postgres/connection.ts";
-import type { InboxRow } from "../../src/fleet/postgres/inbox-table.ts";
+import type { InboxRow } from "../../src/fleet/postgres/tables/inbox-table.ts";
 import { FleetCompanies } from "../../src/fleet/receiver/fleet-companies.ts";
 import { signedForm } from "../../src/webhook/ingest/delivery.ts";
 import { startServer, type WebhookServer } from "../../src/webhook/server/server.ts";

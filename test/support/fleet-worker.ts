@@ -8,7 +8,7 @@ import { silentLog } from "../../src/base/logger.ts";
 import { JobEngine } from "../../src/fleet/jobs/job-engine.ts";
 import type { Postgres } from "../../src/fleet/postgres/connection.ts";
 import { migrateFleet } from "../../src/fleet/postgres/schema.ts";
-import { fleetTables, type FleetTables } from "../../src/fleet/worker/fleet-tables.ts";
+import { fleetTables, type FleetTables } from "../../src/fleet/postgres/tables/fleet-tables.ts";
 import { endOf, firstLine, jsonLines, type Ended } from "./cli.ts";
 import { aCompany } from "./company.ts";
 import type { Company } from "./open-company.ts";

@@ -16,7 +16,7 @@ import { restoreSnapshot } from "../../src/fleet/snapshot/restore-snapshot.ts";
 import { storedMark } from "../../src/fleet/snapshot/timeline-mark.ts";
 import { openFleetStore } from "../../src/fleet/store/open-store.ts";
 import { FleetNode, type FleetNodeParts, type NodeTimes } from "../../src/fleet/worker/fleet-node.ts";
-import { fleetTables } from "../../src/fleet/worker/fleet-tables.ts";
+import { fleetTables } from "../../src/fleet/postgres/tables/fleet-tables.ts";
 import { NodeLoops } from "../../src/fleet/worker/node-loops.ts";
 import type { WorkedFleet } from "./fleet-worker.ts";
 import { processEnv } from "./process-env.ts";

@@ -8,7 +8,7 @@ import { silentLog } from "../../src/base/logger.ts";
 import { mirrorFiles } from "../../src/config/mirror-files.ts";
 import { Lease, readSentAt } from "../../src/fleet/ownership/ownership.ts";
 import { openPostgres, type Postgres, type Sql } from "../../src/fleet/postgres/connection.ts";
-import { SnapshotsTable } from "../../src/fleet/postgres/snapshots-table.ts";
+import { SnapshotsTable } from "../../src/fleet/postgres/tables/snapshots-table.ts";
 import { makeSnapshot } from "../../src/fleet/snapshot/make-snapshot.ts";
 import { MirrorThreads } from "../../src/fleet/snapshot/mirror-threads.ts";
 import { restoreSnapshot } from "../../src/fleet/snapshot/restore-snapshot.ts";

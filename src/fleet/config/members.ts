@@ -1,7 +1,7 @@
 import { MirrorError } from "../../base/errors.ts";
 import type { ScheduleConfig } from "../../config/config.ts";
 import type { JobEngine } from "../jobs/job-engine.ts";
-import type { CompaniesTable } from "../postgres/companies-table.ts";
+import type { CompaniesTable } from "../postgres/tables/companies-table.ts";
 import type { CompanyDocument } from "./company-document.ts";
 
 /** What companies are added to, and taken out of. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { hintOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
-import type { Claim, OwnersTable } from "../postgres/owners-table.ts";
+import type { Claim, OwnersTable } from "../postgres/tables/owners-table.ts";
 import { Lease, readSentAt, type UptimeClock } from "./ownership.ts";
 
 /** What the keeper works with. */

@@ -9,10 +9,10 @@ import type { RefusalReason } from "../../webhook/ingest/delivery.ts";
 import type { Ingest } from "../../webhook/ingest/ingest.ts";
 import { createKeyring, type Keyring } from "../../webhook/keys/keyring.ts";
 import type { Companies } from "../../webhook/server/receiver.ts";
-import { CompaniesTable, type CompanyRow } from "../postgres/companies-table.ts";
+import { CompaniesTable, type CompanyRow } from "../postgres/tables/companies-table.ts";
 import type { Postgres } from "../postgres/connection.ts";
-import { InboxTable } from "../postgres/inbox-table.ts";
-import { ReceivingTable } from "../postgres/receiving-table.ts";
+import { InboxTable } from "../postgres/tables/inbox-table.ts";
+import { ReceivingTable } from "../postgres/tables/receiving-table.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { FleetIngest, type DeliverySettings, type FleetIngestParts } from "./fleet-ingest.ts";
 

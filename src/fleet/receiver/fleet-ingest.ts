@@ -3,7 +3,7 @@ import type { Delivery } from "../../state/inbox/inbox.ts";
 import type { Ingest, ReceivedResult } from "../../webhook/ingest/ingest.ts";
 import type { Keyring } from "../../webhook/keys/keyring.ts";
 import type { Sql } from "../postgres/connection.ts";
-import type { InboxTable } from "../postgres/inbox-table.ts";
+import type { InboxTable } from "../postgres/tables/inbox-table.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 
 /** What the ingests of all companies share. */

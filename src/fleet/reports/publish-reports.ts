@@ -2,7 +2,7 @@ import { eitherSignal } from "../../base/cancellation.ts";
 import type { Config } from "../../config/config.ts";
 import type { MirrorFiles } from "../../config/mirror-files.ts";
 import type { Ownership } from "../ownership/ownership.ts";
-import type { ReportFiles, ReportsTable } from "../postgres/reports-table.ts";
+import type { ReportFiles, ReportsTable } from "../postgres/tables/reports-table.ts";
 import type { FleetStore, WriteRight } from "../store/fleet-store.ts";
 import { findMadeReport, reportKey, type MadeFile } from "./report-files.ts";
 

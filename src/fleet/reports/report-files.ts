@@ -6,7 +6,7 @@ import type { Config, ExportConfig } from "../../config/config.ts";
 import type { MirrorFiles } from "../../config/mirror-files.ts";
 import { readManifest, type ManifestFile } from "../../export/files/export-manifest.ts";
 import { hashOf } from "../../files/content-hash.ts";
-import type { ReportFile } from "../postgres/reports-table.ts";
+import type { ReportFile } from "../postgres/tables/reports-table.ts";
 
 /** A file on this node that is to be stored under a key. */
 export interface MadeFile extends ReportFile {

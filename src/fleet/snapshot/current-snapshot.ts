@@ -1,5 +1,5 @@
-import type { SnapshotPointer, SnapshotsTable } from "../postgres/snapshots-table.ts";
-import { epochBase, type Timeline } from "../postgres/timeline-table.ts";
+import type { SnapshotPointer, SnapshotsTable } from "../postgres/tables/snapshots-table.ts";
+import { epochBase, type Timeline } from "../postgres/tables/timeline-table.ts";
 import { readText, type FleetStore } from "../store/fleet-store.ts";
 import {
   manifestKey,

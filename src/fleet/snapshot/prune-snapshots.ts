@@ -1,4 +1,4 @@
-import type { SnapshotPointer } from "../postgres/snapshots-table.ts";
+import type { SnapshotPointer } from "../postgres/tables/snapshots-table.ts";
 import type { FleetStore, WriteRight } from "../store/fleet-store.ts";
 import { manifestKey, mirrorKey, nameOfKey, previousOf, type SnapshotName } from "./snapshot-manifest.ts";
 

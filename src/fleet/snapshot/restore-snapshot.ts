@@ -5,7 +5,7 @@ import { MirrorError } from "../../base/errors.ts";
 import type { MirrorFiles } from "../../config/mirror-files.ts";
 import { writeHashed, type ContentFacts } from "../../files/content-hash.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
-import type { SnapshotPointer } from "../postgres/snapshots-table.ts";
+import type { SnapshotPointer } from "../postgres/tables/snapshots-table.ts";
 import type { FleetStore } from "../store/fleet-store.ts";
 import type { MirrorThreads } from "./mirror-threads.ts";
 import { mirrorKey, unpackedOf } from "./snapshot-manifest.ts";

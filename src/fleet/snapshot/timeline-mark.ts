@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { makeFolders } from "../../base/atomic-file.ts";
 import { MirrorError } from "../../base/errors.ts";
-import type { TimelineMark } from "../postgres/timeline-table.ts";
+import type { TimelineMark } from "../postgres/tables/timeline-table.ts";
 import { readText, type FleetStore } from "../store/fleet-store.ts";
 
 /** How far the database was, as the store remembers it: a restored database does not know. */

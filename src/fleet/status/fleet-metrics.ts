@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { byKey, metricText } from "../../status/render/metric-text.ts";
 import { readWaitingJobs, type WaitingJobs } from "../jobs/job-facts.ts";
 import type { Postgres } from "../postgres/connection.ts";
-import { readFleetTotals, type FleetTotals } from "../postgres/companies/fleet-view.ts";
+import { readFleetTotals, type FleetTotals } from "../postgres/tables/fleet-view.ts";
 
 /** What the fleet's metrics are read with. */
 export interface FleetMetricsParts {

@@ -1,8 +1,8 @@
 import { elapsedSince, isoTime } from "../../base/clock.ts";
 import { formatDuration } from "../../base/units.ts";
 import type { FailedJob } from "../jobs/job-facts.ts";
-import type { CompanyView } from "../postgres/companies/fleet-view.ts";
-import { suspectLosses } from "../postgres/losses.ts";
+import type { CompanyView } from "../postgres/tables/fleet-view.ts";
+import { suspectLosses } from "../postgres/tables/losses.ts";
 import type { SnapshotSummary } from "../snapshot/snapshot-summary.ts";
 
 /**

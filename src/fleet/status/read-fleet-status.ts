@@ -16,10 +16,10 @@ import {
   readServerView,
   type CompanyView,
   type ServerView,
-} from "../postgres/companies/fleet-view.ts";
-import { NodesTable, type NodeRow } from "../postgres/nodes-table.ts";
-import { ReceivingTable } from "../postgres/receiving-table.ts";
-import { readRemovedCompanies } from "../postgres/companies/removed-companies.ts";
+} from "../postgres/tables/fleet-view.ts";
+import { NodesTable, type NodeRow } from "../postgres/tables/nodes-table.ts";
+import { ReceivingTable } from "../postgres/tables/receiving-table.ts";
+import { readRemovedCompanies } from "../postgres/tables/removed-companies.ts";
 import type { SnapshotSummary } from "../snapshot/snapshot-summary.ts";
 import { judgeCompany, type FleetCompanyStatus, type FleetProblem } from "./judge-company.ts";
 

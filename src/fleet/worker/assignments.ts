@@ -8,7 +8,7 @@ import type { ProcessContext } from "../../daemon/runs/process-context.ts";
 import type { Job, JobEngine } from "../jobs/job-engine.ts";
 import type { LeaseKeeper } from "../ownership/lease-keeper.ts";
 import type { Lease, Ownership } from "../ownership/ownership.ts";
-import type { CompanyRow } from "../postgres/companies-table.ts";
+import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import { discardReport } from "./local-mirror.ts";
 import { Assignment, type AssignmentContext, type AssignmentEnd } from "./assignment.ts";
 

@@ -4,8 +4,8 @@ import type { Log } from "../../base/logger.ts";
 import type { MirrorFiles } from "../../config/mirror-files.ts";
 import type { EndedRun } from "../../daemon/runs/run-queue.ts";
 import { whileOwned, type Lease, type Ownership } from "../ownership/ownership.ts";
-import type { SnapshotPointer } from "../postgres/snapshots-table.ts";
-import type { Timeline } from "../postgres/timeline-table.ts";
+import type { SnapshotPointer } from "../postgres/tables/snapshots-table.ts";
+import type { Timeline } from "../postgres/tables/timeline-table.ts";
 
 /** Where mirrors are while no process has them. */
 export interface Snapshots {

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { hintOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
-import type { InboxTable } from "../postgres/inbox-table.ts";
+import type { InboxTable } from "../postgres/tables/inbox-table.ts";
 
 /** What the watch works with. */
 export interface InboxWatchParts {

@@ -10,8 +10,8 @@ import { UptimeLog } from "../../state/uptime-log.ts";
 import { openDatabase, type Db } from "../../store/database.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
 import type { Ownership } from "../ownership/ownership.ts";
-import type { SnapshotPointer } from "../postgres/snapshots-table.ts";
-import type { Timeline } from "../postgres/timeline-table.ts";
+import type { SnapshotPointer } from "../postgres/tables/snapshots-table.ts";
+import type { Timeline } from "../postgres/tables/timeline-table.ts";
 import { readMirrorPosition } from "../snapshot/mirror-position.ts";
 import { positionOf } from "../snapshot/snapshot-manifest.ts";
 

@@ -5,8 +5,8 @@ import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
-import type { OwnersTable } from "../postgres/owners-table.ts";
-import type { SnapshotsTable } from "../postgres/snapshots-table.ts";
+import type { OwnersTable } from "../postgres/tables/owners-table.ts";
+import type { SnapshotsTable } from "../postgres/tables/snapshots-table.ts";
 import { discardMirror, discardReport, isPublished } from "./local-mirror.ts";
 
 /** A mirror in the data folder that this node does not hold. */

@@ -1,6 +1,6 @@
 import { pinnedIdentity, type Meta } from "../../state/meta.ts";
 import { whileOwned, type Lease } from "../ownership/ownership.ts";
-import { accountOf, type CompaniesTable } from "../postgres/companies-table.ts";
+import { accountOf, type CompaniesTable } from "../postgres/tables/companies-table.ts";
 
 /** What an account is noted with. */
 export interface NotedAccountParts {

@@ -5,7 +5,7 @@ import type { Log } from "../../base/logger.ts";
 import type { RequestGuard } from "../../daemon/runs/service-connection.ts";
 import type { Permit, RateLimiter } from "../../rate-limit/permit.ts";
 import type { Lease } from "../ownership/ownership.ts";
-import type { BudgetsTable, PermitBlock } from "../postgres/budgets-table.ts";
+import type { BudgetsTable, PermitBlock } from "../postgres/tables/budgets-table.ts";
 
 /** What the permits of one ownership are taken with. */
 export interface FleetPermitsParts {

@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { hintOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Span } from "../../state/uptime-log.ts";
-import type { ReceivingTable } from "../postgres/receiving-table.ts";
+import type { ReceivingTable } from "../postgres/tables/receiving-table.ts";
 
 /** What the times are read with. */
 export interface ReceivingTimesParts {

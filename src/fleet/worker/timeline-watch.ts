@@ -1,7 +1,7 @@
 import { assert } from "../../base/errors.ts";
 import { isoTime } from "../../base/clock.ts";
 import type { Log } from "../../base/logger.ts";
-import type { Timeline, TimelineMark, TimelineTable } from "../postgres/timeline-table.ts";
+import type { Timeline, TimelineMark, TimelineTable } from "../postgres/tables/timeline-table.ts";
 import type { StoredMark } from "../snapshot/timeline-mark.ts";
 
 /** What the watch works with. */

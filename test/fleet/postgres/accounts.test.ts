@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { OwnersTable } from "../../../src/fleet/postgres/owners-table.ts";
+import { OwnersTable } from "../../../src/fleet/postgres/tables/owners-table.ts";
 import { atOnce, lockWait, openFleet, pausingBehind, ttlMs, type Fleet } from "../../support/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres.ts";
 

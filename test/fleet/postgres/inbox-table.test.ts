@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
 import type { Sql } from "../../../src/fleet/postgres/connection.ts";
-import { InboxTable } from "../../../src/fleet/postgres/inbox-table.ts";
+import { InboxTable } from "../../../src/fleet/postgres/tables/inbox-table.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import {
   atOnce,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { assertOwner } from "../../../src/fleet/postgres/owners-table.ts";
+import { assertOwner } from "../../../src/fleet/postgres/tables/owners-table.ts";
 import { atOnce, changesUpTo, lockWait, openFleet, snapshotOf, ttlMs } from "../../support/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres.ts";
 

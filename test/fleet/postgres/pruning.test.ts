@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
-import { pruneInbox } from "../../../src/fleet/postgres/inbox-table.ts";
-import { pruneChanges } from "../../../src/fleet/postgres/snapshots-table.ts";
+import { pruneInbox } from "../../../src/fleet/postgres/tables/inbox-table.ts";
+import { pruneChanges } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
 import { atOnce, changesUpTo, openFleet, snapshotOf } from "../../support/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres.ts";
 

@@ -3,7 +3,7 @@ import {
   forgetCompany,
   forgetRemoved,
   readRemovedCompanies,
-} from "../../../src/fleet/postgres/companies/removed-companies.ts";
+} from "../../../src/fleet/postgres/tables/removed-companies.ts";
 import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
 import {
   atOnce,

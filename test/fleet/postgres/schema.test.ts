@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
-import { findWaitingCompanies, waitingSql } from "../../../src/fleet/postgres/owners-table.ts";
+import { findWaitingCompanies, waitingSql } from "../../../src/fleet/postgres/tables/owners-table.ts";
 import { changesUpTo, deliveries, openFleet, snapshotOf } from "../../support/fleet.ts";
 import { connectNode, describeWithPostgres, freshDatabase } from "../../support/postgres.ts";
 

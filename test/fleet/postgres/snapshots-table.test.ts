@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { SnapshotsTable, type ChangeRow } from "../../../src/fleet/postgres/snapshots-table.ts";
+import { SnapshotsTable, type ChangeRow } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
 import {
   changesUpTo,
   deliveries,

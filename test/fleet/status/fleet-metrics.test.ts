@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readFleetTotals } from "../../../src/fleet/postgres/companies/fleet-view.ts";
+import { readFleetTotals } from "../../../src/fleet/postgres/tables/fleet-view.ts";
 import { createFleetMetrics } from "../../../src/fleet/status/fleet-metrics.ts";
 import { changesUpTo, deliveries, openFleet, sendJob, snapshotOf } from "../../support/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres.ts";

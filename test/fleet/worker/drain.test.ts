@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
-import type { InboxTable } from "../../../src/fleet/postgres/inbox-table.ts";
+import type { InboxTable } from "../../../src/fleet/postgres/tables/inbox-table.ts";
 import { drainInbox, followInbox, inboxPosition } from "../../../src/fleet/worker/drain.ts";
 import { InboxWatch } from "../../../src/fleet/worker/inbox-watch.ts";
 import { openFleet, type Fleet } from "../../support/fleet.ts";

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
-import { OwnersTable } from "../../../src/fleet/postgres/owners-table.ts";
+import { OwnersTable } from "../../../src/fleet/postgres/tables/owners-table.ts";
 import { noteEpoch } from "../../../src/fleet/worker/local-mirror.ts";
 import { MirrorCache, surplusMirrors } from "../../../src/fleet/worker/mirror-cache.ts";
 import { inboxPositionKey } from "../../../src/state/meta.ts";

@@ -14,7 +14,7 @@ import Database from "better-sqlite3";
 import { expect, test } from "vitest";
 import { mirrorFiles } from "../../../src/config/mirror-files.ts";
 import type { DaemonContext } from "../../../src/daemon/daemon-context.ts";
-import { forgetCompany } from "../../../src/fleet/postgres/companies/removed-companies.ts";
+import { forgetCompany } from "../../../src/fleet/postgres/tables/removed-companies.ts";
 import { expectEqual } from "../../support/equal.ts";
 import { aWorkedFleet, within } from "../../support/fleet-worker.ts";
 import { describeWithPostgres } from "../../support/postgres.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
 import { Lease, readSentAt } from "../../../src/fleet/ownership/ownership.ts";
-import type { PermitBlock } from "../../../src/fleet/postgres/budgets-table.ts";
+import type { PermitBlock } from "../../../src/fleet/postgres/tables/budgets-table.ts";
 import { FleetPermits } from "../../../src/fleet/worker/permits.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
 import { recordingLog } from "../../support/terminal.ts";

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import type { Timeline, TimelineMark } from "../../../src/fleet/postgres/timeline-table.ts";
+import type { Timeline, TimelineMark } from "../../../src/fleet/postgres/tables/timeline-table.ts";
 import { mirrorKey } from "../../../src/fleet/snapshot/snapshot-manifest.ts";
 import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
 import { TimelineWatch } from "../../../src/fleet/worker/timeline-watch.ts";
-import { TimelineTable } from "../../../src/fleet/postgres/timeline-table.ts";
+import { TimelineTable } from "../../../src/fleet/postgres/tables/timeline-table.ts";
 import { expectEqual } from "../../support/equal.ts";
 import { openFleet, type Fleet } from "../../support/fleet.ts";
 import {

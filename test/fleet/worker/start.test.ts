@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
-import { NodesTable } from "../../../src/fleet/postgres/nodes-table.ts";
+import { NodesTable } from "../../../src/fleet/postgres/tables/nodes-table.ts";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
 import { waitForPostgres } from "../../../src/cli/commands/fleet/wait-for-postgres.ts";
 import { jsonLines } from "../../support/cli.ts";

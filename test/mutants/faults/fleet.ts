@@ -47,7 +47,7 @@ export const fleetFaults: readonly PlantedFault[] = [
   {
     id: "own-live-lease-claimed-again",
     invariant: null,
-    file: "src/fleet/postgres/owners-table.ts",
+    file: "src/fleet/postgres/tables/owners-table.ts",
     find: "if (last?.live) return",
     replace: "if (last?.live && last.node !== node) return",
     why: "two assignments of one node own the same company",
@@ -57,7 +57,7 @@ export const fleetFaults: readonly PlantedFault[] = [
   {
     id: "claim-keeps-the-epoch",
     invariant: null,
-    file: "src/fleet/postgres/owners-table.ts",
+    file: "src/fleet/postgres/tables/owners-table.ts",
     find: "SET epoch = epoch + 1, node = $2",
     replace: "SET epoch = epoch, node = $2",
     why: "a node that owned the company before has the epoch of the owner of now",
@@ -67,7 +67,7 @@ export const fleetFaults: readonly PlantedFault[] = [
   {
     id: "owner-checked-without-a-lock",
     invariant: null,
-    file: "src/fleet/postgres/owners-table.ts",
+    file: "src/fleet/postgres/tables/owners-table.ts",
     find: "AND expires_at > clock_timestamp() FOR KEY SHARE`;",
     replace: "AND expires_at > clock_timestamp()`;",
     why: "a company is claimed between the check and the commit of what its last owner publishes",
@@ -77,7 +77,7 @@ export const fleetFaults: readonly PlantedFault[] = [
   {
     id: "expired-owner-publishes",
     invariant: null,
-    file: "src/fleet/postgres/owners-table.ts",
+    file: "src/fleet/postgres/tables/owners-table.ts",
     find: "AND node = $3 AND expires_at > clock_timestamp() FOR KEY SHARE`;",
     replace: "AND node = $3 FOR KEY SHARE`;",
     why: "who was paused for an hour publishes, as long as nobody else has claimed the company",
@@ -87,7 +87,7 @@ export const fleetFaults: readonly PlantedFault[] = [
   {
     id: "account-of-a-claim-not-locked",
     invariant: "I8",
-    file: "src/fleet/postgres/owners-table.ts",
+    file: "src/fleet/postgres/tables/owners-table.ts",
     find: "if (found.account !== null) await lockAccountName(sql, found.account);",
     replace: "",
     why: "two companies of one account are claimed at once, each before the other is seen",
@@ -97,7 +97,7 @@ export const fleetFaults: readonly PlantedFault[] = [
   {
     id: "window-of-another-owner-not-waited-for",
     invariant: "I8",
-    file: "src/fleet/postgres/budgets-table.ts",
+    file: "src/fleet/postgres/tables/budgets-table.ts",
     find: 'OR b.last_at < clock_timestamp() - ${intervalOf("$5")}\n    RETURNING',
     replace: "OR b.last_at < clock_timestamp()\n    RETURNING",
     why: "a new owner sends beside what the last one's permits may still send",
@@ -127,7 +127,7 @@ export const fleetFaults: readonly PlantedFault[] = [
   {
     id: "undrained-deliveries-deleted",
     invariant: "I6",
-    file: "src/fleet/postgres/inbox-table.ts",
+    file: "src/fleet/postgres/tables/inbox-table.ts",
     find: " AND i.seq <= h.drained",
     replace: "",
     why: "deliveries that no published snapshot has are deleted after a week",
@@ -137,7 +137,7 @@ export const fleetFaults: readonly PlantedFault[] = [
   {
     id: "inbox-numbers-given-without-a-lock",
     invariant: "I6",
-    file: "src/fleet/postgres/inbox-table.ts",
+    file: "src/fleet/postgres/tables/inbox-table.ts",
     find: "WHERE h.company = $1 FOR NO KEY UPDATE OF h`;",
     replace: "WHERE h.company = $1`;",
     why: "receivers give the same numbers, or a later one becomes visible first and its reader skips the other",
@@ -158,7 +158,7 @@ export const fleetFaults: readonly PlantedFault[] = [
   {
     id: "change-log-goes-back",
     invariant: "I2",
-    file: "src/fleet/postgres/snapshots-table.ts",
+    file: "src/fleet/postgres/tables/snapshots-table.ts",
     find: "if (snapshot.seq < publishedSeq) throw wouldGoBack(company, snapshot.seq, publishedSeq);",
     replace: "",
     why: "a mirror that is behind replaces the published one, and its change numbers come twice",
@@ -208,7 +208,7 @@ export const fleetFaults: readonly PlantedFault[] = [
   {
     id: "company-keeps-the-day-of-its-first-joining",
     invariant: "I6",
-    file: "src/fleet/postgres/companies-table.ts",
+    file: "src/fleet/postgres/tables/companies-table.ts",
     find: "CASE WHEN c.removed THEN clock_timestamp() ELSE c.added_at END",
     replace: "c.added_at",
     why: "deliveries that were refused while the company was out of the fleet are never missed",

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../../../src/base/logger.ts";
 import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connection.ts";
-import { BudgetsTable } from "../../../src/fleet/postgres/budgets-table.ts";
-import { OwnersTable } from "../../../src/fleet/postgres/owners-table.ts";
-import { SnapshotsTable } from "../../../src/fleet/postgres/snapshots-table.ts";
+import { BudgetsTable } from "../../../src/fleet/postgres/tables/budgets-table.ts";
+import { OwnersTable } from "../../../src/fleet/postgres/tables/owners-table.ts";
+import { SnapshotsTable } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
 import { changesUpTo, openFleet, snapshotOf, type Fleet } from "../../support/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres.ts";
 import { judgeWrites } from "./judge-writes.ts";

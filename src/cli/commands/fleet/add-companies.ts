@@ -3,7 +3,7 @@ import { chosenCompanies } from "../../../config/companies.ts";
 import type { LoadedConfig } from "../../../config/load.ts";
 import { companyDocument, type DocumentOfFile } from "../../../fleet/config/company-document.ts";
 import { addMember, assertDistinct } from "../../../fleet/config/members.ts";
-import { CompaniesTable } from "../../../fleet/postgres/companies-table.ts";
+import { CompaniesTable } from "../../../fleet/postgres/tables/companies-table.ts";
 import { migrateFleet } from "../../../fleet/postgres/schema.ts";
 import { printResult } from "../../console/output.ts";
 import type { CommandRun } from "../../program/command-table.ts";

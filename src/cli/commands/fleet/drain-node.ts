@@ -1,6 +1,6 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { unknownName } from "../../../base/names.ts";
-import { NodesTable } from "../../../fleet/postgres/nodes-table.ts";
+import { NodesTable } from "../../../fleet/postgres/tables/nodes-table.ts";
 import { printResult } from "../../console/output.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import type { Ending } from "../../program/exit-code.ts";

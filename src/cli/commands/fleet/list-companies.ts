@@ -1,8 +1,8 @@
 import { isoTime } from "../../../base/clock.ts";
 import { formatDuration } from "../../../base/units.ts";
-import { CompaniesTable, type CompanyRow } from "../../../fleet/postgres/companies-table.ts";
-import { OwnersTable, type OwnerRow } from "../../../fleet/postgres/owners-table.ts";
-import { readRemovedCompanies } from "../../../fleet/postgres/companies/removed-companies.ts";
+import { CompaniesTable, type CompanyRow } from "../../../fleet/postgres/tables/companies-table.ts";
+import { OwnersTable, type OwnerRow } from "../../../fleet/postgres/tables/owners-table.ts";
+import { readRemovedCompanies } from "../../../fleet/postgres/tables/removed-companies.ts";
 import { printResult } from "../../console/output.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import type { Ending } from "../../program/exit-code.ts";

@@ -2,7 +2,7 @@ import { assert, MirrorError } from "../../../base/errors.ts";
 import { unknownName } from "../../../base/names.ts";
 import type { Config } from "../../../config/config.ts";
 import { JobEngine } from "../../../fleet/jobs/job-engine.ts";
-import { CompaniesTable } from "../../../fleet/postgres/companies-table.ts";
+import { CompaniesTable } from "../../../fleet/postgres/tables/companies-table.ts";
 import { openPostgres, type Postgres } from "../../../fleet/postgres/connection.ts";
 import type { CommandContext } from "../../program/command.ts";
 

@@ -15,7 +15,7 @@ import { storedMark } from "../../../fleet/snapshot/timeline-mark.ts";
 import type { FleetStore } from "../../../fleet/store/fleet-store.ts";
 import { openFleetStore, proveStore } from "../../../fleet/store/open-store.ts";
 import type { Snapshots } from "../../../fleet/worker/company-snapshots.ts";
-import { fleetTables, type FleetTables } from "../../../fleet/worker/fleet-tables.ts";
+import { fleetTables, type FleetTables } from "../../../fleet/postgres/tables/fleet-tables.ts";
 import { FleetNode } from "../../../fleet/worker/fleet-node.ts";
 import type { NodeLoops } from "../../../fleet/worker/node-loops.ts";
 import { signedForm } from "../../../webhook/ingest/delivery.ts";

@@ -5,7 +5,7 @@ import { publishReports } from "../../../fleet/reports/publish-reports.ts";
 import { withReportExport } from "../../../fleet/reports/report-files.ts";
 import type { FleetStore } from "../../../fleet/store/fleet-store.ts";
 import type { FleetNodeParts } from "../../../fleet/worker/fleet-node.ts";
-import type { FleetTables } from "../../../fleet/worker/fleet-tables.ts";
+import type { FleetTables } from "../../../fleet/postgres/tables/fleet-tables.ts";
 import type { CommandContext } from "../../program/command.ts";
 
 /** Makes what follows runs with the Parquet files that reports of the fleet have. */

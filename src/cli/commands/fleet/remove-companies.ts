@@ -1,10 +1,10 @@
 import { MirrorError } from "../../../base/errors.ts";
 import type { Config } from "../../../config/config.ts";
 import { removeMember } from "../../../fleet/config/members.ts";
-import { CompaniesTable } from "../../../fleet/postgres/companies-table.ts";
-import { forgetCompany } from "../../../fleet/postgres/companies/removed-companies.ts";
+import { CompaniesTable } from "../../../fleet/postgres/tables/companies-table.ts";
+import { forgetCompany } from "../../../fleet/postgres/tables/removed-companies.ts";
 import type { Postgres } from "../../../fleet/postgres/connection.ts";
-import { OwnersTable } from "../../../fleet/postgres/owners-table.ts";
+import { OwnersTable } from "../../../fleet/postgres/tables/owners-table.ts";
 import { printResult } from "../../console/output.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandRun } from "../../program/command-table.ts";

@@ -8,7 +8,7 @@ import { migrateFleet } from "../../../fleet/postgres/schema.ts";
 import type { FleetCompanies } from "../../../fleet/receiver/fleet-companies.ts";
 import { createFleetMetrics } from "../../../fleet/status/fleet-metrics.ts";
 import type { FleetNode } from "../../../fleet/worker/fleet-node.ts";
-import { fleetTables } from "../../../fleet/worker/fleet-tables.ts";
+import { fleetTables } from "../../../fleet/postgres/tables/fleet-tables.ts";
 import { NodeLoops } from "../../../fleet/worker/node-loops.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
 import type { ConnectionCounts } from "../../../webhook/server/connections.ts";

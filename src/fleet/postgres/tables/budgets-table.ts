@@ -1,6 +1,6 @@
-import type { Postgres } from "./connection.ts";
+import type { Postgres } from "../connection.ts";
 import { noOwner, ownerCondition, valuesOf, type Owner } from "./owners-table.ts";
-import { intervalOf } from "./sql-time.ts";
+import { intervalOf } from "../sql-time.ts";
 
 /** What an owner asks for. */
 export interface PermitRequest {

@@ -1,6 +1,6 @@
-import { heartbeatMs, type Span } from "../../state/uptime-log.ts";
-import type { Postgres } from "./connection.ts";
-import { epochMs, intervalOf } from "./sql-time.ts";
+import { heartbeatMs, type Span } from "../../../state/uptime-log.ts";
+import type { Postgres } from "../connection.ts";
+import { epochMs, intervalOf } from "../sql-time.ts";
 
 /** A longer silence of all receivers is a gap, as in the uptime log of a mirror. */
 const missedMs = 4 * heartbeatMs;

@@ -1,7 +1,7 @@
-import { MirrorError } from "../../base/errors.ts";
-import type { Postgres, Sql } from "./connection.ts";
+import { MirrorError } from "../../../base/errors.ts";
+import type { Postgres, Sql } from "../connection.ts";
 import { isUnjudged, lossColumns, lossesInARow, suspectLosses, type Loss } from "./losses.ts";
-import { epochMs, intervalOf } from "./sql-time.ts";
+import { epochMs, intervalOf } from "../sql-time.ts";
 import { epochBaseSql } from "./timeline-table.ts";
 
 /** One node's right to write a company outside its process. */

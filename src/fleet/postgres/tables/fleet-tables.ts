@@ -1,13 +1,13 @@
-import { BudgetsTable } from "../postgres/budgets-table.ts";
-import { CompaniesTable } from "../postgres/companies-table.ts";
-import type { Postgres } from "../postgres/connection.ts";
-import { InboxTable } from "../postgres/inbox-table.ts";
-import { NodesTable } from "../postgres/nodes-table.ts";
-import { OwnersTable } from "../postgres/owners-table.ts";
-import { ReceivingTable } from "../postgres/receiving-table.ts";
-import { ReportsTable } from "../postgres/reports-table.ts";
-import { SnapshotsTable } from "../postgres/snapshots-table.ts";
-import { TimelineTable } from "../postgres/timeline-table.ts";
+import { BudgetsTable } from "./budgets-table.ts";
+import { CompaniesTable } from "./companies-table.ts";
+import type { Postgres } from "../connection.ts";
+import { InboxTable } from "./inbox-table.ts";
+import { NodesTable } from "./nodes-table.ts";
+import { OwnersTable } from "./owners-table.ts";
+import { ReceivingTable } from "./receiving-table.ts";
+import { ReportsTable } from "./reports-table.ts";
+import { SnapshotsTable } from "./snapshots-table.ts";
+import { TimelineTable } from "./timeline-table.ts";
 
 /** All tables of the fleet, on one pool of connections. */
 export interface FleetTables {

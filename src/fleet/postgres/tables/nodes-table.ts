@@ -1,5 +1,5 @@
-import type { Postgres } from "./connection.ts";
-import { epochMs } from "./sql-time.ts";
+import type { Postgres } from "../connection.ts";
+import { epochMs } from "../sql-time.ts";
 
 /** What a node says about itself. */
 export interface NodeFacts {

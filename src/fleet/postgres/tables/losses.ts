@@ -1,5 +1,5 @@
-import type { Postgres } from "./connection.ts";
-import { intervalOf } from "./sql-time.ts";
+import type { Postgres } from "../connection.ts";
+import { intervalOf } from "../sql-time.ts";
 
 /** How an ownership ended that nobody released. */
 export interface Loss {

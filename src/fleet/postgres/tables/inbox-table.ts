@@ -1,6 +1,6 @@
-import type { Postgres, Sql } from "./connection.ts";
+import type { Postgres, Sql } from "../connection.ts";
 import { isLive } from "./owners-table.ts";
-import { epochMs, intervalOf } from "./sql-time.ts";
+import { epochMs, intervalOf } from "../sql-time.ts";
 
 /** A verified delivery, as a receiver stores it. */
 export interface InboxDelivery {

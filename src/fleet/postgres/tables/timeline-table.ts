@@ -1,6 +1,6 @@
-import { assert } from "../../base/errors.ts";
-import type { Postgres, Sql } from "./connection.ts";
-import { epochMs } from "./sql-time.ts";
+import { assert } from "../../../base/errors.ts";
+import type { Postgres, Sql } from "../connection.ts";
+import { epochMs } from "../sql-time.ts";
 
 /**
  * What happened in the database since it was made, or since it was restored from a backup last. What came after the

@@ -1,7 +1,7 @@
-import { MirrorError } from "../../base/errors.ts";
-import type { Postgres, Sql } from "./connection.ts";
+import { MirrorError } from "../../../base/errors.ts";
+import type { Postgres, Sql } from "../connection.ts";
 import { assertOwner, type Owner } from "./owners-table.ts";
-import { epochMs, intervalOf } from "./sql-time.ts";
+import { epochMs, intervalOf } from "../sql-time.ts";
 
 /** Which snapshot of a company counts, and what is in it. */
 export interface SnapshotPointer {

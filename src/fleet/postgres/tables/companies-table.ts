@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Postgres } from "./connection.ts";
+import type { Postgres } from "../connection.ts";
 import { assertOwner, liveRival, lockAccountName, type Owner } from "./owners-table.ts";
-import { epochMs } from "./sql-time.ts";
+import { epochMs } from "../sql-time.ts";
 
 /** A company of the fleet. */
 export interface CompanyRow {

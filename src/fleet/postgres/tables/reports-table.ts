@@ -1,6 +1,6 @@
-import type { Postgres } from "./connection.ts";
+import type { Postgres } from "../connection.ts";
 import { noOwner, ownerCondition, valuesOf, type Owner } from "./owners-table.ts";
-import { epochMs } from "./sql-time.ts";
+import { epochMs } from "../sql-time.ts";
 
 /** What a stored file holds. */
 export interface ReportFile {
