@@ -14,13 +14,13 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { copyMirror } from "../../src/backup/content/copy-mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
-import { runCommand } from "../support/cli.ts";
-import { aCompany, sync, type Company } from "../support/company.ts";
-import { expectEqual, look } from "../support/equal.ts";
-import { openHasty, tempFolder } from "../support/mirror.ts";
-import { startS3 } from "../support/s3-server.ts";
-import { writeServeConfig } from "../support/serve.ts";
-import { put } from "../support/store.ts";
+import { runCommand } from "../support/program/cli.ts";
+import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { expectEqual, look } from "../support/truth/equal.ts";
+import { openHasty, tempFolder } from "../support/mirror/mirror.ts";
+import { startS3 } from "../support/export/s3-server.ts";
+import { writeServeConfig } from "../support/program/serve.ts";
+import { put } from "../support/mirror/store.ts";
 
 /** A company with a mirror, and the folder or bucket of its backups. */
 async function aMirrored(): Promise<Company & { readonly backups: string }> {

@@ -17,7 +17,7 @@ import {
   replaceFile,
   writeFileAtomically,
 } from "../../src/base/atomic-file.ts";
-import { recordDiskOrder } from "../support/disk-order.ts";
+import { recordDiskOrder } from "../support/crash/disk-order.ts";
 
 const folder = () => mkdtempSync(path.join(tmpdir(), "atomic-file-"));
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Notifier } from "../../src/base/notifier.ts";
-import { createDrivenClock } from "../support/rate-limit.ts";
+import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
 
 test("a wait ends with the next notification", async () => {
   const notifier = new Notifier();

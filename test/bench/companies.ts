@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { formatSize } from "../../src/base/units.ts";
-import { askPage, openManyCompanies, processFacts } from "../support/many-companies.ts";
-import { endServe, startProbed } from "../support/serve-process.ts";
-import { askProbe, longestBy, stallText, type ProbeAnswer } from "../support/stall.ts";
+import { askPage, openManyCompanies, processFacts } from "../support/company/many-companies.ts";
+import { endServe, startProbed } from "../support/program/serve-process.ts";
+import { askProbe, longestBy, stallText, type ProbeAnswer } from "../support/program/stall.ts";
 import type { BenchResult } from "./result.ts";
 
 const count = 200;

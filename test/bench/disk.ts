@@ -10,8 +10,8 @@ import { WorkQueue } from "../../src/state/work-queue.ts";
 import { readStored } from "../../src/webhook/ingest/delivery.ts";
 import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../src/webhook/keys/keyring.ts";
-import { openCompany, sync, type Company } from "../support/open-company.ts";
-import { publish } from "../support/published.ts";
+import { openCompany, sync, type Company } from "../support/company/open-company.ts";
+import { publish } from "../support/export/published.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import type { BenchResult } from "./result.ts";
 

@@ -10,7 +10,7 @@ import {
   startServe,
   writeEventsConfig,
   type Process,
-} from "../support/serve-process.ts";
+} from "../support/program/serve-process.ts";
 import type { BenchResult } from "./result.ts";
 
 const latencyMs = 30;

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { pathToFileURL } from "node:url";
 import { cutList } from "../../src/json/cut.ts";
 import { parseLossless } from "../../src/json/lossless.ts";
-import { invoicePage, type Escaping } from "../support/json-page.ts";
+import { invoicePage, type Escaping } from "../support/json/page.ts";
 
 export interface BenchResult {
   readonly name: string;

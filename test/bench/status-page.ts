@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import { openCompany } from "../support/open-company.ts";
-import { endServe, portToKeep, startServe, writeEventsConfig } from "../support/serve-process.ts";
+import { openCompany } from "../support/company/open-company.ts";
+import { endServe, portToKeep, startServe, writeEventsConfig } from "../support/program/serve-process.ts";
 import type { BenchResult } from "./result.ts";
 
 const documents = 10_000;

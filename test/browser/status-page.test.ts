@@ -9,10 +9,10 @@ import { defaultReadyLimits } from "../../src/status/conditions.ts";
 import { PageAccess, type AccessOptions } from "../../src/status/page/page-access.ts";
 import { StatusSite } from "../../src/status/page/status-site.ts";
 import { startServer, type WebhookServer } from "../../src/webhook/server/server.ts";
-import { openPage, startBrowser } from "../support/browser.ts";
-import { lookedAtMs } from "../support/company-view.ts";
-import { hostile } from "../support/status-rows.ts";
-import { openStates, type StatusStates } from "../support/status-states.ts";
+import { openPage, startBrowser } from "../support/status/browser.ts";
+import { lookedAtMs } from "../support/status/company-view.ts";
+import { hostile } from "../support/status/rows.ts";
+import { openStates, type StatusStates } from "../support/status/states.ts";
 
 /** The wall clock stands still; intervals pass twenty times as fast. */
 const speed = 20;

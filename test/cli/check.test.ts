@@ -5,7 +5,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { fingerprintOf, rememberIdentity } from "../../src/sync/identity/pinned-identity.ts";
-import { jsonLines, runCommand, temporaryFolder } from "../support/cli.ts";
+import { jsonLines, runCommand, temporaryFolder } from "../support/program/cli.ts";
 
 async function runningSandbox() {
   const sandbox = await startSandbox({ records: "small" });

@@ -6,8 +6,8 @@ import { nearestPresent } from "../../src/base/atomic-file.ts";
 import { checkModes } from "../../src/cli/checks/file-modes.ts";
 import { checkBaseUrl, judgeClock } from "../../src/cli/checks/token.ts";
 import { checkWebhook } from "../../src/cli/checks/webhook-endpoint.ts";
-import { temporaryFolder } from "../support/cli.ts";
-import { load } from "../support/config.ts";
+import { temporaryFolder } from "../support/program/cli.ts";
+import { load } from "../support/connector/config.ts";
 
 describe("the clock", () => {
   // Fault: clock | this machine's clock differs from the service's by up to a day | the `Date` header that `check` reads | a warning above a minute, a failure from five minutes on

@@ -4,9 +4,9 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { commands } from "../../src/cli/commands/all-commands.ts";
 import { shells } from "../../src/cli/completion/shell-scripts.ts";
-import { connectorEntry, runCommand, temporaryFolder, type InvocationParts } from "../support/cli.ts";
-import { processEnv, program } from "../support/process-env.ts";
-import { startOnTerminal } from "../support/pseudo-terminal.ts";
+import { connectorEntry, runCommand, temporaryFolder, type InvocationParts } from "../support/program/cli.ts";
+import { processEnv, program } from "../support/program/process-env.ts";
+import { startOnTerminal } from "../support/terminal/pseudo-terminal.ts";
 
 const config = "companies: { acme: { token: x }, beta: { token: y } }\n";
 

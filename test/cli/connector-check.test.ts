@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { jsonLines, runCommand, temporaryFolder } from "../support/cli.ts";
+import { jsonLines, runCommand, temporaryFolder } from "../support/program/cli.ts";
 
 const reference = fileURLToPath(new URL("../../../shared/reference/fintoro-openapi.yaml", import.meta.url));
 

@@ -7,7 +7,7 @@ import type { CommandContext, RunningSandbox } from "../../src/cli/program/comma
 import { DemoSetup, queryRow } from "../../src/cli/demo/demo-setup.ts";
 import { compareFiles, publishFiles } from "../../src/cli/demo/report-steps.ts";
 import { serveWebhooks } from "../../src/cli/demo/webhook-steps.ts";
-import { connectorEntry, endOf, runAct, startProgram, temporaryFolder } from "../support/cli.ts";
+import { connectorEntry, endOf, runAct, startProgram, temporaryFolder } from "../support/program/cli.ts";
 
 const connector = connectorEntry({
   startSandbox: () => Promise.reject(new Error("the test starts its own")),

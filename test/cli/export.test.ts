@@ -5,9 +5,9 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
-import { runCommand, runProgram, temporaryFolder } from "../support/cli.ts";
-import { startS3 } from "../support/s3-server.ts";
-import { putPreview } from "../support/store.ts";
+import { runCommand, runProgram, temporaryFolder } from "../support/program/cli.ts";
+import { startS3 } from "../support/export/s3-server.ts";
+import { putPreview } from "../support/mirror/store.ts";
 
 const config =
   "data_dir: .\ncompanies: { acme: { token: '${env:TOKEN}' }, other: { token: '${env:TOKEN}' } }\n";

@@ -4,8 +4,8 @@ import { commands } from "../../src/cli/commands/all-commands.ts";
 import { commandTree, readCommandLine } from "../../src/cli/program/command-line.ts";
 import { examplesOf, helpGroups } from "../../src/cli/help/help-texts.ts";
 import { wordsOf } from "../../src/cli/help/usage-error.ts";
-import { runCommand, temporaryFolder } from "../support/cli.ts";
-import { aCompany } from "../support/company.ts";
+import { runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { aCompany } from "../support/company/company.ts";
 
 function nodesBelow(node: Node): Node[] {
   return [node, ...node.commands.flatMap(nodesBelow)];

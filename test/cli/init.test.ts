@@ -3,12 +3,12 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { jobText } from "../../src/cli/init/start-job.ts";
-import { runCommand, temporaryFolder, type InvocationParts } from "../support/cli.ts";
-import { program } from "../support/process-env.ts";
-import { fakeTool } from "../support/fake-tool.ts";
-import { answering } from "../support/prompts.ts";
-import { startOnTerminal } from "../support/pseudo-terminal.ts";
-import { openSandbox } from "../support/sandbox.ts";
+import { runCommand, temporaryFolder, type InvocationParts } from "../support/program/cli.ts";
+import { program } from "../support/program/process-env.ts";
+import { fakeTool } from "../support/program/fake-tool.ts";
+import { answering } from "../support/terminal/prompts.ts";
+import { startOnTerminal } from "../support/terminal/pseudo-terminal.ts";
+import { openSandbox } from "../support/sandbox/sandbox.ts";
 
 interface Setup {
   readonly sandbox: Sandbox;

@@ -5,8 +5,14 @@ import { MirrorError } from "../../src/base/errors.ts";
 import type { CommandContext } from "../../src/cli/program/command.ts";
 import type { Ending } from "../../src/cli/program/exit-code.ts";
 import { UnavailableError } from "../../src/connector/service-errors.ts";
-import { commandThat, jsonLines, runAct, createTestInvocation, temporaryFolder } from "../support/cli.ts";
-import { resource, view } from "../support/terminal.ts";
+import {
+  commandThat,
+  jsonLines,
+  runAct,
+  createTestInvocation,
+  temporaryFolder,
+} from "../support/program/cli.ts";
+import { resource, view } from "../support/terminal/terminal.ts";
 
 function thrower(error: unknown) {
   return (): Ending => {
@@ -176,14 +182,14 @@ async function untilStopped({ signal }: CommandContext): Promise<Ending> {
   return "stopped";
 }
 
+const stoppable = () => createTestInvocation(["act"], { commands: [commandThat(untilStopped)] });
+
 describe("a signal", () => {
   test.each([
     ["SIGINT", 130],
     ["SIGTERM", 143],
   ] as const)("%s asks the command to stop, and its exit code is %i", async (name, code) => {
-    const { run, signals, ended, written } = createTestInvocation(["act"], {
-      commands: [commandThat(untilStopped)],
-    });
+    const { run, signals, ended, written } = stoppable();
     const running = run();
     setImmediate(() => signals.emit(name));
     expect((await running).code).toBe(code);
@@ -193,12 +199,9 @@ describe("a signal", () => {
 
   // Fault: process | a second signal while a command ends | the signals of the process | it ends at once
   test("a second one ends at once", async () => {
-    const { run, signals, ended } = createTestInvocation(["act"], { commands: [commandThat(untilStopped)] });
+    const { run, signals, ended } = stoppable();
     const running = run();
-    setImmediate(() => {
-      signals.emit("SIGTERM");
-      signals.emit("SIGINT");
-    });
+    for (const name of ["SIGTERM", "SIGINT"]) setImmediate(() => signals.emit(name));
     await running;
     expect(ended).toEqual([130]);
   });
@@ -255,9 +258,7 @@ describe("a reader of stdout that goes away", () => {
   });
 });
 
-function fiveOfNine() {
-  return [view({ resources: [resource("invoices", { done: 5, total: 9 })] })];
-}
+const fiveOfNine = () => [view({ resources: [resource("invoices", { done: 5, total: 9 })] })];
 
 /** Seventy seconds of the test's clock, which pass at once. */
 async function work({ progress, log, clock }: CommandContext): Promise<Ending> {

@@ -3,9 +3,9 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { DataStream } from "../../src/cli/console/output.ts";
 import { openPager } from "../../src/cli/console/pager.ts";
-import { temporaryFolder } from "../support/cli.ts";
-import { program } from "../support/process-env.ts";
-import { startOnTerminal } from "../support/pseudo-terminal.ts";
+import { temporaryFolder } from "../support/program/cli.ts";
+import { program } from "../support/program/process-env.ts";
+import { startOnTerminal } from "../support/terminal/pseudo-terminal.ts";
 
 /** A terminal of 5 rows that keeps what is written. */
 function smallTerminal(isTTY = true) {

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import type { CompanyStatus } from "../../src/status/company-status.ts";
 import type { RunPlan } from "../../src/sync/plan/run-plan.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { runCommand, temporaryFolder } from "../support/cli.ts";
-import { aCompany, sync, type Company } from "../support/company.ts";
-import { count } from "../support/equal.ts";
+import { runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { count } from "../support/truth/equal.ts";
 
 const dayMs = 24 * 3_600_000;
 

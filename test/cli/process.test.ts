@@ -9,8 +9,8 @@ import {
   runProgram,
   startProgram,
   temporaryFolder,
-} from "../support/cli.ts";
-import { program } from "../support/process-env.ts";
+} from "../support/program/cli.ts";
+import { program } from "../support/program/process-env.ts";
 
 const serveConfig = "companies: { acme: { token: nobodys-token } }\nserve: { listen: '127.0.0.1:0' }\n";
 

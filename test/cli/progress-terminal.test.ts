@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { temporaryFolder } from "../support/cli.ts";
-import { program } from "../support/process-env.ts";
-import { openSandbox } from "../support/sandbox.ts";
-import { startOnTerminal } from "../support/pseudo-terminal.ts";
+import { temporaryFolder } from "../support/program/cli.ts";
+import { program } from "../support/program/process-env.ts";
+import { openSandbox } from "../support/sandbox/sandbox.ts";
+import { startOnTerminal } from "../support/terminal/pseudo-terminal.ts";
 
 const escape = String.fromCodePoint(27);
 

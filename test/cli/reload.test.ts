@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { createReload } from "../../src/cli/commands/serve.ts";
 import type { Config } from "../../src/config/config.ts";
-import { load, minimal } from "../support/config.ts";
-import { recordingLog } from "../support/terminal.ts";
+import { load, minimal } from "../support/connector/config.ts";
+import { recordingLog } from "../support/terminal/terminal.ts";
 
 /** Reads `texts` one after another, each at a SIGHUP. */
 function reloads(first: string, texts: readonly string[]) {

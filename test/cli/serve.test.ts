@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { jsonLines, runCommand, temporaryFolder } from "../support/cli.ts";
-import { minimal } from "../support/config.ts";
+import { jsonLines, runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { minimal } from "../support/connector/config.ts";
 
 const env = { TOKEN: "token-of-acme" };
 

@@ -3,8 +3,8 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { shardOf, type ShardStatus } from "../../src/status/shards.ts";
-import { runCommand, temporaryFolder } from "../support/cli.ts";
-import { openSandbox } from "../support/sandbox.ts";
+import { runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { openSandbox } from "../support/sandbox/sandbox.ts";
 
 const names = ["acme", "beta", "gamma", "delta"];
 const dayMs = 86_400_000;

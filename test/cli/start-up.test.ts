@@ -4,10 +4,10 @@ import { describe, expect, test } from "vitest";
 import { knownFintoro } from "../../connectors/fintoro/known.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import type { KnownConnector } from "../../src/config/config-schema.ts";
-import { binFile, root, runProgram, temporaryFolder } from "../support/cli.ts";
+import { binFile, root, runProgram, temporaryFolder } from "../support/program/cli.ts";
 
 async function packagesOf(args: readonly string[], cwd?: string): Promise<readonly string[]> {
-  const file = `--import=${new URL("../support/loaded-packages.ts", import.meta.url).href}`;
+  const file = `--import=${new URL("../support/program/loaded-packages.ts", import.meta.url).href}`;
   const { stderr } = await runProgram([path.join(root, "src/main.ts"), ...args], {
     file,
     ...(cwd !== undefined && { cwd }),

@@ -5,8 +5,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { EventStatus } from "../../src/status/event-status.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { runCommand, temporaryFolder } from "../support/cli.ts";
-import { aCompany, sync, type Company } from "../support/company.ts";
+import { runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { aCompany, sync, type Company } from "../support/company/company.ts";
 
 const hourMs = 3_600_000;
 

@@ -1,8 +1,8 @@
 import path from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
-import { runCommand, temporaryFolder } from "../support/cli.ts";
-import { aCompany } from "../support/company.ts";
+import { runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { aCompany } from "../support/company/company.ts";
 
 const config = (url: string) =>
   `base_url: ${url}\ndata_dir: .\ncompanies: { acme: { token: "\${env:TOKEN}" } }\nhttp: { patience: 100ms, timeout: 1s }\n`;

@@ -3,8 +3,8 @@ import path from "node:path";
 import { expect, test, vi } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { createSystemd } from "../../src/cli/program/systemd.ts";
-import { endOf, firstLine, startProgram, temporaryFolder } from "../support/cli.ts";
-import { recordingLog } from "../support/http-client.ts";
+import { endOf, firstLine, startProgram, temporaryFolder } from "../support/program/cli.ts";
+import { recordingLog } from "../support/http/http-client.ts";
 import { VirtualClock } from "../support/virtual/virtual-clock.ts";
 
 /** A folder with a `systemd-notify` that writes down what it is given. */

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { renderTableDocs, tableDocs, type TableDoc } from "../../src/cli/mirror/table-docs.ts";
 import { openMirror } from "../../src/state/mirror.ts";
-import { temporaryFolder } from "../support/cli.ts";
-import { publish, reading } from "../support/published.ts";
+import { temporaryFolder } from "../support/program/cli.ts";
+import { publish, reading } from "../support/export/published.ts";
 
 const docs = tableDocs(manifest);
 const named = (table: string): TableDoc => {

@@ -1,11 +1,11 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { jsonLines, runProgram } from "../support/cli.ts";
-import { WoundClock } from "../support/sandbox.ts";
-import { created, openWebhookSetup, ringOf } from "../support/webhooks-cli.ts";
+import { jsonLines, runProgram } from "../support/program/cli.ts";
+import { WoundClock } from "../support/sandbox/sandbox.ts";
+import { created, openWebhookSetup, ringOf } from "../support/webhook/webhooks-cli.ts";
 
-const breakRename = new URL("../support/break-rename.ts", import.meta.url).href;
+const breakRename = new URL("../support/program/break-rename.ts", import.meta.url).href;
 
 /** The program as a process of its own, to which this happens when it would put a secret in its place. */
 function atRename(what: "SIGKILL" | "EBUSY") {

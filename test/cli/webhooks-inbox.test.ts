@@ -9,9 +9,9 @@ import { readStored } from "../../src/webhook/ingest/delivery.ts";
 import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../src/webhook/keys/keyring.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
-import { jsonLines, runCommand, type InvocationParts } from "../support/cli.ts";
-import { WoundClock } from "../support/sandbox.ts";
-import { openWebhookSetup, type WebhookSetup } from "../support/webhooks-cli.ts";
+import { jsonLines, runCommand, type InvocationParts } from "../support/program/cli.ts";
+import { WoundClock } from "../support/sandbox/sandbox.ts";
+import { openWebhookSetup, type WebhookSetup } from "../support/webhook/webhooks-cli.ts";
 
 const minuteMs = 60_000;
 const startMs = Date.UTC(2026, 10, 20, 9);

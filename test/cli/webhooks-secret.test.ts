@@ -2,7 +2,7 @@ import { chmodSync, chownSync, mkdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { WoundClock } from "../support/sandbox.ts";
+import { WoundClock } from "../support/sandbox/sandbox.ts";
 import {
   created,
   openWebhookSetup,
@@ -10,7 +10,7 @@ import {
   ringOf,
   subscriptionsOf,
   writesOf,
-} from "../support/webhooks-cli.ts";
+} from "../support/webhook/webhooks-cli.ts";
 
 const hourMs = 3_600_000;
 

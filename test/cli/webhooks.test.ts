@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { fingerprintOf, rememberIdentity } from "../../src/sync/identity/pinned-identity.ts";
-import { answering } from "../support/prompts.ts";
+import { answering } from "../support/terminal/prompts.ts";
 import {
   openWebhookSetup,
   publicUrl,
   subscriptionsOf,
   writesOf,
   type WebhookSetup,
-} from "../support/webhooks-cli.ts";
+} from "../support/webhook/webhooks-cli.ts";
 
 /** The mirror of this setup belongs to `name`, known by the token it has had. */
 async function pin(setup: WebhookSetup, name: string, token: string): Promise<void> {

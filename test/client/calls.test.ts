@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { recordingClient, type ClientCall } from "../support/client.ts";
+import { recordingClient, type ClientCall } from "../support/http/client.ts";
 import { basicCalls } from "./calls/basics.ts";
 import { contactCalls } from "./calls/contacts.ts";
 import { documentCalls } from "./calls/documents.ts";

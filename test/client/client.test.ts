@@ -2,7 +2,7 @@ import { describe, expect, expectTypeOf, it } from "vitest";
 import { createClient, type FintoroClient } from "../../connectors/fintoro/client/client.ts";
 import type { Invoice, InvoicePreview } from "../../connectors/fintoro/client/record-types.ts";
 import { InvalidError, NotFoundError, RateLimitedError } from "../../src/connector/service-errors.ts";
-import { answer, pagesOfIds, recordingClient } from "../support/client.ts";
+import { answer, pagesOfIds, recordingClient } from "../support/http/client.ts";
 
 const order = { clientId: 1, items: [{ priceListItemId: 1, quantity: 1 }] };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FintoroClient } from "../../connectors/fintoro/client/client.ts";
-import { recordingClient } from "../support/client.ts";
+import { recordingClient } from "../support/http/client.ts";
 
 /** Bodies as somebody without types would give them. */
 const untyped = (value: unknown) => value as never;

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { connect, ForbiddenError, MirrorError, NotFoundError, ServiceError } from "../../src/index.ts";
 import type { FintoroClient } from "../../src/index.ts";
-import { recordingLog } from "../support/http-client.ts";
-import { asked, connectTo, refusal } from "../support/live-client.ts";
-import { openSandbox } from "../support/sandbox.ts";
+import { recordingLog } from "../support/http/http-client.ts";
+import { asked, connectTo, refusal } from "../support/http/live-client.ts";
+import { openSandbox } from "../support/sandbox/sandbox.ts";
 
 function budgetFile(): string {
   const folder = mkdtempSync(join(tmpdir(), "fintoro-mirror-client-"));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { NotFoundError } from "../../src/connector/service-errors.ts";
-import { czechia, first, openLive, slovakia } from "../support/live-client.ts";
+import { czechia, first, openLive, slovakia } from "../support/http/live-client.ts";
 
 const whole = {
   name: "Ďurko & synovia, s.r.o.",

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { FintoroClient } from "../../connectors/fintoro/client/client.ts";
 import { InvalidError, NotFoundError } from "../../src/connector/service-errors.ts";
-import { first, newClient, openLive, refusal } from "../support/live-client.ts";
-import { entriesOf } from "../support/zip.ts";
+import { first, newClient, openLive, refusal } from "../support/http/live-client.ts";
+import { entriesOf } from "../support/export/zip.ts";
 
 describe("a status of business cases", () => {
   it("is made, found, changed and deleted; its cases stay without one", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { FintoroClient } from "../../connectors/fintoro/client/client.ts";
 import type { Invoice } from "../../connectors/fintoro/client/record-types.ts";
 import { InvalidError, NotFoundError } from "../../src/connector/service-errors.ts";
-import { first, newClient, openLive, refusal, stockedItem, work } from "../support/live-client.ts";
+import { first, newClient, openLive, refusal, stockedItem, work } from "../support/http/live-client.ts";
 
 /** What all five kinds promise of a document, once it is made. */
 interface Kind<R> {

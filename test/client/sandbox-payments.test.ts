@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { FintoroClient } from "../../connectors/fintoro/client/client.ts";
 import { NotFoundError } from "../../src/connector/service-errors.ts";
-import { asked, first, newClient, openLive, refusal, work } from "../support/live-client.ts";
+import { asked, first, newClient, openLive, refusal, work } from "../support/http/live-client.ts";
 
 /** An invoice of 49.20 with VAT. */
 async function invoiceOf(client: FintoroClient, terms: { readonly currencyId?: number } = {}) {

@@ -15,8 +15,8 @@ import {
   newClient,
   openLive,
   refusal,
-} from "../support/live-client.ts";
-import { openSandbox } from "../support/sandbox.ts";
+} from "../support/http/live-client.ts";
+import { openSandbox } from "../support/sandbox/sandbox.ts";
 
 describe("a list of several pages", () => {
   it("is read to its end, every record once", async () => {

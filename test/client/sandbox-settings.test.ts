@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { FintoroClient } from "../../connectors/fintoro/client/client.ts";
 import { NotFoundError } from "../../src/connector/service-errors.ts";
-import { asked, clientOf, first, openLive, refusal } from "../support/live-client.ts";
-import { openSandbox } from "../support/sandbox.ts";
+import { asked, clientOf, first, openLive, refusal } from "../support/http/live-client.ts";
+import { openSandbox } from "../support/sandbox/sandbox.ts";
 
 describe("whose token it is", () => {
   it("is asked of the service", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { InvalidError, NotFoundError } from "../../src/connector/service-errors.ts";
-import { newClient, openLive, receiptOf, refusal, stockedItem } from "../support/live-client.ts";
+import { newClient, openLive, receiptOf, refusal, stockedItem } from "../support/http/live-client.ts";
 
 const pdf = Buffer.from("%PDF-");
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { FaultAct } from "../../connectors/fintoro/sandbox/faults/service-fault.ts";
 import { InvalidError, NetworkError, UnavailableError } from "../../src/connector/service-errors.ts";
-import { asked, first, newClient, openLive, refusal, work, type Live } from "../support/live-client.ts";
+import { asked, first, newClient, openLive, refusal, work, type Live } from "../support/http/live-client.ts";
 
 /** Does the service have it? Asked past HTTP, its faults and its budget. */
 const recordsOf = ({ sandbox }: Live, table: string) => [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { secretTexts } from "../../src/config/companies.ts";
 import { formatEffectiveConfig } from "../../src/config/companies.ts";
-import { complaints, load, minimal } from "../support/config.ts";
+import { complaints, load, minimal } from "../support/connector/config.ts";
 
 function alertsOf(entry: string, env = {}) {
   return load(minimal(`alerts:\n  - ${entry}\n`), { env: { TOKEN: "token-of-acme", ...env } });

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { secretTexts } from "../../src/config/companies.ts";
-import { complaint, complaints, load, minimal } from "../support/config.ts";
+import { complaint, complaints, load, minimal } from "../support/connector/config.ts";
 
 const address = "postgres://mirror:s3cr%2Ft-word@db.internal:5432/fleet";
 const shared = "fleet: { postgres: '${env:DATABASE_URL}', snapshots: s3://bucket/mirrors }\n";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { configJsonSchema } from "../../src/config/config-schema.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { minimal, pocketConnector } from "../support/config.ts";
+import { minimal, pocketConnector } from "../support/connector/config.ts";
 
 const schema = configJsonSchema(pocketConnector);
 const validate = new Ajv({ strict: true, allowUnionTypes: true }).compile(schema);

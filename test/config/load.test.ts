@@ -1,7 +1,7 @@
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { shortPath } from "../../src/config/load.ts";
-import { complaint, complaints, load, minimal } from "../support/config.ts";
+import { complaint, complaints, load, minimal } from "../support/connector/config.ts";
 
 describe("a config", () => {
   test("that names one company and its token is enough: every other key has its default", () => {

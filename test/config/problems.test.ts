@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { complaint, complaints, minimal } from "../support/config.ts";
+import { complaint, complaints, minimal } from "../support/connector/config.ts";
 
 describe("a key that is not known", () => {
   test("is reported with file, line, column and the nearest key, and not a second time as a missing one", () => {

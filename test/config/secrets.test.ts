@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { chosenCompanies, pageTokenOf, secretTexts } from "../../src/config/companies.ts";
-import { complaints, load, minimal, type Surroundings } from "../support/config.ts";
+import { complaints, load, minimal, type Surroundings } from "../support/connector/config.ts";
 
 function tokenOf(value: string, surroundings: Surroundings = {}): string | undefined {
   const { config } = load(`companies: { acme: { token: ${JSON.stringify(value)} } }`, surroundings);

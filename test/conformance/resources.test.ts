@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Fields } from "../../src/connector/field.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
-import { look, rowDifferences, type Db } from "../support/compare.ts";
-import { conforming, type Conforming, type OpenedService } from "../support/conforming.ts";
-import { idOf, type Dict, type Truth } from "../support/truth.ts";
+import { look, rowDifferences, type Db } from "../support/truth/compare.ts";
+import { conforming, type Conforming, type OpenedService } from "../support/truth/conforming.ts";
+import { idOf, type Dict, type Truth } from "../support/truth/truth.ts";
 
 /** Every resource of every connector, mirrored once, through one suite. */
 describe.each(conforming.map((one) => [one.manifest.name, one] as const))(

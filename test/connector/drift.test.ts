@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { compareWithReference, type Drift } from "../../src/connector/drift/drift.ts";
-import { library } from "../support/connector.ts";
-import { get, libraryReference, put } from "../support/reference.ts";
+import { library } from "../support/connector/connector.ts";
+import { get, libraryReference, put } from "../support/connector/reference.ts";
 
 type Bend = (document: ReturnType<typeof libraryReference>) => void;
 

@@ -3,7 +3,7 @@ import { parse } from "yaml";
 import { describe, expect, it } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { compareWithReference } from "../../src/connector/drift/drift.ts";
-import { get, put } from "../support/reference.ts";
+import { get, put } from "../support/connector/reference.ts";
 
 /** The vendor's reference is not part of the project; where it is beside it, the connector is compared with it. */
 const file = new URL("../../../shared/reference/fintoro-openapi.yaml", import.meta.url);

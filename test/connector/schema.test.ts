@@ -24,7 +24,7 @@ import {
   text,
   timestamp,
 } from "../../src/connector/record-schema.ts";
-import { library } from "../support/connector.ts";
+import { library } from "../support/connector/connector.ts";
 
 const country = record({ id: integer(), name: text() });
 

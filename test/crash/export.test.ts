@@ -3,8 +3,8 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../support/seeded-random.ts";
-import { endOf } from "../support/cli.ts";
-import { setUpExportCrash, namedFiles, stagedBytes, type ExportCrashSetup } from "../support/export-crash.ts";
+import { endOf } from "../support/program/cli.ts";
+import { setUpExportCrash, namedFiles, stagedBytes, type ExportCrashSetup } from "../support/crash/export.ts";
 
 async function finish(setup: ExportCrashSetup, args: readonly string[]): Promise<void> {
   const ended = await endOf(setup.start(args));

@@ -2,11 +2,11 @@ import { spawnSync } from "node:child_process";
 import { statSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { aCompany, type Company } from "../support/company.ts";
-import { endOf, startSync, writeConfig } from "../support/crash.ts";
-import { count, expectEqual, expectReplayable } from "../support/equal.ts";
-import { localDamage } from "../support/local-check.ts";
-import { deliver, eventAbout, eventually, serve, writeServeConfig } from "../support/serve.ts";
+import { aCompany, type Company } from "../support/company/company.ts";
+import { endOf, startSync, writeConfig } from "../support/crash/crash.ts";
+import { count, expectEqual, expectReplayable } from "../support/truth/equal.ts";
+import { localDamage } from "../support/mirror/local-check.ts";
+import { deliver, eventAbout, eventually, serve, writeServeConfig } from "../support/program/serve.ts";
 
 /** From now on no file that the process writes can grow beyond this; `unlimited` gives the space back. */
 function limitFiles(pid: number | undefined, bytes: number | "unlimited"): void {

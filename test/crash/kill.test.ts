@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../support/seeded-random.ts";
-import { aCompany, type Company } from "../support/company.ts";
-import { endOf, killedWhen, startSync, syncUntil, writeConfig } from "../support/crash.ts";
-import { differences } from "../support/compare.ts";
-import { count, look, expectEqual, expectReplayable, expectTombstonesTrue } from "../support/equal.ts";
-import { floorOf, spentOn, truthOf } from "../support/truth.ts";
+import { aCompany, type Company } from "../support/company/company.ts";
+import { endOf, killedWhen, startSync, syncUntil, writeConfig } from "../support/crash/crash.ts";
+import { differences } from "../support/truth/compare.ts";
+import { count, look, expectEqual, expectReplayable, expectTombstonesTrue } from "../support/truth/equal.ts";
+import { floorOf, spentOn, truthOf } from "../support/truth/truth.ts";
 
 const concurrency = 6;
 

@@ -3,12 +3,19 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { lockHolder, takeWriterLock } from "../../src/store/writer-lock.ts";
-import { aCompany, type Company } from "../support/company.ts";
-import { dump, look } from "../support/compare.ts";
-import { endOf, startSync, writeConfig } from "../support/crash.ts";
-import { count, expectEqual, expectReplayable } from "../support/equal.ts";
-import { localDamage } from "../support/local-check.ts";
-import { deliver, eventAbout, eventually, serve, startIn, writeServeConfig } from "../support/serve.ts";
+import { aCompany, type Company } from "../support/company/company.ts";
+import { dump, look } from "../support/truth/compare.ts";
+import { endOf, startSync, writeConfig } from "../support/crash/crash.ts";
+import { count, expectEqual, expectReplayable } from "../support/truth/equal.ts";
+import { localDamage } from "../support/mirror/local-check.ts";
+import {
+  deliver,
+  eventAbout,
+  eventually,
+  serve,
+  startIn,
+  writeServeConfig,
+} from "../support/program/serve.ts";
 
 /** A `sync` that is stopped by SIGSTOP while it waits for its only answer: in no transaction, which others would wait for. */
 async function stoppedSync(company: Company) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { describeWithPostgres } from "../support/postgres.ts";
+import { describeWithPostgres } from "../support/postgres/databases.ts";
 import { scenarios } from "./points/all-scenarios.ts";
 import { crashAt, pointsOf, type CrashScenario } from "./points/crash-scenario.ts";
 

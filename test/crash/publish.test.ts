@@ -7,10 +7,10 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { tempFolder } from "../support/mirror.ts";
-import { endOf, type Ended } from "../support/cli.ts";
-import { put } from "../support/store.ts";
-import { processEnv, program } from "../support/process-env.ts";
+import { tempFolder } from "../support/mirror/mirror.ts";
+import { endOf, type Ended } from "../support/program/cli.ts";
+import { put } from "../support/mirror/store.ts";
+import { processEnv, program } from "../support/program/process-env.ts";
 
 interface Place {
   readonly folder: string;

@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { chmodSync, chownSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { endOf, type Ended } from "../support/cli.ts";
-import { processEnv, program } from "../support/process-env.ts";
-import { put } from "../support/store.ts";
+import { endOf, type Ended } from "../support/program/cli.ts";
+import { processEnv, program } from "../support/program/process-env.ts";
+import { put } from "../support/mirror/store.ts";
 import { changeMirror, clientsFolder } from "./points/publish-scenario.ts";
 
 /** Modes bind every user but root, who starts the program as nobody. */

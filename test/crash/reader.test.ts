@@ -6,13 +6,13 @@ import { openMirror } from "../../src/state/mirror.ts";
 import { createMetrics } from "../../src/status/render/metrics.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { LogWatch, logBytes, longLogBytes } from "../../src/store/write-ahead-log.ts";
-import { runCommand } from "../support/cli.ts";
-import { aCompany } from "../support/company.ts";
-import { configOf, impatientClock, startDaemon } from "../support/daemon.ts";
-import { openShop, tempFolder } from "../support/mirror.ts";
-import { loggingTo } from "../support/open-company.ts";
-import { eventually } from "../support/serve.ts";
-import { put } from "../support/store.ts";
+import { runCommand } from "../support/program/cli.ts";
+import { aCompany } from "../support/company/company.ts";
+import { configOf, impatientClock, startDaemon } from "../support/program/daemon.ts";
+import { openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { loggingTo } from "../support/company/open-company.ts";
+import { eventually } from "../support/program/serve.ts";
+import { put } from "../support/mirror/store.ts";
 
 const person = (score: number) => ({ id: 1, name: "x".repeat(40_000), email: null, score });
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { aCompany, sync, type Company } from "../support/company.ts";
-import { syncUntil, writeConfig } from "../support/crash.ts";
-import { count, expectEqual } from "../support/equal.ts";
-import { eventually, serve, startIn, writeServeConfig } from "../support/serve.ts";
+import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { syncUntil, writeConfig } from "../support/crash/crash.ts";
+import { count, expectEqual } from "../support/truth/equal.ts";
+import { eventually, serve, startIn, writeServeConfig } from "../support/program/serve.ts";
 
 const dayMs = 86_400_000;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { aCompany, sync } from "../support/company.ts";
-import { endOf, startSync, syncUntil, writeConfig } from "../support/crash.ts";
-import { count, expectEqual } from "../support/equal.ts";
+import { aCompany, sync } from "../support/company/company.ts";
+import { endOf, startSync, syncUntil, writeConfig } from "../support/crash/crash.ts";
+import { count, expectEqual } from "../support/truth/equal.ts";
 
 describe("a run that is asked to stop", () => {
   // Fault: process | SIGINT and SIGTERM in the middle of a run | a process of `sync` | it ends with 130 or 143 after a commit, and the next run continues

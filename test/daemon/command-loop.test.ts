@@ -3,9 +3,9 @@ import { processCommands, type CommandLoopParts } from "../../src/daemon/command
 import { emptyReport, type RunRequest } from "../../src/daemon/runs/company-run.ts";
 import { formatSyncCommand } from "../../src/daemon/commands/sync-command.ts";
 import { DaemonCommands } from "../../src/state/daemon-commands.ts";
-import { openShop, resourceOf } from "../support/mirror.ts";
-import { recordingLog, view } from "../support/terminal.ts";
-import { WoundClock } from "../support/sandbox.ts";
+import { openShop, resourceOf } from "../support/mirror/mirror.ts";
+import { recordingLog, view } from "../support/terminal/terminal.ts";
+import { WoundClock } from "../support/sandbox/sandbox.ts";
 
 const asker = { atMs: 0, pid: process.pid };
 

@@ -9,10 +9,10 @@ import { DaemonCommands } from "../../src/state/daemon-commands.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { readDelivery } from "../../src/webhook/ingest/delivery.ts";
 import type { Delivery } from "../../src/state/inbox/inbox.ts";
-import { aCompany, type Company } from "../support/company.ts";
-import { age, configOf, impatientClock, startDaemon } from "../support/daemon.ts";
-import { expectEqual } from "../support/equal.ts";
-import { eventAbout, eventually, inMirror, wholeRuns } from "../support/serve.ts";
+import { aCompany, type Company } from "../support/company/company.ts";
+import { age, configOf, impatientClock, startDaemon } from "../support/program/daemon.ts";
+import { expectEqual } from "../support/truth/equal.ts";
+import { eventAbout, eventually, inMirror, wholeRuns } from "../support/program/serve.ts";
 
 const hourMs = 3_600_000;
 /** Deadlines that the impatient clock leaves as they are. */

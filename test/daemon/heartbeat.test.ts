@@ -11,7 +11,7 @@ import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { LogWatch } from "../../src/store/write-ahead-log.ts";
 import { RefusalWatch, type Refusal } from "../../src/webhook/delivery-gap/refusal-watch.ts";
 import type { ConnectionCounts } from "../../src/webhook/server/connections.ts";
-import { openShop, tempFolder } from "../support/mirror.ts";
+import { openShop, tempFolder } from "../support/mirror/mirror.ts";
 
 const hourMs = 3_600_000;
 const t0 = Date.UTC(2026, 10, 21);

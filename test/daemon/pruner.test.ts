@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { isPruneDue, Pruner } from "../../src/daemon/scheduler/pruner.ts";
 import { Runs } from "../../src/state/runs.ts";
-import { openHasty } from "../support/mirror.ts";
-import { changeDaily, daysAgo, loggedChanges, pruneMs } from "../support/prune.ts";
-import { WoundClock } from "../support/sandbox.ts";
-import { recordingLog } from "../support/terminal.ts";
+import { openHasty } from "../support/mirror/mirror.ts";
+import { changeDaily, daysAgo, loggedChanges, pruneMs } from "../support/mirror/prune.ts";
+import { WoundClock } from "../support/sandbox/sandbox.ts";
+import { recordingLog } from "../support/terminal/terminal.ts";
 
 const hourMs = 3_600_000;
 

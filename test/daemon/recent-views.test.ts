@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { RecentViews } from "../../src/daemon/recent-views.ts";
-import { companyView } from "../support/company-view.ts";
+import { companyView } from "../support/status/company-view.ts";
 
 /** So many companies, each of which takes so long to read. */
 function slowCompanies(count: number, tookMs: number) {

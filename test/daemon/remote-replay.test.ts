@@ -4,8 +4,8 @@ import { migrate } from "../../src/store/migrations/migrate.ts";
 import { DaemonCommands, type DaemonCommand } from "../../src/state/daemon-commands.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { replayRemotely, type RemoteReplay } from "../../src/daemon/commands/remote-replay.ts";
-import { tempFolder } from "../support/mirror.ts";
-import { jumpingClock } from "../support/terminal.ts";
+import { tempFolder } from "../support/mirror/mirror.ts";
+import { jumpingClock } from "../support/terminal/terminal.ts";
 
 let commands: DaemonCommands;
 

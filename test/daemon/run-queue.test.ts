@@ -4,7 +4,7 @@ import { emptyReport, type CompanyRun, type RunRequest } from "../../src/daemon/
 import { RunPlaces } from "../../src/daemon/runs/run-places.ts";
 import { RunQueue, type RunQueueParts } from "../../src/daemon/runs/run-queue.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
-import { jumpingClock, recordingLog } from "../support/terminal.ts";
+import { jumpingClock, recordingLog } from "../support/terminal/terminal.ts";
 
 const clock = jumpingClock(Date.UTC(2026, 10, 21));
 const startedAt = "2026-11-21T00:00:00.000Z";

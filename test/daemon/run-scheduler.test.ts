@@ -13,9 +13,9 @@ import { parseCronSchedule } from "../../src/daemon/scheduler/cron-schedule.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { Runs } from "../../src/state/runs.ts";
 import type { CompanyReport, Outcome } from "../../src/sync/context/run-report.ts";
-import { openShop } from "../support/mirror.ts";
-import { recordingLog } from "../support/terminal.ts";
-import { WoundClock } from "../support/sandbox.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { recordingLog } from "../support/terminal/terminal.ts";
+import { WoundClock } from "../support/sandbox/sandbox.ts";
 
 const hourMs = 3_600_000;
 const noon = Date.UTC(2026, 10, 20, 12);

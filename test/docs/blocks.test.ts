@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
-import { root, runCommand, temporaryFolder } from "../support/cli.ts";
-import { blocks, docs } from "../support/docs.ts";
-import { runPage } from "../support/doc-page.ts";
+import { root, runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { blocks, docs } from "../support/docs/docs.ts";
+import { runPage } from "../support/docs/page.ts";
 
 let sandbox: Sandbox;
 /** A config and a mirror that is complete: where every page but the first ones begins. */

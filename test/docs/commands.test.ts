@@ -3,7 +3,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { commands } from "../../src/cli/commands/all-commands.ts";
 import { readCommandLine } from "../../src/cli/program/command-line.ts";
 import { tablesOfManifest } from "../../src/store/snapshot/snapshot-tables.ts";
-import { blocks, docs } from "../support/docs.ts";
+import { blocks, docs } from "../support/docs/docs.ts";
 
 /** The program's arguments, up to what belongs to the shell. */
 const call = /(?:^|[`\s/])fintoro-mirror(?:\.js)? +([a-z-][^\n`|;>&#]*)/;

@@ -1,16 +1,16 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { manifestNames } from "../support/conforming.ts";
-import { blocks, docs } from "../support/docs.ts";
-import { smallest } from "../support/smallest-connector.ts";
-import { openShop } from "../support/mirror.ts";
-import { stampOf } from "../support/store.ts";
+import { manifestNames } from "../support/truth/conforming.ts";
+import { blocks, docs } from "../support/docs/docs.ts";
+import { smallest } from "../support/connector/smallest-connector.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { stampOf } from "../support/mirror/store.ts";
 
 const page = "docs/write-a-connector.md";
 
 test("the smallest example is a connector: its manifest makes tables that take its records", async () => {
   const example = blocks.find(({ file, language }) => file === page && language === "ts");
-  const source = readFileSync(new URL("../support/smallest-connector.ts", import.meta.url), "utf8");
+  const source = readFileSync(new URL("../support/connector/smallest-connector.ts", import.meta.url), "utf8");
   expect(source).toContain(example?.text ?? "no example");
   const mirror = await openShop({ manifest: smallest });
   const slice = Buffer.from(

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { openDatabase } from "../../src/store/database.ts";
-import { docs } from "../support/docs.ts";
+import { docs } from "../support/docs/docs.ts";
 
 const page = docs.get("docs/fleet-sizing.md") ?? "";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { NodesTable } from "../../src/fleet/postgres/tables/nodes-table.ts";
-import { runCommand, temporaryFolder } from "../support/cli.ts";
-import { blocks } from "../support/docs.ts";
-import { connectNode, describeWithPostgres, freshDatabase } from "../support/postgres.ts";
+import { runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { blocks } from "../support/docs/docs.ts";
+import { connectNode, describeWithPostgres, freshDatabase } from "../support/postgres/databases.ts";
 
 const page = "docs/fleet.md";
 const own = blocks.filter(({ file }) => file === page);

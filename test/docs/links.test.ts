@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { headingId } from "../../scripts/site/links.ts";
-import { root } from "../support/cli.ts";
+import { root } from "../support/program/cli.ts";
 
 /** What `npm pack` takes, by path; built files only where there was a build. */
 function packedFiles(): readonly string[] {

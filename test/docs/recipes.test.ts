@@ -4,10 +4,10 @@ import path from "node:path";
 import { DuckDBInstance, type DuckDBConnection, type Json } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openDatabase, type Db } from "../../src/store/database.ts";
-import { duckShellQueries, sqlFor } from "../support/docs.ts";
-import { exportOf } from "../support/export.ts";
-import { publishedCompany, type PublishedCompany } from "../support/published.ts";
-import { putAs, remove } from "../support/store.ts";
+import { duckShellQueries, sqlFor } from "../support/docs/docs.ts";
+import { exportOf } from "../support/export/export.ts";
+import { publishedCompany, type PublishedCompany } from "../support/export/published.ts";
+import { putAs, remove } from "../support/mirror/store.ts";
 
 type Answer = readonly (readonly (string | null)[])[];
 

@@ -6,9 +6,9 @@ import { knownFakturoid } from "../../connectors/fakturoid/known-fakturoid.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { commands } from "../../src/cli/commands/all-commands.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { endOf, root, runCommand, startProgram, temporaryFolder } from "../support/cli.ts";
-import { blocks, docs } from "../support/docs.ts";
-import { openSandbox } from "../support/sandbox.ts";
+import { endOf, root, runCommand, startProgram, temporaryFolder } from "../support/program/cli.ts";
+import { blocks, docs } from "../support/docs/docs.ts";
+import { openSandbox } from "../support/sandbox/sandbox.ts";
 import { readProject } from "../tidy/read-source.ts";
 
 const readme = docs.get("README.md") ?? "";

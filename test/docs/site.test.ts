@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { faultsOfSite, siteLink, type ProjectFiles } from "../../scripts/site/links.ts";
 import { pageGroups } from "../../scripts/site/pages.ts";
 import { searchEntries } from "../../scripts/site/search-entries.ts";
-import { root } from "../support/cli.ts";
+import { root } from "../support/program/cli.ts";
 
 const sources = pageGroups.flatMap(({ pages }) => pages.map(({ source }) => source));
 const project: ProjectFiles = {

@@ -9,10 +9,10 @@ import type { Config } from "../../src/config/config.ts";
 import type { Alert } from "../../src/status/alerts/incidents.ts";
 import { alertTargets, type AlertTarget } from "../../src/status/alerts/targets.ts";
 import type { CompanyStatus } from "../../src/status/company-status.ts";
-import { runCommand } from "../support/cli.ts";
-import { aCompany, type Company } from "../support/company.ts";
-import { configOf, impatientClock, startDaemon } from "../support/daemon.ts";
-import { eventually, wholeRuns, writeServeConfig } from "../support/serve.ts";
+import { runCommand } from "../support/program/cli.ts";
+import { aCompany, type Company } from "../support/company/company.ts";
+import { configOf, impatientClock, startDaemon } from "../support/program/daemon.ts";
+import { eventually, wholeRuns, writeServeConfig } from "../support/program/serve.ts";
 
 const key = "alerts-secret-0123456789";
 const off = "schedule: { sync: off, publish: off }";

@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Fault } from "../../connectors/fintoro/sandbox/faults/service-fault.ts";
-import { aCompany, sync, type Company } from "../support/company.ts";
-import { count, expectEqual } from "../support/equal.ts";
-import { jsonReply, rewritten, startProxy, type Breakage, type Reply } from "../support/proxy.ts";
+import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { count, expectEqual } from "../support/truth/equal.ts";
+import { jsonReply, rewritten, startProxy, type Breakage, type Reply } from "../support/company/proxy.ts";
 
 /** Every n-th request meets this instead of the service. */
 function everyNth(company: Company, n: number, reply: () => Reply | Breakage): void {

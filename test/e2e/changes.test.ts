@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { aCompany, sync, type Company, type SyncOptions } from "../support/company.ts";
-import { count, expectEqual, expectReplayable, expectTombstonesTrue, look } from "../support/equal.ts";
-import { truthOf } from "../support/truth.ts";
-import { jsonReply } from "../support/proxy.ts";
+import { aCompany, sync, type Company, type SyncOptions } from "../support/company/company.ts";
+import { count, expectEqual, expectReplayable, expectTombstonesTrue, look } from "../support/truth/equal.ts";
+import { truthOf } from "../support/truth/truth.ts";
+import { jsonReply } from "../support/company/proxy.ts";
 
 /** One more run while nothing changes; afterwards mirror and service are equal. */
 async function syncAndCheck(company: Company, options: SyncOptions = {}): Promise<void> {

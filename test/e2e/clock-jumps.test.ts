@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
-import { aCompany, fastClock, sync, type Company } from "../support/company.ts";
-import { count } from "../support/compare.ts";
-import { expectEqual } from "../support/equal.ts";
+import { aCompany, fastClock, sync, type Company } from "../support/company/company.ts";
+import { count } from "../support/truth/compare.ts";
+import { expectEqual } from "../support/truth/equal.ts";
 
 const hourMs = 3_600_000;
 

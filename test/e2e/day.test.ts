@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { aCompany, type Company } from "../support/company.ts";
-import { count, expectEqual, expectReplayable, expectTombstonesTrue, look } from "../support/equal.ts";
-import { tableDifferences } from "../support/compare.ts";
+import { aCompany, type Company } from "../support/company/company.ts";
+import { count, expectEqual, expectReplayable, expectTombstonesTrue, look } from "../support/truth/equal.ts";
+import { tableDifferences } from "../support/truth/compare.ts";
 import {
   endServe,
   portToKeep,
@@ -9,8 +9,8 @@ import {
   startServe,
   writeEventsConfig,
   type Process,
-} from "../support/serve-process.ts";
-import { truthOf } from "../support/truth.ts";
+} from "../support/program/serve-process.ts";
+import { truthOf } from "../support/truth/truth.ts";
 
 const secret = "whsec_of_the_day_0123456789";
 

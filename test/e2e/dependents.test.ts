@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { aCompany, sync, type Company, type SyncOptions } from "../support/company.ts";
-import { count, expectEqual, look } from "../support/equal.ts";
-import { post } from "../support/sandbox.ts";
-import { receipt } from "../support/sandbox-trade.ts";
-import { truthOf } from "../support/truth.ts";
+import { aCompany, sync, type Company, type SyncOptions } from "../support/company/company.ts";
+import { count, expectEqual, look } from "../support/truth/equal.ts";
+import { post } from "../support/sandbox/sandbox.ts";
+import { receipt } from "../support/sandbox/trade.ts";
+import { truthOf } from "../support/truth/truth.ts";
 
 /** A night that re-reads nothing: what it finds, its lists lead to. */
 const night: SyncOptions = { scrub: null, parentsPerRun: 0 };

@@ -2,11 +2,11 @@ import { spawn } from "node:child_process";
 import { chmodSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { endOf } from "../support/cli.ts";
-import { aCompany, type Company } from "../support/company.ts";
-import { look } from "../support/compare.ts";
-import { processEnv, program } from "../support/process-env.ts";
-import { writeServeConfig } from "../support/serve.ts";
+import { endOf } from "../support/program/cli.ts";
+import { aCompany, type Company } from "../support/company/company.ts";
+import { look } from "../support/truth/compare.ts";
+import { processEnv, program } from "../support/program/process-env.ts";
+import { writeServeConfig } from "../support/program/serve.ts";
 
 const modeOf = (place: string) => statSync(place).mode & 0o777;
 

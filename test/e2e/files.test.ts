@@ -7,10 +7,10 @@ import type { ArchiveCheck } from "../../src/files/check-archive.ts";
 import type { DocumentFile } from "../../src/state/files/stored-files.ts";
 import { soleScope } from "../../src/cli/mirror/company-scope.ts";
 import { filesOfDocuments } from "../../src/cli/runs/files-company.ts";
-import { commandThat, endOf, runCommand } from "../support/cli.ts";
-import { aCompany, sync, type Company } from "../support/company.ts";
-import { look } from "../support/compare.ts";
-import { eventually, startIn, writeServeConfig } from "../support/serve.ts";
+import { commandThat, endOf, runCommand } from "../support/program/cli.ts";
+import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { look } from "../support/truth/compare.ts";
+import { eventually, startIn, writeServeConfig } from "../support/program/serve.ts";
 
 /** A mirrored company whose config asks for all files. */
 async function aMirroredCompany(records = 5): Promise<Company> {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { readHealth, type Health } from "../../src/status/mirror-health.ts";
-import { aCompany, sync, type Company } from "../support/company.ts";
+import { aCompany, sync, type Company } from "../support/company/company.ts";
 
 function healthOf(company: Company): Health {
   const db = openDatabase(company.file, { readonly: true });

@@ -1,8 +1,15 @@
 import { expect, test } from "vitest";
-import { runCommand } from "../support/cli.ts";
-import { aCompany, type Company } from "../support/company.ts";
-import type { Reply } from "../support/proxy.ts";
-import { deliver, eventAbout, eventually, inMirror, serve, writeServeConfig } from "../support/serve.ts";
+import { runCommand } from "../support/program/cli.ts";
+import { aCompany, type Company } from "../support/company/company.ts";
+import type { Reply } from "../support/company/proxy.ts";
+import {
+  deliver,
+  eventAbout,
+  eventually,
+  inMirror,
+  serve,
+  writeServeConfig,
+} from "../support/program/serve.ts";
 
 /** Turns the terminal red, clears it, turns the direction of what follows, and is longer than a screen. */
 const hostile = `\u001b[31m\u001b[2J\u009b1A\u202egpj.exe\r${"long ".repeat(2_000)}`;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
-import { aCompany, sync } from "../support/company.ts";
-import { dump, expectEqual } from "../support/equal.ts";
-import { jsonReply } from "../support/proxy.ts";
-import { eventOf, inboxOf, startWorker, until } from "../support/event-worker.ts";
-import { transportTo, type Company, type SyncOptions } from "../support/open-company.ts";
+import { aCompany, sync } from "../support/company/company.ts";
+import { dump, expectEqual } from "../support/truth/equal.ts";
+import { jsonReply } from "../support/company/proxy.ts";
+import { eventOf, inboxOf, startWorker, until } from "../support/mirror/event-worker.ts";
+import { transportTo, type Company, type SyncOptions } from "../support/company/open-company.ts";
 
 /** Runs with the token of a company in another sandbox, which stands for a sandbox company beside production. */
 function asTwin(twin: Company): SyncOptions {

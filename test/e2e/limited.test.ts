@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { LimiterKind } from "../../connectors/fintoro/sandbox/service/limiter.ts";
-import { aCompany, testRateLimiter, fastClock, sync } from "../support/company.ts";
-import { expectEqual } from "../support/equal.ts";
-import { jsonReply } from "../support/proxy.ts";
+import { aCompany, testRateLimiter, fastClock, sync } from "../support/company/company.ts";
+import { expectEqual } from "../support/truth/equal.ts";
+import { jsonReply } from "../support/company/proxy.ts";
 
 const windowMs = 60_000;
 const kinds: readonly LimiterKind[] = ["fixed", "whole_seconds", "hit_time"];

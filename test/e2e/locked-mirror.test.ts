@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { openDatabase, type Db } from "../../src/store/database.ts";
-import { aCompany, fastClock, sync, type Company } from "../support/company.ts";
-import { expectEqual } from "../support/equal.ts";
+import { aCompany, fastClock, sync, type Company } from "../support/company/company.ts";
+import { expectEqual } from "../support/truth/equal.ts";
 
 /** From the n-th request on, another program holds the mirror's lock for some time of the run's clock. */
 function lockFrom(company: Company, request: number, forMs: number) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { aCompany, sync } from "../support/company.ts";
-import { count, expectEqual, look } from "../support/equal.ts";
-import { rewritten } from "../support/proxy.ts";
+import { aCompany, sync } from "../support/company/company.ts";
+import { count, expectEqual, look } from "../support/truth/equal.ts";
+import { rewritten } from "../support/company/proxy.ts";
 
 const columnsOf = (file: string, table: string) =>
   look(file, (db) => db.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table) as string[]);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
-import { aCompany, fastClock, sync, testRateLimiter, type Company } from "../support/company.ts";
-import { count, expectEqual } from "../support/equal.ts";
-import { jsonReply, type Breakage, type Obstacle, type Reply } from "../support/proxy.ts";
-import { truthOf } from "../support/truth.ts";
+import { aCompany, fastClock, sync, testRateLimiter, type Company } from "../support/company/company.ts";
+import { count, expectEqual } from "../support/truth/equal.ts";
+import { jsonReply, type Breakage, type Obstacle, type Reply } from "../support/company/proxy.ts";
+import { truthOf } from "../support/truth/truth.ts";
 
 const minuteMs = 60_000;
 const unavailable = () => jsonReply(503, { message: "Service Unavailable" });

@@ -9,12 +9,12 @@ import type { MonthManifest } from "../../src/export/package/month-folder.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { openSnapshot } from "../../src/state/mirror-snapshot.ts";
-import { runCommand } from "../support/cli.ts";
-import { look } from "../support/compare.ts";
-import { aCompany, sync, type Company } from "../support/company.ts";
-import { writeServeConfig } from "../support/serve.ts";
-import { wound } from "../support/verify.ts";
-import { entriesOf } from "../support/zip.ts";
+import { runCommand } from "../support/program/cli.ts";
+import { look } from "../support/truth/compare.ts";
+import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { writeServeConfig } from "../support/program/serve.ts";
+import { wound } from "../support/verify/verify.ts";
+import { entriesOf } from "../support/export/zip.ts";
 
 async function aMirroredCompany(records = 25): Promise<Company> {
   const company = await aCompany({ records });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { aCompany, sync, type Company } from "../support/company.ts";
-import { count, look } from "../support/equal.ts";
-import { jsonReply, type Obstacle } from "../support/proxy.ts";
-import { truthOf } from "../support/truth.ts";
+import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { count, look } from "../support/truth/equal.ts";
+import { jsonReply, type Obstacle } from "../support/company/proxy.ts";
+import { truthOf } from "../support/truth/truth.ts";
 
 interface List {
   readonly data: Record<string, unknown>[];

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { readHealth } from "../../src/status/mirror-health.ts";
-import { aCompany, sync, type Company } from "../support/company.ts";
-import { differences } from "../support/compare.ts";
-import { count, expectEqual, expectReplayable, look } from "../support/equal.ts";
-import { jsonReply } from "../support/proxy.ts";
-import { publish, reading, rowsOf } from "../support/published.ts";
-import { ageOf, cents, daysBetween, grouped, monthOf, sum, units } from "../support/recount.ts";
-import { documentTables, floorOf, truthOf } from "../support/truth.ts";
+import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { differences } from "../support/truth/compare.ts";
+import { count, expectEqual, expectReplayable, look } from "../support/truth/equal.ts";
+import { jsonReply } from "../support/company/proxy.ts";
+import { publish, reading, rowsOf } from "../support/export/published.ts";
+import { ageOf, cents, daysBetween, grouped, monthOf, sum, units } from "../support/export/recount.ts";
+import { documentTables, floorOf, truthOf } from "../support/truth/truth.ts";
 
 const reportDay = "2026-11-20";
 

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { sweptAt } from "../../src/state/sweeps.ts";
-import { look } from "../support/compare.ts";
-import { aCompany, sync, type Company } from "../support/company.ts";
-import { count, dump, expectEqual } from "../support/equal.ts";
+import { look } from "../support/truth/compare.ts";
+import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { count, dump, expectEqual } from "../support/truth/equal.ts";
 
 const startAtMs = Date.UTC(2026, 10, 20, 12);
 const quick = { quick: true, startAtMs };

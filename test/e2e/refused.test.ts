@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { aCompany, sync, type Company } from "../support/company.ts";
-import { count, dump, expectEqual } from "../support/equal.ts";
-import { lastPathOf, truthOf } from "../support/truth.ts";
-import { jsonReply, type Obstacle, type Reply } from "../support/proxy.ts";
+import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { count, dump, expectEqual } from "../support/truth/equal.ts";
+import { lastPathOf, truthOf } from "../support/truth/truth.ts";
+import { jsonReply, type Obstacle, type Reply } from "../support/company/proxy.ts";
 
 /** Answers matching requests in the service's place. */
 function refuse(path: RegExp, status: number, message: string, from = 1): Obstacle {

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { endOf } from "../support/cli.ts";
-import { aCompany, type Company } from "../support/company.ts";
-import { expectEqual, expectReplayable } from "../support/equal.ts";
+import { endOf } from "../support/program/cli.ts";
+import { aCompany, type Company } from "../support/company/company.ts";
+import { expectEqual, expectReplayable } from "../support/truth/equal.ts";
 import {
   deliver,
   eventAbout,
@@ -15,7 +15,7 @@ import {
   startIn,
   wholeRuns,
   writeServeConfig,
-} from "../support/serve.ts";
+} from "../support/program/serve.ts";
 
 /** Runs the program, which must succeed. */
 async function succeed(company: Company, ...args: string[]): Promise<void> {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { aCompany, sync, type Company, type SyncOptions } from "../support/company.ts";
-import { count, expectEqual } from "../support/equal.ts";
-import { jsonReply } from "../support/proxy.ts";
-import { floorOf, spentOn, truthOf } from "../support/truth.ts";
+import { aCompany, sync, type Company, type SyncOptions } from "../support/company/company.ts";
+import { count, expectEqual } from "../support/truth/equal.ts";
+import { jsonReply } from "../support/company/proxy.ts";
+import { floorOf, spentOn, truthOf } from "../support/truth/truth.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { aCompany, sync, type Company } from "../support/company.ts";
-import { count, expectEqual, expectTombstonesTrue } from "../support/equal.ts";
-import { jsonReply } from "../support/proxy.ts";
-import { truthOf } from "../support/truth.ts";
+import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { count, expectEqual, expectTombstonesTrue } from "../support/truth/equal.ts";
+import { jsonReply } from "../support/company/proxy.ts";
+import { truthOf } from "../support/truth/truth.ts";
 
 const live = "SELECT count(*) FROM orders WHERE _deleted_at IS NULL";
 const orders = ({ sandbox }: Company) => [...(truthOf(sandbox).get("orders")?.keys() ?? [])].map(Number);

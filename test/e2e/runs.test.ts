@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { aCompany, sync } from "../support/company.ts";
-import { count, dump, expectEqual } from "../support/equal.ts";
-import { floorOf, truthOf, spentOn } from "../support/truth.ts";
+import { aCompany, sync } from "../support/company/company.ts";
+import { count, dump, expectEqual } from "../support/truth/equal.ts";
+import { floorOf, truthOf, spentOn } from "../support/truth/truth.ts";
 
 describe("a first run", () => {
   test("I11 leaves a mirror equal to the service, record by record and column by column", async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
-import { aCompany, scrubOf, sync, type Company, type SyncOptions } from "../support/company.ts";
-import { count, expectEqual, expectReplayable, look } from "../support/equal.ts";
-import { truthOf } from "../support/truth.ts";
+import { aCompany, scrubOf, sync, type Company, type SyncOptions } from "../support/company/company.ts";
+import { count, expectEqual, expectReplayable, look } from "../support/truth/equal.ts";
+import { truthOf } from "../support/truth/truth.ts";
 
 const dayMs = 24 * 3_600_000;
 const begunMs = Date.parse("2026-11-20T02:15:00Z");

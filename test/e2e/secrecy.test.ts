@@ -2,8 +2,8 @@ import type { ChildProcess } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { aCompany, sync, type Company } from "../support/company.ts";
-import { endOf, startSync, writeConfig } from "../support/crash.ts";
+import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { endOf, startSync, writeConfig } from "../support/crash/crash.ts";
 
 /** The token in every encoding it could have in a file. */
 function encodingsOf(token: string): string[] {

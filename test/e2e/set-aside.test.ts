@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { readHealth } from "../../src/status/mirror-health.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { aCompany, sync, type Company } from "../support/company.ts";
-import { count, expectEqual } from "../support/equal.ts";
-import { jsonReply } from "../support/proxy.ts";
-import { truthOf } from "../support/truth.ts";
+import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { count, expectEqual } from "../support/truth/equal.ts";
+import { jsonReply } from "../support/company/proxy.ts";
+import { truthOf } from "../support/truth/truth.ts";
 
 const forbidden = () => jsonReply(403, { message: "This action is unauthorized." });
 const invalid = () => jsonReply(422, { message: "The given data was invalid.", errors: { id: ["No."] } });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { mostSweeps } from "../../src/sync/context/limits.ts";
-import { aCompany, sync, type Company } from "../support/company.ts";
-import { count, expectEqual } from "../support/equal.ts";
-import { jsonReply, rewritten, type Reply } from "../support/proxy.ts";
+import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { count, expectEqual } from "../support/truth/equal.ts";
+import { jsonReply, rewritten, type Reply } from "../support/company/proxy.ts";
 
 const invoices = { resources: ["invoices", "document_payments"] };
 const deletions = "SELECT count(*) FROM _changes WHERE op = 'delete'";

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { workerStates } from "../../src/sync/event-worker/worker-status.ts";
 import { backupStep, reportStep } from "../../src/status/after-run-record.ts";
 import { createMetrics } from "../../src/status/render/metrics.ts";
-import { at, documentsOf, example } from "../support/examples.ts";
-import { lookedAtMs, companyView } from "../support/company-view.ts";
+import { at, documentsOf, example } from "../support/docs/examples.ts";
+import { lookedAtMs, companyView } from "../support/status/company-view.ts";
 
 interface Rule {
   readonly alert: string;

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { root, temporaryFolder } from "../support/cli.ts";
+import { root, temporaryFolder } from "../support/program/cli.ts";
 
 const textOf = (name: string) => readFileSync(path.join(root, name), "utf8");
 const { scripts } = JSON.parse(textOf("package.json")) as { scripts: Record<string, string> };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { commands } from "../../src/cli/commands/all-commands.ts";
 import { readCommandLine } from "../../src/cli/program/command-line.ts";
-import { at, documentsOf, example, examples, type Tree } from "../support/examples.ts";
+import { at, documentsOf, example, examples, type Tree } from "../support/docs/examples.ts";
 
 /** What a file passes to the program, in a line of a shell, a unit or a text. */
 const calls = [

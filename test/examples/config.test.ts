@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import type { Config } from "../../src/config/config.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { at, documentsOf, example, examples } from "../support/examples.ts";
+import { at, documentsOf, example, examples } from "../support/docs/examples.ts";
 
 const configs: Readonly<Record<string, string>> = {
   "config.yaml": example("config.yaml"),

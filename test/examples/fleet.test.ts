@@ -3,7 +3,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { commands } from "../../src/cli/commands/all-commands.ts";
 import { readCommandLine } from "../../src/cli/program/command-line.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { at, documentsOf, example, type Tree } from "../support/examples.ts";
+import { at, documentsOf, example, type Tree } from "../support/docs/examples.ts";
 
 const documents = documentsOf("kubernetes/fleet.yaml");
 const [secret, config] = documents;

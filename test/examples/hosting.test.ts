@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { commands } from "../../src/cli/commands/all-commands.ts";
 import { readCommandLine } from "../../src/cli/program/command-line.ts";
-import { root } from "../support/cli.ts";
-import { at, type Tree } from "../support/examples.ts";
+import { root } from "../support/program/cli.ts";
+import { at, type Tree } from "../support/docs/examples.ts";
 
 const hosting = path.join(root, ".github");
 const textOf = (name: string) => readFileSync(path.join(root, name), "utf8");

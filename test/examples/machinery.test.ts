@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { root, temporaryFolder } from "../support/cli.ts";
-import { at, documentsOf, example, examples, unitOf } from "../support/examples.ts";
+import { root, temporaryFolder } from "../support/program/cli.ts";
+import { at, documentsOf, example, examples, unitOf } from "../support/docs/examples.ts";
 
 /** `serve` drains for at most this long. */
 const drainS = 25;

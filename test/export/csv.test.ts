@@ -3,9 +3,9 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cellEnd, nullCell, type CellColumn } from "../../src/export/columns/cells.ts";
 import { csvHead, CsvWriter } from "../../src/export/csv/csv-writer.ts";
-import { exportOf, orderRecord } from "../support/export.ts";
-import { openHasty } from "../support/mirror.ts";
-import { putAs } from "../support/store.ts";
+import { exportOf, orderRecord } from "../support/export/export.ts";
+import { openHasty } from "../support/mirror/mirror.ts";
+import { putAs } from "../support/mirror/store.ts";
 
 type Value = string | number | bigint | boolean | null;
 

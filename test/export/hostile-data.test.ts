@@ -2,10 +2,10 @@ import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
-import { duckRows, exportOf } from "../support/export.ts";
-import { tempFolder } from "../support/mirror.ts";
-import { publish, reading, rowsOf } from "../support/published.ts";
-import { putAs, rows } from "../support/store.ts";
+import { duckRows, exportOf } from "../support/export/export.ts";
+import { tempFolder } from "../support/mirror/mirror.ts";
+import { publish, reading, rowsOf } from "../support/export/published.ts";
+import { putAs, rows } from "../support/mirror/store.ts";
 
 /** What a customer of the company may be called. */
 const names = [

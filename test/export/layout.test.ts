@@ -7,9 +7,9 @@ import { documentDate } from "../../src/export/plan/table-choice.ts";
 import { filePath } from "../../src/export/files/file-layout.ts";
 import { snapshotTables } from "../../src/store/snapshot/snapshot-tables.ts";
 import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
-import { duckRows, exportOf } from "../support/export.ts";
-import { manifestOf, openHasty, resources, tempFolder } from "../support/mirror.ts";
-import { put } from "../support/store.ts";
+import { duckRows, exportOf } from "../support/export/export.ts";
+import { manifestOf, openHasty, resources, tempFolder } from "../support/mirror/mirror.ts";
+import { put } from "../support/mirror/store.ts";
 
 const bill = schema.record({ id: schema.integer(), total: schema.decimal(), issuedOn: schema.date() });
 const bills = defineResource({

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parquetMetadataAsync } from "hyparquet";
 import { describe, expect, test } from "vitest";
-import { duckRows, duckTypes, exportOf, orderRecord } from "../support/export.ts";
-import { openHasty } from "../support/mirror.ts";
-import { putAs } from "../support/store.ts";
+import { duckRows, duckTypes, exportOf, orderRecord } from "../support/export/export.ts";
+import { openHasty } from "../support/mirror/mirror.ts";
+import { putAs } from "../support/mirror/store.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 
 async function parquetOf(mirror: Mirror, table: string, nested = false): Promise<string> {

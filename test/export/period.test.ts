@@ -3,9 +3,9 @@ import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
 import { monthBefore, periodOfMonth } from "../../src/export/plan/period.ts";
 import { periodLimit } from "../../src/export/plan/period-limit.ts";
 import { tablesOfManifest } from "../../src/store/snapshot/snapshot-tables.ts";
-import { exportOf } from "../support/export.ts";
-import { openHasty } from "../support/mirror.ts";
-import { rejectionOf } from "../support/store.ts";
+import { exportOf } from "../support/export/export.ts";
+import { openHasty } from "../support/mirror/mirror.ts";
+import { rejectionOf } from "../support/mirror/store.ts";
 
 const october = periodOfMonth("2026-10");
 

@@ -3,9 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
-import { exportOf, orderRecord } from "../support/export.ts";
-import { openHasty, tempFolder } from "../support/mirror.ts";
-import { put, putAs, rejectionOf, remove } from "../support/store.ts";
+import { exportOf, orderRecord } from "../support/export/export.ts";
+import { openHasty, tempFolder } from "../support/mirror/mirror.ts";
+import { put, putAs, rejectionOf, remove } from "../support/mirror/store.ts";
 import { Staging } from "../../src/export/files/staging.ts";
 
 const ann = { id: 1, name: "Ann", email: null, score: 0.5 };

@@ -6,10 +6,10 @@ import { connectStore, type ObjectStore } from "../../src/export/s3/object-store
 import { readAccess, readTarget } from "../../src/export/s3/target.ts";
 import { uploadExport } from "../../src/export/s3/upload.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { exportOf, orderRecord } from "../support/export.ts";
-import { openHasty, tempFolder } from "../support/mirror.ts";
-import { startS3 } from "../support/s3-server.ts";
-import { errorOf, put, putAs, rejectionOf } from "../support/store.ts";
+import { exportOf, orderRecord } from "../support/export/export.ts";
+import { openHasty, tempFolder } from "../support/mirror/mirror.ts";
+import { startS3 } from "../support/export/s3-server.ts";
+import { errorOf, put, putAs, rejectionOf } from "../support/mirror/store.ts";
 
 const keys = { AWS_ACCESS_KEY_ID: "S3RVER", AWS_SECRET_ACCESS_KEY: "S3RVER" };
 

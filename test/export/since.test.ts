@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { exportOf, orderRecord } from "../support/export.ts";
-import { openHasty } from "../support/mirror.ts";
-import { jsonLines } from "../support/cli.ts";
-import { putAs, rejectionOf, remove } from "../support/store.ts";
+import { exportOf, orderRecord } from "../support/export/export.ts";
+import { openHasty } from "../support/mirror/mirror.ts";
+import { jsonLines } from "../support/program/cli.ts";
+import { putAs, rejectionOf, remove } from "../support/mirror/store.ts";
 
 type Line = Record<string, unknown>;
 

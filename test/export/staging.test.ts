@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
-import { recordDiskOrder } from "../support/disk-order.ts";
-import { exportOf } from "../support/export.ts";
-import { openHasty } from "../support/mirror.ts";
-import { put } from "../support/store.ts";
+import { recordDiskOrder } from "../support/crash/disk-order.ts";
+import { exportOf } from "../support/export/export.ts";
+import { openHasty } from "../support/mirror/mirror.ts";
+import { put } from "../support/mirror/store.ts";
 
 test("each file is on the disk before it gets its name, its folder after it, and the manifest comes last", async () => {
   const mirror = await openHasty();

@@ -9,10 +9,10 @@ import type { ExportRequest } from "../../src/export/plan/export-request.ts";
 import { columnName, createRowXml, excelDate } from "../../src/export/xlsx/cell-xml.ts";
 import { sheetName } from "../../src/export/xlsx/workbook-parts.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { exportOf } from "../support/export.ts";
-import { openHasty, tempFolder } from "../support/mirror.ts";
-import { put } from "../support/store.ts";
-import { entriesOf } from "../support/zip.ts";
+import { exportOf } from "../support/export/export.ts";
+import { openHasty, tempFolder } from "../support/mirror/mirror.ts";
+import { put } from "../support/mirror/store.ts";
+import { entriesOf } from "../support/export/zip.ts";
 
 interface Workbook {
   readonly file: string;

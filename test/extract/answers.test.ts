@@ -8,7 +8,7 @@ import {
   readObject,
   readParts,
 } from "../../src/extract/answers.ts";
-import { resourceOf } from "../support/mirror.ts";
+import { resourceOf } from "../support/mirror/mirror.ts";
 
 const bytes = (text: string) => Buffer.from(text);
 

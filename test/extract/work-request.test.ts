@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parentIdOf, recordOf, requestFor } from "../../src/extract/work-request.ts";
 import { childTarget, pageTarget, recordTarget, type WorkItem } from "../../src/state/work-item.ts";
-import { resourceOf } from "../support/mirror.ts";
+import { resourceOf } from "../support/mirror/mirror.ts";
 
 function work(more: Partial<WorkItem>): WorkItem {
   const row: WorkItem = {

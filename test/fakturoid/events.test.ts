@@ -5,9 +5,9 @@ import { startStandIn } from "../../connectors/fakturoid/sandbox/stand-in.ts";
 import { fakturoid } from "../../connectors/fakturoid/fakturoid.ts";
 import { isSecret, readDelivery, readHead, readStored } from "../../src/webhook/ingest/delivery.ts";
 import { createEventEvaluator } from "../../src/webhook/ingest/follow-ups.ts";
-import { look } from "../support/compare.ts";
-import { memoryFolder } from "../support/open-company.ts";
-import { endServe, portToKeep, startServe } from "../support/serve-process.ts";
+import { look } from "../support/truth/compare.ts";
+import { memoryFolder } from "../support/company/open-company.ts";
+import { endServe, portToKeep, startServe } from "../support/program/serve-process.ts";
 
 const secret = "a-long-random-text-0123456789";
 const form = fakturoid.webhooks?.deliveries ?? { kind: "signed" as const };

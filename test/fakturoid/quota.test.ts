@@ -4,7 +4,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import { statusQuestion } from "../../src/daemon/status-question.ts";
 import { readStatus } from "../../src/status/read-status.ts";
-import { openForTest, type Account } from "../support/open-account.ts";
+import { openForTest, type Account } from "../support/company/open-account.ts";
 
 /** How the month stands, by a connection of its own, as another process sees it. */
 async function month(one: Account) {

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { fakturoid } from "../../connectors/fakturoid/fakturoid.ts";
 import { knownFakturoid } from "../../connectors/fakturoid/known-fakturoid.ts";
-import { look } from "../support/compare.ts";
-import { complaints, load } from "../support/config.ts";
-import { openForTest, type Account } from "../support/open-account.ts";
+import { look } from "../support/truth/compare.ts";
+import { complaints, load } from "../support/connector/config.ts";
+import { openForTest, type Account } from "../support/company/open-account.ts";
 
 const live = ({ files }: Account, table: string): number[] =>
   look(files.mirror, (db) =>

@@ -3,7 +3,7 @@ import { quickLists } from "../../src/sync/plan/quick-reads.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { resourceNamed, type EventRule } from "../../src/connector/connector-manifest.ts";
 import { pathOf, type Resource } from "../../src/connector/resource.ts";
-import { allFields, columnsOf } from "../support/connector.ts";
+import { allFields, columnsOf } from "../support/connector/connector.ts";
 
 const named = (name: string) => resourceNamed(manifest, name);
 const names = manifest.resources.map((one) => one.name);

@@ -3,8 +3,8 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { slovak } from "../../connectors/fintoro/translations/slovak.ts";
 import { translatedHeading } from "../../src/connector/translation.ts";
 import { deletedRecords, tablesOfManifest, viewTable } from "../../src/store/snapshot/snapshot-tables.ts";
-import { exportOf } from "../support/export.ts";
-import { openHasty } from "../support/mirror.ts";
+import { exportOf } from "../support/export/export.ts";
+import { openHasty } from "../support/mirror/mirror.ts";
 
 const sheets = manifest.monthPackage?.sheets ?? [];
 const tables = [...tablesOfManifest(manifest), ...sheets.map(viewTable), deletedRecords];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Db } from "../../src/store/database.ts";
-import { emptyReport, rowsOf } from "../support/published.ts";
+import { emptyReport, rowsOf } from "../support/export/published.ts";
 
 /** The report's date is 2026-11-20. */
 const dueDate = (daysOverdue: number) =>

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { publishedCompany, sorted, type PublishedCompany } from "../support/published.ts";
-import * as re from "../support/recount.ts";
-import type { Dict } from "../support/recount.ts";
-import { testDay as today } from "../support/sandbox.ts";
-import type { Truth } from "../support/truth.ts";
+import { publishedCompany, sorted, type PublishedCompany } from "../support/export/published.ts";
+import * as re from "../support/export/recount.ts";
+import type { Dict } from "../support/export/recount.ts";
+import { testDay as today } from "../support/sandbox/sandbox.ts";
+import type { Truth } from "../support/truth/truth.ts";
 
 function goneFrom(truth: Truth): Record<string, string[]> {
   const ids = (table: string) => [...(truth.get(table)?.keys() ?? [])];

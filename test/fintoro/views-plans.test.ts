@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import type { Db } from "../../src/store/database.ts";
-import { emptyReport } from "../support/published.ts";
+import { emptyReport } from "../support/export/published.ts";
 
 interface Step {
   readonly parent: number;

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Db } from "../../src/store/database.ts";
-import { emptyReport, rowsOf } from "../support/published.ts";
-import * as re from "../support/recount.ts";
+import { emptyReport, rowsOf } from "../support/export/published.ts";
+import * as re from "../support/export/recount.ts";
 
 interface Line {
   readonly net: number;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Truth } from "../support/truth.ts";
-import { publishedCompany, type PublishedCompany } from "../support/published.ts";
-import * as re from "../support/recount.ts";
-import type { Dict } from "../support/recount.ts";
+import type { Truth } from "../support/truth/truth.ts";
+import { publishedCompany, type PublishedCompany } from "../support/export/published.ts";
+import * as re from "../support/export/recount.ts";
+import type { Dict } from "../support/export/recount.ts";
 
 /** Deletes some of each, and the client of an invoice that stays. */
 function goneFrom(truth: Truth): Record<string, string[]> {

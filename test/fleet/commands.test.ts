@@ -6,9 +6,9 @@ import { silentLog } from "../../src/base/logger.ts";
 import { CompaniesTable, type CompanyRow } from "../../src/fleet/postgres/tables/companies-table.ts";
 import { NodesTable } from "../../src/fleet/postgres/tables/nodes-table.ts";
 import { OwnersTable } from "../../src/fleet/postgres/tables/owners-table.ts";
-import { createTestInvocation, jsonLines, runCommand, temporaryFolder } from "../support/cli.ts";
-import { connectNode, describeWithPostgres, freshDatabase } from "../support/postgres.ts";
-import { eventually } from "../support/serve.ts";
+import { createTestInvocation, jsonLines, runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { connectNode, describeWithPostgres, freshDatabase } from "../support/postgres/databases.ts";
+import { eventually } from "../support/program/serve.ts";
 
 const companies = `companies:
   acme: { token: "\${env:ACME}" }

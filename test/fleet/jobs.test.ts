@@ -2,9 +2,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { JobEngine, type Job, type JobKind } from "../../src/fleet/jobs/job-engine.ts";
 import { readWaitingJobs } from "../../src/fleet/jobs/job-facts.ts";
-import { recordingLog } from "../support/terminal.ts";
-import { connectNode, describeWithPostgres, freshDatabase } from "../support/postgres.ts";
-import { within } from "../support/fleet-worker.ts";
+import { recordingLog } from "../support/terminal/terminal.ts";
+import { connectNode, describeWithPostgres, freshDatabase } from "../support/postgres/databases.ts";
+import { within } from "../support/fleet/worker.ts";
 
 /** The engine of a node on a database of its own, or on that of another one. */
 async function anEngine({

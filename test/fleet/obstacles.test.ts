@@ -2,9 +2,14 @@ import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { jsonLines, root, runCommand, runProgram, temporaryFolder } from "../support/cli.ts";
-import { connectNode, describeWithPostgres, freshDatabase, ownServer } from "../support/postgres.ts";
-import { guardedRole } from "../support/postgres-server.ts";
+import { jsonLines, root, runCommand, runProgram, temporaryFolder } from "../support/program/cli.ts";
+import {
+  connectNode,
+  describeWithPostgres,
+  freshDatabase,
+  ownServer,
+} from "../support/postgres/databases.ts";
+import { guardedRole } from "../support/postgres/server.ts";
 
 const companies = `companies: { acme: { token: "\${env:ACME}" } }\n`;
 const fleet = `fleet: { postgres: "\${env:DATABASE_URL}", snapshots: s3://bucket/mirrors }\n`;
@@ -123,7 +128,7 @@ describeWithPostgres("what keeps an operator from the fleet", () => {
     ["pg-boss", "add --all"],
   ])("the package %s is not installed: how to add it", async (name, line) => {
     const url = await freshDatabase();
-    const hook = new URL("../support/without-packages.ts", import.meta.url).href;
+    const hook = new URL("../support/program/without-packages.ts", import.meta.url).href;
     const { code, stderr } = await runProgram([path.join(root, "src/main.ts"), "fleet", ...line.split(" ")], {
       file: `--import=${hook}`,
       cwd: temporaryFolder({ "config.yaml": companies + fleet }),

@@ -2,8 +2,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
 import { JobEngine } from "../../src/fleet/jobs/job-engine.ts";
 import { ScheduledRuns } from "../../src/fleet/jobs/scheduled-runs.ts";
-import { recordingLog } from "../support/terminal.ts";
-import { connectNode, describeWithPostgres, freshDatabase } from "../support/postgres.ts";
+import { recordingLog } from "../support/terminal/terminal.ts";
+import { connectNode, describeWithPostgres, freshDatabase } from "../support/postgres/databases.ts";
 
 const zone = "Asia/Kathmandu";
 

@@ -4,9 +4,9 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import type { FleetStore } from "../../src/fleet/store/fleet-store.ts";
 import { openFleetStore } from "../../src/fleet/store/open-store.ts";
-import { aFleetStore, aRight, storeKinds } from "../support/fleet-store.ts";
-import { tempFolder } from "../support/mirror.ts";
-import { errorOf, rejectionOf } from "../support/store.ts";
+import { aFleetStore, aRight, storeKinds } from "../support/fleet/store.ts";
+import { tempFolder } from "../support/mirror/mirror.ts";
+import { errorOf, rejectionOf } from "../support/mirror/store.ts";
 
 const signal = new AbortController().signal;
 

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import type { Dict } from "../support/truth.ts";
+import type { Dict } from "../support/truth/truth.ts";
 
 /** One thing about a record that is not as it should be. */
 export interface Alteration {

@@ -3,12 +3,19 @@ import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import * as fc from "fast-check";
-import { differences, look, rowDifferences, type Db } from "../support/compare.ts";
-import { nativeIdOf } from "../support/json.ts";
-import { localDamage } from "../support/local-check.ts";
-import { memoryFolder, openCompany, sync, type Company } from "../support/open-company.ts";
-import { jsonReply, rewritten, type Obstacle, type Reply } from "../support/proxy.ts";
-import { expectedRow, idOf, truthOf, type Dict, type TrueRecord, type Truth } from "../support/truth.ts";
+import { differences, look, rowDifferences, type Db } from "../support/truth/compare.ts";
+import { nativeIdOf } from "../support/json/json.ts";
+import { localDamage } from "../support/mirror/local-check.ts";
+import { memoryFolder, openCompany, sync, type Company } from "../support/company/open-company.ts";
+import { jsonReply, rewritten, type Obstacle, type Reply } from "../support/company/proxy.ts";
+import {
+  expectedRow,
+  idOf,
+  truthOf,
+  type Dict,
+  type TrueRecord,
+  type Truth,
+} from "../support/truth/truth.ts";
 import { alteration, alteredKey, alteredText, type Alteration } from "./altered-records.ts";
 import { fuzzTarget } from "./fuzz-target.ts";
 

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { stringify } from "yaml";
 import { MirrorError } from "../../src/base/errors.ts";
 import type { LoadedConfig } from "../../src/config/load.ts";
-import { load } from "../support/config.ts";
+import { load } from "../support/connector/config.ts";
 import { pureTarget } from "./fuzz-target.ts";
 
 const example = readFileSync(new URL("../../config.example.yaml", import.meta.url), "utf8");

@@ -8,11 +8,11 @@ import { systemClock } from "../../src/base/clock.ts";
 import { exportTables } from "../../src/export/export-tables.ts";
 import type { ExportRequest } from "../../src/export/plan/export-request.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
-import { duckRows, duckTypes } from "../support/export.ts";
-import { decompress } from "../support/export-unzstd.ts";
-import { ratioOf, sameRatio } from "../support/json.ts";
-import { manifestOf } from "../support/mirror.ts";
-import { putAs } from "../support/store.ts";
+import { duckRows, duckTypes } from "../support/export/export.ts";
+import { decompress } from "../support/export/unzstd.ts";
+import { ratioOf, sameRatio } from "../support/json/json.ts";
+import { manifestOf } from "../support/mirror/mirror.ts";
+import { putAs } from "../support/mirror/store.ts";
 import { fuzzTarget } from "./fuzz-target.ts";
 import { sample, samples, sampleTable, type Sample } from "./sample-table.ts";
 

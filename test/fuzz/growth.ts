@@ -5,11 +5,11 @@ import path from "node:path";
 import * as fc from "fast-check";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { check, named } from "../support/local-check.ts";
-import { manifestOf } from "../support/mirror.ts";
-import { publish } from "../support/published.ts";
-import { order, person } from "../support/shop-records.ts";
-import { allChanges, liveRecords, putAs, remove, replay, row, rows } from "../support/store.ts";
+import { check, named } from "../support/mirror/local-check.ts";
+import { manifestOf } from "../support/mirror/mirror.ts";
+import { publish } from "../support/export/published.ts";
+import { order, person } from "../support/mirror/shop-records.ts";
+import { allChanges, liveRecords, putAs, remove, replay, row, rows } from "../support/mirror/store.ts";
 import { fuzzTarget } from "./fuzz-target.ts";
 
 const key = fc.oneof(

@@ -6,7 +6,7 @@ import type { JsonValue } from "../../src/json/literal.ts";
 import { parseLossless, stringifyLossless } from "../../src/json/lossless.ts";
 import { parsePrecisely } from "../../src/json/precise-parser.ts";
 import { maxDepth } from "../../src/json/scan.ts";
-import { damaged, damages } from "../support/damaged-bytes.ts";
+import { damaged, damages } from "../support/json/damaged-bytes.ts";
 import {
   asDoubles,
   extremeText,
@@ -16,7 +16,7 @@ import {
   readList,
   recordText,
   valueText,
-} from "../support/json.ts";
+} from "../support/json/json.ts";
 import { pureTarget } from "./fuzz-target.ts";
 
 /** What `read` gives, or the MirrorError it refuses with. Any other error is thrown on: that is the test. */

@@ -14,7 +14,7 @@ import { WorkQueue } from "../../src/state/work-queue.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
 import { CompanyIngest, type Ingest } from "../../src/webhook/ingest/ingest.ts";
 import { startServer } from "../../src/webhook/server/server.ts";
-import { eventText, keyringOf, post, secret, shopWithEvents, wire } from "../support/webhook.ts";
+import { eventText, keyringOf, post, secret, shopWithEvents, wire } from "../support/webhook/webhook.ts";
 import { fuzzTarget, type AtEnd } from "./fuzz-target.ts";
 import { bytesOf, connectionPlan, type ConnectionPlan } from "./request-bytes.ts";
 

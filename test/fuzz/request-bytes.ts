@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
-import { damaged, damages, type Damage } from "../support/damaged-bytes.ts";
-import { eventText, post, wire } from "../support/webhook.ts";
+import { damaged, damages, type Damage } from "../support/json/damaged-bytes.ts";
+import { eventText, post, wire } from "../support/webhook/webhook.ts";
 
 const rightStart = "POST /webhooks/acme";
 const otherStarts = [

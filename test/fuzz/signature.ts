@@ -7,8 +7,8 @@ import type { Delivery } from "../../src/state/inbox/inbox.ts";
 import type { Answer } from "../../src/webhook/ingest/delivery.ts";
 import type { Ingest } from "../../src/webhook/ingest/ingest.ts";
 import { Receiver } from "../../src/webhook/server/receiver.ts";
-import { natively } from "../support/json.ts";
-import { keyringOf, sign } from "../support/webhook.ts";
+import { natively } from "../support/json/json.ts";
+import { keyringOf, sign } from "../support/webhook/webhook.ts";
 import { pureTarget } from "./fuzz-target.ts";
 
 const nowSeconds = 1_772_323_200;

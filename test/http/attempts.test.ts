@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { RateLimitedError, UnavailableError } from "../../src/connector/service-errors.ts";
-import { get } from "../support/http-client.ts";
-import { failureOf, json, serviceWith } from "../support/http.ts";
+import { get } from "../support/http/http-client.ts";
+import { failureOf, json, serviceWith } from "../support/http/http.ts";
 
 const nowMs = () => Date.UTC(2026, 2, 1);
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { NetworkError, ProtocolError } from "../../src/connector/service-errors.ts";
-import { get, httpFor, lenientRateLimiter } from "../support/http-client.ts";
-import { failureOf, json, rawServiceWith, startService, untilTheEnd } from "../support/http.ts";
+import { get, httpFor, lenientRateLimiter } from "../support/http/http-client.ts";
+import { failureOf, json, rawServiceWith, startService, untilTheEnd } from "../support/http/http.ts";
 
 describe("the network", () => {
   // Fault: network | the connection is refused | a closed port in the service's place | tried three times with a plain message; each permit counts as lost

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { startLimiter, type LimiterKind } from "../support/simulated-budget.ts";
-import { get, realRateLimiter } from "../support/http-client.ts";
-import { json, serviceWith, type Answering } from "../support/http.ts";
+import { startLimiter, type LimiterKind } from "../support/rate-limit/simulated-budget.ts";
+import { get, realRateLimiter } from "../support/http/http-client.ts";
+import { json, serviceWith, type Answering } from "../support/http/http.ts";
 
 const windowMs = 1_500;
 const limit = 20;

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { ClockSkew, skewText } from "../../src/http/clock-skew.ts";
-import { WoundClock } from "../support/sandbox.ts";
+import { WoundClock } from "../support/sandbox/sandbox.ts";
 
 let clock: WoundClock;
 let skew: ClockSkew;

@@ -1,8 +1,8 @@
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { ProtocolError } from "../../src/connector/service-errors.ts";
-import { get } from "../support/http-client.ts";
-import { failureOf, jsonHead, serviceWith, type Answering } from "../support/http.ts";
+import { get } from "../support/http/http-client.ts";
+import { failureOf, jsonHead, serviceWith, type Answering } from "../support/http/http.ts";
 
 const serviceOnce = (answering: Answering) => serviceWith(answering, { attempts: 1 });
 

@@ -2,8 +2,8 @@ import { getEventListeners } from "node:events";
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
-import { get, lenientRateLimiter } from "../support/http-client.ts";
-import { failureOf, json, jsonHead, serviceWith } from "../support/http.ts";
+import { get, lenientRateLimiter } from "../support/http/http-client.ts";
+import { failureOf, json, jsonHead, serviceWith } from "../support/http/http.ts";
 
 /** Holds every answer until it is let go, so that a test decides the order of things. */
 function holding() {

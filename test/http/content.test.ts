@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ProtocolError } from "../../src/connector/service-errors.ts";
-import { get } from "../support/http-client.ts";
-import { failureOf, json, page, serviceWith } from "../support/http.ts";
+import { get } from "../support/http/http-client.ts";
+import { failureOf, json, page, serviceWith } from "../support/http/http.ts";
 
 describe("a 2xx answer of another kind than expected is a retryable error", () => {
   test("HTML with 200 is tried again, and the JSON after it taken", async () => {

@@ -7,8 +7,8 @@ import {
   UnauthenticatedError,
   type ServiceError,
 } from "../../src/connector/service-errors.ts";
-import { get } from "../support/http-client.ts";
-import { failureOf, json, serviceWith } from "../support/http.ts";
+import { get } from "../support/http/http-client.ts";
+import { failureOf, json, serviceWith } from "../support/http/http.ts";
 
 describe("any other answer becomes an error with its request id and a hint", () => {
   test.each([

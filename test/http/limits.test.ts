@@ -4,9 +4,16 @@ import { createGzip, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { NetworkError, ProtocolError } from "../../src/connector/service-errors.ts";
 import type { HttpOptions } from "../../src/http/http-transport.ts";
-import { createDrivenClock } from "../support/rate-limit.ts";
-import { get, lenientRateLimiter } from "../support/http-client.ts";
-import { failureOf, json, jsonHead, rawServiceWith, serviceWith, type Answering } from "../support/http.ts";
+import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
+import { get, lenientRateLimiter } from "../support/http/http-client.ts";
+import {
+  failureOf,
+  json,
+  jsonHead,
+  rawServiceWith,
+  serviceWith,
+  type Answering,
+} from "../support/http/http.ts";
 
 /** Writes until the reader has gone or the size is reached; says how much it got rid of. */
 async function pour(answer: ServerResponse, sizeBytes: number): Promise<number> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ServiceRequest } from "../../src/connector/transport.ts";
-import { get, lenientRateLimiter } from "../support/http-client.ts";
-import { json, serviceWith } from "../support/http.ts";
+import { get, lenientRateLimiter } from "../support/http/http-client.ts";
+import { json, serviceWith } from "../support/http/http.ts";
 
 describe("a request", () => {
   test("goes to base_url and its path, with token, language and what it accepts", async () => {

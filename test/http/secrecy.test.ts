@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { ProtocolError } from "../../src/connector/service-errors.ts";
-import { get, lenientRateLimiter, recordingLog, testToken } from "../support/http-client.ts";
+import { get, lenientRateLimiter, recordingLog, testToken } from "../support/http/http-client.ts";
 import {
   failureOf,
   json,
@@ -10,7 +10,7 @@ import {
   startService,
   untilTheEnd,
   type Answering,
-} from "../support/http.ts";
+} from "../support/http/http.ts";
 
 const part = testToken.split("|")[1] ?? "";
 const forms = [

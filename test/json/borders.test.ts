@@ -4,7 +4,7 @@ import { decimalText, integerOf, jsonEquals, numberLiteral, NumberLiteral } from
 import { parseLossless } from "../../src/json/lossless.ts";
 import { describeCharacter } from "../../src/json/malformed.ts";
 import { maxDepth } from "../../src/json/scan.ts";
-import { asDoubles } from "../support/json.ts";
+import { asDoubles } from "../support/json/json.ts";
 
 const deep = (levels: number) => Buffer.from("[".repeat(levels) + "]".repeat(levels));
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { cutArray, cutList, cutObject, isEmptyObject, valueOf } from "../../src/json/cut.ts";
 import { maxDepth } from "../../src/json/scan.ts";
-import { refusal } from "../support/json.ts";
+import { refusal } from "../support/json/json.ts";
 
 const bytes = (text: string) => Buffer.from(text);
 const textsOf = (slices: Iterable<{ slice: Buffer }>) => [...slices].map(({ slice }) => slice.toString());

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { jsonTargets } from "../fuzz/json.ts";
-import { readList, refusal } from "../support/json.ts";
+import { readList, refusal } from "../support/json/json.ts";
 
 describe("for any JSON", () => {
   test("cutting a list and parsing its slices equals parsing the whole", () => jsonTargets.cutting.round());

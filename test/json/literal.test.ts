@@ -2,7 +2,7 @@ import { assert, property } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decimalText, integerOf, isExact, NumberLiteral, numberLiteral } from "../../src/json/literal.ts";
 import { stringifyLossless } from "../../src/json/lossless.ts";
-import { numberText, ratioOf, sameRatio } from "../support/json.ts";
+import { numberText, ratioOf, sameRatio } from "../support/json/json.ts";
 
 describe("a number literal", () => {
   test.each([

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { NumberLiteral, type JsonObject } from "../../src/json/literal.ts";
 import { assertUtf8, parseLossless } from "../../src/json/lossless.ts";
 import { maxDepth } from "../../src/json/scan.ts";
-import { refusal } from "../support/json.ts";
+import { refusal } from "../support/json/json.ts";
 
 describe("parsing without loss", () => {
   test("gives what JSON.parse gives where no number is lost, from bytes and from text", () => {

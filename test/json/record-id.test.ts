@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { cutArray, cutList, idOf } from "../../src/json/cut.ts";
-import { refusal } from "../support/json.ts";
+import { refusal } from "../support/json/json.ts";
 
 /** Both ways to it: of a record on its own, and of the same record in a list. */
 function idsOf(record: string): (string | null)[] {

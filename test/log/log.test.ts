@@ -3,7 +3,7 @@ import { MirrorError } from "../../src/base/errors.ts";
 import { Secret } from "../../src/base/secret.ts";
 import { UnavailableError } from "../../src/connector/service-errors.ts";
 import { logFormat, type AdjustableLog } from "../../src/log/log.ts";
-import { recordingLog } from "../support/terminal.ts";
+import { recordingLog } from "../support/terminal/terminal.ts";
 
 const token = "sk_live_0123456789";
 

@@ -5,7 +5,7 @@ import { withLines, withProgress } from "../../src/log/progress.ts";
 import { planText, progressBlock, progressLines } from "../../src/log/progress-text.ts";
 import { etaMs, progressFields, type ProgressView } from "../../src/log/progress-view.ts";
 import { createScreen } from "../../src/log/screen.ts";
-import { createTerminal, jumpingClock, recordingLog, resource, view } from "../support/terminal.ts";
+import { createTerminal, jumpingClock, recordingLog, resource, view } from "../support/terminal/terminal.ts";
 
 const plenty = { columns: 100, rows: 30, colour: false };
 

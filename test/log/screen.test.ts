@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { canDraw, createScreen, wantsColour } from "../../src/log/screen.ts";
-import { createTerminal } from "../support/terminal.ts";
+import { createTerminal } from "../support/terminal/terminal.ts";
 
 describe("a screen with a block", () => {
   test("scrolls lines above it and draws over it", () => {

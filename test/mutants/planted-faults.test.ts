@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { root } from "../support/cli.ts";
+import { root } from "../support/program/cli.ts";
 import { withFault } from "./project-copy.ts";
 import type { PlantedFault } from "./planted-fault.ts";
 import { plantedFaults } from "./planted-faults.ts";

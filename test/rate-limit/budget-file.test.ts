@@ -7,8 +7,8 @@ import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
 import { openBudgetFile, readBootId, type BudgetFile } from "../../src/rate-limit/budget-file.ts";
 import { coldState, type RateLimitState } from "../../src/rate-limit/state.ts";
 import type { RateLimitStore } from "../../src/rate-limit/state-store.ts";
-import { createDrivenClock } from "../support/rate-limit.ts";
-import { recordingLog } from "../support/http-client.ts";
+import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
+import { recordingLog } from "../support/http/http-client.ts";
 
 let folder = "";
 const stores: RateLimitStore[] = [];

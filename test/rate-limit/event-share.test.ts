@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { limiterKinds, simulate } from "../support/simulated-budget.ts";
-import { openedLedger } from "../support/rate-limit.ts";
+import { limiterKinds, simulate } from "../support/rate-limit/simulated-budget.ts";
+import { openedLedger } from "../support/rate-limit/rate-limit.ts";
 
 const awaited = { eventShare: 0.1 };
 /** The earliest end of a window that was opened at 0 is a second and a little before 60 s. */

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { limiterKinds, simulate, type Outcome } from "../support/simulated-budget.ts";
-import { openedLedger } from "../support/rate-limit.ts";
+import { limiterKinds, simulate, type Outcome } from "../support/rate-limit/simulated-budget.ts";
+import { openedLedger } from "../support/rate-limit/rate-limit.ts";
 
 const kinds = fc.constantFrom(...limiterKinds);
 const seeds = fc.integer({ min: 0, max: 1_000_000 });

@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import type { HttpStats } from "../../src/http/stats.ts";
-import { startLimiter } from "../support/simulated-budget.ts";
-import { json, serviceWith, type Answering } from "../support/http.ts";
+import { startLimiter } from "../support/rate-limit/simulated-budget.ts";
+import { json, serviceWith, type Answering } from "../support/http/http.ts";
 
 const windowMs = 1_500;
 const limit = 20;
@@ -29,7 +29,7 @@ function limitedService() {
 }
 
 function startProcess(baseUrl: string, requests: number) {
-  const script = fileURLToPath(new URL("../support/budget-process.ts", import.meta.url));
+  const script = fileURLToPath(new URL("../support/rate-limit/budget-process.ts", import.meta.url));
   const given = [baseUrl, join(folder, "acme.budget.db"), windowMs, limit, requests].map(String);
   const child = spawn(process.execPath, [script, ...given], { stdio: ["ignore", "pipe", "inherit"] });
   let output = "";

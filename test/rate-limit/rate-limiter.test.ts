@@ -4,8 +4,8 @@ import type { Lane } from "../../src/base/lane.ts";
 import { createRateLimiter, type RateLimiterOptions } from "../../src/rate-limit/rate-limiter.ts";
 import type { RateLimiter, Permit } from "../../src/rate-limit/permit.ts";
 import { createMemoryRateLimitStore, type RateLimitStore } from "../../src/rate-limit/state-store.ts";
-import { createDrivenClock } from "../support/rate-limit.ts";
-import { recordingLog } from "../support/http-client.ts";
+import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
+import { recordingLog } from "../support/http/http-client.ts";
 
 const silent = { limit: null, remaining: null, retryAfterS: null };
 const left = (remaining: number) => ({ limit: null, remaining, retryAfterS: null });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { applyAnswer } from "../../src/rate-limit/budget-answers.ts";
 import { accepted, easedCaution } from "../../src/rate-limit/refused-requests.ts";
 import { defaultRules } from "../../src/rate-limit/state.ts";
-import { aFlight, aState, aWindow, calm } from "../support/rate-limit.ts";
+import { aFlight, aState, aWindow, calm } from "../support/rate-limit/rate-limit.ts";
 
 const refuse = (state = aState(), flight = aFlight(), nowMs = 300, retryAfterS: number | null = 1) =>
   applyAnswer(state, flight, { status: 429, limit: null, remaining: 0, retryAfterS, nowMs }, defaultRules);

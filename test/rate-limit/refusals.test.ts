@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openedLedger, openLedger } from "../support/rate-limit.ts";
+import { openedLedger, openLedger } from "../support/rate-limit/rate-limit.ts";
 
 describe("429", () => {
   test.each([

@@ -2,8 +2,8 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decodeState, encodeState, type Origin } from "../../src/rate-limit/state-codec.ts";
 import { coldState, type RateLimitState } from "../../src/rate-limit/state.ts";
-import { limiterKinds, simulate } from "../support/simulated-budget.ts";
-import { openLedger, openedLedger } from "../support/rate-limit.ts";
+import { limiterKinds, simulate } from "../support/rate-limit/simulated-budget.ts";
+import { openLedger, openedLedger } from "../support/rate-limit/rate-limit.ts";
 
 const wallMs = 1_800_000_000_000;
 const at = (monotonicMs: number, more: Partial<Origin> = {}): Origin => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openedLedger, openLedger } from "../support/rate-limit.ts";
+import { openedLedger, openLedger } from "../support/rate-limit/rate-limit.ts";
 
 describe("a cold start", () => {
   test("sends one opener and waits for its answer", () => {

@@ -4,9 +4,9 @@ import { describe, expect, test } from "vitest";
 import type { PublishWay } from "../../src/report/publish-report.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import type { Db } from "../../src/store/database.ts";
-import { derivedAgain, manifestOf, openHasty } from "../support/mirror.ts";
-import { publish, reading } from "../support/published.ts";
-import { put, remove } from "../support/store.ts";
+import { derivedAgain, manifestOf, openHasty } from "../support/mirror/mirror.ts";
+import { publish, reading } from "../support/export/published.ts";
+import { put, remove } from "../support/mirror/store.ts";
 
 const manifest = manifestOf();
 

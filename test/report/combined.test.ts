@@ -3,9 +3,9 @@ import path from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
-import { runCommand, temporaryFolder } from "../support/cli.ts";
-import { reading, rowsOf } from "../support/published.ts";
-import { put } from "../support/store.ts";
+import { runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { reading, rowsOf } from "../support/export/published.ts";
+import { put } from "../support/mirror/store.ts";
 
 let folder: string;
 

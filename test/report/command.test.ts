@@ -5,11 +5,17 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { localDate } from "../../src/base/clock.ts";
 import { companyScopes } from "../../src/cli/mirror/company-scope.ts";
 import { afterRun } from "../../src/cli/runs/after-run.ts";
-import { commandThat, runCommand, runAct, createTestInvocation, temporaryFolder } from "../support/cli.ts";
+import {
+  commandThat,
+  runCommand,
+  runAct,
+  createTestInvocation,
+  temporaryFolder,
+} from "../support/program/cli.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { Runs } from "../../src/state/runs.ts";
-import { reading, rowsOf } from "../support/published.ts";
-import { put, putPreview } from "../support/store.ts";
+import { reading, rowsOf } from "../support/export/published.ts";
+import { put, putPreview } from "../support/mirror/store.ts";
 
 const config = (more = "") =>
   `data_dir: .\ncompanies:\n  acme: { token: "\${env:T}" }\n  other: { token: "\${env:T}" }\n${more}`;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { applicationId } from "../../src/report/report-file.ts";
 import { openSnapshot } from "../../src/state/mirror-snapshot.ts";
-import { publishedCompany, reading, rowsOf, type PublishedCompany } from "../support/published.ts";
+import { publishedCompany, reading, rowsOf, type PublishedCompany } from "../support/export/published.ts";
 
 describe("the published report", () => {
   let company: PublishedCompany;

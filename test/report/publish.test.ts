@@ -11,10 +11,10 @@ import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
-import { recordDiskOrder } from "../support/disk-order.ts";
-import { tempFolder } from "../support/mirror.ts";
-import { clockAt, publish, reading, rowsOf } from "../support/published.ts";
-import { put, putAs, rejectionOf, remove } from "../support/store.ts";
+import { recordDiskOrder } from "../support/crash/disk-order.ts";
+import { tempFolder } from "../support/mirror/mirror.ts";
+import { clockAt, publish, reading, rowsOf } from "../support/export/published.ts";
+import { put, putAs, rejectionOf, remove } from "../support/mirror/store.ts";
 
 /** A mirror with a few records of the real connector, some with unusual values. */
 async function aMirror() {

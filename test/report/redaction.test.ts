@@ -6,12 +6,18 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { checkRedaction } from "../../src/cli/program/check-redaction.ts";
 import type { RedactRule } from "../../src/store/snapshot/redaction.ts";
 import { rememberIdentity } from "../../src/sync/identity/pinned-identity.ts";
-import { runCommand, temporaryFolder } from "../support/cli.ts";
-import { load, minimal, complaint } from "../support/config.ts";
-import { duckRows, exportOf } from "../support/export.ts";
-import { publish, publishedCompany, reading, rowsOf, type PublishedCompany } from "../support/published.ts";
-import { putAs } from "../support/store.ts";
-import type { Dict } from "../support/recount.ts";
+import { runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { load, minimal, complaint } from "../support/connector/config.ts";
+import { duckRows, exportOf } from "../support/export/export.ts";
+import {
+  publish,
+  publishedCompany,
+  reading,
+  rowsOf,
+  type PublishedCompany,
+} from "../support/export/published.ts";
+import { putAs } from "../support/mirror/store.ts";
+import type { Dict } from "../support/export/recount.ts";
 
 let company: PublishedCompany;
 

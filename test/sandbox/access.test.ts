@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ask, get, openSandbox } from "../support/sandbox.ts";
+import { ask, get, openSandbox } from "../support/sandbox/sandbox.ts";
 
 const paths = [
   "/whoami",

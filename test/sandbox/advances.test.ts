@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Dict } from "../support/sandbox.ts";
-import { centsOf, partsOf, seededBooks, sumOf } from "../support/sandbox-books.ts";
+import type { Dict } from "../support/sandbox/sandbox.ts";
+import { centsOf, partsOf, seededBooks, sumOf } from "../support/sandbox/books.ts";
 
 const { table } = seededBooks(1_500);
 const receipts = () => table("invoices").filter(({ type }) => type === "payment_receipt");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { testDay, type Dict } from "../support/sandbox.ts";
-import { centsOf, partsOf, seededBooks, sumOf } from "../support/sandbox-books.ts";
+import { testDay, type Dict } from "../support/sandbox/sandbox.ts";
+import { centsOf, partsOf, seededBooks, sumOf } from "../support/sandbox/books.ts";
 
 const { books, table } = seededBooks(3_000);
 const documentTables = ["invoices", "credit_notes", "proformas", "orders", "quotations"];

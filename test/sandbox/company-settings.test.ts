@@ -1,5 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { fieldsOf, get, one, openSandbox, patch, post, put, remove, type Dict } from "../support/sandbox.ts";
+import {
+  fieldsOf,
+  get,
+  one,
+  openSandbox,
+  patch,
+  post,
+  put,
+  remove,
+  type Dict,
+} from "../support/sandbox/sandbox.ts";
 
 const account = { name: "Nový účet", iban: "SK31 1200 0000 1987 4263 7541", swift: "TATRSKBX", bankId: 23 };
 const warehouse = {

@@ -1,9 +1,9 @@
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
-import { runCommand } from "../support/cli.ts";
-import { openSandbox, type Dict } from "../support/sandbox.ts";
-import { openSink } from "../support/webhook-sink.ts";
+import { runCommand } from "../support/program/cli.ts";
+import { openSandbox, type Dict } from "../support/sandbox/sandbox.ts";
+import { openSink } from "../support/sandbox/webhook-sink.ts";
 
 async function opened() {
   const sink = await openSink();

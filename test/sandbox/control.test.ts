@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Invalid } from "../../connectors/fintoro/sandbox/rules/problems.ts";
-import { all, get, one, openSandbox, WoundClock, type Dict } from "../support/sandbox.ts";
+import { all, get, one, openSandbox, WoundClock, type Dict } from "../support/sandbox/sandbox.ts";
 
 const line = { name: "Práca", quantity: 1, unitPrice: 10, vatRate: 23 };
 

@@ -1,6 +1,16 @@
 import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
-import { fieldsOf, get, idOf, one, openSandbox, post, put, testDay, type Dict } from "../support/sandbox.ts";
+import {
+  fieldsOf,
+  get,
+  idOf,
+  one,
+  openSandbox,
+  post,
+  put,
+  testDay,
+  type Dict,
+} from "../support/sandbox/sandbox.ts";
 
 const back = { name: "Vrátené", quantity: 1, unitPrice: -40, vatRate: 23 };
 

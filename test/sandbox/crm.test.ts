@@ -11,7 +11,7 @@ import {
   put,
   remove,
   type Dict,
-} from "../support/sandbox.ts";
+} from "../support/sandbox/sandbox.ts";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 
 async function upload(sandbox: Sandbox, ...names: string[]): Promise<string[]> {

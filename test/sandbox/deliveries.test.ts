@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
 import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import type { SandboxOptions } from "../../connectors/fintoro/sandbox/sandbox-options.ts";
-import { get, openSandbox, post, put, remove, testDay, type Dict } from "../support/sandbox.ts";
-import { isSigned, openSink, type WebhookSink } from "../support/webhook-sink.ts";
+import { get, openSandbox, post, put, remove, testDay, type Dict } from "../support/sandbox/sandbox.ts";
+import { isSigned, openSink, type WebhookSink } from "../support/sandbox/webhook-sink.ts";
 
 /** Ids hang on the seed. */
 const firstClient = 101;

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import type { DeliveryShares } from "../../connectors/fintoro/sandbox/webhooks/delivery-faults.ts";
 import { parseShares } from "../../connectors/fintoro/sandbox/webhooks/delivery-faults.ts";
-import { openSandbox } from "../support/sandbox.ts";
-import { isSigned, openSink, type WebhookSink } from "../support/webhook-sink.ts";
+import { openSandbox } from "../support/sandbox/sandbox.ts";
+import { isSigned, openSink, type WebhookSink } from "../support/sandbox/webhook-sink.ts";
 
 const firstClient = 101;
 

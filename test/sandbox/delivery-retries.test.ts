@@ -2,8 +2,8 @@ import type { lookup } from "node:dns";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { Poster } from "../../connectors/fintoro/sandbox/webhooks/poster.ts";
-import { openSandbox, WoundClock } from "../support/sandbox.ts";
-import { isSigned, openSink, type Treatment } from "../support/webhook-sink.ts";
+import { openSandbox, WoundClock } from "../support/sandbox/sandbox.ts";
+import { isSigned, openSink, type Treatment } from "../support/sandbox/webhook-sink.ts";
 
 /** Ids hang on the seed. */
 const firstClient = 101;

@@ -11,8 +11,8 @@ import {
   remove,
   type Dict,
   typesOf,
-} from "../support/sandbox.ts";
-import { line, plainClient, stocked } from "../support/sandbox-trade.ts";
+} from "../support/sandbox/sandbox.ts";
+import { line, plainClient, stocked } from "../support/sandbox/trade.ts";
 
 describe("PUT", () => {
   test("writes the document anew: omitted fields are resolved, not kept", async () => {

@@ -1,6 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { all, fieldsOf, get, idOf, openSandbox, post, put, type Dict, typesOf } from "../support/sandbox.ts";
-import { line, plainClient } from "../support/sandbox-trade.ts";
+import {
+  all,
+  fieldsOf,
+  get,
+  idOf,
+  openSandbox,
+  post,
+  put,
+  type Dict,
+  typesOf,
+} from "../support/sandbox/sandbox.ts";
+import { line, plainClient } from "../support/sandbox/trade.ts";
 
 describe("the client of a document", () => {
   test("is matched by VAT id, country and business id, name and e-mail, name and street, in this order", async () => {

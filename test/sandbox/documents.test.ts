@@ -10,8 +10,8 @@ import {
   testDay,
   type Dict,
   typesOf,
-} from "../support/sandbox.ts";
-import { line, plainClient } from "../support/sandbox-trade.ts";
+} from "../support/sandbox/sandbox.ts";
+import { line, plainClient } from "../support/sandbox/trade.ts";
 
 describe("a new invoice", () => {
   test("needs a client and a line; all else is resolved", async () => {

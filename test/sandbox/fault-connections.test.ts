@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { describe, expect, test } from "vitest";
 import type { Fault } from "../../connectors/fintoro/sandbox/faults/service-fault.ts";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
-import { get, openSandbox } from "../support/sandbox.ts";
+import { get, openSandbox } from "../support/sandbox/sandbox.ts";
 
 const faulty = (fault: Fault) => openSandbox({ faults: [fault] });
 

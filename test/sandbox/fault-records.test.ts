@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Fault } from "../../connectors/fintoro/sandbox/faults/service-fault.ts";
-import { get, openSandbox, type Dict } from "../support/sandbox.ts";
+import { get, openSandbox, type Dict } from "../support/sandbox/sandbox.ts";
 
 const faulty = (fault: Fault) => openSandbox({ faults: [fault] });
 

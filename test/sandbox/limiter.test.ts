@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Limiter, type LimiterKind } from "../../connectors/fintoro/sandbox/service/limiter.ts";
-import { get, openSandbox, WoundClock } from "../support/sandbox.ts";
+import { get, openSandbox, WoundClock } from "../support/sandbox/sandbox.ts";
 
 const minute = 60_000;
 

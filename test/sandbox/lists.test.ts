@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { all, get, one, openSandbox, type Dict } from "../support/sandbox.ts";
+import { all, get, one, openSandbox, type Dict } from "../support/sandbox/sandbox.ts";
 
 describe("lists", () => {
   test("pages cover a list exactly once, and the paginator is right about each", async () => {

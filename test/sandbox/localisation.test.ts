@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { languages } from "../../connectors/fintoro/sandbox/lookups/languages.ts";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
-import { all, get, openSandbox, post, type Dict } from "../support/sandbox.ts";
+import { all, get, openSandbox, post, type Dict } from "../support/sandbox/sandbox.ts";
 
 const lookups = [
   "/countries",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { get, one, openSandbox, post, put, remove, type Dict } from "../support/sandbox.ts";
+import { get, one, openSandbox, post, put, remove, type Dict } from "../support/sandbox/sandbox.ts";
 
 const acme = {
   name: "Acme s. r. o.",

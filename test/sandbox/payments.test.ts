@@ -12,7 +12,7 @@ import {
   testDay,
   type Dict,
   typesOf,
-} from "../support/sandbox.ts";
+} from "../support/sandbox/sandbox.ts";
 
 async function invoice(sandbox: Sandbox, more: Dict = {}): Promise<Dict> {
   const clientId = (await one(sandbox, "/clients?type=person"))["id"];

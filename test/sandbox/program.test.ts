@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { endOf, firstLine, runProgram, startProgram } from "../support/cli.ts";
-import type { Dict } from "../support/sandbox.ts";
-import { isSigned, openSink } from "../support/webhook-sink.ts";
+import { endOf, firstLine, runProgram, startProgram } from "../support/program/cli.ts";
+import type { Dict } from "../support/sandbox/sandbox.ts";
+import { isSigned, openSink } from "../support/sandbox/webhook-sink.ts";
 
 async function started(...args: string[]) {
   const child = startProgram(["sandbox", "--json", ...args]);

@@ -10,8 +10,8 @@ import {
   remove,
   type Dict,
   typesOf,
-} from "../support/sandbox.ts";
-import { stocked, receipt } from "../support/sandbox-trade.ts";
+} from "../support/sandbox/sandbox.ts";
+import { stocked, receipt } from "../support/sandbox/trade.ts";
 
 describe("outbound receipts", () => {
   test("take no more than there is, counting a changed receipt's own share as there", async () => {

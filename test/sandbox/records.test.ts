@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { all, get, one, openSandbox, type Dict } from "../support/sandbox.ts";
+import { all, get, one, openSandbox, type Dict } from "../support/sandbox/sandbox.ts";
 
 describe("records", () => {
   test("a preview repeats its detail; lines, payments and notes stand in the detail only", async () => {

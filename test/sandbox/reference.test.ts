@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { allRoutes } from "../../connectors/fintoro/sandbox/routes/all-routes.ts";
-import { all, ask, get, one, openSandbox, post, testDay, type Dict } from "../support/sandbox.ts";
-import { Reference, referencePresent } from "../support/sandbox-reference.ts";
+import { all, ask, get, one, openSandbox, post, testDay, type Dict } from "../support/sandbox/sandbox.ts";
+import { Reference, referencePresent } from "../support/sandbox/reference.ts";
 
 /** Queries without which a list cannot be asked. */
 async function listQueries(sandbox: Sandbox, path: string): Promise<string[]> {

@@ -3,7 +3,7 @@ import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { parseRecords } from "../../connectors/fintoro/sandbox/sandbox-options.ts";
 import { volumesOf } from "../../connectors/fintoro/sandbox/seed/seed-plan.ts";
-import { all, get, openSandbox, post, type Dict } from "../support/sandbox.ts";
+import { all, get, openSandbox, post, type Dict } from "../support/sandbox/sandbox.ts";
 
 const kinds = ["/invoices", "/credit-notes", "/proformas", "/orders", "/quotations"];
 const everything = [

@@ -11,8 +11,8 @@ import {
   remove,
   type Dict,
   typesOf,
-} from "../support/sandbox.ts";
-import { stocked, receipt } from "../support/sandbox-trade.ts";
+} from "../support/sandbox/sandbox.ts";
+import { stocked, receipt } from "../support/sandbox/trade.ts";
 
 /** Millionths, so that sums are exact. */
 const exact = (value: unknown) => Math.round(Number(value) * 1e6);

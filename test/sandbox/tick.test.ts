@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Snapshot } from "../../connectors/fintoro/sandbox/control.ts";
-import { get, openSandbox, type Dict } from "../support/sandbox.ts";
-import { openSink } from "../support/webhook-sink.ts";
+import { get, openSandbox, type Dict } from "../support/sandbox/sandbox.ts";
+import { openSink } from "../support/sandbox/webhook-sink.ts";
 
 const cents = (value: unknown) => Math.round(Number(value) * 100);
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);

@@ -7,7 +7,7 @@ import {
 } from "../../connectors/fintoro/sandbox/model/catalogue.ts";
 import { Missing } from "../../connectors/fintoro/sandbox/rules/problems.ts";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
-import { openSandbox, typesOf, type Dict } from "../support/sandbox.ts";
+import { openSandbox, typesOf, type Dict } from "../support/sandbox/sandbox.ts";
 
 const received = ["received-invoices.paid", "received-receipts.paid"];
 const changing = eventTypes.filter((event) => !received.includes(event));

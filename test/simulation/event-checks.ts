@@ -5,10 +5,10 @@ import {
   provisionalMistakes,
   unreplayable,
   type Db,
-} from "../support/compare.ts";
-import { localDamage } from "../support/local-check.ts";
-import type { Company } from "../support/open-company.ts";
-import { documentTables, truthOf } from "../support/truth.ts";
+} from "../support/truth/compare.ts";
+import { localDamage } from "../support/mirror/local-check.ts";
+import type { Company } from "../support/company/open-company.ts";
+import { documentTables, truthOf } from "../support/truth/truth.ts";
 
 /** Differences between mirror and service; what only details show is compared after everything was read. */
 export function unequal(company: Company, read: "lists" | "everything"): string[] {

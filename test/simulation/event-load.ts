@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { seededRandom } from "../support/seeded-random.ts";
-import type { Company } from "../support/open-company.ts";
-import { jsonReply, type Breakage, type Reply } from "../support/proxy.ts";
-import { seededChoice, transientFaults, mutate, type SeededChoice } from "../support/scenario.ts";
+import type { Company } from "../support/company/open-company.ts";
+import { jsonReply, type Breakage, type Reply } from "../support/company/proxy.ts";
+import { seededChoice, transientFaults, mutate, type SeededChoice } from "../support/company/scenario.ts";
 
 /** What happens while `serve` runs; times in milliseconds. */
 export interface LoadOptions {

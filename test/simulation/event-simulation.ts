@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { seededRandom } from "../support/seeded-random.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
-import { openCompany, type Company } from "../support/open-company.ts";
-import { seededChoice, type SeededChoice } from "../support/scenario.ts";
+import { openCompany, type Company } from "../support/company/open-company.ts";
+import { seededChoice, type SeededChoice } from "../support/company/scenario.ts";
 import {
   endServe,
   portToKeep,
@@ -10,7 +10,7 @@ import {
   startServe,
   writeEventsConfig,
   type Process,
-} from "../support/serve-process.ts";
+} from "../support/program/serve-process.ts";
 import { startLoad } from "./event-load.ts";
 import { badLines, unequal, violations, waitingEvents } from "./event-checks.ts";
 import type { SimulationResult } from "./sync-simulation.ts";

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { differences, look } from "../support/compare.ts";
-import { openManyCompanies, processFacts, type ManyCompanies } from "../support/many-companies.ts";
-import { endServe, startProcess, startProbed, type Process } from "../support/serve-process.ts";
-import { askProbe } from "../support/stall.ts";
-import { truthOf } from "../support/truth.ts";
+import { differences, look } from "../support/truth/compare.ts";
+import { openManyCompanies, processFacts, type ManyCompanies } from "../support/company/many-companies.ts";
+import { endServe, startProcess, startProbed, type Process } from "../support/program/serve-process.ts";
+import { askProbe } from "../support/program/stall.ts";
+import { truthOf } from "../support/truth/truth.ts";
 import {
   judgeDescriptors,
   judgeHeap,

@@ -2,8 +2,14 @@ import type { LimiterKind } from "../../connectors/fintoro/sandbox/service/limit
 import { seededRandom } from "../support/seeded-random.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
-import { localDamage } from "../support/local-check.ts";
-import { differences, falseTombstones, look, provisionalMistakes, unreplayable } from "../support/compare.ts";
+import { localDamage } from "../support/mirror/local-check.ts";
+import {
+  differences,
+  falseTombstones,
+  look,
+  provisionalMistakes,
+  unreplayable,
+} from "../support/truth/compare.ts";
 import {
   testRateLimiter,
   fastClock,
@@ -11,10 +17,10 @@ import {
   sync,
   type Company,
   type SyncOptions,
-} from "../support/open-company.ts";
-import { seededChoice, transientFaults, mutate, type SeededChoice } from "../support/scenario.ts";
-import { jsonReply } from "../support/proxy.ts";
-import { documentTables, truthOf } from "../support/truth.ts";
+} from "../support/company/open-company.ts";
+import { seededChoice, transientFaults, mutate, type SeededChoice } from "../support/company/scenario.ts";
+import { jsonReply } from "../support/company/proxy.ts";
+import { documentTables, truthOf } from "../support/truth/truth.ts";
 
 /** What happened in the simulation of one seed, and which invariants broke. */
 export interface SimulationResult {

@@ -3,8 +3,8 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { migrate } from "../../src/store/migrations/migrate.ts";
 import { isAlive, DaemonCommands } from "../../src/state/daemon-commands.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
-import { tempFolder } from "../support/mirror.ts";
-import { startMs } from "../support/store.ts";
+import { tempFolder } from "../support/mirror/mirror.ts";
+import { startMs } from "../support/mirror/store.ts";
 
 const dayMs = 86_400_000;
 const asker = { atMs: startMs, pid: process.pid };

@@ -3,9 +3,9 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { EventIds } from "../../src/state/inbox/event-ids.ts";
-import { openShop, tempFolder } from "../support/mirror.ts";
-import { rows } from "../support/store.ts";
-import { about, openIngest, counted, deliveryOf, eventText } from "../support/webhook.ts";
+import { openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { rows } from "../support/mirror/store.ts";
+import { about, openIngest, counted, deliveryOf, eventText } from "../support/webhook/webhook.ts";
 
 const mostUnfiled = 4;
 const insert =

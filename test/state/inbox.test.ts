@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { openDatabase } from "../../src/store/database.ts";
 import { Inbox } from "../../src/state/inbox/inbox.ts";
 import { InboxView } from "../../src/state/inbox/inbox-view.ts";
-import { tempFolder } from "../support/mirror.ts";
-import { allChanges, rows, written } from "../support/store.ts";
+import { tempFolder } from "../support/mirror/mirror.ts";
+import { allChanges, rows, written } from "../support/mirror/store.ts";
 import {
   about,
   openIngest,
@@ -12,7 +12,7 @@ import {
   eventText,
   shopWithEvents,
   type OpenIngest,
-} from "../support/webhook.ts";
+} from "../support/webhook/webhook.ts";
 
 const nowMs = Date.UTC(2026, 2, 1, 12);
 const completion = { outcome: "updated", requestId: "req-1", at: "2026-03-01T12:00:01.000Z" } as const;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Lane } from "../../src/base/lane.ts";
 import { longestDelayMs, type NewWorkItem } from "../../src/state/work-item.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
-import { openHasty, openShop } from "../support/mirror.ts";
+import { openHasty, openShop } from "../support/mirror/mirror.ts";
 
 const nowMs = 1_000;
 const hourMs = 3_600_000;

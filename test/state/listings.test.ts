@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { RecordId } from "../../src/base/ids.ts";
 import { Listings, type EarlierReadings, type ListedPage } from "../../src/state/listings.ts";
-import { openShop, tempFolder } from "../support/mirror.ts";
-import { listing } from "../support/state-rows.ts";
-import { rows } from "../support/store.ts";
+import { openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { listing } from "../support/mirror/state-rows.ts";
+import { rows } from "../support/mirror/store.ts";
 
 const huge = 9_007_199_254_740_993n;
 const earlier: EarlierReadings = { ...listing, startedSeq: 9, ids: [1, huge], withoutId: 1 };

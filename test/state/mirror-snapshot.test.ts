@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { ReportView } from "../../src/connector/report-view.ts";
 import { openSnapshot, type Snapshot } from "../../src/state/mirror-snapshot.ts";
-import { manifestOf, openShop, resources, tempFolder } from "../support/mirror.ts";
+import { manifestOf, openShop, resources, tempFolder } from "../support/mirror/mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { assertReadable } from "../../src/store/migrations/migrate.ts";
-import { errorOf, put, remove } from "../support/store.ts";
+import { errorOf, put, remove } from "../support/mirror/store.ts";
 
 const view: ReportView = {
   name: "v_totals",

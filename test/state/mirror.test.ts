@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { Meta } from "../../src/state/meta.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
-import { openShop, tempFolder } from "../support/mirror.ts";
-import { person } from "../support/shop-records.ts";
-import { put, remove, rows, stampOf, startMs } from "../support/store.ts";
+import { openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { person } from "../support/mirror/shop-records.ts";
+import { put, remove, rows, stampOf, startMs } from "../support/mirror/store.ts";
 
 describe("the sequence", () => {
   // Fault: process | a crash after numbers were given | the sequence in the file and in memory | it never goes back behind a number that was stored (I3)

@@ -7,9 +7,9 @@ import { Changes } from "../../src/store/apply/change-reader.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { vacuumWhole } from "../../src/state/retention/prune-mirror.ts";
 import { Sizes } from "../../src/state/retention/sizes.ts";
-import { aFullShop, check, named, repair } from "../support/local-check.ts";
-import { manifestOf, openHasty, openShop, tempFolder } from "../support/mirror.ts";
-import { publish, reading, rowsOf } from "../support/published.ts";
+import { aFullShop, check, named, repair } from "../support/mirror/local-check.ts";
+import { manifestOf, openHasty, openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { publish, reading, rowsOf } from "../support/export/published.ts";
 import {
   changeDaily,
   dayMs,
@@ -20,10 +20,10 @@ import {
   stoppedClock,
   makeRuns,
   answersOf,
-} from "../support/prune.ts";
-import { dump } from "../support/compare.ts";
-import { errorOf, liveRecords, put, remove, rows, stampOf, written } from "../support/store.ts";
-import { about, deliveryOf, openIngest } from "../support/webhook.ts";
+} from "../support/mirror/prune.ts";
+import { dump } from "../support/truth/compare.ts";
+import { errorOf, liveRecords, put, remove, rows, stampOf, written } from "../support/mirror/store.ts";
+import { about, deliveryOf, openIngest } from "../support/webhook/webhook.ts";
 
 const changesFor = (days: number) => ({ changesMs: days * dayMs });
 const all = { runsMs: 1_000, inboxBodiesMs: 1_000, changesMs: 1_000 };

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { countOld } from "../../src/state/retention/old-rows.ts";
 import { Sizes } from "../../src/state/retention/sizes.ts";
 import { Runs } from "../../src/state/runs.ts";
-import { openHasty } from "../support/mirror.ts";
-import { changeDaily, dayMs, daysAgo, prune, makeRuns, answersOf } from "../support/prune.ts";
-import { rows } from "../support/store.ts";
+import { openHasty } from "../support/mirror/mirror.ts";
+import { changeDaily, dayMs, daysAgo, prune, makeRuns, answersOf } from "../support/mirror/prune.ts";
+import { rows } from "../support/mirror/store.ts";
 
 const all = { runsMs: 1_000, inboxBodiesMs: 1_000, changesMs: 1_000 };
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { Parents } from "../../src/state/parents.ts";
 import { Runs } from "../../src/state/runs.ts";
-import { openShop } from "../support/mirror.ts";
-import { person } from "../support/shop-records.ts";
-import { put, remove } from "../support/store.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { person } from "../support/mirror/shop-records.ts";
+import { put, remove } from "../support/mirror/store.ts";
 
 describe("parents spread over runs", () => {
   test("never listed ones come first, then the stalest; deleted ones not at all", async () => {

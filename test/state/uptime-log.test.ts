@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { heartbeatMs, UptimeLog } from "../../src/state/uptime-log.ts";
-import { openShop } from "../support/mirror.ts";
-import { rows } from "../support/store.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { rows } from "../support/mirror/store.ts";
 
 const t0 = Date.UTC(2026, 10, 21);
 

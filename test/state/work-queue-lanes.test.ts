@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { openHasty, openShop } from "../support/mirror.ts";
+import { openHasty, openShop } from "../support/mirror/mirror.ts";
 import type { NewWorkItem } from "../../src/state/work-item.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
-import { work as workOf } from "../support/state-rows.ts";
+import { work as workOf } from "../support/mirror/state-rows.ts";
 
 const nowMs = 1_000;
 const people = ["people"];

@@ -7,11 +7,11 @@ import { Alerter, readAlertState } from "../../src/status/alerts/alerter.ts";
 import { runAlertCommand } from "../../src/status/alerts/command-target.ts";
 import type { Alert } from "../../src/status/alerts/incidents.ts";
 import type { Condition } from "../../src/status/conditions.ts";
-import { begunAlert } from "../support/alert.ts";
-import { root, temporaryFolder } from "../support/cli.ts";
-import { loggingTo } from "../support/open-company.ts";
+import { begunAlert } from "../support/status/alert.ts";
+import { root, temporaryFolder } from "../support/program/cli.ts";
+import { loggingTo } from "../support/company/open-company.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { eventually } from "../support/serve.ts";
+import { eventually } from "../support/program/serve.ts";
 
 const noSignal = new AbortController().signal;
 const failed: Condition = {

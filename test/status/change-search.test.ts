@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { searchChanges, type ChangeQuestion } from "../../src/status/page/facts/changes/change-search.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { openShop } from "../support/mirror.ts";
-import { person } from "../support/shop-records.ts";
-import { put, remove } from "../support/store.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { person } from "../support/mirror/shop-records.ts";
+import { put, remove } from "../support/mirror/store.ts";
 
 const search = (mirror: Mirror, question: Partial<ChangeQuestion> = {}) =>
   searchChanges(mirror.db, { text: "", resource: null, beforeSeq: null, ...question });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { CompanyStatusView } from "../../src/status/company-status.ts";
 import { conditionsOf, defaultReadyLimits, spaceConditions } from "../../src/status/conditions.ts";
-import { companyView, lookedAtMs, service } from "../support/company-view.ts";
+import { companyView, lookedAtMs, service } from "../support/status/company-view.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

@@ -7,8 +7,8 @@ import { openDatabase } from "../../src/store/database.ts";
 import { readEventFacts, webhooksCover } from "../../src/status/event-status.ts";
 import { emptyReceiverNote, receiverNoteKey } from "../../src/status/receiver-note.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
-import { openShop, tempFolder } from "../support/mirror.ts";
-import { rows, startMs } from "../support/store.ts";
+import { openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { rows, startMs } from "../support/mirror/store.ts";
 
 const at = (ms: number) => new Date(startMs + ms).toISOString();
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { workerStates } from "../../src/sync/event-worker/worker-status.ts";
 import { createMetrics } from "../../src/status/render/metrics.ts";
 import type { CompanyStatusView } from "../../src/status/company-status.ts";
-import { lookedAtMs, service, companyView, waitingEvents } from "../support/company-view.ts";
+import { lookedAtMs, service, companyView, waitingEvents } from "../support/status/company-view.ts";
 
 const metrics = createMetrics("1.2.3");
 const counts = { strays: {}, strayRefusals: {}, droppedConnections: 0 };

@@ -4,10 +4,10 @@ import { Runs } from "../../src/state/runs.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { readLiveFacts } from "../../src/status/live-facts.ts";
 import { readHealth } from "../../src/status/mirror-health.ts";
-import { manifestOf, openShop, tempFolder } from "../support/mirror.ts";
-import { person } from "../support/shop-records.ts";
-import { put, remove, stampOf, startMs } from "../support/store.ts";
-import { childPage, page, runContextOf } from "../support/sync.ts";
+import { manifestOf, openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { person } from "../support/mirror/shop-records.ts";
+import { put, remove, stampOf, startMs } from "../support/mirror/store.ts";
+import { childPage, page, runContextOf } from "../support/mirror/run.ts";
 
 function at(ms: number): string {
   return new Date(startMs + ms).toISOString();

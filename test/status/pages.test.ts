@@ -3,8 +3,8 @@ import { systemClock } from "../../src/base/clock.ts";
 import { createPages } from "../../src/status/render/pages.ts";
 import type { CompanyStatusView } from "../../src/status/company-status.ts";
 import { startServer } from "../../src/webhook/server/server.ts";
-import { jumpingClock, recordingLog } from "../support/terminal.ts";
-import { lookedAtMs, service, companyView } from "../support/company-view.ts";
+import { jumpingClock, recordingLog } from "../support/terminal/terminal.ts";
+import { lookedAtMs, service, companyView } from "../support/status/company-view.ts";
 
 async function read(path: string, ...views: readonly CompanyStatusView[]) {
   const page = await createPages(() => views, jumpingClock(lookedAtMs), { version: "1.2.3" })[path]?.();

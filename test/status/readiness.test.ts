@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { defaultReadyLimits } from "../../src/status/conditions.ts";
 import { readinessOf } from "../../src/status/render/readiness.ts";
 import type { CompanyStatusView } from "../../src/status/company-status.ts";
-import { lookedAtMs, service, companyView, waitingEvents } from "../support/company-view.ts";
+import { lookedAtMs, service, companyView, waitingEvents } from "../support/status/company-view.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

@@ -8,10 +8,10 @@ import type { PageCompany } from "../../src/status/page/facts/company-facts.ts";
 import { StatusSite } from "../../src/status/page/status-site.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { startServer } from "../../src/webhook/server/server.ts";
-import { companyView } from "../support/company-view.ts";
-import { tempFolder } from "../support/mirror.ts";
-import { dial } from "../support/webhook.ts";
-import { recordingLog } from "../support/terminal.ts";
+import { companyView } from "../support/status/company-view.ts";
+import { tempFolder } from "../support/mirror/mirror.ts";
+import { dial } from "../support/webhook/webhook.ts";
+import { recordingLog } from "../support/terminal/terminal.ts";
 
 const token = "a-token-of-the-pages-0123";
 

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { openHasty, openShop, manifestOf, resourceOf, tempFolder } from "../support/mirror.ts";
+import { openHasty, openShop, manifestOf, resourceOf, tempFolder } from "../support/mirror/mirror.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { person } from "../support/shop-records.ts";
+import { person } from "../support/mirror/shop-records.ts";
 import {
   allChanges,
   liveRecords,
@@ -15,7 +15,7 @@ import {
   rows,
   startMs,
   written,
-} from "../support/store.ts";
+} from "../support/mirror/store.ts";
 
 function changeLines(mirror: Mirror): string[] {
   return allChanges(mirror).map(({ seq, resource, recordId, op }) => `${seq} ${op} ${resource} ${recordId}`);

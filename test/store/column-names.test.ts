@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openHasty, tempFolder } from "../support/mirror.ts";
-import { person } from "../support/shop-records.ts";
-import { put, row } from "../support/store.ts";
+import { openHasty, tempFolder } from "../support/mirror/mirror.ts";
+import { person } from "../support/mirror/shop-records.ts";
+import { put, row } from "../support/mirror/store.ts";
 
 const long = "k".repeat(99);
 

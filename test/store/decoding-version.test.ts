@@ -5,7 +5,7 @@ import { parseLossless } from "../../src/json/lossless.ts";
 import { cellValue } from "../../src/store/tables/cell-values.ts";
 import { decodingVersion, nullIfOdd, toRow } from "../../src/store/tables/row-decoder.ts";
 import { planTable, sqlTypes, type ColumnScalar } from "../../src/store/tables/table-plan.ts";
-import { resourceOf } from "../support/mirror.ts";
+import { resourceOf } from "../support/mirror/mirror.ts";
 
 /** Values as the service may send them. */
 const values = `7 -1.50 1e3 true 0 "12" "1.50" "1" "2026-03-01 12:00:00" "a" "" [] {}`.split(/ (?!12:)/);

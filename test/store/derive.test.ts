@@ -5,8 +5,15 @@ import * as schema from "../../src/connector/record-schema.ts";
 import type { Derived } from "../../src/store/apply/table-context.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
-import { derivedAgain, manifestOf, openHasty, openShop, resources, tempFolder } from "../support/mirror.ts";
-import { order as orderOf, person } from "../support/shop-records.ts";
+import {
+  derivedAgain,
+  manifestOf,
+  openHasty,
+  openShop,
+  resources,
+  tempFolder,
+} from "../support/mirror/mirror.ts";
+import { order as orderOf, person } from "../support/mirror/shop-records.ts";
 import {
   allChanges,
   liveRecords,
@@ -19,7 +26,7 @@ import {
   rows,
   stampOf,
   written,
-} from "../support/store.ts";
+} from "../support/mirror/store.ts";
 
 /** An order with two lines. */
 const order = (id: number, more: object = {}) =>

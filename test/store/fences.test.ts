@@ -3,9 +3,18 @@ import { describe, expect, test } from "vitest";
 import { Fences } from "../../src/store/apply/fences.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import type { ReadStamp } from "../../src/store/apply/read-stamp.ts";
-import { openHasty, openShop } from "../support/mirror.ts";
-import { person } from "../support/shop-records.ts";
-import { liveRecords, preview, put, putPreview, stampOf, remove, row, send } from "../support/store.ts";
+import { openHasty, openShop } from "../support/mirror/mirror.ts";
+import { person } from "../support/mirror/shop-records.ts";
+import {
+  liveRecords,
+  preview,
+  put,
+  putPreview,
+  stampOf,
+  remove,
+  row,
+  send,
+} from "../support/mirror/store.ts";
 
 const nameOf = (mirror: Mirror, id: number) => row(mirror, "people", id)?.["name"];
 

@@ -5,8 +5,8 @@ import type { Resource } from "../../src/connector/resource.ts";
 import * as schema from "../../src/connector/record-schema.ts";
 import type { NewColumn } from "../../src/store/tables/table-plan.ts";
 import { mostNewColumns } from "../../src/store/tables/unknown-columns.ts";
-import { manifestOf, openHasty, openShop, tempFolder } from "../support/mirror.ts";
-import { order, person } from "../support/shop-records.ts";
+import { manifestOf, openHasty, openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { order, person } from "../support/mirror/shop-records.ts";
 import {
   allChanges,
   liveRecords,
@@ -18,7 +18,7 @@ import {
   rows,
   startMs,
   written,
-} from "../support/store.ts";
+} from "../support/mirror/store.ts";
 
 /** The columns of a table besides those the connector gave it. */
 function grownColumns(mirror: Awaited<ReturnType<typeof openShop>>, table: string): unknown[] {

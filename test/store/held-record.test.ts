@@ -12,9 +12,9 @@ import {
 import { dataCells } from "../../src/store/apply/merge-rules.ts";
 import { toRow } from "../../src/store/tables/row-decoder.ts";
 import { planTable } from "../../src/store/tables/table-plan.ts";
-import { openHasty, resourceOf } from "../support/mirror.ts";
-import { order } from "../support/shop-records.ts";
-import { put, putPreview, remove, startMs } from "../support/store.ts";
+import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
+import { order } from "../support/mirror/shop-records.ts";
+import { put, putPreview, remove, startMs } from "../support/mirror/store.ts";
 
 const plan = planTable(resourceOf("orders"));
 const lines = [

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { lockHolder, takeWriterLock } from "../../src/store/writer-lock.ts";
-import { tempFolder } from "../support/mirror.ts";
-import { errorOf } from "../support/store.ts";
+import { tempFolder } from "../support/mirror/mirror.ts";
+import { errorOf } from "../support/mirror/store.ts";
 
-const holder = fileURLToPath(new URL("../support/hold-lock.ts", import.meta.url));
+const holder = fileURLToPath(new URL("../support/mirror/hold-lock.ts", import.meta.url));
 
 /** Another process that holds the lock. */
 async function holding(path: string): Promise<ChildProcess> {

@@ -11,9 +11,9 @@ import {
 import type { JsonObject } from "../../src/json/literal.ts";
 import { toRow } from "../../src/store/tables/row-decoder.ts";
 import { planTable } from "../../src/store/tables/table-plan.ts";
-import { openHasty, resourceOf } from "../support/mirror.ts";
-import { order, person } from "../support/shop-records.ts";
-import { put, putPreview, row, rows, send, stampOf, written } from "../support/store.ts";
+import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
+import { order, person } from "../support/mirror/shop-records.ts";
+import { put, putPreview, row, rows, send, stampOf, written } from "../support/mirror/store.ts";
 
 const plan = planTable(resourceOf("orders"));
 const decoded = (record: JsonObject) => ({ record, row: toRow(plan, record) });

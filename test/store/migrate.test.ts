@@ -9,8 +9,8 @@ import {
   type Migrations,
 } from "../../src/store/migrations/migrate.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
-import { openShop, tempFolder } from "../support/mirror.ts";
-import { errorOf, put, row } from "../support/store.ts";
+import { openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { errorOf, put, row } from "../support/mirror/store.ts";
 
 /** What a version to come may do: a table, a column and a change of what is there. */
 const later = [
@@ -105,7 +105,7 @@ describe("migrations", () => {
     async (when) => {
       const path = join(tempFolder(), "shop.db");
       if (when === "after the first") (await openShop({ path })).close();
-      const script = fileURLToPath(new URL("../support/migrate-and-die.ts", import.meta.url));
+      const script = fileURLToPath(new URL("../support/mirror/migrate-and-die.ts", import.meta.url));
       const { signal } = spawnSync(process.execPath, [script, path], { stdio: "inherit" });
       expect(signal).toBe("SIGKILL");
       const mirror = await openShop({ path });

@@ -3,9 +3,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { openMirror } from "../../src/state/mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
-import { look } from "../support/compare.ts";
-import { manifestOf, tempFolder } from "../support/mirror.ts";
-import { errorOf, put } from "../support/store.ts";
+import { look } from "../support/truth/compare.ts";
+import { manifestOf, tempFolder } from "../support/mirror/mirror.ts";
+import { errorOf, put } from "../support/mirror/store.ts";
 
 /** A mirror of somebody who holds its lock, with one record in its log. */
 async function owned() {

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openDatabase } from "../../src/store/database.ts";
-import { openHasty, openShop, tempFolder } from "../support/mirror.ts";
+import { openHasty, openShop, tempFolder } from "../support/mirror/mirror.ts";
 import {
   allChanges,
   liveRecords,
@@ -16,7 +16,7 @@ import {
   stampOf,
   startMs,
   written,
-} from "../support/store.ts";
+} from "../support/mirror/store.ts";
 
 const listed = (id: number, more: object = {}) => ({ id, number: "A", total: 1, ...more });
 const order = (id: number, more: object = {}) => ({

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { openShop } from "../support/mirror.ts";
-import { person } from "../support/shop-records.ts";
-import { put, putAs, rows } from "../support/store.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { person } from "../support/mirror/shop-records.ts";
+import { put, putAs, rows } from "../support/mirror/store.ts";
 
 const odd = (name: string) => ({ ...person(1, name), score: "many" });
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { openShop, tempFolder } from "../support/mirror.ts";
+import { openShop, tempFolder } from "../support/mirror/mirror.ts";
 import {
   allChanges,
   preview,
@@ -13,7 +13,7 @@ import {
   rows,
   startMs,
   written,
-} from "../support/store.ts";
+} from "../support/mirror/store.ts";
 
 const person = (id: number, name: string, more: object = {}) => ({
   id,

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { guardWrites } from "../../src/store/database.ts";
-import { openShop } from "../support/mirror.ts";
-import { person } from "../support/shop-records.ts";
-import { put, row } from "../support/store.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { person } from "../support/mirror/shop-records.ts";
+import { put, row } from "../support/mirror/store.ts";
 
 test("I1: a transaction that grew a table and was rolled back leaves the plan as it was also while nothing can be written", async () => {
   const mirror = await openShop();

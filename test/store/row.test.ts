@@ -5,7 +5,7 @@ import { parseLossless } from "../../src/json/lossless.ts";
 import { planTable, sqlTypes, type TablePlan } from "../../src/store/tables/table-plan.ts";
 import { OddValue, toRow, type Row } from "../../src/store/tables/row-decoder.ts";
 import { cellValue } from "../../src/store/tables/cell-values.ts";
-import { resourceOf } from "../support/mirror.ts";
+import { resourceOf } from "../support/mirror/mirror.ts";
 
 const ordersPlan = () => planTable(resourceOf("orders"));
 

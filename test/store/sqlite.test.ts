@@ -5,10 +5,10 @@ import { describe, expect, test, vi } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { Repository } from "../../src/store/repository.ts";
 import { databaseError, guarded, inTransaction, openDatabase } from "../../src/store/database.ts";
-import { manifestOf, openHasty, openShop, tempFolder } from "../support/mirror.ts";
+import { manifestOf, openHasty, openShop, tempFolder } from "../support/mirror/mirror.ts";
 import { openMirror } from "../../src/state/mirror.ts";
-import { person } from "../support/shop-records.ts";
-import { allChanges, errorOf, liveRecords, put, rejectionOf } from "../support/store.ts";
+import { person } from "../support/mirror/shop-records.ts";
+import { allChanges, errorOf, liveRecords, put, rejectionOf } from "../support/mirror/store.ts";
 
 describe("a writing connection", () => {
   test("really runs with synchronous=FULL over a write-ahead log", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { openHasty, openShop } from "../support/mirror.ts";
-import { person } from "../support/shop-records.ts";
-import { liveRecords, put, putAs, rows } from "../support/store.ts";
+import { openHasty, openShop } from "../support/mirror/mirror.ts";
+import { person } from "../support/mirror/shop-records.ts";
+import { liveRecords, put, putAs, rows } from "../support/mirror/store.ts";
 
 describe("I12: the stored JSON of a record", () => {
   test.each([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { openShop } from "../support/mirror.ts";
-import { person } from "../support/shop-records.ts";
-import { put, remove } from "../support/store.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { person } from "../support/mirror/shop-records.ts";
+import { put, remove } from "../support/mirror/store.ts";
 
 describe("questions about what the mirror holds", () => {
   test("live and deleted are counted apart, also where nothing is", async () => {

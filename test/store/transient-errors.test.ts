@@ -10,9 +10,9 @@ import {
   shareTurns,
 } from "../../src/store/transient-errors.ts";
 import { LoopTurns } from "../../src/store/loop-turns.ts";
-import { fastClock } from "../support/company.ts";
-import { openShop } from "../support/mirror.ts";
-import { loggingTo } from "../support/open-company.ts";
+import { fastClock } from "../support/company/company.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { loggingTo } from "../support/company/open-company.ts";
 import { VirtualClock } from "../support/virtual/virtual-clock.ts";
 
 const signal = new AbortController().signal;

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
-import { tempFolder } from "../support/mirror.ts";
-import { stampOf } from "../support/store.ts";
+import { tempFolder } from "../support/mirror/mirror.ts";
+import { stampOf } from "../support/mirror/store.ts";
 import path from "node:path";
 
 /** What differs() says of a preview, and which of its fields have no place anywhere. */

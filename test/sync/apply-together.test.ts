@@ -3,9 +3,9 @@ import { MirrorError } from "../../src/base/errors.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { applyTogether } from "../../src/sync/context/apply-together.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
-import { openShop } from "../support/mirror.ts";
-import { rows, stampOf } from "../support/store.ts";
-import { runContextOf } from "../support/sync.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { rows, stampOf } from "../support/mirror/store.ts";
+import { runContextOf } from "../support/mirror/run.ts";
 
 /** What an answer about one person does: it stores, counts and logs, and then may fail. */
 function personStep(run: RunContext, id: number, field: string, logged: string[], error?: Error) {

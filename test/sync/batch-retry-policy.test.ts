@@ -5,7 +5,7 @@ import type { WorkItem } from "../../src/state/work-item.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { OutageWatch } from "../../src/sync/retry/outage.ts";
 import { BatchRetryPolicy } from "../../src/sync/retry/retry-policy.ts";
-import { createDrivenClock } from "../support/rate-limit.ts";
+import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
 
 const away = () => new UnavailableError("503");
 

@@ -6,10 +6,10 @@ import { longestDelayMs, type WorkItem } from "../../src/state/work-item.ts";
 import type { AnswerContext, RunContext } from "../../src/sync/context/run-context.ts";
 import { probeRoute } from "../../src/sync/deletion/route-probe.ts";
 import { mayRemove } from "../../src/sync/deletion/mass-delete-guard.ts";
-import { openHasty, openShop, resourceOf } from "../support/mirror.ts";
-import { note, person } from "../support/shop-records.ts";
-import { put, row, stampOf, startMs } from "../support/store.ts";
-import { childPage, detail, detailWork, leased, page, runContextOf, waiting } from "../support/sync.ts";
+import { openHasty, openShop, resourceOf } from "../support/mirror/mirror.ts";
+import { note, person } from "../support/mirror/shop-records.ts";
+import { put, row, stampOf, startMs } from "../support/mirror/store.ts";
+import { childPage, detail, detailWork, leased, page, runContextOf, waiting } from "../support/mirror/run.ts";
 
 const missing = "No query results for model [Person] 7";
 

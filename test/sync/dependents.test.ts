@@ -4,10 +4,10 @@ import type { WorkItem } from "../../src/state/work-item.ts";
 import type { Resource } from "../../src/connector/resource.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { queueDependents } from "../../src/sync/plan/dependents.ts";
-import { manifestOf, openHasty, resourceOf } from "../support/mirror.ts";
-import { note, order, person } from "../support/shop-records.ts";
-import { put, putPreview, remove, stampOf } from "../support/store.ts";
-import { detail, leased, page, runContextOf, waiting } from "../support/sync.ts";
+import { manifestOf, openHasty, resourceOf } from "../support/mirror/mirror.ts";
+import { note, order, person } from "../support/mirror/shop-records.ts";
+import { put, putPreview, remove, stampOf } from "../support/mirror/store.ts";
+import { detail, leased, page, runContextOf, waiting } from "../support/mirror/run.ts";
 
 const rules: readonly InvalidationRule[] = [
   { resource: "notes", dependent: "orders", by: { kind: "column", column: "person_id" } },

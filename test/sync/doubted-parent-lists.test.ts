@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { NotFoundError } from "../../src/connector/service-errors.ts";
 import { handleFailure } from "../../src/sync/apply/handle-failure.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
-import { openHasty, resourceOf } from "../support/mirror.ts";
-import { note, person } from "../support/shop-records.ts";
-import { put, row, stampOf } from "../support/store.ts";
-import { childPage, leased, runContextOf, waiting } from "../support/sync.ts";
+import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
+import { note, person } from "../support/mirror/shop-records.ts";
+import { put, row, stampOf } from "../support/mirror/store.ts";
+import { childPage, leased, runContextOf, waiting } from "../support/mirror/run.ts";
 
 /** The note's own route answers 404. */
 function ask(run: RunContext, id: number, reason: string): void {

@@ -8,11 +8,11 @@ import type { EngineOptions } from "../../src/sync/engine/engine-options.ts";
 import { Engine } from "../../src/sync/engine/engine.ts";
 import { OutageWatch } from "../../src/sync/retry/outage.ts";
 import { BatchRetryPolicy } from "../../src/sync/retry/retry-policy.ts";
-import { openShop } from "../support/mirror.ts";
-import { person } from "../support/shop-records.ts";
-import { work } from "../support/state-rows.ts";
-import { allChanges, put, rows } from "../support/store.ts";
-import { runContextOf, stillClock, waiting } from "../support/sync.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { person } from "../support/mirror/shop-records.ts";
+import { work } from "../support/mirror/state-rows.ts";
+import { allChanges, put, rows } from "../support/mirror/store.ts";
+import { runContextOf, stillClock, waiting } from "../support/mirror/run.ts";
 
 /** A service whose person 1 is always the same; `beforeSent` runs while the request waits for its permit. */
 function service(beforeSent: (asked: number) => void = () => undefined) {

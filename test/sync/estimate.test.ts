@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ForbiddenError, UnavailableError } from "../../src/connector/service-errors.ts";
 import type { ServiceRequest, Transport } from "../../src/connector/transport.ts";
 import { estimateRun } from "../../src/sync/plan/estimate.ts";
-import { resourceOf } from "../support/mirror.ts";
+import { resourceOf } from "../support/mirror/mirror.ts";
 
 const names = ["shop", "colours", "counters", "people", "orders", "receipts", "notes"];
 const all = names.map(resourceOf);

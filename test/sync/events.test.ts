@@ -4,11 +4,11 @@ import { dailyRemovals, runRemovals } from "../../src/sync/deletion/mass-delete-
 import { runRouteProofs, sharedRouteProofs } from "../../src/sync/deletion/route-probe.ts";
 import { removeRecord } from "../../src/sync/deletion/removal.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
-import { manifestOf, openShop, resourceOf } from "../support/mirror.ts";
-import { createDrivenClock } from "../support/rate-limit.ts";
-import { person } from "../support/shop-records.ts";
-import { put, stampOf, startMs } from "../support/store.ts";
-import { detail, leased, runContextOf, waiting } from "../support/sync.ts";
+import { manifestOf, openShop, resourceOf } from "../support/mirror/mirror.ts";
+import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
+import { person } from "../support/mirror/shop-records.ts";
+import { put, stampOf, startMs } from "../support/mirror/store.ts";
+import { detail, leased, runContextOf, waiting } from "../support/mirror/run.ts";
 
 const manifest: Manifest = {
   ...manifestOf(),

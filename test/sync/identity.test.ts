@@ -9,9 +9,9 @@ import { identify } from "../../src/sync/identity/identify.ts";
 import { judgeToken } from "../../src/sync/identity/judge-token.ts";
 import type { Identity } from "../../src/state/meta.ts";
 import { fingerprintOf, rememberIdentity } from "../../src/sync/identity/pinned-identity.ts";
-import { openShop } from "../support/mirror.ts";
+import { openShop } from "../support/mirror/mirror.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { put, remove } from "../support/store.ts";
+import { put, remove } from "../support/mirror/store.ts";
 
 const pinned: Identity = {
   name: "Acme",

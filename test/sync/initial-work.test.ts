@@ -4,11 +4,11 @@ import { addInitialWork, refreshLists } from "../../src/sync/plan/initial-work.t
 import { queueScrub } from "../../src/sync/plan/read-reasons.ts";
 import { useScrubDay } from "../../src/sync/plan/scrub-facts.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
-import { openShop } from "../support/mirror.ts";
-import { person } from "../support/shop-records.ts";
-import { work } from "../support/state-rows.ts";
-import { put, stampOf, remove, rows, startMs } from "../support/store.ts";
-import { childPage, page, runContextOf, waiting } from "../support/sync.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { person } from "../support/mirror/shop-records.ts";
+import { work } from "../support/mirror/state-rows.ts";
+import { put, stampOf, remove, rows, startMs } from "../support/mirror/store.ts";
+import { childPage, page, runContextOf, waiting } from "../support/mirror/run.ts";
 
 const child = (id: number) => `notes child:people:${id}:1 child parent`;
 

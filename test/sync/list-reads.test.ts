@@ -8,9 +8,9 @@ import {
   queueStaleList,
   queueSweepAgain,
 } from "../../src/sync/plan/list-reads.ts";
-import { openHasty, resourceOf } from "../support/mirror.ts";
-import { rows, stampOf, startMs } from "../support/store.ts";
-import { leased, runContextOf, waiting } from "../support/sync.ts";
+import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
+import { rows, stampOf, startMs } from "../support/mirror/store.ts";
+import { leased, runContextOf, waiting } from "../support/mirror/run.ts";
 
 async function aRun(): Promise<RunContext> {
   return runContextOf(await openHasty());

@@ -4,9 +4,9 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { mostSweeps } from "../../src/sync/context/limits.ts";
 import { removeRecord } from "../../src/sync/deletion/removal.ts";
 import { recordsAtOnce, applyList } from "../../src/sync/apply/list-answer.ts";
-import { openHasty, openShop } from "../support/mirror.ts";
-import { note, order, person } from "../support/shop-records.ts";
-import { put, stampOf, rows, startMs, written } from "../support/store.ts";
+import { openHasty, openShop } from "../support/mirror/mirror.ts";
+import { note, order, person } from "../support/mirror/shop-records.ts";
+import { put, stampOf, rows, startMs, written } from "../support/mirror/store.ts";
 import {
   childPage,
   detail,
@@ -16,7 +16,7 @@ import {
   runContextOf,
   stillClock,
   waiting,
-} from "../support/sync.ts";
+} from "../support/mirror/run.ts";
 
 const odd = (id: number) => ({ ...person(id), score: "many" });
 const at = (mirror: Mirror, ms: number) => stampOf(mirror, { receivedAtMs: startMs + ms });

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { mostDeadEnds, mostSweeps } from "../../src/sync/context/limits.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { removeRecord } from "../../src/sync/deletion/removal.ts";
-import { openShop, resourceOf } from "../support/mirror.ts";
-import { note, people, person } from "../support/shop-records.ts";
-import { put, rows, stampOf, startMs } from "../support/store.ts";
-import { childPage, page, runContextOf, waiting } from "../support/sync.ts";
+import { openShop, resourceOf } from "../support/mirror/mirror.ts";
+import { note, people, person } from "../support/mirror/shop-records.ts";
+import { put, rows, stampOf, startMs } from "../support/mirror/store.ts";
+import { childPage, page, runContextOf, waiting } from "../support/mirror/run.ts";
 
 const again = "people page::1 list sweep";
 

@@ -3,8 +3,8 @@ import { MirrorError } from "../../src/base/errors.ts";
 import { ForbiddenError, NetworkError, UnavailableError } from "../../src/connector/service-errors.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { mayPass, outageAfter, OutageWatch, type Outage } from "../../src/sync/retry/outage.ts";
-import { fastClock } from "../support/company.ts";
-import { loggingTo } from "../support/open-company.ts";
+import { fastClock } from "../support/company/company.ts";
+import { loggingTo } from "../support/company/open-company.ts";
 
 const minuteMs = 60_000;
 const longestOutageMs = 15 * minuteMs;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { removeRecord } from "../../src/sync/deletion/removal.ts";
-import { openShop, resourceOf } from "../support/mirror.ts";
-import { person } from "../support/shop-records.ts";
-import { preview, put, row, send } from "../support/store.ts";
-import { detail, detailWork, leased, page, runContextOf, waiting } from "../support/sync.ts";
+import { openShop, resourceOf } from "../support/mirror/mirror.ts";
+import { person } from "../support/mirror/shop-records.ts";
+import { preview, put, row, send } from "../support/mirror/store.ts";
+import { detail, detailWork, leased, page, runContextOf, waiting } from "../support/mirror/run.ts";
 
 const order = (id: number, number: string) => ({
   id,

@@ -4,10 +4,10 @@ import type { PageFacts } from "../../src/extract/page-facts.ts";
 import type { PagePayload } from "../../src/extract/work-request.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { addQuickWork, followQuickPage, quickLists } from "../../src/sync/plan/quick-reads.ts";
-import { manifestOf, openHasty, resourceOf, resources } from "../support/mirror.ts";
-import { order } from "../support/shop-records.ts";
-import { put, remove, rows, stampOf, startMs } from "../support/store.ts";
-import { runContextOf, waiting } from "../support/sync.ts";
+import { manifestOf, openHasty, resourceOf, resources } from "../support/mirror/mirror.ts";
+import { order } from "../support/mirror/shop-records.ts";
+import { put, remove, rows, stampOf, startMs } from "../support/mirror/store.ts";
+import { runContextOf, waiting } from "../support/mirror/run.ts";
 
 const params = { sortBy: "number" };
 const open = { param: "remark", values: ["unpaid", "late"], column: "remark" };

@@ -13,10 +13,10 @@ import {
   queueScrub,
   withdrawScrub,
 } from "../../src/sync/plan/read-reasons.ts";
-import { openHasty, resourceOf } from "../support/mirror.ts";
-import { note, person } from "../support/shop-records.ts";
-import { put, remove, rows, stampOf, startMs } from "../support/store.ts";
-import { leased, runContextOf, waiting } from "../support/sync.ts";
+import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
+import { note, person } from "../support/mirror/shop-records.ts";
+import { put, remove, rows, stampOf, startMs } from "../support/mirror/store.ts";
+import { leased, runContextOf, waiting } from "../support/mirror/run.ts";
 
 type Reason = Parameters<typeof queueRecord>[1];
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { EarlierReadings } from "../../src/state/listings.ts";
 import { judgeReading, nextStep, withPage, type PageEffect } from "../../src/sync/apply/reading.ts";
 import { mostIdlePages, mostTails } from "../../src/sync/context/limits.ts";
-import { listing } from "../support/state-rows.ts";
+import { listing } from "../support/mirror/state-rows.ts";
 
 const before = (ids: readonly number[], more: Partial<EarlierReadings> = {}): EarlierReadings => ({
   total: 5,

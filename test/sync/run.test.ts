@@ -8,9 +8,9 @@ import { runSync } from "../../src/sync/run/sync-run.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { openShop, resourceOf } from "../support/mirror.ts";
-import { rows, startMs } from "../support/store.ts";
-import { stillClock } from "../support/sync.ts";
+import { openShop, resourceOf } from "../support/mirror/mirror.ts";
+import { rows, startMs } from "../support/mirror/store.ts";
+import { stillClock } from "../support/mirror/run.ts";
 
 /** A shop named so, with these colours. */
 function service(name: string, colours: readonly object[], onColours = () => 0): Transport {

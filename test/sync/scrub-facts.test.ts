@@ -12,10 +12,10 @@ import {
   type ScrubQuestion,
 } from "../../src/sync/plan/scrub-facts.ts";
 import type { ScrubPlan } from "../../src/sync/plan/scrub-plan.ts";
-import { openHasty, resourceOf, resources } from "../support/mirror.ts";
-import { order, person } from "../support/shop-records.ts";
-import { put, stampOf, startMs } from "../support/store.ts";
-import { childPage, runContextOf } from "../support/sync.ts";
+import { openHasty, resourceOf, resources } from "../support/mirror/mirror.ts";
+import { order, person } from "../support/mirror/shop-records.ts";
+import { put, stampOf, startMs } from "../support/mirror/store.ts";
+import { childPage, runContextOf } from "../support/mirror/run.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

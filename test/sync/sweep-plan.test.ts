@@ -4,8 +4,8 @@ import { listAgeMs } from "../../src/sync/context/limits.ts";
 import { sweepKey } from "../../src/state/sweeps.ts";
 import { variantsOf } from "../../src/state/sweeps.ts";
 import { dueLists, listRequests, planSweeps, type Unfinished } from "../../src/sync/plan/sweep-plan.ts";
-import { resources, resourceOf } from "../support/mirror.ts";
-import { startMs } from "../support/store.ts";
+import { resources, resourceOf } from "../support/mirror/mirror.ts";
+import { startMs } from "../support/mirror/store.ts";
 
 const list = [resourceOf("people"), resourceOf("colours"), resourceOf("counters"), resourceOf("notes")];
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { applyCounted } from "../../src/sync/context/run-context.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
-import { openShop } from "../support/mirror.ts";
-import { runContextOf } from "../support/sync.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { runContextOf } from "../support/mirror/run.ts";
 
 describe("the tally", () => {
   test("counts each apply result once; stale counts as nothing", () => {

@@ -3,10 +3,10 @@ import { NotFoundError } from "../../src/connector/service-errors.ts";
 import type { WorkItem } from "../../src/state/work-item.ts";
 import { handleFailure } from "../../src/sync/apply/handle-failure.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
-import { openHasty, resourceOf } from "../support/mirror.ts";
-import { person } from "../support/shop-records.ts";
-import { put, stampOf, startMs } from "../support/store.ts";
-import { detail, runContextOf, stillClock } from "../support/sync.ts";
+import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
+import { person } from "../support/mirror/shop-records.ts";
+import { put, stampOf, startMs } from "../support/mirror/store.ts";
+import { detail, runContextOf, stillClock } from "../support/mirror/run.ts";
 
 const deleted = 200;
 const atOnce = 4;

@@ -10,9 +10,9 @@ import { WorkQueue } from "../../src/state/work-queue.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { judgeWalk } from "../../src/sync/apply/walked-list.ts";
 import { runSync } from "../../src/sync/run/sync-run.ts";
-import { manifestOf, openHasty, resourceOf } from "../support/mirror.ts";
+import { manifestOf, openHasty, resourceOf } from "../support/mirror/mirror.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { startMs } from "../support/store.ts";
+import { startMs } from "../support/mirror/store.ts";
 
 const dayMs = 24 * 3_600_000;
 const hourMs = 3_600_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { planWholeLists } from "../../src/sync/plan/whole-lists.ts";
-import { startMs } from "../support/store.ts";
+import { startMs } from "../support/mirror/store.ts";
 
 const dayMs = 24 * 3_600_000;
 

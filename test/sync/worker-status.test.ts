@@ -3,7 +3,7 @@ import { MirrorError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/logger.ts";
 import { NetworkError, UnauthenticatedError } from "../../src/connector/service-errors.ts";
 import { pauseMs, WorkerStatus } from "../../src/sync/event-worker/worker-status.ts";
-import { createDrivenClock } from "../support/rate-limit.ts";
+import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
 
 const minuteMs = 60_000;
 

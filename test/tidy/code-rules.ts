@@ -7,7 +7,7 @@ const longLines = 300;
 export const longFiles: readonly string[] = [
   "test/connector/drift.test.ts",
   "test/fintoro/manifest.test.ts",
-  "test/support/truth.ts",
+  "test/support/truth/truth.ts",
   "test/state/work-queue.test.ts",
 ];
 

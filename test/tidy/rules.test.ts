@@ -87,7 +87,7 @@ describe("layers: the rule bites", () => {
     expect(
       knowsNoConnector(importing("src/sync/run.ts", "../../connectors/fintoro/manifest.ts")),
     ).toHaveLength(1);
-    expect(knowsNoConnector(importing("src/main.ts", "../test/support/cli.ts"))).toHaveLength(1);
+    expect(knowsNoConnector(importing("src/main.ts", "../test/support/program/cli.ts"))).toHaveLength(1);
     expect(knowsNoConnector(importing("src/main.ts", "../connectors/fintoro/manifest.ts"))).toEqual([]);
   });
 

@@ -82,7 +82,7 @@ describe("layers", () => {
 
 describe("folders", () => {
   test("a folder holds at most 15 files, and a family of names is a folder", () => {
-    expect(smallFolders(product)).toEqual([]);
+    expect(smallFolders([...product, ...below("test/support/")])).toEqual([]);
     expect(noFamilies(product)).toEqual([]);
   });
 

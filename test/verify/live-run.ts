@@ -1,15 +1,15 @@
 import { parseArgs } from "node:util";
 import type { VerifyReport } from "../../src/verify/report.ts";
-import { LiveChanges } from "../support/live-changes.ts";
-import { openCompany, type Company } from "../support/open-company.ts";
+import { LiveChanges } from "../support/verify/live-changes.ts";
+import { openCompany, type Company } from "../support/company/open-company.ts";
 import {
   endServe,
   portToKeep,
   startProcess,
   startServe,
   writeEventsConfig,
-} from "../support/serve-process.ts";
-import { named } from "../support/verify.ts";
+} from "../support/program/serve-process.ts";
+import { named } from "../support/verify/verify.ts";
 
 /**
  * `--runs N --beside nothing|sync|serve --rate R --seed S`: N runs of `verify`, `--all` and `--sample 20` in turn, each a

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
-import { aCompany, sync } from "../support/company.ts";
-import { eventually, secret, serve, wholeRuns, writeServeConfig } from "../support/serve.ts";
-import { portToKeep } from "../support/serve-process.ts";
-import { LiveChanges } from "../support/live-changes.ts";
-import { named, verify } from "../support/verify.ts";
+import { aCompany, sync } from "../support/company/company.ts";
+import { eventually, secret, serve, wholeRuns, writeServeConfig } from "../support/program/serve.ts";
+import { portToKeep } from "../support/program/serve-process.ts";
+import { LiveChanges } from "../support/verify/live-changes.ts";
+import { named, verify } from "../support/verify/verify.ts";
 
 /** Time passes five times as fast: what the mirror gets to catch up is real time for the daemon. */
 const hasty: Clock = {

@@ -3,10 +3,10 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { verifyLocally } from "../../src/verify/local/verify-locally.ts";
-import { aCompany, sync, type Company } from "../support/company.ts";
-import { expectEqual, expectReplayable } from "../support/equal.ts";
-import { localDamage } from "../support/local-check.ts";
-import { stillClock } from "../support/sync.ts";
+import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { expectEqual, expectReplayable } from "../support/truth/equal.ts";
+import { localDamage } from "../support/mirror/local-check.ts";
+import { stillClock } from "../support/mirror/run.ts";
 
 /** Damages a synced mirror with SQL. */
 function wound({ file }: Company, sql: string): void {

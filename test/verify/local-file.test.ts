@@ -5,10 +5,10 @@ import { silentLog } from "../../src/base/logger.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { migrate, migrations } from "../../src/store/migrations/migrate.ts";
 import { verifyLocally } from "../../src/verify/local/verify-locally.ts";
-import { aFullShop } from "../support/local-check.ts";
-import { manifestOf, tempFolder } from "../support/mirror.ts";
-import { rejectionOf } from "../support/store.ts";
-import { stillClock } from "../support/sync.ts";
+import { aFullShop } from "../support/mirror/local-check.ts";
+import { manifestOf, tempFolder } from "../support/mirror/mirror.ts";
+import { rejectionOf } from "../support/mirror/store.ts";
+import { stillClock } from "../support/mirror/run.ts";
 
 function verify(path: string) {
   return verifyLocally(path, manifestOf(), { repair: true, clock: stillClock, log: silentLog });

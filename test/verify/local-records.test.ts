@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { aFullShop, check, named, order, person, repair } from "../support/local-check.ts";
-import { loggedChanges } from "../support/prune.ts";
-import { liveRecords, put, replay, rows, stampOf } from "../support/store.ts";
+import { aFullShop, check, named, order, person, repair } from "../support/mirror/local-check.ts";
+import { loggedChanges } from "../support/mirror/prune.ts";
+import { liveRecords, put, replay, rows, stampOf } from "../support/mirror/store.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 
 /** What was done, by SQL; what is named for it. */

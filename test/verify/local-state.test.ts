@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
 import { verifyLocally } from "../../src/verify/local/verify-locally.ts";
-import { aFullShop, check, named } from "../support/local-check.ts";
-import { rows } from "../support/store.ts";
-import { stillClock } from "../support/sync.ts";
-import { about, deliveryOf, shopWithEvents } from "../support/webhook.ts";
+import { aFullShop, check, named } from "../support/mirror/local-check.ts";
+import { rows } from "../support/mirror/store.ts";
+import { stillClock } from "../support/mirror/run.ts";
+import { about, deliveryOf, shopWithEvents } from "../support/webhook/webhook.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../src/webhook/keys/keyring.ts";

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { aCompany, sync, type Company } from "../support/company.ts";
-import { unreplayable } from "../support/compare.ts";
-import { expectEqual, expectTombstonesTrue } from "../support/equal.ts";
-import { seededChoice } from "../support/scenario.ts";
+import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { unreplayable } from "../support/truth/compare.ts";
+import { expectEqual, expectTombstonesTrue } from "../support/truth/equal.ts";
+import { seededChoice } from "../support/company/scenario.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { liveIds, named, verify, wound } from "../support/verify.ts";
-import { woundMany } from "../support/wounds.ts";
+import { liveIds, named, verify, wound } from "../support/verify/verify.ts";
+import { woundMany } from "../support/verify/wounds.ts";
 
 /**
  * I2: the change log gives the live rows. A row that was planted is deleted without an insert before, and what a lost

@@ -2,10 +2,10 @@ import { appendFileSync, existsSync, readFileSync, utimesSync } from "node:fs";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { commands } from "../../src/cli/commands/all-commands.ts";
-import { createTestInvocation, runCommand } from "../support/cli.ts";
-import { aCompany, sync, type Company } from "../support/company.ts";
-import { eventually, writeServeConfig } from "../support/serve.ts";
-import { named, verify, wound } from "../support/verify.ts";
+import { createTestInvocation, runCommand } from "../support/program/cli.ts";
+import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { eventually, writeServeConfig } from "../support/program/serve.ts";
+import { named, verify, wound } from "../support/verify/verify.ts";
 
 const comparedFile = ({ folder }: Company) => `${folder}/acme.compared.jsonl`;
 

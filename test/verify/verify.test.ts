@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { runCommand } from "../support/cli.ts";
-import { aCompany, sync } from "../support/company.ts";
+import { runCommand } from "../support/program/cli.ts";
+import { aCompany, sync } from "../support/company/company.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
-import { writeServeConfig } from "../support/serve.ts";
-import { truthOf } from "../support/truth.ts";
-import { verify, named, wound, liveIds } from "../support/verify.ts";
+import { writeServeConfig } from "../support/program/serve.ts";
+import { truthOf } from "../support/truth/truth.ts";
+import { verify, named, wound, liveIds } from "../support/verify/verify.ts";
 
 test("I11: an untouched mirror matches, with every detail and with a sample", async () => {
   const company = await aCompany({ records: "small" });

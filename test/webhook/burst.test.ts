@@ -11,8 +11,8 @@ import {
   eventText,
   post,
   wire,
-} from "../support/webhook.ts";
-import { rows } from "../support/store.ts";
+} from "../support/webhook/webhook.ts";
+import { rows } from "../support/mirror/store.ts";
 
 // Fault: webhook | fifty copies of one delivery at the same time | requests to the receiver | one inbox row and one read (I7)
 test("I7 fifty copies of one delivery at the same time are one inbox row and one read", async () => {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { acceptedSockets, aReceiver, counted, dial, post, wire } from "../support/webhook.ts";
+import { acceptedSockets, aReceiver, counted, dial, post, wire } from "../support/webhook/webhook.ts";
 
 const stubborn = ["nonsense\r\n\r\n", "CONNECT example.com:443 HTTP/1.1\r\nhost: x\r\n\r\n"];
 

@@ -12,7 +12,7 @@ import {
   sign,
   eventText,
   wire,
-} from "../support/webhook.ts";
+} from "../support/webhook/webhook.ts";
 
 /** A client that never closes its side, whatever the server does. */
 async function stubbornClient(port: number): Promise<Socket> {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import type { LogFields } from "../../src/base/logger.ts";
 import { Receiver } from "../../src/webhook/server/receiver.ts";
-import { about, deliveryOf, openIngest, post } from "../support/webhook.ts";
+import { about, deliveryOf, openIngest, post } from "../support/webhook/webhook.ts";
 
 /** Receives these events in one turn of the event loop; gives what the log then holds. */
 async function logged(texts: readonly string[]) {

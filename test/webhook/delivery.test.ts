@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isTimely, readDelivery, readHead, readStored } from "../../src/webhook/ingest/delivery.ts";
-import { deliveryOf, eventText } from "../support/webhook.ts";
+import { deliveryOf, eventText } from "../support/webhook/webhook.ts";
 
 const nowMs = Date.UTC(2026, 2, 1, 12) + 999;
 const now = Math.floor(nowMs / 1000);

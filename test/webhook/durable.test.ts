@@ -4,11 +4,11 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { tempFolder } from "../support/mirror.ts";
-import { about, aReceiver, counted, eventText, keyringOf, post, secret } from "../support/webhook.ts";
+import { tempFolder } from "../support/mirror/mirror.ts";
+import { about, aReceiver, counted, eventText, keyringOf, post, secret } from "../support/webhook/webhook.ts";
 
-const receiverProcess = new URL("../support/receiver-process.ts", import.meta.url);
-const lockProcess = new URL("../support/lock-process.ts", import.meta.url);
+const receiverProcess = new URL("../support/webhook/receiver-process.ts", import.meta.url);
+const lockProcess = new URL("../support/mirror/lock-process.ts", import.meta.url);
 
 /** A process of its own, once it has said its first line. */
 async function start(program: URL, ...args: string[]): Promise<{ child: ChildProcess; said: string }> {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { EventStream } from "../../src/webhook/server/event-streams.ts";
 import type { Site } from "../../src/webhook/server/site.ts";
-import { aReceiver, dial } from "../support/webhook.ts";
-import { eventually } from "../support/serve.ts";
+import { aReceiver, dial } from "../support/webhook/webhook.ts";
+import { eventually } from "../support/program/serve.ts";
 
 interface Followed {
   readonly site: Site;

@@ -9,7 +9,7 @@ import {
   post,
   wire,
   type ReceiverOptions,
-} from "../support/webhook.ts";
+} from "../support/webhook/webhook.ts";
 
 const broken = () => Promise.reject(new Error("no such table: secret_table"));
 const page = { status: 200, type: "text/plain", body: "fine\n" };

@@ -1,7 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { InboxView } from "../../src/state/inbox/inbox-view.ts";
-import { deliveryOf, about, openIngest, counted, eventText, type OpenIngest } from "../support/webhook.ts";
-import { allChanges, rows, written } from "../support/store.ts";
+import {
+  deliveryOf,
+  about,
+  openIngest,
+  counted,
+  eventText,
+  type OpenIngest,
+} from "../support/webhook/webhook.ts";
+import { allChanges, rows, written } from "../support/mirror/store.ts";
 
 const nowMs = Date.UTC(2026, 2, 1, 12);
 

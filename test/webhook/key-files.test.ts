@@ -13,8 +13,8 @@ import {
   type KeyFiles,
 } from "../../src/webhook/keys/key-files.ts";
 import { createKeyring, emptyKeyring } from "../../src/webhook/keys/keyring.ts";
-import { tempFolder } from "../support/mirror.ts";
-import { WoundClock } from "../support/sandbox.ts";
+import { tempFolder } from "../support/mirror/mirror.ts";
+import { WoundClock } from "../support/sandbox/sandbox.ts";
 
 let clock: WoundClock;
 let hook: string;

@@ -2,9 +2,9 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { Secret } from "../../src/base/secret.ts";
 import { createKeyring } from "../../src/webhook/keys/keyring.ts";
-import { WoundClock } from "../support/sandbox.ts";
-import { about, aReceiver, post, sign } from "../support/webhook.ts";
-import { openWebhookSetup } from "../support/webhooks-cli.ts";
+import { WoundClock } from "../support/sandbox/sandbox.ts";
+import { about, aReceiver, post, sign } from "../support/webhook/webhook.ts";
+import { openWebhookSetup } from "../support/webhook/webhooks-cli.ts";
 
 const dayMs = 86_400_000;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aReceiver, dial, post, wire } from "../support/webhook.ts";
+import { aReceiver, dial, post, wire } from "../support/webhook/webhook.ts";
 
 const pages = { "/metrics": () => ({ status: 200, type: "text/plain", body: "fine\n" }) };
 const pageHosts = () => ["mirror.internal.example.com"];

@@ -4,7 +4,7 @@ import {
   type DeliveryVerdict,
   type Refusal,
 } from "../../src/webhook/delivery-gap/refusal-watch.ts";
-import { WoundClock } from "../support/sandbox.ts";
+import { WoundClock } from "../support/sandbox/sandbox.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { forged, oneBody as body, refusals } from "../support/invalid-deliveries.ts";
+import { forged, oneBody as body, refusals } from "../support/webhook/invalid-deliveries.ts";
 import {
   about,
   aReceiver,
@@ -12,7 +12,7 @@ import {
   secret,
   sign,
   wire,
-} from "../support/webhook.ts";
+} from "../support/webhook/webhook.ts";
 
 const now = () => Math.floor(Date.now() / 1000);
 

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isSigned } from "../../src/webhook/ingest/delivery.ts";
-import { secret, sign } from "../support/webhook.ts";
+import { secret, sign } from "../support/webhook/webhook.ts";
 
 const body = Buffer.from('{"id":"evt-1"}');
 const good = sign(body);

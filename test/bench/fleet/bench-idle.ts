@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { processFacts } from "../../support/many-companies.ts";
-import { endServe, type Process } from "../../support/serve-process.ts";
+import { processFacts } from "../../support/company/many-companies.ts";
+import { endServe, type Process } from "../../support/program/serve-process.ts";
 import type { BenchResult } from "../result.ts";
 import { openHeldCompanies, type HeldCompanies } from "./held-companies.ts";
 import { openIdleFleet, type IdleFleet } from "./idle-fleet.ts";

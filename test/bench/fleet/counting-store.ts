@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, request, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { startS3 } from "../../support/s3-server.ts";
+import { startS3 } from "../../support/export/s3-server.ts";
 
 /** Requests to an object store since the last reset. */
 export interface StoreCounts {

@@ -3,9 +3,9 @@ import path from "node:path";
 import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
-import { memoryFolder } from "../../support/open-company.ts";
-import { startPostgres, type PostgresServer } from "../../support/postgres-server.ts";
-import { startProgram, type Process } from "../../support/serve-process.ts";
+import { memoryFolder } from "../../support/company/open-company.ts";
+import { startPostgres, type PostgresServer } from "../../support/postgres/server.ts";
+import { startProgram, type Process } from "../../support/program/serve-process.ts";
 import { countingSettings } from "./statement-count.ts";
 
 /** Companies in Postgres that nobody holds and that have nothing to do; no service is asked. */

@@ -1,4 +1,4 @@
-import type { ErrorRow } from "../../support/error-row.ts";
+import type { ErrorRow } from "../../support/program/error-row.ts";
 
 const twoCompanies = (baseUrl: string) =>
   `base_url: ${baseUrl}\ncompanies:\n  acme: { token: "\${env:TOKEN}" }\n  beta: { token: "\${env:TOKEN}" }\n`;

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { onTestFinished, vi } from "vitest";
-import { otherConfig, type ErrorRow } from "../../support/error-row.ts";
+import { otherConfig, type ErrorRow } from "../../support/program/error-row.ts";
 
 const whole = (text: string) => () => text;
 const secret = (reference: string) => whole(`companies:\n  acme: { token: "${reference}" }\n`);

@@ -4,8 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { startSandbox } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import { systemClock } from "../../../src/base/clock.ts";
-import { runCommand } from "../../support/cli.ts";
-import { configOf, rowToken, runRow, type ErrorRow, type ErrorStock } from "../../support/error-row.ts";
+import { runCommand } from "../../support/program/cli.ts";
+import {
+  configOf,
+  rowToken,
+  runRow,
+  type ErrorRow,
+  type ErrorStock,
+} from "../../support/program/error-row.ts";
 import { commandRows } from "./command-rows.ts";
 import { configRows } from "./config-rows.ts";
 import { fileRows } from "./file-rows.ts";

@@ -1,9 +1,9 @@
 import { cpSync, globSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { onTestFinished } from "vitest";
 import { openDatabase } from "../../../src/store/database.ts";
-import { mirrorName, type ErrorPlace, type ErrorRow } from "../../support/error-row.ts";
-import { startS3 } from "../../support/s3-server.ts";
-import { aSmallDisk, canMount } from "../../support/small-disk.ts";
+import { mirrorName, type ErrorPlace, type ErrorRow } from "../../support/program/error-row.ts";
+import { startS3 } from "../../support/export/s3-server.ts";
+import { aSmallDisk, canMount } from "../../support/crash/small-disk.ts";
 
 const aFile = { before: ({ write }: ErrorPlace) => write("books", "my books"), mirror: true } as const;
 async function backUp({ run }: ErrorPlace): Promise<void> {

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { onTestFinished } from "vitest";
 import { openDatabase } from "../../../src/store/database.ts";
 import { takeWriterLock } from "../../../src/store/writer-lock.ts";
-import { mirrorName, type ErrorPlace, type ErrorRow } from "../../support/error-row.ts";
+import { mirrorName, type ErrorPlace, type ErrorRow } from "../../support/program/error-row.ts";
 
 const aText = {
   before: ({ write }: ErrorPlace) => write(mirrorName, "a text and no database ".repeat(200)),

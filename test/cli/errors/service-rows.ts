@@ -1,4 +1,10 @@
-import { afterWhoami, always, configOf, briefOutage, type ErrorRow } from "../../support/error-row.ts";
+import {
+  afterWhoami,
+  always,
+  configOf,
+  briefOutage,
+  type ErrorRow,
+} from "../../support/program/error-row.ts";
 
 const sync = { command: "sync", config: briefOutage } as const;
 const at = (baseUrl: string) => () => configOf(baseUrl, briefOutage);

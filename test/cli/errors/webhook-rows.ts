@@ -1,4 +1,10 @@
-import { afterWhoami, always, configOf, otherConfig, type ErrorRow } from "../../support/error-row.ts";
+import {
+  afterWhoami,
+  always,
+  configOf,
+  otherConfig,
+  type ErrorRow,
+} from "../../support/program/error-row.ts";
 
 const at = (publicUrl: string) => (baseUrl: string) =>
   configOf(baseUrl, `    webhook: { secrets: ["\${file:hook}"], public_url: "${publicUrl}" }\n`);

@@ -1,4 +1,4 @@
-import { calls } from "../../support/client.ts";
+import { calls } from "../../support/http/client.ts";
 
 export const basicCalls = calls(
   { operation: "token.whoami", call: (client) => client.whoami(), sends: "GET /whoami" },

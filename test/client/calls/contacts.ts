@@ -1,4 +1,4 @@
-import { calls } from "../../support/client.ts";
+import { calls } from "../../support/http/client.ts";
 
 const note = { type: "note", metadata: { content: "Zavolať v pondelok 📞" } } as const;
 

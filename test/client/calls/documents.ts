@@ -1,4 +1,4 @@
-import { calls } from "../../support/client.ts";
+import { calls } from "../../support/http/client.ts";
 
 const line = { name: "Práca", unitPrice: 40, vatRate: 23, quantity: 2 };
 const kept = { ...line, uuid: "0198c2a0-0000-4000-8000-000000000001" };

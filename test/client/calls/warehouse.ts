@@ -1,4 +1,4 @@
-import { calls } from "../../support/client.ts";
+import { calls } from "../../support/http/client.ts";
 
 const warehouse = {
   name: "Sklad",

@@ -1,9 +1,9 @@
-import { program } from "../../support/process-env.ts";
+import { program } from "../../support/program/process-env.ts";
 import { hash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { openDatabase } from "../../../src/store/database.ts";
-import { endOf } from "../../support/cli.ts";
+import { endOf } from "../../support/program/cli.ts";
 import { startToDie, type CrashScenario } from "./crash-scenario.ts";
 import { changeMirror, clientsFolder, succeed } from "./publish-scenario.ts";
 

@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
-import { endOf, type Ended } from "../../support/cli.ts";
-import { memoryFolder } from "../../support/open-company.ts";
-import { processEnv } from "../../support/process-env.ts";
+import { endOf, type Ended } from "../../support/program/cli.ts";
+import { memoryFolder } from "../../support/company/open-company.ts";
+import { processEnv } from "../../support/program/process-env.ts";
 
-const preload = new URL("../../support/crash-points.ts", import.meta.url).href;
+const preload = new URL("../../support/crash/points.ts", import.meta.url).href;
 
 /** What one process does, and what must hold when it died at any of its points. */
 export interface CrashScenario {

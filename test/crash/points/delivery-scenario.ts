@@ -1,13 +1,13 @@
-import { program } from "../../support/process-env.ts";
+import { program } from "../../support/program/process-env.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { endOf } from "../../support/cli.ts";
-import { look } from "../../support/compare.ts";
-import { memoryFolder, openCompany, sync, type Company } from "../../support/open-company.ts";
-import { portToKeep, startServe, writeEventsConfig } from "../../support/serve-process.ts";
-import { eventText, post, secret, type Post } from "../../support/webhook.ts";
-import { truthOf } from "../../support/truth.ts";
+import { endOf } from "../../support/program/cli.ts";
+import { look } from "../../support/truth/compare.ts";
+import { memoryFolder, openCompany, sync, type Company } from "../../support/company/open-company.ts";
+import { portToKeep, startServe, writeEventsConfig } from "../../support/program/serve-process.ts";
+import { eventText, post, secret, type Post } from "../../support/webhook/webhook.ts";
+import { truthOf } from "../../support/truth/truth.ts";
 import { startToDie, type Attempt, type CrashScenario } from "./crash-scenario.ts";
 import { companyIn, inconsistencies, inequalities } from "./sync-scenario.ts";
 

@@ -1,9 +1,9 @@
-import { program } from "../../support/process-env.ts";
+import { program } from "../../support/program/process-env.ts";
 import { hash } from "node:crypto";
 import { cpSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
-import { endOf } from "../../support/cli.ts";
-import { namedFiles } from "../../support/export-crash.ts";
+import { endOf } from "../../support/program/cli.ts";
+import { namedFiles } from "../../support/crash/export.ts";
 import { differingNames, filesBelow, startToDie, type CrashScenario } from "./crash-scenario.ts";
 import { changeMirror, clientsFolder, succeed } from "./publish-scenario.ts";
 

@@ -4,13 +4,13 @@ import { fileURLToPath } from "node:url";
 import { openDatabase } from "../../../src/store/database.ts";
 import { appliedMigrations, migrations } from "../../../src/store/migrations/migrate.ts";
 import { inbox } from "../../../src/store/migrations/0002-inbox.ts";
-import { endOf } from "../../support/cli.ts";
-import { look } from "../../support/compare.ts";
-import { memoryFolder, openCompany, sync } from "../../support/open-company.ts";
+import { endOf } from "../../support/program/cli.ts";
+import { look } from "../../support/truth/compare.ts";
+import { memoryFolder, openCompany, sync } from "../../support/company/open-company.ts";
 import { startToDie, type CrashScenario } from "./crash-scenario.ts";
 import { companyIn, inconsistencies, inequalities } from "./sync-scenario.ts";
 
-const openAndClose = fileURLToPath(new URL("../../support/open-and-close.ts", import.meta.url));
+const openAndClose = fileURLToPath(new URL("../../support/mirror/open-and-close.ts", import.meta.url));
 
 /** What takes a mirror back to the tables that it had after the second migration. */
 const backwards = [

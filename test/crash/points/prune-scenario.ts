@@ -1,14 +1,14 @@
-import { program } from "../../support/process-env.ts";
+import { program } from "../../support/program/process-env.ts";
 import { appendFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
 import { checkLocally } from "../../../src/verify/local/check-locally.ts";
-import { endOf } from "../../support/cli.ts";
-import { count, dump } from "../../support/compare.ts";
-import { named } from "../../support/local-check.ts";
-import { loggedChanges, makeRuns, replayOver } from "../../support/prune.ts";
-import { liveRecords, put, remove } from "../../support/store.ts";
+import { endOf } from "../../support/program/cli.ts";
+import { count, dump } from "../../support/truth/compare.ts";
+import { named } from "../../support/mirror/local-check.ts";
+import { loggedChanges, makeRuns, replayOver } from "../../support/mirror/prune.ts";
+import { liveRecords, put, remove } from "../../support/mirror/store.ts";
 import { startToDie, type CrashScenario } from "./crash-scenario.ts";
 import { changeMirror, clientsFolder, succeed } from "./publish-scenario.ts";
 

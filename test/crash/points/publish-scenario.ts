@@ -1,13 +1,13 @@
-import { program } from "../../support/process-env.ts";
+import { program } from "../../support/program/process-env.ts";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import { openDatabase } from "../../../src/store/database.ts";
-import { endOf } from "../../support/cli.ts";
-import { dump } from "../../support/compare.ts";
-import { memoryFolder } from "../../support/open-company.ts";
-import { put } from "../../support/store.ts";
+import { endOf } from "../../support/program/cli.ts";
+import { dump } from "../../support/truth/compare.ts";
+import { memoryFolder } from "../../support/company/open-company.ts";
+import { put } from "../../support/mirror/store.ts";
 import { differingNames, filesBelow, runAgain, startToDie, type CrashScenario } from "./crash-scenario.ts";
 
 const reportOf = (folder: string) => path.join(folder, "acme.report.db");

@@ -13,13 +13,13 @@ import { SnapshotsTable, type SnapshotPointer } from "../../../src/fleet/postgre
 import { mirrorKey } from "../../../src/fleet/snapshot/snapshot-manifest.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
 import { openDatabase } from "../../../src/store/database.ts";
-import { endOf } from "../../support/cli.ts";
-import { startPostgres } from "../../support/postgres-server.ts";
-import { put } from "../../support/store.ts";
+import { endOf } from "../../support/program/cli.ts";
+import { startPostgres } from "../../support/postgres/server.ts";
+import { put } from "../../support/mirror/store.ts";
 import { filesBelow, startToDie, type CrashScenario } from "./crash-scenario.ts";
 import { changeMirror, clientsFolder, succeed } from "./publish-scenario.ts";
 
-const script = fileURLToPath(new URL("../../support/snapshot-process.ts", import.meta.url));
+const script = fileURLToPath(new URL("../../support/fleet/snapshot-process.ts", import.meta.url));
 
 /**
  * A node that makes a snapshot, or restores the published one over a mirror with a log that no process closed.

@@ -1,14 +1,14 @@
-import { program } from "../../support/process-env.ts";
+import { program } from "../../support/program/process-env.ts";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
-import { differences, falseTombstones, look, unreplayable } from "../../support/compare.ts";
-import { endOf } from "../../support/cli.ts";
-import { writeConfig } from "../../support/crash.ts";
-import { localDamage } from "../../support/local-check.ts";
-import { memoryFolder, openCompany, sync, type Company } from "../../support/open-company.ts";
-import { mutate, seededChoice } from "../../support/scenario.ts";
+import { differences, falseTombstones, look, unreplayable } from "../../support/truth/compare.ts";
+import { endOf } from "../../support/program/cli.ts";
+import { writeConfig } from "../../support/crash/crash.ts";
+import { localDamage } from "../../support/mirror/local-check.ts";
+import { memoryFolder, openCompany, sync, type Company } from "../../support/company/open-company.ts";
+import { mutate, seededChoice } from "../../support/company/scenario.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
-import { truthOf } from "../../support/truth.ts";
+import { truthOf } from "../../support/truth/truth.ts";
 import { startToDie, type Attempt, type CrashScenario } from "./crash-scenario.ts";
 
 /** The company as it stands in another folder. */

@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { openDatabase } from "../../../src/store/database.ts";
-import { memoryFolder, openCompany, sync, type Company } from "../../support/open-company.ts";
-import { mutate, seededChoice } from "../../support/scenario.ts";
+import { memoryFolder, openCompany, sync, type Company } from "../../support/company/open-company.ts";
+import { mutate, seededChoice } from "../../support/company/scenario.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { companyIn, inconsistencies, inequalities } from "./sync-scenario.ts";
 

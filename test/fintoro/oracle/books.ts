@@ -2,8 +2,8 @@
  * The books that views are checked against: live records as JSON, added up in whole cents without SQL and without
  * floating point. Shares no code with the views.
  */
-import * as re from "../../support/recount.ts";
-import type { Dict, Records, Row } from "../../support/recount.ts";
+import * as re from "../../support/export/recount.ts";
+import type { Dict, Records, Row } from "../../support/export/recount.ts";
 
 /** The records of a company and the day of its report. */
 export interface Books {

@@ -1,5 +1,5 @@
-import * as re from "../../support/recount.ts";
-import type { Dict, Row } from "../../support/recount.ts";
+import * as re from "../../support/export/recount.ts";
+import type { Dict, Row } from "../../support/export/recount.ts";
 import * as b from "./books.ts";
 import type { Books, Oracle } from "./books.ts";
 

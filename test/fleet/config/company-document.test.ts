@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
 import { companyDocument, configOfCompany } from "../../../src/fleet/config/company-document.ts";
-import { load, minimal, pocketConnector } from "../../support/config.ts";
+import { load, minimal, pocketConnector } from "../../support/connector/config.ts";
 
 const names = ["acme", "beta"];
 const companies = `companies:

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
 import { LeaseKeeper, leaseTimes } from "../../../src/fleet/ownership/lease-keeper.ts";
 import type { Lease } from "../../../src/fleet/ownership/ownership.ts";
-import { recordingLog } from "../../support/terminal.ts";
+import { recordingLog } from "../../support/terminal/terminal.ts";
 import { SimulatedTime } from "../../support/virtual/simulated-time.ts";
 
 const { ttlMs, marginMs, renewEveryMs } = leaseTimes;

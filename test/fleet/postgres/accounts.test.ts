@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { OwnersTable } from "../../../src/fleet/postgres/tables/owners-table.ts";
-import { atOnce, lockWait, openFleet, pausingBehind, ttlMs, type Fleet } from "../../support/fleet.ts";
-import { describeWithPostgres } from "../../support/postgres.ts";
+import { atOnce, lockWait, openFleet, pausingBehind, ttlMs, type Fleet } from "../../support/fleet/fleet.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 /** Two companies of one account, known as such, and released. */
 async function sameAccount(fleet: Fleet): Promise<void> {

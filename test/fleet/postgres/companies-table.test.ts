@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { openFleet } from "../../support/fleet.ts";
-import { describeWithPostgres } from "../../support/postgres.ts";
+import { openFleet } from "../../support/fleet/fleet.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 describeWithPostgres("the companies of a fleet", () => {
   test("are added, changed, removed and added again", async () => {

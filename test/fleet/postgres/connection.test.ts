@@ -2,8 +2,13 @@ import { expect, test } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { openPostgres } from "../../../src/fleet/postgres/connection.ts";
-import { aPooler } from "../../support/pooler.ts";
-import { connectNode, describeWithPostgres, freshDatabase, ownServer } from "../../support/postgres.ts";
+import { aPooler } from "../../support/postgres/pooler.ts";
+import {
+  connectNode,
+  describeWithPostgres,
+  freshDatabase,
+  ownServer,
+} from "../../support/postgres/databases.ts";
 
 const log = silentLog;
 

@@ -11,8 +11,8 @@ import {
   openFleet,
   snapshotOf,
   type Fleet,
-} from "../../support/fleet.ts";
-import { connectNode, describeWithPostgres } from "../../support/postgres.ts";
+} from "../../support/fleet/fleet.ts";
+import { connectNode, describeWithPostgres } from "../../support/postgres/databases.ts";
 
 /** Reads what follows its position until `isOver`, and gives the numbers in the order in which it saw them. */
 async function follow({ inbox }: Fleet, company: string, isOver: () => boolean): Promise<number[]> {

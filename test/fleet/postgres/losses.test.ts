@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { judgeLosses, lossesInARow, takeoverDelayMs } from "../../../src/fleet/postgres/tables/losses.ts";
 import { findWaitingCompanies } from "../../../src/fleet/postgres/tables/owners-table.ts";
 import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
-import { openFleet, ttlMs, type Fleet } from "../../support/fleet.ts";
-import { describeWithPostgres } from "../../support/postgres.ts";
+import { openFleet, ttlMs, type Fleet } from "../../support/fleet/fleet.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const minute = 60_000;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { openFleet } from "../../support/fleet.ts";
-import { describeWithPostgres } from "../../support/postgres.ts";
+import { openFleet } from "../../support/fleet/fleet.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const facts = { node: "node-1", version: "1.2.3", role: "all", held: 2, capacity: 50 };
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { assertOwner } from "../../../src/fleet/postgres/tables/owners-table.ts";
-import { atOnce, changesUpTo, lockWait, openFleet, snapshotOf, ttlMs } from "../../support/fleet.ts";
-import { describeWithPostgres } from "../../support/postgres.ts";
+import { atOnce, changesUpTo, lockWait, openFleet, snapshotOf, ttlMs } from "../../support/fleet/fleet.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 describeWithPostgres("a claim", () => {
   test("of a company that nobody owned gives the first epoch, each later one a higher epoch", async () => {

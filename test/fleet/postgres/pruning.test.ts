@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { pruneInbox } from "../../../src/fleet/postgres/tables/inbox-table.ts";
 import { pruneChanges } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
-import { atOnce, changesUpTo, openFleet, snapshotOf } from "../../support/fleet.ts";
-import { describeWithPostgres } from "../../support/postgres.ts";
+import { atOnce, changesUpTo, openFleet, snapshotOf } from "../../support/fleet/fleet.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const left = "SELECT company, seq FROM fintoro_mirror.changes ORDER BY company, seq";
 

@@ -13,8 +13,8 @@ import {
   snapshotOf,
   ttlMs,
   type Fleet,
-} from "../../support/fleet.ts";
-import { describeWithPostgres } from "../../support/postgres.ts";
+} from "../../support/fleet/fleet.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const tables = ["inbox", "inbox_heads", "changes", "snapshots", "reports", "budgets"] as const;
 

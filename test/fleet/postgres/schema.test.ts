@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
 import { findWaitingCompanies, waitingSql } from "../../../src/fleet/postgres/tables/owners-table.ts";
-import { changesUpTo, deliveries, openFleet, snapshotOf } from "../../support/fleet.ts";
-import { connectNode, describeWithPostgres, freshDatabase } from "../../support/postgres.ts";
+import { changesUpTo, deliveries, openFleet, snapshotOf } from "../../support/fleet/fleet.ts";
+import { connectNode, describeWithPostgres, freshDatabase } from "../../support/postgres/databases.ts";
 
 describeWithPostgres("the fleet's tables", () => {
   test("are made once when five nodes start at the same time", async () => {

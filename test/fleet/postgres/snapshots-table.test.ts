@@ -8,8 +8,8 @@ import {
   pausingBehind,
   snapshotOf,
   ttlMs,
-} from "../../support/fleet.ts";
-import { describeWithPostgres } from "../../support/postgres.ts";
+} from "../../support/fleet/fleet.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const publishedSeqs = "SELECT seq FROM fintoro_mirror.changes WHERE company = 'acme' ORDER BY seq";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { aFleetReceiver, fleetOf, inboxOf } from "../../support/fleet-receiver.ts";
-import { oneBody, refusals } from "../../support/invalid-deliveries.ts";
-import { describeWithPostgres } from "../../support/postgres.ts";
-import { aReceiver, dial, eventText, post, secret, sign, wire } from "../../support/webhook.ts";
+import { aFleetReceiver, fleetOf, inboxOf } from "../../support/fleet/receiver.ts";
+import { oneBody, refusals } from "../../support/webhook/invalid-deliveries.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
+import { aReceiver, dial, eventText, post, secret, sign, wire } from "../../support/webhook/webhook.ts";
 
 describeWithPostgres("hostile deliveries are answered as in serve", () => {
   // Fault: webhook | eighteen invalid deliveries, each wrong in one way | requests to a receiver of a fleet | the status codes of serve, and nothing is stored

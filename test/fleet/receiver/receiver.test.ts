@@ -3,15 +3,15 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import type { Sql } from "../../../src/fleet/postgres/connection.ts";
-import { openFleet } from "../../support/fleet.ts";
+import { openFleet } from "../../support/fleet/fleet.ts";
 import {
   aFleetReceiver,
   anUnreadReceiver,
   documentOf,
   fleetOf,
   inboxOf,
-} from "../../support/fleet-receiver.ts";
-import { connectNode, describeWithPostgres } from "../../support/postgres.ts";
+} from "../../support/fleet/receiver.ts";
+import { connectNode, describeWithPostgres } from "../../support/postgres/databases.ts";
 import {
   about,
   aReceiver,
@@ -22,7 +22,7 @@ import {
   secret,
   sign,
   wire,
-} from "../../support/webhook.ts";
+} from "../../support/webhook/webhook.ts";
 
 function noQueue(): Promise<void> {
   return Promise.reject(new Error("no queue"));

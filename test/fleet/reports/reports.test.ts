@@ -5,14 +5,14 @@ import { mirrorFiles, type MirrorFiles } from "../../../src/config/mirror-files.
 import { publishReports, type PublishReportsParts } from "../../../src/fleet/reports/publish-reports.ts";
 import type { Ownership } from "../../../src/fleet/ownership/ownership.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
-import { duckRows, exportOf } from "../../support/export.ts";
-import { openFleet, type Fleet } from "../../support/fleet.ts";
-import { leaseOf } from "../../support/fleet-node.ts";
-import { aFleetStore, storeKinds, type StoreKind, type TestStore } from "../../support/fleet-store.ts";
-import { openHasty, tempFolder } from "../../support/mirror.ts";
-import { describeWithPostgres } from "../../support/postgres.ts";
-import { publish } from "../../support/published.ts";
-import { put, rejectionOf } from "../../support/store.ts";
+import { duckRows, exportOf } from "../../support/export/export.ts";
+import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
+import { leaseOf } from "../../support/fleet/node.ts";
+import { aFleetStore, storeKinds, type StoreKind, type TestStore } from "../../support/fleet/store.ts";
+import { openHasty, tempFolder } from "../../support/mirror/mirror.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
+import { publish } from "../../support/export/published.ts";
+import { put, rejectionOf } from "../../support/mirror/store.ts";
 
 interface TestLake extends Fleet, TestStore {
   /** Publishes what stands in these files, as the owner. */

@@ -16,11 +16,11 @@ import { mirrorKey } from "../../../src/fleet/snapshot/snapshot-manifest.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { openDatabase } from "../../../src/store/database.ts";
 import { takeWriterLock } from "../../../src/store/writer-lock.ts";
-import { look } from "../../support/equal.ts";
-import { aFleet, type FleetNode, type TestFleet } from "../../support/fleet-node.ts";
-import { storeKinds, type StoreKind } from "../../support/fleet-store.ts";
-import { describeWithPostgres } from "../../support/postgres.ts";
-import { put, rejectionOf } from "../../support/store.ts";
+import { look } from "../../support/truth/equal.ts";
+import { aFleet, type FleetNode, type TestFleet } from "../../support/fleet/node.ts";
+import { storeKinds, type StoreKind } from "../../support/fleet/store.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
+import { put, rejectionOf } from "../../support/mirror/store.ts";
 
 function rename(mirror: Mirror, name: string): void {
   put(mirror, "people", { id: 1, name, email: null, score: 0.5 });

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { isoTime, systemClock } from "../../../src/base/clock.ts";
 import { Runs } from "../../../src/state/runs.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
-import { aFleet } from "../../support/fleet-node.ts";
-import { describeWithPostgres } from "../../support/postgres.ts";
+import { aFleet } from "../../support/fleet/node.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const hoursAgo = (hours: number) => isoTime(Date.now() - hours * 3_600_000);
 const work = { resource: "people", kind: "detail", lane: "hydration", reason: "new" } as const;

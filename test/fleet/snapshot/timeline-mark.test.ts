@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { storedMark } from "../../../src/fleet/snapshot/timeline-mark.ts";
-import { aFleetStore, storeKinds } from "../../support/fleet-store.ts";
-import { tempFolder } from "../../support/mirror.ts";
+import { aFleetStore, storeKinds } from "../../support/fleet/store.ts";
+import { tempFolder } from "../../support/mirror/mirror.ts";
 
 const { signal } = new AbortController();
 const key = ".fleet/timeline.json";

@@ -3,8 +3,8 @@ import { isoTime } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import { fleetStatusOutcome, readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
-import { changesUpTo, openFleet, snapshotOf, type Fleet } from "../../support/fleet.ts";
-import { describeWithPostgres } from "../../support/postgres.ts";
+import { changesUpTo, openFleet, snapshotOf, type Fleet } from "../../support/fleet/fleet.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 /** A fleet with a worker, and a job of `acme`, taken by it; `published` makes a snapshot of `acme`, taken so long ago. */
 async function takenJob() {

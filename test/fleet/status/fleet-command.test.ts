@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { openFleet, type Fleet } from "../../support/fleet.ts";
-import { runCommand, temporaryFolder } from "../../support/cli.ts";
-import { describeWithPostgres } from "../../support/postgres.ts";
+import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
+import { runCommand, temporaryFolder } from "../../support/program/cli.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const config = "fleet: { postgres: '${env:DATABASE_URL}', snapshots: s3://bucket/mirrors }\n";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { readFleetTotals } from "../../../src/fleet/postgres/tables/fleet-view.ts";
 import { createFleetMetrics } from "../../../src/fleet/status/fleet-metrics.ts";
-import { changesUpTo, deliveries, openFleet, sendJob, snapshotOf } from "../../support/fleet.ts";
-import { describeWithPostgres } from "../../support/postgres.ts";
+import { changesUpTo, deliveries, openFleet, sendJob, snapshotOf } from "../../support/fleet/fleet.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 describeWithPostgres("the sums of a fleet for metrics", () => {
   test("count companies that are held, lost, waiting and unattended", async () => {

@@ -9,8 +9,15 @@ import {
   readFleetStatus,
   type FleetStatusQuestion,
 } from "../../../src/fleet/status/read-fleet-status.ts";
-import { changesUpTo, deliveries, openFleet, sendJob, snapshotOf, type Fleet } from "../../support/fleet.ts";
-import { describeWithPostgres } from "../../support/postgres.ts";
+import {
+  changesUpTo,
+  deliveries,
+  openFleet,
+  sendJob,
+  snapshotOf,
+  type Fleet,
+} from "../../support/fleet/fleet.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const minuteMs = 60_000;
 const dayMs = 1_440 * minuteMs;

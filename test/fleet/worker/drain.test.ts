@@ -3,10 +3,10 @@ import { systemClock } from "../../../src/base/clock.ts";
 import type { InboxTable } from "../../../src/fleet/postgres/tables/inbox-table.ts";
 import { drainInbox, followInbox, inboxPosition } from "../../../src/fleet/worker/drain.ts";
 import { InboxWatch } from "../../../src/fleet/worker/inbox-watch.ts";
-import { openFleet, type Fleet } from "../../support/fleet.ts";
-import { tempFolder } from "../../support/mirror.ts";
-import { describeWithPostgres } from "../../support/postgres.ts";
-import { rows } from "../../support/store.ts";
+import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
+import { tempFolder } from "../../support/mirror/mirror.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
+import { rows } from "../../support/mirror/store.ts";
 import {
   about,
   counted,
@@ -15,7 +15,7 @@ import {
   openIngest,
   recordingLog,
   type OpenIngest,
-} from "../../support/webhook.ts";
+} from "../../support/webhook/webhook.ts";
 
 /** What receivers stored for a company: one transaction for each. */
 async function receive(fleet: Fleet, company: string, ...bodies: (string | Buffer)[]): Promise<void> {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { mirrorFiles } from "../../../src/config/mirror-files.ts";
 import { continuesLocally, MirrorTrouble, noteEpoch } from "../../../src/fleet/worker/local-mirror.ts";
 import { inboxPositionKey } from "../../../src/state/meta.ts";
-import { openHasty, tempFolder } from "../../support/mirror.ts";
+import { openHasty, tempFolder } from "../../support/mirror/mirror.ts";
 
 /** The file that a node left which owned the company in epoch 5, with 3 deliveries and no change. */
 async function aLeftFile() {

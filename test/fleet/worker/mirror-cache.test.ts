@@ -7,8 +7,8 @@ import { OwnersTable } from "../../../src/fleet/postgres/tables/owners-table.ts"
 import { noteEpoch } from "../../../src/fleet/worker/local-mirror.ts";
 import { MirrorCache, surplusMirrors } from "../../../src/fleet/worker/mirror-cache.ts";
 import { inboxPositionKey } from "../../../src/state/meta.ts";
-import { aFleet } from "../../support/fleet-node.ts";
-import { describeWithPostgres } from "../../support/postgres.ts";
+import { aFleet } from "../../support/fleet/node.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const dayMs = 86_400_000;
 const nowMs = 100 * dayMs;

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { MirrorError } from "../../../src/base/errors.ts";
 import { NodeLoops, type RepeatedStep } from "../../../src/fleet/worker/node-loops.ts";
-import { recordingLog } from "../../support/terminal.ts";
+import { recordingLog } from "../../support/terminal/terminal.ts";
 
 /** Repeats steps for a moment; each fails while `isAway` names it. */
 async function repeating(steps: readonly Pick<RepeatedStep, "what" | "needsStore">[]) {

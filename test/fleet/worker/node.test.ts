@@ -15,11 +15,11 @@ import { expect, test } from "vitest";
 import { mirrorFiles } from "../../../src/config/mirror-files.ts";
 import type { DaemonContext } from "../../../src/daemon/daemon-context.ts";
 import { forgetCompany } from "../../../src/fleet/postgres/tables/removed-companies.ts";
-import { expectEqual } from "../../support/equal.ts";
-import { aWorkedFleet, within } from "../../support/fleet-worker.ts";
-import { describeWithPostgres } from "../../support/postgres.ts";
-import { inMirror, wholeRuns } from "../../support/serve.ts";
-import { startNode } from "../../support/short-node.ts";
+import { expectEqual } from "../../support/truth/equal.ts";
+import { aWorkedFleet, within } from "../../support/fleet/worker.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
+import { inMirror, wholeRuns } from "../../support/program/serve.ts";
+import { startNode } from "../../support/fleet/short-node.ts";
 
 const released = "the company is being released";
 const restored = "claimed: restored from a snapshot";

@@ -4,7 +4,7 @@ import { Lease, readSentAt } from "../../../src/fleet/ownership/ownership.ts";
 import type { PermitBlock } from "../../../src/fleet/postgres/tables/budgets-table.ts";
 import { FleetPermits } from "../../../src/fleet/worker/permits.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
-import { recordingLog } from "../../support/terminal.ts";
+import { recordingLog } from "../../support/terminal/terminal.ts";
 import { SimulatedTime } from "../../support/virtual/simulated-time.ts";
 
 const heldMs = 1_000_000;

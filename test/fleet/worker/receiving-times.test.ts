@@ -4,9 +4,9 @@ import { silentLog } from "../../../src/base/logger.ts";
 import { reasonForRun } from "../../../src/daemon/scheduler/run-scheduler.ts";
 import { ReceivingTimes } from "../../../src/fleet/worker/receiving-times.ts";
 import { UptimeLog } from "../../../src/state/uptime-log.ts";
-import { openFleet, type Fleet } from "../../support/fleet.ts";
-import { openShop } from "../../support/mirror.ts";
-import { describeWithPostgres } from "../../support/postgres.ts";
+import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
+import { openShop } from "../../support/mirror/mirror.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const hourMs = 3_600_000;
 const lost = "events may have been lost while no deliveries were received";

@@ -82,7 +82,7 @@ export const deletionFaults: readonly PlantedFault[] = [
     find: 'return identify(this.parts, { acceptIdentity: false, lane: "webhook", signal });',
     replace: 'return identify(this.parts, { acceptIdentity: true, lane: "webhook", signal });',
     why: "the event worker accepts the token of another company",
-    tests: ["test/e2e/events-outage.test.ts"],
+    tests: ["test/e2e/events/outage.test.ts"],
   },
   {
     id: "route-proven-for-ever",

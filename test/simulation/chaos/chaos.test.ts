@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { describeWithPostgres } from "../../support/postgres.ts";
-import { startPostgres } from "../../support/postgres-server.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
+import { startPostgres } from "../../support/postgres/server.ts";
 import { chaos, type ChaosPlan } from "./chaos.ts";
 
 /** As few as show all of it: a kill, a stop that is longer than a lease, and Postgres that dies. */

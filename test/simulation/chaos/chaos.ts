@@ -4,7 +4,7 @@ import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { silentLog } from "../../../src/base/logger.ts";
 import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connection.ts";
-import type { PostgresServer } from "../../support/postgres-server.ts";
+import type { PostgresServer } from "../../support/postgres/server.ts";
 import { startChanges } from "./change-load.ts";
 import { openChaosFleet, type ChaosFleet, type FleetOptions } from "./chaos-fleet.ts";
 import { disturbanceText, type Disturbance, type PostgresDisturbance } from "./chaos-plan.ts";

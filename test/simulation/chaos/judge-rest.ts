@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
-import { differences, look, type Db } from "../../support/compare.ts";
-import { truthOf, type Truth } from "../../support/truth.ts";
+import { differences, look, type Db } from "../../support/truth/compare.ts";
+import { truthOf, type Truth } from "../../support/truth/truth.ts";
 import { changedTables } from "./change-load.ts";
 import type { ChaosFleet } from "./chaos-fleet.ts";
 

@@ -1,4 +1,4 @@
-import { startPostgres } from "../../support/postgres-server.ts";
+import { startPostgres } from "../../support/postgres/server.ts";
 import { chaos, type ChaosResult } from "./chaos.ts";
 import { planOf } from "./chaos-plan.ts";
 import type { NodeOptions } from "./worker-node.ts";

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { messageOf } from "../../../src/base/errors.ts";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
-import { differences, look } from "../../support/compare.ts";
-import { truthOf } from "../../support/truth.ts";
+import { differences, look } from "../../support/truth/compare.ts";
+import { truthOf } from "../../support/truth/truth.ts";
 import { changedTables } from "./change-load.ts";
 import type { ChaosFleet } from "./chaos-fleet.ts";
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { portToKeep, startProgram, type Process } from "../../support/serve-process.ts";
+import { portToKeep, startProgram, type Process } from "../../support/program/serve-process.ts";
 import type { Moment } from "./judge-takeovers.ts";
 import type { Stop } from "./judge-requests.ts";
 import { processUrl } from "./write-oracle.ts";

@@ -4,8 +4,8 @@ import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connect
 import { BudgetsTable } from "../../../src/fleet/postgres/tables/budgets-table.ts";
 import { OwnersTable } from "../../../src/fleet/postgres/tables/owners-table.ts";
 import { SnapshotsTable } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
-import { changesUpTo, openFleet, snapshotOf, type Fleet } from "../../support/fleet.ts";
-import { describeWithPostgres } from "../../support/postgres.ts";
+import { changesUpTo, openFleet, snapshotOf, type Fleet } from "../../support/fleet/fleet.ts";
+import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { judgeWrites } from "./judge-writes.ts";
 import { installWriteOracle, processUrl, readWrites } from "./write-oracle.ts";
 

@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Db } from "../../support/compare.ts";
-import { limiterKinds, type LimiterKind } from "../../support/simulated-budget.ts";
+import type { Db } from "../../support/truth/compare.ts";
+import { limiterKinds, type LimiterKind } from "../../support/rate-limit/simulated-budget.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { tableNames, type TableName } from "../service/service-types.ts";
 import { SimulatedService } from "../service/simulated-service.ts";

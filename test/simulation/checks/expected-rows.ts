@@ -1,6 +1,6 @@
-import type { Db } from "../../support/compare.ts";
-import { rowDifferences } from "../../support/compare.ts";
-import { expectedRow, type Cells, type Dict, type ExpectedRow } from "../../support/truth.ts";
+import type { Db } from "../../support/truth/compare.ts";
+import { rowDifferences } from "../../support/truth/compare.ts";
+import { expectedRow, type Cells, type Dict, type ExpectedRow } from "../../support/truth/truth.ts";
 import type { Shown, TableName } from "../service/service-types.ts";
 
 type Row = Record<string, string | number | null>;

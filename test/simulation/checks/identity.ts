@@ -1,5 +1,5 @@
 import { codeOfEnding } from "../../../src/cli/program/exit-code.ts";
-import type { Db } from "../../support/compare.ts";
+import type { Db } from "../../support/truth/compare.ts";
 import type { TokenKind } from "../scenarios/scenario.ts";
 import type { Witness } from "../service/service-truth.ts";
 import type { MirrorContents } from "./mirror-contents.ts";

@@ -1,4 +1,4 @@
-import type { Db } from "../../support/compare.ts";
+import type { Db } from "../../support/truth/compare.ts";
 import type { Observation } from "./observation.ts";
 import { tableNames, type TableName } from "../service/service-types.ts";
 

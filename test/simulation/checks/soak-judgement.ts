@@ -1,4 +1,4 @@
-import { longestBy, stallText, type Stall } from "../../support/stall.ts";
+import { longestBy, stallText, type Stall } from "../../support/program/stall.ts";
 
 const aims = { growthBytesPerHour: 2 ** 20, stallMs: 200 };
 /** By so much the heap may be larger at the end of any soak: what the engine compiled since counts as well. */

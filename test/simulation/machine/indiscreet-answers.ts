@@ -1,4 +1,4 @@
-import type { SeededChoice } from "../../support/scenario.ts";
+import type { SeededChoice } from "../../support/company/scenario.ts";
 import type { ServiceReply } from "../service/service-types.ts";
 
 /** A request as it reached the service. */

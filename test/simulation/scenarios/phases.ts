@@ -1,4 +1,4 @@
-import type { SeededChoice } from "../../support/scenario.ts";
+import type { SeededChoice } from "../../support/company/scenario.ts";
 import type { HotTable } from "../service/changes/change-context.ts";
 import {
   calmDeliveries,

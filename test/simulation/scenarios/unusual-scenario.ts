@@ -1,4 +1,4 @@
-import { seededChoice, type SeededChoice } from "../../support/scenario.ts";
+import { seededChoice, type SeededChoice } from "../../support/company/scenario.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { hotTables } from "../service/changes/change-context.ts";
 import { denseScenario } from "./dense-scenario.ts";

@@ -1,6 +1,6 @@
-import { seededChoice, type SeededChoice } from "../../support/scenario.ts";
+import { seededChoice, type SeededChoice } from "../../support/company/scenario.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
-import { limiterKinds } from "../../support/simulated-budget.ts";
+import { limiterKinds } from "../../support/rate-limit/simulated-budget.ts";
 import { someChanges, someEnding, usualSync } from "./phases.ts";
 import {
   calmDeliveries,

@@ -1,4 +1,4 @@
-import type { SeededChoice } from "../../support/scenario.ts";
+import type { SeededChoice } from "../../support/company/scenario.ts";
 import * as additions from "./changes/additions.ts";
 import type { Change, ChangeContext, HotTable } from "./changes/change-context.ts";
 import * as edits from "./changes/edits.ts";

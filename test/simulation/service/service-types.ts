@@ -1,5 +1,5 @@
 import type { Random } from "../../../src/base/random.ts";
-import type { LimiterKind } from "../../support/simulated-budget.ts";
+import type { LimiterKind } from "../../support/rate-limit/simulated-budget.ts";
 
 /** The resources that the simulated service has, by the names of their tables. */
 export const tableNames = [

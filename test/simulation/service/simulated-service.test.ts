@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { VirtualClock } from "../../support/virtual/virtual-clock.ts";
-import { limiterKinds, type LimiterKind } from "../../support/simulated-budget.ts";
+import { limiterKinds, type LimiterKind } from "../../support/rate-limit/simulated-budget.ts";
 import { allRecordsNow, recordsNow, wasGoneAfter } from "./service-truth.ts";
 import { tableNames, type ServiceOptions } from "./service-types.ts";
 import { SimulatedService } from "./simulated-service.ts";

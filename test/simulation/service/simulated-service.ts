@@ -1,5 +1,5 @@
-import { startLimiter, type Limiter } from "../../support/simulated-budget.ts";
-import { seededChoice, type SeededChoice } from "../../support/scenario.ts";
+import { startLimiter, type Limiter } from "../../support/rate-limit/simulated-budget.ts";
+import { seededChoice, type SeededChoice } from "../../support/company/scenario.ts";
 import type { Oddity } from "../scenarios/scenario.ts";
 import { makeOdd } from "./changes/odd-changes.ts";
 import type { ChangeContext, HotTable } from "./changes/change-context.ts";

@@ -19,10 +19,10 @@ import { Tally } from "../../../src/sync/context/tally.ts";
 import { EventWorker } from "../../../src/sync/event-worker/event-worker.ts";
 import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../../src/webhook/keys/keyring.ts";
-import { deliveryOf, eventOf } from "../event-worker.ts";
-import { memoryFolder } from "../open-company.ts";
+import { deliveryOf, eventOf } from "../mirror/event-worker.ts";
+import { memoryFolder } from "../company/open-company.ts";
 import { seededRandom } from "../seeded-random.ts";
-import { startLimiter } from "../simulated-budget.ts";
+import { startLimiter } from "../rate-limit/simulated-budget.ts";
 import { firstDayMs, StubService, type CompanySize } from "./stub-service.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 

@@ -1,4 +1,4 @@
-import type { SeededChoice } from "../../../support/scenario.ts";
+import type { SeededChoice } from "../../../support/company/scenario.ts";
 import type { InvoiceModel } from "../record-models.ts";
 import type { ModelTable, SimulatedCompany } from "../simulated-company.ts";
 

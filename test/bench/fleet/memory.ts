@@ -1,0 +1,101 @@
+import { systemClock } from "../../../src/base/clock.ts";
+import { silentLog } from "../../../src/base/logger.ts";
+import type { CompanyRow } from "../../../src/fleet/postgres/tables/companies-table.ts";
+import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
+import { FleetCompanies } from "../../../src/fleet/receiver/fleet-companies.ts";
+import { signedForm } from "../../../src/webhook/ingest/delivery.ts";
+import type { BenchResult } from "../result.ts";
+
+const counts = [1_000, 6_000] as const;
+
+/** As `fleet add` stores it. */
+function rowOf(i: number): CompanyRow {
+  const name = `company_${i}`;
+  const webhook = {
+    secrets: [`\${env:COMPANY_${i}_SECRET}`],
+    public_url: `https://hooks.example.com/webhooks/${name}`,
+  };
+  const company = { token: `\${env:COMPANY_${i}_TOKEN}`, webhook };
+  const config = { base_url: "https://app.example.com", companies: { [name]: company } };
+  return { name, config, account: null, addedAtMs: 0, changedAtMs: 0, removed: false };
+}
+
+/** A Postgres that holds so many companies and nothing else. */
+function withCompanies(count: number): Postgres {
+  const answer = (text: string): unknown[] =>
+    text.includes("companies") ? Array.from({ length: count }, (_, i) => rowOf(i)) : [{ asOfMs: 1 }];
+  return {
+    // The rows are those that the statement asks for.
+    query: <Row>(text: string) => Promise.resolve(answer(text) as Row[]),
+    transaction: () => Promise.reject(new Error("nothing is stored")),
+    close: () => Promise.resolve(),
+  };
+}
+
+async function heapBytes(): Promise<number> {
+  // What a turn of the event loop still holds is released after it.
+  for (let i = 0; i < 3; i++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    globalThis.gc?.();
+  }
+  return process.memoryUsage().heapUsed;
+}
+
+/** What so many companies cost a receiver: once they are known, and once each has received a delivery. */
+async function measure(count: number): Promise<{ readonly known: number; readonly received: number }> {
+  const env = Object.fromEntries(
+    Array.from({ length: count }, (_, i) => [`COMPANY_${i}_SECRET`, `whsec_of_company_${i}_0123456789`]),
+  );
+  const postgres = withCompanies(count);
+  const before = await heapBytes();
+  const companies = new FleetCompanies({
+    postgres,
+    sendJob: () => Promise.resolve(),
+    formOf: () => Promise.resolve(signedForm),
+    secrets: { env, folder: "/", readFile: () => "" },
+    retiredKeys: (company) => `/nonexistent/${company}.secrets.json`,
+    onSecrets: () => undefined,
+    clock: systemClock,
+    log: silentLog,
+    closed: new AbortController().signal,
+  });
+  await companies.refresh();
+  const known = (await heapBytes()) - before;
+  for (let i = 0; i < count; i++) {
+    const ingest = companies.find(`company_${i}`);
+    if (ingest === null || ingest === "unavailable" || ingest.keyring.accepted().length !== 1)
+      throw new Error("a company is not received");
+  }
+  const received = (await heapBytes()) - before;
+  // They are in use until here.
+  if (companies.count !== count) throw new Error("a company is not known");
+  return { known, received };
+}
+
+/** Memory of a receiver by the number of companies: the difference between few and many. */
+export async function benchFleetMemory(): Promise<BenchResult[]> {
+  if (!globalThis.gc) throw new Error("start it with --expose-gc");
+  await measure(100);
+  const [few, many] = [await measure(counts[0]), await measure(counts[1])];
+  const each = (a: number, b: number) => (b - a) / (counts[1] - counts[0]);
+  const detail = `${counts[1]} companies: ${(many.known / 1e6).toFixed(1)} MB known, ${(many.received / 1e6).toFixed(1)} MB when each has received`;
+  return [
+    {
+      name: "kB of a receiver for a company it knows",
+      ratio: each(few.known, many.known) / 1_000,
+      aim: "at most 1",
+      detail,
+    },
+    {
+      name: "kB of a receiver for a company that has received",
+      ratio: each(few.received, many.received) / 1_000,
+      aim: "at most 4",
+      detail,
+    },
+  ];
+}
+
+if (import.meta.main) {
+  for (const { ratio, name, detail } of await benchFleetMemory())
+    console.log(`${ratio.toFixed(3)}  ${name} (${detail})`);
+}

@@ -1,0 +1,124 @@
+import { fork } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { systemClock } from "../../../src/base/clock.ts";
+import { silentLog } from "../../../src/base/logger.ts";
+import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
+import { CompaniesTable } from "../../../src/fleet/postgres/tables/companies-table.ts";
+import { openPostgres } from "../../../src/fleet/postgres/connection.ts";
+import { OwnersTable } from "../../../src/fleet/postgres/tables/owners-table.ts";
+import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
+import { FleetCompanies } from "../../../src/fleet/receiver/fleet-companies.ts";
+import { signedForm } from "../../../src/webhook/ingest/delivery.ts";
+import { startServer } from "../../../src/webhook/server/server.ts";
+import { findPostgres, startPostgres } from "../../support/postgres/server.ts";
+import { load, logToFile, median, realSide, run, secret, summaryOf } from "../receiver.ts";
+import type { Measured, Side } from "../receiver.ts";
+import type { BenchResult } from "../result.ts";
+
+/** As many as there are connections get deliveries at the same time. */
+const companyNames = Array.from({ length: 200 }, (_, i) => `company_${i}`);
+const ofMany = companyNames.map((name) => `/webhooks/${name}`);
+const rounds = 5;
+/** Of one round: two hundred companies make a transaction of nearly every delivery. */
+const requests = 4_000;
+
+/** A receiver of a fleet over a Postgres on this machine that waits for the disk. The companies are owned. */
+async function fleetSide(folder: string): Promise<Side & { stored(): Promise<number> }> {
+  const own = await startPostgres({ durable: true });
+  const clock = systemClock;
+  const { log, close } = logToFile(path.join(folder, "fleet-log"));
+  const postgres = await openPostgres({ url: await own.createDatabase(), node: "bench", log });
+  await migrateFleet(postgres);
+  const engine = await JobEngine.start({ postgres, log: silentLog, role: "client" });
+  const table = new CompaniesTable(postgres);
+  const owners = new OwnersTable(postgres);
+  for (const name of ["acme", ...companyNames]) {
+    await table.put(name, { companies: { [name]: { webhook: { secrets: ["${env:SECRET}"] } } } });
+    await owners.claim(name, "bench", 3_600_000);
+  }
+  const closing = new AbortController();
+  const companies = new FleetCompanies({
+    postgres,
+    sendJob: (sql, company) => engine.sendWithin(sql, "events", company).then(() => undefined),
+    formOf: () => Promise.resolve(signedForm),
+    secrets: { env: { SECRET: secret }, folder, readFile: () => "" },
+    retiredKeys: (company) => path.join(folder, `${company}.secrets.json`),
+    onSecrets: () => undefined,
+    clock,
+    log,
+    closed: closing.signal,
+  });
+  await companies.refresh();
+  const server = await startServer({ host: "127.0.0.1", port: 0, companies, clock, pages: {}, log });
+  return {
+    port: server.port,
+    stored: async () => {
+      const rows = await postgres.query<{ count: number }>("SELECT count(*) FROM fintoro_mirror.inbox");
+      return rows[0]?.count ?? 0;
+    },
+    close: async () => {
+      closing.abort();
+      await server.close(1_000);
+      await engine.stop();
+      await postgres.close();
+      await own.end();
+      close();
+    },
+  };
+}
+
+/**
+ * Deliveries durable in Postgres against deliveries durable in a SQLite mirror, with their work: of one company, and of
+ * two hundred. Postgres and the load share the cores with the receiver.
+ */
+export async function benchFleetReceiver(): Promise<BenchResult[]> {
+  const name = "deliveries of a fleet stored, against those of serve";
+  const aim = "at least 0.5";
+  if ((await findPostgres()) === null)
+    return [{ name, ratio: Number.NaN, aim, detail: "there is no Postgres on this machine" }];
+  const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-bench-"));
+  const child = fork(fileURLToPath(new URL("../receiver-load.ts", import.meta.url)));
+  const serve = await realSide(folder);
+  const fleet = await fleetSide(folder);
+  const results: Record<"serve" | "fleet" | "many", Measured[]> = { serve: [], fleet: [], many: [] };
+  try {
+    for (let round = 0; round <= rounds; round++) {
+      const measured = {
+        serve: await run(child, serve.port, { requests }),
+        fleet: await run(child, fleet.port, { requests }),
+        many: await run(child, fleet.port, { requests, paths: ofMany }),
+      };
+      // The first round warms all of them up.
+      if (round === 0) continue;
+      for (const side of ["serve", "fleet", "many"] as const) results[side].push(measured[side]);
+    }
+    const expected = 2 * (rounds + 1) * requests;
+    const stored = await fleet.stored();
+    if (stored !== expected) throw new Error(`${stored} of ${expected} deliveries are stored`);
+  } finally {
+    child.kill();
+    await serve.close();
+    await fleet.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const ratioOf = (side: "fleet" | "many") =>
+    median(results[side].map((one, i) => one.perSecond / (results.serve[i]?.perSecond ?? Number.NaN)));
+  const beside = `${summaryOf("serve", results.serve)}; ${load.connections} connections`;
+  return [
+    { name, ratio: ratioOf("fleet"), aim, detail: `${summaryOf("fleet", results.fleet)}; ${beside}` },
+    {
+      name: `the same for ${companyNames.length} companies at once`,
+      ratio: ratioOf("many"),
+      aim: "at least 0.2",
+      detail: `${summaryOf("fleet", results.many)}; ${beside}`,
+    },
+  ];
+}
+
+if (import.meta.main) {
+  for (const { ratio, name, detail } of await benchFleetReceiver())
+    console.log(`${ratio.toFixed(3)}  ${name} (${detail})`);
+}

@@ -1,0 +1,166 @@
+import { describe, expect, test } from "vitest";
+import { aCompany, sync, type Company } from "../../support/company/company.ts";
+import { expectEqual, expectTombstonesTrue } from "../../support/truth/equal.ts";
+import { createDrivenClock } from "../../support/rate-limit/rate-limit.ts";
+import { jsonReply, type Obstacle } from "../../support/company/proxy.ts";
+import {
+  eventOf,
+  inboxOf,
+  pass,
+  startWorker,
+  until,
+  waitingRows,
+  type RunningWorker,
+  type WorkerOptions,
+} from "../../support/mirror/event-worker.ts";
+import { truthOf } from "../../support/truth/truth.ts";
+
+const hourMs = 3_600_000;
+const quick: WorkerOptions = { attempts: 1 };
+const unauthenticated = () => jsonReply(401, { message: "Unauthenticated." });
+const html = {
+  status: 404,
+  headers: { "content-type": "text/html" },
+  body: Buffer.from("<h1>Not here</h1>"),
+};
+
+const ids = (company: Company, table: string) =>
+  [...(truthOf(company.sandbox).get(table)?.keys() ?? [])].map(Number);
+
+async function mirrored(obstacle?: Obstacle) {
+  const clock = createDrivenClock();
+  const company = await aCompany({ records: 12 });
+  await sync(company, { startAtMs: clock.nowMs() });
+  if (obstacle) company.proxy.obstruct(obstacle);
+  const worker = await startWorker(company, { ...quick, clock });
+  return { clock, company, worker };
+}
+
+const state = ({ eventWorker }: RunningWorker) => eventWorker.state().state;
+
+describe("an outage", () => {
+  // Fault: service | away for half an hour: 503, broken connections, pages with 404 and 200 | a proxy, while events arrive | few requests, no attempt used up, every event is read afterwards
+  test.each([
+    ["503 everywhere", () => jsonReply(503, { message: "Service Unavailable" })],
+    ["connections that break", () => "reset" as const],
+    ["a page of something before the service", () => html],
+    ["a page with 200", () => ({ ...html, status: 200 })],
+  ])(
+    "of hours, %s: few requests, no attempt used up, nothing lost",
+    async (_what, obstacle) => {
+      const { clock, company, worker } = await mirrored();
+      await until(() => state(worker) === "working");
+      company.proxy.obstruct(obstacle);
+      const changed = ids(company, "invoices").slice(0, 3);
+      for (const id of changed) company.sandbox.control.alter("invoices", id, { note: "Počas výpadku" });
+      worker.deliver(...changed.map((id) => eventOf("invoices.updated", id)));
+      await until(() => state(worker) === "unavailable");
+      const asked = company.proxy.asked.length;
+      await pass(clock, worker, hourMs / 2);
+      expect(company.proxy.asked.length - asked).toBeLessThan(45);
+      expect(waitingRows(worker.mirror).map((row) => row.split(" ")[3])).toEqual(["ready", "ready", "ready"]);
+      company.proxy.clear();
+      await pass(clock, worker, 180_000);
+      await until(() => state(worker) === "working");
+      await worker.rest();
+      expectEqual(company, { tables: ["invoices"] });
+      const lines = company.said.filter((line) => /events are|cannot be reached/.test(line));
+      expect(lines).toHaveLength(3);
+    },
+    30_000,
+  );
+
+  // Fault: service | every route but /whoami answers 500 | a proxy, while events arrive | no dead letters; everything is read afterwards
+  test("of the records' routes alone, while the company can be identified, makes no dead letters", async () => {
+    const { clock, company, worker } = await mirrored(({ path }) =>
+      path === "/whoami" ? undefined : jsonReply(500, { message: "Server Error" }),
+    );
+    const some = [...ids(company, "clients").slice(0, 8), ...ids(company, "clients").slice(0, 2)];
+    worker.deliver(...some.map((id) => eventOf("clients.updated", id)));
+    await pass(clock, worker, hourMs / 2);
+    expect(state(worker)).toBe("unavailable");
+    expect(new Set(waitingRows(worker.mirror).map((row) => row.split(" ")[3]))).toEqual(new Set(["ready"]));
+    expect(company.proxy.asked.length).toBeLessThan(400);
+    company.proxy.clear();
+    await pass(clock, worker, 180_000);
+    expect(state(worker)).toBe("working");
+    expect(inboxOf(worker.mirror).every((row) => row.includes("done"))).toBe(true);
+  });
+
+  // Fault: service | one record answers 500 while others are read | a proxy, while events arrive | a dead letter, its event waits, and the next run reads it
+  test("of one record alone counts as its own once others were read: a dead letter, its event waits", async () => {
+    const { clock, company, worker } = await mirrored();
+    const [broken = 0, ...others] = ids(company, "clients");
+    company.proxy.obstruct(({ path }) =>
+      path === `/clients/${broken}` ? jsonReply(500, { message: "Server Error" }) : undefined,
+    );
+    worker.deliver(eventOf("clients.updated", broken));
+    for (const id of others.slice(0, 8)) {
+      worker.deliver(eventOf("clients.updated", id));
+      await pass(clock, worker, 70_000);
+    }
+    expect(waitingRows(worker.mirror)).toContain(`clients id:${broken} detail dead clients.updated`);
+    expect(inboxOf(worker.mirror)).toContain("clients.updated waiting");
+    expect(state(worker)).toBe("working");
+    company.proxy.clear();
+    expect((await worker.run()).outcome).toBe("complete");
+    expect(inboxOf(worker.mirror)).not.toContain("clients.updated waiting");
+  });
+});
+
+describe("a token that is refused", () => {
+  // Fault: identity | the token is refused for an hour, then works again | a proxy, while events arrive | fewer than 16 requests, and the event is read afterwards
+  test("in between: events are kept and shown, the token is tried every few minutes, and they are read when it works again", async () => {
+    const { clock, company, worker } = await mirrored();
+    await until(() => state(worker) === "working");
+    company.proxy.obstruct(unauthenticated);
+    const [id = 0] = ids(company, "orders");
+    company.sandbox.control.remove("orders", id);
+    worker.deliver(eventOf("orders.deleted", id));
+    await until(() => state(worker) === "unauthenticated");
+    const asked = company.proxy.asked.length;
+    await pass(clock, worker, hourMs);
+    expect(company.proxy.asked.length - asked).toBeLessThan(16);
+    company.proxy.clear();
+    await pass(clock, worker, 310_000);
+    await worker.rest();
+    expect(inboxOf(worker.mirror)).toEqual(["orders.deleted done deleted"]);
+    expectTombstonesTrue(company);
+  });
+
+  // Fault: identity | the token is of another company while events arrive | the event worker's token | nothing is read or written (I10)
+  test("I10: of another company: nothing is read or written, and it is tried again every five minutes", async () => {
+    const company = await aCompany({ records: 12, companies: 2 });
+    const clock = createDrivenClock();
+    await sync(company, { startAtMs: clock.nowMs() });
+    const token = company.sandbox.companies[1]?.token ?? "";
+    const worker = await startWorker(company, { ...quick, clock, token });
+    const [id = 0] = ids(company, "clients");
+    worker.deliver(eventOf("clients.updated", id));
+    await until(() => state(worker) === "identity");
+    await pass(clock, worker, 21 * 60_000);
+    expect(company.proxy.asked.filter(({ path }) => path.startsWith("/clients/"))).toEqual([]);
+    expect(
+      company.proxy.asked.filter(({ headers }) => headers.authorization === `Bearer ${token}`).length,
+    ).toBe(5);
+    expect(inboxOf(worker.mirror)).toEqual(["clients.updated waiting"]);
+    expectEqual(company);
+  });
+});
+
+// Fault: disk | the mirror cannot be written for ten minutes | a read-only connection under the event worker | it pauses, and nothing is lost
+test("a mirror that cannot be written pauses the event worker, and nothing is lost", async () => {
+  const { clock, company, worker } = await mirrored();
+  await until(() => state(worker) === "working");
+  const [id = 0] = ids(company, "clients");
+  company.sandbox.control.alter("clients", id, { name: "Nové" });
+  worker.deliver(eventOf("clients.updated", id));
+  worker.mirror.db.pragma("query_only = ON");
+  await until(() => state(worker) === "database");
+  await pass(clock, worker, 600_000);
+  expect(state(worker)).toBe("database");
+  worker.mirror.db.pragma("query_only = OFF");
+  await pass(clock, worker, 130_000);
+  expect(state(worker)).toBe("working");
+  expectEqual(company, { tables: ["clients"] });
+});

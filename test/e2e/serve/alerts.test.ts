@@ -1,0 +1,123 @@
+import { expect, onTestFinished, test } from "vitest";
+import { commands } from "../../../src/cli/commands/all-commands.ts";
+import { openDatabase } from "../../../src/store/database.ts";
+import type { Alert } from "../../../src/status/alerts/incidents.ts";
+import { createTestInvocation, runCommand } from "../../support/program/cli.ts";
+import { aCompany, sync, type Company } from "../../support/company/company.ts";
+import { age, impatientClock } from "../../support/program/daemon.ts";
+import { jsonReply } from "../../support/company/proxy.ts";
+import { deliver, eventAbout, eventually, writeServeConfig } from "../../support/program/serve.ts";
+import { openSink } from "../../support/sandbox/webhook-sink.ts";
+
+/** The command `serve` in this process, whose waits are short; ended with the test at the latest. */
+async function startServe({ folder: cwd }: Company) {
+  const argv = ["serve", "--json", "--listen", "127.0.0.1:0"];
+  const { run, signals, written } = createTestInvocation(argv, { commands, clock: impatientClock, cwd });
+  const ended = run();
+  const end = async () => {
+    signals.emit("SIGTERM");
+    return (await ended).code;
+  };
+  onTestFinished(async () => void (await end()));
+  await eventually(() => written.stdout.includes("url"), "an address");
+  const { url } = JSON.parse(written.stdout) as { readonly url: string };
+  const open = async () =>
+    (await (await fetch(`${url}/metrics`)).text()).includes('database_open{company="acme"} 1');
+  await eventually(open, "an open mirror");
+  return { url, end };
+}
+
+/** A company whose alerts of one kind go to a receiver, which were read whole. */
+async function alerting(kind: string, records = 3) {
+  const company = await aCompany({ records });
+  const resources = ["clients"];
+  const sink = await openSink();
+  const target = `alerts: [{ when: [${kind}], url: "${sink.url}" }]`;
+  writeServeConfig(
+    company,
+    `${target}\nschedule: { sync: off, publish: off }\nresources: { include: [${resources.join()}] }`,
+  );
+  await sync(company, { resources });
+  const sent = () => sink.received.map(({ json }) => json as unknown as Alert);
+  const begun = () => eventually(() => sent().length === 1, `the beginning of ${kind}`);
+  const over = () => eventually(() => sent().length === 2, `the end of ${kind}`);
+  const expectBoth = (message: RegExp) => {
+    const expected = { kind, company: "acme", message: expect.stringMatching(message) };
+    expect(sent()).toMatchObject([
+      { ...expected, event: "begin", ended_at: null },
+      { ...expected, event: "end" },
+    ]);
+  };
+  return { company, begun, over, expectBoth };
+}
+
+test("held: a run that would remove too much is told once, and its end after --allow-mass-delete", async () => {
+  const { company, begun, over, expectBoth } = await alerting("held", 100);
+  const { control } = company.sandbox;
+  const clients = [...(control.snapshot().get("clients")?.keys() ?? [])];
+  for (const id of clients.slice(0, 25)) control.remove("clients", id);
+  await startServe(company);
+  const { folder: cwd } = company;
+  expect((await runCommand(["sync", "--no-scrub"], { cwd, clock: impatientClock })).code).toBe(3);
+  await begun();
+  const allowed = ["sync", "--no-scrub", "--allow-mass-delete"];
+  expect((await runCommand(allowed, { cwd, clock: impatientClock })).code).toBe(0);
+  await over();
+  expectBoth(/^clients: kept 25/i);
+});
+
+// Fault: process | nobody received deliveries for a day, and the service is slow when serve starts again | a real serve with a receiver of alerts | `gap` begins, and ends with the run that read everything
+test("gap: events that may be lost are told once, and their end when a run has read everything", async () => {
+  const { company, begun, over, expectBoth } = await alerting("gap");
+  const { end } = await startServe(company);
+  expect(await end()).toBe(0);
+  age(company, 86_400_000);
+  company.suffer({ kind: "latency", latencyMs: 60 });
+  await startServe(company);
+  await begun();
+  company.recover();
+  await over();
+  expectBoth(/^events may have been lost/);
+});
+
+// Fault: service | a list is refused (403), then not any more | a real serve with a receiver of alerts | `partial` begins with the run that missed it, and ends with one that did not
+test("partial: a refused list is told once, and its end when a run reads it", async () => {
+  const { company, begun, over, expectBoth } = await alerting("partial");
+  await startServe(company);
+  const { folder: cwd } = company;
+  company.proxy.obstruct(({ path }) =>
+    path === "/clients" ? jsonReply(403, { message: "No." }) : undefined,
+  );
+  expect((await runCommand(["sync"], { cwd, clock: impatientClock })).code).toBe(3);
+  await begun();
+  company.recover();
+  expect((await runCommand(["sync"], { cwd, clock: impatientClock })).code).toBe(0);
+  await over();
+  expectBoth(/clients.*403/i);
+});
+
+// Fault: service | a list was last read whole 27 hours ago | a real serve with a receiver of alerts | `stale` begins, and ends with the run that read the list
+test("stale: a list that nobody read whole for a day is told once, and its end when it is read", async () => {
+  const { company, begun, over, expectBoth } = await alerting("stale");
+  const db = openDatabase(company.file);
+  const yesterday = new Date(Date.now() - 27 * 3_600_000).toISOString();
+  db.prepare("UPDATE _runs SET swept = json_set(swept, '$.clients', ?)").run(yesterday);
+  db.close();
+  await startServe(company);
+  await begun();
+  expect((await runCommand(["sync"], { cwd: company.folder, clock: impatientClock })).code).toBe(0);
+  await over();
+  expectBoth(/clients/);
+});
+
+// Fault: clock | signed deliveries are ten minutes old | a real serve with a receiver of alerts | `refused` begins after three, and ends with the next good one
+test("refused: deliveries of the service that are refused are told once, and their end when one is taken", async () => {
+  const { company, begun, over, expectBoth } = await alerting("refused");
+  const served = await startServe(company);
+  for (let times = 0; times < 3; times++)
+    expect(await deliver(served, eventAbout("clients.updated", "client", 1), { agoMs: 600_000 })).toBe(401);
+  await begun();
+  expect(await deliver(served, eventAbout("clients.updated", "client", 1))).toBe(204);
+  await over();
+  expectBoth(/^3 deliveries were refused .*3 stale_timestamp/);
+});

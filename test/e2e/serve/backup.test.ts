@@ -1,0 +1,58 @@
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { openDatabase } from "../../../src/store/database.ts";
+import { runCommand } from "../../support/program/cli.ts";
+import { aCompany, sync } from "../../support/company/company.ts";
+import { eventually, serve, wholeRuns, writeServeConfig } from "../../support/program/serve.ts";
+
+// Fault: disk | the place of scheduled backups is a file | a process of `serve` | shown by /readyz and metrics, and made again when the place is there
+test("serve makes backups by their schedule, keeps the last ones, and says how it went", async () => {
+  const company = await aCompany({ records: 5 });
+  const backups = path.join(company.folder, "backups");
+  writeFileSync(backups, "");
+  const more = 'backup: { to: ./backups, schedule: "* * * * * *", keep: 1 }\nschedule: { quick: off }';
+  writeServeConfig(company, more);
+  const daemon = await serve(company);
+  await eventually(() => wholeRuns(company) === 1, "a run");
+  const ready = async () => ((await (await fetch(`${daemon.url}/readyz`)).json()) as Ready).companies.acme;
+  const metrics = async () => (await fetch(`${daemon.url}/metrics`)).text();
+  await eventually(async () => (await ready()).reasons.some((why) => why.includes("backup")), "a reason");
+  await daemon.until("after-run did not succeed");
+  expect(await metrics()).toMatch(/after_run_failed\{.*step="backup"\} 1/);
+  expect(await metrics()).toMatch(/after_run_failed\{.*step="report"\} 0/);
+
+  rmSync(backups);
+  const names = () => (existsSync(backups) ? readdirSync(path.join(backups, "acme")) : []);
+  const finished = () => names().filter((name) => !name.startsWith("."));
+  await eventually(() => finished().length === 1, "a backup");
+  const [first] = finished();
+  await eventually(() => finished().length === 1 && finished()[0] !== first, "the next one, in its place");
+  await eventually(async () => !(await ready()).reasons.some((why) => why.includes("backup")), "no reason");
+  expect(await metrics()).toMatch(/backup_last_success_timestamp_seconds\{company="acme"\} [1-9]/);
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+}, 60_000);
+
+// Fault: disk | a row of the mirror is not what its table allows, as after a fault of the memory | the copy, after it is written | exit 10 with what to do; nothing gets the name of a backup, earlier ones stay
+test("a copy that is damaged does not become a backup, and earlier ones stay, whatever is to be kept", async () => {
+  const company = await aCompany({ records: 5 });
+  const { folder: cwd } = company;
+  await sync(company);
+  writeServeConfig(company);
+  const backUp = () => runCommand(["backup", "--to", "./backups", "--keep", "1"], { cwd });
+  const ids = () => readdirSync(path.join(cwd, "backups/acme"));
+  expect((await backUp()).code).toBe(0);
+  const before = ids();
+  const db = openDatabase(company.file);
+  db.unsafeMode();
+  db.exec(`PRAGMA writable_schema = ON; UPDATE sqlite_schema
+    SET sql = replace(sql, '_deleted_at TEXT', '_deleted_at TEXT NOT NULL') WHERE name = 'clients'`);
+  db.close();
+  const { code, stderr } = await backUp();
+  expect([code, stderr]).toEqual([10, expect.stringContaining("NULL value in clients._deleted_at")]);
+  expect(ids()).toEqual(before);
+});
+
+interface Ready {
+  readonly companies: { readonly acme: { readonly reasons: readonly string[] } };
+}

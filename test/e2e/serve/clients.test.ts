@@ -1,0 +1,116 @@
+import { once } from "node:events";
+import { createServer, connect, type AddressInfo, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { endOf, runCommand } from "../../support/program/cli.ts";
+import { aCompany } from "../../support/company/company.ts";
+import {
+  deliver,
+  eventAbout,
+  eventually,
+  serve,
+  startIn,
+  writeServeConfig,
+} from "../../support/program/serve.ts";
+
+/** A connection that keeps its side open, and reads nothing unless asked to. */
+async function hold(url: string, bytes = ""): Promise<Socket> {
+  const socket = connect({ port: Number(new URL(url).port), host: "127.0.0.1", allowHalfOpen: true });
+  onTestFinished(() => void socket.destroy());
+  socket.on("error", () => undefined);
+  await once(socket, "connect");
+  if (bytes !== "") socket.write(bytes);
+  return socket;
+}
+
+const metricsRequest = "GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n";
+const held = [
+  "CONNECT example.com:443 HTTP/1.1\r\nhost: x\r\n\r\n",
+  "GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n",
+  "GET /healthz HTTP/1.1\r\nho",
+  "POST /webhooks/acme HTTP/1.1\r\nhost: x\r\ncontent-length: 20\r\n\r\n{",
+  "noise\r\n\r\n",
+  metricsRequest.repeat(3_000),
+];
+
+describe("clients that hold what they can", () => {
+  // Fault: webhook | 600 silent connections, CONNECT, Upgrade, half a request, noise and unread pages, all kept open | raw sockets against a real serve | deliveries are answered 204 at once, the drops are in metrics, log and status, SIGTERM ends with 0 within 25 s
+  test("keep no delivery out, and the process from no end", async () => {
+    const company = await aCompany();
+    writeServeConfig(company);
+    const daemon = await serve(company);
+    await daemon.until("the mirror is open");
+    await Promise.all(Array.from({ length: 600 }, () => hold(daemon.url)));
+    expect(await deliver(daemon, eventAbout("clients.updated", "client", 1))).toBe(204);
+    const page = await (await fetch(`${daemon.url}/metrics`)).text();
+    const dropped = Number(/^fintoro_mirror_dropped_connections_total (\d+)$/m.exec(page)?.[1]);
+    expect(dropped).toBeGreaterThanOrEqual(89);
+    expect(daemon.said().filter(({ msg }) => msg === "a connection was dropped")).toHaveLength(1);
+    await eventually(async () => {
+      const { stdout } = await runCommand(["status", "--json"], { cwd: company.folder });
+      const { companies } = JSON.parse(stdout) as {
+        companies: { acme: { events: { dropped_connections: number } } };
+      };
+      return companies.acme.events.dropped_connections > 0;
+    }, "the drops in status --json");
+    for (const bytes of held) await hold(daemon.url, bytes);
+    expect(await deliver(daemon, eventAbout("clients.updated", "client", 1))).toBe(204);
+    const startedMs = performance.now();
+    expect(await daemon.end("SIGTERM")).toMatchObject({ code: 0 });
+    expect(performance.now() - startedMs).toBeLessThan(25_000);
+  });
+});
+
+// Fault: webhook | silent connections, half a request, CONNECT and noise, whose clients keep their side open | raw sockets against a real serve with its own deadlines | refused after 10 s at most, and gone from the server 2 s later
+test("a connection without a request is gone from the server 2 s after its refusal", async () => {
+  const company = await aCompany();
+  writeServeConfig(company);
+  const daemon = await serve(company);
+  const startedMs = performance.now();
+  const lives = ["", "GET /healthz HTTP/1.1\r\nho", held[0] ?? "", "noise\r\n\r\n"].map(async (bytes) => {
+    const socket = await hold(daemon.url, bytes);
+    await once(socket.resume(), "end");
+    const refusedMs = performance.now();
+    // Only bytes for a connection that its owner let go are answered by a reset.
+    const knock = setInterval(() => socket.write("x"), 50);
+    await new Promise((resolve) => socket.once("close", resolve));
+    clearInterval(knock);
+    return { waitedMs: refusedMs - startedMs, lingeredMs: performance.now() - refusedMs };
+  });
+  for (const { waitedMs, lingeredMs } of await Promise.all(lives)) {
+    expect(waitedMs).toBeLessThan(12_000);
+    expect(lingeredMs).toBeLessThan(2_500);
+  }
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+});
+
+// Fault: webhook | a page of a real serve is asked for under the name of somebody else | raw sockets | 421 without the page; names of the config are served
+test("pages are shown under the names of the config only", async () => {
+  const company = await aCompany();
+  writeServeConfig(company, "serve: { hosts: [mirror.internal] }");
+  const daemon = await serve(company);
+  const statusUnder = async (host: string) => {
+    const request = `GET /readyz HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`;
+    const answer = await text(await hold(daemon.url, request));
+    return [/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1], answer.includes("acme")];
+  };
+  expect(await statusUnder("attacker.example")).toEqual(["421", false]);
+  expect(await statusUnder("mirror.internal:8787")).toEqual([expect.stringMatching(/200|503/), true]);
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+});
+
+// Fault: process | the port is taken | another server, real processes | serve and sandbox end with 10, and name the address
+test.each([
+  ["serve", "--listen", "127.0.0.1:"],
+  ["sandbox", "--port", ""],
+])("%s on a port that is taken ends with 10", async (command, option, address) => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void other.close());
+  const { port } = other.address() as AddressInfo;
+  const company = await aCompany();
+  writeServeConfig(company);
+  const { code, stderr } = await endOf(startIn(company, [command, option, `${address}${port}`]));
+  expect(code).toBe(10);
+  expect(stderr).toContain(`cannot listen on 127.0.0.1:${port}`);
+});

@@ -1,0 +1,120 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { aCompany, type Company } from "../../support/company/company.ts";
+import { look } from "../../support/truth/compare.ts";
+import {
+  deliver,
+  eventAbout,
+  eventually,
+  secret,
+  serve,
+  wholeRuns,
+  writeServeConfig,
+  type ServedCompany,
+} from "../../support/program/serve.ts";
+
+const off = "schedule: { sync: off, publish: off }";
+
+function tokenOf(company: Company, index: number): string {
+  return company.sandbox.companies[index]?.token ?? "";
+}
+
+/** The second company of the sandbox, as `other`. */
+function other(company: Company, facts: Partial<ServedCompany> = {}): ServedCompany {
+  return { name: "other", token: tokenOf(company, 1), ...facts };
+}
+
+function acme(company: Company): ServedCompany {
+  return { name: "acme", token: company.sandbox.token };
+}
+
+/** As `look` sees the mirror of `other`. */
+function otherRuns(company: Company): number {
+  try {
+    const file = path.join(company.folder, "other.db");
+    return look(file, (db) =>
+      Number(db.prepare("SELECT count(*) FROM _runs WHERE outcome = 'complete'").pluck().get()),
+    );
+  } catch {
+    return 0;
+  }
+}
+
+const event = () => eventAbout("clients.updated", "client", 1);
+
+describe("several companies in one daemon", () => {
+  // Fault: files | one company's mirror is no database, another's token is wrong | files and config of a process of `serve` | the third company runs and is ready
+  test("one with a wrong token and one with a broken file harm nobody", async () => {
+    const company = await aCompany({ records: 3, companies: 2 });
+    writeFileSync(
+      path.join(company.folder, "broken.db"),
+      "this is no database, and long enough to be sure of it",
+    );
+    const wrong = { name: "wrong", token: "no-such-token" };
+    const broken = { name: "broken", token: tokenOf(company, 1) };
+    writeServeConfig(company, off, [wrong, broken, acme(company)]);
+    const daemon = await serve(company);
+    await eventually(() => wholeRuns(company) === 1, "a whole run of acme");
+    await daemon.until("not a SQLite database");
+    expect(await deliver(daemon, event())).toBe(204);
+    expect(await deliver(daemon, event(), { to: "wrong" })).toBe(204);
+    expect(await deliver(daemon, event(), { to: "broken" })).toBe(503);
+    expect(await deliver(daemon, event(), { to: "nobody" })).toBe(404);
+    const readiness = async () => {
+      const { companies } = (await (await fetch(`${daemon.url}/readyz`)).json()) as {
+        companies: Record<string, { ready: boolean }>;
+      };
+      return Object.values(companies).map((one) => one.ready);
+    };
+    await eventually(
+      async () => String(await readiness()) === "false,false,true",
+      "acme ready, the others not",
+    );
+    expect((await daemon.end("SIGTERM")).code).toBe(0);
+  });
+
+  // Fault: files | SIGHUP with a config that is wrong | the config of a process of `serve` | the old config stays
+  test("SIGHUP: companies come and go, secrets change, a bad config changes nothing", async () => {
+    const company = await aCompany({ records: 3, companies: 2 });
+    writeServeConfig(company, off);
+    const daemon = await serve(company);
+    const reload = async (more: string, companies: readonly ServedCompany[], says: string) => {
+      writeServeConfig(company, more, companies);
+      daemon.child.kill("SIGHUP");
+      await daemon.until(says);
+    };
+    await eventually(() => wholeRuns(company) === 1, "a whole run of acme");
+    await reload("no_such_key: 1", [], "the config is kept as it was");
+    expect(await deliver(daemon, event())).toBe(204);
+    const changed = `${off}\nserve: { listen: 127.0.0.1:9 }`;
+    await reload(changed, [acme(company), other(company)], "the config was read again");
+    await eventually(() => otherRuns(company) === 1, "a whole run of the new company");
+    expect(daemon.heard("serve.listen was changed: that needs a restart")).toBe(true);
+    expect(await deliver(daemon, event(), { to: "other" })).toBe(204);
+    writeServeConfig(company, off, [other(company, { secrets: ["whsec_another_one"] })]);
+    daemon.child.kill("SIGHUP");
+    await eventually(async () => (await deliver(daemon, event())) === 404, "acme is gone");
+    await daemon.until("the company is no longer served");
+    const newSecret = { to: "other", secret: "whsec_another_one" };
+    await eventually(async () => (await deliver(daemon, event(), newSecret)) === 204, "the other secret");
+    expect(await deliver(daemon, event(), { to: "other", secret })).toBe(401);
+    expect((await daemon.end("SIGTERM")).code).toBe(0);
+  });
+
+  // Fault: process | a second daemon on the same folder, then kill -9 of the first | processes of `serve` | the second one waits, says who writes, and takes over
+  test("two daemons on one folder: the second says which process holds it, and takes over when that ends", async () => {
+    const company = await aCompany({ records: 3, companies: 2 });
+    writeServeConfig(company, off);
+    const first = await serve(company);
+    await first.until("the mirror is open");
+    const second = await serve(company);
+    await second.until(`the mirror is being written by process ${first.child.pid} (serve`);
+    expect(await deliver(second, event())).toBe(503);
+    expect(await deliver(first, event())).toBe(204);
+    await first.end("SIGKILL");
+    await second.until("the mirror is open");
+    expect(await deliver(second, event())).toBe(204);
+    await second.end("SIGTERM");
+  });
+});

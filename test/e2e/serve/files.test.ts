@@ -1,0 +1,44 @@
+import path from "node:path";
+import { expect, test } from "vitest";
+import { endOf, runCommand } from "../../support/program/cli.ts";
+import { aCompany, type Company } from "../../support/company/company.ts";
+import { look } from "../../support/truth/compare.ts";
+import { eventually, inMirror, serve, startIn, writeServeConfig } from "../../support/program/serve.ts";
+
+const missing = `SELECT count(*) FROM invoices i WHERE _deleted_at IS NULL AND NOT EXISTS
+  (SELECT 1 FROM document_files f WHERE f.document = 'invoices' AND f.document_id = i.id)`;
+
+const isFile = ({ path: asked }: { readonly path: string }) => /\/(?:pdf|attachments)$/.test(asked);
+
+const filesInReport = (company: Company) =>
+  look(path.join(company.folder, "acme.report.db"), (db) =>
+    Number(db.prepare("SELECT count(*) FROM document_files WHERE document = 'invoices'").pluck().get()),
+  );
+
+test("after its run `serve` fetches the files, and the report names them", async () => {
+  const company = await aCompany({ records: 5 });
+  writeServeConfig(company, "schedule: { sync: off }\nfiles: { pdf: on }");
+  const daemon = await serve(company);
+  const count = () => Number(inMirror(company, "SELECT count(*) FROM invoices"));
+  await eventually(() => count() > 0 && inMirror(company, missing) === 0, "the files");
+  await eventually(() => filesInReport(company) === count(), "the report");
+  expect(company.proxy.asked.filter(({ path: asked }) => asked.endsWith("/attachments"))).toEqual([]);
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+  const { stdout } = await runCommand(["status", "--json"], { cwd: company.folder });
+  const { after_run: steps, files } = (JSON.parse(stdout) as { companies: { acme: Record<string, unknown> } })
+    .companies.acme;
+  expect(steps).toContainEqual(expect.objectContaining({ step: "files", error: null }));
+  expect(files).toMatchObject({ pending: 0, problems: 0 });
+});
+
+test("`sync` fetches files last of all, and the report names them", async () => {
+  const company = await aCompany({ records: 5 });
+  writeServeConfig(company, "files: { pdf: on, attachments: on }\nschedule: { publish: after_sync }");
+  const { code, stderr } = await endOf(startIn(company, ["sync"]));
+  expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
+  expect(inMirror(company, missing)).toBe(0);
+  expect(filesInReport(company)).toBe(inMirror(company, "SELECT count(*) FROM invoices"));
+  const first = company.proxy.asked.findIndex(isFile);
+  const later = company.proxy.asked.slice(first).filter((asked) => !isFile(asked));
+  expect(later.map(({ path: asked }) => asked)).toEqual([]);
+});

@@ -1,0 +1,217 @@
+import { existsSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import Database from "better-sqlite3";
+import { expect, test } from "vitest";
+import { earlyGlobals } from "../../../src/cli/program/globals.ts";
+import { createAfterRun } from "../../../src/cli/runs/after-run-process.ts";
+import type { StepStatus } from "../../../src/status/after-run-record.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import { runCommand } from "../../support/program/cli.ts";
+import { aCompany, sync, type Company } from "../../support/company/company.ts";
+import { look } from "../../support/truth/compare.ts";
+import { configOf, startDaemon } from "../../support/program/daemon.ts";
+import { processEnv } from "../../support/program/process-env.ts";
+import {
+  childrenOf,
+  deliver,
+  eventAbout,
+  eventually,
+  inMirror,
+  serve,
+  wholeRuns,
+  writeServeConfig,
+} from "../../support/program/serve.ts";
+import { recordingLog } from "../../support/terminal/terminal.ts";
+
+const reportOf = (company: Company) => path.join(company.folder, "acme.report.db");
+
+function invoicesIn(file: string): number {
+  const db = new Database(file, { readonly: true });
+  try {
+    return Number(db.prepare("SELECT count(*) FROM invoices").pluck().get());
+  } finally {
+    db.close();
+  }
+}
+
+test("after its run, serve has the report and the exports made that the config asks for", async () => {
+  const company = await aCompany({ records: 5 });
+  const exports = "exports: [{ format: csv, out: ./files, after: sync, tables: [invoices] }]";
+  writeServeConfig(company, `schedule: { sync: off }\n${exports}`);
+  const daemon = await serve(company);
+  const csv = path.join(company.folder, "files/acme/invoices.csv");
+  await eventually(() => existsSync(reportOf(company)) && existsSync(csv), "the report and the file");
+  expect(wholeRuns(company)).toBe(1);
+  expect(invoicesIn(reportOf(company))).toBe(inMirror(company, "SELECT count(*) FROM invoices"));
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+});
+
+test("with a pattern of its own, publishing does not wait for a run", async () => {
+  const company = await aCompany({ records: 5 });
+  writeServeConfig(company, 'schedule: { sync: off, publish: "* * * * *" }');
+  const daemon = await serve(company);
+  await eventually(() => existsSync(reportOf(company)), "a report");
+  const slot = "SELECT value FROM _meta WHERE key = 'publish_schedule'";
+  await eventually(() => typeof inMirror(company, slot) === "string", "the slot, taken");
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+});
+
+// Fault: files | the report cannot be written | its path, under a process of `serve` | logged, and the daemon continues
+test("a failure to publish is logged, and the daemon goes on", async () => {
+  const company = await aCompany({ records: 5 });
+  writeServeConfig(
+    company,
+    `schedule: { sync: off }\nexports: [{ format: csv, out: ./config.yaml, after: sync }]`,
+  );
+  const daemon = await serve(company);
+  await daemon.until("after-run did not succeed");
+  expect((await fetch(`${daemon.url}/healthz`)).status).toBe(200);
+  await eventually(async () => (await readyOf(daemon.url)).reasons.length > 0, "a reason");
+  expect((await readyOf(daemon.url)).reasons).toContainEqual(
+    expect.stringMatching(/^not made after the last run: csv/),
+  );
+  const { code, after_run: steps } = await statusOf(company);
+  expect({ code, steps }).toMatchObject({ code: 3, steps: [{ outcome: "written" }, { outcome: "failed" }] });
+  expect(await (await fetch(`${daemon.url}/metrics`)).text()).toMatch(
+    /after_run_failed\{.*config\.yaml"\} 1/,
+  );
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+});
+
+test("the report is made when everything listed is in, while the scrub goes on", async () => {
+  const company = await aCompany({ records: 20 });
+  await sync(company);
+  rewind(company);
+  company.sandbox.control.create("clients", { name: "Nová" });
+  const details = Promise.withResolvers<undefined>();
+  company.proxy.obstruct((asked) => (/\d$/.test(asked.path) ? details.promise : undefined));
+  writeServeConfig(company, "schedule: { sync: off }");
+  const daemon = await serve(company);
+  await eventually(() => existsSync(reportOf(company)), "the report");
+  expect(inMirror(company, "SELECT outcome FROM _runs ORDER BY id DESC LIMIT 1")).toBeNull();
+  expect(inMirror(company, "SELECT count(*) FROM _work WHERE reason = 'scrub'")).toBeGreaterThan(10);
+  const db = new Database(reportOf(company), { readonly: true });
+  expect(db.prepare("SELECT count(*) FROM clients WHERE name = 'Nová'").pluck().get()).toBe(1);
+  expect(db.prepare("SELECT value FROM _about WHERE fact = 'outcome'").pluck().get()).toBe("complete");
+  db.close();
+  details.resolve(undefined);
+  await eventually(() => wholeRuns(company) === 1, "the end of the scrub");
+  expect(inMirror(company, "SELECT count(*) FROM _work")).toBe(0);
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+});
+
+interface Steps {
+  readonly after_run: readonly StepStatus[];
+}
+
+async function readyOf(
+  url: string,
+): Promise<Steps & { readonly ready: boolean; readonly reasons: readonly string[] }> {
+  const answer = await (await fetch(`${url}/readyz`)).json();
+  return (answer as { companies: { acme: Awaited<ReturnType<typeof readyOf>> } }).companies.acme;
+}
+
+async function statusOf(company: Company): Promise<Steps & { readonly code: number }> {
+  const { code, stdout } = await runCommand(["status", "--json"], { cwd: company.folder });
+  return { code, ...(JSON.parse(stdout) as { companies: { acme: Steps } }).companies.acme };
+}
+
+// Fault: files | SIGHUP with a config that is wrong, and a file that no longer names what follows runs | the config of a process of `serve` | report and exports are made by the config that is in force
+test("what follows a run uses the daemon's config, whatever stands in the file by then, and shows how it went", async () => {
+  const company = await aCompany({ records: 5 });
+  const exports = "exports: [{ format: csv, out: ./files, after: sync, tables: [invoices] }]";
+  writeServeConfig(company, `schedule: { sync: off, publish_every: 1s }\n${exports}`);
+  const listed = Promise.withResolvers<undefined>();
+  company.proxy.obstruct(() => listed.promise);
+  const daemon = await serve(company);
+  writeFileSync(path.join(company.folder, "config.yaml"), "companies: { acme: { token: 5 } }\nexports: 7\n");
+  daemon.child.kill("SIGHUP");
+  await daemon.until("the config is kept as it was");
+  listed.resolve(undefined);
+  const csv = path.join(company.folder, "files/acme/invoices.csv");
+  await eventually(() => existsSync(reportOf(company)) && existsSync(csv), "the report and the file");
+  const made = {
+    outcome: expect.stringMatching(/^(written|unchanged)$/),
+    error: null,
+    age_ms: expect.any(Number),
+    duration_ms: expect.any(Number),
+  };
+  const steps = [
+    { step: "report", ...made },
+    { step: `csv ${path.dirname(path.dirname(csv))}`, ...made },
+  ];
+  const areMade = async () => (await readyOf(daemon.url)).after_run.every(({ outcome }) => outcome !== null);
+  await eventually(async () => (await readyOf(daemon.url)).ready && (await areMade()), "a ready company");
+  expect(await readyOf(daemon.url)).toMatchObject({ ready: true, after_run: steps });
+  writeServeConfig(company, `schedule: { sync: off }\n${exports}`);
+  expect(await statusOf(company)).toMatchObject({ code: 0, after_run: steps });
+  const metrics = await (await fetch(`${daemon.url}/metrics`)).text();
+  expect(metrics).toMatch(/report_last_success_timestamp_seconds\{company="acme"\} 1\d{9}/);
+  expect(metrics).toMatch(/report_age_seconds\{company="acme"\} \d/);
+  // After an event the report is written again, without a run.
+  const id = Number(inMirror(company, "SELECT min(id) FROM clients"));
+  company.sandbox.control.update("clients", id, { name: "Premenovaná" });
+  expect(await deliver(daemon, eventAbout("clients.updated", "client", id))).toBe(204);
+  const names = () => look(reportOf(company), (db) => db.prepare("SELECT name FROM clients").pluck().all());
+  await eventually(() => names().includes("Premenovaná"), "the event in the report");
+  expect(wholeRuns(company)).toBe(1);
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+});
+
+// Fault: process | the process that makes the report is killed | under a process of `serve` | recorded as failed, shown, and made again
+test("a process that is killed while it makes the report is a failure like others, and tried again", async () => {
+  const company = await aCompany({ records: 5 });
+  writeServeConfig(company, "schedule: { sync: off, publish_every: 1s }");
+  const daemon = await serve(company);
+  const children = () => childrenOf(daemon.child.pid);
+  await eventually(() => children().length > 0, "a process of its own");
+  const [child] = children();
+  // Before its code runs, only Node itself can keep its inspector closed.
+  expect(child?.args).toMatch(/ --disable-sigusr1 .* after-run /);
+  expect(child?.args).not.toContain(company.sandbox.token);
+  if (child) process.kill(child.pid, "SIGKILL");
+  await daemon.until("it ended with a signal");
+  await eventually(() => existsSync(reportOf(company)), "the report");
+  await eventually(async () => (await readyOf(daemon.url)).ready, "a ready company");
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+});
+
+// Fault: process | the process that makes what follows a run does not end | the daemon's limit, with its real process | ended and recorded as failed, so that other companies get their turn
+test("a process that makes what follows a run and does not end is ended, and named", async () => {
+  const company = await aCompany({ records: 3 });
+  const exports = "exports: [{ format: csv, out: ./files, after: sync, tables: [invoices] }]";
+  const { log } = recordingLog();
+  const { signal } = new AbortController();
+  const parts = { globals: earlyGlobals([]), env: processEnv(), clock: systemClock, log, signal };
+  startDaemon(company, configOf(company, exports), { afterRun: createAfterRun(parts, 200) });
+  const stepOf = async () => (await statusOf(company)).after_run[0];
+  await eventually(async () => (await stepOf())?.outcome === "failed", "its end");
+  expect((await stepOf())?.error).toBe("it was ended after 0s");
+});
+
+// Fault: process | the first runs of many companies end together | a process of `serve`, and the processes that it starts | one at a time makes what follows, and in the end all reports are there
+test("what follows runs that end together is made by one process at a time", async () => {
+  const company = await aCompany({ records: 3, companies: 3 });
+  const served = company.sandbox.companies.map(({ token }, index) => ({ name: `company_${index}`, token }));
+  writeServeConfig(company, "schedule: { sync: off }", served);
+  const daemon = await serve(company);
+  const isMade = ({ name }: { name: string }) => existsSync(path.join(company.folder, `${name}.report.db`));
+  let most = 0;
+  // Each of them takes longer than that.
+  for (; !served.every(isMade); await systemClock.sleep(200))
+    most = Math.max(most, childrenOf(daemon.child.pid).length);
+  expect(most).toBe(1);
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+}, 60_000);
+
+/** As if everything had been read two days before, by runs that nobody remembers. */
+function rewind(company: Company): void {
+  const db = new Database(company.file);
+  const agoMs = 2 * 86_400_000;
+  const fences = "SELECT name FROM sqlite_master WHERE name GLOB '_fence_*'";
+  for (const table of db.prepare(fences).pluck().all() as string[])
+    db.exec(`UPDATE "${table}" SET read_at = read_at - ${agoMs}`);
+  db.exec(`UPDATE _parents SET listed_at = listed_at - ${agoMs}`);
+  db.exec("DELETE FROM _runs");
+  db.close();
+}

@@ -1,0 +1,186 @@
+import { onTestFinished, expect, test } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import type { Daemon } from "../../../src/daemon/daemon.ts";
+import { createPages } from "../../../src/status/render/pages.ts";
+import { startServer } from "../../../src/webhook/server/server.ts";
+import { heartbeatMs } from "../../../src/state/uptime-log.ts";
+import { runCommand } from "../../support/program/cli.ts";
+import { aCompany, type Company } from "../../support/company/company.ts";
+import { configOf, startDaemon } from "../../support/program/daemon.ts";
+import { loggingTo } from "../../support/company/open-company.ts";
+import { deliver, eventAbout, eventually, inMirror, wholeRuns } from "../../support/program/serve.ts";
+
+/** A company in a daemon of this process, with a receiver, and a clock that the test sets. */
+interface Receiving {
+  readonly company: Company;
+  readonly daemon: Daemon;
+  readonly url: string;
+  /** Sets this machine's clock so far ahead. */
+  set(aheadMs: number): void;
+  /** Lets time pass. */
+  wind(ms: number): void;
+}
+
+async function receiving(): Promise<Receiving> {
+  const company = await aCompany({ records: 3, allowLoopbackWebhooks: true });
+  let aheadMs = 0;
+  let passedMs = 0;
+  const clock = {
+    ...systemClock,
+    nowMs: () => Date.now() + aheadMs + passedMs,
+    monotonicMs: () => systemClock.monotonicMs() + passedMs,
+  };
+  const daemon = startDaemon(company, configOf(company), { clock });
+  const log = loggingTo(company.said);
+  const options = { version: "test", strayRefusals: daemon.strayRefusals };
+  const pages = createPages(() => daemon.views(), clock, options);
+  const server = await startServer({ host: "127.0.0.1", port: 0, companies: daemon, clock, log, pages });
+  onTestFinished(() => server.close(0));
+  const url = `http://127.0.0.1:${server.port}`;
+  await eventually(async () => (await fetch(`${url}/readyz`)).status === 200, "ready");
+  return { company, daemon, url, set: (ms) => (aheadMs = ms), wind: (ms) => (passedMs += ms) };
+}
+
+interface CompanyReady extends Record<string, unknown> {
+  readonly reasons: readonly string[];
+  readonly refused: Readonly<Record<string, number>>;
+}
+
+interface Ready {
+  readonly companies: { readonly acme: CompanyReady };
+  readonly refused_elsewhere: unknown;
+}
+
+async function readiness({ url }: Receiving) {
+  const answer = await fetch(`${url}/readyz`);
+  const { companies, refused_elsewhere: elsewhere } = (await answer.json()) as Ready;
+  return { status: answer.status, elsewhere, ...companies.acme };
+}
+
+async function metricsOf({ url }: Receiving): Promise<string[]> {
+  return (await (await fetch(`${url}/metrics`)).text()).split("\n");
+}
+
+const someEvent = () => eventAbout("clients.updated", "client", 1);
+
+function statusOf({ company: { folder: cwd } }: Receiving, ...args: string[]) {
+  return runCommand(["status", ...args], { cwd });
+}
+
+// Fault: clock | this machine's clock is 400 s ahead while deliveries come, then right again | the clock of a daemon | 401, `/readyz` 503 and status 3 name the clock; the time is a delivery gap; it ends when the clock is right
+test("a clock that is off has every delivery refused: it is named, and the time is a gap", async () => {
+  const here = await receiving();
+  const { company } = here;
+  const send = () => deliver(here, someEvent());
+  expect(await send()).toBe(204);
+  here.set(400_000);
+  for (let i = 0; i < 3; i++) expect(await send()).toBe(401);
+  const blames = async () => {
+    const { status, reasons } = await readiness(here);
+    return status === 503 && /3 stale_timestamp; .*clock, 400 s ahead/.test(reasons.join("\n"));
+  };
+  await eventually(blames, "the clock named");
+  expect(await readiness(here)).toMatchObject({ refused: { stale_timestamp: 3 }, clock_skew_seconds: 400 });
+  const lines = await metricsOf(here);
+  expect(lines).toContain(
+    'fintoro_mirror_refused_deliveries_total{company="acme",reason="stale_timestamp"} 3',
+  );
+  expect(lines).toContain('fintoro_mirror_deliveries_refused{company="acme"} 1');
+  expect(lines.join("\n")).toMatch(/fintoro_mirror_clock_skew_seconds\{company="acme"\} 400\n/);
+  const ended = () => inMirror(company, "SELECT ended FROM _receiver ORDER BY id DESC LIMIT 1");
+  await eventually(() => ended() === "refused", "the end of receiving");
+  await eventually(async () => (await statusOf(here)).code === 3, "status says so");
+  expect((await statusOf(here)).stdout).toMatch(
+    /listening, but every delivery is refused[^]*! 3 deliveries were refused since .*400 s ahead/,
+  );
+  here.set(0);
+  await eventually(async () => (await readiness(here)).status === 200, "ready again");
+  await eventually(() => ended() === null, "a new span");
+  expect(await send()).toBe(204);
+  expect(wholeRuns(company)).toBe(1);
+});
+
+/** Has the service send events here, signed with a key that nobody here knows. */
+function subscribe({ company, url }: Receiving): void {
+  const input = { url: `${url}/webhooks/acme`, isActive: true, subscribedEvents: ["clients.updated"] };
+  company.sandbox.control.create("webhook_subscriptions", input);
+}
+
+// Fault: webhook | the service signs with another secret than the config has | the simulated service's deliveries | within half a minute `/readyz` is 503 and names it, in the metrics too
+test("a wrong secret is found after the service's first delivery", async () => {
+  const here = await receiving();
+  const { company } = here;
+  subscribe(here);
+  company.sandbox.control.trigger("clients.updated");
+  await eventually(
+    async () => "bad_signature" in ((await readiness(here))["refused"] as object),
+    "a refusal",
+  );
+  expect(await readiness(here)).toMatchObject({ status: 200, refusing: null });
+  here.wind(15_000);
+  await eventually(async () => (await readiness(here)).status === 503, "the refusals named");
+  expect((await readiness(here)).reasons.join()).toMatch(
+    /1 delivery was refused .*: 1 bad_signature; compare/,
+  );
+  expect(await metricsOf(here)).toContain('fintoro_mirror_deliveries_refused{company="acme"} 1');
+});
+
+// Fault: webhook | dozens of deliveries with wrong signatures, to a company that is quiet | requests to a daemon | counted; health is not touched, since the service reports no failed delivery
+test("a client that sends garbage to a company that is quiet is counted, and does nothing else", async () => {
+  const here = await receiving();
+  const { company } = here;
+  subscribe(here);
+  const asked = () => company.proxy.asked.filter(({ path }) => path.includes("webhook-subscriptions")).length;
+  const before = asked();
+  for (let i = 0; i < 30; i++)
+    expect(await deliver(here, someEvent(), { secret: "not-the-secret-at-all" })).toBe(401);
+  await eventually(() => asked() > before, "a question to the service");
+  await systemClock.sleep(1_500);
+  const refused = { bad_signature: 30 };
+  expect(await readiness(here)).toMatchObject({ status: 200, refused, refusing: null });
+  expect(await metricsOf(here)).toContain('fintoro_mirror_deliveries_refused{company="acme"} 0');
+  expect((await statusOf(here)).code).toBe(0);
+  expect(asked()).toBe(before + 1);
+});
+
+// Fault: webhook | hundreds of deliveries with wrong signatures, without headers, stale copies, and for nobody, beside good ones | requests to a daemon | counted by reason everywhere; health, gaps and writes are not touched
+test("a client that sends garbage beside the service's deliveries is counted, and does nothing else", async () => {
+  const here = await receiving();
+  const { company, url } = here;
+  const good = someEvent();
+  expect(await deliver(here, good)).toBe(204);
+  const written = () => inMirror(company, "SELECT count(*) FROM _inbox");
+  const before = written();
+  const garbage = Array.from({ length: 100 }, () =>
+    deliver(here, someEvent(), { secret: "not-the-secret-at-all" }),
+  );
+  expect(new Set(await Promise.all(garbage))).toEqual(new Set([401]));
+  expect((await fetch(`${url}/webhooks/acme`, { method: "POST" })).status).toBe(400);
+  expect(await deliver(here, someEvent(), { to: "nobody" })).toBe(404);
+  here.set(400_000);
+  for (let i = 0; i < 5; i++) expect(await deliver(here, good)).toBe(401);
+  here.set(0);
+  const refused = { bad_signature: 100, missing_header: 1, stale_timestamp: 5 };
+  expect(await readiness(here)).toMatchObject({
+    status: 200,
+    refused,
+    refusing: null,
+    elsewhere: { unknown_company: 1 },
+  });
+  expect(await metricsOf(here)).toContain(
+    'fintoro_mirror_refused_deliveries_total{company="",reason="unknown_company"} 1',
+  );
+  here.wind(heartbeatMs);
+  const noted = () =>
+    inMirror(company, "SELECT value ->> '$.refused.stale_timestamp' FROM _meta WHERE key = 'receiver'");
+  await eventually(() => noted() === 5, "the note for status");
+  const { code, stdout } = await statusOf(here, "--json");
+  expect({
+    code,
+    acme: (JSON.parse(stdout) as { companies: { acme: unknown } }).companies.acme,
+  }).toMatchObject({
+    code: 0,
+    acme: { events: { refused, refused_elsewhere: { unknown_company: 1 }, refusing: null, gaps: [] } },
+  });
+  expect(written()).toBe(before);
+});

@@ -1,0 +1,142 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
+import { runCommand } from "../../support/program/cli.ts";
+import { aCompany, sync, type Company } from "../../support/company/company.ts";
+import { configOf, impatientClock, startDaemon } from "../../support/program/daemon.ts";
+import {
+  deliver,
+  eventAbout,
+  eventually,
+  secret,
+  serve,
+  wholeRuns,
+  writeServeConfig,
+} from "../../support/program/serve.ts";
+
+/** A folder of secrets as Kubernetes mounts one: files are links through `..data`, which is renamed into place. */
+function mount(company: Company, files: Readonly<Record<string, string>>, version: number): void {
+  const at = (...parts: string[]) => path.join(company.folder, "secrets", ...parts);
+  mkdirSync(at(`..${version}`), { recursive: true });
+  for (const [name, text] of Object.entries(files)) writeFileSync(at(`..${version}`, name), text);
+  symlinkSync(`..${version}`, at("..data_tmp"));
+  renameSync(at("..data_tmp"), at("..data"));
+  if (version > 1) return;
+  for (const name of Object.keys(files)) symlinkSync(path.join("..data", name), at(name));
+}
+
+const inFile = (name: string) => `"\${file:./secrets/${name}}"`;
+const off = "schedule: { sync: off, publish: off }";
+
+interface Readiness {
+  readonly companies: Readonly<
+    Record<string, { readonly ready: boolean; readonly reasons: readonly string[] }>
+  >;
+}
+
+async function readiness(url: string): Promise<Readiness> {
+  return (await (await fetch(`${url}/readyz`)).json()) as Readiness;
+}
+
+describe("secrets in files", () => {
+  // Fault: secrets | the token is revoked, and its file is replaced by a rename of a folder's link | the service, and the files of a daemon | the new token is used within 30 s, without a restart of the process
+  test("a replaced token is used soon, also when a link above it is renamed", async () => {
+    const company = await aCompany({ records: 3 });
+    const { token, readToken } = company.sandbox;
+    mount(company, { token: `${readToken}\n` }, 1);
+    const config = configOf(company, "http: { timeout: 60s }\n", [{ name: "acme", token: inFile("token") }]);
+    const known: string[] = [];
+    const onSecrets = (secrets: readonly string[]) => void known.push(...secrets);
+    const daemon = startDaemon(company, config, { clock: impatientClock, onSecrets });
+    const state = () => daemon.views()[0]?.service.state;
+    await eventually(() => wholeRuns(company) === 1 && state() === "working", "a whole run");
+    company.sandbox.control.revoke(readToken);
+    const ingest = daemon.find("acme");
+    if (ingest === null || ingest === "unavailable") throw new Error("it should be open");
+    daemon.apply({ ...config, language: "sk" });
+    await eventually(() => state() === "unauthenticated", "a refused token");
+    mount(company, { token: `${token}\n` }, 2);
+    await eventually(() => state() === "working", "the new token in use");
+    expect(known).toContain(token);
+    expect(company.said.join("\n")).toContain("the file of the token has changed");
+    expect(company.said.join("\n")).not.toContain(token);
+    await daemon.stop();
+  });
+
+  // Fault: secrets | the token is revoked in the middle of a `sync`, and its file holds another one | the service, the token's file | the command goes on with the new one
+  test("a run whose token is refused goes on with the one that its file holds by then", async () => {
+    const company = await aCompany({ records: 3 });
+    const { token, readToken } = company.sandbox;
+    mount(company, { token: readToken }, 1);
+    writeServeConfig(company, off, [{ name: "acme", token: inFile("token") }]);
+    await sync(company, { token: readToken });
+    let requests = 0;
+    company.proxy.obstruct(() => {
+      if (++requests !== 10) return;
+      company.sandbox.control.revoke(readToken);
+      mount(company, { token }, 2);
+    });
+    const { code, stderr } = await runCommand(["sync", "--full"], { cwd: company.folder });
+    expect({ code, stderr }).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("going on with the new"),
+    });
+    expect(stderr).not.toContain(token);
+  });
+});
+
+// Fault: secrets | pipes stand in the places of token and webhook secret | the files of a process of `serve`, and SIGHUP | the process does not wait for a writer; it goes on with what it knows, and names the pipe
+test("a pipe in a secret's place stops nothing: nobody may ever write into it", async () => {
+  const company = await aCompany({ records: 3 });
+  mount(company, { token: company.sandbox.token, hook: secret }, 1);
+  writeServeConfig(company, off, [
+    { name: "acme", token: inFile("token"), secrets: ["${file:./secrets/hook}"] },
+  ]);
+  const daemon = await serve(company);
+  await daemon.until("a run ended");
+  for (const name of ["token", "hook"]) {
+    rmSync(path.join(company.folder, "secrets", name));
+    execFileSync("mkfifo", [path.join(company.folder, "secrets", name)]);
+  }
+  // Twice as long as between two looks at the files.
+  await systemClock.sleep(4_000);
+  expect(await deliver(daemon, eventAbout("clients.updated", "client", 1))).toBe(204);
+  daemon.child.kill("SIGHUP");
+  await daemon.until("it is a pipe or a device");
+  expect((await fetch(`${daemon.url}/healthz`)).status).toBe(200);
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+});
+
+// Fault: secrets | one company's token file is missing | the files of `sync` and of a process of `serve` | the others are read; it is named, exit 3, /readyz 503; it is used when it appears
+test("a missing token concerns its company alone, in sync and in serve", async () => {
+  const company = await aCompany({ records: 3, companies: 2 });
+  const beta = { name: "beta", token: inFile("beta"), secrets: ["${file:./secrets/hook}"] };
+  writeServeConfig(company, off, [{ name: "acme", token: company.sandbox.token }, beta]);
+  const { code, stdout, stderr } = await runCommand(["sync", "--json"], { cwd: company.folder });
+  const { companies } = JSON.parse(stdout) as { companies: Record<string, CompanyReport> };
+  expect({ code, stderr }).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining("companies.beta.token"),
+  });
+  expect(companies).toMatchObject({
+    acme: { outcome: "complete" },
+    beta: { outcome: "failed", error: { kind: "config", message: expect.stringContaining("secrets/beta") } },
+  });
+  const alone = await runCommand(["sync", "--company", "beta"], { cwd: company.folder });
+  expect(alone.code).toBe(2);
+  const daemon = await serve(company);
+  await eventually(async () => (await readiness(daemon.url)).companies["acme"]?.ready === true, "acme ready");
+  const reasons = (await readiness(daemon.url)).companies["beta"]?.reasons.join("\n") ?? "";
+  expect((await fetch(`${daemon.url}/readyz`)).status).toBe(503);
+  expect(reasons).toContain("companies.beta.token: the file");
+  expect(reasons).toContain("companies.beta.webhook.secrets[0]: the file");
+  const event = eventAbout("clients.updated", "client", 1);
+  expect(await deliver(daemon, event)).toBe(204);
+  mount(company, { hook: secret, beta: company.sandbox.companies[1]?.token ?? "" }, 1);
+  await eventually(async () => (await deliver(daemon, event, { to: "beta" })) === 204, "deliveries of beta");
+  await eventually(async () => (await readiness(daemon.url)).companies["beta"]?.ready === true, "beta ready");
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+});

@@ -1,0 +1,127 @@
+import { describe, expect, test } from "vitest";
+import { jsonLines } from "../../support/program/cli.ts";
+import { aCompany, type Company } from "../../support/company/company.ts";
+import { expectEqual } from "../../support/truth/equal.ts";
+import {
+  deliver,
+  eventAbout,
+  eventually,
+  inMirror,
+  serve,
+  wholeRuns,
+  writeServeConfig,
+} from "../../support/program/serve.ts";
+
+function someClient(company: Company): number {
+  return Number(inMirror(company, "SELECT min(id) FROM clients"));
+}
+
+describe("serve", () => {
+  test("makes the mirror by itself, is ready then, and reads what an event is about within moments", async () => {
+    const company = await aCompany({ records: 5 });
+    writeServeConfig(company);
+    const daemon = await serve(company);
+    expect((await fetch(`${daemon.url}/healthz`)).status).toBe(200);
+    await eventually(() => wholeRuns(company) === 1, "a first whole run");
+    expectEqual(company);
+    await eventually(async () => (await fetch(`${daemon.url}/readyz`)).status === 200, "ready");
+    const id = someClient(company);
+    company.sandbox.control.alter("clients", id, { name: "Told by an event" });
+    expect(await deliver(daemon, eventAbout("clients.updated", "client", id))).toBe(204);
+    await eventually(
+      () => inMirror(company, "SELECT name FROM clients WHERE id = ?", id) === "Told by an event",
+      "the client's new name",
+    );
+    const stored = 'deliveries_total{company="acme",result="stored"} 1';
+    await eventually(
+      async () => (await (await fetch(`${daemon.url}/metrics`)).text()).includes(stored),
+      "the delivery, counted",
+    );
+    const { code, stdout } = await daemon.end("SIGTERM");
+    expect(code).toBe(0);
+    expect(jsonLines(stdout)).toEqual([{ url: daemon.url, pid: daemon.child.pid, companies: ["acme"] }]);
+    expect(inMirror(company, "SELECT ended FROM _receiver")).toBe("drained");
+  });
+
+  // Fault: process | kill -9 right after a 204 | a process of `serve` | the event is there after a restart, and is read (I6)
+  test("I6: killed after its 2xx, it has the event after a restart, and reads it without a second delivery", async () => {
+    const company = await aCompany({ records: 5 });
+    writeServeConfig(company);
+    const first = await serve(company);
+    await eventually(() => wholeRuns(company) === 1, "a first whole run");
+    company.proxy.obstruct(() => "hang");
+    const id = someClient(company);
+    company.sandbox.control.alter("clients", id, { name: "Survives" });
+    expect(await deliver(first, eventAbout("clients.updated", "client", id))).toBe(204);
+    await first.end("SIGKILL");
+    company.recover();
+    const second = await serve(company);
+    await eventually(
+      () => inMirror(company, "SELECT name FROM clients WHERE id = ?", id) === "Survives",
+      "the client's new name",
+    );
+    expect(wholeRuns(company)).toBe(1);
+    await second.end("SIGTERM");
+    expect(inMirror(company, "SELECT count(*) FROM _receiver WHERE ended IS NULL")).toBe(1);
+  });
+
+  // Fault: process | SIGTERM in the middle of the first run and of deliveries | a process of `serve` | what was answered is kept; the run continues later
+  test("a signal in the middle of its first run and of deliveries: what was answered is kept, the run goes on later", async () => {
+    const company = await aCompany({ latencyMs: 15 });
+    writeServeConfig(company);
+    const first = await serve(company);
+    await eventually(() => Number(inMirror(company, "SELECT count(*) FROM invoices")) > 0, "some invoices");
+    const sent = Array.from({ length: 20 }, (_, n) => eventAbout("clients.updated", "client", n + 1));
+    const answers = Promise.all(sent.map((event) => deliver(first, event).catch(() => 0)));
+    expect(await deliver(first, eventAbout("clients.updated", "client", 1))).toBe(204);
+    const { code } = await first.end("SIGTERM");
+    expect(code).toBe(0);
+    const statuses = await answers;
+    expect(statuses).toContain(204);
+    for (const [n, { id }] of sent.entries())
+      if (statuses[n] === 204)
+        expect(inMirror(company, "SELECT 1 FROM _inbox WHERE event_id = ?", id)).toBe(1);
+    expect(wholeRuns(company)).toBe(0);
+    const second = await serve(company);
+    await eventually(() => wholeRuns(company) === 1, "the run gone on with");
+    expect(inMirror(company, "SELECT resumes FROM _runs ORDER BY id DESC LIMIT 1")).not.toBeNull();
+    await second.end("SIGINT").then((ended) => expect(ended.code).toBe(130));
+    expectEqual(company);
+  });
+
+  // Fault: service | away, or the token refused, when `serve` starts | a proxy before a process of `serve` | it receives and says so, and catches up by itself
+  test("receives from the start while the service is away or refuses the token, says so, and catches up by itself", async () => {
+    const company = await aCompany({ records: 5 });
+    writeServeConfig(company);
+    const unauthenticated = { status: 401, headers: {}, body: Buffer.from('{"message":"Unauthenticated."}') };
+    company.proxy.obstruct(() => unauthenticated);
+    const daemon = await serve(company);
+    await eventually(
+      () => inMirror(company, "SELECT 1 FROM _meta WHERE value LIKE '%unauthenticated%'") === 1,
+      "noted",
+    );
+    expect(await deliver(daemon, eventAbout("clients.updated", "client", 1))).toBe(204);
+    const ready = await fetch(`${daemon.url}/readyz`);
+    expect(ready.status).toBe(503);
+    expect(await ready.json()).toMatchObject({ companies: { acme: { service: "unauthenticated" } } });
+    expect(wholeRuns(company)).toBe(0);
+    await daemon.end("SIGTERM");
+    company.recover();
+    const later = await serve(company);
+    await eventually(() => wholeRuns(company) === 1, "a whole run");
+    await later.end("SIGTERM");
+    expectEqual(company);
+  });
+
+  test("a second signal ends it at once", async () => {
+    const company = await aCompany({ records: 3 });
+    writeServeConfig(company);
+    company.proxy.obstruct(() => "hang");
+    const daemon = await serve(company);
+    await daemon.until("the mirror is open");
+    await eventually(() => company.proxy.asked.length > 0, "a request that hangs");
+    daemon.child.kill("SIGTERM");
+    await daemon.until("once more to stop at once");
+    expect((await daemon.end("SIGTERM")).code).toBe(143);
+  });
+});

@@ -1,0 +1,61 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { runCommand } from "../../support/program/cli.ts";
+import { aCompany } from "../../support/company/company.ts";
+import { deliver, eventAbout, eventually, serve, writeServeConfig } from "../../support/program/serve.ts";
+
+// Fault: process | SIGTERM while somebody looks at a page | a real process with an open stream | it ends in time, and the stream with it
+test("the page of a real daemon says what status says, and its stream ends with the daemon", async () => {
+  const company = await aCompany({ records: 3 });
+  writeServeConfig(company);
+  const daemon = await serve(company);
+  const page = async () => (await fetch(`${daemon.url}/`)).text();
+  await eventually(async () => (await page()).includes("Everything is fresh as of"), "a fresh page");
+  const { stdout } = await runCommand(["status", "--json"], { cwd: company.folder });
+  const { companies } = JSON.parse(stdout) as {
+    companies: {
+      acme: { budget_minutes: { requests: number }[]; health: { resources: { live: number }[] } };
+    };
+  };
+  const { budget_minutes: minutes, health } = companies.acme;
+  const records = health.resources.reduce((sum, { live }) => sum + live, 0);
+  const text = await page();
+  expect(text).toContain(`<strong>${records}</strong>`);
+  const requests = minutes.reduce((sum, one) => sum + one.requests, 0);
+  expect(requests).toBeGreaterThan(20);
+  expect(text).toContain(`${requests} requests in the last hour`);
+
+  const [live = ""] = /\/companies\/acme\/live/.exec(text) ?? [];
+  const stream = await fetch(daemon.url + live);
+  const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let received = "";
+  while (!received.includes('"id":"verdict"')) received += (await reader?.read())?.value ?? "";
+  const rest = async () => {
+    while (!(await reader?.read())?.done);
+  };
+  const [ended] = await Promise.all([daemon.end("SIGTERM"), rest()]);
+  expect(ended.code).toBe(0);
+});
+
+test("beyond this machine it shows nothing until a token is set; deliveries and probes go on", async () => {
+  const company = await aCompany({ records: 3 });
+  writeServeConfig(company);
+  const daemon = await serve(company, ["--listen", "0.0.0.0:0"]);
+  const url = daemon.url.replace("0.0.0.0", "127.0.0.1");
+  const get = async (path_: string, headers: Record<string, string> = {}) => fetch(url + path_, { headers });
+  const refused = await get("/");
+  expect(refused.status).toBe(403);
+  expect(await refused.text()).toContain("serve.page_token");
+  expect((await get("/healthz")).status).toBe(200);
+  expect(await deliver({ url }, eventAbout("clients.updated", "client", 1))).toBe(204);
+  const token = "a-token-of-the-pages-0123";
+  writeFileSync(path.join(company.folder, "page.token"), `${token}\n`, { mode: 0o600 });
+  writeServeConfig(company, 'serve: { page_token: "${file:page.token}" }\n');
+  daemon.child.kill("SIGHUP");
+  await eventually(async () => (await get("/")).status === 401, "the token asked for");
+  expect((await get("/", { authorization: `Bearer ${token}` })).status).toBe(200);
+  writeFileSync(path.join(company.folder, "page.token"), "another-token-of-the-pages\n");
+  expect((await get("/", { authorization: `Bearer ${token}` })).status).toBe(401);
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+});

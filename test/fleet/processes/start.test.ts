@@ -1,0 +1,146 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { MirrorError } from "../../../src/base/errors.ts";
+import { NodesTable } from "../../../src/fleet/postgres/tables/nodes-table.ts";
+import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
+import { waitForPostgres } from "../../../src/cli/commands/fleet/wait-for-postgres.ts";
+import { jsonLines } from "../../support/program/cli.ts";
+import { within } from "../../support/fleet/worker.ts";
+import { tempFolder } from "../../support/mirror/mirror.ts";
+import { connectNode, describeWithPostgres, ownServer } from "../../support/postgres/databases.ts";
+import { guardedRole } from "../../support/postgres/server.ts";
+import { portToKeep, startProgram } from "../../support/program/serve-process.ts";
+import { aTcpRelay } from "../../support/fleet/tcp-relay.ts";
+import { jumpingClock, recordingLog } from "../../support/terminal/terminal.ts";
+
+/** A worker that is being started, on a port of its own. */
+async function startingWorker(databaseUrl: string, role = "all") {
+  const folder = tempFolder();
+  const snapshots = path.join(folder, "snapshots");
+  const fleet = { postgres: "${env:DATABASE_URL}", snapshots, node: "one" };
+  writeFileSync(path.join(folder, "config.yaml"), JSON.stringify({ data_dir: "data", fleet }));
+  const port = await portToKeep();
+  const args = ["worker", "--json", "--log-format", "json", "--role", role, "--listen", `127.0.0.1:${port}`];
+  const started = startProgram(args, { folder, mostMs: 100_000, env: { DATABASE_URL: databaseUrl } });
+  onTestFinished(() => void started.child.kill("SIGKILL"));
+  const until = (text: string, mostMs = 20_000) =>
+    within(
+      mostMs,
+      () => started.stderr().includes(text),
+      () => `"${text}" in ${started.stderr()}`,
+    );
+  const url = `http://127.0.0.1:${port}`;
+  const statusOf = async (page: string) => (await fetch(url + page)).status;
+  const isListening = () => started.stdout().includes("\n");
+  return { ...started, url, until, statusOf, isListening };
+}
+
+function urlAt(port: number): string {
+  return `postgres://postgres@127.0.0.1:${port}/postgres`;
+}
+
+describeWithPostgres("a worker that starts", () => {
+  // Fault: network | Postgres is away while a worker starts | a server that is started later | it waits, alive and not ready, says so, and starts when Postgres answers
+  test.each(["all", "receive"])(
+    "while Postgres is away (role %s) waits for it, alive and not ready, and then works",
+    async (role) => {
+      const server = await ownServer();
+      const url = await server.createDatabase();
+      await server.stop();
+      const worker = await startingWorker(url, role);
+      await worker.until("waiting for Postgres");
+      expect(await worker.statusOf("/healthz")).toBe(200);
+      expect(await worker.statusOf("/readyz")).toBe(503);
+      const delivery = { headers: { "webhook-id": "a" }, method: "POST", body: "{}" };
+      expect((await fetch(`${worker.url}/webhooks/acme`, delivery)).ok).toBe(false);
+      await server.start();
+      await within(20_000, worker.isListening, "a worker that started");
+      await within(5_000, async () => (await worker.statusOf("/readyz")) === 200, "a worker that is ready");
+      const nodes = new NodesTable(await connectNode(url));
+      expect(await nodes.list()).toMatchObject([{ node: "one", role }]);
+      worker.child.kill("SIGTERM");
+      expect((await worker.ended).code).toBe(0);
+      expect(await nodes.list()).toEqual([]);
+    },
+    60_000,
+  );
+
+  test("ends at once by a signal while it waits, also for a Postgres that does not answer at all", async () => {
+    const server = await ownServer();
+    const relay = await aTcpRelay(server.port);
+    relay.silence();
+    const silent = await startingWorker(urlAt(relay.port));
+    const refused = await startingWorker(urlAt(1));
+    await refused.until("waiting for Postgres");
+    await silent.until("waiting for Postgres");
+    const sentMs = performance.now();
+    silent.child.kill("SIGTERM");
+    refused.child.kill("SIGINT");
+    expect([(await silent.ended).code, (await refused.ended).code]).toEqual([0, 130]);
+    expect(performance.now() - sentMs).toBeLessThan(5_000);
+  }, 60_000);
+
+  test("fails at once where waiting helps nothing: the password, the database, newer tables, the address", async () => {
+    const server = await ownServer();
+    const postgres = await connectNode(server.url("postgres"));
+    await postgres.query(`CREATE ROLE ${guardedRole} LOGIN PASSWORD 'the-right-word'`);
+    const newer = await server.createDatabase();
+    await migrateFleet(await connectNode(newer));
+    await (await connectNode(newer)).query("INSERT INTO fintoro_mirror.migrations (version) VALUES (99)");
+    const wrong = [
+      [
+        server.url("postgres").replace(/\/\/.*@/, `//${guardedRole}:the-wrong-word@`),
+        10,
+        "password authentication",
+      ],
+      [server.url("nowhere"), 10, "does not exist"],
+      [newer, 10, "tables have version 99"],
+      ["mysql://127.0.0.1/x", 2, "must be an address such as postgres://"],
+    ] as const;
+    for (const [url, code, message] of wrong) {
+      const worker = await startingWorker(url);
+      expect((await worker.ended).code).toBe(code);
+      expect(jsonLines(worker.stderr()).at(-1)?.["msg"]).toContain(message);
+      expect(worker.stderr()).not.toContain("waiting for Postgres");
+    }
+  }, 60_000);
+});
+
+const away = new MirrorError("database", "Postgres at host does not answer", { retryable: true });
+
+/** A wait on a clock that jumps. */
+function aWait() {
+  const clock = jumpingClock();
+  const { log, records } = recordingLog();
+  const { signal } = new AbortController();
+  const linesMs: number[] = [];
+  const noting = {
+    ...log,
+    warn: (...line: Parameters<typeof log.warn>) => (linesMs.push(clock.nowMs()), log.warn(...line)),
+  };
+  return { wait: { clock, log: noting, signal }, records, linesMs, clock };
+}
+
+test("the wait for Postgres is ten minutes at most; it is logged at once, then less and less often, and each minute", async () => {
+  const { wait, linesMs, clock } = aWait();
+  await expect(waitForPostgres(wait, () => Promise.reject(away))).rejects.toBe(away);
+  expect(clock.nowMs()).toBeGreaterThan(590_000);
+  expect(clock.nowMs()).toBeLessThanOrEqual(600_000);
+  const gaps = linesMs.slice(1).map((ms, i) => ms - (linesMs[i] ?? 0));
+  expect(linesMs[0]).toBe(0);
+  expect(gaps[0]).toBeLessThan(gaps.at(-1) ?? 0);
+  expect(Math.max(...gaps)).toBeLessThan(60_000);
+  expect(linesMs.length).toBeLessThan(30);
+});
+
+test("the wait for Postgres gives what the step gives, and throws at once what is no absence of Postgres", async () => {
+  const { wait, clock } = aWait();
+  let attempts = 0;
+  const third = () => (++attempts < 3 ? Promise.reject(away) : Promise.resolve("open"));
+  await expect(waitForPostgres(wait, third)).resolves.toBe("open");
+  const waitedMs = clock.nowMs();
+  const refused = new MirrorError("database", "password authentication failed");
+  await expect(waitForPostgres(wait, () => Promise.reject(refused))).rejects.toBe(refused);
+  expect(clock.nowMs()).toBe(waitedMs);
+});

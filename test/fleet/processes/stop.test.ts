@@ -1,0 +1,81 @@
+import { existsSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
+import { aWorkedFleet, startWorker, within, type FleetWorker } from "../../support/fleet/worker.ts";
+import { tempFolder } from "../../support/mirror/mirror.ts";
+import { describeWithPostgres, ownServer } from "../../support/postgres/databases.ts";
+import { wholeRuns } from "../../support/program/serve.ts";
+import { startS3 } from "../../support/export/s3-server.ts";
+import { aTcpRelay } from "../../support/fleet/tcp-relay.ts";
+
+/** Ends the worker as a rollout does; gives how long that took. */
+async function terminate(
+  worker: FleetWorker,
+): Promise<{ readonly code: number | null; readonly ms: number }> {
+  const sentMs = performance.now();
+  const { code } = await worker.end("SIGTERM");
+  return { code, ms: performance.now() - sentMs };
+}
+
+/** A fleet on a Postgres of its own, behind a relay that can become silent. */
+async function aRelayedFleet() {
+  const server = await ownServer();
+  const relay = await aTcpRelay(server.port);
+  const fleet = await aWorkedFleet({ records: 3 }, await server.createDatabase());
+  const url = fleet.url.replace(`:${server.port}/`, `:${relay.port}/`);
+  return { server, relay, fleet: { ...fleet, secrets: { ...fleet.secrets, DATABASE_URL: url } } };
+}
+
+describeWithPostgres("SIGTERM ends a worker within 25 s", () => {
+  // Fault: network | Postgres is gone or silent when a worker is terminated | a stopped server, a silent relay | it ends within 25 s
+  test.each(["stopped", "silent"])(
+    "while Postgres is %s",
+    async (how) => {
+      const { server, relay, fleet } = await aRelayedFleet();
+      await fleet.add("acme");
+      const worker = await startWorker(fleet, "one");
+      await within(20_000, () => wholeRuns(worker.company) === 1, "a first run");
+      if (how === "stopped") await server.stop();
+      else relay.silence();
+      const { code, ms } = await terminate(worker);
+      expect(code).toBe(0);
+      expect(ms).toBeLessThan(25_000);
+    },
+    90_000,
+  );
+
+  // Fault: network | the service answers no request any more when a worker is terminated | a proxy before the service | it ends within 25 s, and the company is released
+  test("while the service answers nothing: the company is released", async () => {
+    const fleet = await aWorkedFleet({ records: 3 });
+    const { proxy } = fleet.company;
+    proxy.obstruct(({ path }) => (path.startsWith("/whoami") ? undefined : "hang"));
+    await fleet.add("acme");
+    const worker = await startWorker(fleet, "one");
+    await within(20_000, () => proxy.inFlight() > 0, "a request that hangs");
+    const { code, ms } = await terminate(worker);
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(25_000);
+    expect(await fleet.ownerOf("acme")).toBeNull();
+  }, 90_000);
+
+  // Fault: network | the object store answers nothing any more when a worker is terminated | a silent relay before an S3 server | it ends within 25 s; what was not published is read again
+  test("while the object store answers nothing", async () => {
+    const folder = tempFolder();
+    const store = await startS3(folder, "fleet");
+    onTestFinished(() => store.close());
+    const relay = await aTcpRelay(Number(new URL(store.url).port));
+    const env = {
+      AWS_ACCESS_KEY_ID: "S3RVER",
+      AWS_SECRET_ACCESS_KEY: "S3RVER",
+      AWS_ENDPOINT_URL: `http://127.0.0.1:${relay.port}`,
+    };
+    const fleet = await aWorkedFleet({ records: 3 });
+    const stored = { ...fleet, secrets: { ...fleet.secrets, ...env } };
+    const worker = await startWorker(stored, "one", { snapshots: "s3://fleet/mirrors" });
+    relay.silence();
+    await fleet.add("acme");
+    await within(20_000, () => existsSync(worker.company.file) && wholeRuns(worker.company) === 1, "a run");
+    const { code, ms } = await terminate(worker);
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(25_000);
+  }, 90_000);
+});

@@ -1,0 +1,93 @@
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { startSandbox, type Sandbox } from "../../../connectors/fintoro/sandbox/sandbox.ts";
+import { memoryFolder } from "./open-company.ts";
+import { portToKeep } from "../program/serve-process.ts";
+
+/** Many companies of one sandbox, and a config for one process that serves them all. */
+export interface ManyCompanies {
+  readonly sandbox: Sandbox;
+  readonly folder: string;
+  readonly port: number;
+  readonly names: readonly string[];
+  /** By index. */
+  readonly mirror: (company: number) => string;
+  close(): Promise<void>;
+}
+
+/** Each company has a subscription to the port; the caller closes them. */
+export async function openManyCompanies(count: number, records: number): Promise<ManyCompanies> {
+  const options = {
+    companies: count,
+    records,
+    limit: 1_000_000,
+    retryScale: 0.001,
+    allowLoopbackWebhooks: true,
+  };
+  const sandbox = await startSandbox({ today: "2026-11-20", ...options });
+  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-many-"));
+  const port = await portToKeep();
+  const names = sandbox.companies.map((_, i) => `company_${i}`);
+  const lines = sandbox.companies.map(({ token }, i) => {
+    const secret = subscribe(sandbox, i, `http://127.0.0.1:${port}/webhooks/${names[i]}`);
+    return `  ${names[i]}: { token: ${JSON.stringify(token)}, webhook: { secrets: [${JSON.stringify(secret)}] } }`;
+  });
+  const head = [`base_url: ${sandbox.url}`, "data_dir: data", "http: { timeout: 10s }", "companies:"];
+  writeFileSync(path.join(folder, "config.yaml"), [...head, ...lines, ""].join("\n"), { mode: 0o600 });
+  const close = async () => {
+    await sandbox.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { sandbox, folder, port, names, mirror: (i) => path.join(folder, "data", `${names[i]}.db`), close };
+}
+
+/** Gives the secret. */
+function subscribe({ control }: Sandbox, company: number, url: string): string {
+  const subscribedEvents = ["clients", "invoices", "orders"].flatMap((one) => [
+    `${one}.created`,
+    `${one}.updated`,
+    `${one}.deleted`,
+  ]);
+  const input = { url, isActive: true, subscribedEvents };
+  const { id } = control.create("webhook_subscriptions", input, company) as { readonly id: number };
+  return control.secret(id, company);
+}
+
+/** How much a process has now. */
+export interface ProcessFacts {
+  readonly rssBytes: number;
+  readonly peakBytes: number;
+  readonly descriptors: number;
+  /** Of the descriptors. */
+  readonly sockets: number;
+}
+
+/** Reads `/proc`, on Linux only. */
+export function processFacts(pid: number): ProcessFacts {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const bytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1]) * 1024;
+  const targets = readdirSync(`/proc/${pid}/fd`).map((fd) => targetOf(`/proc/${pid}/fd/${fd}`));
+  const open = targets.filter((target) => target !== null);
+  const sockets = open.filter((target) => target.startsWith("socket:")).length;
+  return { rssBytes: bytes("VmRSS"), peakBytes: bytes("VmHWM"), descriptors: open.length, sockets };
+}
+
+/** Null: closed meanwhile. */
+function targetOf(descriptor: string): string | null {
+  try {
+    return readlinkSync(descriptor);
+  } catch {
+    return null;
+  }
+}
+
+/** One page of a daemon, and how long it took. */
+export async function askPage(
+  port: number,
+  page: string,
+): Promise<{ readonly text: string; readonly tookMs: number }> {
+  const startedMs = performance.now();
+  const response = await fetch(`http://127.0.0.1:${port}${page}`);
+  const text = await response.text();
+  return { text, tookMs: performance.now() - startedMs };
+}

@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import path from "node:path";
+import { onTestFinished } from "vitest";
+import { fakturoid } from "../../../connectors/fakturoid/fakturoid.ts";
+import { knownFakturoid } from "../../../connectors/fakturoid/known-fakturoid.ts";
+import { startStandIn, type StandInOptions } from "../../../connectors/fakturoid/sandbox/stand-in.ts";
+import { systemClock, type Clock } from "../../../src/base/clock.ts";
+import type { CompanyConfig, Config } from "../../../src/config/config.ts";
+import { mirrorFiles } from "../../../src/config/mirror-files.ts";
+import { performRun, usualRun, type RunRequest } from "../../../src/daemon/runs/company-run.ts";
+import { connectService, type ServiceConnection } from "../../../src/daemon/runs/service-connection.ts";
+import { createNotices } from "../../../src/daemon/runs/store-notices.ts";
+import { openMirror } from "../../../src/state/mirror.ts";
+import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
+import { Tally } from "../../../src/sync/context/tally.ts";
+import { load } from "../connector/config.ts";
+import { loggingTo, memoryFolder } from "./open-company.ts";
+import { seededRandom } from "../seeded-random.ts";
+
+const dayMs = 24 * 3_600_000;
+const accountStartMs = Date.parse("2026-11-02T01:00:00Z");
+
+/** The system's clock on another day; time passes when somebody says so, too. */
+function movedClock() {
+  let offsetMs = accountStartMs - systemClock.nowMs();
+  const clock: Clock = {
+    nowMs: () => systemClock.nowMs() + offsetMs,
+    monotonicMs: () => systemClock.monotonicMs() + offsetMs,
+    sleep: (ms, signal) => systemClock.sleep(ms, signal),
+  };
+  return { clock, pass: (ms: number) => void (offsetMs += ms) };
+}
+
+/** The stand-in, and a mirror of it as the command line would make it: config, access tokens, budget file and all. */
+export async function openAccount(options: StandInOptions = {}, more = "") {
+  const { clock, pass } = movedClock();
+  const standIn = await startStandIn({ clock, ...options });
+  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-account-"));
+  const said: string[] = [];
+  const { account, client_id, client_secret } = standIn.access;
+  const { config } = load(
+    `connector: fakturoid
+base_url: ${standIn.url}
+data_dir: ${folder}
+companies:
+  acme:
+    account: ${account}
+    contact: office@example.com
+    credentials: { client_id: "\${env:ID}", client_secret: "\${env:SECRET}" }
+${more}`,
+    { env: { ID: client_id, SECRET: client_secret }, connectors: [knownFakturoid] },
+  );
+  const company = config.companies[0] as CompanyConfig;
+  const context = { clock, random: seededRandom(1), log: loggingTo(said), version: "1" };
+  const connect = (own: Config = config): ServiceConnection =>
+    connectService(context, { manifest: fakturoid, config: own, company }, {});
+  const files = mirrorFiles(config, "acme");
+
+  /** One run, in this process. */
+  const sync = async (request: Partial<RunRequest> = {}): Promise<CompanyReport> => {
+    const { transport, rateLimiter, close } = connect();
+    const notices = createNotices(context.log);
+    const mirror = await openMirror(files.mirror, fakturoid, notices.store);
+    const never = new AbortController().signal;
+    try {
+      return await performRun({
+        context,
+        config,
+        company,
+        request: { ...usualRun, resources: fakturoid.resources, closed: never, ...request },
+        mirror,
+        transport,
+        rateLimiter,
+        tally: new Tally(),
+        notices: notices.begin(),
+        startedMs: clock.monotonicMs(),
+        signal: never,
+      });
+    } finally {
+      mirror.close();
+      await close();
+    }
+  };
+  return {
+    standIn,
+    folder,
+    files,
+    config,
+    company,
+    said,
+    connect,
+    sync,
+    pass,
+    passDays: (days: number) => pass(days * dayMs),
+    /** Paths of the requests since the last call. */
+    asked: (() => {
+      let from = 0;
+      return () => standIn.visits.slice(from, (from = standIn.visits.length)).map(({ path: one }) => one);
+    })(),
+    close: async () => {
+      await standIn.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export type Account = Awaited<ReturnType<typeof openAccount>>;
+
+/** The same, closed when the test ends. */
+export async function openForTest(...args: Parameters<typeof openAccount>): Promise<Account> {
+  const account = await openAccount(...args);
+  onTestFinished(() => account.close());
+  return account;
+}

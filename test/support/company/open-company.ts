@@ -1,0 +1,207 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import type { Fault } from "../../../connectors/fintoro/sandbox/faults/service-fault.ts";
+import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox-options.ts";
+import { startSandbox, type Sandbox } from "../../../connectors/fintoro/sandbox/sandbox.ts";
+import { systemClock, type Clock } from "../../../src/base/clock.ts";
+import type { Log } from "../../../src/base/logger.ts";
+import { seededRandom } from "../seeded-random.ts";
+import type { Transport } from "../../../src/connector/transport.ts";
+import { createRateLimiter } from "../../../src/rate-limit/rate-limiter.ts";
+import { limitRequests } from "../../../src/rate-limit/rate-limiter.ts";
+import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
+import { createMemoryRateLimitStore } from "../../../src/rate-limit/state-store.ts";
+import { createHttpTransport } from "../../../src/http/http-transport.ts";
+import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
+import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
+import type { ScrubOptions } from "../../../src/sync/run/scrub-phase.ts";
+import type { RunOptions } from "../../../src/sync/run/begin-run.ts";
+import { runSync } from "../../../src/sync/run/sync-run.ts";
+import { WorkQueue } from "../../../src/state/work-queue.ts";
+import { Tally } from "../../../src/sync/context/tally.ts";
+import { startProxy, type FaultProxy } from "./proxy.ts";
+
+/** One company: the service it lives in, the way to it, and the folder its mirror stands in. */
+export interface Company {
+  readonly sandbox: Sandbox;
+  readonly proxy: FaultProxy;
+  readonly folder: string;
+  /** The mirror's file. */
+  readonly file: string;
+  /** What the runs said, all levels. */
+  readonly said: string[];
+  /** From now on the service answers with these faults, until `recover`. */
+  suffer(...faults: Fault[]): void;
+  /** No fault any more, neither in the service nor on the way to it. */
+  recover(): void;
+}
+
+const testDay = "2026-11-20";
+
+/** A sandbox, a proxy before it and an empty folder; the caller closes them. */
+export async function openCompany(
+  options: SandboxOptions = {},
+): Promise<Company & { close(): Promise<void> }> {
+  const sandbox = await startSandbox({ today: testDay, limit: 1_000_000, records: 20, ...options });
+  const proxy = await startProxy(sandbox.url);
+  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-e2e-"));
+  return {
+    sandbox,
+    proxy,
+    folder,
+    file: path.join(folder, "acme.db"),
+    said: [],
+    suffer: (...faults) => faults.forEach((fault) => sandbox.control.fault(fault)),
+    recover: () => {
+      sandbox.control.clearFaults();
+      proxy.clear();
+    },
+    close: async () => {
+      await proxy.close();
+      await sandbox.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Where a file costs no disk: a process that dies loses nothing there either. */
+export function memoryFolder(): string {
+  return existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+}
+
+export interface SyncOptions extends Partial<Omit<RunOptions, "resources">> {
+  /** Table names; all of them when not given. */
+  readonly resources?: readonly string[];
+  readonly token?: string;
+  readonly language?: string;
+  readonly timeoutMs?: number;
+  readonly attempts?: number;
+  readonly maxResponseBytes?: number;
+  /** Wall clock of the run; waiting inside the run takes no real time. */
+  readonly startAtMs?: number;
+  /** Of the run alone; the transport's is the system's. @default a fast clock from `startAtMs` */
+  readonly clock?: Clock;
+  readonly rateLimiter?: RateLimiter;
+  readonly mostRequests?: number;
+  /** Stands between the run and the wire. */
+  readonly wrap?: (transport: Transport) => Transport;
+  readonly onMirror?: (mirror: Mirror) => void;
+}
+
+/** One run, in this process, with the parts that the command line would build. */
+export async function sync(company: Company, options: SyncOptions = {}): Promise<CompanyReport> {
+  const { clock = fastClock(options.startAtMs) } = options;
+  const log = loggingTo(company.said);
+  const notices = {
+    newColumns: [] as string[],
+    missingFields: new Set<string>(),
+    unkeptFields: new Set<string>(),
+  };
+  const mirror = await openMirror(company.file, manifest, {
+    onNewColumn: ({ table, column }) => notices.newColumns.push(`${table}.${column.name}`),
+    onMissing: (resource, paths) => paths.forEach((one) => notices.missingFields.add(`${resource}.${one}`)),
+  });
+  options.onMirror?.(mirror);
+  const transport = transportTo(company, options, log);
+  const rateLimited = () => transport.stats().rateLimited;
+  const token = options.token ?? company.sandbox.token;
+  const wrapped = options.wrap?.(transport) ?? transport;
+  const parts = {
+    mirror,
+    queue: new WorkQueue(mirror.db),
+    transport: wrapped,
+    clock,
+    random: seededRandom(1),
+    log,
+    token,
+    tally: new Tally(),
+    rateLimited,
+    notices,
+  };
+  try {
+    return await runSync(parts, { ...defaultRun, ...options, resources: resourcesNamed(options.resources) });
+  } finally {
+    mirror.close();
+    await transport.close();
+  }
+}
+
+export const defaultRun: RunOptions = {
+  resources: manifest.resources,
+  full: false,
+  allowMassDelete: false,
+  acceptIdentity: false,
+  parentsPerRun: "auto",
+  scrub: null,
+  concurrency: 6,
+  longestOutageMs: 15 * 60_000,
+  share: "all",
+  signal: new AbortController().signal,
+  closed: new AbortController().signal,
+  graceMs: 30_000,
+};
+
+/** A scrub of so many reads a day. */
+export function scrubOf(perDay: number, more: Partial<ScrubOptions> = {}): ScrubOptions {
+  const dayMs = 86_400_000;
+  return {
+    settings: { timeMs: 60_000, cycleMs: 3_650 * dayMs, atMostMs: dayMs },
+    windowMs: 60_000,
+    limit: () => perDay,
+    isCovered: () => false,
+    closed: new AbortController().signal,
+    ...more,
+  };
+}
+
+export function resourcesNamed(names: readonly string[] | undefined) {
+  return names ? manifest.resources.filter((resource) => names.includes(resource.name)) : manifest.resources;
+}
+
+export function transportTo({ proxy, sandbox }: Company, options: SyncOptions, log: Log) {
+  const { token = sandbox.token, language = "en", timeoutMs = 20_000, attempts = 5, mostRequests } = options;
+  const rateLimiter = options.rateLimiter ?? testRateLimiter(systemClock);
+  return createHttpTransport({
+    baseUrl: proxy.baseUrl,
+    token,
+    language,
+    timeoutMs,
+    attempts,
+    log,
+    clock: systemClock,
+    random: seededRandom(2),
+    userAgent: "test",
+    concurrency: options.concurrency ?? 6,
+    ...(options.maxResponseBytes === undefined ? {} : { maxResponseBytes: options.maxResponseBytes }),
+    backoff: { baseMs: 1, maxMs: 4 },
+    rateLimiter: mostRequests === undefined ? rateLimiter : limitRequests(rateLimiter, { mostRequests }),
+  });
+}
+
+export function testRateLimiter(clock: Clock, windowMs = 60_000): RateLimiter {
+  return createRateLimiter({ store: createMemoryRateLimitStore(), clock, reserveShare: 0, windowMs });
+}
+
+/** Real time, but whoever sleeps is there at once. */
+export function fastClock(startAtMs: number = Date.now()): Clock {
+  let skippedMs = 0;
+  const begunMs = systemClock.monotonicMs();
+  const passedMs = () => systemClock.monotonicMs() - begunMs + skippedMs;
+  return {
+    nowMs: () => Math.floor(startAtMs + passedMs()),
+    monotonicMs: () => begunMs + passedMs(),
+    sleep: async (ms, signal) => {
+      if (signal?.aborted) return;
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      if (!signal?.aborted) skippedMs += ms;
+    },
+  };
+}
+
+export function loggingTo(said: string[]): Log {
+  const line = (level: string) => (message: string, fields?: Readonly<Record<string, unknown>>) =>
+    void said.push(`${level} ${message} ${JSON.stringify(fields ?? {})}`);
+  return { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
+}

@@ -1,0 +1,110 @@
+import type { Control } from "../../../connectors/fintoro/sandbox/control.ts";
+import type { TableName } from "../../../connectors/fintoro/sandbox/model/catalogue.ts";
+import { Invalid, Missing } from "../../../connectors/fintoro/sandbox/rules/problems.ts";
+import type { Random } from "../../../src/base/random.ts";
+import type { Company } from "./open-company.ts";
+import { jsonReply, type Breakage, type Reply } from "./proxy.ts";
+
+/** Choices that depend on the seed only. */
+export interface SeededChoice {
+  probability(probability: number): boolean;
+  below(limit: number): number;
+  one<T>(list: readonly T[]): T;
+}
+
+/** Choices drawn from a random source. */
+export function seededChoice(random: Random): SeededChoice {
+  const below = (limit: number) => Math.floor(random.next() * limit);
+  return {
+    below,
+    probability: (probability) => random.next() < probability,
+    one: (list) => {
+      const thing = list[below(list.length)];
+      if (thing === undefined) throw new Error("broken promise: there is something to choose from");
+      return thing;
+    },
+  };
+}
+
+type Mutation = (control: Control, choice: SeededChoice) => void;
+
+function someId(control: Control, choice: SeededChoice, table: TableName): number {
+  const ids = [...(control.snapshot().get(table)?.keys() ?? [])];
+  if (ids.length === 0) throw new Missing();
+  return choice.one(ids);
+}
+
+const removable = [
+  "orders",
+  "quotations",
+  "invoices",
+  "credit_notes",
+  "proformas",
+  "suppliers",
+  "clients",
+] as const;
+const others = [
+  "business_cases",
+  "business_case_statuses",
+  "document_payments",
+  "contact_activity_logs",
+] as const;
+const documents = ["orders", "quotations", "invoices", "credit_notes", "proformas"] as const;
+
+const mutations: readonly Mutation[] = [
+  (control, choice) => control.remove(choice.one(removable), someId(control, choice, choice.one(removable))),
+  (control, choice) => {
+    const table = choice.one([...removable, ...others]);
+    control.remove(table, someId(control, choice, table));
+  },
+  (control, choice) => void control.create("suppliers", { name: `Dodávateľ ${choice.below(1_000)} 🌲` }),
+  (control, choice) =>
+    void control.create("clients", { name: `=Klient "${choice.below(1_000)}"`, type: "company" }),
+  (control, choice) =>
+    void control.create("business_case_statuses", { name: `Stav ${choice.below(99)}`, color: "#00ff00" }),
+  (control, choice) => {
+    const clientId = someId(control, choice, "clients");
+    void control.create("business_cases", { name: `Prípad ${choice.below(99)}`, clientId });
+  },
+  (control, choice) => {
+    const clientId = someId(control, choice, "clients");
+    void control.create("contact_activity_logs", {
+      clientId,
+      type: "note",
+      metadata: { content: "Volal\nznova" },
+    });
+  },
+  (control, choice) => {
+    const table = choice.one(documents);
+    control.alter(table, someId(control, choice, table), { issueDate: `2026-11-0${1 + choice.below(9)}` });
+  },
+  (control, choice) => {
+    const table = choice.one(documents);
+    control.alter(table, someId(control, choice, table), { note: `Poznámka ${choice.below(1_000)}` });
+  },
+  (control, choice) =>
+    control.alter("clients", someId(control, choice, "clients"), { name: `Iné meno ${choice.below(99)}` }),
+  (control, choice) =>
+    control.alter("price_list_items", someId(control, choice, "price_list_items"), { ean: null }),
+  (control, choice) => control.setToday(`2026-12-${10 + choice.below(20)}`),
+  (control, choice) => control.rename(`Firma ${choice.below(9)}`),
+];
+
+/** Makes a random change in the service, unless its rules refuse it. */
+export function mutate({ sandbox }: Company, choice: SeededChoice): void {
+  try {
+    choice.one(mutations)(sandbox.control, choice);
+  } catch (error) {
+    if (!(error instanceof Invalid || error instanceof Missing)) throw error;
+  }
+}
+
+/** Answers that fail once and succeed on the next attempt. */
+export const transientFaults: readonly (() => Reply | Breakage)[] = [
+  () => jsonReply(500, { message: "Server Error" }),
+  () => jsonReply(503, { message: "Service Unavailable" }),
+  () => "reset",
+  () => "half",
+  () => jsonReply(200, '{"data":[{"id":1,"na'),
+  () => ({ status: 200, headers: { "content-type": "text/html" }, body: Buffer.from("<h1>Soon</h1>") }),
+];

@@ -1,0 +1,187 @@
+import { z } from "zod";
+import { snakeCase } from "../../../src/base/names.ts";
+import type { Field, Fields, ScalarType } from "../../../src/connector/field.ts";
+import { defineResource } from "../../../src/connector/resource.ts";
+import type { Manifest } from "../../../src/connector/connector-manifest.ts";
+import type { Operation } from "../../../src/connector/operation.ts";
+import {
+  children,
+  date,
+  decimal,
+  doc,
+  eventName,
+  integer,
+  json,
+  nested,
+  oneOf,
+  orNull,
+  record,
+  text,
+} from "../../../src/connector/record-schema.ts";
+
+/** A column as the mirror's contract describes it: what it holds and whose id it is. */
+export interface ExpectedColumn {
+  readonly type: ScalarType;
+  readonly references: string | null;
+}
+
+/** The contract's column mapping, written a second time, so that it can disagree with the store's. */
+export function columnsOf(fields: Fields, prefix = ""): [name: string, column: ExpectedColumn][] {
+  return Object.entries(fields).flatMap(([name, field]) => columnsOfField(prefix + snakeCase(name), field));
+}
+
+function columnsOfField(name: string, field: Field): [string, ExpectedColumn][] {
+  if (field.shape === "scalar") return [[name, { type: field.type, references: field.references ?? null }]];
+  if (field.shape === "lookup") return [[`${name}_id`, { type: "integer", references: field.resource }]];
+  return field.shape === "snapshot" ? columnsOf(field.fields, `${name}_`) : [];
+}
+
+/** Every field of a record with its path, the nested ones of snapshots and child rows too. */
+export function allFields(fields: Fields, prefix = ""): [path: string, field: Field][] {
+  return Object.entries(fields).flatMap(([name, field]): [string, Field][] => {
+    const path = prefix + name;
+    const inner = field.shape === "snapshot" || field.shape === "children" ? field.fields : {};
+    return [[path, field], ...allFields(inner, `${path}.`)];
+  });
+}
+
+const author = record({ id: integer(), name: text() });
+
+const page = record({ number: integer(), words: decimal() });
+
+const book = record({
+  id: integer(),
+  title: text(),
+  genre: oneOf(["novel", "poetry", "ballad"], ["ballad"]),
+  price: decimal(),
+  printedAt: orNull(date()),
+  author: orNull(nested("authors", author)),
+  pages: doc("In their order", children("book_pages", page)),
+});
+
+const watch = record({ id: integer(), events: json(z.array(eventName())) });
+
+const bookInput = z.strictObject({
+  title: z.string().min(1).max(80),
+  genre: z.enum(["novel", "poetry"]).optional(),
+  price: z.number().min(0).optional(),
+  note: z.string().nullable().optional(),
+});
+
+const bookQuery = z.strictObject({
+  sortBy: z.enum(["id", "title"]).optional(),
+  perPage: z.int().min(1).max(100).optional(),
+  page: z.int().min(1).optional(),
+});
+
+const operations: readonly Operation[] = [
+  {
+    name: "books.list",
+    method: "GET",
+    path: "/books",
+    origin: "published",
+    query: bookQuery,
+    status: 200,
+    answer: { kind: "list", schema: book, paged: true },
+  },
+  {
+    name: "books.create",
+    method: "POST",
+    path: "/books",
+    origin: "published",
+    body: bookInput,
+    status: 201,
+    answer: { kind: "record", schema: book },
+    idempotent: true,
+  },
+  {
+    name: "books.show",
+    method: "GET",
+    path: "/books/{book}",
+    origin: "published",
+    status: 200,
+    answer: { kind: "record", schema: book },
+  },
+  {
+    name: "books.delete",
+    method: "DELETE",
+    path: "/books/{book}",
+    origin: "published",
+    status: 204,
+    answer: { kind: "nothing" },
+  },
+  {
+    name: "books.pdf",
+    method: "GET",
+    path: "/books/{book}/pdf",
+    origin: "published",
+    status: 200,
+    answer: { kind: "file", mediaType: "application/pdf" },
+  },
+  {
+    name: "authors.list",
+    method: "GET",
+    path: "/authors",
+    origin: "published",
+    status: 200,
+    answer: { kind: "list", schema: author, paged: false },
+  },
+  {
+    name: "watches.list",
+    method: "GET",
+    path: "/watches",
+    origin: "published",
+    status: 200,
+    answer: { kind: "list", schema: watch, paged: false },
+  },
+];
+
+/** A connector to a small library, for tests that would drown in a real one. */
+export const library: Manifest = {
+  name: "library",
+  title: "Library",
+  baseUrl: "http://127.0.0.1/library",
+  limits: { requests: 10, windowMs: 1000 },
+  languages: ["en"],
+  resources: [
+    defineResource({
+      name: "authors",
+      singular: "author",
+      title: "Authors",
+      origin: "published",
+      record: author,
+      list: { kind: "whole", path: "/authors" },
+    }),
+    defineResource({
+      name: "books",
+      singular: "book",
+      title: "Books",
+      origin: "published",
+      record: book,
+      list: { kind: "paged", path: "/books", perPage: 100, params: { sortBy: "id" } },
+      detail: "/books/{id}",
+      files: {
+        kind: "pdf",
+        path: "/books/{id}/pdf",
+        mediaType: "application/pdf",
+        date: "published_on",
+        name: [],
+      },
+    }),
+    defineResource({
+      name: "watches",
+      singular: "watch",
+      title: "Watches",
+      origin: "published",
+      record: watch,
+      list: { kind: "whole", path: "/watches" },
+    }),
+  ],
+  events: [
+    { type: "books.created", resourceType: "book", resource: "books", action: "refetch" },
+    { type: "books.deleted", resourceType: "book", resource: "books", action: "confirm" },
+  ],
+  cascades: [],
+  identity: { resource: "authors", nameField: "name", businessIdColumn: "id", businessIdIn: [], proofs: [] },
+  operations,
+};

@@ -1,0 +1,206 @@
+import { spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { runCommand, startProgram } from "../program/cli.ts";
+import type { Block } from "./docs.ts";
+import { processEnv } from "../program/process-env.ts";
+import { portToKeep } from "../program/serve-process.ts";
+
+/** Where the blocks of one page are carried out: a folder with a config and a mirror, and a service. */
+export interface PageEnvironment {
+  readonly folder: string;
+  readonly baseUrl: string;
+  readonly token: string;
+}
+
+/** What stands in place of words that are true on the reader's machine only. */
+interface PageShell extends PageEnvironment {
+  readonly variables: Record<string, string>;
+  readonly ports: ReadonlyMap<string, number>;
+  readonly started: Started[];
+}
+
+interface Started {
+  readonly child: ChildProcess;
+  output: string;
+}
+
+/** A line that did not end as its page promises. */
+export interface Mishap {
+  readonly line: string;
+  readonly code: number | null;
+  readonly output: string;
+}
+
+const program = /^(?:npx )?fintoro-mirror +(.*)$/;
+/** They run until they are stopped. */
+const lasting = /^(?:serve|sandbox --|changes .*--follow)/;
+
+/**
+ * Carries out the blocks of a page in their order: shell lines, config files that have a name, Python where its
+ * modules are installed. Stops the processes that the page leaves running.
+ *
+ * @returns what failed, and the modules without which Python was left out
+ */
+export async function runPage(blocks: readonly Block[], environment: PageEnvironment) {
+  const ports = new Map([
+    ["8080", await portToKeep()],
+    ["8787", await portToKeep()],
+  ]);
+  const shell: PageShell = {
+    ...environment,
+    ports,
+    started: [],
+    variables: { FINTORO_TOKEN: environment.token },
+  };
+  const mishaps: Mishap[] = [];
+  const missing: string[] = [];
+  try {
+    for (const block of blocks) {
+      if (block.marks[0] === "not-run" || block.marks[0] === "run-by") continue;
+      if (block.marks[0] === "needs") runForeign(shell, block, { mishaps, missing });
+      else if (block.language === "sh")
+        for (const line of commandLines(block.text)) mishaps.push(...(await runLine(shell, line)));
+      if (block.language === "yaml" && block.marks[0]?.endsWith(".yaml"))
+        writeFileSync(path.join(shell.folder, block.marks[0]), here(shell, block.text));
+      if (block.language === "python") runPython(shell, block, { mishaps, missing });
+    }
+  } finally {
+    await Promise.all(shell.started.map(stop));
+  }
+  return { mishaps, missing };
+}
+
+/** One command each, without comments. */
+function commandLines(text: string): string[] {
+  return text
+    .split("\n")
+    .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
+    .filter((line) => line !== "");
+}
+
+/** Ports, folders and dates of the page as they are in the test. */
+function here({ ports, folder }: PageShell, text: string): string {
+  const local = [...ports].reduce((all, [port, free]) => all.replaceAll(`:${port}`, `:${free}`), text);
+  return local.replaceAll(/(?<=^|\s)\/backup\//g, `${folder}/backup/`);
+}
+
+async function runLine(shell: PageShell, line: string): Promise<Mishap[]> {
+  const [, assignments = "", rest = ""] = /^((?:[A-Z_]+=\S+ )*)(.*)$/.exec(line) ?? [];
+  const exported = /^export (.*)$/.exec(rest)?.[1];
+  if (exported !== undefined) {
+    Object.assign(shell.variables, variablesOf(shell, exported));
+    return [];
+  }
+  const args = program.exec(rest)?.[1];
+  if (args === undefined) return [{ line, code: null, output: "not a command that a test can run" }];
+  return runArgs(shell, line, { args: argsOf(shell, args), more: variablesOf(shell, assignments) });
+}
+
+/** A value that ends with an ellipsis is one that the reader was given. */
+function variablesOf(shell: PageShell, text: string): Record<string, string> {
+  const pairs = [...text.matchAll(/([A-Z_]+)=('[^']*'|\S+)/g)];
+  return Object.fromEntries(
+    pairs.map(([, name = "", value = ""]) => {
+      const plain = value.replaceAll("'", "");
+      return [name, plain.endsWith("…") ? givenToken(shell) : plain];
+    }),
+  );
+}
+
+function givenToken({ started, token }: PageShell): string {
+  const printed = started.map((one) => /token:? +(\S+)/m.exec(one.output)?.[1]);
+  return printed.find((one) => one !== undefined) ?? token;
+}
+
+function argsOf(shell: PageShell, text: string): string[] {
+  const words = here(shell, text).match(/"[^"]*"|'[^']*'|\S+/g) ?? [];
+  const args = words.map((word) => word.replaceAll(/^["']|["']$/g, ""));
+  return adapted(shell, args);
+}
+
+/** Answers in place of a person, and less of what only takes time. */
+function adapted({ baseUrl, ports }: PageShell, args: readonly string[]): string[] {
+  const [command, second] = args;
+  const port = String(ports.get("8080"));
+  if (command === "init") {
+    const given = ["--no-input", "--force", "--token-env", "FINTORO_TOKEN", "--base-url", baseUrl];
+    return ["init", "--company", "acme", ...given];
+  }
+  if (command === "sandbox" && second === "--port") return ["sandbox", "--port", port, "--limit", "6000"];
+  if (command === "sandbox" && args.includes("--port")) return args.with(args.indexOf("--port") + 1, port);
+  if (command === "sandbox" && second === "tick") return [...args, "--duration", "1s", "--changes", "5"];
+  return [...args];
+}
+
+interface Call {
+  readonly args: readonly string[];
+  readonly more: Readonly<Record<string, string>>;
+}
+
+async function runArgs(shell: PageShell, line: string, { args, more }: Call): Promise<Mishap[]> {
+  const env = { ...shell.variables, ...more };
+  if (lasting.test(args.join(" "))) return startLasting(shell, line, { args, more: env });
+  const { code, stdout, stderr } = await runCommand(args, { cwd: shell.folder, env });
+  return code === 0 ? [] : [{ line, code, output: `${stdout}${stderr}` }];
+}
+
+async function startLasting(shell: PageShell, line: string, { args, more }: Call): Promise<Mishap[]> {
+  const port = shell.ports.get(args[0] === "serve" ? "8787" : "8080") ?? 0;
+  const where = args[0] === "serve" ? ["--listen", `127.0.0.1:${port}`] : [];
+  const child = startProgram([...args, ...where], { cwd: shell.folder, env: more, mostMs: 60_000 });
+  const started: Started = { child, output: "" };
+  shell.started.push(started);
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding("utf8").on("data", (text: string) => (started.output += text));
+  for (let attempt = 0; attempt < 400 && child.exitCode === null; attempt++) {
+    if (await answers(port)) return [];
+    await pause(50);
+  }
+  return [{ line, code: child.exitCode, output: started.output }];
+}
+
+async function answers(port: number): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${port}/healthz`).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function stop({ child }: Started): Promise<void> {
+  if (child.exitCode !== null) return;
+  const closed = once(child, "close");
+  child.kill("SIGTERM");
+  await closed;
+}
+
+/** Blocks that were left out collect here, and those that failed. */
+interface Outcome {
+  readonly mishaps: Mishap[];
+  readonly missing: string[];
+}
+
+/** A program of this machine, such as the shell of SQLite, where it is installed. */
+function runForeign({ folder }: PageShell, { marks, text }: Block, { mishaps, missing }: Outcome): void {
+  const run = (line: string) =>
+    spawnSync("sh", ["-c", line], { cwd: folder, env: processEnv(), encoding: "utf8" });
+  const lacking = marks.slice(1).filter((name) => run(`command -v ${name}`).status !== 0);
+  missing.push(...lacking);
+  const { status, stdout, stderr } = lacking.length > 0 ? { status: 0, stdout: "", stderr: "" } : run(text);
+  if (status !== 0) mishaps.push({ line: text, code: status, output: `${stdout}${stderr}` });
+}
+
+/** As a reader runs it: by `python3` in the page's folder. */
+function runPython(shell: PageShell, block: Block, into: Outcome): void {
+  const python = process.env["DOCS_PYTHON"] ?? "python3";
+  const run = (code: string) =>
+    spawnSync(python, ["-c", code], { cwd: shell.folder, env: processEnv(), encoding: "utf8" });
+  const lacking = block.marks.filter((name) => run(`import ${name}`).status !== 0);
+  into.missing.push(...lacking);
+  if (lacking.length > 0) return;
+  const { status, stdout, stderr } = run(block.text);
+  if (status !== 0) into.mishaps.push({ line: block.text, code: status, output: `${stdout}${stderr}` });
+}

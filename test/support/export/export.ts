@@ -1,0 +1,91 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { systemClock } from "../../../src/base/clock.ts";
+import { exportTables, type ExportResult } from "../../../src/export/export-tables.ts";
+import type { ExportParts, ExportRequest } from "../../../src/export/plan/export-request.ts";
+import type { Mirror } from "../../../src/state/mirror.ts";
+import { tempFolder } from "../mirror/mirror.ts";
+
+export interface Exported extends ExportResult {
+  readonly out: string;
+  /** A file below the company's folder. */
+  readonly text: (file: string) => string;
+}
+
+/** Exports an open mirror, into a folder of the test unless one is given. */
+export async function exportOf(
+  mirror: Mirror,
+  request: Partial<ExportRequest> = {},
+  parts: Partial<ExportParts> = {},
+): Promise<Exported> {
+  const out = request.out ?? path.join(tempFolder(), "out");
+  const result = await exportTables(
+    {
+      mirror: mirror.db.name,
+      manifest: mirror.manifest,
+      clock: systemClock,
+      reportDate: "2026-11-22",
+      version: "1.2.3",
+      ...parts,
+    },
+    {
+      format: "csv",
+      company: "acme",
+      tables: [],
+      dialect: "standard",
+      partition: null,
+      language: "en",
+      since: null,
+      period: null,
+      nested: false,
+      ...request,
+      out,
+    },
+  );
+  const text = (file: string) => readFileSync(path.join(out, "acme", file), "utf8");
+  return { ...result, out, text };
+}
+
+/** Runs a query in DuckDB; every value as text. */
+export async function duckRows(sql: string): Promise<(string | null)[][]> {
+  const connection = await (await DuckDBInstance.create(":memory:")).connect();
+  try {
+    const reader = await connection.runAndReadAll(`SELECT COLUMNS(*)::VARCHAR FROM (${sql})`);
+    return reader.getRows() as (string | null)[][];
+  } finally {
+    connection.closeSync();
+  }
+}
+
+/** `name TYPE` of every column. */
+export async function duckTypes(file: string): Promise<string[]> {
+  const connection = await (await DuckDBInstance.create(":memory:")).connect();
+  try {
+    const reader = await connection.runAndReadAll(`DESCRIBE SELECT * FROM '${file}'`);
+    return reader.getRows().map((row) => `${String(row[0])} ${String(row[1])}`);
+  } finally {
+    connection.closeSync();
+  }
+}
+
+/** A complete order record. */
+export function orderRecord(id: number | bigint, more: Readonly<Record<string, unknown>> = {}): string {
+  const order = {
+    id: 0,
+    number: `2026-${id}`,
+    total: 10.5,
+    paid: true,
+    issuedOn: "2026-03-01",
+    changedAt: "2026-03-01T12:00:00+01:00",
+    extra: null,
+    colourId: null,
+    colour: null,
+    buyer: null,
+    lines: [],
+    receipts: [],
+    remark: null,
+    ...more,
+  };
+  return JSON.stringify(order).replace('"id":0', `"id":${id}`);
+}

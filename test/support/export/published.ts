@@ -1,0 +1,130 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox-options.ts";
+import { startSandbox, type Sandbox } from "../../../connectors/fintoro/sandbox/sandbox.ts";
+import type { Clock } from "../../../src/base/clock.ts";
+import { createView } from "../../../src/report/build-report.ts";
+import { publishReport, type Published, type PublishParts } from "../../../src/report/publish-report.ts";
+import { layoutOf, tableSql } from "../../../src/report/report-layout.ts";
+import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
+import { tablesOfManifest } from "../../../src/store/snapshot/snapshot-tables.ts";
+import { openDatabase, type Db } from "../../../src/store/database.ts";
+import { testDay } from "../sandbox/sandbox.ts";
+import { putAs, remove } from "../mirror/store.ts";
+import { truthOf, type Truth } from "../truth/truth.ts";
+import type { Dict, Records, Row } from "./recount.ts";
+
+/** A mirror of what the sandbox has, filled without requests. */
+async function mirrorOf(sandbox: Sandbox, folder: string): Promise<Mirror> {
+  const mirror = await openMirror(join(folder, "acme.db"), manifest);
+  mirror.db.pragma("synchronous = OFF");
+  for (const [table, records] of truthOf(sandbox)) {
+    for (const [id, { text }] of records) putAs(mirror, table, Number(id), text);
+  }
+  return mirror;
+}
+
+export interface PublishedCompany {
+  /** What the service has. */
+  readonly records: Records;
+  readonly mirror: Mirror;
+  readonly file: string;
+  rows(view: string): Row[];
+  close(): void;
+}
+
+/** A company of a sandbox, mirrored, some of it deleted since, and published. The caller closes it. */
+export async function publishedCompany(
+  options: SandboxOptions,
+  goneOf: (truth: Truth) => Readonly<Record<string, readonly string[]>> = () => ({}),
+): Promise<PublishedCompany> {
+  const folder = mkdtempSync(join(tmpdir(), "fintoro-mirror-"));
+  const sandbox = await startSandbox({ today: testDay, limit: 100_000, ...options });
+  const mirror = await mirrorOf(sandbox, folder);
+  const truth = truthOf(sandbox);
+  await sandbox.close();
+  const records = withoutRecords(mirror, truth, goneOf(truth));
+  const { file } = await publish(mirror);
+  const db = openDatabase(file, { readonly: true });
+  const close = () => {
+    db.close();
+    mirror.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { records, mirror, file, rows: (view) => rowsOf(db, `SELECT * FROM ${view}`), close };
+}
+
+/** Deletes records in the mirror; returns the others as the service has them. */
+function withoutRecords(
+  mirror: Mirror,
+  truth: Truth,
+  gone: Readonly<Record<string, readonly string[]>>,
+): Records {
+  for (const [table, ids] of Object.entries(gone)) for (const id of ids) remove(mirror, table, Number(id));
+  return new Map(
+    [...truth].map(([table, records]): [string, Dict[]] => [
+      table,
+      [...records].filter(([id]) => !gone[table]?.includes(id)).map(([, record]) => record.json as Dict),
+    ]),
+  );
+}
+
+/** A clock that stands at noon UTC of a day. */
+export function clockAt(day: string): Clock {
+  const nowMs = () => Date.parse(`${day}T12:00:00Z`);
+  return { nowMs, monotonicMs: nowMs, sleep: () => Promise.resolve() };
+}
+
+function partsFor(mirror: string, more: Partial<PublishParts> = {}): PublishParts {
+  return {
+    manifest,
+    clock: clockAt(testDay),
+    company: "acme",
+    mirror,
+    report: mirror.replace(/\.db$/, ".report.db"),
+    timezone: "Europe/Bratislava",
+    version: "1.2.3",
+    signal: new AbortController().signal,
+    ...more,
+  };
+}
+
+export function publish(mirror: Mirror | string, more: Partial<PublishParts> = {}): Promise<Published> {
+  return publishReport(partsFor(typeof mirror === "string" ? mirror : mirror.db.name, more));
+}
+
+/** Opens a report for reading, until the test ends. */
+export function reading(file: string): Db {
+  const db = openDatabase(file, { readonly: true });
+  onTestFinished(() => void db.close());
+  return db;
+}
+
+/** An empty report in memory with the real tables and views. */
+export function emptyReport(): Db {
+  const db = openDatabase(":memory:");
+  onTestFinished(() => void db.close());
+  const { tables, views } = layoutOf(manifest, tablesOfManifest(manifest));
+  for (const table of tables) db.exec(tableSql(table));
+  db.exec("CREATE TABLE _about (subject TEXT, fact TEXT, value TEXT)");
+  db.exec("INSERT INTO _about VALUES ('report', 'report_date', '2026-11-20')");
+  for (const view of views) createView(db, "main", view);
+  db.exec("INSERT INTO currencies (id, symbol) VALUES (1, 'EUR')");
+  return db;
+}
+
+export function rowsOf(db: Db, sql: string): Row[] {
+  return db.prepare(sql).all() as Row[];
+}
+
+/** Sorts rows by their content, to compare lists in any order. */
+export function sorted(rows: readonly Row[]): Row[] {
+  return rows.toSorted((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
+}
+
+function textOf(row: Row): string {
+  return JSON.stringify(Object.entries(row).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,201 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { silentLog } from "../../../src/base/logger.ts";
+import { JobEngine, type JobKind } from "../../../src/fleet/jobs/job-engine.ts";
+import { BudgetsTable } from "../../../src/fleet/postgres/tables/budgets-table.ts";
+import { CompaniesTable } from "../../../src/fleet/postgres/tables/companies-table.ts";
+import type { Postgres, Sql } from "../../../src/fleet/postgres/connection.ts";
+import { InboxTable, type InboxDelivery } from "../../../src/fleet/postgres/tables/inbox-table.ts";
+import { NodesTable } from "../../../src/fleet/postgres/tables/nodes-table.ts";
+import { OwnersTable, type Owner } from "../../../src/fleet/postgres/tables/owners-table.ts";
+import { ReceivingTable } from "../../../src/fleet/postgres/tables/receiving-table.ts";
+import { ReportsTable } from "../../../src/fleet/postgres/tables/reports-table.ts";
+import { SnapshotsTable, type ChangeRow } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
+import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
+import type { PostgresServer } from "../postgres/server.ts";
+import { connectNode, freshDatabase, ownServer } from "../postgres/databases.ts";
+
+/** As long as no test lasts. */
+export const ttlMs = 60_000;
+
+/** What a fleet shares, in a database of its own. */
+export interface Fleet {
+  readonly url: string;
+  /** Null: it is shared with other tests. */
+  readonly server: PostgresServer | null;
+  readonly postgres: Postgres;
+  readonly companies: CompaniesTable;
+  readonly owners: OwnersTable;
+  readonly nodes: NodesTable;
+  readonly receiving: ReceivingTable;
+  readonly inbox: InboxTable;
+  readonly snapshots: SnapshotsTable;
+  readonly budgets: BudgetsTable;
+  readonly reports: ReportsTable;
+  /** Adds companies with an empty config. */
+  add(...companies: string[]): Promise<void>;
+  /** Adds the company, if need be, and claims it, which must succeed. */
+  owned(company: string, node?: string): Promise<Owner>;
+  /** Transactions of this database that wait for their process. */
+  openTransactions(): Promise<number>;
+  /** The same over one connection, which can say what its updates did to indexes. */
+  single(): Promise<SingleConnection>;
+  /** Lets an ownership expire, as time would: for the first time, however often it did before. */
+  expire(company: string): Promise<void>;
+}
+
+/** Tables over a connection of their own. */
+interface SingleConnection extends Pick<Fleet, "owners" | "inbox" | "budgets"> {
+  /** How many updates of a table this connection made, and how many of them wrote into its indexes. */
+  updatesThatWroteIndexes(table: string): Promise<{ readonly updates: number; readonly indexed: number }>;
+}
+
+/** `server`: the fleet has one for itself, which waits for the disk and can be crashed. */
+export async function openFleet(options: { readonly server?: "own, durable" } = {}): Promise<Fleet> {
+  const server = options.server ? await ownServer({ durable: true }) : null;
+  const url = server ? server.url("postgres") : await freshDatabase();
+  const postgres = await connectNode(url);
+  if (server) await migrateFleet(postgres);
+  const companies = new CompaniesTable(postgres);
+  const owners = new OwnersTable(postgres);
+  return {
+    url,
+    server,
+    postgres,
+    companies,
+    owners,
+    nodes: new NodesTable(postgres),
+    receiving: new ReceivingTable(postgres),
+    inbox: new InboxTable(postgres),
+    snapshots: new SnapshotsTable(postgres),
+    budgets: new BudgetsTable(postgres),
+    reports: new ReportsTable(postgres),
+    add: async (...names) => {
+      for (const name of names) await companies.put(name, {});
+    },
+    owned: async (company, node = "node-1") => {
+      await companies.put(company, {});
+      const claim = await owners.claim(company, node, ttlMs);
+      if (!("epoch" in claim)) throw new Error(`${company} was not claimed: ${claim.refused}`);
+      return { company, epoch: claim.epoch, node };
+    },
+    openTransactions: async () => {
+      const idle =
+        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'";
+      return (await postgres.query(idle)).length;
+    },
+    single: () => openSingle(url),
+    expire: async (company) => {
+      await postgres.query(
+        "UPDATE fintoro_mirror.owners SET expires_at = now() - interval '1 second', losses = 0 WHERE company = $1",
+        [company],
+      );
+    },
+  };
+}
+
+async function openSingle(url: string): Promise<SingleConnection> {
+  const postgres = await connectNode(url, "alone", 1);
+  const count = async (table: string) => {
+    await postgres.query("SELECT pg_stat_force_next_flush()");
+    const [row] = await postgres.query<{ updates: number; indexed: number }>(
+      `SELECT n_tup_upd AS updates, n_tup_upd - n_tup_hot_upd AS indexed FROM pg_stat_user_tables
+       WHERE schemaname = 'fintoro_mirror' AND relname = $1`,
+      [table],
+    );
+    return row ?? { updates: 0, indexed: 0 };
+  };
+  const counts = new Map<string, Awaited<ReturnType<typeof count>>>();
+  for (const table of ["owners", "inbox_heads", "budgets"]) counts.set(table, await count(table));
+  return {
+    owners: new OwnersTable(postgres),
+    inbox: new InboxTable(postgres),
+    budgets: new BudgetsTable(postgres),
+    updatesThatWroteIndexes: async (table) => {
+      const now = await count(table);
+      const before = counts.get(table) ?? { updates: 0, indexed: 0 };
+      return { updates: now.updates - before.updates, indexed: now.indexed - before.indexed };
+    },
+  };
+}
+
+/** Resolves when a statement waits for a lock of another transaction. */
+export async function lockWait({ postgres }: Fleet): Promise<void> {
+  const waiting = `SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND state = 'active'`;
+  for (let tries = 0; tries < 500; tries++) {
+    if ((await postgres.query(waiting)).length > 0) return;
+    await pause(10);
+  }
+  throw new Error("nothing waits for a lock");
+}
+
+/** Calls `step` so many times at once, each with a connection that is there already. */
+export async function atOnce<T>(
+  { postgres }: Fleet,
+  count: number,
+  step: (index: number) => Promise<T>,
+): Promise<T[]> {
+  const all = Array.from({ length: count }, (_, index) => index);
+  await Promise.all(all.map(() => postgres.query("SELECT pg_sleep(0.02)")));
+  return Promise.all(all.map(step));
+}
+
+/** A connection whose next transaction pauses behind one of its statements, counted from 1. */
+export interface PausingConnection {
+  readonly postgres: Postgres;
+  readonly paused: Promise<void>;
+  resume(): void;
+}
+
+export function pausingBehind({ postgres }: Fleet, statement: number): PausingConnection {
+  const paused = Promise.withResolvers<void>();
+  const resumed = Promise.withResolvers<void>();
+  let statements = 0;
+  const pausing = (sql: Sql): Sql => ({
+    query: async <Row>(text: string, values?: readonly unknown[]) => {
+      const rows = await sql.query<Row>(text, values);
+      if (++statements !== statement) return rows;
+      paused.resolve();
+      await resumed.promise;
+      return rows;
+    },
+  });
+  const transaction: Postgres["transaction"] = (step) => postgres.transaction((sql) => step(pausing(sql)));
+  return {
+    postgres: { ...pausing(postgres), transaction, close: () => postgres.close() },
+    paused: paused.promise,
+    resume: resumed.resolve,
+  };
+}
+
+/** Sends a job that is due for so many seconds. */
+export async function sendJob({ postgres }: Fleet, kind: JobKind, dueSeconds = 0): Promise<void> {
+  const engine = await JobEngine.start({ postgres, log: silentLog, role: "client" });
+  await engine.send(kind, "acme");
+  await engine.stop();
+  await postgres.query("UPDATE pgboss.job SET start_after = now() - $1::int * interval '1 second'", [
+    dueSeconds,
+  ]);
+}
+
+/** Deliveries with these event ids. */
+export function deliveries(...eventIds: string[]): InboxDelivery[] {
+  return eventIds.map((eventId) => ({ eventId, body: Buffer.from(`{"id":"${eventId}"}`) }));
+}
+
+/** A stored snapshot whose mirror ends with this change and this position in the inbox. */
+export function snapshotOf(seq: number, inboxSeq = 0) {
+  return { id: `s${seq}`, seq, inboxSeq, sizeBytes: 1_000, sha256: "0".repeat(64), takenAtMs: 1, facts: {} };
+}
+
+/** The change log of a mirror that ends with `seq`. */
+export function changesUpTo(seq: number): (afterSeq: number) => ChangeRow[] {
+  const row = {
+    resource: "orders",
+    recordId: "1",
+    op: "update",
+    at: "2026-03-01T00:00:00.000Z",
+    cause: "sweep",
+  };
+  return (afterSeq) => Array.from({ length: seq - afterSeq }, (_, i) => ({ ...row, seq: afterSeq + 1 + i }));
+}

@@ -1,0 +1,98 @@
+import { systemClock } from "../../../src/base/clock.ts";
+import { mirrorFiles, type MirrorFiles } from "../../../src/config/mirror-files.ts";
+import { Lease, readSentAt } from "../../../src/fleet/ownership/ownership.ts";
+import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
+import { OwnersTable, type Owner } from "../../../src/fleet/postgres/tables/owners-table.ts";
+import { SnapshotsTable, type SnapshotPointer } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
+import { makeSnapshot, type SnapshotParts } from "../../../src/fleet/snapshot/make-snapshot.ts";
+import { MirrorThreads } from "../../../src/fleet/snapshot/mirror-threads.ts";
+import { restoreSnapshot, type RestoreSnapshotParts } from "../../../src/fleet/snapshot/restore-snapshot.ts";
+import type { Mirror } from "../../../src/state/mirror.ts";
+import { aFleetStore, type StoreKind, type TestStore } from "./store.ts";
+import { openHasty, tempFolder } from "../mirror/mirror.ts";
+import { openFleet, ttlMs } from "./fleet.ts";
+import { connectNode } from "../postgres/databases.ts";
+import { loggingTo } from "../company/open-company.ts";
+
+/** Postgres with company `acme`, a store, and nodes that share both. */
+export interface TestFleet extends TestStore {
+  readonly postgres: Postgres;
+  readonly snapshots: SnapshotsTable;
+  node(name: string): Promise<FleetNode>;
+  /** Ends the ownership of now in Postgres, as if its time were over. */
+  expire(): Promise<void>;
+}
+
+/** A worker's disk, and its connection to Postgres. */
+export interface FleetNode {
+  readonly name: string;
+  readonly files: MirrorFiles;
+  readonly said: string[];
+  /** The mirror of `acme` on this node's disk, opened by its owner. */
+  open(): Promise<Mirror>;
+  claim(): Promise<Lease>;
+  make(ownership: Lease, more?: Partial<SnapshotParts>): Promise<SnapshotPointer | null>;
+  /** Restores what is published. */
+  restore(more?: Partial<RestoreSnapshotParts>): Promise<void>;
+}
+
+/** A fleet of its own for a test. */
+export async function aFleet(kind: StoreKind): Promise<TestFleet> {
+  const fleet = await openFleet();
+  const { url, postgres, snapshots } = fleet;
+  const stored = await aFleetStore(kind);
+  await fleet.add("acme");
+  return {
+    ...stored,
+    postgres,
+    snapshots,
+    node: async (name) => aNode(name, await connectNode(url, name), stored, tempFolder()),
+    expire: () => fleet.expire("acme"),
+  };
+}
+
+/** A node that stores in this place. */
+function aNode(
+  name: string,
+  postgres: Postgres,
+  { store }: Pick<TestStore, "store">,
+  dataDir: string,
+): FleetNode {
+  const files = mirrorFiles({ dataDir, report: { out: null } }, "acme");
+  const said: string[] = [];
+  const snapshots = new SnapshotsTable(postgres);
+  const threads = new MirrorThreads();
+  const signal = new AbortController().signal;
+  const parts = { files, store, threads, signal, requests: 0 };
+  return {
+    name,
+    files,
+    said,
+    open: () => openHasty({ path: files.mirror }),
+    claim: async () => {
+      const claim = await new OwnersTable(postgres).claim("acme", name, ttlMs);
+      if (!("epoch" in claim)) throw new Error(`${name} may not claim: ${JSON.stringify(claim)}`);
+      return leaseOf({ company: "acme", epoch: claim.epoch, node: name });
+    },
+    make: (ownership, more) =>
+      makeSnapshot({
+        ...parts,
+        ownership,
+        snapshots,
+        clock: systemClock,
+        log: loggingTo(said),
+        version: "1.2.3",
+        ...more,
+      }),
+    restore: async (more) => {
+      const pointer = await snapshots.current("acme");
+      if (!pointer) throw new Error("nothing is published");
+      await restoreSnapshot({ ...parts, company: "acme", pointer, ...more });
+    },
+  };
+}
+
+/** An ownership that the node believes in as long as no test lasts, whatever Postgres says. */
+export function leaseOf(owner: Owner): Lease {
+  return new Lease({ ...owner, heldMs: ttlMs }, readSentAt(systemClock), systemClock);
+}

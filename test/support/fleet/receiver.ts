@@ -1,0 +1,97 @@
+import { onTestFinished } from "vitest";
+import { systemClock, type Clock } from "../../../src/base/clock.ts";
+import type { LogFields } from "../../../src/base/logger.ts";
+import type { SecretSource } from "../../../src/config/secrets.ts";
+import type { Postgres, Sql } from "../../../src/fleet/postgres/connection.ts";
+import type { InboxRow } from "../../../src/fleet/postgres/tables/inbox-table.ts";
+import { FleetCompanies } from "../../../src/fleet/receiver/fleet-companies.ts";
+import { signedForm } from "../../../src/webhook/ingest/delivery.ts";
+import { startServer, type WebhookServer } from "../../../src/webhook/server/server.ts";
+import { openFleet, type Fleet } from "./fleet.ts";
+import { tempFolder } from "../mirror/mirror.ts";
+import { post, recordingLog, secret, type Post } from "../webhook/webhook.ts";
+
+/** What `fleet add` writes for a company: its secret is `${env:ACME_SECRET}` unless others are named. */
+export function documentOf(company: string, secrets = [`\${env:${company.toUpperCase()}_SECRET}`]) {
+  return { companies: { [company]: { token: "${env:TOKEN}", webhook: { secrets } } } };
+}
+
+/** A fleet with these companies. */
+export async function fleetOf(...companies: string[]): Promise<Fleet> {
+  const fleet = await openFleet();
+  for (const company of companies) await fleet.companies.put(company, documentOf(company));
+  return fleet;
+}
+
+/** All that a company received. */
+export function inboxOf(fleet: Fleet, company: string): Promise<InboxRow[]> {
+  return fleet.inbox.read(company, 0, 10_000);
+}
+
+export interface FleetReceiverOptions {
+  readonly env?: SecretSource["env"];
+  readonly readFile?: SecretSource["readFile"];
+  readonly clock?: Clock;
+  readonly sendJob?: (sql: Sql, company: string) => Promise<void>;
+}
+
+export interface FleetReceiver {
+  readonly companies: FleetCompanies;
+  readonly server: WebhookServer;
+  readonly port: number;
+  readonly lines: readonly { readonly level: string; readonly message: string; readonly fields: LogFields }[];
+  deliver(company: string, what?: Post): Promise<Response>;
+}
+
+/** A node that receives, on loopback, over this connection. It has read the companies, and ends with the test. */
+export async function aFleetReceiver(
+  postgres: Postgres,
+  options: FleetReceiverOptions = {},
+): Promise<FleetReceiver> {
+  const receiver = await anUnreadReceiver(postgres, options);
+  await receiver.companies.refresh();
+  return receiver;
+}
+
+/** As `aFleetReceiver`; it has not read the companies yet. */
+export async function anUnreadReceiver(
+  postgres: Postgres,
+  options: FleetReceiverOptions = {},
+): Promise<FleetReceiver> {
+  const { env = { ACME_SECRET: secret }, readFile = noFile, clock = systemClock, sendJob = noJob } = options;
+  const closing = new AbortController();
+  const lines: { level: string; message: string; fields: LogFields }[] = [];
+  const log = recordingLog(lines);
+  const folder = tempFolder();
+  const companies = new FleetCompanies({
+    postgres,
+    sendJob,
+    formOf: () => Promise.resolve(signedForm),
+    secrets: { env, folder, readFile },
+    retiredKeys: (company) => `${folder}/${company}.secrets.json`,
+    onSecrets: () => undefined,
+    clock,
+    log,
+    closed: closing.signal,
+  });
+  const server = await startServer({ host: "127.0.0.1", port: 0, companies, clock, pages: {}, log });
+  onTestFinished(async () => {
+    closing.abort();
+    await server.close(0);
+  });
+  const deliver = (company: string, { headers, body }: Post = post()) =>
+    fetch(`http://127.0.0.1:${server.port}/webhooks/${company}`, {
+      method: "POST",
+      headers,
+      body: Buffer.from(body),
+    });
+  return { companies, server, port: server.port, lines, deliver };
+}
+
+function noFile(file: string): string {
+  throw Object.assign(new Error(`no such file: ${file}`), { code: "ENOENT" });
+}
+
+function noJob(): Promise<void> {
+  return Promise.resolve();
+}

@@ -1,0 +1,124 @@
+import path from "node:path";
+import { readFileSync } from "node:fs";
+import { onTestFinished } from "vitest";
+import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import { selectResources } from "../../../src/cli/mirror/selected-resources.ts";
+import type { DaemonContext } from "../../../src/daemon/daemon-context.ts";
+import type { Config } from "../../../src/config/config.ts";
+import { configOfCompany } from "../../../src/fleet/config/company-document.ts";
+import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
+import { openPostgres } from "../../../src/fleet/postgres/connection.ts";
+import { currentSnapshot } from "../../../src/fleet/snapshot/current-snapshot.ts";
+import { makeSnapshot } from "../../../src/fleet/snapshot/make-snapshot.ts";
+import { MirrorThreads } from "../../../src/fleet/snapshot/mirror-threads.ts";
+import { restoreSnapshot } from "../../../src/fleet/snapshot/restore-snapshot.ts";
+import { storedMark } from "../../../src/fleet/snapshot/timeline-mark.ts";
+import { openFleetStore } from "../../../src/fleet/store/open-store.ts";
+import { FleetNode, type FleetNodeParts, type NodeTimes } from "../../../src/fleet/worker/fleet-node.ts";
+import { fleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
+import { NodeLoops } from "../../../src/fleet/worker/node-loops.ts";
+import type { WorkedFleet } from "./worker.ts";
+import { processEnv } from "../program/process-env.ts";
+import { seededRandom } from "../seeded-random.ts";
+import { recordingLog } from "../terminal/terminal.ts";
+
+const version = "test";
+const readFile = (file: string) => readFileSync(file, "utf8");
+
+/** Nobody waits longer than a moment. */
+const shortTimes: Partial<NodeTimes> = {
+  fetchMs: 50,
+  quietFetchMs: 50,
+  netMs: 300,
+  beatMs: 100,
+  configMs: 200,
+  touchMs: 500,
+  idleMs: 600,
+  fullIdleMs: 300,
+  rivalMs: 500,
+  failedMs: 1_000,
+};
+
+/** How a node differs from the usual one. */
+interface NodeOptions {
+  readonly capacity?: number;
+  readonly times?: Partial<NodeTimes>;
+  readonly publishReport?: FleetNodeParts["publishReport"];
+  readonly afterRun?: DaemonContext["afterRun"];
+}
+
+/** A node in this process; its companies' files are in a folder of its own. Stopped with the test. */
+export async function startNode(
+  { url, company, secrets }: WorkedFleet,
+  name: string,
+  {
+    capacity = 50,
+    times = {},
+    publishReport = () => Promise.resolve(),
+    afterRun = () => Promise.resolve(null),
+  }: NodeOptions = {},
+) {
+  const { log, records } = recordingLog();
+  const dataDir = path.join(company.folder, name);
+  const postgres = await openPostgres({ url, node: name, log });
+  const engine = await JobEngine.start({ postgres, log, role: "worker" });
+  const tables = fleetTables(postgres);
+  const env = processEnv(secrets);
+  const process = { clock: systemClock, random: seededRandom(3), log, version };
+  const store = openFleetStore(path.join(company.folder, "snapshots"), {
+    clock: systemClock,
+    env,
+    keepSecret: () => undefined,
+  });
+  const [threads, { snapshots }, clock] = [new MirrorThreads(), tables, systemClock];
+  const surroundings = { dataDir, env, readFile, connectors: [manifest] } as const;
+  const node = new FleetNode({
+    process,
+    postgres,
+    tables,
+    engine,
+    node: name,
+    dataDir,
+    capacity,
+    role: "work",
+    snapshotEveryMs: 60_000,
+    daemonOf: async () => ({
+      ...process,
+      manifest,
+      connections: { dropped: 0 },
+      strayRefusals: {},
+      resourcesOf: (config: Config) => selectResources(manifest, config.resources, []),
+      afterRun,
+      targetsOf: () => [],
+      onSecrets: () => undefined,
+    }),
+    snapshots: {
+      publish: (ownership, files, requests, signal) =>
+        makeSnapshot({ ownership, files, requests, store, snapshots, threads, clock, log, version, signal }),
+      restore: (pointer, files, signal) =>
+        restoreSnapshot({ company: pointer.company, pointer, store, files, threads, signal }),
+      current: (member, timeline, signal) =>
+        currentSnapshot({ company: member, timeline, snapshots, store, signal }),
+    },
+    storedMark: storedMark(store, dataDir),
+    configOf: (member, document) => configOfCompany(member, document, surroundings),
+    publishReport,
+    loops: new NodeLoops(systemClock, log),
+    times: { ...shortTimes, ...times },
+  });
+  await node.start();
+  let stopped: Promise<void> | null = null;
+  const stop = () =>
+    (stopped ??= node
+      .stop()
+      .then(() => engine.stop())
+      .then(() => postgres.close()));
+  onTestFinished(stop);
+  const said = (member: string) =>
+    records()
+      .filter((record) => record["company"] === member)
+      .map(({ msg }) => String(msg));
+  const here = { ...company, file: path.join(dataDir, "acme.db") };
+  return { node, said, records, stop, company: here };
+}

@@ -1,0 +1,73 @@
+/**
+ * Makes or restores a snapshot of `acme` as a node does, in a process that may be killed. The working folder has the
+ * node's files and the folder `store`. Usage: `snapshot-process.ts make|restore URL EPOCH`.
+ */
+import path from "node:path";
+import { systemClock } from "../../../src/base/clock.ts";
+import { silentLog } from "../../../src/base/logger.ts";
+import { mirrorFiles } from "../../../src/config/mirror-files.ts";
+import { Lease, readSentAt } from "../../../src/fleet/ownership/ownership.ts";
+import { openPostgres, type Postgres, type Sql } from "../../../src/fleet/postgres/connection.ts";
+import { SnapshotsTable } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
+import { makeSnapshot } from "../../../src/fleet/snapshot/make-snapshot.ts";
+import { MirrorThreads } from "../../../src/fleet/snapshot/mirror-threads.ts";
+import { restoreSnapshot } from "../../../src/fleet/snapshot/restore-snapshot.ts";
+import { openFleetStore } from "../../../src/fleet/store/open-store.ts";
+
+const [what = "", url = "", epoch = ""] = process.argv.slice(2);
+const { point } =
+  process.env["CRASH_LOG"] === undefined ? { point: () => undefined } : await import("../crash/points.ts");
+
+async function around<T>(label: string, step: () => Promise<T>): Promise<T> {
+  point(`before ${label}`);
+  const result = await step();
+  point(`after ${label}`);
+  return result;
+}
+
+function statements(sql: Sql): Sql {
+  return {
+    query: (text, values) =>
+      around(text.replaceAll(/\s+/g, " ").trim().slice(0, 40), () => sql.query(text, values)),
+  };
+}
+
+/** Postgres with a point before and after each statement and commit. */
+function watched(postgres: Postgres): Postgres {
+  return {
+    ...statements(postgres),
+    transaction: (step) =>
+      around("transaction", () =>
+        postgres.transaction(async (sql) => {
+          const result = await step(statements(sql));
+          point("before commit");
+          return result;
+        }),
+      ),
+    close: () => postgres.close(),
+  };
+}
+
+const files = mirrorFiles({ dataDir: process.cwd(), report: { out: null } }, "acme");
+const store = openFleetStore(path.resolve("store"), {
+  clock: systemClock,
+  env: {},
+  keepSecret: () => undefined,
+});
+const postgres = watched(await openPostgres({ url, node: "node-1", log: silentLog }));
+const snapshots = new SnapshotsTable(postgres);
+const parts = { files, store, threads: new MirrorThreads(), signal: new AbortController().signal };
+try {
+  if (what === "make") {
+    const facts = { company: "acme", epoch: Number(epoch), node: "node-1", heldMs: 600_000 };
+    const ownership = new Lease(facts, readSentAt(systemClock), systemClock);
+    const own = { ownership, snapshots, clock: systemClock, log: silentLog, version: "1.2.3", requests: 0 };
+    await makeSnapshot({ ...parts, ...own });
+  } else {
+    const pointer = await snapshots.current("acme");
+    if (!pointer) throw new Error("nothing is published");
+    await restoreSnapshot({ ...parts, company: "acme", pointer });
+  }
+} finally {
+  await postgres.close();
+}

@@ -1,0 +1,54 @@
+import { onTestFinished } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
+import { MirrorError } from "../../../src/base/errors.ts";
+import type { FleetStore, WriteRight } from "../../../src/fleet/store/fleet-store.ts";
+import { openFleetStore } from "../../../src/fleet/store/open-store.ts";
+import { tempFolder } from "../mirror/mirror.ts";
+import { startS3 } from "../export/s3-server.ts";
+
+export const storeKinds = ["folder", "s3"] as const;
+export type StoreKind = (typeof storeKinds)[number];
+
+/** A store of the fleet, and the folder in which its files can be found and damaged. */
+export interface TestStore {
+  readonly store: FleetStore;
+  readonly folder: string;
+  /** The file behind a key. */
+  readonly fileOf: (key: string) => string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** An empty store, which goes with the test: a folder, or a prefix in a bucket of a real S3 server. */
+export async function aFleetStore(kind: StoreKind): Promise<TestStore> {
+  const folder = tempFolder();
+  const parts = { clock: systemClock, keepSecret: () => undefined };
+  if (kind === "folder") {
+    const store = openFleetStore(folder, { ...parts, env: {} });
+    return { store, folder, fileOf: (key) => `${folder}/${key}`, env: {} };
+  }
+  const server = await startS3(folder, "fleet");
+  onTestFinished(() => server.close());
+  const env = {
+    AWS_ACCESS_KEY_ID: "S3RVER",
+    AWS_SECRET_ACCESS_KEY: "S3RVER",
+    AWS_ENDPOINT_URL: server.url,
+  };
+  const store = openFleetStore("s3://fleet/some/prefix", { ...parts, env });
+  const fileOf = (key: string) => `${folder}/fleet/some/prefix/${key}._S3rver_object`;
+  return { store, folder, fileOf, env };
+}
+
+/** A right to write that a test can end: by the check before each write, or while something is written. */
+export function aRight(): WriteRight & { readonly lose: () => void; readonly asked: () => number } {
+  const ending = new AbortController();
+  let asked = 0;
+  return {
+    signal: ending.signal,
+    assertHeld: () => {
+      asked += 1;
+      if (ending.signal.aborted) throw new MirrorError("locked", "the company has another owner");
+    },
+    lose: () => ending.abort(),
+    asked: () => asked,
+  };
+}

@@ -1,0 +1,158 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { onTestFinished, vi } from "vitest";
+import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox-options.ts";
+import { silentLog } from "../../../src/base/logger.ts";
+import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
+import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
+import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
+import { fleetTables, type FleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
+import { endOf, firstLine, jsonLines, type Ended } from "../program/cli.ts";
+import { aCompany } from "../company/company.ts";
+import type { Company } from "../company/open-company.ts";
+import { connectNode, freshDatabase } from "../postgres/databases.ts";
+import { processEnv, program } from "../program/process-env.ts";
+import { secret } from "../program/serve.ts";
+
+const tag = fileURLToPath(new URL("tag-node.ts", import.meta.url));
+const dieHolding = fileURLToPath(new URL("die-holding.ts", import.meta.url));
+
+/** Companies of a sandbox that workers share. Each has a token of the sandbox; `acme` is the first one. */
+export interface WorkedFleet {
+  readonly url: string;
+  readonly postgres: Postgres;
+  readonly tables: FleetTables;
+  readonly engine: JobEngine;
+  /** Of the first company: its sandbox, the proxy that all requests pass, and the folder of everything. */
+  readonly company: Company;
+  /** Puts a company into the fleet; `more`: keys of its document; `of`: the sandbox's company, by index. */
+  add(name: string, more?: object, of?: number): Promise<void>;
+  /** What nodes read secrets from. */
+  readonly secrets: Readonly<Record<string, string>>;
+  /** Which node owns a company; null: none. */
+  ownerOf(name: string): Promise<string | null>;
+}
+
+/** A worker as a process of its own. */
+export interface FleetWorker {
+  readonly node: string;
+  readonly child: ChildProcess;
+  readonly url: string;
+  /** The first company as it is on this node. */
+  readonly company: Company;
+  /** Messages of its log. */
+  said(): string[];
+  /** Waits for a text in its log. */
+  until(text: string, mostMs?: number): Promise<void>;
+  /** Requests that it sent to the service. */
+  asked(): number;
+  end(signal: NodeJS.Signals): Promise<Ended>;
+}
+
+/** No worker runs yet. `database`: its URL; a new one on the shared server where it is left out. */
+export async function aWorkedFleet(options: SandboxOptions = {}, database?: string): Promise<WorkedFleet> {
+  const company = await aCompany(options);
+  const url = database ?? (await freshDatabase());
+  const postgres = await connectNode(url, "test");
+  if (database !== undefined) await migrateFleet(postgres);
+  const tables = fleetTables(postgres);
+  const engine = await JobEngine.start({ postgres, log: silentLog, role: "client" });
+  onTestFinished(() => engine.stop());
+  const add = async (name: string, more: object = {}, of = 0) => {
+    const own = {
+      token: `\${env:TOKEN${of === 0 ? "" : of}}`,
+      webhook: { secrets: ["${env:WEBHOOK_SECRET}"] },
+    };
+    const shared = { connector: "fintoro", base_url: company.proxy.baseUrl, schedule: { publish: "off" } };
+    await tables.companies.put(name, { ...shared, ...more, companies: { [name]: own } });
+    await engine.send("run", name);
+  };
+  const ownerOf = async (name: string) => {
+    const [owner] = await tables.owners.ownersOf([name]);
+    return owner?.live ? owner.node : null;
+  };
+  const tokens = company.sandbox.companies.map(({ token }, index) => [
+    `TOKEN${index === 0 ? "" : index}`,
+    token,
+  ]);
+  const secrets = { DATABASE_URL: url, WEBHOOK_SECRET: secret, ...Object.fromEntries(tokens) };
+  return { url, postgres, tables, engine, company, add, ownerOf, secrets };
+}
+
+interface WorkerOptions {
+  readonly role?: string;
+  readonly capacity?: number;
+  /** A folder. */
+  readonly reports?: string;
+  /** A folder that all nodes share, or a prefix in an object store. */
+  readonly snapshots?: string;
+  /** A company that ends the process soon after its mirror was opened. */
+  readonly diesHolding?: string;
+}
+
+/** A worker of the fleet, once it listens. Its folder stays when it is started again. */
+export async function startWorker(
+  { company, secrets }: WorkedFleet,
+  node: string,
+  {
+    role = "all",
+    capacity = 50,
+    reports,
+    snapshots = path.join(company.folder, "snapshots"),
+    diesHolding,
+  }: WorkerOptions = {},
+): Promise<FleetWorker> {
+  const folder = path.join(company.folder, node);
+  mkdirSync(folder, { recursive: true });
+  const shared = { postgres: "${env:DATABASE_URL}", snapshots, ...(reports !== undefined && { reports }) };
+  const fleet = { ...shared, node, capacity, snapshot_every: "2s" };
+  writeFileSync(path.join(folder, "config.yaml"), JSON.stringify({ data_dir: "data", fleet }));
+  const deadly = diesHolding === undefined ? "" : path.join(folder, "data", `${diesHolding}.db`);
+  const hooks = ["--import", tag, ...(deadly === "" ? [] : ["--import", dieHolding])];
+  const args = [...hooks, program, "worker", "--json", "--role", role, "--listen", "127.0.0.1:0"];
+  const child = spawn(process.execPath, args, {
+    cwd: folder,
+    env: processEnv({ ...secrets, DIE_HOLDING: deadly, NODE_TAG: node }),
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: 180_000,
+    killSignal: "SIGKILL",
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const ended = endOf(child);
+  const line = await Promise.race([firstLine(child), ended.then(() => null)]);
+  if (line === null) throw new Error(`the worker ended: ${stderr}`);
+  const { url: address } = JSON.parse(line) as { readonly url?: string };
+  if (address === undefined) throw new Error(`the worker does not listen: ${line} ${stderr}`);
+  const said = () => jsonLines(stderr.slice(0, stderr.lastIndexOf("\n") + 1)).map(({ msg }) => String(msg));
+  const until = (text: string, mostMs = 15_000) =>
+    within(
+      mostMs,
+      () => stderr.includes(text),
+      () => `"${text}" in ${stderr}`,
+    );
+  const asked = () => company.proxy.asked.filter(({ headers }) => headers["x-node"] === node).length;
+  const end = (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    return ended;
+  };
+  const here = { ...company, file: path.join(folder, "data", "acme.db") };
+  return { node, child, url: address, company: here, said, until, asked, end };
+}
+
+/** Waits for it, for so long at most. */
+export async function within(
+  mostMs: number,
+  isSo: () => boolean | Promise<boolean>,
+  what: string | (() => string),
+): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      if (!(await isSo())) throw new Error(`still not so: ${typeof what === "string" ? what : what()}`);
+    },
+    { timeout: mostMs, interval: 50 },
+  );
+}

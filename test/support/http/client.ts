@@ -1,0 +1,63 @@
+import { createClient, type FintoroClient } from "../../../connectors/fintoro/client/client.ts";
+import { seededRandom } from "../seeded-random.ts";
+import type { ServiceAnswer, ServiceRequest, Transport } from "../../../src/connector/transport.ts";
+
+/** An answer of the service as the transport returns it. */
+export function answer(body: unknown, more: Partial<ServiceAnswer> = {}): ServiceAnswer {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return {
+    status: 200,
+    headers: { "content-type": "application/json" },
+    body: Buffer.isBuffer(body) ? body : Buffer.from(text),
+    requestId: "req_7",
+    attempts: 1,
+    ...more,
+  };
+}
+
+/** Fits every operation: an object, with an empty list for those that want one. */
+const emptyPage = { data: [], paginator: { currentPage: 1, totalPages: 1, totalResults: 0 } };
+
+type Answering = (request: ServiceRequest) => ServiceAnswer | Promise<ServiceAnswer>;
+
+export interface Recorded {
+  readonly client: FintoroClient;
+  readonly sent: readonly ServiceRequest[];
+}
+
+/** A client over a transport that sends nothing and remembers what it was asked to. */
+export function recordingClient(answering: Answering = () => answer(emptyPage)): Recorded {
+  const sent: ServiceRequest[] = [];
+  const transport: Transport = {
+    send: async (request) => {
+      sent.push(request);
+      return answering(request);
+    },
+  };
+  return { client: createClient(transport, { random: seededRandom(1) }), sent };
+}
+
+/** Pages of invoices by number; records are their ids. */
+export function pagesOfIds(pages: readonly (readonly number[])[], totalPages = pages.length): Answering {
+  return ({ query }) => {
+    const currentPage = Number(query?.["page"]);
+    const data = (pages[currentPage - 1] ?? []).map((id) => ({ id }));
+    return answer({ data, paginator: { currentPage, totalPages, nextPageUrl: "https://evil.example/next" } });
+  };
+}
+
+/** One method of the client, and all that it must send. */
+export interface ClientCall {
+  readonly operation: string;
+  readonly call: (client: FintoroClient) => Promise<unknown>;
+  /** `GET /invoices/7` */
+  readonly sends: string;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly json?: unknown;
+  /** What a 2xx answer must be; JSON unless said. */
+  readonly expects?: "bytes" | "nothing";
+  /** An Idempotency-Key goes with it. */
+  readonly keyed?: true;
+}
+
+export const calls = (...all: readonly ClientCall[]): readonly ClientCall[] => all;

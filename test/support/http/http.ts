@@ -1,0 +1,143 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTcpServer, type AddressInfo, type Socket } from "node:net";
+import { afterEach } from "vitest";
+import type { HttpOptions, HttpTransport } from "../../../src/http/http-transport.ts";
+import { httpFor } from "./http-client.ts";
+
+/** A service on loopback that answers as each test writes it, and remembers what it was asked. */
+export interface TestService {
+  readonly origin: string;
+  readonly baseUrl: string;
+  readonly asked: readonly Asked[];
+  readonly connections: () => number;
+  close(): Promise<void>;
+}
+
+interface Asked {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: Buffer;
+}
+
+export type Answering = (answer: ServerResponse, asked: Asked, index: number) => void | Promise<void>;
+
+export async function startService(answering: Answering, host = "127.0.0.1"): Promise<TestService> {
+  const asked: Asked[] = [];
+  let connections = 0;
+  const server = createServer((request, answer) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const { method = "", url = "", headers } = request;
+      const one = { method, url, headers, body: Buffer.concat(chunks) };
+      asked.push(one);
+      void answering(answer, one, asked.length - 1);
+    });
+  });
+  server.on("connection", (socket) => {
+    socket.setNoDelay(true);
+    connections++;
+  });
+  const origin = await listening(server, host);
+  return {
+    origin,
+    baseUrl: `${origin}/api/v1`,
+    asked,
+    connections: () => connections,
+    close: () => closed(server),
+  };
+}
+
+export type Talk = (socket: Socket, index: number) => void;
+
+/** A service that speaks bytes, not HTTP: for everything a proper server would not do. */
+async function startRawService(talk: Talk): Promise<TestService> {
+  let connections = 0;
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => undefined);
+    socket.on("close", () => sockets.delete(socket));
+    talk(socket, connections++);
+  });
+  const origin = await listening(server, "127.0.0.1");
+  return {
+    origin,
+    baseUrl: `${origin}/api/v1`,
+    asked: [],
+    connections: () => connections,
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+async function listening(server: Server | ReturnType<typeof createTcpServer>, host: string): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  const { port } = server.address() as AddressInfo;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+function closed(server: Server): Promise<void> {
+  server.closeAllConnections();
+  return new Promise((resolve) => server.close(() => resolve()));
+}
+
+const budget = { "x-ratelimit-limit": "120", "x-ratelimit-remaining": "100" };
+
+/** A JSON answer as the service gives it. */
+export function json(answer: ServerResponse, content: unknown, status = 200, headers: object = {}): void {
+  const body = JSON.stringify(content);
+  answer.writeHead(status, {
+    "content-type": "application/json",
+    ...budget,
+    "x-request-id": "req-1",
+    ...headers,
+  });
+  answer.end(body);
+}
+
+const open: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const part of open.splice(0)) await part.close();
+});
+
+/** Closed when the test ends. */
+export function untilTheEnd<T extends { close(): Promise<void> }>(part: T): T {
+  open.push(part);
+  return part;
+}
+
+export interface Bench {
+  readonly service: TestService;
+  readonly http: HttpTransport;
+}
+
+export async function serviceWith(answering: Answering, options: Partial<HttpOptions> = {}): Promise<Bench> {
+  const service = untilTheEnd(await startService(answering));
+  return { service, http: untilTheEnd(httpFor(service.baseUrl, options)) };
+}
+
+export async function rawServiceWith(talk: Talk, options: Partial<HttpOptions> = {}): Promise<Bench> {
+  const service = untilTheEnd(await startRawService(talk));
+  return { service, http: untilTheEnd(httpFor(service.baseUrl, options)) };
+}
+
+/** Answers with a page, as a proxy does for a service that is away. */
+export function page(answer: ServerResponse, status = 200): void {
+  answer.writeHead(status, { "content-type": "text/html; charset=utf-8" }).end("<html>Maintenance</html>");
+}
+
+export const jsonHead = { "content-type": "application/json" };
+
+/** The error of a call that must fail. */
+export async function failureOf(call: Promise<unknown>): Promise<Error> {
+  try {
+    await call;
+  } catch (error) {
+    if (error instanceof Error) return error;
+  }
+  throw new Error("the call did not fail with an error");
+}

@@ -1,0 +1,243 @@
+import {
+  array,
+  constant,
+  constantFrom,
+  integer,
+  letrec,
+  oneof,
+  record,
+  string,
+  tuple,
+  type Arbitrary,
+} from "fast-check";
+import { MirrorError } from "../../../src/base/errors.ts";
+import { cutList } from "../../../src/json/cut.ts";
+import { parsePrecisely } from "../../../src/json/precise-parser.ts";
+import { NumberLiteral, type JsonValue } from "../../../src/json/literal.ts";
+import { parseLossless } from "../../../src/json/lossless.ts";
+
+/** The MirrorError that `call` throws; anything else it throws, or nothing, is a failed test. */
+export function refusal(call: () => unknown): MirrorError {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof MirrorError) return error;
+    throw error;
+  }
+  throw new Error("it was accepted");
+}
+
+/** What a consumer gets out of a list answer: every slice cut, then parsed. */
+export function readList(body: Buffer): { data: JsonValue[]; ids: (string | null)[] } {
+  const data: JsonValue[] = [];
+  const ids: (string | null)[] = [];
+  for (const { slice, id } of cutList(body).records) {
+    data.push(parseLossless(slice));
+    ids.push(id);
+  }
+  return { data, ids };
+}
+
+/** The value with every number literal as the double that JSON.parse makes of it. */
+export function asDoubles(value: JsonValue): unknown {
+  if (value instanceof NumberLiteral) return Number(value.text);
+  if (Array.isArray(value)) return value.map(asDoubles);
+  if (typeof value !== "object" || value === null) return value;
+  const copy = {};
+  for (const [key, member] of Object.entries(value)) {
+    const descriptor = { value: asDoubles(member), enumerable: true, writable: true, configurable: true };
+    Object.defineProperty(copy, key, descriptor);
+  }
+  return copy;
+}
+
+const strings = /"(?:[^"\\]|\\.)*"(\s*:)?/gs;
+
+function hasKeyWithBackslash(text: string): boolean {
+  return Array.from(text.matchAll(strings)).some(([key, colon]) => colon && /\\(?:\\|u005c)/i.test(key));
+}
+
+/**
+ * JSON.parse, or `undefined` where it refuses. A key that holds a backslash would make it misread other
+ * keys ever after (nodejs/node#63785), so such a text is not shown to it.
+ */
+export function natively(text: string): unknown {
+  try {
+    if (hasKeyWithBackslash(text)) return asDoubles(parsePrecisely(text, Infinity, 0));
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+type SourceReviver = (this: unknown, key: string, value: unknown, context: { source?: string }) => unknown;
+
+/** The engine's own word on how the top-level `id` was written: an oracle that shares no code with ours. */
+export function nativeIdOf(text: string): string | null {
+  const written = new Map<unknown, string>();
+  const reviver: SourceReviver = function (key, value, { source }) {
+    if (key === "id" && source !== undefined && !Array.isArray(this)) written.set(this, source);
+    return value;
+  };
+  const source = written.get(JSON.parse(text, reviver as Parameters<typeof JSON.parse>[1]));
+  const [, number, quoted] = /^(?:(-?\d+)|"(-?(?:0|[1-9]\d*))")$/.exec(source ?? "") ?? [];
+  return number ?? quoted ?? null;
+}
+
+const space = constantFrom("", "", "", " ", "\n", "\t", "\r\n  ");
+
+const digits = (maxLength: number) =>
+  array(integer({ min: 0, max: 9 }), { minLength: 1, maxLength }).map((list) => list.join(""));
+
+/** Number literals in every writing that JSON allows, many of them beyond a double. */
+export const numberText = oneof(
+  constantFrom("0", "-0", "1.50", "1e2", "9007199254740993", "1E400", "1e-400", "0.1", "0e999", "5e-324"),
+  constantFrom("0.30000000000000004", "1152921504606846976", "18446744073709551615", "0.000000000000000001"),
+  record({
+    sign: constantFrom("", "-"),
+    whole: oneof(
+      constant("0"),
+      digits(25).map((text) => text.replace(/^0+(?=.)/, "")),
+    ),
+    fraction: oneof(
+      constant(""),
+      digits(25).map((text) => `.${text}`),
+    ),
+    power: oneof(
+      { weight: 3, arbitrary: constant("") },
+      {
+        weight: 1,
+        arbitrary: tuple(constantFrom("e", "E", "e+", "E-"), digits(4)).map(
+          ([mark, exponent]) => mark + exponent,
+        ),
+      },
+    ),
+  }).map(({ sign, whole, fraction, power }) => sign + whole + fraction + power),
+);
+
+const stringPart = oneof(
+  constantFrom(
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "id",
+    "data",
+    " 12345678901234567",
+    "1e400",
+    "č",
+    "🙂",
+    "\u2028",
+  ),
+  constantFrom('\\"', "\\\\", "\\/", "\\n", "\\u0022", "\\u005C", "\\ud83d", "\\uDE00", "\\u0000"),
+  string({ unit: "grapheme", maxLength: 4 }).map((text) => JSON.stringify(text).slice(1, -1)),
+);
+const integerString = constantFrom('"17"', '"-5"', '"0"', '"017"', '"9007199254740993"', '"1.5"', '"17 "');
+const stringText = array(stringPart, { maxLength: 5 }).map((parts) => `"${parts.join("")}"`);
+
+/** None with a backslash in it: see `natively`. */
+const keyText = oneof(
+  constantFrom('"id"', '"\\u0069d"', '"i\\u0064"', '"\\u0069\\u0064"', '"data"', '"paginator"'),
+  constantFrom('"__proto__"', '"constructor"', '"1"', '""', '"ib"', '"ie\\u0064"'),
+  stringText.filter((text) => !(JSON.parse(text) as string).includes("\\")),
+);
+
+function spaced(value: Arbitrary<string>): Arbitrary<string> {
+  return tuple(space, value, space).map((parts) => parts.join(""));
+}
+
+function objectText(value: Arbitrary<string>, maxLength: number): Arbitrary<string> {
+  const member = tuple(spaced(keyText), spaced(value)).map(([key, text]) => `${key}:${text}`);
+  return array(member, { maxLength }).map((members) => `{${members.join(",")}}`);
+}
+
+function arrayText(value: Arbitrary<string>, maxLength: number): Arbitrary<string> {
+  return array(spaced(value), { maxLength }).map((elements) => `[${elements.join(",")}]`);
+}
+
+/** Any JSON value as somebody may write it: white space, escapes, repeated keys and all. */
+export const valueText: Arbitrary<string> = letrec<{ value: string }>((tie) => ({
+  value: oneof(
+    { depthSize: "small", withCrossShrink: true },
+    constantFrom("true", "false", "null"),
+    integerString,
+    numberText,
+    stringText,
+    objectText(tie("value"), 5),
+    arrayText(tie("value"), 4),
+  ),
+})).value;
+
+export const recordText = objectText(valueText, 6);
+
+/** A list answer with exactly one `data`, wherever it stands. */
+export const listText = record({
+  before: array(tuple(constantFrom('"meta"', '"paginator"', '"\\u0064"'), valueText), {
+    maxLength: 2,
+  }),
+  key: constantFrom('"data"', '"data"', '"d\\u0061ta"'),
+  data: oneof(
+    { weight: 19, arbitrary: arrayText(oneof(recordText, recordText, valueText), 6) },
+    { weight: 1, arbitrary: constantFrom("{}", "{ }") },
+  ),
+  after: array(tuple(constantFrom('"links"', '"paginator"'), valueText), { maxLength: 2 }),
+  gap: space,
+}).map(({ before, key, data, after, gap }) => {
+  const members = [...before, [key, data], ...after].map((member) => member.join(`${gap}:${gap}`));
+  return `${gap}{${gap}${members.join(`${gap},${gap}`)}${gap}}${gap}`;
+});
+
+export interface ExtremeText {
+  readonly text: string;
+  /** Levels of containers that were put around an ordinary value. */
+  readonly depth: number;
+}
+
+/** Documents that are much deeper or longer than any record, and ones behind a byte order mark. */
+export const extremeText: Arbitrary<ExtremeText> = oneof(
+  record({
+    inner: stringText,
+    depth: oneof(integer({ min: 190, max: 210 }), integer({ min: 0, max: 60_000 })),
+    brackets: constantFrom(["[", "]"] as const, ['{"a":', "}"] as const, ['[0,{"a":', "}]"] as const),
+  }).map(({ inner, depth, brackets: [open, close] }) => {
+    const levels = open.replaceAll(/[^[{]/g, "").length;
+    return { text: open.repeat(depth) + inner + close.repeat(depth), depth: depth * levels };
+  }),
+  tuple(stringPart, integer({ min: 1, max: 30_000 })).map(([part, times]) => flat(`"${part.repeat(times)}"`)),
+  tuple(valueText, integer({ min: 1, max: 3_000 })).map(([value, times]) =>
+    flat(`[${Array.from({ length: times }, () => value).join()}]`),
+  ),
+  tuple(constantFrom("1", "0.1", "1e"), digits(9), integer({ min: 1, max: 2_000 })).map(
+    ([head, tail, times]) => flat(head + tail.repeat(times)),
+  ),
+  valueText.map((text) => flat(`\uFEFF${text}`)),
+);
+
+function flat(text: string): ExtremeText {
+  return { text, depth: 0 };
+}
+
+/** A number's exact value as numerator and power of ten in the denominator, by integer arithmetic alone. */
+export interface Ratio {
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+}
+
+/** Null for what is no decimal number, `Infinity` among them. */
+export function ratioOf(text: string): Ratio | null {
+  const match = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(text);
+  if (!match) return null;
+  const [, sign = "", whole = "", fraction = "", power = "0"] = match;
+  const exponent = BigInt(power) - BigInt(fraction.length);
+  const digitsValue = BigInt(sign + whole + fraction);
+  return exponent < 0n
+    ? { numerator: digitsValue, denominator: 10n ** -exponent }
+    : { numerator: digitsValue * 10n ** exponent, denominator: 1n };
+}
+
+export function sameRatio(a: Ratio | null, b: Ratio | null): boolean {
+  if (!a || !b) return false;
+  return a.numerator * b.denominator === b.numerator * a.denominator;
+}

@@ -1,0 +1,177 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { onTestFinished } from "vitest";
+import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import type { SandboxEvent } from "../../../connectors/fintoro/sandbox/model/event-log.ts";
+import { systemClock, type Clock } from "../../../src/base/clock.ts";
+import { seededRandom } from "../seeded-random.ts";
+import type { Transport } from "../../../src/connector/transport.ts";
+import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
+import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
+import { runSync } from "../../../src/sync/run/sync-run.ts";
+import { Tally } from "../../../src/sync/context/tally.ts";
+import { EventWorker } from "../../../src/sync/event-worker/event-worker.ts";
+import { readDelivery } from "../../../src/webhook/ingest/delivery.ts";
+import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
+import { emptyKeyring } from "../../../src/webhook/keys/keyring.ts";
+import { WorkQueue } from "../../../src/state/work-queue.ts";
+import type { DrivenClock } from "../rate-limit/rate-limit.ts";
+import {
+  defaultRun,
+  loggingTo,
+  resourcesNamed,
+  transportTo,
+  type Company,
+  type SyncOptions,
+} from "../company/open-company.ts";
+
+/** A mirror with its ingest, its event worker and runs in one process. */
+export interface RunningWorker {
+  readonly mirror: Mirror;
+  readonly queue: WorkQueue;
+  readonly ingest: CompanyIngest;
+  readonly eventWorker: EventWorker;
+  /** As if the service had sent them, all in one transaction. */
+  deliver(...events: readonly SandboxEvent[]): void;
+  /** From now on every event of the sandbox is delivered at once, unless `arrives` returns false. */
+  follow(arrives?: (event: SandboxEvent) => boolean): void;
+  /** Is a request in flight? */
+  asking(): boolean;
+  /** Waits until nothing in the lane of events is due. */
+  rest(): Promise<void>;
+  run(options?: SyncOptions): Promise<CompanyReport>;
+  /** Aborts the event worker and closes the mirror; work in flight is lost, as in a crash. */
+  stop(): Promise<void>;
+}
+
+export interface WorkerOptions extends SyncOptions {
+  /** The wall clock of ingest, event worker and runs; requests take real time. */
+  readonly clock?: Clock;
+}
+
+/** Opens the company's mirror and starts its event worker; stopped with the test. */
+export async function startWorker(company: Company, options: WorkerOptions = {}): Promise<RunningWorker> {
+  const { clock = systemClock, concurrency = 4, token = company.sandbox.token } = options;
+  const log = loggingTo(company.said);
+  const mirror = await openMirror(company.file, manifest, {}, { clock });
+  const queue = new WorkQueue(mirror.db);
+  const transport = transportTo(company, { concurrency: 12, ...options }, log);
+  const inner = options.wrap?.(transport) ?? transport;
+  let asking = 0;
+  const wire: Transport = {
+    send: (request) => {
+      asking += 1;
+      return inner.send(request).finally(() => (asking -= 1));
+    },
+  };
+  const resources = resourcesNamed(options.resources);
+  const selected = new Set(resources.map(({ name }) => name));
+  const ingest = new CompanyIngest({ mirror, queue, selected, keyring: emptyKeyring });
+  const parts = { mirror, queue, transport: wire, clock, random: seededRandom(3), log, token };
+  const order = new AbortController();
+  const { closed, graceMs } = defaultRun;
+  const eventWorker = new EventWorker(parts, {
+    resources,
+    concurrency,
+    signal: order.signal,
+    closed,
+    graceMs,
+  });
+  let ended = false;
+  const deliver = (...events: readonly SandboxEvent[]) => {
+    ingest.store(events.map(deliveryOf), clock.nowMs());
+  };
+  const unfollow: (() => void)[] = [];
+  const stop = async () => {
+    if (ended) return;
+    ended = true;
+    for (const end of unfollow) end();
+    order.abort();
+    await eventWorker.ended;
+    mirror.close();
+    await transport.close();
+  };
+  onTestFinished(stop);
+  return {
+    mirror,
+    queue,
+    ingest,
+    eventWorker,
+    deliver,
+    follow: (arrives = () => true) =>
+      void unfollow.push(company.sandbox.control.onEvent((event) => void (arrives(event) && deliver(event)))),
+    asking: () => asking > 0,
+    rest: () =>
+      until(
+        () => due(mirror, clock) === 0,
+        () => `still due: ${waitingRows(mirror).join(", ")}`,
+      ),
+    run: (more = {}) =>
+      runSync(
+        {
+          ...parts,
+          tally: new Tally(),
+          rateLimited: () => 0,
+          notices: { newColumns: [], missingFields: new Set(), unkeptFields: new Set() },
+        },
+        { ...defaultRun, ...more, share: "others", resources },
+      ),
+    stop,
+  };
+}
+
+/** Advances the clock in steps; what each step makes due is done before the next. */
+export async function pass(clock: DrivenClock, worker: RunningWorker, ms: number): Promise<void> {
+  for (let passedMs = 0; passedMs < ms; passedMs += 10_000) {
+    await clock.advance(Math.min(10_000, ms - passedMs));
+    await until(() => !worker.asking() && (clock.sleeping() > 0 || due(worker.mirror, clock) === 0));
+  }
+}
+
+/** An event as the receiver passes it to the ingest. */
+export function deliveryOf(event: SandboxEvent) {
+  const delivery = readDelivery(Buffer.from(JSON.stringify(event)), event.id);
+  if ("status" in delivery) throw new Error(delivery.why);
+  return delivery;
+}
+
+let forged = 0;
+
+/** An event that the service never sent. */
+export function eventOf(type: string, id: number): SandboxEvent {
+  const rule = manifest.events.find((one) => one.type === type);
+  if (!rule) throw new Error(`there is no event ${type}`);
+  return {
+    id: `evt_forged${++forged}`,
+    type,
+    occurredAt: "2026-11-20T10:00:00.000Z",
+    resource: { type: rule.resourceType, id },
+  };
+}
+
+function due({ db }: Mirror, clock: Clock): number {
+  const sql = "SELECT count(*) FROM _work WHERE lane = 0 AND state = 'ready' AND due_ms <= ?";
+  return Number(db.prepare(sql).pluck().get(clock.nowMs()));
+}
+
+/** `invoices id:7 confirm ready invoices.deleted`, all lanes. */
+export function waitingRows({ db }: Mirror): string[] {
+  const sql =
+    "SELECT resource || ' ' || target || ' ' || kind || ' ' || state || ' ' || reason FROM _work ORDER BY id";
+  return db.prepare(sql).pluck().all() as string[];
+}
+
+/** State and outcome of each event in the inbox: `invoices.created done inserted`. */
+export function inboxOf({ db }: Mirror): string[] {
+  const sql = "SELECT type || ' ' || state || coalesce(' ' || outcome, '') FROM _inbox ORDER BY rowid";
+  return db.prepare(sql).pluck().all() as string[];
+}
+
+/** Waits until the condition holds, 15 s at most. */
+export async function until(
+  holds: () => boolean,
+  why: () => string = () => "the condition never held",
+): Promise<void> {
+  for (const endMs = performance.now() + 15_000; !holds(); await pause(2)) {
+    if (performance.now() > endMs) throw new Error(why());
+  }
+}

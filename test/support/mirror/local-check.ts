@@ -1,0 +1,91 @@
+import type { Manifest } from "../../../src/connector/connector-manifest.ts";
+import { manifest as fintoro } from "../../../connectors/fintoro/manifest.ts";
+import type { Company } from "../company/open-company.ts";
+import { manifestOf, openHasty } from "./mirror.ts";
+import type { Mirror } from "../../../src/state/mirror.ts";
+import { WorkQueue } from "../../../src/state/work-queue.ts";
+import { checkLocally } from "../../../src/verify/local/check-locally.ts";
+import type { LocalCheck } from "../../../src/verify/local/local-check.ts";
+import { repairLocally, type LocalRepair } from "../../../src/verify/local/repair-locally.ts";
+import { put, putPreview, remove, stampOf } from "./store.ts";
+import { stillClock } from "./run.ts";
+
+export const person = (id: number, more: object = {}) => ({
+  id,
+  name: `n${id}`,
+  email: null,
+  score: 1.5,
+  ...more,
+});
+
+export const order = (id: number, more: object = {}) => ({
+  id,
+  number: `A${id}`,
+  total: 10.25,
+  lines: [
+    { id: 1, title: "a", quantity: 1 },
+    { id: 2, title: "b", quantity: 2 },
+  ],
+  receipts: [{ id: id * 10, amount: 2 }],
+  ...more,
+});
+
+/**
+ * A shop with everything that a healthy mirror may hold: records changed and deleted, deleted ones that came back,
+ * provisional rows, payments that name no owner, unknown fields, a record in quarantine, an event in the log.
+ */
+export async function aFullShop(manifest: Manifest = manifestOf()): Promise<Mirror> {
+  const mirror = await openHasty({ manifest });
+  for (const id of [1, 2, 3, 4, 5, 6]) put(mirror, "people", person(id));
+  for (const score of [2, 3]) put(mirror, "people", person(2, { score, nickname: "x", "🙂": { a: 1 } }));
+  for (const id of [3, 4]) remove(mirror, "people", id);
+  put(mirror, "people", person(4, { name: "again" }));
+  put(mirror, "people", person(6, { name: { odd: true } }));
+  for (const id of [1, 2, 3, 4, 5]) putOrder(mirror, id);
+  remove(mirror, "orders", 5);
+  remove(mirror, "receipts", 50);
+  for (const id of [8, 9]) putPreview(mirror, "orders", { id, number: `A${id}`, total: 1, shade: "dark" });
+  for (const id of [1, 2])
+    put(mirror, "notes", { id, body: "b", personId: 1, attachments: [{ id: 7, name: "f" }] });
+  put(mirror, "colours", { id: 1, label: "red" });
+  put(mirror, "shop", { id: 1, name: "Shop" });
+  const stamp = stampOf(mirror, { cause: "webhook" });
+  mirror.apply(() => mirror.log.addEvent(stamp, "foreign_bills", 5, "{}"));
+  return mirror;
+}
+
+function putOrder(mirror: Mirror, id: number): void {
+  const record = order(id);
+  put(mirror, "orders", record, { source: "detail" });
+  for (const receipt of record.receipts) {
+    const slice = Buffer.from(JSON.stringify(receipt));
+    const overrides = { document_type: "order", document_id: id };
+    const stamp = stampOf(mirror);
+    mirror.apply(() =>
+      mirror.table("receipts").put({ stamp, id: receipt.id, slice, source: "list", overrides }),
+    );
+  }
+}
+
+export function check({ db, manifest }: Mirror): Promise<LocalCheck> {
+  return checkLocally(db.name, manifest);
+}
+
+export function repair(mirror: Mirror): Promise<LocalRepair> {
+  return repairLocally({ mirror, queue: new WorkQueue(mirror.db), clock: stillClock });
+}
+
+/** All that a check found, a line each: `people different 1 name`, `queue`. */
+export function named({ resources, problems }: LocalCheck): string[] {
+  const records = Object.entries(resources).flatMap(([resource, { missing, extra, different }]) => [
+    ...missing.map(({ id }) => `${resource} missing ${id}`),
+    ...extra.map(({ id }) => `${resource} extra ${id}`),
+    ...different.map(({ id, field }) => `${resource} different ${id} ${field}`),
+  ]);
+  return [...records, ...problems.map(({ kind }) => kind)];
+}
+
+/** What the mirror of a company shows wrong against itself, when nobody writes it. */
+export async function localDamage({ file }: Pick<Company, "file">): Promise<string[]> {
+  return named(await checkLocally(file, fintoro));
+}

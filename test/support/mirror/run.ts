@@ -1,0 +1,168 @@
+import type { Clock } from "../../../src/base/clock.ts";
+import { silentLog } from "../../../src/base/logger.ts";
+import type { RecordId } from "../../../src/base/ids.ts";
+import type { Resource } from "../../../src/connector/resource.ts";
+import type { Mirror } from "../../../src/state/mirror.ts";
+import type { ReadStamp } from "../../../src/store/apply/read-stamp.ts";
+import { Runs } from "../../../src/state/runs.ts";
+import { runRemovals } from "../../../src/sync/deletion/mass-delete-guard.ts";
+import { applyCounted, createRunContext, type RunContext } from "../../../src/sync/context/run-context.ts";
+import { Tally } from "../../../src/sync/context/tally.ts";
+import { applyDetail } from "../../../src/sync/apply/detail-answer.ts";
+import { applyList } from "../../../src/sync/apply/list-answer.ts";
+import type { NewWorkItem, WorkItem } from "../../../src/state/work-item.ts";
+import { WorkQueue } from "../../../src/state/work-queue.ts";
+import { resourceOf } from "./mirror.ts";
+import { stampOf, startMs } from "./store.ts";
+
+export const stillClock: Clock = {
+  nowMs: () => startMs,
+  monotonicMs: () => 0,
+  sleep: async () => undefined,
+};
+
+/** A run at its beginning, with every resource of the mirror unless some are named. */
+export function runContextOf(
+  mirror: Mirror,
+  more: Partial<RunContext> = {},
+  names?: readonly string[],
+): RunContext {
+  const resources = mirror.manifest.resources.filter((one) => names?.includes(one.name) ?? true);
+  const runs = new Runs(mirror.db);
+  const queue = new WorkQueue(mirror.db);
+  const parts = { mirror, queue, tally: new Tally(), clock: stillClock, log: silentLog };
+  const run = createRunContext(parts, {
+    resources,
+    runId: mirror.apply(() => runs.begin("incremental", new Date(startMs).toISOString(), null, {})),
+    startedAtMs: startMs,
+    share: "all",
+    full: false,
+    allowMassDelete: false,
+    chainStartedMs: startMs,
+    firstSeq: null,
+    parentReads: { beforeMs: 0, left: Number.MAX_SAFE_INTEGER },
+    provenRoutes: new Set(),
+    signal: new AbortController().signal,
+    removals: runRemovals(),
+  });
+  return { ...run, ...more };
+}
+
+/** An item that was added and leased, whatever else is in the queue. */
+export function leased(
+  run: RunContext,
+  item: Omit<NewWorkItem, "dirtySeq"> & { dirtySeq?: number },
+): WorkItem {
+  run.queue.add({ dirtySeq: run.mirror.sequence.next(), ...item });
+  const sql = "SELECT id FROM _work WHERE resource = ? AND target = ?";
+  const id = Number(run.mirror.db.prepare(sql).pluck().get(item.resource, item.target));
+  const { db } = run.mirror;
+  db.prepare("UPDATE _work SET state = 'aside' WHERE id <> ? AND state = 'ready'").run(id);
+  const row = run.queue.lease(startMs, [item.resource]);
+  db.exec("UPDATE _work SET state = 'ready' WHERE state = 'aside'");
+  if (row?.id !== id) throw new Error(`${item.target} cannot be leased`);
+  return row;
+}
+
+/** A leased detail read of a new record. */
+export function detailWork(run: RunContext, resource: string, id: RecordId): WorkItem {
+  return leased(run, { kind: "detail", resource, target: `id:${id}`, lane: "hydration", reason: "new" });
+}
+
+/** Applies a record as its own route answers it, and releases the item. */
+export function detail(
+  run: RunContext,
+  resource: string,
+  record: object,
+  item: WorkItem,
+  stamp: ReadStamp = stampOf(run.mirror, { cause: "hydrate" }),
+): void {
+  const body = Buffer.from(JSON.stringify(record));
+  applyCounted(run, () => applyDetail({ run, resource: resourceOf(resource), item, stamp }, body));
+  run.queue.release(item);
+}
+
+export interface PageOptions {
+  readonly page?: number;
+  readonly variant?: string;
+  readonly attempt?: number;
+  /** The page is read once more in the same reading. */
+  readonly again?: true;
+  readonly total?: number;
+  readonly perPage?: number;
+  /** The page that the answer is of. */
+  readonly came?: number;
+  readonly at?: ReadStamp;
+}
+
+/** One page of a list, as the service answers it. The paginator is right unless `options` change it. */
+export async function page(
+  run: RunContext,
+  resource: string,
+  records: readonly object[],
+  options: PageOptions = {},
+): Promise<void> {
+  const { page: number = 1, variant = "", attempt = 1, again } = options;
+  const item = leased(run, {
+    kind: "list",
+    resource,
+    target: `page:${variant}:${number}`,
+    lane: "list",
+    reason: "sweep",
+    payload: { variant, page: number, attempt, ...(again && { again }) },
+    dirtySeq: 0,
+  });
+  await applyPage(run, item, records, options);
+}
+
+/** One page of the notes of a person. */
+export async function childPage(
+  run: RunContext,
+  parentId: number,
+  records: readonly object[],
+  options: PageOptions = {},
+): Promise<void> {
+  const { page: number = 1, attempt = 1 } = options;
+  const item = leased(run, {
+    kind: "child",
+    resource: "notes",
+    target: `child:people:${parentId}:${number}`,
+    lane: "list",
+    reason: "parent",
+    payload: { parent: "people", parentId: String(parentId), page: number, attempt },
+    dirtySeq: 0,
+  });
+  await applyPage(run, item, records, options);
+}
+
+async function applyPage(
+  run: RunContext,
+  item: WorkItem,
+  records: readonly object[],
+  options: PageOptions,
+): Promise<void> {
+  const { page: number = 1, came = number, at: stamp = stampOf(run.mirror) } = options;
+  const resource = resourceOf(item.resource);
+  await applyList({ run, resource, item, stamp }, bodyOf(resource.list, records, came, options));
+  run.queue.release(item);
+}
+
+function bodyOf(
+  list: Resource["list"],
+  data: readonly object[],
+  number: number,
+  options: PageOptions,
+): Buffer {
+  if (list.kind !== "paged" && list.kind !== "parents") return Buffer.from(JSON.stringify({ data }));
+  const { total = data.length, perPage = list.perPage } = options;
+  const paginator = { currentPage: number, perPage, totalResults: total };
+  const totalPages = Math.max(1, Math.ceil(total / perPage));
+  return Buffer.from(JSON.stringify({ data, paginator: { ...paginator, totalPages } }));
+}
+
+/** What is still to be read: `people id:7 confirm absent`. */
+export function waiting(run: RunContext): string[] {
+  const sql =
+    "SELECT resource || ' ' || target || ' ' || kind || ' ' || reason FROM _work ORDER BY resource, id";
+  return run.mirror.db.prepare(sql).pluck().all() as string[];
+}

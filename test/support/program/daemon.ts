@@ -1,0 +1,75 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import Database from "better-sqlite3";
+import { onTestFinished } from "vitest";
+import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import { systemClock, type Clock } from "../../../src/base/clock.ts";
+import { seededRandom } from "../seeded-random.ts";
+import { selectResources } from "../../../src/cli/mirror/selected-resources.ts";
+import type { Config } from "../../../src/config/config.ts";
+import { loadConfig } from "../../../src/config/load.ts";
+import type { DaemonContext } from "../../../src/daemon/daemon-context.ts";
+import { Daemon } from "../../../src/daemon/daemon.ts";
+import type { Company } from "../company/company.ts";
+import { loggingTo } from "../company/open-company.ts";
+import { writeServeConfig, type ServedCompany } from "./serve.ts";
+
+/** Real time, but nobody waits longer than a moment for another try. Deadlines are longer than those waits. */
+export const impatientClock: Clock = {
+  ...systemClock,
+  sleep: (ms, signal) => systemClock.sleep(ms > 30_000 ? ms : Math.min(ms, 100), signal),
+};
+
+/** The config as it would be read from the company's folder. */
+export function configOf(company: Company, more = "", companies?: readonly ServedCompany[]): Config {
+  writeServeConfig(company, `schedule: { sync: off, publish: off }\n${more}`, companies);
+  const { config } = loadConfig({
+    path: path.join(company.folder, "config.yaml"),
+    cwd: company.folder,
+    env: {},
+    readFile: (file) => readFileSync(file, "utf8"),
+    connectors: [manifest],
+  });
+  return config;
+}
+
+/** A daemon in this process, without its receiver; stopped with the test. */
+export function startDaemon(company: Company, config: Config, parts: Partial<DaemonContext> = {}): Daemon {
+  const context: Omit<DaemonContext, "strayRefusals"> = {
+    manifest,
+    targetsOf: () => [],
+    resourcesOf: (one) => selectResources(manifest, one.resources, []),
+    clock: systemClock,
+    random: seededRandom(4),
+    log: loggingTo(company.said),
+    version: "test",
+    afterRun: () => Promise.resolve(null),
+    onSecrets: () => undefined,
+    connections: { dropped: 0 },
+    ...parts,
+  };
+  const daemon = new Daemon(context, config);
+  daemon.start();
+  onTestFinished(() => daemon.stop());
+  return daemon;
+}
+
+/** Puts all that the mirror remembers of runs and receiving so much further into the past. */
+export function age(company: Company, byMs: number): void {
+  const db = new Database(company.file);
+  try {
+    db.prepare("UPDATE _receiver SET started_ms = started_ms - ?, seen_ms = seen_ms - ?").run(byMs, byMs);
+    const runs = db.prepare("SELECT id, started_at AS startedAt FROM _runs").all() as {
+      id: number;
+      startedAt: string;
+    }[];
+    for (const { id, startedAt } of runs) {
+      const earlier = new Date(Date.parse(startedAt) - byMs).toISOString();
+      db.prepare(
+        "UPDATE _runs SET started_at = ?, report = json_set(report, '$.swept', json('{}')) WHERE id = ?",
+      ).run(earlier, id);
+    }
+  } finally {
+    db.close();
+  }
+}

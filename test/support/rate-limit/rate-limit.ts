@@ -1,0 +1,149 @@
+import type { Clock } from "../../../src/base/clock.ts";
+import type { Lane } from "../../../src/base/lane.ts";
+import { admit } from "../../../src/rate-limit/admission.ts";
+import { applyAnswer } from "../../../src/rate-limit/budget-answers.ts";
+import { applyLoss } from "../../../src/rate-limit/in-flight.ts";
+import {
+  coldState,
+  defaultRules,
+  type Flight,
+  type RateLimitState,
+  type Rules,
+  type Window,
+} from "../../../src/rate-limit/state.ts";
+
+/** A clock that a test moves. */
+export interface DrivenClock extends Clock {
+  /** Moves time and runs everything that waited for it. */
+  advance(ms: number): Promise<void>;
+  /** Sleeps in progress. */
+  sleeping(): number;
+}
+
+/** Runs all microtasks that are ready. */
+async function runReady(): Promise<void> {
+  for (let i = 0; i < 20; i++) await Promise.resolve();
+}
+
+export function createDrivenClock(startMs = 1_000_000): DrivenClock {
+  let nowMs = startMs;
+  const sleepers = new Set<{ readonly atMs: number; readonly wake: () => void }>();
+  return {
+    nowMs: () => 1_700_000_000_000 + nowMs,
+    monotonicMs: () => nowMs,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        const wake = () => {
+          sleepers.delete(sleeper);
+          signal?.removeEventListener("abort", wake);
+          resolve();
+        };
+        const sleeper = { atMs: nowMs + ms, wake };
+        if (signal?.aborted) return resolve();
+        signal?.addEventListener("abort", wake, { once: true });
+        sleepers.add(sleeper);
+      }),
+    async advance(ms) {
+      const untilMs = nowMs + ms;
+      await runReady();
+      for (let steps = 0; steps < 10_000; steps++) {
+        const next = [...sleepers].toSorted((a, b) => a.atMs - b.atMs)[0];
+        if (!next || next.atMs > untilMs) break;
+        nowMs = Math.max(nowMs, next.atMs);
+        next.wake();
+        await runReady();
+      }
+      nowMs = untilMs;
+      await runReady();
+    },
+    sleeping: () => sleepers.size,
+  };
+}
+
+/** Keeps no permit for the look at the end of a window; that has its own tests. */
+const withoutLook: Partial<Rules> = { lookBeforeMs: defaultRules.windowMs };
+
+/** One budget, step by step: requests and answers at given times. */
+export interface Ledger {
+  readonly state: () => RateLimitState;
+  /** Sends a request at that time; fails the test when it may not go. */
+  send(atMs: number, lane?: Lane): Flight;
+  /** How many requests may go at that time; sends none. */
+  room(atMs: number, lane?: Lane): number;
+  /** When the next may go; the asked time itself when one may go now. */
+  nextAt(atMs: number, lane?: Lane): number;
+  answer(flight: Flight, atMs: number, remaining: number | null, status?: number): void;
+  refuse(flight: Flight, atMs: number, retryAfterS: number | null): void;
+  lose(flight: Flight, atMs: number, mayArrive?: boolean): void;
+}
+
+/** A ledger without a window. */
+export function openLedger(given: Partial<Rules> = {}, start: RateLimitState = coldState): Ledger {
+  const rules: Rules = { ...defaultRules, ...withoutLook, ...given };
+  const limit = rules.defaultLimit;
+  let state = start;
+  const ask = (from: RateLimitState, atMs: number, lane: Lane) => admit(from, lane, atMs, rules);
+  const headers = (remaining: number | null, retryAfterS: number | null = null) => ({
+    limit: remaining === null ? null : limit,
+    remaining,
+    retryAfterS,
+  });
+  return {
+    state: () => state,
+    send(atMs, lane = "list") {
+      const admission = ask(state, atMs, lane);
+      if (!("flight" in admission.result)) throw new Error(`no request may go at ${atMs}`);
+      state = admission.state;
+      return admission.result.flight;
+    },
+    room(atMs, lane = "list") {
+      let from = state;
+      for (let count = 0; count <= limit; count++) {
+        const admission = ask(from, atMs, lane);
+        if (!("flight" in admission.result)) return count;
+        from = admission.state;
+      }
+      return Infinity;
+    },
+    nextAt(atMs, lane = "list") {
+      const { result } = ask(state, atMs, lane);
+      return "flight" in result ? atMs : result.untilMs;
+    },
+    answer(flight, atMs, remaining, status = 200) {
+      state = applyAnswer(state, flight, { ...headers(remaining), status, nowMs: atMs }, rules);
+    },
+    refuse(flight, atMs, retryAfterS) {
+      state = applyAnswer(state, flight, { ...headers(0, retryAfterS), status: 429, nowMs: atMs }, rules);
+    },
+    lose(flight, atMs, mayArrive) {
+      state = applyLoss(state, flight, atMs, mayArrive);
+    },
+  };
+}
+
+/** A ledger with a window that its own request opened at 0 and its answer showed at 100. */
+export function openedLedger(given: Partial<Rules> = {}): Ledger {
+  const ledger = openLedger(given);
+  const limit = given.defaultLimit ?? defaultRules.defaultLimit;
+  ledger.answer(ledger.send(0), 100, limit - 1);
+  return ledger;
+}
+
+/** A window of 120 that an own request opened at 0. */
+export function aWindow(more: Partial<Window> = {}): Window {
+  const counts = { first: 119, lowest: 119, lowestAt: 100, issued: 0, foreign: 0 };
+  return { id: 1, aliveUntil: 59_000, deadAt: 60_100, ...counts, spent: [], inherited: false, ...more };
+}
+
+/** A request of that window. */
+export function aFlight(more: Partial<Flight> = {}): Flight {
+  return { id: 1, sentAt: 200, deadlineAt: 90_200, opener: false, windowId: 1, ceiling: 119, ...more };
+}
+
+/** No request was refused. */
+export const calm: RateLimitState["refusals"] = coldState.refusals;
+
+/** A state with that window and nothing in flight. */
+export function aState(more: Partial<RateLimitState> = {}): RateLimitState {
+  return { ...coldState, window: aWindow(), nextId: 10, ...more };
+}

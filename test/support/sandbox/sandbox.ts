@@ -1,0 +1,146 @@
+import type { Clock } from "../../../src/base/clock.ts";
+import { onTestFinished } from "vitest";
+import { startSandbox, type Sandbox } from "../../../connectors/fintoro/sandbox/sandbox.ts";
+import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox-options.ts";
+
+export type Dict = Record<string, unknown>;
+
+export interface Heard {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The parsed body; an empty object for none. */
+  readonly json: Dict;
+  /** `data` of a list. */
+  readonly data: Dict[];
+}
+
+/** Today in every test that does not care which day it is. */
+export const testDay = "2026-11-20";
+
+/** A sandbox that ends with the test; its budget is wide unless the test says otherwise. */
+export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const sandbox = await startSandbox({ today: testDay, limit: 100_000, ...options });
+  onTestFinished(() => sandbox.close());
+  return sandbox;
+}
+
+export interface Ask {
+  readonly token?: string | null;
+  readonly language?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly form?: FormData;
+}
+
+/** One request to the sandbox, `GET` unless `method` says otherwise. */
+export async function ask(sandbox: Sandbox, method: string, path: string, how: Ask = {}): Promise<Heard> {
+  const token = how.token === undefined ? sandbox.token : how.token;
+  const response = await fetch(`${sandbox.url}${path}`, {
+    method,
+    redirect: "manual",
+    headers: {
+      ...(token !== null && { Authorization: `Bearer ${token}` }),
+      ...(how.language !== undefined && { "Accept-Language": how.language }),
+      ...(how.body !== undefined && { "Content-Type": "application/json" }),
+      ...how.headers,
+    },
+    body: how.form ?? (how.body === undefined ? null : JSON.stringify(how.body)),
+  });
+  const text = await response.text();
+  const json = parsed(text);
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json,
+    data: (json["data"] ?? []) as Dict[],
+  };
+}
+
+export const get = (sandbox: Sandbox, path: string, how: Ask = {}) => ask(sandbox, "GET", path, how);
+export const post = (sandbox: Sandbox, path: string, body: unknown, how: Ask = {}) =>
+  ask(sandbox, "POST", path, { ...how, body });
+export const put = (sandbox: Sandbox, path: string, body: unknown, how: Ask = {}) =>
+  ask(sandbox, "PUT", path, { ...how, body });
+export const patch = (sandbox: Sandbox, path: string, body: unknown, how: Ask = {}) =>
+  ask(sandbox, "PATCH", path, { ...how, body });
+export const remove = (sandbox: Sandbox, path: string, how: Ask = {}) => ask(sandbox, "DELETE", path, how);
+
+function parsed(text: string): Dict {
+  try {
+    return JSON.parse(text) as Dict;
+  } catch {
+    return {};
+  }
+}
+
+/** Every record of a list, page by page. */
+export async function all(sandbox: Sandbox, path: string): Promise<Dict[]> {
+  const records: Dict[] = [];
+  for (let page = 1; page <= 500; page++) {
+    const heard = await get(sandbox, `${path}${path.includes("?") ? "&" : "?"}page=${page}&perPage=200`);
+    records.push(...heard.data);
+    const paginator = heard.json["paginator"] as Dict | undefined;
+    if (!paginator || page >= Number(paginator["totalPages"])) return records;
+  }
+  throw new Error(`${path} has more than 500 pages`);
+}
+
+export function idOf(record: Dict): string {
+  return String(record["id"]);
+}
+
+/** The fields that a refusal names. */
+export function fieldsOf({ json }: Pick<Heard, "json">): string[] {
+  return Object.keys((json["errors"] as Dict | undefined) ?? {});
+}
+
+/** What happened in the first company, in order. */
+export function typesOf(sandbox: Sandbox): string[] {
+  return sandbox.control.events().map(({ type }) => type);
+}
+
+/** The first record of a list. */
+export async function one(sandbox: Sandbox, path: string): Promise<Dict> {
+  const [first] = (await get(sandbox, path)).data;
+  if (!first) throw new Error(`${path} is empty`);
+  return first;
+}
+
+/** A clock that a test moves; sleepers wake when their time has come. */
+export class WoundClock implements Clock {
+  #ms: number;
+  #sleepers: { readonly untilMs: number; readonly wake: () => void }[] = [];
+
+  constructor(startMs = Date.UTC(2026, 10, 20, 9, 0, 0, 250)) {
+    this.#ms = startMs;
+  }
+
+  nowMs(): number {
+    return this.#ms;
+  }
+
+  monotonicMs(): number {
+    return this.#ms - Date.UTC(2026, 0, 1);
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      this.#sleepers.push({ untilMs: this.#ms + ms, wake: resolve });
+      signal?.addEventListener("abort", () => resolve(), { once: true });
+    });
+  }
+
+  /** How many wait for the clock right now. */
+  get sleeping(): number {
+    return this.#sleepers.length;
+  }
+
+  wind(ms: number): void {
+    this.#ms += ms;
+    const due = this.#sleepers.filter(({ untilMs }) => untilMs <= this.#ms);
+    this.#sleepers = this.#sleepers.filter(({ untilMs }) => untilMs > this.#ms);
+    for (const { wake } of due) wake();
+  }
+}

@@ -1,0 +1,57 @@
+import { emptyReceiverNote } from "../../../src/status/receiver-note.ts";
+import type { CompanyStatusView } from "../../../src/status/company-status.ts";
+
+/** 2026-11-21T08:00:00Z, the time of the request. */
+export const lookedAtMs = Date.UTC(2026, 10, 21, 8);
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** A company in the daemon without any problem. */
+export function companyView(facts: Partial<CompanyStatusView> = {}): CompanyStatusView {
+  return {
+    company: "acme",
+    missingSecrets: [],
+    open: true,
+    service: { state: "working", message: null, sinceMs: lookedAtMs - 8 * hourMs },
+    run: null,
+    lastRun: {
+      outcome: "complete",
+      startedMs: lookedAtMs - 6 * hourMs,
+      finishedMs: lookedAtMs - 6 * hourMs + 90_000,
+    },
+    wholeRunMs: lookedAtMs - 6 * hourMs,
+    runs: { complete: 3 },
+    sweptMs: { invoices: lookedAtMs - 6 * hourMs, clients: lookedAtMs - 6 * hourMs },
+    events: { waiting: 0, oldestWaitingMs: null, lastReceivedMs: lookedAtMs - minuteMs },
+    wholeness: { troubles: [], quarantined: 0, mayHaveLostEvents: false },
+    fileBytes: { database: 900_000, wal: 4_152, diskFree: 50_000_000_000 },
+    logHeldMs: 0,
+    queue: [],
+    budget: { limit: 120, granted: 120, remaining: 63, waitMs: 0 },
+    requests: { 200: 57 },
+    waitedMs: 1_500,
+    rows: [{ resource: "invoices", op: "updated", count: 4 }],
+    deliveries: { stored: 7 },
+    receiver: emptyReceiverNote,
+    writeProblem: null,
+    afterRun: { steps: [], problem: null, isReportScheduled: false },
+    alerts: { incidents: [], undelivered: [] },
+    nextRunMs: lookedAtMs + 18 * hourMs,
+    ...facts,
+  };
+}
+
+export type ServiceFacts = CompanyStatusView["service"];
+
+export function service(
+  state: ServiceFacts["state"],
+  forMs: number,
+  message: string | null = null,
+): ServiceFacts {
+  return { state, message, sinceMs: lookedAtMs - forMs };
+}
+
+export function waitingEvents(count: number, oldestForMs: number): CompanyStatusView["events"] {
+  return { waiting: count, oldestWaitingMs: lookedAtMs - oldestForMs, lastReceivedMs: lookedAtMs };
+}

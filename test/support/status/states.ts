@@ -1,0 +1,231 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import Database from "better-sqlite3";
+import { manifest } from "../../../connectors/fintoro/manifest.ts";
+import type { Clock } from "../../../src/base/clock.ts";
+import { silentLog } from "../../../src/base/logger.ts";
+import type { Config } from "../../../src/config/config.ts";
+import { mirrorFiles } from "../../../src/config/mirror-files.ts";
+import { statusQuestion } from "../../../src/daemon/status-question.ts";
+import { openBudgetFile } from "../../../src/rate-limit/budget-file.ts";
+import type { CompanyStatusView } from "../../../src/status/company-status.ts";
+import type { PageCompany } from "../../../src/status/page/facts/company-facts.ts";
+import { nameOfMirror } from "../../../src/verify/proof-file.ts";
+import { companyView, lookedAtMs, service } from "./company-view.ts";
+import { look } from "../truth/compare.ts";
+import { configOf } from "../program/daemon.ts";
+import { openCompany, sync } from "../company/open-company.ts";
+import { ago, events, failures, firstRun, hostile, hostileRows } from "./rows.ts";
+import { resource, view as progressOf } from "../terminal/terminal.ts";
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** Companies in all the states that a page can show, by name, and 195 more without any mirror. */
+export interface StatusStates {
+  readonly names: readonly string[];
+  readonly views: Map<string, CompanyStatusView>;
+  readonly find: (company: string) => PageCompany | null;
+  /** The mirror of the company `acme`. */
+  readonly mirror: string;
+  close(): Promise<void>;
+}
+
+/** Mirrors are read once from a sandbox, and changed where a state needs it. */
+export async function openStates(clock: Clock): Promise<StatusStates> {
+  const company = await openCompany({ records: 12 });
+  const folder = mkdtempSync(path.join(path.dirname(company.folder), "fintoro-mirror-states-"));
+  const config: Config = { ...configOf(company), dataDir: folder };
+  await sync(company, { startAtMs: lookedAtMs - 30 * hourMs, scrub: null });
+  const ids = look(company.file, (db) => db.prepare("SELECT id FROM clients ORDER BY id").pluck().all());
+  for (const [i, name] of ["Kováč & synovia", "Mlyn", "Píla"].entries())
+    company.sandbox.control.update("clients", Number(ids[i]), { name });
+  await sync(company, { startAtMs: lookedAtMs - 6 * hourMs, scrub: null });
+  const states: Record<string, (db: Database.Database) => void> = {
+    acme: events,
+    failing: (db) => (events(db), failures(db)),
+    hostile: hostileRows,
+    first_run: firstRun,
+  };
+  for (const [name, change] of Object.entries(states)) {
+    const file = mirrorFiles(config, name).mirror;
+    cpSync(company.file, file);
+    const db = new Database(file);
+    db.transaction(change)(db);
+    proveAndSpend(config, name, db, clock);
+    db.close();
+  }
+  const views = allViews();
+  const names = [...views.keys()];
+  const find = (name: string): PageCompany | null => {
+    if (!views.has(name)) return null;
+    const settings = { config, company: { ...config.companies[0]!, name }, resources: manifest.resources };
+    return {
+      question: statusQuestion(settings, { manifest, clock, log: silentLog }),
+      view: () => views.get(name) ?? companyView({ company: name }),
+      progress: () => (name === "first_run" ? progress : null),
+    };
+  };
+  const close = async () => {
+    rmSync(folder, { recursive: true, force: true });
+    await company.close();
+  };
+  return { names, views, find, mirror: mirrorFiles(config, "acme").mirror, close };
+}
+
+const progress = progressOf({
+  company: "first_run",
+  requests: 412,
+  queued: 1_454,
+  resources: [
+    resource("clients", { phase: "done", done: 100, total: 100 }),
+    resource("invoices", { phase: "reading", done: 1_046, total: 2_500, changed: 1_046 }),
+    resource("orders", { phase: "listing", done: 200, total: 800 }),
+  ],
+});
+
+function swept(ms: number | null): CompanyStatusView["sweptMs"] {
+  return Object.fromEntries(manifest.resources.map(({ name }) => [name, ms]));
+}
+
+function allViews(): Map<string, CompanyStatusView> {
+  const current = { sweptMs: swept(lookedAtMs - 6 * hourMs), afterRun: steps("report", "csv ./reports") };
+  const others = Array.from({ length: 195 }, (_, i) => {
+    const company = `company_${String(i + 1).padStart(3, "0")}`;
+    const sick = i % 40 === 7 ? { service: service("unauthenticated", hourMs, "Unauthenticated.") } : {};
+    return companyView({ company, ...current, ...sick });
+  });
+  const all = [
+    companyView({ company: "acme", ...current }),
+    companyView({
+      company: "empty",
+      sweptMs: swept(null),
+      wholeRunMs: null,
+      lastRun: null,
+      budget: null,
+      fileBytes: null,
+      events: { waiting: 0, oldestWaitingMs: null, lastReceivedMs: null },
+      afterRun: steps(),
+    }),
+    companyView({
+      company: "first_run",
+      sweptMs: swept(null),
+      wholeRunMs: null,
+      lastRun: null,
+      run: { mode: "incremental", startedMs: lookedAtMs - 4 * minuteMs },
+      queue: [{ resource: "invoices", kind: "detail", state: "ready", count: 1_454 }],
+    }),
+    failingView(swept(lookedAtMs - 31 * hourMs)),
+    hostileView(swept(lookedAtMs - 6 * hourMs)),
+    ...others,
+  ];
+  return new Map(all.map((one) => [one.company, one]));
+}
+
+function steps(...names: readonly string[]): CompanyStatusView["afterRun"] {
+  const made = { outcome: "written", at: ago(5 * hourMs), duration_ms: 2_400, error: null } as const;
+  const last = { last_success_at: ago(5 * hourMs), seq: 1, age_ms: 5 * hourMs };
+  return {
+    steps: names.map((step) => ({ step, ...made, ...last })),
+    problem: null,
+    isReportScheduled: false,
+  };
+}
+
+function failingView(sweptMs: CompanyStatusView["sweptMs"]): CompanyStatusView {
+  const failed = {
+    step: "parquet s3://reports/acme",
+    outcome: "failed",
+    at: ago(2 * hourMs),
+    duration_ms: 900,
+    error: "AccessDenied: the key may not write to this bucket",
+    last_success_at: ago(50 * hourMs),
+    seq: 1,
+    age_ms: 50 * hourMs,
+  } as const;
+  const incident = {
+    id: "i1",
+    kind: "failed" as const,
+    subject: "reading",
+    message: "the service does not take the token",
+    began_at: ago(3 * hourMs),
+    ended_at: null,
+    clear_since: null,
+    returns: 0,
+    sent_to: ["mail"],
+  };
+  return companyView({
+    company: "failing",
+    sweptMs,
+    service: service("unauthenticated", 3 * hourMs, "Unauthenticated."),
+    queue: [{ resource: "invoices", kind: "detail", state: "dead", count: 2 }],
+    events: { waiting: 3, oldestWaitingMs: lookedAtMs - hourMs, lastReceivedMs: lookedAtMs - minuteMs },
+    wholeness: {
+      troubles: [{ resource: "orders", kind: "held", message: "41 records would be deleted: more than 5 %" }],
+      quarantined: 1,
+      mayHaveLostEvents: true,
+    },
+    afterRun: { steps: [...steps("report").steps, failed], problem: null, isReportScheduled: false },
+    alerts: { incidents: [incident], undelivered: [] },
+  });
+}
+
+function hostileView(sweptMs: CompanyStatusView["sweptMs"]): CompanyStatusView {
+  const { script, turned, long } = hostile;
+  const step = {
+    ...steps("x").steps[0]!,
+    step: `${script}${long}`,
+    outcome: "failed",
+    error: turned,
+  } as const;
+  return companyView({
+    company: "hostile",
+    sweptMs,
+    missingSecrets: [script, turned, long],
+    lastRun: { outcome: "failed", startedMs: lookedAtMs - hourMs, finishedMs: lookedAtMs, message: script },
+    afterRun: { steps: [step as never], problem: long, isReportScheduled: false },
+    alerts: {
+      incidents: [
+        {
+          id: "x",
+          kind: "failed",
+          subject: script,
+          message: turned + long,
+          began_at: ago(hourMs),
+          ended_at: null,
+          clear_since: null,
+          returns: 0,
+          sent_to: [],
+        },
+      ],
+      undelivered: [],
+    },
+  });
+}
+
+/** Requests of the last hour, and what the last `verify` found. */
+function proveAndSpend(config: Config, name: string, db: Database.Database, clock: Clock): void {
+  const files = mirrorFiles(config, name);
+  openBudgetFile({ path: files.budget, clock }).close();
+  const budget = new Database(files.budget);
+  const add = budget.prepare("INSERT INTO minutes VALUES (?, ?, ?)");
+  const first = Math.floor(lookedAtMs / minuteMs) - 59;
+  for (let i = 0; i < 60; i++)
+    if (i % 15 < 6)
+      add.run(first + i, i < 30 ? 118 - i : 4 + (i % 7), name === "failing" && i === 20 ? 2 : 0);
+  budget.close();
+  const match = name !== "failing";
+  const proof = {
+    mirror: nameOfMirror(db),
+    at: ago(80 * minuteMs),
+    by: "verify --sample 100",
+    match,
+    differences: match ? 0 : 4,
+    uncompared: 0,
+    records_compared: 612,
+    details_compared: 100,
+    details_total: 612,
+    resumed_since: null,
+  };
+  writeFileSync(files.verified, JSON.stringify(proof));
+}

@@ -1,0 +1,30 @@
+import { expect } from "vitest";
+import { differences, falseTombstones, look, unreplayable } from "./compare.ts";
+import type { Company } from "../company/company.ts";
+import { truthOf, type Truth } from "./truth.ts";
+
+export { count, dump, look } from "./compare.ts";
+
+export interface EqualOptions {
+  /** The sandbox's company, by index. */
+  readonly of?: number;
+  /** These tables only. */
+  readonly tables?: readonly string[];
+}
+
+/** Every record, every column and every part of the service stands in the mirror, and nothing else (I11). */
+export function expectEqual(company: Company, options: EqualOptions = {}): Truth {
+  const truth = truthOf(company.sandbox, options.of);
+  expect(look(company.file, (db) => differences(db, truth, options.tables))).toEqual([]);
+  return truth;
+}
+
+/** I5: whatever the mirror calls deleted is really absent from the service. */
+export function expectTombstonesTrue(company: Company): void {
+  expect(falseTombstones(company.file, truthOf(company.sandbox))).toEqual([]);
+}
+
+/** I2: the change log from 0 gives exactly the live records, and each `before` is what stood there. */
+export function expectReplayable(company: Company): void {
+  expect(unreplayable(company.file).slice(0, 20)).toEqual([]);
+}

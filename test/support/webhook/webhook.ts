@@ -1,0 +1,246 @@
+import { createHmac, randomUUID } from "node:crypto";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { onTestFinished } from "vitest";
+import { systemClock, type Clock } from "../../../src/base/clock.ts";
+import type { Log, LogFields } from "../../../src/base/logger.ts";
+import type { EventRule, Manifest } from "../../../src/connector/connector-manifest.ts";
+import type { Mirror } from "../../../src/state/mirror.ts";
+import { readDelivery } from "../../../src/webhook/ingest/delivery.ts";
+import type { Delivery } from "../../../src/state/inbox/inbox.ts";
+import { startServer, type ServerLimits, type WebhookServer } from "../../../src/webhook/server/server.ts";
+import type { Site } from "../../../src/webhook/server/site.ts";
+import type { ConnectionCounts } from "../../../src/webhook/server/connections.ts";
+import type { Page } from "../../../src/webhook/server/response.ts";
+import { CompanyIngest, type Ingest } from "../../../src/webhook/ingest/ingest.ts";
+import type { Companies } from "../../../src/webhook/server/receiver.ts";
+import type { Keyring } from "../../../src/webhook/keys/keyring.ts";
+import { WorkQueue } from "../../../src/state/work-queue.ts";
+import { manifestOf, openShop } from "../mirror/mirror.ts";
+
+export const secret = "whsec-of-the-shop";
+
+/** The shop's events: reads of all kinds, and one of something that nobody can read. */
+const rules: readonly EventRule[] = [
+  { type: "people.created", resourceType: "person", resource: "people", action: "refetch" },
+  { type: "people.updated", resourceType: "person", resource: "people", action: "refetch" },
+  { type: "people.deleted", resourceType: "person", resource: "people", action: "confirm" },
+  { type: "orders.updated", resourceType: "order", resource: "orders", action: "refetch" },
+  { type: "foreign-bills.paid", resourceType: "foreignBill", resource: null, action: "keep" },
+];
+
+export function shopWithEvents(events: readonly EventRule[] = rules): Manifest {
+  return { ...manifestOf(), events };
+}
+
+interface EventParts {
+  readonly id?: unknown;
+  readonly type?: unknown;
+  readonly resource?: unknown;
+}
+
+let count = 0;
+
+/** An event as the service writes it; each has an id of its own. */
+export function eventText(parts: EventParts = {}): string {
+  const { id = `evt-${(count += 1)}-${randomUUID()}`, type = "people.updated" } = parts;
+  const { resource = { type: "person", id: 1 } } = parts;
+  return JSON.stringify({ id, type, occurredAt: "2026-03-01T00:00:00Z", resource });
+}
+
+export function about(id: number, type = "people.updated", resourceType = "person"): string {
+  return eventText({ type, resource: { type: resourceType, id } });
+}
+
+/** The same as the receiver takes it apart. */
+export function deliveryOf(text: string | Buffer): Delivery {
+  const body = Buffer.from(text);
+  const delivery = readDelivery(body, idIn(body));
+  if ("status" in delivery) throw new Error(delivery.why);
+  return delivery;
+}
+
+function idIn(body: Buffer): string {
+  try {
+    const { id } = JSON.parse(body.toString().replace(/^\uFEFF/, "")) as { id?: unknown };
+    return typeof id === "string" ? id : "none";
+  } catch {
+    return "none";
+  }
+}
+
+export function sign(body: string | Buffer, key = secret): string {
+  return createHmac("sha256", key).update(body).digest("hex");
+}
+
+export interface Post {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Buffer;
+}
+
+/** A delivery as the service sends it now; `headers` change or (empty) remove some. */
+export function post(body: string | Buffer = eventText(), headers: Record<string, string> = {}): Post {
+  const all: Record<string, string> = {
+    "content-type": "application/json",
+    "webhook-id": idIn(Buffer.from(body)),
+    "webhook-timestamp": String(Math.floor(Date.now() / 1000)),
+    "webhook-signature": sign(body),
+    ...headers,
+  };
+  const present = Object.entries(all).filter(([, value]) => value !== "");
+  return { headers: Object.fromEntries(present), body };
+}
+
+interface LogLine {
+  readonly level: string;
+  readonly message: string;
+  readonly fields: LogFields;
+}
+
+export function recordingLog(lines: LogLine[]): Log {
+  const at =
+    (level: string) =>
+    (message: string, fields: LogFields = {}) =>
+      void lines.push({ level, message, fields });
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+export interface OpenIngest {
+  readonly mirror: Mirror;
+  readonly queue: WorkQueue;
+  readonly ingest: CompanyIngest;
+}
+
+export interface IngestOptions {
+  readonly manifest?: Manifest;
+  readonly selected?: readonly string[];
+  readonly keyring?: Keyring;
+  readonly path?: string;
+}
+
+/** An ingest over a real file. */
+export async function openIngest(options: IngestOptions = {}): Promise<OpenIngest> {
+  const { manifest = shopWithEvents(), keyring = keyringOf(secret) } = options;
+  const mirror = await openShop({ manifest, ...(options.path !== undefined && { path: options.path }) });
+  const queue = new WorkQueue(mirror.db);
+  const selected = new Set(options.selected ?? manifest.resources.map(({ name }) => name));
+  const ingest = new CompanyIngest({ mirror, queue, selected, keyring });
+  return { mirror, queue, ingest };
+}
+
+/** A keyring that never changes. */
+export function keyringOf(...keys: readonly string[]): Keyring {
+  return { accepted: () => keys, refresh: () => false };
+}
+
+export interface OpenReceiver extends OpenIngest {
+  readonly server: WebhookServer;
+  readonly port: number;
+  readonly url: string;
+  /** The server's count of connections. */
+  readonly connections: ConnectionCounts;
+  /** `acme stored`, `acme 401`. */
+  readonly results: string[];
+  readonly lines: LogLine[];
+  /** Replaces the company's ingest. */
+  put(ingest: Ingest | "unavailable"): void;
+  deliver(what?: Post, path?: string): Promise<Response>;
+}
+
+export interface ReceiverOptions extends IngestOptions {
+  readonly limits?: Partial<ServerLimits>;
+  readonly pages?: Readonly<Record<string, () => Promise<Page> | Page>>;
+  readonly site?: Site;
+  readonly pageHosts?: () => readonly string[];
+  readonly clock?: Clock;
+  readonly port?: number;
+}
+
+/** The whole of it on loopback; ends with the test. */
+export async function aReceiver(options: ReceiverOptions = {}): Promise<OpenReceiver> {
+  const shop = await openIngest(options);
+  const results: string[] = [];
+  const lines: LogLine[] = [];
+  const log = recordingLog(lines);
+  let ingest: Ingest | "unavailable" = shop.ingest;
+  const companies: Companies = {
+    find: (company) => (company === "acme" ? ingest : null),
+    countAnswer: (company, result) => void results.push(`${company} ${result}`.trim()),
+  };
+  const { limits = {}, pages = {}, port = 0, clock = systemClock, pageHosts = () => [] } = options;
+  const connections = { dropped: 0 };
+  const site = options.site ? { site: options.site } : {};
+  const served = { companies, clock, pages, ...site, pageHosts, log, limits, counts: connections };
+  const server = await startServer({ host: "127.0.0.1", port, ...served });
+  onTestFinished(() => server.close(0));
+  const url = `http://127.0.0.1:${server.port}`;
+  const deliver = ({ headers, body }: Post = post(), path = "/webhooks/acme") =>
+    fetch(url + path, { method: "POST", headers, body: Buffer.from(body) });
+  const put = (other: Ingest | "unavailable") => {
+    ingest = other;
+  };
+  return { ...shop, server, port: server.port, url, connections, results, lines, put, deliver };
+}
+
+/** The server's side of every connection that is accepted from now on. */
+export function acceptedSockets(): readonly Socket[] {
+  const accepted: Socket[] = [];
+  const remember = (message: unknown) => void accepted.push((message as { socket: Socket }).socket);
+  subscribe("net.server.socket", remember);
+  onTestFinished(() => void unsubscribe("net.server.socket", remember));
+  return accepted;
+}
+
+/** As bytes on the wire, for what no client would send. */
+export function wire(
+  { headers, body }: Post,
+  more: readonly string[] = [],
+  start = "POST /webhooks/acme",
+): Buffer {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const length = `content-length: ${Buffer.byteLength(body)}`;
+  const head = [`${start} HTTP/1.1`, "host: localhost", ...lines, ...more];
+  const framed = more.some((line) => /^(content-length|transfer-encoding)/i.test(line))
+    ? head
+    : [...head, length];
+  return Buffer.concat([Buffer.from(`${framed.join("\r\n")}\r\n\r\n`), Buffer.from(body)]);
+}
+
+export interface Wire {
+  readonly socket: Socket;
+  /** All that came so far. */
+  text(): string;
+  /** Resolves when that many responses have begun, or the connection is closed. */
+  answers(most: number): Promise<readonly string[]>;
+  readonly closed: Promise<void>;
+}
+
+export async function dial(port: number): Promise<Wire> {
+  const socket = connect(port, "127.0.0.1");
+  onTestFinished(() => void socket.destroy());
+  let text = "";
+  socket.setNoDelay(true).setEncoding("latin1");
+  socket.on("data", (chunk: string) => (text += chunk));
+  socket.on("error", () => undefined);
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  await once(socket, "connect");
+  const heads = () => text.match(/HTTP\/1\.1 (?!100)\d+/g) ?? [];
+  const answers = (most: number) =>
+    new Promise<readonly string[]>((resolve) => {
+      const look = () => {
+        if (heads().length < most && !socket.destroyed) return;
+        socket.off("data", look);
+        resolve(heads().map((head) => head.slice(9)));
+      };
+      socket.on("data", look);
+      void closed.then(look);
+      look();
+    });
+  return { socket, text: () => text, answers, closed };
+}
+
+/** Rows of the mirror's own tables, counted. */
+export function counted(mirror: Mirror, table: string): number {
+  return Number(mirror.db.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
+}
