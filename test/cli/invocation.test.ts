@@ -201,7 +201,7 @@ describe("a signal", () => {
   test("a second one ends at once", async () => {
     const { run, signals, ended } = stoppable();
     const running = run();
-    for (const name of ["SIGTERM", "SIGINT"]) setImmediate(() => signals.emit(name));
+    setImmediate(() => ["SIGTERM", "SIGINT"].map((name) => signals.emit(name)));
     await running;
     expect(ended).toEqual([130]);
   });
