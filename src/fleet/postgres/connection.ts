@@ -1,3 +1,4 @@
+import { callbackify } from "node:util";
 import type * as Pg from "pg";
 import { MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
@@ -69,6 +70,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Postgres> 
     idle_in_transaction_session_timeout: idleInTransactionMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveDelayMs,
+    verify: callbackify(waitForDisk),
     // Sequence numbers, epochs and sizes stay below 2^53.
     types: {
       getTypeParser: (id, format) => (id === types.builtins.INT8 ? Number : types.getTypeParser(id, format)),
@@ -82,6 +84,17 @@ export async function openPostgres(options: PostgresOptions): Promise<Postgres> 
     throw error;
   }
   return postgres;
+}
+
+/**
+ * Has every commit of the session wait for the disk, whatever the server, the database or the user has set, or is set to
+ * later: deliveries would be answered before they are safe (I6), and after a crash of Postgres renewals, permits and
+ * heartbeats would be gone that nodes count on. A setting that waits for a standby as well stays.
+ */
+async function waitForDisk(session: Pick<Pg.ClientBase, "query">): Promise<void> {
+  await session.query(
+    `SELECT set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), false)`,
+  );
 }
 
 interface Address {
@@ -170,7 +183,7 @@ class PooledPostgres implements Postgres {
       query: <Row>(text: string, values?: readonly unknown[]) => this.run<Row>(client, text, values),
     };
     try {
-      await this.begin(client);
+      await this.run(client, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE");
       const result = await step(sql);
       await this.commit(client);
       client.release();
@@ -198,15 +211,6 @@ class PooledPostgres implements Postgres {
     } catch (error) {
       throw this.failure(error);
     }
-  }
-
-  /** A server or user that does not wait for the disk would answer deliveries before they are safe (I6). */
-  private begin(client: Pg.PoolClient): Promise<unknown> {
-    return this.run(
-      client,
-      `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
-       SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`,
-    );
   }
 
   /** Postgres answers the commit of a failed transaction with a rollback, and no error. */

@@ -74,12 +74,33 @@ describeWithPostgres("the connection to Postgres", () => {
     expect(failure.message).toContain("rolled back");
   });
 
-  test("commits wait for the disk also where the server's setting says otherwise (I6)", async () => {
-    const url = await freshDatabase({ tables: false });
-    const postgres = await connectNode(`${url}?options=-c%20synchronous_commit%3Doff`);
+  test("commits wait for the disk, single statements too, also where the server's setting says otherwise (I6)", async () => {
     const setting = "SELECT current_setting('synchronous_commit') AS setting";
-    expect(await postgres.query(setting)).toEqual([{ setting: "off" }]);
-    expect(await postgres.transaction((sql) => sql.query(setting))).toEqual([{ setting: "on" }]);
+    const settingsOf = async (url: string) => {
+      const postgres = await connectNode(url);
+      return [await postgres.query(setting), await postgres.transaction((sql) => sql.query(setting))];
+    };
+    const server = await ownServer({ more: ["synchronous_commit=off"] });
+    const [on, standby] = [[{ setting: "on" }], [{ setting: "remote_apply" }]];
+    expect(await settingsOf(server.url("postgres"))).toEqual([on, on]);
+    const url = await freshDatabase({ tables: false });
+    expect(await settingsOf(`${url}?options=-c%20synchronous_commit%3Doff`)).toEqual([on, on]);
+    expect(await settingsOf(`${url}?options=-c%20synchronous_commit%3Dremote_apply`)).toEqual([
+      standby,
+      standby,
+    ]);
+  });
+
+  test("commits wait for the disk also where the setting of the server changes while a node is connected", async () => {
+    const server = await ownServer();
+    const postgres = await connectNode(server.url("postgres"));
+    const sessions = () =>
+      postgres.query("SELECT current_setting('synchronous_commit') AS setting, pg_backend_pid() AS pid");
+    const before = await sessions();
+    await postgres.query("ALTER SYSTEM SET synchronous_commit = off");
+    await postgres.query("SELECT pg_reload_conf(), pg_sleep(0.2)");
+    expect(await sessions()).toEqual(before);
+    expect(before).toMatchObject([{ setting: "on" }]);
   });
 
   test("a transaction that pauses gives its locks back, and the process lives on", async () => {

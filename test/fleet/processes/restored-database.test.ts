@@ -194,6 +194,18 @@ describeWithPostgres("a node that watches the timeline", () => {
     expect(said()).toEqual([]);
   });
 
+  test("takes no crash of Postgres for a restore, also where the database does not wait for the disk", async () => {
+    const fleet = await openFleet({ server: "own, durable" });
+    await fleet.postgres.query("ALTER DATABASE postgres SET synchronous_commit = off");
+    const table = new TimelineTable(await connectNode(fleet.url));
+    let known = await table.read();
+    for (let beats = 1; beats <= 20; beats++) known = (await table.beat(known)) ?? known;
+    await fleet.server?.crash();
+    await fleet.server?.start();
+    expect(await table.read()).toEqual(known);
+    expect(known.beats).toBeGreaterThanOrEqual(20);
+  });
+
   test("says that another database has the same store, and leaves that one's mark alone", async () => {
     const fleet = await openFleet();
     const stored = { mark: null as TimelineMark | null };

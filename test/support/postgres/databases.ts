@@ -5,7 +5,7 @@ import { silentLog } from "../../../src/base/logger.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
-import { findPostgres, startPostgres, type PostgresServer } from "./server.ts";
+import { findPostgres, startPostgres, type PostgresServer, type ServerOptions } from "./server.ts";
 
 /** Where there is no Postgres these tests are skipped, and `notice.ts` says so. */
 export const describeWithPostgres = describe.runIf((await findPostgres()) !== null);
@@ -69,7 +69,7 @@ export async function connectNode(url: string, node = "node-1", maxConnections =
 }
 
 /** A server that only this test has, to be crashed and started again. */
-export async function ownServer(options?: { readonly durable?: boolean }): Promise<PostgresServer> {
+export async function ownServer(options?: ServerOptions): Promise<PostgresServer> {
   const server = await startPostgres(options);
   onTestFinished(() => server.end());
   return server;
