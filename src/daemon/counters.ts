@@ -13,21 +13,24 @@ export interface Counting {
 
 type Totals = Pick<CompanyStatusView, "rows" | "requests" | "waitedMs">;
 
+/** As `Totals`. In a map, as in `HttpCounters`. */
+type KeptTotals = Omit<Totals, "requests"> & { readonly requests: ReadonlyMap<string, number> };
+
 /**
  * What a company has counted since the start of the daemon, over all its runtimes. The totals only grow: what a run
  * counted is added in the moment it stops counting itself.
  */
 export class CompanyCounters {
   readonly runs: Record<string, number> = {};
-  readonly deliveries: Record<string, number> = {};
+  readonly deliveries = new Map<string, number>();
   /** The last run of this process; null: none yet. */
   lastRun: EndedRun | null = null;
   /** What went wrong after the last run, where it is recorded nowhere. */
   afterRunProblem: string | null = null;
-  private totals: Totals = { rows: [], requests: {}, waitedMs: 0 };
+  private totals: KeptTotals = { rows: [], requests: new Map(), waitedMs: 0 };
 
   countDelivery(result: string): void {
-    this.deliveries[result] = (this.deliveries[result] ?? 0) + 1;
+    this.deliveries.set(result, (this.deliveries.get(result) ?? 0) + 1);
   }
 
   countRun(run: EndedRun): void {
@@ -42,13 +45,16 @@ export class CompanyCounters {
 
   /** The totals, with those that are still counting. */
   with(counting: readonly Counting[]): Totals {
-    return sum(this.totals, counting);
+    const totals = sum(this.totals, counting);
+    return { ...totals, requests: Object.fromEntries(totals.requests) };
   }
 }
 
-function sum(totals: Totals, counting: readonly Counting[]): Totals {
+function sum(totals: KeptTotals, counting: readonly Counting[]): KeptTotals {
   const rows = new Map(totals.rows.map((row) => [`${row.resource} ${row.op}`, row]));
-  const requests: Record<string, number> = { ...totals.requests };
+  const requests = new Map(totals.requests);
+  const addRequests = (status: string, count: number) =>
+    count > 0 && requests.set(status, (requests.get(status) ?? 0) + count);
   let { waitedMs } = totals;
   for (const { tally, transport } of counting) {
     const stats = transport.stats();
@@ -58,8 +64,8 @@ function sum(totals: Totals, counting: readonly Counting[]): Totals {
         const count = counts[op] + (rows.get(key)?.count ?? 0);
         if (count > 0) rows.set(key, { resource, op, count });
       }
-    for (const [status, count] of Object.entries({ ...stats.byStatus, none: stats.unanswered }))
-      if (count > 0) requests[status] = (requests[status] ?? 0) + count;
+    for (const [status, count] of stats.byStatus) addRequests(String(status), count);
+    addRequests("none", stats.unanswered);
     waitedMs += stats.waitedMs;
   }
   return { rows: [...rows.values()], requests, waitedMs };

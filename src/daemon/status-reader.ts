@@ -52,7 +52,7 @@ function viewOf(sources: StatusSources, readable: CompanyRuntime | null): Compan
     queue: readable?.queue.counts() ?? [],
     budget: readable?.service.rateLimiter.view() ?? null,
     ...counters.with(countingOf(runtime)),
-    deliveries: { ...counters.deliveries },
+    deliveries: Object.fromEntries(counters.deliveries),
     receiver: noteOf({ ...sources.receiver, skewMs: runtime?.service.skew.skewMs() ?? null }),
     writeProblem: runtime?.writeProblem ?? null,
     afterRun: {

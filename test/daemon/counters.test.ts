@@ -7,7 +7,7 @@ function counted(inserted: number, statuses: readonly number[], waitedMs: number
   const tally = new Tally();
   for (let i = 0; i < inserted; i++) tally.count("invoices", "inserted");
   const stats = new HttpCounters();
-  for (const status of statuses) stats.byStatus[status] = (stats.byStatus[status] ?? 0) + 1;
+  for (const status of statuses) stats.byStatus.set(status, (stats.byStatus.get(status) ?? 0) + 1);
   stats.unanswered++;
   stats.waitedMs += waitedMs;
   return { tally, transport: { stats: () => stats } };

@@ -14,7 +14,12 @@ describe("retries", () => {
     expect(await http.send(get("/x"))).toMatchObject({ attempts: 5 });
     expect(http.stats()).toEqual({
       requests: 5,
-      byStatus: { 200: 1, 500: 2, 502: 1, 503: 1 },
+      byStatus: new Map([
+        [500, 2],
+        [503, 1],
+        [502, 1],
+        [200, 1],
+      ]),
       retried: 4,
       rateLimited: 0,
       unanswered: 0,

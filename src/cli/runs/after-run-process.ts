@@ -40,11 +40,15 @@ export function createAfterRun(
     if (globals.quiet) args.push("--quiet");
     const startedMs = clock.nowMs();
     const input = formatEffectiveConfig(config, company);
-    const limit = AbortSignal.timeout(mostMs);
-    const problem = await runOwn({ args, env, input, signal: AbortSignal.any([signal, limit]) }).then(
-      (code) => endingOf(code, limit.aborted ? mostMs : null),
-      (error: unknown) => `it could not be started: ${messageOf(error)}`,
-    );
+    const limit = new AbortController();
+    // Cleared, unlike a signal with a timeout: that one stays for hours after each run.
+    const timer = setTimeout(() => limit.abort(), mostMs);
+    const problem = await runOwn({ args, env, input, signal: AbortSignal.any([signal, limit.signal]) })
+      .then(
+        (code) => endingOf(code, limit.signal.aborted ? mostMs : null),
+        (error: unknown) => `it could not be started: ${messageOf(error)}`,
+      )
+      .finally(() => clearTimeout(timer));
     if (problem === null || signal.aborted) return null;
     log.warn(`${name}: after-run did not succeed: ${problem}`);
     const times = { startedMs, endedMs: clock.nowMs() };

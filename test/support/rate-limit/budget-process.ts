@@ -14,6 +14,6 @@ const rateLimiter = createRateLimiter({
 });
 const http = httpFor(baseUrl, { rateLimiter });
 await Promise.all(Array.from({ length: Number(requests) }, (_, i) => http.send(get(`/${process.pid}/${i}`))));
-process.stdout.write(JSON.stringify(http.stats()));
+process.stdout.write(JSON.stringify(Object.fromEntries(http.stats().byStatus)));
 await http.close();
 store.close();
