@@ -1,6 +1,7 @@
 import { uptime } from "node:os";
 import type { Clock } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
+import { isPostgresAway } from "../postgres/postgres-error.ts";
 
 /** The right of this process to write one company outside of itself: snapshots, budget, reports, requests. */
 export interface Ownership {
@@ -136,8 +137,7 @@ export async function whileOwned<T>(lease: Lease, step: () => Promise<T>): Promi
     return await step();
   } catch (error) {
     if (error instanceof MirrorError && error.kind === "locked") lease.end(error.message);
-    const isAway = error instanceof MirrorError && error.kind === "database" && error.retryable;
-    if (lease.isHeld() && !isAway) throw error;
+    if (lease.isHeld() && !isPostgresAway(error)) throw error;
     return undefined;
   }
 }

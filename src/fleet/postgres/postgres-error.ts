@@ -67,6 +67,11 @@ export function postgresError(error: unknown, server: string, redact: (text: str
   return new MirrorError("database", `Postgres at ${server}: ${reason}${code && ` (${code})`}`, options);
 }
 
+/** Was Postgres away, or did it give way to another transaction? Then the same step can succeed later. */
+export function isPostgresAway(error: unknown): error is MirrorError {
+  return error instanceof MirrorError && error.kind === "database" && error.retryable;
+}
+
 function codeOf(error: unknown): string {
   const code: unknown = error instanceof Error && "code" in error ? error.code : null;
   return typeof code === "string" ? code : "";

@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { Semaphore } from "../../base/semaphore.ts";
+import { isPostgresAway } from "../postgres/postgres-error.ts";
 
 /** What a circuit breaker works with. */
 export interface BreakerParts {
@@ -68,7 +69,7 @@ export class CircuitBreaker {
     try {
       return await Promise.race([step(), timeout]);
     } catch (error) {
-      if (error instanceof MirrorError && error.kind === "database" && error.retryable) this.trip(error);
+      if (isPostgresAway(error)) this.trip(error);
       throw error;
     } finally {
       timeout.catch(() => undefined);

@@ -5,6 +5,7 @@ import type { Log } from "../../base/logger.ts";
 import type { RequestGuard } from "../../daemon/runs/service-connection.ts";
 import type { Permit, RateLimiter } from "../../rate-limit/permit.ts";
 import type { Lease } from "../ownership/ownership.ts";
+import { isPostgresAway } from "../postgres/postgres-error.ts";
 import type { BudgetsTable, PermitBlock } from "../postgres/tables/budgets-table.ts";
 
 /** What the permits of one ownership are taken with. */
@@ -140,7 +141,7 @@ export class FleetPermits implements RequestGuard {
       return await budgets.take(lease, { count: blockSize, spentMs, continues: continues() });
     } catch (error) {
       if (error instanceof MirrorError && error.kind === "locked") lease.end(error.message);
-      if (!(error instanceof MirrorError && error.retryable)) throw error;
+      if (!isPostgresAway(error)) throw error;
       return { granted: 0, waitMs: retryMs };
     }
   }

@@ -1,6 +1,9 @@
+import { throwIfAborted } from "../../../base/cancellation.ts";
 import type { Clock } from "../../../base/clock.ts";
-import { messageOf, MirrorError } from "../../../base/errors.ts";
+import { messageOf, type MirrorError } from "../../../base/errors.ts";
 import type { Log } from "../../../base/logger.ts";
+import { backoffMs, type Backoff } from "../../../base/retry.ts";
+import { isPostgresAway } from "../../../fleet/postgres/postgres-error.ts";
 
 /** How long a starting process waits for Postgres. */
 export interface PostgresWait {
@@ -15,12 +18,10 @@ export interface PostgresWait {
 }
 
 const longestWaitMs = 600_000;
-/** Between two attempts; twice as long after each. */
-const firstPauseMs = 500;
-const longestPauseMs = 5_000;
-/** Between two lines of the log, likewise. With an attempt that hangs for 20 s no minute is silent. */
-const firstLineMs = 5_000;
-const longestLineMs = 30_000;
+/** Between two attempts. */
+const pauses: Backoff = { baseMs: 500, maxMs: 5_000 };
+/** Between two lines of the log. With an attempt that hangs for 20 s no minute is silent. */
+const silences: Backoff = { baseMs: 5_000, maxMs: 30_000 };
 
 /**
  * Makes a step that needs Postgres, and makes it again while Postgres is away. What no wait makes right (a wrong
@@ -32,31 +33,31 @@ export async function waitForPostgres<T>(wait: PostgresWait, step: () => Promise
   const { clock, log, signal, onProblem, longestMs = longestWaitMs } = wait;
   const startedMs = clock.monotonicMs();
   const logWait = createWaitLog(wait, startedMs + longestMs);
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, 2 * pauseMs)) {
-    if (signal.aborted) throw new MirrorError("stopped", "stopped while waiting for Postgres");
+  for (let failures = 0; ;) {
+    throwIfAborted(signal, "stopped while waiting for Postgres");
     try {
       const result = await step();
-      if (pauseMs > firstPauseMs)
+      if (failures > 0)
         log.info("Postgres answers", { waited_ms: Math.round(clock.monotonicMs() - startedMs) });
       onProblem?.(null);
       return result;
     } catch (error) {
-      const isAway = error instanceof MirrorError && error.kind === "database" && error.retryable;
-      if (!isAway || clock.monotonicMs() - startedMs + pauseMs > longestMs) throw error;
+      const pauseMs = backoffMs(++failures, pauses);
+      if (!isPostgresAway(error) || clock.monotonicMs() - startedMs + pauseMs > longestMs) throw error;
       logWait(error);
       onProblem?.(messageOf(error));
+      await clock.sleep(pauseMs, signal);
     }
-    await clock.sleep(pauseMs, signal);
   }
 }
 
 /** Logs a failure at once, and then in growing intervals. */
 function createWaitLog({ clock, log }: PostgresWait, endMs: number): (error: MirrorError) => void {
-  let [nextMs, intervalMs] = [0, firstLineMs];
+  let [nextMs, lines] = [0, 0];
   return ({ message, hint }) => {
     const nowMs = clock.monotonicMs();
     if (nowMs < nextMs) return;
-    [nextMs, intervalMs] = [nowMs + intervalMs, Math.min(longestLineMs, 2 * intervalMs)];
+    nextMs = nowMs + backoffMs(++lines, silences);
     const leftSeconds = Math.round((endMs - nowMs) / 1_000);
     log.warn("waiting for Postgres", { error: message, hint, left_s: leftSeconds });
   };

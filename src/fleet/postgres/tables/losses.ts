@@ -1,3 +1,4 @@
+import { backoffMs, type Backoff } from "../../../base/retry.ts";
 import type { Postgres } from "../connection.ts";
 import { intervalOf } from "../sql-time.ts";
 
@@ -16,8 +17,7 @@ export const suspectLosses = 3;
 const harmlessMs = 6 * 3_600_000;
 /** Where more companies of a node are equally suspect, its host died, or nobody can say which of them it was. */
 const mostSuspects = 10;
-const firstDelayMs = 60_000;
-const longestDelayMs = 30 * 60_000;
+const delays: Backoff = { baseMs: 60_000, maxMs: 30 * 60_000 };
 const spreadMs = 120_000;
 
 /** Pure: losses in a row, this one included. */
@@ -37,7 +37,7 @@ export function lossesInARow({ before, heldMs, survived }: Loss): number {
 export function takeoverDelayMs(losses: number, peers: number, random: number): number {
   if (losses < suspectLosses) return 0;
   if (peers > mostSuspects) return spreadMs * random;
-  return Math.min(longestDelayMs, firstDelayMs * 2 ** (losses - suspectLosses)) * (0.5 + random);
+  return backoffMs(losses - suspectLosses + 1, delays) * (0.5 + random);
 }
 
 /** SQL: the columns of a `Loss`, of the row `o` of `owners`. */
