@@ -26,7 +26,7 @@ test("I7 fifty copies of one delivery at the same time are one inbox row and one
 
 // Fault: webhook | 10,000 events in a burst on 50 records | requests to the receiver | all stored, 50 reads, bounded memory
 test("10,000 events in a burst on 50 records: all taken, 50 reads, few transactions, bounded memory", async () => {
-  const receiver = await aReceiver();
+  const receiver = await aReceiver({ limits: { unwaited: 500 } });
   const { db } = receiver.mirror;
   const commits = countCommits(receiver);
   const bursts = Array.from({ length: 20 }, (_, line) =>

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -62,6 +63,20 @@ describe("when more connections are open than allowed", () => {
     expect(receiver.connections.dropped).toBe(3);
   });
 
+  // Fault: webhook | every place is taken by clients that read no response, or end no body after it | raw sockets | a delivery has a place at once
+  test.each([
+    ["a response that it does not read", "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n"],
+    ["a refusal, and keeps its body", "POST /webhooks/acme HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n"],
+  ])("a delivery has the place of a client that has %s", async (_, bytes) => {
+    const accepted = acceptedSockets();
+    const long = { status: 200, type: "text/plain", body: "x".repeat(20_000_000) };
+    const receiver = await aReceiver({ pages: { "/": () => long }, limits: { connections: 3 } });
+    for (let count = 0; count < 3; count++) (await stubbornClient(receiver.port)).pause().write(bytes);
+    await expect.poll(() => accepted.filter(({ bytesWritten }) => bytesWritten > 0)).toHaveLength(3);
+    expect((await receiver.deliver()).status).toBe(204);
+    expect(receiver.connections.dropped).toBe(1);
+  });
+
   test("who delivers keeps its place: the one that waited longest without a request is dropped", async () => {
     const receiver = await aReceiver({ limits: { connections: 3 } });
     const [sender, silent, later] = [
@@ -114,6 +129,26 @@ describe("when more connections are open than allowed", () => {
   });
 });
 
+// Fault: webhook | thousands of requests on one connection, whose client waits for no response | raw socket | dropped, counted and logged; what came after the limit is not worked on, and a delivery is answered
+test("who sends on and on without waiting for responses is dropped", async () => {
+  let parsed = 0;
+  const count = () => void parsed++;
+  subscribe("http.server.request.start", count);
+  onTestFinished(() => void unsubscribe("http.server.request.start", count));
+  const receiver = await aReceiver({ limits: { unwaited: 3 } });
+  const line = await dial(receiver.port);
+  line.socket.write(
+    wire(post(eventText(), { "webhook-signature": "0".repeat(64) }))
+      .toString()
+      .repeat(500),
+  );
+  await line.closed;
+  expect(receiver.connections.dropped).toBe(1);
+  expect(receiver.results).toEqual(["acme 401", "acme 401", "acme 401"]);
+  expect(parsed).toBe(4);
+  expect((await receiver.deliver()).status).toBe(204);
+});
+
 // Fault: webhook | thousands of requests for a page in one packet | raw socket | the page is made once, and deliveries are answered meanwhile
 test("requests for a page that come together cost one page", async () => {
   let made = 0;
@@ -121,7 +156,7 @@ test("requests for a page that come together cost one page", async () => {
     made++;
     return { status: 200, type: "text/plain", body: "fine\n" };
   };
-  const receiver = await aReceiver({ pages: { "/": page } });
+  const receiver = await aReceiver({ pages: { "/": page }, limits: { unwaited: 500 } });
   const line = await dial(receiver.port);
   line.socket.write("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(500));
   expect(await line.answers(500)).toHaveLength(500);

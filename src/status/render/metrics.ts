@@ -55,7 +55,8 @@ export function createMetrics(version: string) {
 
 /** After so many, of hundreds of companies, others have their turn: 20 ms of work. */
 const samplesAtOnce = 5_000;
-const droppedHelp = "connections closed since too many were open, or the client did not read its response";
+const droppedHelp =
+  "connections closed since too many were open, or the client did not wait for responses or read them";
 const nothing: ReceiverCounts = { strays: {}, strayRefusals: {}, droppedConnections: 0 };
 const strayHelp = "requests for no company and no page, by the status of the answer";
 

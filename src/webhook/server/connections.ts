@@ -17,11 +17,13 @@ export const connectionLimits = {
   lingerMs: 1_500,
   /** For the next request. */
   keepAliveMs: 75_000,
+  /** Requests of one connection that do not wait for responses. No sender of deliveries, and no proxy, has two. */
+  unwaited: 8,
 };
 
 /** Counts connections; shared by the server, which adds to it, and the status, which shows it. */
 export interface ConnectionCounts {
-  /** Since the start: closed because too many were open, or because the sender did not read its response. */
+  /** Since the start: closed because too many were open, or because the sender did not wait for or read responses. */
   dropped: number;
 }
 
@@ -52,9 +54,15 @@ const checkEveryMs = 500;
 interface Connection {
   /** To the last complete request; null: there is none to be answered. */
   response: ServerResponse | null;
-  /** Until when it has to be read, monotonic. */
+  /** Until when it has to be read, monotonic; a stream: Infinity. */
   untilMs: number;
-  /** Counts on with each connection that begins to wait for a complete request. */
+  /** Requests whose responses are not done. */
+  pending: number;
+  /** Requests that came together: in one turn of the event loop, or before earlier ones had their responses. */
+  unwaited: number;
+  /** The turn of the last request. */
+  turn: number;
+  /** Counts on with each connection that begins to wait for its client: for a request, or to read a response. */
   waitsSince: number;
 }
 
@@ -63,9 +71,10 @@ interface Connection {
  *
  * Guarantee: each one ends, whatever its client does. Bytes that are no HTTP request get a response, unless complete
  * requests before them are still to be answered: those are answered, and nothing else. Where too many connections
- * are open, the one that has been without a complete request for longest is dropped, so that clients that hold
- * connections open keep no delivery out. `close` ends every connection within its deadline, those that never sent a
- * byte and those that Node no longer counts (CONNECT) included.
+ * are open, the one that has waited for its client for longest is dropped, so that clients that hold connections open
+ * keep no delivery out. One that sends on and on without waiting for responses is dropped, too: others wait while
+ * thousands of requests in one packet are worked on. `close` ends every connection within its deadline, those that
+ * never sent a byte and those that Node no longer counts (CONNECT) included.
  */
 export class Connections {
   private readonly server: Server;
@@ -73,6 +82,9 @@ export class Connections {
   private readonly logDrop: RefusalLog;
   private readonly open = new Map<Socket, Connection>();
   private waits = 0;
+  /** Turn of the event loop, as far as requests came in it. */
+  private turn = 0;
+  private turnEnd: NodeJS.Immediate | null = null;
   private readonly invalid = new WeakSet<Socket>();
   private readonly deadlines: NodeJS.Timeout;
 
@@ -99,6 +111,7 @@ export class Connections {
     const connection = this.open.get(socket);
     if (!connection) return;
     connection.response = response;
+    connection.waitsSince = ++this.waits;
     connection.untilMs = this.options.clock.monotonicMs() + this.options.limits.responseDeadlineMs;
     response.on("close", () => {
       // Otherwise another request is being answered.
@@ -113,6 +126,25 @@ export class Connections {
     this.track(response);
     const connection = this.open.get(response.req.socket);
     if (connection) connection.untilMs = Infinity;
+  }
+
+  /** Is a request to be handled? Not if its connection was dropped, now or before: one that waits for no response. */
+  takes(response: ServerResponse): boolean {
+    const { socket } = response.req;
+    const connection = this.open.get(socket);
+    if (!connection) return false;
+    if (connection.pending === 0 && connection.turn !== this.turn) connection.unwaited = 0;
+    connection.turn = this.turn;
+    this.turnEnd ??= setImmediate(() => this.endTurn());
+    const { unwaited } = this.options.limits;
+    if (++connection.unwaited > unwaited) {
+      this.drop(socket, `more than ${unwaited} requests came without waiting for responses`);
+      stopParsing(socket);
+      return false;
+    }
+    connection.pending++;
+    response.on("close", () => connection.pending--);
+    return true;
   }
 
   /** Stops accepting, waits for responses on their way, and after `graceMs` ends what is left. */
@@ -140,16 +172,27 @@ export class Connections {
       this.drop(longest, `more than ${connections} connections are open`);
       if (longest === socket) return;
     }
-    this.open.set(socket, { response: null, untilMs: Infinity, waitsSince: ++this.waits });
+    this.open.set(socket, {
+      response: null,
+      untilMs: Infinity,
+      pending: 0,
+      unwaited: 0,
+      turn: -1,
+      waitsSince: ++this.waits,
+    });
     socket.once("close", () => this.open.delete(socket));
   }
 
-  /** The connection that has been without a complete request for longest; null: each has one. */
+  /**
+   * The connection that has waited for its client for longest: without a complete request, or with a response that
+   * is written and not read. Null: each is being answered, or is a stream, of which there are few.
+   */
   private longestWaiting(): Socket | null {
     let longest: Socket | null = null;
     let since = Infinity;
-    for (const [socket, { response, waitsSince }] of this.open) {
-      if (response !== null || waitsSince > since) continue;
+    for (const [socket, { response, untilMs, waitsSince }] of this.open) {
+      const isAnswered = response !== null && response.headersSent && untilMs !== Infinity;
+      if ((response !== null && !isAnswered) || waitsSince > since) continue;
       [longest, since] = [socket, waitsSince];
     }
     return longest;
@@ -160,6 +203,11 @@ export class Connections {
     socket.destroy();
     this.options.counts.dropped++;
     this.logDrop(why, "a connection was dropped", { why, dropped: this.options.counts.dropped });
+  }
+
+  private endTurn(): void {
+    this.turn++;
+    this.turnEnd = null;
   }
 
   private dropUnread(): void {
@@ -198,4 +246,15 @@ export class Connections {
       else step(isAnswering);
     });
   }
+}
+
+/**
+ * Has Node parse nothing more of what came on the connection: a packet of 64 kB holds a thousand requests, and each of
+ * them would be made an object, and an error at the connection's end. There is no public way; a Node whose parser is
+ * another one goes on to the end of the packet.
+ */
+function stopParsing(socket: Socket): void {
+  const { parser } = socket as { parser?: { onIncoming: unknown } | null };
+  // As Node's own answers 2 for a request after which no HTTP follows.
+  if (parser) parser.onIncoming = () => 2;
 }

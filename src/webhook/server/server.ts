@@ -105,6 +105,7 @@ class RequestHandler {
 
   /** `expectsContinue`: the sender waits for 100 before it sends the body. */
   handle(response: ServerResponse, expectsContinue: boolean): void {
+    if (!this.connections.takes(response)) return;
     const { receiver } = this;
     const { url = "", method, rawHeaders } = response.req;
     const company = deliveryPath.exec(url)?.[1];

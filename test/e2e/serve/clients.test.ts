@@ -30,6 +30,7 @@ const held = [
   "GET /healthz HTTP/1.1\r\nho",
   "POST /webhooks/acme HTTP/1.1\r\nhost: x\r\ncontent-length: 20\r\n\r\n{",
   "noise\r\n\r\n",
+  metricsRequest.repeat(8),
   metricsRequest.repeat(3_000),
 ];
 
