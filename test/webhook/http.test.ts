@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import {
   about,
+  acceptedSockets,
   aReceiver,
   counted,
   dial,
@@ -98,6 +99,22 @@ describe("a body has its limits", () => {
     line.socket.write("0\r\n\r\n");
     await line.closed;
     expect(counted(receiver.mirror, "_inbox")).toBe(0);
+  });
+
+  // Fault: webhook | a body in a hundred thousand chunks of one byte | a raw socket | 413, cut off before most of it was read, and a delivery is answered at once
+  test.each([
+    ["of a delivery", post().headers, "413"],
+    ["behind a refused head", {}, "400"],
+  ])("one in pieces of a byte, %s, is cut off after some hundred of them", async (_, headers, status) => {
+    const accepted = acceptedSockets();
+    const receiver = await aReceiver();
+    const line = await dial(receiver.port);
+    line.socket.write(wire({ headers, body: "" }, ["transfer-encoding: chunked"]));
+    line.socket.write("1\r\nx\r\n".repeat(100_000));
+    await line.closed;
+    expect(accepted[0]?.bytesRead).toBeLessThan(300_000);
+    expect(receiver.results).toEqual([`acme ${status}`]);
+    expect((await receiver.deliver()).status).toBe(204);
   });
 
   // Fault: webhook | a sender that never ends | a raw socket with 50 MB | 413, and cut off

@@ -10,6 +10,8 @@ export type BodyReader = (request: IncomingMessage, done: (result: BodyResult) =
 export const bodyLimits = {
   /** Of one body. */
   bodyBytes: 256_000,
+  /** Chunks of one body: each costs time and memory, however short it is. */
+  bodyPieces: 512,
   /** Of all bodies being read. */
   bodiesBytes: 32_000_000,
   /** For a whole body: sending slowly gives no more time than sending nothing. */
@@ -20,7 +22,8 @@ export const bodyLimits = {
  * Creates a reader whose bodies share one limit of memory. Where it is reached, the body that has been read for
  * longest ends as `full`: who sends slowly keeps no other sender out.
  */
-export function createBodyReader({ bodyBytes, bodiesBytes, bodyDeadlineMs }: typeof bodyLimits): BodyReader {
+export function createBodyReader(limits: typeof bodyLimits): BodyReader {
+  const { bodyBytes, bodyPieces, bodiesBytes, bodyDeadlineMs } = limits;
   let freeBytes = bodiesBytes;
   /**
    * Ends each body of which a part has come, the oldest first. One that comes whole is never in here: what leaves a set
@@ -48,7 +51,7 @@ export function createBodyReader({ bodyBytes, bodiesBytes, bodyDeadlineMs }: typ
       done(result);
     };
     const onData = (chunk: Buffer) => {
-      if (sizeBytes + chunk.length > bodyBytes) return end("large");
+      if (sizeBytes + chunk.length > bodyBytes || chunks.length >= bodyPieces) return end("large");
       if (chunk.length > freeBytes) makeRoom(chunk.length);
       if (over) return;
       if (chunk.length > freeBytes) return end("full");

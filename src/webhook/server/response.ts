@@ -6,6 +6,8 @@ const textType = "text/plain; charset=utf-8";
 const retryAfterSeconds = 5;
 /** How much of a refused request is still read, and for how long. */
 const lingerBytes = 4_000_000;
+/** A chunk counts for at least so many: short ones cost as much time as long ones. */
+const leastChunkBytes = 8_000;
 const lingerMs = 2_000;
 
 /** A response with a body. */
@@ -80,7 +82,7 @@ function discard(request: IncomingMessage, done: () => void): void {
   let sizeBytes = 0;
   const timer = setTimeout(() => request.destroy(), lingerMs);
   request.on("data", (chunk: Buffer) => {
-    sizeBytes += chunk.length;
+    sizeBytes += Math.max(chunk.length, leastChunkBytes);
     if (sizeBytes > lingerBytes) request.destroy();
   });
   request.on("error", () => undefined);

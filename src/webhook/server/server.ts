@@ -173,8 +173,13 @@ class RequestHandler {
       this.receiver.deliver(admission, result, (answer) => this.answer(response, answer));
       return;
     }
+    const { bodyBytes, bodyPieces } = this.limits;
     const reasons = {
-      large: [413, `the body is longer than ${this.limits.bodyBytes} bytes`, "too_large"],
+      large: [
+        413,
+        `the body is longer than ${bodyBytes} bytes, or in over ${bodyPieces} pieces`,
+        "too_large",
+      ],
       slow: [408, "the body took too long", "slow_body"],
       full: [503, "too many deliveries are being received; send the delivery again", "too_busy"],
       gone: [499, "the sender closed the connection", "sender_gone"],
