@@ -240,6 +240,15 @@ export async function dial(port: number): Promise<Wire> {
   return { socket, text: () => text, answers, closed };
 }
 
+/** Sends bytes as they are to a receiver of its own; the status of the first response. */
+export async function statusOf(options: ReceiverOptions, ...bytes: (string | Buffer)[]) {
+  const receiver = await aReceiver(options);
+  const line = await dial(receiver.port);
+  for (const some of bytes) line.socket.write(some);
+  const [status] = await line.answers(1);
+  return { status, receiver, line };
+}
+
 /** Rows of the mirror's own tables, counted. */
 export function counted(mirror: Mirror, table: string): number {
   return Number(mirror.db.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
