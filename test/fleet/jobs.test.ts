@@ -1,21 +1,45 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { JobEngine, type Job, type JobKind } from "../../src/fleet/jobs/job-engine.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { silentLog } from "../../src/base/logger.ts";
+import { NodeLoops } from "../../src/fleet/worker/node-loops.ts";
+import { JobEngine, maintainEveryMs, type Job, type JobKind } from "../../src/fleet/jobs/job-engine.ts";
+import type { Postgres } from "../../src/fleet/postgres/connection.ts";
 import { readWaitingJobs } from "../../src/fleet/jobs/job-facts.ts";
 import { recordingLog } from "../support/terminal/terminal.ts";
 import { connectNode, describeWithPostgres, freshDatabase } from "../support/postgres/databases.ts";
 import { within } from "../support/fleet/worker.ts";
 
-/** The engine of a node on a database of its own, or on that of another one. */
-async function anEngine({
-  role = "worker",
-  url,
-}: { readonly role?: "worker" | "client"; readonly url?: string } = {}) {
+/** The engine of a node on a database of its own, or on that of another one; counts its statements. */
+async function anEngine(url?: string) {
   const postgres = await connectNode(url ?? (await freshDatabase()));
   const { log, records } = recordingLog();
-  const engine = await JobEngine.start({ postgres, log, role });
+  let statements = 0;
+  const counted: Postgres = {
+    query: (text, values) => {
+      statements++;
+      return postgres.query(text, values);
+    },
+    transaction: (step) => postgres.transaction(step),
+    close: () => postgres.close(),
+  };
+  const engine = await JobEngine.start({ postgres: counted, log });
   onTestFinished(() => engine.stop());
-  return { engine, postgres, records };
+  /** How many statements a step takes. */
+  const cost = async (step: () => Promise<void>) => {
+    const before = statements;
+    await step();
+    return statements - before;
+  };
+  return { engine, postgres, records, cost };
+}
+
+/** As a node does until the test ends. */
+function keepMaintaining(engine: JobEngine): void {
+  const closing = new AbortController();
+  const step = { what: "a pass", everyMs: () => maintainEveryMs, step: () => engine.maintain() };
+  void new NodeLoops(systemClock, silentLog).repeat(step, closing.signal);
+  onTestFinished(() => closing.abort());
 }
 
 async function fetchOne(engine: JobEngine, kind: JobKind, mostMs: number): Promise<Job> {
@@ -28,7 +52,7 @@ async function fetchOne(engine: JobEngine, kind: JobKind, mostMs: number): Promi
 
 describeWithPostgres("the jobs of a fleet", () => {
   test("are exclusive for each company and kind, as long as they wait and as long as they are taken", async () => {
-    const { engine } = await anEngine({ role: "client" });
+    const { engine } = await anEngine();
     expect(await engine.send("run", "acme")).toBe(true);
     expect(await engine.send("run", "acme")).toBe(false);
     expect([await engine.send("events", "acme"), await engine.send("run", "beta")]).toEqual([true, true]);
@@ -42,7 +66,7 @@ describeWithPostgres("the jobs of a fleet", () => {
   });
 
   test("are there when the transaction is committed that sends them, and not otherwise", async () => {
-    const { engine, postgres } = await anEngine({ role: "client" });
+    const { engine, postgres } = await anEngine();
     const failing = postgres.transaction(async (sql) => {
       await engine.sendWithin(sql, "events", "acme");
       throw new Error("the deliveries could not be stored");
@@ -55,6 +79,7 @@ describeWithPostgres("the jobs of a fleet", () => {
 
   test("come back within 20 s when they are not touched any more", async () => {
     const { engine } = await anEngine();
+    keepMaintaining(engine);
     await engine.sendAll("events", ["lost", "kept"]);
     const jobs = await engine.fetch("events", 2);
     const kept = jobs.filter(({ company }) => company === "kept");
@@ -69,8 +94,27 @@ describeWithPostgres("the jobs of a fleet", () => {
     expect(await engine.fetch("events", 2)).toEqual([]);
   }, 60_000);
 
+  test("are maintained by one process at a time: the others find that out in one statement each", async () => {
+    const url = await freshDatabase();
+    const [one, two, three] = [await anEngine(url), await anEngine(url), await anEngine(url)];
+    expect(await one.cost(() => one.engine.maintain())).toBeGreaterThan(3);
+    for (const { engine, cost } of [one, two, three]) expect(await cost(() => engine.maintain())).toBe(1);
+    await pause(maintainEveryMs);
+    expect(await three.cost(() => three.engine.maintain())).toBeGreaterThan(3);
+    expect(await one.cost(() => one.engine.maintain())).toBe(1);
+  });
+
+  test("are taken and sent also where they cannot be maintained, which is logged", async () => {
+    const { engine, postgres, records } = await anEngine();
+    await postgres.query("ALTER TABLE pgboss.queue RENAME COLUMN maintain_on TO other");
+    await engine.maintain();
+    expect(records()).toMatchObject([{ level: "warn", msg: "the job engine failed; it goes on" }]);
+    expect(await engine.send("run", "acme")).toBe(true);
+    expect(await engine.fetch("run", 1)).toHaveLength(1);
+  });
+
   test("that fail wait as long as they are asked to, and are set aside after ten more attempts", async () => {
-    const { engine } = await anEngine({ role: "client" });
+    const { engine } = await anEngine();
     await engine.send("run", "acme");
     const [first] = await engine.fetch("run", 1);
     if (!first) throw new Error("there is one");
@@ -93,7 +137,7 @@ describeWithPostgres("the jobs of a fleet", () => {
   });
 
   test("for later are moved by a newer one, and hold off no job of another kind", async () => {
-    const { engine, postgres } = await anEngine({ role: "client" });
+    const { engine, postgres } = await anEngine();
     await engine.sendLater("acme", 3_600_000);
     expect(await engine.send("events", "acme")).toBe(true);
     expect(await readWaitingJobs(postgres)).toContainEqual(
@@ -107,7 +151,7 @@ describeWithPostgres("the jobs of a fleet", () => {
   });
 
   test("cannot be scheduled by a pattern that is none", async () => {
-    const { engine } = await anEngine({ role: "client" });
+    const { engine } = await anEngine();
     await expect(engine.schedule("acme", "every night", "UTC")).rejects.toThrow(
       '"every night" cannot be scheduled in Postgres',
     );
@@ -115,6 +159,7 @@ describeWithPostgres("the jobs of a fleet", () => {
 
   test("go on after Postgres ended all connections, and nothing of that ends the process", async () => {
     const { engine, postgres, records } = await anEngine();
+    keepMaintaining(engine);
     const [row] = await postgres.query<{ name: string }>("SELECT current_database() AS name");
     const others =
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()";

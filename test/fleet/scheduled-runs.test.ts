@@ -22,7 +22,7 @@ const isAway = () => Promise.reject(new Error("Postgres is away"));
 async function aSchedule() {
   const postgres = await connectNode(await freshDatabase());
   const { log, records } = recordingLog();
-  const engine = await JobEngine.start({ postgres, log: silentLog, role: "client" });
+  const engine = await JobEngine.start({ postgres, log: silentLog });
   onTestFinished(() => engine.stop());
   const lastPass = async (agoSeconds: number) => {
     const at = "now() - $1::int * interval '1 second'";

@@ -25,8 +25,6 @@ export interface Job {
 export interface JobEngineParts {
   readonly postgres: Postgres;
   readonly log: Log;
-  /** `worker`: also brings back lost jobs. `client` only sends. */
-  readonly role: "worker" | "client";
 }
 
 /** Where pg-boss has its tables. */
@@ -38,8 +36,8 @@ export const failedQueue = "failed";
 const times = {
   /** A job that is not touched for so long was lost. */
   heartbeatSeconds: 14,
-  /** How often lost jobs are looked for. */
-  monitorSeconds: 3,
+  /** Between two passes that bring back lost jobs, of all processes together. */
+  passSeconds: 3,
   expireInSeconds: 23 * 3_600,
   /** Completed jobs say nothing that is not known elsewhere, and pg-boss counts all that are kept every few seconds. */
   deleteAfterSeconds: 60,
@@ -48,6 +46,9 @@ const times = {
   /** Parts of pg-boss that nothing here uses. */
   unusedSeconds: 3_600,
 };
+
+/** Pause of each process that takes jobs after `maintain`. */
+export const maintainEveryMs = times.passSeconds * 1_000;
 
 /** So often a job is tried again: a company whose work kills process after process stops doing so. */
 const retryLimit = 10;
@@ -58,17 +59,21 @@ const stopTimeoutMs = 2_000;
  * The jobs of a fleet, in pg-boss' tables beside our own.
  *
  * Guarantee: one job of each kind per company is queued or taken at a time. A job whose process died is taken again within
- * about `heartbeatSeconds` and `monitorSeconds`. Errors of pg-boss' own loops are logged.
+ * about `heartbeatSeconds` and `passSeconds`, as long as a process calls `maintain`. Errors of pg-boss' own work are
+ * logged.
  * Source of truth: none needed: what is to be done follows from the data, so a lost, doubled or late job does no harm.
  * Worst outcome of a crash: taken jobs are taken again by another process.
  */
 export class JobEngine {
   private readonly boss: PgBoss;
   private readonly postgres: Postgres;
+  private readonly logFailure: (error: unknown) => void;
 
-  private constructor(boss: PgBoss, postgres: Postgres) {
+  private constructor(boss: PgBoss, { postgres, log }: JobEngineParts) {
+    const logSeldom = seldom((error: string) => log.warn("the job engine failed; it goes on", { error }));
     this.boss = boss;
     this.postgres = postgres;
+    this.logFailure = (error) => logSeldom(messageOf(error));
   }
 
   /**
@@ -76,26 +81,25 @@ export class JobEngine {
    *
    * @throws MirrorError `config` where pg-boss is not installed, `database`
    */
-  static async start({ postgres, log, role }: JobEngineParts): Promise<JobEngine> {
+  static async start(parts: JobEngineParts): Promise<JobEngine> {
+    const { postgres, log } = parts;
     const { PgBoss: Boss } = await importPgBoss();
-    const isWorker = role === "worker";
     const boss = new Boss({
       db: databaseOf(postgres),
       schema,
-      supervise: isWorker,
+      // `maintain` does, in one process at a time.
+      supervise: false,
       // `ScheduledRuns` sends what is scheduled.
       schedule: false,
       registerInstance: false,
       openTelemetry: { enabled: false },
-      superviseIntervalSeconds: times.monitorSeconds,
-      monitorIntervalSeconds: times.monitorSeconds,
+      monitorIntervalSeconds: times.passSeconds,
       maintenanceIntervalSeconds: times.maintenanceSeconds,
       flowIntervalSeconds: times.unusedSeconds,
     });
-    const logSeldom = seldom((error: string) => log.warn("the job engine failed; it goes on", { error }));
-    boss.on("error", (error) => logSeldom(messageOf(error)));
+    const engine = new JobEngine(boss, parts);
+    boss.on("error", engine.logFailure);
     boss.on("warning", ({ message }) => log.warn("the job engine warns", { warning: message }));
-    const engine = new JobEngine(boss, postgres);
     try {
       await boss.start();
       await createQueues(boss);
@@ -104,6 +108,16 @@ export class JobEngine {
       throw error;
     }
     return engine;
+  }
+
+  /**
+   * Brings back lost jobs and deletes old ones, unless another process has done so in the last seconds: pg-boss' own loop
+   * needs several statements in each process to find that out. A pass that fails is logged. Throws MirrorError `database`
+   * where Postgres is away.
+   */
+  async maintain(): Promise<void> {
+    const due = await this.postgres.query(passDue, [times.passSeconds]);
+    if (due.length > 0) await this.boss.supervise().catch(this.logFailure);
   }
 
   /** Sends a job unless one of this kind and company is there. False: it is there. */
@@ -197,6 +211,10 @@ export class JobEngine {
     await Promise.race([stopped, timeout.promise]).finally(() => clearTimeout(timer));
   }
 }
+
+/** A row where a queue waits for its pass. */
+const passDue = `SELECT FROM ${schema}.queue
+  WHERE coalesce(monitor_claim_on, monitor_on, '-infinity') <= now() - $1::float8 * interval '1 second' LIMIT 1`;
 
 async function createQueues(boss: PgBoss): Promise<void> {
   const known = new Set((await boss.getQueues()).map(({ name }) => name));

@@ -4,7 +4,7 @@ import type { CompanySettings, DaemonContext } from "../../daemon/daemon-context
 import type { ProcessContext } from "../../daemon/runs/process-context.ts";
 import { RunPlaces } from "../../daemon/runs/run-places.ts";
 import { LoopTurns } from "../../store/loop-turns.ts";
-import { jobKinds, type JobEngine } from "../jobs/job-engine.ts";
+import { jobKinds, maintainEveryMs, type JobEngine } from "../jobs/job-engine.ts";
 import { ScheduledRuns } from "../jobs/scheduled-runs.ts";
 import { LeaseKeeper } from "../ownership/lease-keeper.ts";
 import type { Ownership } from "../ownership/ownership.ts";
@@ -152,6 +152,7 @@ export class FleetNode {
   /** Begins to take jobs. Throws MirrorError `database` where Postgres cannot be written. */
   async start(): Promise<void> {
     const { times, parts } = this;
+    const { engine } = parts;
     const { signal } = this.closed;
     await this.timeline.start();
     await parts.tables.nodes.register(this.facts());
@@ -166,6 +167,7 @@ export class FleetNode {
         everyMs: () => times.touchMs,
         step: () => this.assignments.keepJobs(),
       },
+      { what: "bringing back lost jobs", everyMs: () => maintainEveryMs, step: () => engine.maintain() },
       { what: "the node's heartbeat", everyMs: () => times.beatMs, step: () => this.beat() },
       {
         what: "noting the timeline",

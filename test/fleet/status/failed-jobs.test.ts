@@ -11,7 +11,7 @@ async function takenJob() {
   const fleet = await openFleet();
   const { postgres } = fleet;
   await fleet.nodes.register({ node: "node-1", version: "1.2.3", role: "all", held: 2, capacity: 50 });
-  const engine = await JobEngine.start({ postgres, log: silentLog, role: "client" });
+  const engine = await JobEngine.start({ postgres, log: silentLog });
   onTestFinished(() => engine.stop());
   await published(fleet, 3_600_000);
   await engine.send("run", "acme");

@@ -206,7 +206,7 @@ describeWithPostgres("the status of a fleet", () => {
       (await statusOf(fleet, more)).companies["acme"]?.problems.map((one) => one.kind);
     expect(await kinds()).toEqual([]);
     expect(await kinds({ maxAgeMs: dayMs })).toEqual(["stale"]);
-    const engine = await JobEngine.start({ postgres: fleet.postgres, log: silentLog, role: "client" });
+    const engine = await JobEngine.start({ postgres: fleet.postgres, log: silentLog });
     await engine.schedule("acme", "15 2 * * *", "Europe/Bratislava");
     await engine.stop();
     expect(await kinds()).toEqual(["stale"]);

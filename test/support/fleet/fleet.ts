@@ -170,7 +170,7 @@ export function pausingBehind({ postgres }: Fleet, statement: number): PausingCo
 
 /** Sends a job that is due for so many seconds. */
 export async function sendJob({ postgres }: Fleet, kind: JobKind, dueSeconds = 0): Promise<void> {
-  const engine = await JobEngine.start({ postgres, log: silentLog, role: "client" });
+  const engine = await JobEngine.start({ postgres, log: silentLog });
   await engine.send(kind, "acme");
   await engine.stop();
   await postgres.query("UPDATE pgboss.job SET start_after = now() - $1::int * interval '1 second'", [

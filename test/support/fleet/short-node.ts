@@ -62,7 +62,7 @@ export async function startNode(
   const { log, records } = recordingLog();
   const dataDir = path.join(company.folder, name);
   const postgres = await openPostgres({ url, node: name, log });
-  const engine = await JobEngine.start({ postgres, log, role: "worker" });
+  const engine = await JobEngine.start({ postgres, log });
   const tables = fleetTables(postgres);
   const env = processEnv(secrets);
   const process = { clock: systemClock, random: seededRandom(3), log, version };

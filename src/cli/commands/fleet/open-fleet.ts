@@ -45,7 +45,7 @@ export async function withEngine<T>(
   postgres: Postgres,
   work: (engine: JobEngine) => Promise<T>,
 ): Promise<T> {
-  const engine = await JobEngine.start({ postgres, log, role: "client" });
+  const engine = await JobEngine.start({ postgres, log });
   try {
     return await work(engine);
   } finally {

@@ -82,8 +82,7 @@ export class WorkerProcess {
     this.postgres = postgres;
     this.fleetMetrics = createFleetMetrics({ postgres, clock });
     await waitForPostgres(wait, () => migrateFleet(postgres));
-    const of = { postgres, log, role: role === "receive" ? "client" : "worker" } as const;
-    const engine = await waitForPostgres(wait, () => JobEngine.start(of));
+    const engine = await waitForPostgres(wait, () => JobEngine.start({ postgres, log }));
     this.engine = engine;
     if (role === "receive") await this.showReceiver(wait, postgres);
     if (role !== "work") {
