@@ -14,13 +14,13 @@ import { judgeLosses } from "../postgres/tables/losses.ts";
 import { findWaitingCompanies } from "../postgres/tables/owners-table.ts";
 import { forgetRemoved } from "../postgres/tables/removed-companies.ts";
 import type { StoredMark } from "../snapshot/timeline-mark.ts";
-import type { Snapshots } from "./company-snapshots.ts";
-import { Assignments, type AssignmentsTimes } from "./assignments.ts";
+import type { Snapshots } from "../assignment/company-snapshots.ts";
+import { Assignments, type AssignmentsTimes } from "../assignment/assignments.ts";
 import type { FleetTables } from "../postgres/tables/fleet-tables.ts";
-import { InboxWatch } from "./inbox-watch.ts";
+import { InboxWatch } from "../assignment/inbox-watch.ts";
 import type { NodeLoops, RepeatedStep } from "./node-loops.ts";
 import { MirrorCache } from "./mirror-cache.ts";
-import { ReceivingTimes } from "./receiving-times.ts";
+import { ReceivingTimes } from "../assignment/receiving-times.ts";
 import { TimelineWatch } from "./timeline-watch.ts";
 
 /** What a node is made of. */

@@ -7,7 +7,7 @@ import type { Log } from "../../base/logger.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
 import type { OwnersTable } from "../postgres/tables/owners-table.ts";
 import type { SnapshotsTable } from "../postgres/tables/snapshots-table.ts";
-import { discardMirror, discardReport, isPublished } from "./local-mirror.ts";
+import { discardMirror, discardReport, isPublished } from "../assignment/local-mirror.ts";
 
 /** A mirror in the data folder that this node does not hold. */
 export interface ReleasedMirror {

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { OwnersTable } from "../../../src/fleet/postgres/tables/owners-table.ts";
-import { noteEpoch } from "../../../src/fleet/worker/local-mirror.ts";
+import { noteEpoch } from "../../../src/fleet/assignment/local-mirror.ts";
 import { MirrorCache, surplusMirrors } from "../../../src/fleet/worker/mirror-cache.ts";
 import { inboxPositionKey } from "../../../src/state/meta.ts";
 import { aFleet } from "../../support/fleet/node.ts";

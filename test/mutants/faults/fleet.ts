@@ -117,11 +117,11 @@ export const fleetFaults: readonly PlantedFault[] = [
   {
     id: "account-not-waited-for",
     invariant: "I8",
-    file: "src/fleet/worker/permits.ts",
+    file: "src/fleet/assignment/permits.ts",
     find: "        await this.untilAccount(signal);\n",
     replace: "",
     why: "two new tokens of one company are read side by side, each with a budget of its own",
-    tests: ["test/fleet/worker/permits.test.ts"],
+    tests: ["test/fleet/assignment/permits.test.ts"],
     outsideSimulation,
   },
   {
@@ -147,12 +147,12 @@ export const fleetFaults: readonly PlantedFault[] = [
   {
     id: "inbox-position-before-its-deliveries",
     invariant: "I1",
-    file: "src/fleet/worker/drain.ts",
+    file: "src/fleet/assignment/drain.ts",
     find: "  logStored(log, company, ingest.storeReceived(received, clock.nowMs(), notePosition));",
     replace:
       "  notePosition();\n  logStored(log, company, ingest.storeReceived(received, clock.nowMs(), () => undefined));",
     why: "a kill between both loses deliveries that were answered with 204",
-    tests: ["test/fleet/worker/drain.test.ts"],
+    tests: ["test/fleet/assignment/drain.test.ts"],
     outsideSimulation,
   },
   {
@@ -188,11 +188,11 @@ export const fleetFaults: readonly PlantedFault[] = [
   {
     id: "local-file-of-any-epoch-continued",
     invariant: "I2",
-    file: "src/fleet/worker/local-mirror.ts",
+    file: "src/fleet/assignment/local-mirror.ts",
     find: "return new Meta(db).get(epochKey) === epoch - 1 && !isBehind;",
     replace: "return Number(new Meta(db).get(epochKey)) < epoch && !isBehind;",
     why: "a node goes on from what it left before another one owned the company",
-    tests: ["test/fleet/worker/local-mirror.test.ts"],
+    tests: ["test/fleet/assignment/local-mirror.test.ts"],
     outsideSimulation,
   },
   {

@@ -14,7 +14,7 @@ import { restoreSnapshot } from "../../../fleet/snapshot/restore-snapshot.ts";
 import { storedMark } from "../../../fleet/snapshot/timeline-mark.ts";
 import type { FleetStore } from "../../../fleet/store/fleet-store.ts";
 import { openFleetStore, proveStore } from "../../../fleet/store/open-store.ts";
-import type { Snapshots } from "../../../fleet/worker/company-snapshots.ts";
+import type { Snapshots } from "../../../fleet/assignment/company-snapshots.ts";
 import { fleetTables, type FleetTables } from "../../../fleet/postgres/tables/fleet-tables.ts";
 import { FleetNode } from "../../../fleet/worker/fleet-node.ts";
 import type { NodeLoops } from "../../../fleet/worker/node-loops.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { reasonForRun } from "../../../src/daemon/scheduler/run-scheduler.ts";
-import { ReceivingTimes } from "../../../src/fleet/worker/receiving-times.ts";
+import { ReceivingTimes } from "../../../src/fleet/assignment/receiving-times.ts";
 import { UptimeLog } from "../../../src/state/uptime-log.ts";
 import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
 import { openShop } from "../../support/mirror/mirror.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
 import { Lease, readSentAt } from "../../../src/fleet/ownership/ownership.ts";
 import type { PermitBlock } from "../../../src/fleet/postgres/tables/budgets-table.ts";
-import { FleetPermits } from "../../../src/fleet/worker/permits.ts";
+import { FleetPermits } from "../../../src/fleet/assignment/permits.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
 import { recordingLog } from "../../support/terminal/terminal.ts";
 import { SimulatedTime } from "../../support/virtual/simulated-time.ts";

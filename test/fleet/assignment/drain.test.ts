@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { InboxTable } from "../../../src/fleet/postgres/tables/inbox-table.ts";
-import { drainInbox, followInbox, inboxPosition } from "../../../src/fleet/worker/drain.ts";
-import { InboxWatch } from "../../../src/fleet/worker/inbox-watch.ts";
+import { drainInbox, followInbox, inboxPosition } from "../../../src/fleet/assignment/drain.ts";
+import { InboxWatch } from "../../../src/fleet/assignment/inbox-watch.ts";
 import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
 import { tempFolder } from "../../support/mirror/mirror.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";

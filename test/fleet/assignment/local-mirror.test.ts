@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { mirrorFiles } from "../../../src/config/mirror-files.ts";
-import { continuesLocally, MirrorTrouble, noteEpoch } from "../../../src/fleet/worker/local-mirror.ts";
+import { continuesLocally, MirrorTrouble, noteEpoch } from "../../../src/fleet/assignment/local-mirror.ts";
 import { inboxPositionKey } from "../../../src/state/meta.ts";
 import { openHasty, tempFolder } from "../../support/mirror/mirror.ts";
 
