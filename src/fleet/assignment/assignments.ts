@@ -9,8 +9,9 @@ import type { Job, JobEngine } from "../jobs/job-engine.ts";
 import type { LeaseKeeper } from "../ownership/lease-keeper.ts";
 import type { Lease, Ownership } from "../ownership/ownership.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
-import { discardReport } from "./local-mirror.ts";
 import { Assignment, type AssignmentContext, type AssignmentEnd } from "./assignment.ts";
+import { discardReport } from "./local-mirror.ts";
+import { ReturnedJobs } from "./returned-jobs.ts";
 
 /** What the assignments of a node are made with. */
 export interface AssignmentsParts {
@@ -44,11 +45,6 @@ export interface AssignmentsTimes {
   /** Held for so long, a company does no harm to its process. */
   readonly establishedMs: number;
 }
-
-/** The longest pause after failures in a row. */
-const longestPauseMs = 30 * 60_000;
-
-type ReleasedEnd = Extract<AssignmentEnd, { readonly outcome: "released" }>;
 
 interface Counts {
   readonly claims: Record<"claimed" | "owned" | "account" | "removed" | "set_aside", number>;
@@ -87,9 +83,13 @@ export class Assignments {
   private readonly held = new Map<string, Held>();
   private readonly claiming = new Map<string, Job>();
   private readonly afterRuns: AfterRunQueue;
+  private readonly returnedJobs: ReturnedJobs;
 
   constructor(parts: AssignmentsParts) {
+    const { engine, assignment, process, times } = parts;
+    const { inbox } = assignment.tables;
     this.parts = parts;
+    this.returnedJobs = new ReturnedJobs({ engine, inbox, clock: process.clock, failedMs: times.failedMs });
     this.afterRuns = new AfterRunQueue((name, scope) => this.performAfterRun(name, scope));
   }
 
@@ -111,6 +111,11 @@ export class Assignments {
 
   all(): Assignment[] {
     return [...this.held.values()].map(({ assignment }) => assignment);
+  }
+
+  /** Is it held, or about to be? */
+  has(company: string): boolean {
+    return this.held.has(company) || this.claiming.has(company);
   }
 
   find(company: string): Assignment | null {
@@ -140,8 +145,7 @@ export class Assignments {
       present.again = job;
       return;
     }
-    if (present || this.claiming.has(company))
-      return this.logged(company, () => this.parts.engine.complete([job]));
+    if (this.has(company)) return this.logged(company, () => this.parts.engine.complete([job]));
     this.claiming.set(company, job);
     await this.logged(company, () => this.claim(job));
     this.claiming.delete(company);
@@ -194,7 +198,7 @@ export class Assignments {
       void this.follow(assignment);
     } catch (error) {
       await keeper.release(lease);
-      await engine.fail(job, messageOf(error), this.pauseMs(job));
+      await this.returnedJobs.fail(job, messageOf(error));
       throw error;
     }
   }
@@ -208,35 +212,9 @@ export class Assignments {
     this.ended = plus(this.ended, assignment);
     this.ended.ends[end.outcome]++;
     await this.parts.keeper.release(lease);
-    await this.logged(company, () => this.giveBack(end, jobs, company));
+    await this.logged(company, () => this.returnedJobs.giveBack(company, jobs, end));
     this.held.delete(company);
     if (held?.again) await this.open(held.again);
-  }
-
-  private pauseMs({ retryCount }: Job): number {
-    return Math.min(longestPauseMs, this.parts.times.failedMs * 2 ** retryCount);
-  }
-
-  /** Gives its jobs back, and leaves one for what there is still to do. */
-  private async giveBack(end: AssignmentEnd, jobs: readonly Job[], company: string): Promise<void> {
-    const { engine, times } = this.parts;
-    if (end.outcome === "failed") {
-      for (const job of jobs) await engine.fail(job, end.why, this.pauseMs(job));
-      if (jobs.length === 0) await engine.sendLater(company, times.failedMs);
-      return;
-    }
-    await engine.complete(jobs);
-    // Whoever took it over looks at it already; where Postgres was away, nobody does.
-    if (end.outcome === "lost") await engine.send("run", company);
-    else await this.leaveJobs(end, company);
-  }
-
-  private async leaveJobs({ nextWorkMs, inboxSeq }: ReleasedEnd, company: string): Promise<void> {
-    const { engine, assignment, process } = this.parts;
-    if (nextWorkMs !== null) await engine.sendLater(company, nextWorkMs - process.clock.nowMs());
-    // A delivery that came after the last look found the job of these events taken.
-    const [head] = await assignment.tables.inbox.heads([company]);
-    if (head && head.seq > inboxSeq) await engine.send("events", company);
   }
 
   /** The same connector stays: another one is another company. */
