@@ -10,8 +10,6 @@ import { LeaseKeeper } from "../ownership/lease-keeper.ts";
 import type { Ownership } from "../ownership/ownership.ts";
 import type { Postgres } from "../postgres/connection.ts";
 import type { NodeFacts } from "../postgres/tables/nodes-table.ts";
-import { judgeLosses } from "../postgres/tables/losses.ts";
-import { findWaitingCompanies } from "../postgres/tables/owners-table.ts";
 import { forgetRemoved } from "../postgres/tables/removed-companies.ts";
 import type { StoredMark } from "../snapshot/timeline-mark.ts";
 import type { Snapshots } from "../assignment/company-snapshots.ts";
@@ -21,6 +19,7 @@ import { InboxWatch } from "../assignment/inbox-watch.ts";
 import type { NodeLoops, RepeatedStep } from "./node-loops.ts";
 import { MirrorCache } from "./mirror-cache.ts";
 import { ReceivingTimes } from "../assignment/receiving-times.ts";
+import { SafetyNet } from "./safety-net.ts";
 import { TimelineWatch } from "./timeline-watch.ts";
 
 /** What a node is made of. */
@@ -87,10 +86,6 @@ const usualTimes: NodeTimes = {
   stopMs: 18_000,
 };
 
-/** Companies that the safety net looks at, at a time. */
-const netSize = 1_000;
-/** The safety net leaves a company alone for that long after its jobs were set aside: its work may end the process. */
-const setAsideMs = 600_000;
 /** Between two statements that delete rows. */
 const prunePauseMs = 100;
 /** For what comes after the last snapshot when a node stops. */
@@ -152,14 +147,16 @@ export class FleetNode {
   /** Begins to take jobs. Throws MirrorError `database` where Postgres cannot be written. */
   async start(): Promise<void> {
     const { times, parts } = this;
-    const { engine } = parts;
+    const { dataDir, tables, engine, process } = parts;
     const { signal } = this.closed;
     await this.timeline.start();
-    await parts.tables.nodes.register(this.facts());
+    await tables.nodes.register(this.facts());
     await this.receivingTimes.read();
-    const cache = this.openCache();
-    const scheduledRuns = new ScheduledRuns({ ...parts, log: parts.process.log });
-    const jittered = (ms: number) => ms * (0.75 + parts.process.random.next() / 2);
+    const isHeld = (company: string) => this.assignments.has(company);
+    const cache = new MirrorCache({ dataDir, ...tables, isHeld, ...process });
+    const net = new SafetyNet({ ...parts, ...process, isHeld, beat: () => this.beat() });
+    const scheduledRuns = new ScheduledRuns({ ...parts, log: process.log });
+    const jittered = (ms: number) => ms * (0.75 + process.random.next() / 2);
     const steps: RepeatedStep[] = [
       { what: "taking jobs", everyMs: () => this.fetchPauseMs(), step: () => this.fetch() },
       {
@@ -175,7 +172,7 @@ export class FleetNode {
         needsStore: true,
         step: () => this.timeline.mark(),
       },
-      { what: "the safety net", everyMs: () => jittered(times.netMs), step: () => this.castNet() },
+      { what: "the safety net", everyMs: () => jittered(times.netMs), step: () => net.cast() },
       { what: "sending scheduled runs", everyMs: () => times.scheduleMs, step: () => scheduledRuns.send() },
       { what: "reading configs", everyMs: () => times.configMs, step: () => this.readConfigs() },
       { what: "pruning the disk", everyMs: () => times.cacheMs, step: () => cache.prune() },
@@ -205,12 +202,6 @@ export class FleetNode {
       .remove(this.parts.node)
       .catch((error: unknown) => log.warn("the node could not sign off", { error: messageOf(error) }));
     await Promise.race([Promise.all([signedOff, ...this.tasks]), clock.sleep(signOffMs)]);
-  }
-
-  private openCache(): MirrorCache {
-    const { dataDir, tables, process } = this.parts;
-    const isHeld = (company: string) => this.assignments.find(company) !== null;
-    return new MirrorCache({ dataDir, ...tables, isHeld, ...process });
   }
 
   private facts(): NodeFacts {
@@ -243,36 +234,6 @@ export class FleetNode {
     await this.timeline.beat();
     const { draining } = await this.parts.tables.nodes.beat(this.facts());
     if (draining && !this.assignments.draining) void this.assignments.drain("the node is drained");
-  }
-
-  /** Companies that nobody looks after although there is something to do: whatever was lost, a job is sent. */
-  private async castNet(): Promise<void> {
-    const { engine, postgres } = this.parts;
-    const waiting = await findWaitingCompanies(postgres, netSize);
-    if (waiting.some(({ reason }) => reason === "suspect")) await this.judgeLosses();
-    const left = waiting.filter(({ company }) => !this.assignments.find(company));
-    const lost = left.filter(({ reason }) => reason === "owner ended").map(({ company }) => company);
-    const setAside = lost.length === 0 ? new Set<string>() : await engine.setAside(lost, setAsideMs);
-    await engine.sendAll(
-      "run",
-      lost.filter((company) => !setAside.has(company)),
-    );
-    const behind = left.filter(({ reason }) => reason === "inbox").map(({ company }) => company);
-    await engine.sendAll("events", behind);
-  }
-
-  /** Companies of nodes that died one after another are left alone for a while, unless they are too many. */
-  private async judgeLosses(): Promise<void> {
-    const { postgres, process } = this.parts;
-    // While Postgres is away nodes lose their companies and live: this one says so first.
-    await this.beat();
-    for (const { delayMs, ...facts } of await judgeLosses(postgres, () => process.random.next()))
-      process.log.error("nodes that held this company died one after another: it is left alone for a while", {
-        company: facts.company,
-        node: facts.node,
-        losses: facts.losses,
-        ms: Math.round(delayMs),
-      });
   }
 
   private async readConfigs(): Promise<void> {
