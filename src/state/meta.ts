@@ -52,9 +52,13 @@ export function readArchivePosition(db: Db): ArchivePosition | null {
 
 /**
  * Where a mirror notes how much of the fleet's inbox it holds: the number of the last delivery, written with it.
- * Never written: 0.
  */
 export const inboxPositionKey = "fleet_inbox";
+
+/** The number of the last delivery of the fleet's inbox that a mirror holds; 0: none. */
+export function inboxPosition(meta: Pick<Meta, "get">): number {
+  return Number(meta.get(inboxPositionKey) ?? 0);
+}
 
 /** Where the mirror notes of which shard of all companies the last run was one that began. */
 const shardKey = "shard";

@@ -5,6 +5,7 @@ import type { SharedParts } from "../../daemon/company-runtime.ts";
 import { CompanySupervisor } from "../../daemon/company-supervisor.ts";
 import type { CompanySettings, DaemonContext } from "../../daemon/daemon-context.ts";
 import type { AfterRunQueue, AfterRunScope } from "../../daemon/runs/after-run-queue.ts";
+import { inboxPosition } from "../../state/meta.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import { UptimeLog, type Span } from "../../state/uptime-log.ts";
 import type { Job } from "../jobs/job-engine.ts";
@@ -13,7 +14,7 @@ import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import type { Timeline } from "../postgres/tables/timeline-table.ts";
 import type { FleetTables } from "../postgres/tables/fleet-tables.ts";
 import { CompanySnapshots, type Snapshots } from "./company-snapshots.ts";
-import { followInbox, inboxPosition } from "./drain.ts";
+import { InboxFollower } from "./drain.ts";
 import type { InboxWatch } from "./inbox-watch.ts";
 import {
   abandonMirror,
@@ -72,8 +73,6 @@ export type AssignmentEnd =
   | { readonly outcome: "lost"; readonly why: string }
   | { readonly outcome: "failed"; readonly why: string };
 
-type OpenedCompany = NonNullable<CompanySupervisor["opened"]>;
-
 /** How often an assignment looks whether something is to be done. */
 const lookEveryMs = 1_000;
 /** How long requests in flight may take when a company is released, and its last snapshot afterwards. */
@@ -104,8 +103,7 @@ export class Assignment {
   document: string;
   private readonly account: NotedAccount;
   private readonly receivedSpans: () => readonly Span[];
-  /** What follows the inbox, and the opened mirror that it fills. */
-  private following: { readonly opened: OpenedCompany; readonly end: AbortController } | null = null;
+  private readonly inbox: InboxFollower;
   private readonly trouble: MirrorTrouble;
   /** Monotonic. */
   private idleSinceMs: number | null = null;
@@ -147,6 +145,11 @@ export class Assignment {
       clock,
       log,
     });
+    const { company } = this;
+    const { inbox } = tables;
+    const { turns } = shared;
+    const { inboxWatch: watch } = context;
+    this.inbox = new InboxFollower({ company, inbox, turns, clock, log, watch, lost: lease.lost });
     this.timeline = context.timeline.current;
     const { setBackToMs, startedMs } = this.timeline;
     // What was received before may be lost with what the backup lacks.
@@ -191,7 +194,7 @@ export class Assignment {
         ? context.daemon.clock.nowMs() + context.rivalMs
         : supervisor.nextWorkMs();
       const inboxSeq = supervisor.opened ? inboxPosition(supervisor.opened.mirror.meta) : 0;
-      this.following?.end.abort();
+      this.inbox.stop();
       await supervisor.stop(this.account.hasRival ? 0 : finishMs);
       const isPublished = await this.snapshots.publish("last");
       if (!lease.isHeld()) return this.lost();
@@ -199,7 +202,7 @@ export class Assignment {
       const nextMs = isPublished ? nextWorkMs : context.daemon.clock.nowMs();
       return { outcome: "released", nextWorkMs: nextMs, inboxSeq };
     } catch (error) {
-      this.following?.end.abort();
+      this.inbox.stop();
       await supervisor.stop(0);
       if (!lease.isHeld()) return this.lost();
       log.error(messageOf(error), hintOf(error));
@@ -247,7 +250,7 @@ export class Assignment {
       const { opened } = this.supervisor;
       if (this.trouble.lasts(this.supervisor.problem, clock.monotonicMs())) await this.giveUpMirror();
       if (!opened) continue;
-      this.followInbox(opened);
+      this.inbox.follow(opened);
       await this.account.isNoted();
       await this.snapshots.publishIfDue(this.supervisor.counters.lastRun);
       if (await this.isIdle()) this.release("there is nothing to do");
@@ -259,27 +262,6 @@ export class Assignment {
     const why = this.supervisor.problem ?? "";
     await this.supervisor.stop(0);
     return abandonMirror(this.files, why);
-  }
-
-  /** Fills the mirror from the fleet's inbox, as long as it is open. */
-  private followInbox(opened: OpenedCompany): void {
-    if (this.following?.opened === opened) return;
-    this.following?.end.abort();
-    const end = new AbortController();
-    this.following = { opened, end };
-    const { company, context, log, lease } = this;
-    const { clock } = context.daemon;
-    const closed = AbortSignal.any([end.signal, lease.lost]);
-    const { mirror, ingest } = opened;
-    const { turns } = context.shared;
-    const of = { company, inbox: context.tables.inbox, mirror, ingest, turns };
-    const parts = { ...of, clock, log, closed };
-    followInbox(parts, context.inboxWatch).catch((error: unknown) => {
-      // Where its mirror was closed, the next one is followed.
-      if (this.following?.end === end) this.following = null;
-      if (!closed.aborted && opened.mirror.db.open)
-        log.warn("the inbox is not read now", { error: messageOf(error) });
-    });
   }
 
   /** Nothing was under way for a while, nothing is due soon, and the mirror is published. */

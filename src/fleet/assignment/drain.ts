@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { Clock } from "../../base/clock.ts";
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
-import { inboxPositionKey, type Meta } from "../../state/meta.ts";
+import { inboxPosition, inboxPositionKey } from "../../state/meta.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import type { LoopTurns } from "../../store/loop-turns.ts";
 import { readStored } from "../../webhook/ingest/delivery.ts";
@@ -28,11 +28,6 @@ export interface DrainParts {
 /** Deliveries of one transaction: some milliseconds of work. */
 const mostAtOnce = 200;
 const retryMs = 2_000;
-
-/** The number of the last delivery of the fleet's inbox that a mirror holds; 0: none. */
-export function inboxPosition(meta: Pick<Meta, "get">): number {
-  return Number(meta.get(inboxPositionKey) ?? 0);
-}
 
 /**
  * Drains a company's inbox into its mirror until `closed`: now, and whenever something new came. Waits while Postgres or
@@ -60,6 +55,50 @@ export async function followInbox(parts: DrainParts, watch: Pick<InboxWatch, "mo
       hasFailed = true;
       await clock.sleep(retryMs, closed);
     }
+  }
+}
+
+/** What the inbox of a company is followed with. */
+export interface InboxFollowerParts extends Omit<DrainParts, "mirror" | "ingest" | "closed"> {
+  readonly watch: Pick<InboxWatch, "moved">;
+  /** Aborts when the company is lost. */
+  readonly lost: AbortSignal;
+}
+
+/** A mirror that is open. */
+interface OpenedMirror {
+  readonly mirror: Pick<Mirror, "meta" | "db">;
+  readonly ingest: DrainParts["ingest"];
+}
+
+/** Fills the mirror of a company from the fleet's inbox, as long as it is open: a mirror can be closed and opened again. */
+export class InboxFollower {
+  private readonly parts: InboxFollowerParts;
+  private following: { readonly opened: OpenedMirror; readonly end: AbortController } | null = null;
+
+  constructor(parts: InboxFollowerParts) {
+    this.parts = parts;
+  }
+
+  /** Does nothing where this mirror is followed already. */
+  follow(opened: OpenedMirror): void {
+    if (this.following?.opened === opened) return;
+    this.stop();
+    const end = new AbortController();
+    this.following = { opened, end };
+    const { watch, lost, ...parts } = this.parts;
+    const closed = AbortSignal.any([end.signal, lost]);
+    const { mirror, ingest } = opened;
+    followInbox({ ...parts, mirror, ingest, closed }, watch).catch((error: unknown) => {
+      // Where its mirror was closed, the next one is followed.
+      if (this.following?.end === end) this.following = null;
+      if (!closed.aborted && mirror.db.open)
+        parts.log.warn("the inbox is not read now", { error: messageOf(error) });
+    });
+  }
+
+  stop(): void {
+    this.following?.end.abort();
   }
 }
 

@@ -1,4 +1,4 @@
-import { inboxPositionKey, Meta } from "../../state/meta.ts";
+import { inboxPosition, Meta } from "../../state/meta.ts";
 import { Runs } from "../../state/runs.ts";
 import { Changes } from "../../store/apply/change-reader.ts";
 import type { Db } from "../../store/database.ts";
@@ -32,7 +32,7 @@ export function readMirrorPosition(db: Db): MirrorPosition {
   const run = new Runs(db).lastEnded();
   return {
     seq: new Changes(db).lastSeq(),
-    inboxSeq: Number(new Meta(db).get(inboxPositionKey) ?? 0),
+    inboxSeq: inboxPosition(new Meta(db)),
     failedStart: failedStartOf(db)?.outcome ?? null,
     lastRun: run && { id: run.id, outcome: run.outcome, finished_at: run.finishedAt },
   };

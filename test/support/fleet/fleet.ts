@@ -1,15 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { silentLog } from "../../../src/base/logger.ts";
 import { JobEngine, type JobKind } from "../../../src/fleet/jobs/job-engine.ts";
-import { BudgetsTable } from "../../../src/fleet/postgres/tables/budgets-table.ts";
-import { CompaniesTable } from "../../../src/fleet/postgres/tables/companies-table.ts";
 import type { Postgres, Sql } from "../../../src/fleet/postgres/connection.ts";
-import { InboxTable, type InboxDelivery } from "../../../src/fleet/postgres/tables/inbox-table.ts";
-import { NodesTable } from "../../../src/fleet/postgres/tables/nodes-table.ts";
-import { OwnersTable, type Owner } from "../../../src/fleet/postgres/tables/owners-table.ts";
-import { ReceivingTable } from "../../../src/fleet/postgres/tables/receiving-table.ts";
-import { ReportsTable } from "../../../src/fleet/postgres/tables/reports-table.ts";
-import { SnapshotsTable, type ChangeRow } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
+import { fleetTables, type FleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
+import type { InboxDelivery } from "../../../src/fleet/postgres/tables/inbox-table.ts";
+import type { Owner } from "../../../src/fleet/postgres/tables/owners-table.ts";
+import type { ChangeRow } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
 import type { PostgresServer } from "../postgres/server.ts";
 import { connectNode, freshDatabase, ownServer } from "../postgres/databases.ts";
@@ -18,19 +14,11 @@ import { connectNode, freshDatabase, ownServer } from "../postgres/databases.ts"
 export const ttlMs = 60_000;
 
 /** What a fleet shares, in a database of its own. */
-export interface Fleet {
+export interface Fleet extends FleetTables {
   readonly url: string;
   /** Null: it is shared with other tests. */
   readonly server: PostgresServer | null;
   readonly postgres: Postgres;
-  readonly companies: CompaniesTable;
-  readonly owners: OwnersTable;
-  readonly nodes: NodesTable;
-  readonly receiving: ReceivingTable;
-  readonly inbox: InboxTable;
-  readonly snapshots: SnapshotsTable;
-  readonly budgets: BudgetsTable;
-  readonly reports: ReportsTable;
   /** Adds companies with an empty config. */
   add(...companies: string[]): Promise<void>;
   /** Adds the company, if need be, and claims it, which must succeed. */
@@ -55,20 +43,13 @@ export async function openFleet(options: { readonly server?: "own, durable" } = 
   const url = server ? server.url("postgres") : await freshDatabase();
   const postgres = await connectNode(url);
   if (server) await migrateFleet(postgres);
-  const companies = new CompaniesTable(postgres);
-  const owners = new OwnersTable(postgres);
+  const tables = fleetTables(postgres);
+  const { companies, owners } = tables;
   return {
+    ...tables,
     url,
     server,
     postgres,
-    companies,
-    owners,
-    nodes: new NodesTable(postgres),
-    receiving: new ReceivingTable(postgres),
-    inbox: new InboxTable(postgres),
-    snapshots: new SnapshotsTable(postgres),
-    budgets: new BudgetsTable(postgres),
-    reports: new ReportsTable(postgres),
     add: async (...names) => {
       for (const name of names) await companies.put(name, {});
     },
@@ -107,9 +88,7 @@ async function openSingle(url: string): Promise<SingleConnection> {
   const counts = new Map<string, Awaited<ReturnType<typeof count>>>();
   for (const table of ["owners", "inbox_heads", "budgets"]) counts.set(table, await count(table));
   return {
-    owners: new OwnersTable(postgres),
-    inbox: new InboxTable(postgres),
-    budgets: new BudgetsTable(postgres),
+    ...fleetTables(postgres),
     updatesThatWroteIndexes: async (table) => {
       const now = await count(table);
       const before = counts.get(table) ?? { updates: 0, indexed: 0 };
