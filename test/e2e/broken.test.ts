@@ -124,7 +124,7 @@ describe("a redirect elsewhere", () => {
   // Fault: secrets | a redirect to another origin | a proxy, for a list | not followed: nothing arrives there, and no message has the token (I9)
   test("is not followed: the token never arrives there (I9)", async () => {
     const company = await aCompany();
-    const elsewhere = await startProxy(company.sandbox.url);
+    const elsewhere = await startProxy(company.sandbox);
     company.proxy.obstruct(({ path, target }) =>
       path === "/suppliers"
         ? { status: 302, headers: { location: elsewhere.baseUrl + target }, body: Buffer.alloc(0) }

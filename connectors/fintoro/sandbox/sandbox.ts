@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { systemClock } from "../../../src/base/clock.ts";
 import { MirrorError } from "../../../src/base/errors.ts";
 import { systemRandom } from "../../../src/base/random.ts";
@@ -79,6 +80,8 @@ export async function startSandbox(options: SandboxOptions = {}) {
     /** The last 20,000 requests, oldest first. */
     requests: () => service.requests.list(),
     control,
+    /** Answers a request that another server of this process received, as if it had come here. */
+    answer: (request: IncomingMessage, response: ServerResponse) => service.answer(request, response),
     close: () => {
       closing.abort();
       for (const { sender } of companies) sender.close();

@@ -45,7 +45,7 @@ export async function openCompany(
   options: SandboxOptions = {},
 ): Promise<Company & { close(): Promise<void> }> {
   const sandbox = await startSandbox({ today: testDay, limit: 1_000_000, records: 20, ...options });
-  const proxy = await startProxy(sandbox.url);
+  const proxy = await startProxy(sandbox);
   const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-e2e-"));
   return {
     sandbox,

@@ -71,12 +71,9 @@ export class Service {
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
-    this.#server = createServer({ keepAlive: true, noDelay: true }, (request, response) => {
-      this.#serve(request, response).catch((cause: unknown) => {
-        if (!response.destroyed) parts.failures.push(cause);
-        response.destroy();
-      });
-    });
+    this.#server = createServer({ keepAlive: true, noDelay: true }, (request, response) =>
+      this.answer(request, response),
+    );
     this.#server.keepAliveTimeout = keepAliveMs;
   }
 
@@ -87,6 +84,14 @@ export class Service {
       this.#server.listen(port, "127.0.0.1", resolve);
     });
     return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Answers a request, also one that another server of this process received. */
+  answer(request: IncomingMessage, response: ServerResponse): void {
+    this.#serve(request, response).catch((cause: unknown) => {
+      if (!response.destroyed) this.#parts.failures.push(cause);
+      response.destroy();
+    });
   }
 
   /** Ends at once; connections that hang are closed. */
