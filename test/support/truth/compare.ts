@@ -1,8 +1,15 @@
 import Database from "better-sqlite3";
-import { expectedRow, type Cells, type TrueRecord, type Truth } from "./truth.ts";
+import { expectedRow, type Cells, type ExpectedRow, type TrueRecord, type Truth } from "./truth.ts";
 
 export type Db = Database.Database;
 type Row = Record<string, string | number | null>;
+
+/** Of the view `_raw`. */
+interface RawText {
+  readonly resource: string;
+  readonly id: number;
+  readonly json: string;
+}
 
 /** Opens the mirror as any program would: plain SQL, nothing of ours. */
 export function look<T>(file: string, use: (db: Db) => T): T {
@@ -17,26 +24,32 @@ export function look<T>(file: string, use: (db: Db) => T): T {
 /** What is not as the service has it; at most some of it. */
 export function differences(db: Db, truth: Truth, tables: readonly string[] = [...truth.keys()]): string[] {
   const found: string[] = [];
+  const raw = rawTexts(db);
   for (const table of tables) {
-    found.push(...tableDifferences(db, table, truth.get(table) ?? new Map()));
+    found.push(...tableDifferences(db, table, truth.get(table) ?? new Map(), raw.get(table)));
     if (found.length > 20) return [...found.slice(0, 20), "..."];
   }
   return found;
 }
 
 /** All that is not as the service has it in one table. */
-export function tableDifferences(db: Db, table: string, records: ReadonlyMap<string, TrueRecord>): string[] {
+export function tableDifferences(
+  db: Db,
+  table: string,
+  records: ReadonlyMap<string, TrueRecord>,
+  raw: ReadonlyMap<string, string> = rawTexts(db).get(table) ?? new Map<string, string>(),
+): string[] {
   const live = rowsById(db.prepare(`SELECT * FROM "${table}" WHERE _deleted_at IS NULL`).all() as Row[]);
-  const raw = rawTexts(db, table);
   const extra = [...live.keys()]
     .filter((id) => !records.has(id))
     .map((id) => `${table} ${id}: not in the service`);
-  const children = childrenOf(db, table, records);
-  const differing = [...records].flatMap(([id, record]) => {
+  const rows = new Map(Array.from(records, ([id, { json }]) => [id, expectedRow(table, json)]));
+  const children = childrenOf(db, [...rows.values()]);
+  const differing = [...rows].flatMap(([id, { cells }]) => {
     const row = live.get(id);
     if (!row) return [`${table} ${id}: missing`];
-    const wrong = rowDifferences(row, expectedRow(table, record.json).cells);
-    if (raw.get(id) !== record.text) wrong.push("_raw differs");
+    const wrong = rowDifferences(row, cells);
+    if (raw.get(id) !== records.get(id)?.text) wrong.push("_raw differs");
     return wrong.map((what) => `${table} ${id}: ${what}`);
   });
   return [...extra, ...differing, ...children];
@@ -46,12 +59,16 @@ function rowsById(rows: readonly Row[]): Map<string, Row> {
   return new Map(rows.map((row) => [String(row["id"]), row]));
 }
 
-function rawTexts(db: Db, table: string): Map<string, string> {
-  const rows = db.prepare("SELECT id, json FROM _raw WHERE resource = ?").all(table) as {
-    id: number;
-    json: string;
-  }[];
-  return new Map(rows.map(({ id, json }) => [String(id), json]));
+/** By resource and id. Read at once: the view has a part for each resource, and SQLite compiles all of them each time. */
+function rawTexts(db: Db): Map<string, Map<string, string>> {
+  const rows = db.prepare("SELECT resource, id, json FROM _raw").all() as RawText[];
+  const byResource = Map.groupBy(rows, ({ resource }) => resource);
+  return new Map(
+    Array.from(byResource, ([resource, texts]) => [
+      resource,
+      new Map(texts.map(({ id, json }) => [String(id), json])),
+    ]),
+  );
 }
 
 /** Both ways: what the row should hold, and that it holds nothing besides. */
@@ -75,10 +92,10 @@ function hasPrefix(row: Row, name: string): boolean {
   return Object.keys(row).some((column) => column.startsWith(`${name}_`));
 }
 
-function childrenOf(db: Db, table: string, records: ReadonlyMap<string, TrueRecord>): string[] {
+function childrenOf(db: Db, records: readonly ExpectedRow[]): string[] {
   const expected = new Map<string, Cells[]>();
-  for (const [, { json }] of records) {
-    for (const [child, rows] of expectedRow(table, json).children) {
+  for (const { children } of records) {
+    for (const [child, rows] of children) {
       const all = expected.get(child);
       if (all) all.push(...rows);
       else expected.set(child, [...rows]);
@@ -204,11 +221,7 @@ export function provisionalMistakes(file: string, tables: readonly string[]): st
 }
 
 function notLive(db: Db, replayed: ReadonlyMap<string, string>): string[] {
-  const rows = db.prepare("SELECT resource, id, json FROM _raw").all() as {
-    resource: string;
-    id: number;
-    json: string;
-  }[];
+  const rows = db.prepare("SELECT resource, id, json FROM _raw").all() as RawText[];
   const tables = [...new Set(rows.map(({ resource }) => resource))];
   const gone = new Set(
     tables.flatMap((table) =>

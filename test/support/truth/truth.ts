@@ -249,8 +249,12 @@ function scalarCell(key: string, value: string | number | boolean | null): strin
   return isLocalStamp ? value.replace(" ", "T") : value;
 }
 
+const snakes = new Map<string, string>();
+
 function snake(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const known = snakes.get(name) ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  snakes.set(name, known);
+  return known;
 }
 
 /** The last of a table: `/orders/17` for `lastOf(truth, "orders")`. */

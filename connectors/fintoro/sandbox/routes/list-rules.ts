@@ -105,6 +105,16 @@ export interface PageSize {
   readonly usual: number;
 }
 
+const newPageQuery = (most: number) => z.object({ perPage: queryInt(1, most), page: queryInt(1) });
+const pageQueries = new Map<number, ReturnType<typeof newPageQuery>>();
+
+/** Made once for each size: that costs more than the page. */
+function pageQuery(most: number) {
+  const query = pageQueries.get(most) ?? newPageQuery(most);
+  pageQueries.set(most, query);
+  return query;
+}
+
 /** One page of items that are already filtered and sorted; `path` is the list's own. */
 export function onePage<T>(
   call: Call,
@@ -113,8 +123,7 @@ export function onePage<T>(
   size: PageSize,
   view: (item: T) => JsonObject,
 ): Answer {
-  const schema = z.object({ perPage: queryInt(1, size.most), page: queryInt(1) });
-  const { perPage = size.usual, page = 1 } = parse(schema, call.query);
+  const { perPage = size.usual, page = 1 } = parse(pageQuery(size.most), call.query);
   const shown = items.slice((page - 1) * perPage, page * perPage);
   const url = `${call.company.settings.publicOrigin}${basePath}${path}`;
   return list(shown.map(view), paginatorOf(url, page, perPage, items.length, shown.length));
