@@ -1,11 +1,11 @@
 import { copyFileSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { root, runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { blocks, docs } from "../support/docs/docs.ts";
 import { runPage } from "../support/docs/page.ts";
+import { memoryFolder } from "../support/memory-folder.ts";
 
 let sandbox: Sandbox;
 /** A config and a mirror that is complete: where every page but the first ones begins. */
@@ -13,7 +13,7 @@ let begun: string;
 
 beforeAll(async () => {
   sandbox = await startSandbox({ limit: 100_000, records: 15 });
-  begun = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-"));
+  begun = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-"));
   writeFileSync(path.join(begun, "config.yaml"), configOf(["acme"]));
   const { code, stderr } = await runCommand(["sync"], { cwd: begun, env: { FINTORO_TOKEN: sandbox.token } });
   expect(stderr && code).toBe(0);

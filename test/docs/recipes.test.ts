@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { DuckDBInstance, type DuckDBConnection, type Json } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -8,6 +7,7 @@ import { duckShellQueries, sqlFor } from "../support/docs/docs.ts";
 import { exportOf } from "../support/export/export.ts";
 import { publishedCompany, type PublishedCompany } from "../support/export/published.ts";
 import { putAs, remove } from "../support/mirror/store.ts";
+import { memoryFolder } from "../support/memory-folder.ts";
 
 type Answer = readonly (readonly (string | null)[])[];
 
@@ -17,7 +17,7 @@ let folder: string;
 let next = 0;
 
 beforeAll(async () => {
-  folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-"));
+  folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-"));
   company = await publishedCompany({ records: "small" });
   report = openDatabase(company.file, { readonly: true });
   const views = ["v_client_balance", "v_revenue_by_month"];

@@ -6,7 +6,7 @@ import { fakturoid } from "../../connectors/fakturoid/fakturoid.ts";
 import { isSecret, readDelivery, readHead, readStored } from "../../src/webhook/ingest/delivery.ts";
 import { createEventEvaluator } from "../../src/webhook/ingest/follow-ups.ts";
 import { look } from "../support/truth/compare.ts";
-import { memoryFolder } from "../support/company/open-company.ts";
+import { memoryFolder } from "../support/memory-folder.ts";
 import { endServe, portToKeep, startServe } from "../support/program/serve-process.ts";
 
 const secret = "a-long-random-text-0123456789";

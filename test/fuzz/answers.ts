@@ -6,7 +6,8 @@ import * as fc from "fast-check";
 import { differences, look, rowDifferences, type Db } from "../support/truth/compare.ts";
 import { nativeIdOf } from "../support/json/json.ts";
 import { localDamage } from "../support/mirror/local-check.ts";
-import { memoryFolder, openCompany, sync, type Company } from "../support/company/open-company.ts";
+import { openCompany, sync, type Company } from "../support/company/open-company.ts";
+import { memoryFolder } from "../support/memory-folder.ts";
 import { jsonReply, rewritten, type Obstacle, type Reply } from "../support/company/proxy.ts";
 import {
   expectedRow,

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import * as fc from "fast-check";
 import { parquetReadObjects } from "hyparquet";
@@ -15,6 +14,7 @@ import { manifestOf } from "../support/mirror/mirror.ts";
 import { putAs } from "../support/mirror/store.ts";
 import { fuzzTarget } from "./fuzz-target.ts";
 import { sample, samples, sampleTable, type Sample } from "./sample-table.ts";
+import { memoryFolder } from "../support/memory-folder.ts";
 
 /** A new mirror with these records, exported; gone after the check. */
 async function withExport(
@@ -23,7 +23,7 @@ async function withExport(
   copies: number,
   check: (file: string) => Promise<void>,
 ): Promise<void> {
-  const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-"));
+  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-"));
   const manifest = manifestOf([samples]);
   const mirror = await openMirror(path.join(folder, "shop.db"), manifest);
   try {

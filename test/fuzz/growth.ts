@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import * as fc from "fast-check";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
@@ -11,6 +10,7 @@ import { publish } from "../support/export/published.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
 import { allChanges, liveRecords, putAs, remove, replay, row, rows } from "../support/mirror/store.ts";
 import { fuzzTarget } from "./fuzz-target.ts";
+import { memoryFolder } from "../support/memory-folder.ts";
 
 const key = fc.oneof(
   fc.constantFrom(
@@ -252,7 +252,7 @@ const columns = fuzzTarget("growth/columns", {
   runs: 6,
   input: fc.array(step, { minLength: 1, maxLength: 14, size: "max" }),
   open: () => async (steps) => {
-    const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-"));
+    const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-"));
     const growing = new GrowingMirror(folder);
     try {
       for (const one of steps) await growing.apply(one);

@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as fc from "fast-check";
@@ -17,6 +16,7 @@ import { startServer } from "../../src/webhook/server/server.ts";
 import { eventText, keyringOf, post, secret, shopWithEvents, wire } from "../support/webhook/webhook.ts";
 import { fuzzTarget, type AtEnd } from "./fuzz-target.ts";
 import { bytesOf, connectionPlan, type ConnectionPlan } from "./request-bytes.ts";
+import { memoryFolder } from "../support/memory-folder.ts";
 
 const limits = { bodyBytes: 3_000, bodyDeadlineMs: 150, headerDeadlineMs: 150, keepAliveMs: 100 };
 /** No connection is open so long after the sender's last byte, whatever it does. */
@@ -33,7 +33,7 @@ interface OpenReceiver {
 }
 
 async function openReceiver(atEnd: AtEnd): Promise<OpenReceiver> {
-  const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-"));
+  const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-"));
   atEnd(() => rmSync(folder, { recursive: true, force: true }));
   const manifest = shopWithEvents();
   const mirror = await openMirror(path.join(folder, "shop.db"), manifest);

@@ -5,7 +5,7 @@ import { startSandbox } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
 import { silentLog } from "../../../src/base/logger.ts";
-import { memoryFolder } from "../../support/company/open-company.ts";
+import { memoryFolder } from "../../support/memory-folder.ts";
 import { processFacts } from "../../support/company/many-companies.ts";
 import { startPostgres } from "../../support/postgres/server.ts";
 import { endServe, startProgram, type Process } from "../../support/program/serve-process.ts";

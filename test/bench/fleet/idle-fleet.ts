@@ -3,7 +3,7 @@ import path from "node:path";
 import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
-import { memoryFolder } from "../../support/company/open-company.ts";
+import { memoryFolder } from "../../support/memory-folder.ts";
 import { startPostgres, type PostgresServer } from "../../support/postgres/server.ts";
 import { startProgram, type Process } from "../../support/program/serve-process.ts";
 import { countingSettings } from "./statement-count.ts";

@@ -1,7 +1,6 @@
 import path from "node:path";
 import { beforeAll, afterAll, describe, expect, test } from "vitest";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { startSandbox } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { runCommand } from "../../support/program/cli.ts";
@@ -18,6 +17,7 @@ import { fileRows } from "./file-rows.ts";
 import { mirrorRows } from "./mirror-rows.ts";
 import { serviceRows } from "./service-rows.ts";
 import { webhookRows } from "./webhook-rows.ts";
+import { memoryFolder } from "../../support/memory-folder.ts";
 
 /** Of the smallest terminal that we count with, and as much of it as an error may take. */
 const columns = 80;
@@ -36,7 +36,7 @@ let stock: ErrorStock;
 
 beforeAll(async () => {
   const sandbox = await startSandbox({ limit: 100_000, records: 20, today: "2026-11-20" });
-  const cwd = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-errors-"));
+  const cwd = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-errors-"));
   writeFileSync(path.join(cwd, "config.yaml"), configOf(sandbox.url));
   const { code } = await runCommand(["sync", "-q"], {
     cwd,

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { endOf, type Ended } from "../../support/program/cli.ts";
-import { memoryFolder } from "../../support/company/open-company.ts";
+import { memoryFolder } from "../../support/memory-folder.ts";
 import { processEnv } from "../../support/program/process-env.ts";
 
 const preload = new URL("../../support/crash/points.ts", import.meta.url).href;

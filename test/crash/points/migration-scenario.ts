@@ -6,7 +6,8 @@ import { appliedMigrations, migrations } from "../../../src/store/migrations/mig
 import { inbox } from "../../../src/store/migrations/0002-inbox.ts";
 import { endOf } from "../../support/program/cli.ts";
 import { look } from "../../support/truth/compare.ts";
-import { memoryFolder, openCompany, sync } from "../../support/company/open-company.ts";
+import { openCompany, sync } from "../../support/company/open-company.ts";
+import { memoryFolder } from "../../support/memory-folder.ts";
 import { startToDie, type CrashScenario } from "./crash-scenario.ts";
 import { companyIn, inconsistencies, inequalities } from "./sync-scenario.ts";
 

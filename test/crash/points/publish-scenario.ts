@@ -6,7 +6,7 @@ import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import { openDatabase } from "../../../src/store/database.ts";
 import { endOf } from "../../support/program/cli.ts";
 import { dump } from "../../support/truth/compare.ts";
-import { memoryFolder } from "../../support/company/open-company.ts";
+import { memoryFolder } from "../../support/memory-folder.ts";
 import { put } from "../../support/mirror/store.ts";
 import { differingNames, filesBelow, runAgain, startToDie, type CrashScenario } from "./crash-scenario.ts";
 

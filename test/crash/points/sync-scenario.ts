@@ -5,7 +5,8 @@ import { differences, falseTombstones, look, unreplayable } from "../../support/
 import { endOf } from "../../support/program/cli.ts";
 import { writeConfig } from "../../support/crash/crash.ts";
 import { localDamage } from "../../support/mirror/local-check.ts";
-import { memoryFolder, openCompany, sync, type Company } from "../../support/company/open-company.ts";
+import { openCompany, sync, type Company } from "../../support/company/open-company.ts";
+import { memoryFolder } from "../../support/memory-folder.ts";
 import { mutate, seededChoice } from "../../support/company/scenario.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { truthOf } from "../../support/truth/truth.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { startSandbox, type Sandbox } from "../../../connectors/fintoro/sandbox/sandbox.ts";
-import { memoryFolder } from "../../support/company/open-company.ts";
+import { memoryFolder } from "../../support/memory-folder.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { startProgram } from "../../support/program/serve-process.ts";
 import { startBalancer, type Balancer } from "./balancer.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { startSandbox, type Sandbox } from "../../../connectors/fintoro/sandbox/sandbox.ts";
-import { memoryFolder } from "./open-company.ts";
+import { memoryFolder } from "../memory-folder.ts";
 import { portToKeep } from "../program/serve-process.ts";
 
 /** Many companies of one sandbox, and a config for one process that serves them all. */

@@ -14,7 +14,8 @@ import { openMirror } from "../../../src/state/mirror.ts";
 import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
 import { Tally } from "../../../src/sync/context/tally.ts";
 import { load } from "../connector/config.ts";
-import { loggingTo, memoryFolder } from "./open-company.ts";
+import { loggingTo } from "./open-company.ts";
+import { memoryFolder } from "../memory-folder.ts";
 import { seededRandom } from "../seeded-random.ts";
 
 const dayMs = 24 * 3_600_000;

@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync, rmSync } from "node:fs";
 import path from "node:path";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import type { Fault } from "../../../connectors/fintoro/sandbox/faults/service-fault.ts";
@@ -7,6 +6,7 @@ import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox
 import { startSandbox, type Sandbox } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import type { Log } from "../../../src/base/logger.ts";
+import { memoryFolder } from "../memory-folder.ts";
 import { seededRandom } from "../seeded-random.ts";
 import type { Transport } from "../../../src/connector/transport.ts";
 import { createRateLimiter } from "../../../src/rate-limit/rate-limiter.ts";
@@ -64,11 +64,6 @@ export async function openCompany(
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** Where a file costs no disk: a process that dies loses nothing there either. */
-export function memoryFolder(): string {
-  return existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 }
 
 export interface SyncOptions extends Partial<Omit<RunOptions, "resources">> {

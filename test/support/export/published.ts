@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
@@ -16,6 +15,7 @@ import { testDay } from "../sandbox/sandbox.ts";
 import { putAs, remove } from "../mirror/store.ts";
 import { truthOf, type Truth } from "../truth/truth.ts";
 import type { Dict, Records, Row } from "./recount.ts";
+import { memoryFolder } from "../memory-folder.ts";
 
 /** A mirror of what the sandbox has, filled without requests. */
 async function mirrorOf(sandbox: Sandbox, folder: string): Promise<Mirror> {
@@ -41,7 +41,7 @@ export async function publishedCompany(
   options: SandboxOptions,
   goneOf: (truth: Truth) => Readonly<Record<string, readonly string[]>> = () => ({}),
 ): Promise<PublishedCompany> {
-  const folder = mkdtempSync(join(tmpdir(), "fintoro-mirror-"));
+  const folder = mkdtempSync(join(memoryFolder(), "fintoro-mirror-"));
   const sandbox = await startSandbox({ today: testDay, limit: 100_000, ...options });
   const mirror = await mirrorOf(sandbox, folder);
   const truth = truthOf(sandbox);

@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { defineResource } from "../../../src/connector/resource.ts";
@@ -8,6 +7,7 @@ import type { Resource } from "../../../src/connector/resource.ts";
 import * as schema from "../../../src/connector/record-schema.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import type { StoreNotices } from "../../../src/store/apply/table-context.ts";
+import { memoryFolder } from "../memory-folder.ts";
 
 const {
   boolean,
@@ -172,7 +172,7 @@ export function manifestOf(list: readonly Resource[] = Object.values(resources))
 
 /** A folder of this test alone; it goes with the test. */
 export function tempFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "fintoro-mirror-"));
+  const folder = mkdtempSync(join(memoryFolder(), "fintoro-mirror-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

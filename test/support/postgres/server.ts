@@ -9,7 +9,6 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  statfsSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -18,6 +17,7 @@ import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Client } from "pg";
+import { memoryFolder } from "../memory-folder.ts";
 import { portToKeep } from "../program/serve-process.ts";
 
 /** A real Postgres on loopback with a data directory of its own; its superuser `postgres` has no password. */
@@ -109,19 +109,11 @@ export async function startPostgres({
 }: ServerOptions = {}): Promise<PostgresServer> {
   const programs = await findPostgres();
   if (programs === null) throw new Error("there is no Postgres on this machine");
-  const folder = mkdtempSync(path.join(durable ? os.tmpdir() : quickFolder(), "postgres-"));
+  const folder = mkdtempSync(path.join(durable ? os.tmpdir() : memoryFolder(), "postgres-"));
   spawnSync("cp", ["-a", templateOf(programs), path.join(folder, "data")]);
   const server = new OwnServer(programs, folder, await portToKeep(), durable ? more : [...careless, ...more]);
   await server.start();
   return server;
-}
-
-/** In memory, where there is room: on a busy disk a new database takes half a second. */
-function quickFolder(): string {
-  const memory = "/dev/shm";
-  if (!existsSync(memory)) return os.tmpdir();
-  const { bavail, bsize } = statfsSync(memory);
-  return bavail * bsize > 2e9 ? memory : os.tmpdir();
 }
 
 /** An initialized data directory to be copied: making it takes a second. */

@@ -20,7 +20,7 @@ import { EventWorker } from "../../../src/sync/event-worker/event-worker.ts";
 import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../../src/webhook/keys/keyring.ts";
 import { deliveryOf, eventOf } from "../mirror/event-worker.ts";
-import { memoryFolder } from "../company/open-company.ts";
+import { memoryFolder } from "../memory-folder.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { startLimiter } from "../rate-limit/simulated-budget.ts";
 import { firstDayMs, StubService, type CompanySize } from "./stub-service.ts";
