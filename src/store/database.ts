@@ -1,4 +1,4 @@
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { messageOf, MirrorError, systemReason } from "../base/errors.ts";
@@ -114,13 +114,19 @@ const hints: readonly (readonly [RegExp, string, string, boolean])[] = [
   ],
 ];
 
-/** The advice, with the reason why a file can be neither made nor written, as far as its folder says it. */
+/** The advice, with the reason why a file can be neither made nor written, as far as its folder or itself says it. */
 export function withFault(advice: string, file: string): string {
+  let place = dirname(file);
   try {
-    accessSync(dirname(file), constants.R_OK | constants.W_OK | constants.X_OK);
+    accessSync(place, constants.R_OK | constants.W_OK | constants.X_OK);
+    if (!existsSync(file)) return advice;
+    place = file;
+    accessSync(file, constants.R_OK | constants.W_OK);
     return advice;
   } catch (error) {
-    return `${advice.replace(/\.$/, "")}: ${systemReason(error) ?? messageOf(error)}.`;
+    const uid = statSync(place, { throwIfNoEntry: false })?.uid;
+    const owner = uid === undefined || uid === process.geteuid?.() ? "" : ` (it belongs to user ${uid})`;
+    return `${advice.replace(/\.$/, "")}: ${systemReason(error) ?? messageOf(error)}${owner}.`;
   }
 }
 

@@ -1,5 +1,6 @@
 import Database from "better-sqlite3";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { MirrorError } from "../base/errors.ts";
 import { databaseError, withFault } from "./database.ts";
 
@@ -24,12 +25,14 @@ export interface WriterLock {
 const busyTimeoutMs = 250;
 
 /**
- * Takes the lock. Throws MirrorError `locked` where another process holds it, `database` where the file fails.
+ * Takes the lock. Throws MirrorError `locked` where another process holds it, `database` where the file fails, or
+ * root is about to write into the folder of another user.
  *
  * @param guarded what only one may write, for the error's message
  */
 export function takeWriterLock(path: string, command: string, guarded = "the mirror"): WriterLock {
   const note = `${path}.holder`;
+  refuseForRoot(dirname(path));
   let db: Database.Database | null = null;
   try {
     db = new Database(path, { timeout: busyTimeoutMs });
@@ -55,16 +58,27 @@ export function takeWriterLock(path: string, command: string, guarded = "the mir
         cause: error,
       });
     }
-    const known = databaseError(path, error);
-    if (known instanceof MirrorError && known.retryable) throw known;
-    throw new MirrorError("database", `the lock file cannot be used: ${path}`, {
-      hint: withFault(
-        "Check that the folder exists, and the owner and mode of the file and its folder.",
-        path,
-      ),
-      cause: error,
-    });
+    throw lockFileError(path, error);
   }
+}
+
+function lockFileError(path: string, error: unknown): unknown {
+  const known = databaseError(path, error);
+  if (known instanceof MirrorError && known.retryable) return known;
+  const advice = "Check that the folder exists, and the owner and mode of the file and its folder.";
+  return new MirrorError("database", `the lock file cannot be used: ${path}`, {
+    hint: withFault(advice, path),
+    cause: error,
+  });
+}
+
+/** What root makes in the folder of the daemon's user, the daemon could not open. */
+function refuseForRoot(folder: string): void {
+  if (process.geteuid?.() !== 0) return;
+  const owner = statSync(folder, { throwIfNoEntry: false })?.uid ?? 0;
+  if (owner === 0) return;
+  const message = `root does not write into ${folder}, which belongs to user ${owner}: that user could not open what root makes`;
+  throw new MirrorError("database", message, { hint: `Run it as that user: sudo -u '#${owner}' …` });
 }
 
 /** Throws MirrorError `locked` where the lock is not held any more: another process may write the mirror. */
@@ -95,18 +109,19 @@ export interface LockHolder {
   readonly since?: string;
 }
 
-/** Who holds the lock; null: nobody. Neither takes the lock nor makes its file. */
+/** Who holds the lock; null: nobody. Neither takes the lock nor makes its file. Throws MirrorError `database`. */
 export function lockHolder(path: string): LockHolder | null {
   if (!existsSync(path)) return null;
-  const db = new Database(path, { timeout: 0 });
+  let db: Database.Database | null = null;
   try {
+    db = new Database(path, { timeout: 0 });
     db.prepare("SELECT count(*) FROM sqlite_master").get();
     return null;
   } catch (error) {
     if (isBusy(error)) return readHolder(`${path}.holder`);
-    throw error;
+    throw lockFileError(path, error);
   } finally {
-    db.close();
+    db?.close();
   }
 }
 

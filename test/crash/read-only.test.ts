@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { chmodSync, chownSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { endOf, type Ended } from "../support/program/cli.ts";
@@ -53,3 +53,39 @@ test("a folder that becomes read-only: a clear error of each command, nothing lo
   expect(content()).toEqual(before);
   for (const command of commands) expect((await run(folder, command)).code).toBe(0);
 }, 60_000);
+
+// Fault: disk | the lock file belongs to another user, as after a command that root ran | mode of the file, below sync and status | both name the file and the reason; no bug is reported
+test("a lock file that cannot be opened is named, with the reason", async () => {
+  const folder = await clientsFolder(5);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const lock = path.join(folder, "acme.lock");
+  writeFileSync(lock, "");
+  giveAway(folder);
+  chmodSync(lock, 0);
+  for (const command of ["sync", "status"]) {
+    const { stdout, stderr } = await run(folder, [command, "--config", "config.yaml"]);
+    expect(stdout + stderr).toContain(`the lock file cannot be used: ${lock}`);
+    expect(stdout + stderr).toMatch(/no permission/);
+    expect(stderr).not.toContain("bug");
+  }
+});
+
+// Fault: disk | root runs a command in the data folder of the daemon's user | a folder of another user | refused, with how to run it; nothing is made
+test.runIf(isRoot)("root writes nothing into the folder of another user", async () => {
+  const folder = await clientsFolder(5);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  giveAway(folder);
+  const before = readdirSync(folder);
+  const { code, stderr } = await endOf(
+    spawn(process.execPath, [program, "sync", "--config", "config.yaml"], {
+      cwd: folder,
+      env: processEnv(),
+      stdio: ["ignore", "pipe", "pipe"],
+    }),
+  );
+  expect({ code, stderr }).toEqual({
+    code: 10,
+    stderr: expect.stringContaining("sudo -u '#65534'") as string,
+  });
+  expect(readdirSync(folder)).toEqual(before);
+});
