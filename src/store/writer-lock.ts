@@ -1,6 +1,5 @@
 import Database from "better-sqlite3";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
 import { MirrorError } from "../base/errors.ts";
 import { databaseError, withFault } from "./database.ts";
 
@@ -26,13 +25,13 @@ const busyTimeoutMs = 250;
 
 /**
  * Takes the lock. Throws MirrorError `locked` where another process holds it, `database` where the file fails, or
- * root is about to write into the folder of another user.
+ * where root is about to write what belongs to another user.
  *
  * @param guarded what only one may write, for the error's message
  */
 export function takeWriterLock(path: string, command: string, guarded = "the mirror"): WriterLock {
   const note = `${path}.holder`;
-  refuseForRoot(dirname(path));
+  refuseForRoot(path);
   let db: Database.Database | null = null;
   try {
     db = new Database(path, { timeout: busyTimeoutMs });
@@ -72,12 +71,15 @@ function lockFileError(path: string, error: unknown): unknown {
   });
 }
 
-/** What root makes in the folder of the daemon's user, the daemon could not open. */
-function refuseForRoot(folder: string): void {
+/**
+ * What root makes beside the files of the daemon's user, the daemon could not open. Where all files are root's, as in a
+ * container with a folder of its host, root goes on.
+ */
+function refuseForRoot(path: string): void {
   if (process.geteuid?.() !== 0) return;
-  const owner = statSync(folder, { throwIfNoEntry: false })?.uid ?? 0;
+  const owner = statSync(path, { throwIfNoEntry: false })?.uid ?? 0;
   if (owner === 0) return;
-  const message = `root does not write into ${folder}, which belongs to user ${owner}: that user could not open what root makes`;
+  const message = `root does not write beside ${path}, which belongs to user ${owner}: that user could not open what root makes`;
   throw new MirrorError("database", message, { hint: `Run it as that user: sudo -u '#${owner}' …` });
 }
 

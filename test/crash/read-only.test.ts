@@ -12,7 +12,14 @@ const nobody = 65_534;
 const isRoot = process.getuid?.() === 0;
 
 function run(cwd: string, args: readonly string[]): Promise<Ended> {
-  const user = isRoot ? { uid: nobody, gid: nobody } : {};
+  return runAs(isRoot ? { uid: nobody, gid: nobody } : {}, cwd, args);
+}
+
+function runAsRoot(cwd: string, args: readonly string[]): Promise<Ended> {
+  return runAs({}, cwd, args);
+}
+
+function runAs(user: { uid?: number; gid?: number }, cwd: string, args: readonly string[]): Promise<Ended> {
   const env = processEnv();
   const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
   return endOf(spawn(process.execPath, [program, ...args], { cwd, env, stdio, timeout: 50_000, ...user }));
@@ -70,22 +77,24 @@ test("a lock file that cannot be opened is named, with the reason", async () => 
   }
 });
 
-// Fault: disk | root runs a command in the data folder of the daemon's user | a folder of another user | refused, with how to run it; nothing is made
-test.runIf(isRoot)("root writes nothing into the folder of another user", async () => {
+// Fault: disk | root runs a command beside the daemon's files | a mirror of another user | refused, with how to run it; nothing is made
+test.runIf(isRoot)("root writes nothing beside the mirror of another user", async () => {
   const folder = await clientsFolder(5);
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(path.join(folder, "acme.lock"), "");
   giveAway(folder);
   const before = readdirSync(folder);
-  const { code, stderr } = await endOf(
-    spawn(process.execPath, [program, "sync", "--config", "config.yaml"], {
-      cwd: folder,
-      env: processEnv(),
-      stdio: ["ignore", "pipe", "pipe"],
-    }),
-  );
-  expect({ code, stderr }).toEqual({
+  expect(await runAsRoot(folder, ["sync", "--config", "config.yaml"])).toMatchObject({
     code: 10,
     stderr: expect.stringContaining("sudo -u '#65534'") as string,
   });
   expect(readdirSync(folder)).toEqual(before);
+});
+
+test.runIf(isRoot)("root goes on in a folder of another user whose files are its own", async () => {
+  const folder = await clientsFolder(5);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  await changeMirror(folder, (mirror) => put(mirror, "units", { id: 1, name: "new" }));
+  chownSync(folder, nobody, nobody);
+  expect((await runAsRoot(folder, ["prune", "--config", "config.yaml"])).code).toBe(0);
 });
