@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { elapsedSince, type Clock } from "../base/clock.ts";
+import { hintOf, MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
 import { formatDuration } from "../base/units.ts";
 import type { MirrorFiles } from "../config/mirror-files.ts";
@@ -104,8 +105,23 @@ const noMirror = {
 
 const hourMs = 3_600_000;
 
-/** What is known of the request budget; null where no request was ever sent. */
-function readBudget({
+/**
+ * What is known of the request budget; null where no request was ever sent, or its file fails: on a full disk nobody can
+ * open it, and everything else is worth knowing then.
+ */
+function readBudget(question: StatusQuestion): Pick<CompanyStatus, "budget" | "budget_minutes"> {
+  try {
+    return readBudgetFile(question);
+  } catch (error) {
+    if (!(error instanceof MirrorError) || error.kind !== "database") throw error;
+    question.log.warn(error.message, hintOf(error));
+    return noBudget;
+  }
+}
+
+const noBudget = { budget: null, budget_minutes: [] };
+
+function readBudgetFile({
   files: { budget: path },
   manifest,
   scrub: { windowMs },
@@ -114,7 +130,7 @@ function readBudget({
   log,
   nowMs,
 }: StatusQuestion): Pick<CompanyStatus, "budget" | "budget_minutes"> {
-  if (!existsSync(path)) return { budget: null, budget_minutes: [] };
+  if (!existsSync(path)) return noBudget;
   const store = openBudgetFile({ path, clock, log, windowMs });
   try {
     const defaultLimit = manifest.limits.requests;

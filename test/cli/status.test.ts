@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -61,6 +61,19 @@ describe("status", () => {
     expect(live).toMatch(/^\d+$/);
     expect(details).toBe(live);
     expect(stdout).toContain(`records, ${live} of them without their detail, read whole`);
+  });
+
+  // Fault: disk | the file of the request budget cannot be opened, as on a full disk | status, with a folder in its place | everything else is shown, with the free space
+  test("shows all else, and the free space, where the budget's file cannot be opened", async () => {
+    const company = await mirrored();
+    const budget = path.join(company.folder, "acme.budget.db");
+    for (const end of ["", "-wal", "-shm"]) rmSync(budget + end, { force: true });
+    mkdirSync(budget);
+    const { code, stdout, stderr } = await status(company);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^acme: \d+ records, read whole/);
+    expect(stdout).toMatch(/^ {2}(! )?disk: [\d.]+ \w+ free beside the mirror$/m);
+    expect(stderr).toContain("the file of the request budget cannot be used");
   });
 
   test("of a mirror without a daemon says nothing of events, and exits 0", async () => {

@@ -1,3 +1,4 @@
+import { freeBytesAt } from "../../base/atomic-file.ts";
 import type { Db } from "../../store/database.ts";
 import { Repository } from "../../store/repository.ts";
 import { logBytes } from "../../store/write-ahead-log.ts";
@@ -14,6 +15,8 @@ export interface MirrorSizes {
   readonly wal_bytes: number;
   /** Within the database, taken by nothing. */
   readonly free_bytes: number;
+  /** On the disk of the mirror. */
+  readonly disk_free_bytes: number;
   /** Does a prune give free space back to the file system? */
   readonly shrinks: boolean;
   readonly inbox: TableSize;
@@ -50,6 +53,7 @@ export class Sizes extends Repository {
       database_bytes: numberOf(db, "page_count") * numberOf(db, "page_size"),
       wal_bytes: logBytes(db.name),
       free_bytes: unusedBytes(db),
+      disk_free_bytes: freeBytesAt(db.name),
       shrinks: shrinks(db),
       inbox: this.estimate(inbox, "_inbox WHERE seq", `octet_length(body) + ${rowBytes.inbox}`),
       change_log: this.estimate(

@@ -9,6 +9,7 @@ import type { Proof } from "../../verify/proof-file.ts";
 import { nameOfTarget, readyItems } from "../../state/work-item.ts";
 import type { Health } from "../mirror-health.ts";
 import { refusingText } from "../receiver-note.ts";
+import { lowSpaceBytes } from "../conditions.ts";
 import { deliveriesRefused, eventsOverdue, type EventStatus } from "../event-status.ts";
 import type { StepStatus } from "../after-run-record.ts";
 import { targetsLeft } from "../alerts/incidents.ts";
@@ -69,13 +70,14 @@ function headline({ freshness: { oldest }, health }: CompanyStatus, nowMs: numbe
 const muchFreeBytes = 10_000_000;
 
 function sizeLines({ inbox, change_log: log, runs, ...sizes }: MirrorSizes): string[] {
-  const { database_bytes: all, free_bytes: free, wal_bytes: wal, shrinks } = sizes;
+  const { database_bytes: all, free_bytes: free, wal_bytes: wal, disk_free_bytes: left, shrinks } = sizes;
   const parts = [
     `${formatSize(all)} (${formatSize(free)} of it free), write-ahead log ${formatSize(wal)}`,
     `of these about ${formatSize(log.bytes)} of changes, ${formatSize(inbox.bytes)} of events, ${formatSize(runs.bytes)} of runs`,
   ];
   const hint = "  its free space is used again, but not given back: run `fintoro-mirror prune --vacuum` once";
-  return [`  size: ${parts.join("; ")}`, ...(!shrinks && free >= muchFreeBytes ? [hint] : [])];
+  const disk = `  ${left < lowSpaceBytes ? "! " : ""}disk: ${formatSize(left)} free beside the mirror`;
+  return [`  size: ${parts.join("; ")}`, disk, ...(!shrinks && free >= muchFreeBytes ? [hint] : [])];
 }
 
 function fileLines({ files }: CompanyStatus): string[] {
