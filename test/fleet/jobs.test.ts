@@ -65,6 +65,24 @@ describeWithPostgres("the jobs of a fleet", () => {
     expect(await engine.send("run", "acme")).toBe(true);
   });
 
+  test("are due as long as they can be taken, and when they come back", async () => {
+    const { engine } = await anEngine();
+    await engine.sendLater("acme", 3_600_000);
+    expect(await engine.dueKinds()).toEqual([]);
+    await engine.sendLater("acme", 0);
+    await engine.sendAll("run", ["acme", "beta"]);
+    expect(await engine.dueKinds()).toEqual(["run", "later"]);
+    const jobs = [...(await engine.fetch("run", 1)), ...(await engine.fetch("later", 1))];
+    expect(await engine.dueKinds()).toEqual(["run"]);
+    jobs.push(...(await engine.fetch("run", 1)));
+    expect(await engine.dueKinds()).toEqual([]);
+    const [first, ...others] = jobs;
+    if (!first) throw new Error("there is one");
+    await engine.fail(first, "no room", 0);
+    await engine.complete(others);
+    expect(await engine.dueKinds()).toEqual(["run"]);
+  });
+
   test("are there when the transaction is committed that sends them, and not otherwise", async () => {
     const { engine, postgres } = await anEngine();
     const failing = postgres.transaction(async (sql) => {

@@ -144,6 +144,12 @@ export class JobEngine {
     await this.boss.upsert("later", { company }, { singletonKey: company, startAfter });
   }
 
+  /** The kinds of which a job is due: one statement where most of the time there is none of any. */
+  async dueKinds(): Promise<JobKind[]> {
+    const rows = await this.postgres.query<{ kind: JobKind }>(dueKinds, [[...jobKinds]]);
+    return jobKinds.filter((kind) => rows.some((row) => row.kind === kind));
+  }
+
   /** Takes up to so many jobs. They are this process's as long as they are touched. */
   async fetch(kind: JobKind, count: number): Promise<Job[]> {
     const jobs = await this.boss.fetch<{ readonly company: string }>(kind, { batchSize: count });
@@ -211,6 +217,11 @@ export class JobEngine {
     await Promise.race([stopped, timeout.promise]).finally(() => clearTimeout(timer));
   }
 }
+
+/** What can be fetched is among it. */
+const dueKinds = `SELECT k.kind FROM unnest($1::text[]) AS k (kind) WHERE EXISTS (
+  SELECT FROM ${schema}.job j
+  WHERE j.name = k.kind AND j.state IN ('created', 'retry') AND NOT j.blocked AND j.start_after <= now())`;
 
 /** A row where a queue waits for its pass. */
 const passDue = `SELECT FROM ${schema}.queue

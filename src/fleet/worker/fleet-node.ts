@@ -4,7 +4,7 @@ import type { CompanySettings, DaemonContext } from "../../daemon/daemon-context
 import type { ProcessContext } from "../../daemon/runs/process-context.ts";
 import { RunPlaces } from "../../daemon/runs/run-places.ts";
 import { LoopTurns } from "../../store/loop-turns.ts";
-import { jobKinds, maintainEveryMs, type JobEngine } from "../jobs/job-engine.ts";
+import { maintainEveryMs, type JobEngine } from "../jobs/job-engine.ts";
 import { ScheduledRuns } from "../jobs/scheduled-runs.ts";
 import { LeaseKeeper } from "../ownership/lease-keeper.ts";
 import type { Ownership } from "../ownership/ownership.ts";
@@ -213,11 +213,14 @@ export class FleetNode {
   private async fetch(): Promise<void> {
     const { assignments, parts } = this;
     this.hasFetched = false;
-    await this.timeline.look();
+    if (assignments.freePlaces === 0) return;
+    const due = await parts.engine.dueKinds();
+    // Before anything is claimed.
+    if (due.length > 0) await this.timeline.look();
     // Each kind is the first one in its turn: where places are few, none waits for all of another.
     this.fetches++;
-    for (const index of jobKinds.keys()) {
-      const kind = jobKinds[(index + this.fetches) % jobKinds.length] ?? "run";
+    for (const index of due.keys()) {
+      const kind = due[(index + this.fetches) % due.length] ?? "run";
       const { freePlaces } = assignments;
       if (freePlaces === 0) return;
       const jobs = await parts.engine.fetch(kind, freePlaces);

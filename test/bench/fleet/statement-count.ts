@@ -16,7 +16,7 @@ export const countingSettings = [
 
 /** By what their text has; the first that fits. */
 const kinds: readonly (readonly [RegExp, string])[] = [
-  [/WITH next AS/, "looking for jobs"],
+  [/WITH next AS|AS k \(kind\) WHERE/, "looking for jobs"],
   [/owner ended/, "safety net"],
   [/fintoro_mirror\.owners/, "claims and renewals"],
   [/fintoro_mirror\.inbox/, "inboxes"],
