@@ -1,18 +1,5 @@
-import type { Clock } from "../../base/clock.ts";
-import { hintOf, messageOf } from "../../base/errors.ts";
-import type { Log } from "../../base/logger.ts";
 import type { Span } from "../../state/uptime-log.ts";
 import type { ReceivingTable } from "../postgres/tables/receiving-table.ts";
-
-/** What the times are read with. */
-export interface ReceivingTimesParts {
-  readonly receiving: Pick<ReceivingTable, "spansSince">;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
-/** Shorter than the service's first pauses matter little: an event is lost after hours only. */
-const readEveryMs = 15_000;
 
 /**
  * When the fleet received deliveries, as this node read it last: one query for all companies that it holds. A mirror's
@@ -23,12 +10,11 @@ const readEveryMs = 15_000;
  * Worst outcome of a crash: none; everything is read again.
  */
 export class ReceivingTimes {
-  private readonly parts: ReceivingTimesParts;
+  private readonly receiving: Pick<ReceivingTable, "spansSince">;
   private spans: readonly Span[] = [];
-  private hasFailed = false;
 
-  constructor(parts: ReceivingTimesParts) {
-    this.parts = parts;
+  constructor(receiving: Pick<ReceivingTable, "spansSince">) {
+    this.receiving = receiving;
   }
 
   /**
@@ -48,22 +34,8 @@ export class ReceivingTimes {
     };
   }
 
-  /** Reads until `closed`. Never rejects. */
-  async follow(closed: AbortSignal): Promise<void> {
-    const { clock, log } = this.parts;
-    for (; !closed.aborted; await clock.sleep(readEveryMs, closed))
-      try {
-        await this.read();
-        this.hasFailed = false;
-      } catch (error) {
-        const fields = { error: messageOf(error), ...hintOf(error) };
-        if (!this.hasFailed) log.warn("when deliveries were received cannot be read now", fields);
-        this.hasFailed = true;
-      }
-  }
-
-  /** To be called before the first company is opened. Throws MirrorError `database`. */
+  /** To be called before the first company is opened, and now and then. Throws MirrorError `database`. */
   async read(): Promise<void> {
-    this.spans = await this.parts.receiving.spansSince(0);
+    this.spans = await this.receiving.spansSince(0);
   }
 }

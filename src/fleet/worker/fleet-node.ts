@@ -53,6 +53,9 @@ export interface NodeTimes extends AssignmentsTimes {
   readonly fetchMs: number;
   readonly quietFetchMs: number;
   readonly touchMs: number;
+  readonly inboxMs: number;
+  /** A gap that is noticed late does little harm: an event is lost after hours only. */
+  readonly receivingMs: number;
   readonly beatMs: number;
   /** Of the safety net. */
   readonly netMs: number;
@@ -70,6 +73,8 @@ const usualTimes: NodeTimes = {
   fetchMs: 1_000,
   quietFetchMs: 2_000,
   touchMs: 4_000,
+  inboxMs: 1_000,
+  receivingMs: 15_000,
   beatMs: 5_000,
   netMs: 5_000,
   configMs: 10_000,
@@ -120,8 +125,8 @@ export class FleetNode {
     const { process, daemonOf, tables, node, snapshots, snapshotEveryMs, engine, capacity } = parts;
     const { clock, log } = process;
     const times = { ...usualTimes, ...parts.times };
-    this.inboxWatch = new InboxWatch({ inbox: tables.inbox, clock, log });
-    this.receivingTimes = new ReceivingTimes({ receiving: tables.receiving, clock, log });
+    this.inboxWatch = new InboxWatch(tables.inbox);
+    this.receivingTimes = new ReceivingTimes(tables.receiving);
     this.timeline = new TimelineWatch({
       table: tables.timeline,
       stored: parts.storedMark,
@@ -165,6 +170,12 @@ export class FleetNode {
         step: () => this.assignments.keepJobs(),
       },
       { what: "bringing back lost jobs", everyMs: () => maintainEveryMs, step: () => engine.maintain() },
+      { what: "looking for deliveries", everyMs: () => times.inboxMs, step: () => this.inboxWatch.look() },
+      {
+        what: "reading when deliveries were received",
+        everyMs: () => times.receivingMs,
+        step: () => this.receivingTimes.read(),
+      },
       { what: "the node's heartbeat", everyMs: () => times.beatMs, step: () => this.beat() },
       {
         what: "noting the timeline",
@@ -178,12 +189,7 @@ export class FleetNode {
       { what: "pruning the disk", everyMs: () => times.cacheMs, step: () => cache.prune() },
       { what: "pruning Postgres", everyMs: () => jittered(times.pruneMs), step: () => this.prune() },
     ];
-    this.tasks = [
-      this.keeper.follow(signal),
-      this.inboxWatch.follow(signal),
-      this.receivingTimes.follow(signal),
-      ...steps.map((step) => this.loops.repeat(step, signal)),
-    ];
+    this.tasks = [this.keeper.follow(signal), ...steps.map((step) => this.loops.repeat(step, signal))];
   }
 
   /** Releases everything; resolves when that is done, or cannot be done in time. */

@@ -22,19 +22,16 @@ export interface RepeatedStep {
  * Worst outcome of a crash: none.
  */
 export class NodeLoops {
-  /** When a step succeeded last, monotonic; before the first: the start. */
-  succeededMs: number;
   /** Why the last one failed that needs Postgres alone; null: none did. */
   problem: string | null = null;
-  private readonly clock: Clock;
+  private readonly clock: Pick<Clock, "sleep">;
   private readonly log: Log;
   private readonly failing = new Set<string>();
   private readonly failingWithStore = new Set<string>();
 
-  constructor(clock: Clock, log: Log) {
+  constructor(clock: Pick<Clock, "sleep">, log: Log) {
     this.clock = clock;
     this.log = log;
-    this.succeededMs = clock.monotonicMs();
   }
 
   /** Resolves when `closed` has aborted and the step under way has ended. Never rejects. */
@@ -50,7 +47,6 @@ export class NodeLoops {
   }
 
   private succeeded({ what, needsStore = false }: RepeatedStep): void {
-    this.succeededMs = this.clock.monotonicMs();
     const failing = this.failingOf(needsStore);
     if (!failing.delete(what) || failing.size > 0) return;
     if (needsStore) return this.log.info(`${what} succeeds again`);
