@@ -2,6 +2,7 @@ import type { PgBoss } from "pg-boss";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Postgres, Sql } from "../postgres/connection.ts";
+import { intervalOf } from "../postgres/sql-time.ts";
 import { databaseOf, importPgBoss, seldom } from "./pg-boss.ts";
 
 /**
@@ -116,7 +117,7 @@ export class JobEngine {
    * where Postgres is away.
    */
   async maintain(): Promise<void> {
-    const due = await this.postgres.query(passDue, [times.passSeconds]);
+    const due = await this.postgres.query(passDue, [maintainEveryMs]);
     if (due.length > 0) await this.boss.supervise().catch(this.logFailure);
   }
 
@@ -178,7 +179,7 @@ export class JobEngine {
   async setAside(companies: readonly string[], withinMs: number): Promise<ReadonlySet<string>> {
     const rows = await this.postgres.query<{ company: string }>(
       `SELECT DISTINCT singleton_key AS company FROM ${schema}.job
-       WHERE name = $1 AND singleton_key = ANY($2::text[]) AND created_on > now() - $3::float8 * interval '1 ms'`,
+       WHERE name = $1 AND singleton_key = ANY($2::text[]) AND created_on > now() - ${intervalOf("$3")}`,
       [failedQueue, companies, withinMs],
     );
     return new Set(rows.map(({ company }) => company));
@@ -225,7 +226,7 @@ const dueKinds = `SELECT k.kind FROM unnest($1::text[]) AS k (kind) WHERE EXISTS
 
 /** A row where a queue waits for its pass. */
 const passDue = `SELECT FROM ${schema}.queue
-  WHERE coalesce(monitor_claim_on, monitor_on, '-infinity') <= now() - $1::float8 * interval '1 second' LIMIT 1`;
+  WHERE coalesce(monitor_claim_on, monitor_on, '-infinity') <= now() - ${intervalOf("$1")} LIMIT 1`;
 
 async function createQueues(boss: PgBoss): Promise<void> {
   const known = new Set((await boss.getQueues()).map(({ name }) => name));

@@ -2,7 +2,7 @@ import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { nextMoment } from "../../daemon/scheduler/cron-schedule.ts";
 import type { Postgres, Sql } from "../postgres/connection.ts";
-import { epochMs } from "../postgres/sql-time.ts";
+import { epochMs, intervalOf } from "../postgres/sql-time.ts";
 import { schema, type JobEngine } from "./job-engine.ts";
 
 /** What schedules are sent with. */
@@ -26,7 +26,7 @@ interface Pass {
 }
 
 /** Between two passes of all nodes together. */
-const passSeconds = 10;
+const passMs = 10_000;
 /** Jobs of one statement. */
 const sentAtOnce = 1_000;
 
@@ -96,11 +96,11 @@ async function beginPass(sql: Sql): Promise<Pass | null> {
   const [pass] = await sql.query<Pass>(
     `WITH last AS (
        SELECT cron_on FROM ${schema}.version
-       WHERE cron_on IS NULL OR cron_on <= clock_timestamp() - $1::float8 * interval '1 second'
+       WHERE cron_on IS NULL OR cron_on <= clock_timestamp() - ${intervalOf("$1")}
        FOR UPDATE SKIP LOCKED)
      UPDATE ${schema}.version v SET cron_on = clock_timestamp() FROM last
      RETURNING ${epochMs("last.cron_on")} AS "sinceMs", ${epochMs("v.cron_on")} AS "nowMs"`,
-    [passSeconds],
+    [passMs],
   );
   return pass ?? null;
 }

@@ -1,6 +1,6 @@
 import { assert } from "../../../base/errors.ts";
 import type { Postgres, Sql } from "../connection.ts";
-import { epochMs } from "../sql-time.ts";
+import { epochMs, intervalOf } from "../sql-time.ts";
 
 /**
  * What happened in the database since it was made, or since it was restored from a backup last. What came after the
@@ -71,7 +71,7 @@ export class TimelineTable {
   async isMarkDue({ id }: TimelineMark, everyMs: number): Promise<boolean> {
     const rows = await this.postgres.query(
       `UPDATE fintoro_mirror.timeline SET marked_at = clock_timestamp()
-       WHERE id = $1::uuid AND (marked_at IS NULL OR marked_at < clock_timestamp() - $2::float8 * interval '1 ms')
+       WHERE id = $1::uuid AND (marked_at IS NULL OR marked_at < clock_timestamp() - ${intervalOf("$2")})
        RETURNING 1`,
       [id, everyMs],
     );
