@@ -54,6 +54,8 @@ export class ScheduledRuns {
   /** One pass, unless another node has just made it. Throws MirrorError `database`. */
   async send(): Promise<void> {
     const { postgres, engine } = this.parts;
+    // Mostly another node has just made it: that is one statement, and no transaction.
+    if ((await postgres.query(`SELECT ${fromOldPass}`, [passMs])).length === 0) return;
     await postgres.transaction(async (sql) => {
       const pass = await beginPass(sql);
       if (!pass || pass.sinceMs === null) return;
@@ -87,6 +89,10 @@ export class ScheduledRuns {
   }
 }
 
+/** SQL: the row of the last pass, where another one is due. */
+const fromOldPass = `FROM ${schema}.version
+  WHERE cron_on IS NULL OR cron_on <= clock_timestamp() - ${intervalOf("$1")}`;
+
 function keyOf({ cron, timezone }: Pattern): string {
   return `${cron} ${timezone}`;
 }
@@ -95,9 +101,7 @@ function keyOf({ cron, timezone }: Pattern): string {
 async function beginPass(sql: Sql): Promise<Pass | null> {
   const [pass] = await sql.query<Pass>(
     `WITH last AS (
-       SELECT cron_on FROM ${schema}.version
-       WHERE cron_on IS NULL OR cron_on <= clock_timestamp() - ${intervalOf("$1")}
-       FOR UPDATE SKIP LOCKED)
+       SELECT cron_on ${fromOldPass} FOR UPDATE SKIP LOCKED)
      UPDATE ${schema}.version v SET cron_on = clock_timestamp() FROM last
      RETURNING ${epochMs("last.cron_on")} AS "sinceMs", ${epochMs("v.cron_on")} AS "nowMs"`,
     [passMs],
