@@ -3,7 +3,7 @@ import { formatDuration } from "../../src/base/units.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { companyOf, documentNames, firstDayMs, parentNames } from "../support/virtual/stub-service.ts";
 import { VirtualCompany } from "../support/virtual/virtual-company.ts";
-import type { BenchResult } from "./result.ts";
+import { markdownTable, type BenchResult } from "./result.ts";
 
 /** A company at one size, mirrored in one way for 60 nights. */
 interface Case {
@@ -238,7 +238,7 @@ function tableOf(figures: readonly PlanFigures[]): string {
     `${one.oldestDetail.toFixed(1)} d, ${one.oldestParent.toFixed(1)} d`,
     lookedAfter.map((after) => one.found.get(after) ?? "-").join(", "),
   ]);
-  return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  return markdownTable(head, rows);
 }
 
 function costText({ requests, ms }: Cost): string {

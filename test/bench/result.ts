@@ -6,3 +6,8 @@ export interface BenchResult {
   readonly aim: string;
   readonly detail: string;
 }
+
+/** A table as a page of docs/ has it; a bench prints it to be copied there. */
+export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}

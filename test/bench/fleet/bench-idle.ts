@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { processFacts } from "../../support/company/many-companies.ts";
 import { endServe, type Process } from "../../support/program/serve-process.ts";
-import type { BenchResult } from "../result.ts";
+import { markdownTable, type BenchResult } from "../result.ts";
 import { openHeldCompanies, type HeldCompanies } from "./held-companies.ts";
 import { openIdleFleet, type IdleFleet } from "./idle-fleet.ts";
 import { processorSeconds, treeProcessorSeconds } from "./process-cost.ts";
@@ -156,7 +156,7 @@ function tableOf(costs: readonly Cost[]): string {
   ];
   const head = ["", ...costs.map(({ name }) => name)];
   const lines = rows.map(([what, cell]) => [what, ...costs.map(cell)]);
-  return [head, head.map(() => "---"), ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  return markdownTable(head, lines);
 }
 
 function workersText(count: number): string {

@@ -9,7 +9,7 @@ import { memoryFolder } from "../../support/memory-folder.ts";
 import { processFacts } from "../../support/company/many-companies.ts";
 import { startPostgres } from "../../support/postgres/server.ts";
 import { endServe, startProgram, type Process } from "../../support/program/serve-process.ts";
-import type { BenchResult } from "../result.ts";
+import { markdownTable, type BenchResult } from "../result.ts";
 import { startCountingStore, type StoreCounts } from "./counting-store.ts";
 import { processorSeconds, treeProcessorSeconds } from "./process-cost.ts";
 import { countingSettings, countStatements, resetCounts } from "./statement-count.ts";
@@ -215,7 +215,7 @@ function tableOf(costs: readonly StepCost[]): string {
   ];
   const head = ["for each company", ...costs.map(({ name }) => name)];
   const lines = rows.map(([what, cell]) => [what, ...costs.map(cell)]);
-  return [head, head.map(() => "---"), ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  return markdownTable(head, lines);
 }
 
 async function sizesOf(postgres: Postgres): Promise<string> {
