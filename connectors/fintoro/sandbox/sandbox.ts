@@ -13,7 +13,7 @@ import { basePath } from "./http/request.ts";
 import { english, languageNamed } from "./lookups/languages.ts";
 import { eventTypes } from "./model/catalogue.ts";
 import { allRoutes } from "./routes/all-routes.ts";
-import { routerOf } from "./routes/router.ts";
+import { routerOf, type Router } from "./routes/router.ts";
 import { errorMap } from "./rules/messages.ts";
 import { Invalid } from "./rules/problems.ts";
 import { documentCount, type FirstSubscription, type SandboxOptions } from "./sandbox-options.ts";
@@ -33,6 +33,9 @@ export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 /** No name server knows it: a client that follows a link out of an answer fails at once. */
 const unknownOrigin = "https://app.fintoro.example";
 
+/** One for all sandboxes of this process: the rules of its routes are compiled with the first request of each. */
+let router: Router | null = null;
+
 /**
  * Starts the sandbox on 127.0.0.1.
  *
@@ -45,7 +48,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
   const companies = openCompanies(options, failures);
   const tokens = new Map<string, Bearer>();
   const parts: ServiceParts = {
-    router: routerOf(allRoutes()),
+    router: (router ??= routerOf(allRoutes())),
     tokens,
     limiters: companies.map(({ limiter }) => limiter),
     faults: new FaultPlan(random, options.faults ?? []),
