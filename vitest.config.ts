@@ -9,10 +9,10 @@ const compiled = fileURLToPath(new URL("node_modules/.cache/compiled", import.me
 const built = fileURLToPath(new URL(".built/main.js", import.meta.url));
 
 /** What they measure is of their process, so each has one of its own. */
-const measured = ["test/http/limits.test.ts", "test/sandbox/seeding.test.ts", "test/webhook/burst.test.ts"];
+const measured = ["test/http/limits.test.ts", "test/webhook/burst.test.ts"];
 /**
- * They wait for leases, limits and other processes in real time, or go through every point of something:
- * `npm run test:long`.
+ * They wait for leases, limits and other processes in real time, go through every point of something, or through days
+ * of a large company request by request: `npm run test:long`.
  */
 const long = [
   "crash/points",
@@ -33,6 +33,11 @@ const long = [
   "e2e/serve/handover",
   "e2e/serve/storm",
   "e2e/day",
+  "simulation/plan",
+  "sync/long-run",
+  "sandbox/large-company",
+  "cli/demo",
+  "fleet/receiver/outage",
 ].map((name) => `test/${name}.test.ts`);
 const others = {
   include: ["test/**/*.test.ts"],
@@ -43,15 +48,9 @@ const others = {
  * They take longest: begun first, beside files that work. The others follow by size, as Vitest has them where it knows no
  * durations; these are among the smallest.
  */
-const longest = [
-  "crash/small-disk",
-  "docs/blocks",
-  "crash/owner",
-  "e2e/serve/clients",
-  "e2e/outage",
-  "cli/demo",
-  "fleet/receiver/outage",
-].map((name) => `test/${name}.test.ts`);
+const longest = ["crash/small-disk", "docs/blocks", "crash/owner", "e2e/serve/clients", "e2e/outage"].map(
+  (name) => `test/${name}.test.ts`,
+);
 const first = [...measured, ...long, ...longest];
 
 /** The lower the earlier. */
