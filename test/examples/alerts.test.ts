@@ -68,6 +68,13 @@ describe("an alert", () => {
     },
   );
 
+  test("of a backup that was never made leaves a new machine until its next slot", () => {
+    const never = rules.filter(({ expr }) => expr.includes("backup_last_success"));
+    expect(never.map(({ expr }) => expr.endsWith(" == 0"))).toEqual([true]);
+    expect(parseInt(never[0]?.for ?? "0h")).toBeGreaterThan(24);
+    expect(rules.some(({ expr }) => expr.includes("backup_age_seconds >"))).toBe(true);
+  });
+
   test("is there for everything that only a person can put right", () => {
     const all = rules.map(({ expr }) => expr).join("\n");
     for (const state of workerStates.filter((one) => !["starting", "working", "database"].includes(one)))
