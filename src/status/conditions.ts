@@ -170,7 +170,8 @@ function afterRunConditions({ afterRun }: CompanyStatusView, { freshForMs }: Rea
   const old = aging.flatMap(({ step, age_ms: ageMs }) =>
     ageMs !== null && ageMs > freshForMs ? [step] : [],
   );
-  const text = `last made longer than ${formatDuration(freshForMs)} ago: ${old.join(", ")}`;
+  const age = formatDuration(freshForMs);
+  const text = `last made longer than ${age} ago, or by a clock that was ahead: ${old.join(", ")}`;
   return [
     ...causes.map((cause) => wrong("failed", "after_run", cause)),
     ...(old.length > 0 ? [wrong("stale", "after_run", text)] : []),
