@@ -188,8 +188,8 @@ test("I9 no secret, no signature and no body is ever logged", async () => {
     expect(log).not.toContain(hidden);
 });
 
-// Fault: webhook | a flood of forged deliveries | requests to the receiver | one line of each kind in ten seconds, with how many there were
-test("a flood of refusals is one line of each kind in ten seconds, with how many there were", async () => {
+// Fault: webhook | a flood of forged deliveries, for a day | requests to the receiver, a driven clock | a line of each kind in ten seconds, then more and more seldom, with how many there were
+test("a flood of refusals is one line of each kind in ten seconds, then fewer, with how many there were", async () => {
   let nowMs = 0;
   const receiver = await aReceiver({ clock: { ...systemClock, monotonicMs: () => nowMs } });
   const flood = async () => {
@@ -202,4 +202,13 @@ test("a flood of refusals is one line of each kind in ten seconds, with how many
   expect(receiver.lines).toHaveLength(2);
   expect(receiver.lines[1]).toMatchObject({ level: "warn", fields: { status: 401, unreported: 19 } });
   expect(receiver.results).toHaveLength(40);
+  for (const end = nowMs + 86_400_000; nowMs < end; nowMs += 30_000)
+    await receiver.deliver(forged("0".repeat(64)));
+  expect(receiver.lines.length).toBeLessThan(160);
+  nowMs += 3_600_000;
+  await flood();
+  const linesBefore = receiver.lines.length;
+  nowMs += 10_001;
+  await flood();
+  expect(receiver.lines).toHaveLength(linesBefore + 1);
 });

@@ -3,27 +3,42 @@ import type { Log, LogFields } from "../../base/logger.ts";
 import type { ReceivedResult } from "../ingest/ingest.ts";
 
 const defaultQuietMs = 10_000;
+/** Of a flood that goes on for days there is still a line as often as this. */
+const longestQuietMs = 600_000;
 /** Kinds are texts of this program and few; this bounds the memory if that is ever wrong. */
 const maxKinds = 1_000;
 
 /** Logs a warning of a kind; see `createRefusalLog`. */
 export type RefusalLog = (kind: string, message: string, fields: LogFields) => void;
 
+/** What is known of a kind; times are monotonic. */
+interface Kind {
+  readonly loggedAtMs: number;
+  /** No line for so long after that one. */
+  readonly quietMs: number;
+  lastMs: number;
+  omitted: number;
+}
+
 /**
  * For warnings that anyone who reaches the port can cause: at most one line of each kind in `quietMs`, with the
- * number of those left out since the last one.
+ * number of those left out since the last one; while they go on, half as often with each line, down to one in ten
+ * minutes, so that nobody fills the disk with them.
  */
 export function createRefusalLog(log: Log, clock: Clock, quietMs = defaultQuietMs): RefusalLog {
-  const kinds = new Map<string, { readonly loggedAtMs: number; omitted: number }>();
+  const kinds = new Map<string, Kind>();
   return (kind, message, fields) => {
     const nowMs = clock.monotonicMs();
     const known = kinds.get(kind);
-    if (known && nowMs - known.loggedAtMs < quietMs) {
+    const goesOn = known !== undefined && nowMs - known.lastMs < longestQuietMs;
+    if (known) known.lastMs = nowMs;
+    if (known && nowMs - known.loggedAtMs < known.quietMs) {
       known.omitted++;
       return;
     }
     if (kinds.size >= maxKinds) kinds.clear();
-    kinds.set(kind, { loggedAtMs: nowMs, omitted: 0 });
+    const nextMs = goesOn ? Math.min(2 * known.quietMs, longestQuietMs) : quietMs;
+    kinds.set(kind, { loggedAtMs: nowMs, quietMs: nextMs, lastMs: nowMs, omitted: 0 });
     log.warn(message, known && known.omitted > 0 ? { ...fields, unreported: known.omitted } : fields);
   };
 }
