@@ -96,7 +96,7 @@ describe("the number of records", () => {
 });
 
 test("a chunk by date gives as many records as the whole list has of these days", async () => {
-  const sandbox = await openSandbox({ records: 20_000 });
+  const sandbox = await openSandbox({ records: 4_000 });
   const total = async (query: string) =>
     Number(((await get(sandbox, `/invoices?perPage=1${query}`)).json["paginator"] as Dict)["totalResults"]);
   const cuts = ["2024-06-30", "2025-01-31", "2026-04-15"];
@@ -107,5 +107,5 @@ test("a chunk by date gives as many records as the whole list has of these days"
     await total("&issueDateFrom=2026-04-16"),
   ];
   expect(parts.reduce((sum, part) => sum + part, 0)).toBe(await total(""));
-  expect(Math.min(...parts)).toBeGreaterThan(500);
+  expect(Math.min(...parts)).toBeGreaterThan(100);
 });

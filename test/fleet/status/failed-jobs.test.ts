@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
-import { isoTime } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import { fleetStatusOutcome, readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
 import { changesUpTo, openFleet, snapshotOf, type Fleet } from "../../support/fleet/fleet.ts";
+import { healthyFacts } from "../../support/fleet/snapshot-facts.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 /** A fleet with a worker, and a job of `acme`, taken by it; `published` makes a snapshot of `acme`, taken so long ago. */
@@ -26,19 +26,8 @@ async function takenJob() {
 
 async function published(fleet: Fleet, agoMs = 0): Promise<void> {
   const takenAtMs = Date.now() - agoMs;
-  const at = isoTime(takenAtMs);
-  const summary = {
-    whole_at: at,
-    problem: null,
-    troubles: 0,
-    reads_waiting: 0,
-    set_aside: 0,
-    quarantined: 0,
-    day_requests: 40,
-  };
-  const lastRun = { id: 1, outcome: "complete", finished_at: at };
+  const facts = healthyFacts({}, takenAtMs);
   const owner = await fleet.owned("acme");
-  const facts = { last_run: lastRun, failed_start: null, summary };
   await fleet.snapshots.publish(owner, { ...snapshotOf(3), takenAtMs, facts }, changesUpTo(3));
   await fleet.owners.release(owner);
 }

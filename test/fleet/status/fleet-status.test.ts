@@ -17,6 +17,7 @@ import {
   snapshotOf,
   type Fleet,
 } from "../../support/fleet/fleet.ts";
+import { healthyFacts } from "../../support/fleet/snapshot-facts.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 const minuteMs = 60_000;
@@ -27,30 +28,11 @@ function statusOf({ postgres }: Fleet, more: Partial<FleetStatusQuestion> = {}) 
   return readFleetStatus({ postgres, maxAgeMs: null, ...more });
 }
 
-/** What a snapshot says of a mirror that was read whole an hour ago. */
-function healthy(more: Readonly<Record<string, unknown>> = {}) {
-  const at = isoTime(Date.now() - 60 * minuteMs);
-  return {
-    last_run: { id: 1, outcome: "complete", finished_at: at },
-    failed_start: null,
-    summary: {
-      whole_at: at,
-      problem: null,
-      troubles: 0,
-      reads_waiting: 0,
-      set_aside: 0,
-      quarantined: 0,
-      day_requests: 40,
-      ...more,
-    },
-  };
-}
-
-/** A company with such a snapshot, which its owner released unless it is to keep it. */
+/** A company with a snapshot that says so, which its owner released unless it is to keep it. */
 async function published(
   fleet: Fleet,
   company: string,
-  about: object = healthy(),
+  about: object = healthyFacts(),
   keep = false,
 ): Promise<void> {
   const owner = await fleet.owned(company);
@@ -68,7 +50,7 @@ describeWithPostgres("the status of a fleet", () => {
     const fleet = await openFleet();
     await fleet.nodes.register(facts);
     await fleet.receiving.beat();
-    await published(fleet, "acme", healthy(), true);
+    await published(fleet, "acme", healthyFacts(), true);
     await published(fleet, "idle");
     await fleet.reports.publish({ company: "acme", epoch: 1, node: "node-1" }, { seq: 3, files: {} });
     const status = await statusOf(fleet);
@@ -98,7 +80,7 @@ describeWithPostgres("the status of a fleet", () => {
 
   test("shows how far a first run has come", async () => {
     const fleet = await openFleet();
-    await published(fleet, "acme", healthy({ whole_at: null, reads_waiting: 3_120 }), true);
+    await published(fleet, "acme", healthyFacts({ whole_at: null, reads_waiting: 3_120 }), true);
     const status = await statusOf(fleet);
     expect(status.companies["acme"]).toMatchObject({ reads_waiting: 3_120 });
     expect(formatFleetStatus(status).at(-1)).toBe(
@@ -120,7 +102,7 @@ describeWithPostgres("the status of a fleet", () => {
       "whose node was lost",
       "owner_ended",
       async (fleet: Fleet) => {
-        await published(fleet, "acme", healthy(), true);
+        await published(fleet, "acme", healthyFacts(), true);
         await fleet.postgres.query(
           "UPDATE fintoro_mirror.owners SET expires_at = now() - interval '2 minutes'",
         );
@@ -141,7 +123,7 @@ describeWithPostgres("the status of a fleet", () => {
       "whose owner publishes no snapshot",
       "deliveries_late",
       async (fleet: Fleet) => {
-        await published(fleet, "acme", healthy(), true);
+        await published(fleet, "acme", healthyFacts(), true);
         await fleet.inbox.add("acme", deliveries("e1"));
         await fleet.postgres.query(
           "UPDATE fintoro_mirror.inbox SET received_at = now() - interval '20 minutes'",
@@ -173,7 +155,7 @@ describeWithPostgres("the status of a fleet", () => {
   test("takes a handover of a few seconds for no problem, and a new company neither", async () => {
     const fleet = await openFleet();
     await fleet.nodes.register(facts);
-    await published(fleet, "acme", healthy(), true);
+    await published(fleet, "acme", healthyFacts(), true);
     await fleet.expire("acme");
     await fleet.inbox.add("acme", deliveries("e1"));
     await fleet.add("new");
@@ -187,12 +169,12 @@ describeWithPostgres("the status of a fleet", () => {
       "run_not_whole",
     ],
     ["could not begin", { failed_start: "unauthenticated" }, "run_not_whole"],
-    ["set reads aside", { summary: { ...healthy().summary, set_aside: 3 } }, "reads_set_aside"],
-    ["left records in quarantine", { summary: { ...healthy().summary, quarantined: 1 } }, "quarantined"],
+    ["set reads aside", { summary: { ...healthyFacts().summary, set_aside: 3 } }, "reads_set_aside"],
+    ["left records in quarantine", { summary: { ...healthyFacts().summary, quarantined: 1 } }, "quarantined"],
   ])("a run that %s ends it with exit 3", async (_, about, kind) => {
     const fleet = await openFleet();
     await fleet.nodes.register(facts);
-    await published(fleet, "acme", { ...healthy({ problem: "the token is refused" }), ...about });
+    await published(fleet, "acme", { ...healthyFacts({ problem: "the token is refused" }), ...about });
     const status = await statusOf(fleet);
     expect(status.companies["acme"]?.problems.map((one) => one.kind)).toEqual([kind]);
     expect(fleetStatusOutcome(status)).toBe("partial");
@@ -201,7 +183,7 @@ describeWithPostgres("the status of a fleet", () => {
   test("old data are stale by the company's schedule, and by --max-age", async () => {
     const fleet = await openFleet();
     await fleet.nodes.register(facts);
-    await published(fleet, "acme", healthy({ whole_at: isoTime(Date.now() - 2 * dayMs) }));
+    await published(fleet, "acme", healthyFacts({ whole_at: isoTime(Date.now() - 2 * dayMs) }));
     const kinds = async (more: Partial<FleetStatusQuestion> = {}) =>
       (await statusOf(fleet, more)).companies["acme"]?.problems.map((one) => one.kind);
     expect(await kinds()).toEqual([]);
