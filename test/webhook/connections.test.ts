@@ -163,6 +163,22 @@ test("requests for a page that come together cost one page", async () => {
   expect(made).toBeLessThan(20);
 });
 
+// Fault: webhook | a page that takes long to make is asked for again and again | requests one after the other | it is made a few times; deliveries have the rest of the time
+test("a page that takes long to make is made seldom, however often it is asked for", async () => {
+  let made = 0;
+  const page = () => {
+    made++;
+    for (const endMs = performance.now() + 20; performance.now() < endMs;);
+    return { status: 200, type: "text/plain", body: `${made}\n` };
+  };
+  const receiver = await aReceiver({ pages: { "/": page } });
+  const ask = async () => (await fetch(receiver.url)).text();
+  const startedMs = performance.now();
+  for (let asked = 0; asked < 40; asked++) await ask();
+  expect(made).toBeLessThan(2 + (performance.now() - startedMs) / 300);
+  await expect.poll(ask, { timeout: 3_000 }).not.toBe("1\n");
+});
+
 // Fault: webhook | a delivery that asks for another protocol (Upgrade) | a raw socket | answered as a delivery; the connection stays HTTP
 test("a delivery that asks for another protocol is a delivery", async () => {
   const receiver = await aReceiver();

@@ -47,6 +47,9 @@ const defaultLimits = { ...bodyLimits, ...connectionLimits, ...streamLimits };
 /** Limits of the server; `defaultLimits` has their values and meanings. */
 export type ServerLimits = Readonly<typeof defaultLimits>;
 
+/** A page is shown again for so many times as long as making it took. */
+const keptFactor = 20;
+const longestKeptMs = 1_000;
 const wrongHost = "this page is not shown under that host name: see serve.hosts in the config";
 const noPost: Answer = { status: 405, why: "deliveries take POST", reason: "wrong_method" };
 const deliveryPath = /^\/webhooks\/([^/?#%]+)$/;
@@ -152,11 +155,19 @@ class RequestHandler {
     return { site, streams, readBody, log: this.options.log, isListening: () => server.listening };
   }
 
-  /** Whoever asks while a page is being made gets that one: thousands of requests in one packet cost one page. */
+  /**
+   * Whoever asks while a page is being made gets that one, and for some time after: making a page takes a twentieth of
+   * the thread's time at most, however often it is asked for.
+   */
   private renderShared(page: () => Promise<Page> | Page): Promise<RenderedPage> {
     const known = this.rendering.get(page);
     if (known) return known;
-    const made = renderPage(page, this.options.log).finally(() => this.rendering.delete(page));
+    const { clock, log } = this.options;
+    const startedMs = clock.monotonicMs();
+    const made = renderPage(page, log).finally(() => {
+      const keptMs = Math.min(longestKeptMs, (clock.monotonicMs() - startedMs) * keptFactor);
+      setTimeout(() => this.rendering.delete(page), keptMs).unref();
+    });
     this.rendering.set(page, made);
     return made;
   }
