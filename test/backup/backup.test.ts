@@ -15,7 +15,7 @@ import { copyMirror } from "../../src/backup/content/copy-mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { runCommand } from "../support/program/cli.ts";
-import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { expectEqual, look } from "../support/truth/equal.ts";
 import { openHasty, tempFolder } from "../support/mirror/mirror.ts";
 import { startS3 } from "../support/export/s3-server.ts";
@@ -24,8 +24,7 @@ import { put } from "../support/mirror/store.ts";
 
 /** A company with a mirror, and the folder or bucket of its backups. */
 async function aMirrored(): Promise<Company & { readonly backups: string }> {
-  const company = await aCompany({ companies: 2, records: 5 });
-  await sync(company);
+  const company = await aMirroredCompany({ companies: 2, records: 5 });
   writeServeConfig(company);
   return { ...company, backups: path.join(company.folder, "backups") };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Fault } from "../../connectors/fintoro/sandbox/faults/service-fault.ts";
-import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { count, expectEqual } from "../support/truth/equal.ts";
 import { jsonReply, rewritten, startProxy, type Breakage, type Reply } from "../support/company/proxy.ts";
 
@@ -141,8 +141,7 @@ describe("a redirect elsewhere", () => {
 describe("lists that are wrong", () => {
   // Fault: pagination | lists with empty data, and totals that say otherwise | a proxy, for five lists of a filled mirror | nothing is deleted, the run reports it, the next one is whole (I5)
   test("an empty answer with 200 deletes nothing, and the run reports it (I5)", async () => {
-    const company = await aCompany({ records: 60 });
-    await sync(company);
+    const company = await aMirroredCompany({ records: 60 });
     company.proxy.obstruct(async ({ path }, passOn) =>
       /^\/(clients|invoices|countries|qr-types|warehouses)$/.test(path)
         ? rewritten(await passOn(), (text) => text.replace(/"data":\[.*\](?=[,}])/s, '"data":[]'))
@@ -160,8 +159,7 @@ describe("lists that are wrong", () => {
 
   // Fault: pagination | lists that are empty and say so in their totals | a proxy, for seven lists of a filled mirror | nothing is deleted, the resources are held (I5)
   test("a consistent empty answer (data and totals) deletes nothing either (I5)", async () => {
-    const company = await aCompany({ records: 60 });
-    await sync(company);
+    const company = await aMirroredCompany({ records: 60 });
     company.proxy.obstruct(async ({ path }, passOn) =>
       /^\/(countries|currencies|clients|suppliers|bank-accounts|orders|invoices)$/.test(path)
         ? emptied(await passOn())

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { aCompany, sync, type Company, type SyncOptions } from "../support/company/company.ts";
+import {
+  aCompany,
+  aMirroredCompany,
+  sync,
+  type Company,
+  type SyncOptions,
+} from "../support/company/company.ts";
 import { count, expectEqual, expectReplayable, expectTombstonesTrue, look } from "../support/truth/equal.ts";
 import { truthOf } from "../support/truth/truth.ts";
 import { jsonReply } from "../support/company/proxy.ts";
@@ -27,8 +33,7 @@ function deletedAt(company: Company, table: string, id: number): string | null {
 
 describe("a record that is deleted between two runs", () => {
   test("is read on its own route, besides one that exists, and becomes a tombstone with its last values; its parts are deleted", async () => {
-    const company = await aCompany();
-    await syncAndCheck(company);
+    const company = await aMirroredCompany();
     const id = last(company, "invoices");
     company.sandbox.control.remove("invoices", id);
     const asked = company.proxy.asked.length;
@@ -69,16 +74,14 @@ describe("a record that is deleted between two runs", () => {
   });
 
   test("together with all others of its kind: the last one goes too", async () => {
-    const company = await aCompany();
-    await syncAndCheck(company);
+    const company = await aMirroredCompany();
     for (const id of ids(company, "credit_notes")) company.sandbox.control.remove("credit_notes", id);
     await syncAndCheck(company, { full: true });
     expect(count(company.file, "SELECT count(*) FROM credit_notes WHERE _deleted_at IS NULL")).toBe(0);
   });
 
   test("a status takes itself out of its cases, a client its CRM events with it", async () => {
-    const company = await aCompany();
-    await syncAndCheck(company);
+    const company = await aMirroredCompany();
     const { control } = company.sandbox;
     const sql = "SELECT client_id FROM contact_activity_logs WHERE client_id IS NOT NULL LIMIT 1";
     const client = count(company.file, sql);
@@ -107,8 +110,7 @@ function deletable(
 
 describe("records that are made and changed between two runs", () => {
   test("are mirrored with the next run, each change with one row in the change log (I2)", async () => {
-    const company = await aCompany();
-    await syncAndCheck(company);
+    const company = await aMirroredCompany();
     const { control } = company.sandbox;
     const before = count(company.file, "SELECT coalesce(max(seq), 0) FROM _changes");
     const supplier = control.create("suppliers", { name: "Nový dodávateľ 🌲" });
@@ -129,8 +131,7 @@ describe("records that are made and changed between two runs", () => {
   });
 
   test("a payment that is recorded or taken back changes its document and stands in its own table", async () => {
-    const company = await aCompany();
-    await syncAndCheck(company);
+    const company = await aMirroredCompany();
     const { control } = company.sandbox;
     const open = "SELECT id FROM invoices WHERE to_be_paid > 0 AND status <> 'will_not_be_paid' LIMIT 1";
     const invoice = count(company.file, open);
@@ -153,8 +154,7 @@ describe("records that are made and changed between two runs", () => {
   });
 
   test("a note that no list shows is found by --full at once", async () => {
-    const company = await aCompany();
-    await syncAndCheck(company);
+    const company = await aMirroredCompany();
     company.sandbox.control.alter("orders", last(company, "orders"), { note: "Volať až po 16:00" });
     expect((await sync(company)).requests.detail).toBe(0);
     await syncAndCheck(company, { full: true });
@@ -171,8 +171,7 @@ describe("records that are made and changed between two runs", () => {
   });
 
   test("a record that comes back under its old id is live again", async () => {
-    const company = await aCompany();
-    await syncAndCheck(company);
+    const company = await aMirroredCompany();
     const id = last(company, "orders");
     const gone = new RegExp(`^/orders/${id}$`);
     company.proxy.obstruct(async ({ path }, passOn) => {
@@ -203,8 +202,7 @@ function without(reply: Awaited<ReturnType<Parameters<Company["proxy"]["obstruct
 
 describe("many records deleted at once", () => {
   test("are kept without the flag and the run is partial; with it each is checked and removed (I5)", async () => {
-    const company = await aCompany({ records: 80 });
-    await syncAndCheck(company);
+    const company = await aMirroredCompany({ records: 80 });
     const gone = ids(company, "invoices").slice(0, 30);
     for (const id of gone) company.sandbox.control.remove("invoices", id);
     const before = count(company.file, "SELECT count(*) FROM invoices WHERE _deleted_at IS NULL");
@@ -225,8 +223,7 @@ describe("changes while a run is under way", () => {
   test.each([5, 20, 27, 40, 60])(
     "before and after request %i: equal after one quiet run, never a false tombstone",
     async (n) => {
-      const company = await aCompany();
-      await syncAndCheck(company);
+      const company = await aMirroredCompany();
       const { control } = company.sandbox;
       const moments: (() => void)[] = [
         () => control.remove("orders", ids(company, "orders")[0] ?? 0),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aCompany, sync, type Company, type SyncOptions } from "../support/company/company.ts";
+import { aMirroredCompany, sync, type Company, type SyncOptions } from "../support/company/company.ts";
 import { count, expectEqual, look } from "../support/truth/equal.ts";
 import { post } from "../support/sandbox/sandbox.ts";
 import { receipt } from "../support/sandbox/trade.ts";
@@ -16,8 +16,7 @@ const detailsSince = (company: Company, from: number) =>
 
 describe("what changes with a record that a list led to", () => {
   test("a credit note's invoice is read when the credit note comes, and when it goes", async () => {
-    const company = await aCompany();
-    await sync(company);
+    const company = await aMirroredCompany();
     const invoice = one(
       company,
       "SELECT id FROM invoices WHERE total > 0 AND id NOT IN (SELECT invoice_id FROM credit_notes) LIMIT 1",
@@ -32,8 +31,7 @@ describe("what changes with a record that a list led to", () => {
   });
 
   test("a receipt's items are read: a move between warehouses shows in no list", async () => {
-    const company = await aCompany({ stocksInLists: false });
-    await sync(company);
+    const company = await aMirroredCompany({ stocksInLists: false });
     const [from, to] = look(company.file, (db) =>
       db.prepare("SELECT id FROM warehouses ORDER BY id").pluck().all(),
     ) as [number, number];
@@ -53,8 +51,7 @@ describe("what changes with a record that a list led to", () => {
   });
 
   test("a CRM event is read only when it shows its document otherwise", async () => {
-    const company = await aCompany();
-    await sync(company);
+    const company = await aMirroredCompany();
     const sql = `SELECT metadata_related_document_document_id FROM contact_activity_logs
       WHERE metadata_related_document_document_type = 'invoice' LIMIT 1`;
     const invoice = one(company, sql);
@@ -75,8 +72,7 @@ describe("what changes with a record that a list led to", () => {
   });
 
   test("a first run reads nothing twice, an unchanged one no detail", async () => {
-    const company = await aCompany({ stocksInLists: false });
-    await sync(company);
+    const company = await aMirroredCompany({ stocksInLists: false });
     const details = detailsSince(company, 0);
     expect(new Set(details).size).toBe(details.length);
     const asked = company.proxy.asked.length;

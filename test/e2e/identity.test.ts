@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
-import { aCompany, sync } from "../support/company/company.ts";
+import { aCompany, aMirroredCompany, sync } from "../support/company/company.ts";
 import { dump, expectEqual } from "../support/truth/equal.ts";
 import { jsonReply } from "../support/company/proxy.ts";
 import { eventOf, inboxOf, startWorker, until } from "../support/mirror/event-worker.ts";
@@ -21,8 +21,7 @@ function businessIdIn({ sandbox }: Company): unknown {
 describe("whose mirror it is (I10)", () => {
   // Fault: identity | a token of another company | the config's token, over a filled mirror | refused before anything is written (I10)
   test("a token of another company is refused before anything is written", async () => {
-    const company = await aCompany({ companies: 2 });
-    await sync(company);
+    const company = await aMirroredCompany({ companies: 2 });
     const before = dump(company.file, []);
     const other = company.sandbox.companies[1]?.token ?? "";
     const report = await sync(company, { token: other });
@@ -38,8 +37,7 @@ describe("whose mirror it is (I10)", () => {
 
   // Fault: identity | a sandbox company's token: the same name, business id and ids | the config's token, over a filled mirror | refused, and nothing is written (I10)
   test("a sandbox company with the same name, business id and ids is refused, and nothing is written", async () => {
-    const company = await aCompany();
-    await sync(company);
+    const company = await aMirroredCompany();
     const before = dump(company.file, []);
     const twin = await aCompany({ seed: 2 });
     const { name } = company.sandbox.companies[0] ?? {};
@@ -63,8 +61,7 @@ describe("whose mirror it is (I10)", () => {
 
   // Fault: identity | a rotated token while the service fails | a proxy, for the documents that would prove it | the run fails without a refusal; the next one takes the token
   test("a service in trouble refuses no rotated token: the run fails, and the next one takes it", async () => {
-    const company = await aCompany();
-    await sync(company);
+    const company = await aMirroredCompany();
     const rotated = { token: company.sandbox.readToken, attempts: 1 };
     company.suffer({ kind: "status", status: 503, match: { path: "/invoices/" } });
     expect((await sync(company, rotated)).outcome).toBe("failed");
@@ -75,8 +72,7 @@ describe("whose mirror it is (I10)", () => {
 
   // Fault: identity | /whoami answers without a name: nothing, null, a number, a list | a proxy, over a filled mirror | the run fails, and nothing but that is written (I10)
   test("an answer of /whoami that names no company fails the run, and nothing but that is written", async () => {
-    const company = await aCompany({ records: 6 });
-    await sync(company);
+    const company = await aMirroredCompany({ records: 6 });
     const before = dump(company.file, []);
     for (const body of ["{}", '{"name":null}', '{"name":""}', '{"data":[]}', '{"name":5}', "[]"]) {
       const remove = company.proxy.obstruct(({ path }) =>
@@ -93,8 +89,7 @@ describe("whose mirror it is (I10)", () => {
   });
 
   test("with --accept-identity the mirror takes the other company over, record by record", async () => {
-    const company = await aCompany({ companies: 2 });
-    await sync(company);
+    const company = await aMirroredCompany({ companies: 2 });
     const token = company.sandbox.companies[1]?.token ?? "";
     const taken = await sync(company, { token, acceptIdentity: true, allowMassDelete: true });
     expect(taken.error).toBeUndefined();
@@ -104,8 +99,7 @@ describe("whose mirror it is (I10)", () => {
 
   // Fault: identity | the company is renamed | the sandbox | accepted and logged; its row follows (I10)
   test("a renamed company is accepted, said, and its row follows", async () => {
-    const company = await aCompany();
-    await sync(company);
+    const company = await aMirroredCompany();
     company.sandbox.control.rename("Nové meno, s. r. o.");
     expect((await sync(company)).outcome).toBe("complete");
     expect(company.said.join("\n")).toContain("renamed");
@@ -114,8 +108,7 @@ describe("whose mirror it is (I10)", () => {
 
   // Fault: identity | the token is rotated, the old one revoked | the sandbox | the new one is accepted and logged; the old one does no harm (I10)
   test("a rotated token is accepted and said; the old one, revoked, is refused without harm", async () => {
-    const company = await aCompany();
-    await sync(company);
+    const company = await aMirroredCompany();
     const rotated = { token: company.sandbox.readToken };
     expect((await sync(company, rotated)).outcome).toBe("complete");
     expect(company.said.join("\n")).toContain("was replaced");
@@ -129,8 +122,7 @@ describe("whose mirror it is (I10)", () => {
 describe("whose events are read (I10)", () => {
   // Fault: identity | the daemon's token is another company's | the event worker's token | it reads nothing; a rotated token is taken (I10)
   test("the event worker refuses a sandbox company's token and reads nothing; a rotated one is taken", async () => {
-    const company = await aCompany();
-    await sync(company);
+    const company = await aMirroredCompany();
     const twin = await aCompany({ seed: 2 });
     const [id = 0] = company.sandbox.control.snapshot().get("clients")?.keys() ?? [];
     company.sandbox.control.alter("clients", id, { name: "Nový" });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { count, dump, expectEqual } from "../support/truth/equal.ts";
 import { lastPathOf, truthOf } from "../support/truth/truth.ts";
 import { jsonReply, type Obstacle, type Reply } from "../support/company/proxy.ts";
@@ -60,8 +60,7 @@ describe("403 on one resource", () => {
 
   // Fault: service | 403 on the details of one resource | a proxy, from the third detail on, in a full run | nothing is deleted; the next run repairs it
   test("on details only: the rest is whole, nothing is deleted, the next run repairs it", async () => {
-    const company = await aCompany();
-    await sync(company);
+    const company = await aMirroredCompany();
     company.proxy.obstruct(refuse(/^\/orders\/\d+$/, 403, "This action is unauthorized.", 3));
     const report = await sync(company, { full: true });
     expect(report).toMatchObject({ outcome: "partial", resources: { orders: { deleted: 0 } } });
@@ -74,8 +73,7 @@ describe("403 on one resource", () => {
 describe("404 on a list's route", () => {
   // Fault: service | 404 on a list's route | a proxy, for suppliers | a failure of that resource; nothing of it is deleted (I5)
   test("is reported as a failure of that resource; nothing of it is deleted", async () => {
-    const company = await aCompany();
-    await sync(company);
+    const company = await aMirroredCompany();
     const before = live(company, "suppliers");
     company.proxy.obstruct(
       refuse(/^\/suppliers$/, 404, "The route api/public/v1/suppliers could not be found."),
@@ -93,8 +91,7 @@ describe("404 on a list's route", () => {
 describe("404 on details", () => {
   // Fault: service | every detail of a resource answers 404 | a proxy, for the details of invoices | nothing is deleted (I5)
   test("of every record, that lists still show: nothing is deleted (I5)", async () => {
-    const company = await aCompany();
-    await sync(company);
+    const company = await aMirroredCompany();
     const before = live(company, "invoices");
     company.proxy.obstruct(refuse(/^\/invoices\/\d+$/, 404, "No query results for model."));
     const report = await sync(company, { full: true });
@@ -108,8 +105,7 @@ describe("404 on details", () => {
 
   // Fault: service | every detail of the company answers 404 | a proxy, for every path that ends with an id | nothing is deleted, and the mirror stays as it was (I5)
   test("of everything at once: nothing is deleted (I5)", async () => {
-    const company = await aCompany();
-    await sync(company);
+    const company = await aMirroredCompany();
     const before = dump(company.file, ["_runs", "_work", "_meta", "_parents"]);
     company.proxy.obstruct(refuse(/\/\d+$/, 404, "No query results for model."));
     expect((await sync(company, { full: true })).outcome).toBe("partial");
@@ -131,8 +127,7 @@ describe("404 on details", () => {
 
   // Fault: service | 404 with an HTML page | a proxy, for one detail | it proves no deletion (I5)
   test("that is no JSON of the service proves nothing (I5)", async () => {
-    const company = await aCompany();
-    await sync(company);
+    const company = await aMirroredCompany();
     const before = live(company, "orders");
     const order = lastPathOf(truthOf(company.sandbox), "orders");
     company.proxy.obstruct((asked) =>

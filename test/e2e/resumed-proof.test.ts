@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { count, expectEqual, expectTombstonesTrue } from "../support/truth/equal.ts";
 import { jsonReply } from "../support/company/proxy.ts";
 import { truthOf } from "../support/truth/truth.ts";
@@ -9,8 +9,7 @@ const orders = ({ sandbox }: Company) => [...(truthOf(sandbox).get("orders")?.ke
 
 /** A company with a deleted order: its list was read without it, and the run was stopped before its own route was. */
 async function stoppedBeforeProof(): Promise<Company> {
-  const company = await aCompany({ records: 60 });
-  await sync(company);
+  const company = await aMirroredCompany({ records: 60 });
   const [gone = 0] = orders(company);
   company.sandbox.control.remove("orders", gone);
   const stop = new AbortController();

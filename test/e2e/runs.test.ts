@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aCompany, sync } from "../support/company/company.ts";
+import { aCompany, aMirroredCompany, sync } from "../support/company/company.ts";
 import { count, dump, expectEqual } from "../support/truth/equal.ts";
 import { floorOf, truthOf, spentOn } from "../support/truth/truth.ts";
 
@@ -50,8 +50,7 @@ describe("a first run", () => {
 
 describe("a run after which nothing changed", () => {
   test("I2 I7 writes to no table but the runs, and asks for lists only", async () => {
-    const company = await aCompany();
-    await sync(company);
+    const company = await aMirroredCompany();
     const before = dump(company.file);
     const asked = company.proxy.asked.length;
     const report = await sync(company, { parentsPerRun: "auto" });
@@ -64,8 +63,7 @@ describe("a run after which nothing changed", () => {
   });
 
   test("counts every listed record as unchanged", async () => {
-    const company = await aCompany();
-    await sync(company);
+    const company = await aMirroredCompany();
     const { resources } = await sync(company);
     for (const [name, counts] of Object.entries(resources)) {
       expect({ name, ...counts }).toMatchObject({
@@ -81,8 +79,7 @@ describe("a run after which nothing changed", () => {
   });
 
   test("--full reads every detail and every child list again, and changes nothing people see", async () => {
-    const company = await aCompany();
-    await sync(company);
+    const company = await aMirroredCompany();
     const visible = () =>
       Object.entries(dump(company.file)).filter(([table]) => !/^_(fence_|runs|meta|parents)/.test(table));
     const before = visible();
@@ -105,8 +102,7 @@ describe("a run of some resources", () => {
   });
 
   test("of CRM events alone asks for the parents that the mirror knows", async () => {
-    const company = await aCompany();
-    await sync(company);
+    const company = await aMirroredCompany();
     const asked = company.proxy.asked.length;
     const resources = ["contact_activity_logs"];
     expect((await sync(company, { resources, parentsPerRun: "all" })).outcome).toBe("complete");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { mostSweeps } from "../../src/sync/context/limits.ts";
-import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { count, expectEqual } from "../support/truth/equal.ts";
 import { jsonReply, rewritten, type Reply } from "../support/company/proxy.ts";
 
@@ -74,8 +74,7 @@ describe("a paginator that lies costs a bounded number of requests, deletes noth
       withPaginator(reply, { totalResults: 200_000, currentPage: page === 1 ? 1 : page + 1 }),
   };
   test.each(Object.entries(lies))("%s", async (_name, lie) => {
-    const company = await aCompany({ records: 60 });
-    await sync(company);
+    const company = await aMirroredCompany({ records: 60 });
     company.proxy.obstruct(async ({ path, query }, passOn) =>
       path === "/invoices" ? lie(await firstPage(company, passOn), Number(query.get("page"))) : undefined,
     );
@@ -97,8 +96,7 @@ describe("a paginator that lies costs a bounded number of requests, deletes noth
 
 // Fault: pagination | a total of 200,000 in every paginator of the service | a proxy, for all lists of a filled mirror | a few requests more for each list, nothing deleted, each list is named as unsettled
 test("a service whose every paginator lies costs a bounded number of requests, and each list is named", async () => {
-  const company = await aCompany({ records: 60 });
-  await sync(company);
+  const company = await aMirroredCompany({ records: 60 });
   const lists = new Set<string>();
   company.proxy.obstruct(async ({ path }, passOn) => {
     const reply = await passOn();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
-import { aCompany, sync } from "../support/company/company.ts";
+import { aCompany, aMirroredCompany } from "../support/company/company.ts";
 import { eventually, secret, serve, wholeRuns, writeServeConfig } from "../support/program/serve.ts";
 import { portToKeep } from "../support/program/serve-process.ts";
 import { LiveChanges } from "../support/verify/live-changes.ts";
@@ -15,8 +15,7 @@ const hasty: Clock = {
 
 // Fault: service | ten changes a second while `verify` compares | the sandbox | only records that changed are named
 test("without webhooks, with ten changes a second, only records that changed are named", async () => {
-  const company = await aCompany({ records: 20 });
-  await sync(company);
+  const company = await aMirroredCompany({ records: 20 });
   const readMs = performance.now();
   const changes = new LiveChanges(company, { seed: 6, perSecond: 10 });
   const found: string[] = [];

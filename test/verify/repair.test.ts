@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { unreplayable } from "../support/truth/compare.ts";
 import { expectEqual, expectTombstonesTrue } from "../support/truth/equal.ts";
 import { seededChoice } from "../support/company/scenario.ts";
@@ -18,8 +18,7 @@ function expectReplayedToEnd({ file }: Company, lost: readonly string[] = []): v
 
 // Fault: data | a hundred wounds of cells, rows, tombstones and JSON | SQL on the mirror, compared with the service | each is named, and healed with --repair (I11)
 test("names each of 100 planted wounds, and --repair heals them all (I2, I5, I11)", async () => {
-  const company = await aCompany({ records: 260 });
-  await sync(company);
+  const company = await aMirroredCompany({ records: 260 });
   for (const id of liveIds(company, "orders").slice(0, 9)) company.sandbox.control.remove("orders", id);
   await sync(company);
   const wounded = woundMany(company.file, 100, seededChoice(seededRandom(7)));
@@ -42,8 +41,7 @@ test("names each of 100 planted wounds, and --repair heals them all (I2, I5, I11
 });
 
 test("--repair heals records without a route, payments, CRM events and rows of deleted records", async () => {
-  const company = await aCompany({ records: "small" });
-  await sync(company);
+  const company = await aMirroredCompany({ records: "small" });
   const [payment] = liveIds(company, "document_payments");
   const [log] = liveIds(company, "contact_activity_logs");
   const [order] = liveIds(company, "orders");
@@ -76,8 +74,7 @@ test("--repair heals records without a route, payments, CRM events and rows of d
 });
 
 test("a repair of what is right writes no change", async () => {
-  const company = await aCompany({ records: "small" });
-  await sync(company);
+  const company = await aMirroredCompany({ records: "small" });
   const { report, code } = await verify(company, ["--repair"]);
   expect([code, report.repair]).toEqual([0, null]);
   expect((await sync(company)).resources["invoices"]).toMatchObject({ inserted: 0, updated: 0, deleted: 0 });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { commands } from "../../src/cli/commands/all-commands.ts";
 import { createTestInvocation, runCommand } from "../support/program/cli.ts";
-import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { eventually, writeServeConfig } from "../support/program/serve.ts";
 import { named, verify, wound } from "../support/verify/verify.ts";
 
@@ -18,8 +18,7 @@ function comparedInvoices(company: Company): number[] {
 
 /** A mirror of which `verify --all` was stopped by Ctrl-C when it had compared some invoices. */
 async function interrupted(): Promise<Company> {
-  const company = await aCompany({ records: "small" });
-  await sync(company);
+  const company = await aMirroredCompany({ records: "small" });
   writeServeConfig(company);
   const parts = { commands, clock: systemClock, cwd: company.folder };
   const { run, signals } = createTestInvocation(["verify", "--all"], parts);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { runCommand } from "../support/program/cli.ts";
-import { aCompany, sync } from "../support/company/company.ts";
+import { aCompany, aMirroredCompany, sync } from "../support/company/company.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { truthOf } from "../support/truth/truth.ts";
@@ -20,8 +20,7 @@ test("I11: an untouched mirror matches, with every detail and with a sample", as
 });
 
 test("each wound of a typed cell, a child row, a row, the JSON or a tombstone is named, without a detail", async () => {
-  const company = await aCompany({ records: "small" });
-  await sync(company);
+  const company = await aMirroredCompany({ records: "small" });
   const invoices = liveIds(company, "invoices", "id IN (SELECT invoice_id FROM invoice_items)");
   const [cell, line, gone, json, deleted, rawless] = invoices;
   const [client] = liveIds(company, "clients");
@@ -64,8 +63,7 @@ test("each wound of a typed cell, a child row, a row, the JSON or a tombstone is
 });
 
 test("records without a list of their own are counted as the service has them, whatever is wrong in the mirror", async () => {
-  const company = await aCompany({ records: "small" });
-  await sync(company);
+  const company = await aMirroredCompany({ records: "small" });
   const table = "document_payments";
   const [rawless, rowless, deleted, unknown, removed = 0] = liveIds(company, table);
   wound(company, `DELETE FROM _raw_${table} WHERE id = ?`, rawless);
@@ -83,8 +81,7 @@ test("records without a list of their own are counted as the service has them, w
 });
 
 test("a change that no list shows is found with every detail, and by the sample of those read longest ago", async () => {
-  const company = await aCompany({ records: "small" });
-  await sync(company);
+  const company = await aMirroredCompany({ records: "small" });
   const [stale] = liveIds(company, "invoices");
   const [client] = liveIds(company, "clients");
   company.sandbox.control.alter("invoices", stale ?? 0, { note: "added later" });
@@ -107,8 +104,7 @@ test("a change that no list shows is found with every detail, and by the sample 
 });
 
 test("status says what the last verify found, and nothing of another mirror's", async () => {
-  const company = await aCompany({ records: "small" });
-  await sync(company);
+  const company = await aMirroredCompany({ records: "small" });
   await verify(company, ["--sample", "3"]);
   const status = async (...more: string[]) =>
     (await runCommand(["status", ...more], { cwd: company.folder })).stdout;
@@ -125,8 +121,7 @@ test("status says what the last verify found, and nothing of another mirror's", 
 });
 
 test("--local names damage without a request, and heals it with --repair", async () => {
-  const company = await aCompany({ records: "small" });
-  await sync(company);
+  const company = await aMirroredCompany({ records: "small" });
   const [invoice] = liveIds(company, "invoices");
   wound(company, "UPDATE invoices SET number = 'wrong' WHERE id = ?", invoice);
   const before = company.sandbox.requests().length;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../support/seeded-random.ts";
-import { aCompany, sync, type Company } from "../../support/company/company.ts";
+import { aCompany, aMirroredCompany, sync, type Company } from "../../support/company/company.ts";
 import { count, expectEqual, expectReplayable, expectTombstonesTrue } from "../../support/truth/equal.ts";
 import { seededChoice, mutate } from "../../support/company/scenario.ts";
 import { eventOf, inboxOf, startWorker, until, waitingRows } from "../../support/mirror/event-worker.ts";
@@ -26,8 +26,7 @@ function holdAnswer({ proxy }: Company, path: string): { readonly isHeld: () => 
 
 describe("a run beside the event worker", () => {
   test("neither reports as absent what was created meanwhile nor brings back what was deleted", async () => {
-    const company = await aCompany();
-    await sync(company);
+    const company = await aMirroredCompany();
     const worker = await startWorker(company);
     const gone = ids(company, "suppliers").at(-1) ?? 0;
     const list = holdAnswer(company, "/suppliers");
@@ -47,8 +46,7 @@ describe("a run beside the event worker", () => {
   });
 
   test("does not read again what the event worker has read: its preview is covered", async () => {
-    const company = await aCompany();
-    await sync(company);
+    const company = await aMirroredCompany();
     const worker = await startWorker(company);
     const [id = 0] = ids(company, "invoices");
     company.sandbox.control.alter("invoices", id, { issueDate: "2026-11-03" });
@@ -63,8 +61,7 @@ describe("a run beside the event worker", () => {
 
   // Fault: webhook | an event arrives while its record is being read | a delivery in the middle of a read | the record is read again (I4)
   test("I4: an event that comes during the run's last read of its record is read as soon as that is done", async () => {
-    const company = await aCompany();
-    await sync(company);
+    const company = await aMirroredCompany();
     const worker = await startWorker(company);
     const [id = 0] = ids(company, "orders");
     company.sandbox.control.alter("orders", id, { issueDate: "2026-11-03" });
@@ -82,8 +79,7 @@ describe("a run beside the event worker", () => {
   });
 
   test("leaves the lane of events to the event worker, and its events are read while it waits for a slow list", async () => {
-    const company = await aCompany();
-    await sync(company);
+    const company = await aMirroredCompany();
     const worker = await startWorker(company);
     const list = holdAnswer(company, "/clients");
     const run = worker.run();

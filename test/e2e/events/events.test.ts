@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import type { SandboxEvent } from "../../../connectors/fintoro/sandbox/model/event-log.ts";
 import { differences } from "../../support/truth/compare.ts";
-import { aCompany, sync } from "../../support/company/company.ts";
+import { aMirroredCompany } from "../../support/company/company.ts";
 import { expectEqual, expectReplayable, expectTombstonesTrue, look } from "../../support/truth/equal.ts";
 import { inboxOf, startWorker } from "../../support/mirror/event-worker.ts";
 import { truthOf } from "../../support/truth/truth.ts";
@@ -24,8 +24,7 @@ function isAnnounced(difference: string, events: readonly SandboxEvent[]): boole
 }
 
 test("every event of the catalogue leads to the right read and the right rows: the mirror is as the service at once", async () => {
-  const company = await aCompany({ records: 8 });
-  await sync(company);
+  const company = await aMirroredCompany({ records: 8 });
   const worker = await startWorker(company);
   for (const { type } of manifest.events) {
     const { events } = company.sandbox.control.trigger(type);

@@ -1,12 +1,11 @@
 import { expect, test } from "vitest";
-import { aCompany, sync } from "../../support/company/company.ts";
+import { aMirroredCompany } from "../../support/company/company.ts";
 import { expectEqual, expectTombstonesTrue, look } from "../../support/truth/equal.ts";
 import { startWorker } from "../../support/mirror/event-worker.ts";
 
 /** A log of a client that the mirror never had, because no event announced it. */
 async function withOrphan() {
-  const company = await aCompany();
-  await sync(company);
+  const company = await aMirroredCompany();
   const worker = await startWorker(company);
   const { control } = company.sandbox;
   const client = Number(control.create("clients", { name: "Nevidený", type: "company" })["id"]);

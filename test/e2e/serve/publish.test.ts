@@ -7,7 +7,7 @@ import { createAfterRun } from "../../../src/cli/runs/after-run-process.ts";
 import type { StepStatus } from "../../../src/status/after-run-record.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { runCommand } from "../../support/program/cli.ts";
-import { aCompany, sync, type Company } from "../../support/company/company.ts";
+import { aCompany, aMirroredCompany, type Company } from "../../support/company/company.ts";
 import { look } from "../../support/truth/compare.ts";
 import { configOf, startDaemon } from "../../support/program/daemon.ts";
 import { processEnv } from "../../support/program/process-env.ts";
@@ -79,8 +79,7 @@ test("a failure to publish is logged, and the daemon goes on", async () => {
 });
 
 test("the report is made when everything listed is in, while the scrub goes on", async () => {
-  const company = await aCompany({ records: 20 });
-  await sync(company);
+  const company = await aMirroredCompany({ records: 20 });
   rewind(company);
   company.sandbox.control.create("clients", { name: "Nová" });
   const details = Promise.withResolvers<undefined>();

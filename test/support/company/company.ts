@@ -1,6 +1,7 @@
-import { onTestFinished } from "vitest";
+import { readFileSync, writeFileSync } from "node:fs";
+import { expect, onTestFinished } from "vitest";
 import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox-options.ts";
-import { openCompany, type Company } from "./open-company.ts";
+import { openCompany, sync, type Company } from "./open-company.ts";
 
 export { testRateLimiter, fastClock, scrubOf, sync, type Company, type SyncOptions } from "./open-company.ts";
 
@@ -8,5 +9,34 @@ export { testRateLimiter, fastClock, scrubOf, sync, type Company, type SyncOptio
 export async function aCompany(options: SandboxOptions = {}): Promise<Company> {
   const company = await openCompany(options);
   onTestFinished(() => company.close());
+  return company;
+}
+
+/** What decides which records a sandbox holds. */
+type Contents = Pick<SandboxOptions, "records" | "companies" | "stocksInLists">;
+
+/** Mirrors after a first run, by the contents of the sandbox. */
+const firstRuns = new Map<string, Promise<Buffer>>();
+
+async function firstRun(contents: Contents): Promise<Buffer> {
+  const company = await openCompany(contents);
+  try {
+    expect((await sync(company)).outcome).toBe("complete");
+    return readFileSync(company.file);
+  } finally {
+    await company.close();
+  }
+}
+
+/**
+ * A company whose mirror is whole. A first run over the same contents is made once for all tests of this process, and
+ * its file copied: to the sandbox and its proxy no request was sent yet.
+ */
+export async function aMirroredCompany(contents: Contents = {}): Promise<Company> {
+  const key = JSON.stringify(contents);
+  const made = firstRuns.get(key) ?? firstRun(contents);
+  firstRuns.set(key, made);
+  const company = await aCompany(contents);
+  writeFileSync(company.file, await made);
   return company;
 }
