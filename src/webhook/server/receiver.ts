@@ -37,7 +37,6 @@ export interface Admission {
 const groupLimits = { maxItems: 2_000, maxBytes: 16_000_000 };
 /** Bodies of all companies that wait or are being committed. */
 const mostHeldBytes = 64_000_000;
-/** What a stored delivery is counted as; metrics and readers of `status --json` know these words. */
 const unknownCompany: Answer = { status: 404, why: "no such address", reason: "unknown_company" };
 const stale: Answer = {
   status: 401,
@@ -47,6 +46,7 @@ const stale: Answer = {
 const notOpen: Answer = unavailable("the mirror is not open", "not_open");
 const tooManyWaiting: Answer = unavailable("too many deliveries are waiting", "too_busy");
 const notStored: Answer = unavailable("the event cannot be stored now", "not_stored");
+/** What a stored delivery is counted as; metrics and readers of `status --json` know these words. */
 const countedAs = { stored: "stored", duplicate: "known" } as const;
 
 /**
