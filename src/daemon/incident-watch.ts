@@ -107,7 +107,7 @@ export async function watchIncidents(parts: IncidentWatchParts): Promise<void> {
   const { context, closed } = parts;
   let current: Config | null = null;
   let alerters: Alerters | null = null;
-  let delivering: Promise<unknown> = Promise.resolve();
+  let delivering: Promise<void> = Promise.resolve();
   for (; !closed.aborted; await context.clock.sleep(lookEveryMs, closed)) {
     const config = parts.config();
     if (config !== current) {
@@ -118,7 +118,8 @@ export async function watchIncidents(parts: IncidentWatchParts): Promise<void> {
     }
     if (!alerters) continue;
     alerters.update(await parts.views(), parts.schedule());
-    delivering = Promise.all([delivering, alerters.deliver(closed)]);
+    // Without their values, of which each would keep the one before.
+    delivering = Promise.all([delivering, alerters.deliver(closed)]).then(() => undefined);
   }
   await delivering;
 }
