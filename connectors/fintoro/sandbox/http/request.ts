@@ -30,7 +30,12 @@ export async function readRequest(request: IncomingMessage): Promise<Incoming> {
   };
 }
 
+const noBody = Buffer.alloc(0);
+
+/** A request without a body, as most are, is not waited for. */
 async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const { "content-length": length, "transfer-encoding": coding } = request.headers;
+  if (length === undefined && coding === undefined) return noBody;
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   for await (const chunk of request) {
@@ -42,6 +47,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
 
 /** The JSON object in a body; an empty one for anything else, so that validation names what is missing. */
 export function parseJsonBody(body: Buffer): unknown {
+  if (body.length === 0) return {};
   try {
     const value: unknown = JSON.parse(body.toString("utf8"));
     return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
