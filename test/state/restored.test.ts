@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { Listings } from "../../src/state/listings.ts";
+import { markRestored } from "../../src/state/meta.ts";
+import { openShop } from "../support/mirror/mirror.ts";
+import { listing } from "../support/mirror/state-rows.ts";
+import { rows } from "../support/mirror/store.ts";
+
+const columns = "(resource, target, kind, lane, due_ms, reason, payload, dirty_seq)";
+const child = (page: number) =>
+  `('people', 'child:people:7:${page}', 'child', 3, 0, 'new', '{"parent":"people","parentId":7,"page":${page}}', 1)`;
+
+// Fault: disk | a mirror is restored from a backup that was taken in the middle of lists | markRestored over open lists and queued pages | nothing goes on in a list's middle: its earlier pages are of another time; records stay queued
+test("a restored mirror goes on in no list's middle, and keeps the records that are still to be read", async () => {
+  const mirror = await openShop();
+  const { db } = mirror;
+  const listings = new Listings(db);
+  listings.open(listing, null);
+  listings.putPage(listing, { page: 1, ids: [1, 2], withoutId: [], perPage: 2, total: 5 });
+  db.exec(`INSERT INTO _work ${columns} VALUES
+    ('people', 'list:2', 'list', 2, 0, 'sweep', '{"page":2}', 1), ${child(3)}, ${child(2)},
+    ('people', 'id:9', 'detail', 3, 0, 'new', NULL, 1)`);
+  db.exec("INSERT INTO _orders (kind, asked_at, pid, options) VALUES ('sync', '', 1, '{}')");
+  markRestored(db, { nowMs: 0, takenAt: "2026-03-01T00:00:00.000Z" });
+  expect(listings.find(listing.resource, listing.variant)).toBeNull();
+  expect(rows(mirror, "SELECT * FROM _listing_pages")).toEqual([]);
+  expect(rows(mirror, "SELECT * FROM _orders")).toEqual([]);
+  expect(rows(mirror, "SELECT target, payload ->> 'page' AS page FROM _work ORDER BY target")).toEqual([
+    { target: "child:people:7:1", page: 1 },
+    { target: "id:9", page: null },
+  ]);
+});
