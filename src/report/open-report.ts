@@ -21,7 +21,7 @@ export function attachReport(db: Db, next: string, pageSize: number): void {
   db.pragma("report.auto_vacuum = NONE");
   db.pragma("report.journal_mode = OFF");
   db.pragma("report.locking_mode = EXCLUSIVE");
-  db.pragma("report.cache_size = -64000");
+  db.pragma("report.cache_size = -8000");
   db.pragma(`report.application_id = ${applicationId}`);
   db.pragma(`report.user_version = ${userVersion}`);
 }

@@ -165,7 +165,7 @@ function snapshotOptions({
 function readMirror(db: Db, mirror: string, manifest: Manifest, options: SnapshotOptions): Snapshot {
   db.prepare("ATTACH ? AS mirror").run(mirror);
   db.pragma("mirror.synchronous = FULL");
-  db.pragma("mirror.cache_size = -16000");
+  db.pragma("mirror.cache_size = -2000");
   // The empty main database's cache is what an index is sorted in. Runs that fit the processor's cache, merged
   // afterwards, take half the time of one sort.
   db.pragma("main.cache_size = -2000");

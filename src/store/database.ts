@@ -38,7 +38,7 @@ function setUpWriter(db: Db): void {
   db.pragma("journal_mode = WAL");
   db.pragma("synchronous = FULL");
   db.pragma("foreign_keys = OFF");
-  db.pragma("cache_size = -8000");
+  db.pragma("cache_size = -2000");
   db.pragma("wal_autocheckpoint = 16000");
   db.pragma("journal_size_limit = 67108864");
   // Otherwise what a part of a transaction would undo is written to a file.
