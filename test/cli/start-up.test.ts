@@ -4,14 +4,12 @@ import { describe, expect, test } from "vitest";
 import { knownFintoro } from "../../connectors/fintoro/known.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import type { KnownConnector } from "../../src/config/config-schema.ts";
-import { binFile, root, runProgram, temporaryFolder } from "../support/program/cli.ts";
+import { binFile, root, runProgram, temporaryFolder, type Start } from "../support/program/cli.ts";
+import { aCompany } from "../support/company/company.ts";
 
-async function packagesOf(args: readonly string[], cwd?: string): Promise<readonly string[]> {
+async function packagesOf(args: readonly string[], start: Start = {}): Promise<readonly string[]> {
   const file = `--import=${new URL("../support/program/loaded-packages.ts", import.meta.url).href}`;
-  const { stderr } = await runProgram([path.join(root, "src/main.ts"), ...args], {
-    file,
-    ...(cwd !== undefined && { cwd }),
-  });
+  const { stderr } = await runProgram([path.join(root, "src/main.ts"), ...args], { file, ...start });
   return JSON.parse(stderr.trimEnd().split("\n").at(-1) ?? "") as readonly string[];
 }
 
@@ -24,9 +22,19 @@ test.each(["--help", "--version", "sync --help", "webhooks inbox --help"])(
 
 test("a refused config loads what reads a config, and no database, HTTP client or scheduler", async () => {
   const cwd = temporaryFolder({ "config.yaml": "companiez: {}\n" });
-  const loaded = await packagesOf(["sync"], cwd);
+  const loaded = await packagesOf(["sync"], { cwd });
   expect(loaded).toEqual(expect.arrayContaining(["commander", "yaml", "zod"]));
   for (const name of ["better-sqlite3", "undici", "croner", "prom-client", "hyparquet-writer", "s3mini"])
+    expect(loaded).not.toContain(name);
+});
+
+test("a run with its report loads no library of exports, object stores, ZIP files or fleets", async () => {
+  const { sandbox } = await aCompany({ records: 3 });
+  const config = `base_url: ${sandbox.url}\ncompanies: { acme: { token: "\${env:TOKEN}" } }\n`;
+  const cwd = temporaryFolder({ "config.yaml": config });
+  const loaded = await packagesOf(["sync", "-q"], { cwd, env: { TOKEN: sandbox.token } });
+  expect(loaded).toEqual(expect.arrayContaining(["better-sqlite3", "undici"]));
+  for (const name of ["hyparquet-writer", "s3mini", "fflate", "yauzl", "prom-client", "pg"])
     expect(loaded).not.toContain(name);
 });
 

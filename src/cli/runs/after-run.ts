@@ -7,15 +7,13 @@ import { exportStep, filesStep } from "../../status/after-run-record.ts";
 import { failureOf } from "../console/failure-text.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
 import type { Outcome } from "../program/exit-code.ts";
-import { exportCompany } from "./export-company.ts";
 import { publishCompany } from "./publish-company.ts";
-import { addressOfBackups, backupCompany } from "./backup-company.ts";
-import { fetchCompanyFiles } from "./files-company.ts";
 import { recorded } from "./recorded-step.ts";
 
 /**
  * Makes what the config asks for after a run that brought something in (`isWorthPublishing`): the report, then the
- * exports; or the report alone, a backup, or files.
+ * exports; or the report alone, a backup, or files. The code of those that few runs make, with its libraries, is
+ * imported when it is needed.
  * Guarantee: never rejects, because the run is committed whatever becomes of them; failures are logged.
  * Returns an outcome for each that failed.
  */
@@ -51,6 +49,7 @@ export async function filesOne(
   const request = { kinds: fileKinds(config), question, closed, mostRequests };
   let isAll = false;
   const work = async () => {
+    const { fetchCompanyFiles } = await import("./files-company.ts");
     const { written, pending, folder } = await recorded(
       scope,
       filesStep,
@@ -82,6 +81,7 @@ function publishOne(scope: CompanyScope): Promise<Outcome | null> {
 function backupOne(scope: CompanyScope): Promise<Outcome | null> {
   const { keep, keys: withKeys } = scope.config.backup;
   return attempt(scope, { what: "the backup failed" }, async () => {
+    const { addressOfBackups, backupCompany } = await import("./backup-company.ts");
     const to = addressOfBackups(scope, undefined);
     const { id, bytes, removed } = await backupCompany(scope, { to, keep, withKeys });
     const facts = { to, id, bytes, removed: removed.length };
@@ -100,6 +100,7 @@ function exportOne(scope: CompanyScope, wanted: ExportConfig): Promise<Outcome |
   const fields = { format, where: out ?? to };
   // Who holds the lock may be writing other files there.
   return attempt(scope, { what: "the export failed", fields, isLockFailure: true }, async () => {
+    const { exportCompany } = await import("./export-company.ts");
     const { unchanged, files } = await recorded(
       scope,
       exportStep(wanted),
