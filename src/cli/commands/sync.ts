@@ -1,4 +1,3 @@
-import { setFlagsFromString } from "node:v8";
 import { isoTime } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { shardText, type Shard } from "../../status/shards.ts";
@@ -13,6 +12,7 @@ import { companyScopes, type CompanyScope } from "../mirror/company-scope.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { CommandRun } from "../program/command-table.ts";
+import { letHeapGrow } from "../program/heap-growth.ts";
 import { worstOutcome, type Outcome } from "../program/exit-code.ts";
 import { afterRun, filesOne } from "../runs/after-run.ts";
 import { dryRun } from "../runs/dry-run.ts";
@@ -53,12 +53,13 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   const one = new Semaphore(1);
   const publish = async (scope: CompanyScope, runGoesOn = false) => {
     const release = await one.acquire();
-    letYoungGenerationGrow(!runGoesOn);
+    // Exports take more; a report is made by SQLite.
+    letHeapGrow(!runGoesOn && config.exports.length > 0);
     failures.push(...(await afterRun(scope)));
-    letYoungGenerationGrow(false);
+    letHeapGrow(false);
     release?.();
   };
-  letYoungGenerationGrow(false);
+  letHeapGrow(false);
   const reports = await runAll(context, scopes, { request, untilMs }, publish);
   let publishing = "";
   await context.showing(
@@ -104,15 +105,6 @@ function scopesWithToken(context: CommandContext, config: Config, shard: Shard |
     return problem ? [[name, notBegun(clock, isoTime(clock.nowMs()), problem)] as const] : [];
   });
   return { scopes, refused };
-}
-
-/**
- * May V8 double its young generation, to 128 MB in the end, when enough has survived in it? A run has little in use
- * at a time: it is as fast with the 32 MB that loading the program leads to, and takes a third less memory. The flag
- * is the process's: what writes reports and exports, also in threads, grows as ever.
- */
-function letYoungGenerationGrow(may: boolean): void {
-  setFlagsFromString(`--semi-space-growth-factor=${may ? 2 : 1}`);
 }
 
 /** Makes the runs while their progress is shown. `publish` is called when what lists show is in, and before each scrub. */

@@ -6,6 +6,7 @@ import { commandTree, readCommandLine, type Request } from "./command-line.ts";
 import { codeOfEnding, codeOfError, type StopSignal } from "./exit-code.ts";
 import { earlyGlobals, type Globals } from "./globals.ts";
 import type { ProcessEnvironment } from "./command.ts";
+import { letHeapGrow } from "./heap-growth.ts";
 import { listenForSignals } from "./stop-signals.ts";
 
 /** For what is still open when a daemon has stopped. */
@@ -88,6 +89,7 @@ async function perform(
     pager = await openPagerFor(environment, request);
     if (pager) console.output.through(pager);
     const run = await request.command.load();
+    letHeapGrow(true);
     const ending = await run(context, { ...request.input, loaded: loaded as never });
     const code = codeOfEnding(ending, received());
     // A child process or a connection that does not end must not keep a daemon that was stopped.
