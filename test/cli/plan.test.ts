@@ -3,7 +3,7 @@ import type { CompanyStatus } from "../../src/status/company-status.ts";
 import type { RunPlan } from "../../src/sync/plan/run-plan.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
-import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
+import { aCompany, sync, type Company } from "../support/company/company.ts";
 import { count } from "../support/truth/equal.ts";
 
 const dayMs = 24 * 3_600_000;
@@ -54,7 +54,8 @@ describe("the plan", () => {
   });
 
   test("of a run after an interrupted one has what that one left to be read", async () => {
-    const company = await aMirroredCompany();
+    const company = await aCompany();
+    await sync(company);
     expect((await run(company, ["sync", "--full", "--max-requests", "35"])).code).toBe(5);
     const { requests } = await dryRun(company);
     const report = await sync(company);
@@ -87,7 +88,8 @@ describe("the plan", () => {
   });
 
   test("stands in status, with the stalest detail and parent's list of each resource", async () => {
-    const company = await aMirroredCompany();
+    const company = await aCompany();
+    await sync(company);
     const slow = "scrub: { time: 1m, cycle: 30d, at_most: 1m }\nrate_limit: { window: 1h }\n";
     const total = count(company.file, "SELECT count(*) FROM _parents") + detailsOf(company);
     const { plan, health } = await statusOf(company);
@@ -107,7 +109,8 @@ describe("the plan", () => {
   });
 
   test("a run whose scrub was cut off leaves a whole mirror", async () => {
-    const company = await aMirroredCompany();
+    const company = await aCompany();
+    await sync(company);
     age(company);
     const cut = await run(company, ["sync", "--json", "--max-requests", "45"]);
     expect(cut.code).toBe(5);

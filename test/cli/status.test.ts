@@ -6,12 +6,13 @@ import type { EventStatus } from "../../src/status/event-status.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
-import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
+import { aCompany, sync, type Company } from "../support/company/company.ts";
 
 const hourMs = 3_600_000;
 
 async function mirrored(): Promise<Company> {
-  const company = await aMirroredCompany();
+  const company = await aCompany();
+  await sync(company);
   return company;
 }
 

@@ -65,6 +65,8 @@ describe.runIf(canMount())("a file system without space (ENOSPC)", () => {
     disk.fill(0);
     // What the log of the database has room for is stored.
     await eventually(async () => (await deliver(daemon, longEvent())) === 503, "a delivery that is refused");
+    // A page of a moment ago may still be shown for up to a second.
+    await eventually(async () => !(await isReady()), "not ready");
     const answer = await fetch(`${daemon.url}/readyz`);
     expect({ status: answer.status, body: await answer.text() }).toMatchObject({
       status: 503,

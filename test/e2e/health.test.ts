@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { readHealth, type Health } from "../../src/status/mirror-health.ts";
-import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
+import { aCompany, sync, type Company } from "../support/company/company.ts";
 
 function healthOf(company: Company): Health {
   const db = openDatabase(company.file, { readonly: true });
@@ -23,7 +23,8 @@ function ages(health: Health): Map<string, string | null> {
 
 describe("the health of a mirror", () => {
   test("says of every table when it was last read whole", async () => {
-    const company = await aMirroredCompany();
+    const company = await aCompany();
+    await sync(company);
     const health = healthOf(company);
     expect(health.resources).toHaveLength(manifest.resources.length);
     expect(neverRead(health)).toEqual([]);
@@ -49,7 +50,8 @@ describe("the health of a mirror", () => {
   });
 
   test("of a run of some tables leaves the age of the others as it was", async () => {
-    const company = await aMirroredCompany();
+    const company = await aCompany();
+    await sync(company);
     const before = healthOf(company);
     await sync(company, { resources: ["clients"] });
     const after = healthOf(company);

@@ -30,7 +30,7 @@ async function firstRun(contents: Contents): Promise<Buffer> {
 
 /**
  * A company whose mirror is whole. A first run over the same contents is made once for all tests of this process, and
- * its file copied: to the sandbox and its proxy no request was sent yet.
+ * its file copied: that run may be minutes old, and to the sandbox and its proxy no request was sent yet.
  */
 export async function aMirroredCompany(contents: Contents = {}): Promise<Company> {
   const key = JSON.stringify(contents);
