@@ -1,17 +1,6 @@
-import { createRequire } from "node:module";
-import type * as undici from "undici";
-import type { Dispatcher } from "undici";
+import { EnvHttpProxyAgent, Pool, type Dispatcher } from "undici";
 import { MirrorError } from "../base/errors.ts";
 import { isLoopbackUrl } from "../config/address.ts";
-
-// What sends requests, put together as undici's own index does. The index also loads fetch, web sockets, caches and
-// mocks, which nothing here uses: 12 MB of memory. These files have no types of their own, the index has them.
-const load = createRequire(import.meta.url);
-const Pool = load("undici/lib/dispatcher/pool.js") as typeof undici.Pool;
-const proxyFile = "undici/lib/dispatcher/env-http-proxy-agent.js";
-const EnvHttpProxyAgent = load(proxyFile) as typeof undici.EnvHttpProxyAgent;
-const dispatcher = load("undici/lib/dispatcher/dispatcher.js") as typeof undici.Dispatcher;
-Object.assign(dispatcher.prototype, load("undici/lib/api/index.js"));
 
 /** What a pool is opened with. */
 export interface PoolOptions {
