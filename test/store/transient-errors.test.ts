@@ -88,7 +88,7 @@ test("many waiting steps leave the thread to others, and a receiver's step fails
   release();
   await Promise.all(steps);
   // A blocked thread would take one turn a second.
-  expect(turns).toBeGreaterThan(8);
+  expect(turns).toBeGreaterThan(4);
   expect(tookMs).toBeLessThan(600);
 });
 
