@@ -14,7 +14,7 @@ const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const installed = fileURLToPath(new URL("../../bin/fintoro-mirror.js", import.meta.url));
 const documents = ["invoices", "credit_notes", "proformas", "orders", "quotations", "document_payments"];
 const aimBytes = 512 * 2 ** 20;
-const firstRunBytes = 220 * 2 ** 20;
+const firstRunBytes = 170 * 2 ** 20;
 const requests = 6_000;
 
 /** Peak resident memory of the real command, the service being a process of its own. */
