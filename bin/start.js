@@ -27,16 +27,24 @@ function keepCompiledCode() {
   }
 }
 
+/**
+ * Until the command is loaded: src/cli/program/heap-growth.ts says why, and lets it go. A Node that was not tried may not
+ * know these flags, and V8 writes an error for each.
+ */
+function holdHeap() {
+  if (!/^2[24]\./.test(process.versions.node)) return;
+  setFlagsFromString("--semi-space-growth-factor=1");
+  setFlagsFromString("--no-parallel-scavenge");
+  setFlagsFromString("--heap-growing-percent=30");
+  // The HTTP parser is one large function of WebAssembly. To optimize it takes 24 MB, of which a thread keeps 10, and brings
+  // no time: only the function of this number is optimized, and there is none.
+  setFlagsFromString("--wasm-tier-up-filter=1000000");
+}
+
 // Node would open its inspector; src/main.ts says the same to those who start it without this file.
 process.on("SIGUSR1", () => undefined);
 keepCompiledCode();
-// Until the command is loaded, as src/cli/program/heap-growth.ts says.
-setFlagsFromString("--semi-space-growth-factor=1");
-setFlagsFromString("--no-parallel-scavenge");
-setFlagsFromString("--heap-growing-percent=30");
-// The HTTP parser is one large function of WebAssembly. To optimize it takes 24 MB, of which a thread keeps 10, and brings
-// no time: only the function of this number is optimized, and there is none.
-setFlagsFromString("--wasm-tier-up-filter=1000000");
+holdHeap();
 const built = join(__dirname, "..", "dist", "main.js");
 const source = join(__dirname, "..", "src", "main.ts");
 module.exports = import(pathToFileURL(existsSync(built) ? built : source).href);

@@ -6,9 +6,11 @@ import { setFlagsFromString } from "node:v8";
  * optimize code, for what is inlined. A run has little in use at a time: held, its peak is 40 MB lower. Several threads
  * that collect a young generation of 1 MB cost more than they bring.
  *
- * The flags are the process's, threads included. `bin/start.js` holds the heap while the program is loaded.
+ * The flags are the process's, threads included. `bin/start.js` holds the heap while the program is loaded. A Node that
+ * was not tried may not know them, and V8 writes an error for each.
  */
 export function letHeapGrow(may: boolean): void {
+  if (!/^2[24]\./.test(process.versions.node)) return;
   setFlagsFromString(`--semi-space-growth-factor=${may ? 2 : 1}`);
   setFlagsFromString(`--${may ? "" : "no-"}parallel-scavenge`);
   setFlagsFromString(`--heap-growing-percent=${may ? 0 : 30}`);
