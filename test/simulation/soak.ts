@@ -16,7 +16,7 @@ import {
 
 const minuteMs = 60_000;
 /** Of the time under load: kills of the daemon, then warming up of the last one; what is left is measured. */
-const shares = { kills: 0.1, warmUp: 0.3 };
+const shares = { kills: 0.1, warmUp: 0.35 };
 /** Between two changes of a company. */
 const changeEveryMs = 5_000;
 
