@@ -28,11 +28,12 @@ function keepCompiledCode() {
 }
 
 /**
- * Until the command is loaded: src/cli/program/heap-growth.ts says why, and lets it go. A Node that was not tried may not
- * know these flags, and V8 writes an error for each.
+ * Until the command is loaded: src/cli/program/heap-growth.ts says why, and lets it go. Only for runs: with other flags
+ * than its own Node has to compile its modules, 15 ms. A Node that was not tried may not know these flags, and V8 writes
+ * an error for each.
  */
 function holdHeap() {
-  if (!/^2[24]\./.test(process.versions.node)) return;
+  if (!process.argv.includes("sync") || !/^2[24]\./.test(process.versions.node)) return;
   setFlagsFromString("--semi-space-growth-factor=1");
   setFlagsFromString("--no-parallel-scavenge");
   setFlagsFromString("--heap-growing-percent=30");
