@@ -1,6 +1,6 @@
 /** Counts of a transport, for reports and metrics. */
 export class HttpCounters {
-  /** Requests sent, repeated ones too. */
+  /** Requests given to a connection, repeated ones too, and those that lost their right in that very step. */
   requests = 0;
   /** A map: an object with the key 404 gets room for all numbers below it, 5 kB for each company. */
   readonly byStatus = new Map<number, number>();
