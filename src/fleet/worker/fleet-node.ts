@@ -19,7 +19,7 @@ import { InboxWatch } from "../assignment/inbox-watch.ts";
 import type { NodeLoops, RepeatedStep } from "./node-loops.ts";
 import { MirrorCache } from "./mirror-cache.ts";
 import { ReceivingTimes } from "../assignment/receiving-times.ts";
-import { SafetyNet } from "./safety-net.ts";
+import { UnattendedCompanies } from "./unattended-companies.ts";
 import { TimelineWatch } from "./timeline-watch.ts";
 
 /** What a node is made of. */
@@ -57,8 +57,8 @@ export interface NodeTimes extends AssignmentsTimes {
   /** A gap that is noticed late does little harm: an event is lost after hours only. */
   readonly receivingMs: number;
   readonly beatMs: number;
-  /** Of the safety net. */
-  readonly netMs: number;
+  /** Between two looks for companies that nobody looks after. */
+  readonly unattendedMs: number;
   readonly configMs: number;
   readonly scheduleMs: number;
   readonly pruneMs: number;
@@ -76,7 +76,7 @@ const usualTimes: NodeTimes = {
   inboxMs: 1_000,
   receivingMs: 15_000,
   beatMs: 5_000,
-  netMs: 5_000,
+  unattendedMs: 5_000,
   configMs: 10_000,
   scheduleMs: 5_000,
   pruneMs: 600_000,
@@ -159,7 +159,7 @@ export class FleetNode {
     await this.receivingTimes.read();
     const isHeld = (company: string) => this.assignments.has(company);
     const cache = new MirrorCache({ dataDir, ...tables, isHeld, ...process });
-    const net = new SafetyNet({ ...parts, ...process, isHeld, beat: () => this.beat() });
+    const unattended = new UnattendedCompanies({ ...parts, ...process, isHeld, beat: () => this.beat() });
     const scheduledRuns = new ScheduledRuns({ ...parts, log: process.log });
     const jittered = (ms: number) => ms * (0.75 + process.random.next() / 2);
     const steps: RepeatedStep[] = [
@@ -183,7 +183,11 @@ export class FleetNode {
         needsStore: true,
         step: () => this.timeline.mark(),
       },
-      { what: "the safety net", everyMs: () => jittered(times.netMs), step: () => net.cast() },
+      {
+        what: "looking for unattended companies",
+        everyMs: () => jittered(times.unattendedMs),
+        step: () => unattended.sendJobs(),
+      },
       { what: "sending scheduled runs", everyMs: () => times.scheduleMs, step: () => scheduledRuns.send() },
       { what: "reading configs", everyMs: () => times.configMs, step: () => this.readConfigs() },
       { what: "pruning the disk", everyMs: () => times.cacheMs, step: () => cache.prune() },

@@ -5,8 +5,8 @@ import type { Postgres } from "../postgres/connection.ts";
 import { judgeLosses } from "../postgres/tables/losses.ts";
 import { findWaitingCompanies } from "../postgres/tables/owners-table.ts";
 
-/** What the safety net works with. */
-export interface SafetyNetParts {
+/** What unattended companies are found with. */
+export interface UnattendedCompaniesParts {
   readonly postgres: Postgres;
   readonly engine: Pick<JobEngine, "sendAll" | "setAside">;
   /** Does this node hold the company, or begin to? */
@@ -30,15 +30,15 @@ const setAsideMs = 600_000;
  * Source of truth: tables `owners` and `inbox_heads`.
  * Worst outcome of a crash: none; another node looks.
  */
-export class SafetyNet {
-  private readonly parts: SafetyNetParts;
+export class UnattendedCompanies {
+  private readonly parts: UnattendedCompaniesParts;
 
-  constructor(parts: SafetyNetParts) {
+  constructor(parts: UnattendedCompaniesParts) {
     this.parts = parts;
   }
 
   /** One look. Throws MirrorError `database`. */
-  async cast(): Promise<void> {
+  async sendJobs(): Promise<void> {
     const { engine, postgres, isHeld } = this.parts;
     const waiting = await findWaitingCompanies(postgres, mostAtOnce);
     if (waiting.some(({ reason }) => reason === "suspect")) await this.judgeLosses();

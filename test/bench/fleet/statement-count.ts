@@ -17,7 +17,7 @@ export const countingSettings = [
 /** By what their text has; the first that fits. */
 const kinds: readonly (readonly [RegExp, string])[] = [
   [/WITH next AS|AS k \(kind\) WHERE/, "looking for jobs"],
-  [/owner ended/, "safety net"],
+  [/owner ended/, "unattended companies"],
   [/fintoro_mirror\.owners/, "claims and renewals"],
   [/fintoro_mirror\.inbox/, "inboxes"],
   [/fintoro_mirror\.nodes/, "heartbeats of nodes"],

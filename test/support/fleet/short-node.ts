@@ -30,7 +30,7 @@ const readFile = (file: string) => readFileSync(file, "utf8");
 const shortTimes: Partial<NodeTimes> = {
   fetchMs: 50,
   quietFetchMs: 50,
-  netMs: 300,
+  unattendedMs: 300,
   beatMs: 100,
   configMs: 200,
   touchMs: 500,

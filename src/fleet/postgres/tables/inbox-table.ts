@@ -50,7 +50,7 @@ export class InboxTable {
    * Stores deliveries of one company in one transaction.
    *
    * @param job runs in the same transaction where a delivery is new and the company has no owner now: an owner looks for
-   *   deliveries by itself. The safety net finds what comes in the moment of a release.
+   *   deliveries by itself. `UnattendedCompanies` finds what comes in the moment of a release.
    * @returns ids of the deliveries that are new
    */
   add(

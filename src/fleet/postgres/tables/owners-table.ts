@@ -213,7 +213,7 @@ export interface WaitingCompany {
 }
 
 /**
- * The safety net below all triggers: companies whose owner was lost, and companies without an owner whose inbox is
+ * Below all triggers, what was lost: companies whose owner was lost, and companies without an owner whose inbox is
  * ahead of their snapshot. Read from two indexes that hold owned and waiting companies only.
  */
 export function findWaitingCompanies(postgres: Postgres, limit: number): Promise<WaitingCompany[]> {
