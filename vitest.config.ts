@@ -1,7 +1,8 @@
 import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
-import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { BaseSequencer, JsonReporter, type TestSpecification } from "vitest/node";
+import { SlowestReporter } from "./test/support/slowest-reporter.ts";
 
 /** Programs that tests start need not be stripped of their types and compiled each time. */
 const compiled = fileURLToPath(new URL("node_modules/.cache/compiled", import.meta.url));
@@ -67,6 +68,8 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+const report = process.env["TEST_REPORT"];
+
 export default defineConfig({
   test: {
     // No module keeps state that a test could see: files share a process, which saves loading the program for each.
@@ -82,7 +85,15 @@ export default defineConfig({
     // Two more than the two cores that the promise of five minutes counts: many tests wait for other processes.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Longer than `longestWaitMs` of the tests: what waits says first what it waits for.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 180_000, interval: 20 } },
+    // `TEST_REPORT`: the file for the results as JSON, from which `.ci/run` counts.
+    reporters: [
+      "default",
+      new SlowestReporter(),
+      ...(report === undefined ? [] : [new JsonReporter({ outputFile: report })]),
+    ],
   },
 });

