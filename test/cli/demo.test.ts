@@ -51,7 +51,7 @@ test("each change is seen in the mirror's file, those during an outage after it,
     expect(inbox).toEqual({ kept: events });
     expect(lines.join("\n")).toContain(`webhooks inbox shows ${events}:`);
   });
-}, 60_000);
+});
 
 test("the report and the files agree with the mirror, and a file that does not is reported", async () => {
   await withDemo(async (demo, lines) => {
@@ -60,7 +60,7 @@ test("the report and the files agree with the mirror, and a file that does not i
     expect(await compareFiles(demo)).toBe(false);
     expect(lines.join("\n")).toMatch(/the mirror, the report and the CSV differ: /);
   });
-}, 60_000);
+});
 
 function doubleLastLine(file: string): void {
   const lines = readFileSync(file, "utf8").trimEnd().split("\n");
@@ -82,7 +82,7 @@ test("a demo that is stopped ends the processes it started, and exits as interru
   const child = startProgram(["demo", "--out", out]);
   const ended = endOf(child);
   const lock = path.join(out, "acme.lock.holder");
-  await expect.poll(() => existsSync(lock) && readFileSync(lock, "utf8"), { timeout: 15_000 }).toMatch(/\d/);
+  await expect.poll(() => existsSync(lock) && readFileSync(lock, "utf8")).toMatch(/\d/);
   const { pid } = JSON.parse(readFileSync(lock, "utf8")) as { readonly pid: number };
   child.kill("SIGTERM");
   expect((await ended).code).toBe(143);

@@ -167,4 +167,4 @@ test("a run that brought something in is followed by the config's exports; an un
   expect(readdirSync(path.join(cwd, "lake")).toSorted()).toEqual(["acme", "company=acme"]);
   const second = await sync();
   expect([second.code, second.stderr.includes("exported")]).toEqual([0, false]);
-}, 60_000);
+});

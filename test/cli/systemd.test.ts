@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { createSystemd } from "../../src/cli/program/systemd.ts";
 import { endOf, firstLine, startProgram, temporaryFolder } from "../support/program/cli.ts";
@@ -30,10 +30,7 @@ test("systemd hears that the daemon is ready, that it is alive in time, and that
   stop.abort();
   systemd.stopping();
   const alive = ["WATCHDOG=1", "WATCHDOG=1"];
-  await vi.waitFor(
-    () => expect(given()).toEqual(["READY=1 STATUS=receiving", "STOPPING=1", ...alive]),
-    5_000,
-  );
+  await expect.poll(given).toEqual(["READY=1 STATUS=receiving", "STOPPING=1", ...alive]);
   expect(log.lines).toEqual([]);
 });
 
@@ -44,11 +41,11 @@ test("a daemon that nobody started this way reports nothing, and one whose repor
   createSystemd({ ...parts, env: { PATH: env.PATH } }).stopping();
   const systemd = createSystemd({ ...parts, env: { ...env, PATH: "/nowhere" } });
   systemd.stopping();
-  await vi.waitFor(() => expect(log.lines).toHaveLength(1), 5_000);
+  await expect.poll(() => log.lines).toHaveLength(1);
   systemd.stopping();
   const ends = createSystemd({ ...parts, env });
   ends.stopping();
-  await vi.waitFor(() => expect(given()).toEqual(["STOPPING=1"]), 5_000);
+  await expect.poll(given).toEqual(["STOPPING=1"]);
   expect(log.lines).toEqual([{ level: "warn", message: expect.stringContaining("systemd-notify failed") }]);
 });
 
@@ -63,7 +60,7 @@ test("a real serve reports to systemd, and nothing while it stands still", async
   const ended = endOf(child);
   await firstLine(child);
   const alive = () => given().filter((line) => line === "WATCHDOG=1").length;
-  await vi.waitFor(() => expect(alive()).toBeGreaterThan(2), 10_000);
+  await expect.poll(alive).toBeGreaterThan(2);
   expect(given()).toContain("READY=1 STATUS=receiving");
   child.kill("SIGSTOP");
   // What was sent before may still arrive.
@@ -72,7 +69,7 @@ test("a real serve reports to systemd, and nothing while it stands still", async
   await systemClock.sleep(1_000);
   expect(alive()).toBe(before);
   child.kill("SIGCONT");
-  await vi.waitFor(() => expect(alive()).toBeGreaterThan(before), 10_000);
+  await expect.poll(alive).toBeGreaterThan(before);
   child.kill("SIGTERM");
   expect((await ended).code).toBe(0);
   expect(given()).toContain("STOPPING=1");

@@ -18,7 +18,7 @@ describe.each(conforming.map((one) => [one.manifest.name, one] as const))(
       service = await conformingOne.open();
       report = await service.sync();
       truth = await service.truth();
-    }, 60_000);
+    });
     afterAll(() => service.close());
 
     const ask = <T>(use: (db: Db) => T): T => look(service.file, use);

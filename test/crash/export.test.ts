@@ -50,7 +50,7 @@ describe("kill -9", () => {
     }
     expect(kills).toBeGreaterThan(1);
     await finish(setup, args);
-  }, 60_000);
+  });
 });
 
 // Fault: process | SIGINT while files are written | a process of `export` | exit 130; the earlier files are complete, and nothing else is left
@@ -69,7 +69,7 @@ test("SIGINT exits with 130; the earlier files are complete and nothing else is 
   expect(code).toBe(130);
   expect(namedFiles(setup.out)?.wrong).toEqual([]);
   expect(readdirSync(setup.out)).toEqual(["acme"]);
-}, 60_000);
+});
 
 describe("a full disk", () => {
   // Fault: disk | the disk is full while CSV or Parquet is written | a process of `export` with a limit on file size | exit 10 with the cause; the earlier files are complete

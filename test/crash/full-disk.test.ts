@@ -6,7 +6,8 @@ import { aCompany, type Company } from "../support/company/company.ts";
 import { endOf, startSync, writeConfig } from "../support/crash/crash.ts";
 import { count, expectEqual, expectReplayable } from "../support/truth/equal.ts";
 import { localDamage } from "../support/mirror/local-check.ts";
-import { deliver, eventAbout, eventually, serve, writeServeConfig } from "../support/program/serve.ts";
+import { deliver, eventAbout, serve, writeServeConfig } from "../support/program/serve.ts";
+import { eventually } from "../support/eventually.ts";
 
 /** From now on no file that the process writes can grow beyond this; `unlimited` gives the space back. */
 function limitFiles(pid: number | undefined, bytes: number | "unlimited"): void {
@@ -47,7 +48,7 @@ describe.runIf(isLimitable)("a disk that becomes full", () => {
     expect((await endOf(startSync(company))).code).toBe(0);
     expectEqual(company);
     expectReplayable(company);
-  }, 60_000);
+  });
 
   // Fault: disk | no file can grow any more (RLIMIT_FSIZE) while deliveries come to serve | the write-ahead log of the mirror | 503 and nothing kept; with space again the same delivery gets 204, without a restart
   test("I6: serve refuses deliveries with 503, and takes them by itself when there is space again", async () => {
@@ -72,5 +73,5 @@ describe.runIf(isLimitable)("a disk that becomes full", () => {
     );
     expect(refusal?.["hint"]).toContain("everything committed is kept");
     expect(await localDamage(company)).toEqual([]);
-  }, 60_000);
+  });
 });

@@ -8,14 +8,8 @@ import { dump, look } from "../support/truth/compare.ts";
 import { endOf, startSync, writeConfig } from "../support/crash/crash.ts";
 import { count, expectEqual, expectReplayable } from "../support/truth/equal.ts";
 import { localDamage } from "../support/mirror/local-check.ts";
-import {
-  deliver,
-  eventAbout,
-  eventually,
-  serve,
-  startIn,
-  writeServeConfig,
-} from "../support/program/serve.ts";
+import { deliver, eventAbout, serve, startIn, writeServeConfig } from "../support/program/serve.ts";
+import { eventually } from "../support/eventually.ts";
 
 /** A `sync` that is stopped by SIGSTOP while it waits for its only answer: in no transaction, which others would wait for. */
 async function stoppedSync(company: Company) {
@@ -49,7 +43,7 @@ describe("the owner of a mirror is stopped (SIGSTOP)", () => {
     first.child.kill("SIGCONT");
     expect((await first.ended).code).toBe(0);
     expectEqual(company);
-  }, 60_000);
+  });
 
   // Fault: process | SIGSTOP of the process that writes the mirror; its lock file is replaced, another one completes, then SIGCONT | the lock file | the first one notices, writes nothing more and ends with 11
   test("continued after its lock file was replaced and another sync has run, it writes nothing more", async () => {
@@ -67,7 +61,7 @@ describe("the owner of a mirror is stopped (SIGSTOP)", () => {
     expect(dump(company.file, [])).toEqual(before);
     expectEqual(company);
     expectReplayable(company);
-  }, 60_000);
+  });
 
   // Fault: process | the lock file of serve is removed and another process takes the new one | the lock file | serve stores no delivery and answers 503
   test("I6: serve whose lock file was replaced answers 503 to deliveries and stores none", async () => {
@@ -89,7 +83,7 @@ describe("the owner of a mirror is stopped (SIGSTOP)", () => {
     expect(count(company.file, "SELECT count(*) FROM _inbox")).toBe(0);
     expect((await daemon.end("SIGTERM")).code).toBe(0);
     expectEqual(company);
-  }, 60_000);
+  });
 });
 
 describe("the mirror of a serve", () => {
@@ -111,7 +105,7 @@ describe("the mirror of a serve", () => {
     expect((await daemon.end("SIGTERM")).code).toBe(0);
     expect(count(company.file, "SELECT count(*) FROM _inbox")).toBe(1);
     expectEqual(company);
-  }, 60_000);
+  });
 });
 
 describe("the write-ahead log of a serve", () => {
@@ -141,7 +135,7 @@ describe("the write-ahead log of a serve", () => {
     const ids = look(company.file, (db) => db.prepare("SELECT event_id FROM _inbox").pluck().all());
     expect(new Set(ids)).toEqual(new Set(stored));
     expect(await localDamage(company)).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe("the lock file of a serve without work", () => {
@@ -164,5 +158,5 @@ describe("the lock file of a serve without work", () => {
     other.release();
     await eventually(() => lockHolder(lock)?.pid === daemon.child.pid, "the lock, when it is free");
     expect((await daemon.end("SIGTERM")).code).toBe(0);
-  }, 60_000);
+  });
 });

@@ -24,37 +24,37 @@ async function expectSound(name: string, shares: readonly number[]): Promise<voi
 
 describe("kill -9 at a point of the process, and another start: all is as without the kill", () => {
   // Fault: process | SIGKILL before or after a commit of a first sync | commits of mirror and budget | the next run repeats only what was in flight and ends equal to the service
-  test("I1 I7: a first sync", () => expectSound("first-sync", [0.35, 0.8]), 60_000);
+  test("I1 I7: a first sync", () => expectSound("first-sync", [0.35, 0.8]));
 
   // Fault: process | SIGKILL before or after a commit of a sync that finds changes and deletions | commits of mirror and budget | change log and tombstones are true, and the next run ends equal to the service
-  test("I1 I2 I5: a sync that finds changes", () => expectSound("sync", [0.6]), 60_000);
+  test("I1 I2 I5: a sync that finds changes", () => expectSound("sync", [0.6]));
 
   // Fault: webhook | SIGKILL of serve before or after a commit while deliveries come | commits of the inbox and of the event worker | what got 204 is kept, what did not is sent again, each event is kept once
-  test("I6 I7: deliveries to serve", () => expectSound("deliveries", [0.65]), 60_000);
+  test("I6 I7: deliveries to serve", () => expectSound("deliveries", [0.65]));
 
   // Fault: files | SIGKILL before a statement, fsync or rename of a publish | the report that is being written | the report is the old or the new one, whole; the next publish leaves no other file
-  test("a publish", () => expectSound("publish", [0.5, 0.99]), 60_000);
+  test("a publish", () => expectSound("publish", [0.5, 0.99]));
 
   // Fault: files | SIGKILL before a write, fsync, rename or removal of an export | the staged and the moved files | each file is the old or the new one, whole; the next export leaves no other file
-  test("an export", () => expectSound("export-csv", [0.4, 0.66, 0.9]), 60_000);
+  test("an export", () => expectSound("export-csv", [0.4, 0.66, 0.9]));
 
   // Fault: files | SIGKILL before a statement, fsync or rename of a backup | the new backup and the one it replaces | what has the name of a backup is whole; the next backup leaves nothing else
-  test("a backup", () => expectSound("backup", [0.95]), 60_000);
+  test("a backup", () => expectSound("backup", [0.95]));
 
   // Fault: files | SIGKILL before a statement, fsync or rename of a restore | the mirror, staged and in its place | it is the earlier one or the backup, whole (I10); the next restore completes it
-  test("a restore", () => expectSound("restore", [0.97]), 60_000);
+  test("a restore", () => expectSound("restore", [0.97]));
 
   // Fault: disk | SIGKILL before a statement of the migration of an earlier version's mirror | the mirror's own tables | the mirror is migrated as a whole or not at all, and the next run ends equal to the service
-  test("a migration", () => expectSound("migration", [0.1, 0.6]), 60_000);
+  test("a migration", () => expectSound("migration", [0.1, 0.6]));
 
   // Fault: process | SIGKILL before a statement or commit of a prune | change log, runs and bodies of events | nothing but what is old is gone, the log still gives the live rows, and the next prune finishes it
-  test("I2: a prune", () => expectSound("prune", [0.8]), 60_000);
+  test("I2: a prune", () => expectSound("prune", [0.8]));
 });
 
 describeWithPostgres("kill -9 of a node of a fleet, and another start", () => {
   // Fault: fleet | SIGKILL of a node before or after it stores a snapshot, publishes it, or removes an older one | files of the store, statements and the commit of Postgres | the pointer names a whole snapshot, the change log goes as far, and the next snapshot leaves nothing else
-  test("a snapshot is made", () => expectSound("snapshot-make", [0.25, 0.75, 0.9]), 120_000);
+  test("a snapshot is made", () => expectSound("snapshot-make", [0.25, 0.75, 0.9]));
 
   // Fault: fleet | SIGKILL of a node while it replaces its mirror by a snapshot | removal, fsync and rename in the node's folder | the mirror is the earlier one or the snapshot, whole; the next restore completes it
-  test("a snapshot is restored", () => expectSound("snapshot-restore", [0.6, 1]), 120_000);
+  test("a snapshot is restored", () => expectSound("snapshot-restore", [0.6, 1]));
 });

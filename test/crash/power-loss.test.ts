@@ -6,4 +6,4 @@ test("I1 I2: a log that is cut off holds whole transactions only, and the next r
   const { transactions, cuts, broken } = await cutLog(4, 4);
   expect(broken).toEqual([]);
   expect({ transactions, enough: cuts > 100 }).toEqual({ transactions: 4, enough: true });
-}, 60_000);
+});

@@ -11,6 +11,7 @@ import { tempFolder } from "../support/mirror/mirror.ts";
 import { endOf, type Ended } from "../support/program/cli.ts";
 import { put } from "../support/mirror/store.ts";
 import { processEnv, program } from "../support/program/process-env.ts";
+import { longestWaitMs } from "../support/eventually.ts";
 
 interface Place {
   readonly folder: string;
@@ -48,7 +49,7 @@ function startPublish({ folder }: Place, args = "", before = ""): ChildProcess {
     cwd: folder,
     env: processEnv({ T: "token" }),
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: 50_000,
+    timeout: longestWaitMs,
     killSignal: "SIGKILL",
   });
 }
@@ -109,7 +110,7 @@ describe("publish, killed at any moment", () => {
     expect((await endOf(startPublish(place))).code).toBe(0);
     expect(litter(place)).toEqual([]);
     expect(soundUnits(place.report)).toBe("unit 6");
-  }, 60_000);
+  });
 });
 
 describe("publish on a disk that is full", () => {
@@ -129,5 +130,5 @@ describe("publish on a disk that is full", () => {
     expect(digest(place.report)).toBe(before);
     expect(litter(place)).toEqual([]);
     expect(soundUnits(place.report)).toBe("unit 0");
-  }, 60_000);
+  });
 });

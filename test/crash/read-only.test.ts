@@ -6,6 +6,7 @@ import { endOf, type Ended } from "../support/program/cli.ts";
 import { processEnv, program } from "../support/program/process-env.ts";
 import { put } from "../support/mirror/store.ts";
 import { changeMirror, clientsFolder } from "./points/publish-scenario.ts";
+import { longestWaitMs } from "../support/eventually.ts";
 
 /** Modes bind every user but root, who starts the program as nobody. */
 const nobody = 65_534;
@@ -22,7 +23,9 @@ function runAsRoot(cwd: string, args: readonly string[]): Promise<Ended> {
 function runAs(user: { uid?: number; gid?: number }, cwd: string, args: readonly string[]): Promise<Ended> {
   const env = processEnv();
   const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
-  return endOf(spawn(process.execPath, [program, ...args], { cwd, env, stdio, timeout: 50_000, ...user }));
+  return endOf(
+    spawn(process.execPath, [program, ...args], { cwd, env, stdio, timeout: longestWaitMs, ...user }),
+  );
 }
 
 function giveAway(folder: string): void {
@@ -59,7 +62,7 @@ test("a folder that becomes read-only: a clear error of each command, nothing lo
   chmodSync(folder, 0o755);
   expect(content()).toEqual(before);
   for (const command of commands) expect((await run(folder, command)).code).toBe(0);
-}, 60_000);
+});
 
 // Fault: disk | the lock file belongs to another user, as after a command that root ran | mode of the file, below sync and status | both name the file and the reason; no bug is reported
 test("a lock file that cannot be opened is named, with the reason", async () => {

@@ -11,8 +11,8 @@ import { aCompany } from "../support/company/company.ts";
 import { configOf, impatientClock, startDaemon } from "../support/program/daemon.ts";
 import { openShop, tempFolder } from "../support/mirror/mirror.ts";
 import { loggingTo } from "../support/company/open-company.ts";
-import { eventually } from "../support/program/serve.ts";
 import { put } from "../support/mirror/store.ts";
+import { eventually } from "../support/eventually.ts";
 
 const person = (score: number) => ({ id: 1, name: "x".repeat(40_000), email: null, score });
 

@@ -7,11 +7,12 @@ import { endOf, startSync, writeConfig } from "../support/crash/crash.ts";
 import { count, expectEqual, expectReplayable } from "../support/truth/equal.ts";
 import { namedFiles } from "../support/crash/export.ts";
 import { localDamage } from "../support/mirror/local-check.ts";
-import { deliver, eventAbout, eventually, serve, writeServeConfig } from "../support/program/serve.ts";
+import { deliver, eventAbout, serve, writeServeConfig } from "../support/program/serve.ts";
 import { aSmallDisk, canMount } from "../support/crash/small-disk.ts";
 import { filesBelow } from "./points/crash-scenario.ts";
 import { changeMirror, clientsFolder } from "./points/publish-scenario.ts";
 import { companyIn } from "./points/sync-scenario.ts";
+import { eventually } from "../support/eventually.ts";
 
 const kilobytes = 1_024;
 
@@ -76,7 +77,7 @@ describe.runIf(canMount())("a file system without space (ENOSPC)", () => {
     await eventually(async () => (await deliver(daemon, longEvent())) === 204, "a delivery that is stored");
     await eventually(isReady, "ready again");
     expect((await daemon.end("SIGTERM")).code).toBe(0);
-  }, 60_000);
+  });
 
   // Fault: disk | no space is left on the file system in the middle of a publish | a small tmpfs that holds the report | a failure with the file; the report before stays; the next publish leaves no other file
   test.each([0, 200])(
@@ -152,7 +153,7 @@ describe.runIf(canMount())("a file system without space (ENOSPC)", () => {
       stdout: { companies: { acme: { outcome: "complete", pending: 0 } } },
     });
     expect((await run("files", "check")).code).toBe(0);
-  }, 60_000);
+  });
 });
 
 async function aMirror(): Promise<string> {

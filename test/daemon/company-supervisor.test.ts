@@ -12,7 +12,8 @@ import type { Delivery } from "../../src/state/inbox/inbox.ts";
 import { aCompany, type Company } from "../support/company/company.ts";
 import { age, configOf, impatientClock, startDaemon } from "../support/program/daemon.ts";
 import { expectEqual } from "../support/truth/equal.ts";
-import { eventAbout, eventually, inMirror, wholeRuns } from "../support/program/serve.ts";
+import { eventAbout, inMirror, wholeRuns } from "../support/program/serve.ts";
+import { eventually } from "../support/eventually.ts";
 
 const hourMs = 3_600_000;
 /** Deadlines that the impatient clock leaves as they are. */

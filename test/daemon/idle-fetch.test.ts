@@ -4,7 +4,7 @@ import { mirrorFiles } from "../../src/config/mirror-files.ts";
 import { recordStep } from "../../src/status/after-run-record.ts";
 import { aCompany } from "../support/company/company.ts";
 import { configOf, startDaemon } from "../support/program/daemon.ts";
-import { eventually } from "../support/program/serve.ts";
+import { eventually } from "../support/eventually.ts";
 
 // Fault: files | another process fetches them, or the disk is full: nothing can be recorded | what `serve` starts to fetch files | not started again and again: the next run asks for them
 test("files are fetched while attempts are recorded, and no longer when one could not be", async () => {

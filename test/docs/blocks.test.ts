@@ -17,7 +17,7 @@ beforeAll(async () => {
   writeFileSync(path.join(begun, "config.yaml"), configOf(["acme"]));
   const { code, stderr } = await runCommand(["sync"], { cwd: begun, env: { FINTORO_TOKEN: sandbox.token } });
   expect(stderr && code).toBe(0);
-}, 60_000);
+});
 
 afterAll(async () => {
   await sandbox.close();
@@ -55,7 +55,7 @@ test("every block says what it is, and no query stands without a reader", () => 
 });
 
 describe("what a reader copies out of a page works, in the order of the page", () => {
-  test.for(pages)("%s", { timeout: 60_000 }, async (file, { skip }) => {
+  test.for(pages)("%s", async (file, { skip }) => {
     const folder = temporaryFolder();
     cpSync(begun, folder, { recursive: true });
     if (docs.get(file)?.includes("acme,beta") === true) addCompany(folder, "beta");

@@ -12,7 +12,8 @@ import type { CompanyStatus } from "../../src/status/company-status.ts";
 import { runCommand } from "../support/program/cli.ts";
 import { aCompany, type Company } from "../support/company/company.ts";
 import { configOf, impatientClock, startDaemon } from "../support/program/daemon.ts";
-import { eventually, wholeRuns, writeServeConfig } from "../support/program/serve.ts";
+import { wholeRuns, writeServeConfig } from "../support/program/serve.ts";
+import { eventually } from "../support/eventually.ts";
 
 const key = "alerts-secret-0123456789";
 const off = "schedule: { sync: off, publish: off }";

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { aCompany, type Company } from "../support/company/company.ts";
 import { count, expectEqual, expectReplayable, expectTombstonesTrue, look } from "../support/truth/equal.ts";
 import { tableDifferences } from "../support/truth/compare.ts";
@@ -44,7 +44,7 @@ function unequalNow({ sandbox, file }: Company): string[] {
 /** As soon as all deliveries are there; the machine may be busy, so not to the second. */
 async function equalWithinSeconds(company: Company): Promise<void> {
   await company.sandbox.control.webhooks.idle(30_000, { withinMs: Infinity });
-  await vi.waitFor(() => expect(unequalNow(company)).toEqual([]), { timeout: 10_000, interval: 50 });
+  await expect.poll(() => unequalNow(company)).toEqual([]);
 }
 
 async function aServedCompany(): Promise<{ company: Company; start: () => Promise<Process> }> {
@@ -54,7 +54,7 @@ async function aServedCompany(): Promise<{ company: Company; start: () => Promis
   const { folder, proxy, sandbox } = company;
   writeEventsConfig({ folder, baseUrl: proxy.baseUrl, token: sandbox.token, secret });
   const start = async () => {
-    const daemon = await startServe(folder, port, 100_000);
+    const daemon = await startServe(folder, port);
     onTestFinished(() => void daemon.child.kill("SIGKILL"));
     return daemon;
   };
@@ -65,13 +65,13 @@ test("serve beside a service that lives a day in six seconds stays equal to it w
   const { company, start } = await aServedCompany();
   const first = await start();
   const runs = "SELECT count(*) FROM _runs WHERE outcome = 'complete'";
-  await vi.waitFor(() => expect(count(company.file, runs)).toBe(1), { timeout: 30_000, interval: 50 });
+  await expect.poll(() => count(company.file, runs)).toBe(1);
   const live = (seed: number) => company.sandbox.control.day({ changes: 60, durationMs: 2_000, seed });
   expect(await live(1).done).toMatchObject({ changes: 60, problem: null });
   await equalWithinSeconds(company);
 
   const afternoon = live(2);
-  await vi.waitFor(() => expect(afternoon.report().changes).toBeGreaterThan(30), { timeout: 10_000 });
+  await expect.poll(() => afternoon.report().changes).toBeGreaterThan(30);
   await endServe(first, "SIGKILL");
   const second = await start();
   await afternoon.done;
@@ -88,4 +88,4 @@ test("serve beside a service that lives a day in six seconds stays equal to it w
   expect(await night.ended).toMatchObject({ code: 0 });
   expectEqual(company);
   expect(await endServe(second, "SIGTERM")).toMatchObject({ code: 0 });
-}, 120_000);
+});

@@ -7,6 +7,7 @@ import { aCompany, type Company } from "../support/company/company.ts";
 import { look } from "../support/truth/compare.ts";
 import { processEnv, program } from "../support/program/process-env.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
+import { longestWaitMs } from "../support/eventually.ts";
 
 const modeOf = (place: string) => statSync(place).mode & 0o777;
 
@@ -14,7 +15,12 @@ const modeOf = (place: string) => statSync(place).mode & 0o777;
 async function runOpen(company: Company, ...args: string[]): Promise<void> {
   const script = ["-c", 'umask 0; exec "$@"', "sh", process.execPath, program, ...args];
   const { folder: cwd } = company;
-  const child = spawn("/bin/sh", script, { cwd, env: processEnv(), timeout: 40_000, killSignal: "SIGKILL" });
+  const child = spawn("/bin/sh", script, {
+    cwd,
+    env: processEnv(),
+    timeout: longestWaitMs,
+    killSignal: "SIGKILL",
+  });
   const { code, stderr } = await endOf(child);
   expect({ code, stderr }).toMatchObject({ code: 0 });
 }

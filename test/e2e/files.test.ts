@@ -10,7 +10,8 @@ import { filesOfDocuments } from "../../src/cli/runs/files-company.ts";
 import { commandThat, endOf, runCommand } from "../support/program/cli.ts";
 import { aCompany, sync, type Company } from "../support/company/company.ts";
 import { look } from "../support/truth/compare.ts";
-import { eventually, startIn, writeServeConfig } from "../support/program/serve.ts";
+import { startIn, writeServeConfig } from "../support/program/serve.ts";
+import { eventually } from "../support/eventually.ts";
 
 /** A mirrored company whose config asks for all files. */
 async function aMirroredCompany(records = 5): Promise<Company> {

@@ -2,14 +2,8 @@ import { expect, test } from "vitest";
 import { runCommand } from "../support/program/cli.ts";
 import { aCompany, type Company } from "../support/company/company.ts";
 import type { Reply } from "../support/company/proxy.ts";
-import {
-  deliver,
-  eventAbout,
-  eventually,
-  inMirror,
-  serve,
-  writeServeConfig,
-} from "../support/program/serve.ts";
+import { deliver, eventAbout, inMirror, serve, writeServeConfig } from "../support/program/serve.ts";
+import { eventually } from "../support/eventually.ts";
 
 /** Turns the terminal red, clears it, turns the direction of what follows, and is longer than a screen. */
 const hostile = `\u001b[31m\u001b[2J\u009b1A\u202egpj.exe\r${"long ".repeat(2_000)}`;
@@ -62,4 +56,4 @@ test("whatever the service and senders say, no command prints what a terminal ob
     const isForPeople = !/changes|--json/.test(line);
     expect([line, stdout !== "", isForPeople && longest > 1_000]).toEqual([line, true, false]);
   }
-}, 60_000);
+});

@@ -37,7 +37,7 @@ test("a foreign write transaction of 25 s is waited for: the run completes, and 
   });
   expectEqual(company);
   expect(company.said.join("\n")).toContain("another program holds the database");
-}, 30_000);
+});
 
 // Fault: disk | another program holds the mirror's write lock for five minutes | a second connection, in the middle of a run | the run ends with what to do
 test("a longer one ends the run with what to do, and the next run goes on", async () => {
@@ -48,4 +48,4 @@ test("a longer one ends the run with what to do, and the next run goes on", asyn
     error: { kind: "database", hint: expect.stringContaining("Another program holds a lock") as string },
   });
   expect(report.error?.message).toContain(company.file);
-}, 30_000);
+});

@@ -94,7 +94,7 @@ test("a month is a folder with workbook, PDFs, text and the hashes of all; the s
   expect(await pack(company, month, "--zip")).toMatchObject({ code: 0 });
   expect(hashesIn(path.dirname(folder))).toEqual(before);
   expect(company.proxy.asked.length).toBe(asked);
-}, 60_000);
+});
 
 test("its sums are those of v_vat_documents and of the documents, to the cent", async () => {
   const company = await aMirroredCompany();
@@ -128,7 +128,7 @@ test("its sums are those of v_vat_documents and of the documents, to the cent", 
   }
   for (const row of sheet("Vystavené faktúry").filter((each) => each["Mena"] !== null))
     expect([typeof row["Číslo"], row["Dátum vystavenia"]]).toEqual(["string", expect.any(Date)]);
-}, 60_000);
+});
 
 describe("what was open at the end of a month", () => {
   test("adds up to the balance of clients when it is today, and to it with later payments when it is not", async () => {
@@ -182,7 +182,7 @@ describe("what was open at the end of a month", () => {
     expect(new Map(found)).toEqual(new Map(expected));
     expect(found.length).toBe(expected.length);
     expect(expected.length).toBeGreaterThan(0);
-  }, 60_000);
+  });
 });
 
 // Fault: network | the service is away while PDFs are missing | the service's port | the rest is packed, the text names them, exit 3
@@ -203,7 +203,7 @@ test("PDFs that cannot be had are named, and the rest is packed; they follow whe
   expect(await pack(company, month)).toMatchObject({ code: 0, companies: { acme: { withoutPdf: [] } } });
   expect(read()).not.toContain("Chýba PDF");
   expect(Object.keys(hashesIn(folder)).filter((name) => name.endsWith(".pdf"))).toHaveLength(documents);
-}, 60_000);
+});
 
 // Fault: data | a document comes while its month is packed | the mirror, behind the open snapshot | it is in neither the workbook nor the list of PDFs
 test("workbook and PDFs are of one moment", async () => {
@@ -229,7 +229,7 @@ test("workbook and PDFs are of one moment", async () => {
   });
   expect([isLate, code]).toEqual([true, 0]);
   expect(JSON.parse(stdout)).toMatchObject({ companies: { acme: { withoutPdf: [] } } });
-}, 60_000);
+});
 
 // Fault: process | two months are packed at the same time | the folder in which a workbook is made | one is packed, the other ends as locked
 test("two packages of one company do not take each other's workbook", async () => {
@@ -238,7 +238,7 @@ test("two packages of one company do not take each other's workbook", async () =
   const both = await Promise.all([pack(company, month), pack(company, "2019-01")]);
   expect(both.map(({ code }) => code)).toEqual([0, 11]);
   expect((await pack(company, "2019-01")).code).toBe(0);
-}, 60_000);
+});
 
 test("of several companies one without a mirror is named, the others are packed; a month is asked for", async () => {
   const company = await aMirroredCompany(5);
@@ -260,7 +260,7 @@ test("of several companies one without a mirror is named, the others are packed;
     code: 2,
     stderr: expect.stringContaining("--month"),
   });
-}, 60_000);
+});
 
 test("a mirror of an older version is packed without PDFs, and says so", async () => {
   const company = await aMirroredCompany();

@@ -8,7 +8,6 @@ import { expectEqual, expectReplayable } from "../support/truth/equal.ts";
 import {
   deliver,
   eventAbout,
-  eventually,
   inMirror,
   secret,
   serve,
@@ -16,6 +15,7 @@ import {
   wholeRuns,
   writeServeConfig,
 } from "../support/program/serve.ts";
+import { eventually } from "../support/eventually.ts";
 
 /** Runs the program, which must succeed. */
 async function succeed(company: Company, ...args: string[]): Promise<void> {
@@ -95,4 +95,4 @@ test("a restored mirror is equal to the service after one run, whatever changed 
   expectReplayable(company);
   await succeed(company, "verify", "--all");
   await succeed(company, "verify", "--local");
-}, 60_000);
+});

@@ -42,7 +42,7 @@ describe("the token (I9)", () => {
     expect([code, stderr]).toEqual([130, expect.stringMatching(/Server Error/)]);
     for (const encoded of encodingsOf(company.sandbox.token)) expect(stdout + stderr).not.toContain(encoded);
     expect(filesWithToken(company)).toEqual([]);
-  }, 60_000);
+  });
 
   // Fault: secrets | a run fails in every way, with the token in answers and redirects | the sandbox and a proxy | reports, troubles and log lines have no token (I9)
   test("is not shown by reports, troubles or log lines of a run that fails in every way", async () => {

@@ -77,7 +77,7 @@ async function holds(before: Step[], after: Step[]) {
 test("earlier rows with the changes since applied equal the present rows, child rows included", async () => {
   const steps = fc.array(step, { minLength: 3, maxLength: 12 });
   await fc.assert(fc.asyncProperty(steps, steps, holds), { numRuns: 2, endOnFailure: true });
-}, 60_000);
+});
 
 describe("a delta", () => {
   test("is in the order of changes, with the position for the next one; a deletion has an id and nothing else", async () => {

@@ -13,6 +13,7 @@ import { exportOf } from "../support/export/export.ts";
 import { openHasty, tempFolder } from "../support/mirror/mirror.ts";
 import { put } from "../support/mirror/store.ts";
 import { entriesOf } from "../support/export/zip.ts";
+import { longestWaitMs } from "../support/eventually.ts";
 
 interface Workbook {
   readonly file: string;
@@ -236,10 +237,10 @@ test(`LibreOffice ${tried}`, async () => {
   const filter = "csv:Text - txt - csv (StarCalc):59,34,76,1,,0,false,true,true,false,false,-1";
   const profile = `-env:UserInstallation=file://${tempFolder()}`;
   execFileSync(office, [profile, "--headless", "--convert-to", filter, "--outdir", folder, file], {
-    timeout: 60_000,
+    timeout: longestWaitMs,
     stdio: "ignore",
   });
   const read = (sheet: string) => readFileSync(path.join(folder, `acme-${sheet}.csv`), "utf8").split("\n");
   expect(read("invoices")[1]).toMatch(/^1;;;0001;.*;=1\+1;.*;2026-10-01;2026-10-20;/);
   expect(read("v_revenue_by_month")[1]).toMatch(/^10\/2026;EUR;2;(0;)+10\.30;10\.30;12\.50;12\.50/);
-}, 60_000);
+});

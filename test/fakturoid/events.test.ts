@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { startStandIn } from "../../connectors/fakturoid/sandbox/stand-in.ts";
 import { fakturoid } from "../../connectors/fakturoid/fakturoid.ts";
 import { isSecret, readDelivery, readHead, readStored } from "../../src/webhook/ingest/delivery.ts";
@@ -94,21 +94,14 @@ schedule: { publish: off, sync: off }
   const daemon = await startServe(folder, port);
   const rows = (sql: string) => look(join(folder, "acme.db"), (db) => db.prepare(sql).pluck().all());
   const live = () => rows("SELECT id FROM invoices WHERE _deleted_at IS NULL ORDER BY id") as number[];
-  await vi.waitFor(() => expect(rows("SELECT count(*) FROM _runs WHERE outcome = 'complete'")).toEqual([1]), {
-    timeout: 15_000,
-  });
+  await expect.poll(() => rows("SELECT count(*) FROM _runs WHERE outcome = 'complete'")).toEqual([1]);
   const [first = 0, second = 0] = live();
   standIn.change("invoices", first, { note: "seen" });
   standIn.remove("invoices", second);
-  await vi.waitFor(
-    () => {
-      expect(rows(`SELECT note FROM invoices WHERE id = ${first}`)).toEqual(["seen"]);
-      expect(live()).not.toContain(second);
-    },
-    { timeout: 15_000 },
-  );
+  await expect.poll(() => rows(`SELECT note FROM invoices WHERE id = ${first}`)).toEqual(["seen"]);
+  await expect.poll(live).not.toContain(second);
   const request = { method: "POST", headers: { authorization: "guess", "idempotency-key": "x" }, body: "{}" };
   expect((await fetch(webhookUrl, request)).status).toBe(401);
   expect(standIn.attempts.map(({ outcome }) => outcome)).toEqual(["204", "204"]);
   expect(await endServe(daemon, "SIGTERM")).toMatchObject({ signal: null });
-}, 60_000);
+});

@@ -8,7 +8,7 @@ import { NodesTable } from "../../src/fleet/postgres/tables/nodes-table.ts";
 import { OwnersTable } from "../../src/fleet/postgres/tables/owners-table.ts";
 import { createTestInvocation, jsonLines, runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { connectNode, describeWithPostgres, freshDatabase } from "../support/postgres/databases.ts";
-import { eventually } from "../support/program/serve.ts";
+import { eventually } from "../support/eventually.ts";
 
 const companies = `companies:
   acme: { token: "\${env:ACME}" }

@@ -8,7 +8,7 @@ import type { Postgres } from "../../src/fleet/postgres/connection.ts";
 import { readWaitingJobs } from "../../src/fleet/jobs/job-facts.ts";
 import { recordingLog } from "../support/terminal/terminal.ts";
 import { connectNode, describeWithPostgres, freshDatabase } from "../support/postgres/databases.ts";
-import { within } from "../support/fleet/worker.ts";
+import { eventually } from "../support/eventually.ts";
 
 /** The engine of a node on a database of its own, or on that of another one; counts its statements. */
 async function anEngine(url?: string) {
@@ -42,9 +42,9 @@ function keepMaintaining(engine: JobEngine): void {
   onTestFinished(() => closing.abort());
 }
 
-async function fetchOne(engine: JobEngine, kind: JobKind, mostMs: number): Promise<Job> {
+async function fetchOne(engine: JobEngine, kind: JobKind): Promise<Job> {
   let found: readonly Job[] = [];
-  await within(mostMs, async () => (found = await engine.fetch(kind, 1)).length === 1, `a job ${kind}`);
+  await eventually(async () => (found = await engine.fetch(kind, 1)).length === 1, `a job ${kind}`);
   const [job] = found;
   if (!job) throw new Error("there is one");
   return job;
@@ -104,13 +104,13 @@ describeWithPostgres("the jobs of a fleet", () => {
     const lost = jobs.find(({ company }) => company === "lost");
     const touching = setInterval(() => void engine.touch(kept).catch(() => undefined), 1_000);
     onTestFinished(() => clearInterval(touching));
-    expect(await fetchOne(engine, "events", 20_000)).toEqual({ ...lost, retryCount: 1 });
+    expect(await fetchOne(engine, "events")).toEqual({ ...lost, retryCount: 1 });
     // Who lost it can neither complete it nor keep it.
     await engine.complete(lost ? [lost] : []);
     await engine.touch(lost ? [lost] : []);
     expect(await engine.send("events", "lost")).toBe(false);
     expect(await engine.fetch("events", 2)).toEqual([]);
-  }, 60_000);
+  });
 
   test("are maintained by one process at a time: the others find that out in one statement each", async () => {
     const url = await freshDatabase();
@@ -140,7 +140,7 @@ describeWithPostgres("the jobs of a fleet", () => {
     expect(await engine.fetch("run", 1)).toEqual([]);
     let attempts = 1;
     for (
-      let job: Job | undefined = await fetchOne(engine, "run", 5_000);
+      let job: Job | undefined = await fetchOne(engine, "run");
       job;
       [job] = await engine.fetch("run", 1)
     ) {
@@ -165,7 +165,7 @@ describeWithPostgres("the jobs of a fleet", () => {
       expect.objectContaining({ kind: "events", count: 1 }),
     );
     await engine.sendLater("acme", 0);
-    expect((await fetchOne(engine, "later", 2_000)).company).toBe("acme");
+    expect((await fetchOne(engine, "later")).company).toBe("acme");
   });
 
   test("cannot be scheduled by a pattern that is none", async () => {
@@ -183,8 +183,8 @@ describeWithPostgres("the jobs of a fleet", () => {
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()";
     for (let i = 0; i < 20; i++, await pause(100))
       await postgres.query(others, [row?.name]).catch(() => undefined);
-    await within(10_000, () => engine.send("run", "acme").catch(() => false), "a job that can be sent");
+    await eventually(() => engine.send("run", "acme").catch(() => false), "a job that can be sent");
     expect(await engine.fetch("run", 1)).toHaveLength(1);
     expect(records().filter(({ level }) => level === "error")).toEqual([]);
-  }, 60_000);
+  });
 });

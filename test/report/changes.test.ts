@@ -128,7 +128,7 @@ describe("a report updated from the last one", () => {
       },
     );
     await fc.assert(property, { numRuns: 12 });
-  }, 60_000);
+  });
 
   test("is used where possible, but not for another mirror with the same number of changes", async () => {
     const mirror = await openHasty();

@@ -24,7 +24,7 @@ let company: PublishedCompany;
 beforeAll(async () => {
   company = await publishedCompany({ records: "small" });
   rememberIdentity(company.mirror, { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null });
-}, 60_000);
+});
 afterAll(() => company.close());
 
 const dropped: readonly RedactRule[] = [

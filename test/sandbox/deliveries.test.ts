@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import type { SandboxOptions } from "../../connectors/fintoro/sandbox/sandbox-options.ts";
 import { get, openSandbox, post, put, remove, testDay, type Dict } from "../support/sandbox/sandbox.ts";
@@ -155,7 +155,7 @@ test("a sandbox that ends breaks off what is under way and leaves no timer behin
   const sandbox = await startSandbox({ today: testDay, webhooks: [{ url: sink.url }] });
   sink.treat((_, index) => (index === 0 ? 500 : "hang"));
   changeClient(sandbox);
-  await vi.waitFor(() => expect(outcomes(sandbox)).toEqual(["retry"]));
+  await expect.poll(() => outcomes(sandbox)).toEqual(["retry"]);
   changeClient(sandbox);
   await sink.arrived(2);
   changeClient(sandbox);

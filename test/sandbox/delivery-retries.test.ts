@@ -1,5 +1,5 @@
 import type { lookup } from "node:dns";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import { Poster } from "../../connectors/fintoro/sandbox/webhooks/poster.ts";
 import { openSandbox, WoundClock } from "../support/sandbox/sandbox.ts";
@@ -19,7 +19,7 @@ describe("a delivery that fails", () => {
     change(sandbox);
     const sentAtS: number[] = [];
     for (const [index, waitS] of [10, 100, 1_000, 10_000].entries()) {
-      await vi.waitFor(() => expect(outcomes(sandbox)).toHaveLength(index + 1));
+      await expect.poll(() => outcomes(sandbox)).toHaveLength(index + 1);
       sentAtS.push(Math.floor(clock.nowMs() / 1000));
       expect(sandbox.control.webhooks.pending()).toBe(1);
       clock.wind(waitS * 940);
@@ -27,7 +27,7 @@ describe("a delivery that fails", () => {
       expect(sink.received).toHaveLength(index + 1);
       clock.wind(waitS * 120);
     }
-    await vi.waitFor(() => expect(outcomes(sandbox)).toHaveLength(5));
+    await expect.poll(() => outcomes(sandbox)).toHaveLength(5);
     sentAtS.push(Math.floor(clock.nowMs() / 1000));
     expect(outcomes(sandbox)).toEqual(["retry", "retry", "retry", "retry", "failed"]);
     expect(clock.sleeping).toBe(0);

@@ -39,4 +39,4 @@ test("a short soak leaves mirrors equal, and no descriptor, memory or stall behi
   const plan = { durationMs: 4_000, companies: 3, kills: 1, roundMs: 150, quietLooks: 4, restMs: 0 };
   const { lines, broken } = await soak(plan);
   expect(broken, lines.join("\n")).toEqual([]);
-}, 60_000);
+});

@@ -11,7 +11,7 @@ import { begunAlert } from "../support/status/alert.ts";
 import { root, temporaryFolder } from "../support/program/cli.ts";
 import { loggingTo } from "../support/company/open-company.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { eventually } from "../support/program/serve.ts";
+import { eventually } from "../support/eventually.ts";
 
 const noSignal = new AbortController().signal;
 const failed: Condition = {

@@ -24,6 +24,7 @@ const foulCode: readonly (readonly [RegExp, string])[] = [
   [/\bexport\s+default\b/, "exports are named"],
   [/\.(?:skip|only|todo|skipIf|fails)\b\s*[(.`]/, "a test is run, whole"],
   [/\b(?:xit|xtest|xdescribe|fit|fdescribe)\s*\(/, "a test is run, whole"],
+  [/\bvi\.waitFor\b|\.poll\([^;]*?\btimeout:/, "a test waits for a fact under the one limit for all"],
   [/\bdebugger\b/, "a debugger was left behind"],
 ];
 

@@ -164,6 +164,8 @@ describe("code rules: the rule bites", () => {
     'test.todo("a");',
     'test.skipIf(true)("a", () => {});',
     'xit("a", () => {});',
+    "await vi.waitFor(() => expect(a).toBe(1));",
+    "await expect.poll(() => a, { timeout: 3_000 }).toBe(1);",
     "debugger;",
     'console.log("a");',
     "// @ts-ignore",

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { aCompany, aMirroredCompany } from "../support/company/company.ts";
-import { eventually, secret, serve, wholeRuns, writeServeConfig } from "../support/program/serve.ts";
+import { secret, serve, wholeRuns, writeServeConfig } from "../support/program/serve.ts";
 import { portToKeep } from "../support/program/serve-process.ts";
 import { LiveChanges } from "../support/verify/live-changes.ts";
 import { named, verify } from "../support/verify/verify.ts";
+import { eventually } from "../support/eventually.ts";
 
 /** Time passes five times as fast: what the mirror gets to catch up is real time for the daemon. */
 const hasty: Clock = {
@@ -27,7 +28,7 @@ test("without webhooks, with ten changes a second, only records that changed are
   }
   await changes.stop();
   expect(found.length).toBeGreaterThan(0);
-}, 60_000);
+});
 
 test("beside serve, with five changes a second, what events keep current is never named", async () => {
   const port = await portToKeep();
@@ -50,4 +51,4 @@ test("beside serve, with five changes a second, what events keep current is neve
   expect(control.events().length - before).toBeGreaterThan(20);
   expect(await ended).toMatchObject({ problem: null });
   await served.end("SIGTERM");
-}, 60_000);
+});

@@ -4,8 +4,9 @@ import { systemClock } from "../../src/base/clock.ts";
 import { commands } from "../../src/cli/commands/all-commands.ts";
 import { createTestInvocation, runCommand } from "../support/program/cli.ts";
 import { aMirroredCompany, sync, type Company } from "../support/company/company.ts";
-import { eventually, writeServeConfig } from "../support/program/serve.ts";
+import { writeServeConfig } from "../support/program/serve.ts";
 import { named, verify, wound } from "../support/verify/verify.ts";
+import { eventually } from "../support/eventually.ts";
 
 const comparedFile = ({ folder }: Company) => `${folder}/acme.compared.jsonl`;
 

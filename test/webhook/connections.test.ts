@@ -37,7 +37,7 @@ describe("a client that never closes its side", () => {
     const receiver = await aReceiver({ limits: { headerDeadlineMs: 200, lingerMs: 200 } });
     const client = await stubbornClient(receiver.port);
     client.write(bytes);
-    await expect.poll(() => accepted.map(({ destroyed }) => destroyed), { timeout: 3_000 }).toEqual([true]);
+    await expect.poll(() => accepted.map(({ destroyed }) => destroyed)).toEqual([true]);
   });
 
   // Fault: webhook | a client that asks for a long page and does not read it | raw socket that is not read | dropped at the response's deadline, counted
@@ -47,7 +47,7 @@ describe("a client that never closes its side", () => {
     const receiver = await aReceiver({ pages: { "/": () => long }, limits: { responseDeadlineMs: 300 } });
     const client = await stubbornClient(receiver.port);
     client.pause().write("GET / HTTP/1.1\r\nhost: localhost\r\n\r\n");
-    await expect.poll(() => accepted.map(({ destroyed }) => destroyed), { timeout: 3_000 }).toEqual([true]);
+    await expect.poll(() => accepted.map(({ destroyed }) => destroyed)).toEqual([true]);
     expect(receiver.connections.dropped).toBe(1);
     expect(receiver.lines.at(-1)?.fields).toMatchObject({ why: "the client does not read its response" });
   });
@@ -176,7 +176,7 @@ test("a page that takes long to make is made seldom, however often it is asked f
   const startedMs = performance.now();
   for (let asked = 0; asked < 40; asked++) await ask();
   expect(made).toBeLessThan(2 + (performance.now() - startedMs) / 300);
-  await expect.poll(ask, { timeout: 3_000 }).not.toBe("1\n");
+  await expect.poll(ask).not.toBe("1\n");
 });
 
 // Fault: webhook | a delivery that asks for another protocol (Upgrade) | a raw socket | answered as a delivery; the connection stays HTTP

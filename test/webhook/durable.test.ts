@@ -6,6 +6,7 @@ import { MirrorError } from "../../src/base/errors.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { tempFolder } from "../support/mirror/mirror.ts";
 import { about, aReceiver, counted, eventText, keyringOf, post, secret } from "../support/webhook/webhook.ts";
+import { longestWaitMs } from "../support/eventually.ts";
 
 const receiverProcess = new URL("../support/webhook/receiver-process.ts", import.meta.url);
 const lockProcess = new URL("../support/mirror/lock-process.ts", import.meta.url);
@@ -14,7 +15,7 @@ const lockProcess = new URL("../support/mirror/lock-process.ts", import.meta.url
 async function start(program: URL, ...args: string[]): Promise<{ child: ChildProcess; said: string }> {
   const child = spawn(process.execPath, [fileURLToPath(program), ...args], {
     stdio: ["pipe", "pipe", "inherit"],
-    timeout: 25_000,
+    timeout: longestWaitMs,
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   const [line] = (await once(child.stdout, "data")) as [Buffer];
@@ -62,9 +63,7 @@ describe("I6: 2xx to a delivery only after the event is committed", () => {
       };
       const before = accepted.size;
       const senders = Promise.allSettled(Array.from({ length: 8 }, sender));
-      await expect
-        .poll(() => accepted.size, { interval: 2, timeout: 10_000 })
-        .toBeGreaterThan(before + 40 * (round + 1));
+      await expect.poll(() => accepted.size).toBeGreaterThan(before + 40 * (round + 1));
       child.kill("SIGKILL");
       await senders;
       const db = openDatabase(file);
@@ -76,7 +75,7 @@ describe("I6: 2xx to a delivery only after the event is committed", () => {
       db.close();
     }
     expect(accepted.size).toBeGreaterThan(120);
-  }, 60_000);
+  });
 });
 
 describe("a database that fails costs a 503, and the service sends the event again", () => {

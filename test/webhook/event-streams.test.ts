@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { EventStream } from "../../src/webhook/server/event-streams.ts";
 import type { Site } from "../../src/webhook/server/site.ts";
 import { aReceiver, dial } from "../support/webhook/webhook.ts";
-import { eventually } from "../support/program/serve.ts";
+import { eventually } from "../support/eventually.ts";
 
 interface Followed {
   readonly site: Site;

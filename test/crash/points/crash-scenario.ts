@@ -4,6 +4,7 @@ import path from "node:path";
 import { endOf, type Ended } from "../../support/program/cli.ts";
 import { memoryFolder } from "../../support/memory-folder.ts";
 import { processEnv } from "../../support/program/process-env.ts";
+import { longestWaitMs } from "../../support/eventually.ts";
 
 const preload = new URL("../../support/crash/points.ts", import.meta.url).href;
 
@@ -131,7 +132,7 @@ function start(folder: string, args: readonly string[], env: Readonly<Record<str
     cwd: folder,
     env: processEnv(env),
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: 60_000,
+    timeout: longestWaitMs,
     killSignal: "SIGTERM",
   });
 }

@@ -45,4 +45,4 @@ test("every event of the catalogue leads to the right read and the right rows: t
   expectEqual(company);
   expectTombstonesTrue(company);
   expectReplayable(company);
-}, 60_000);
+});

@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import { openDatabase } from "../../../src/store/database.ts";
 import { runCommand } from "../../support/program/cli.ts";
 import { aCompany, sync } from "../../support/company/company.ts";
-import { eventually, serve, wholeRuns, writeServeConfig } from "../../support/program/serve.ts";
+import { serve, wholeRuns, writeServeConfig } from "../../support/program/serve.ts";
+import { eventually } from "../../support/eventually.ts";
 
 // Fault: disk | the place of scheduled backups is a file | a process of `serve` | shown by /readyz and metrics, and made again when the place is there
 test("serve makes backups by their schedule, keeps the last ones, and says how it went", async () => {
@@ -31,7 +32,7 @@ test("serve makes backups by their schedule, keeps the last ones, and says how i
   await eventually(async () => !(await ready()).reasons.some((why) => why.includes("backup")), "no reason");
   expect(await metrics()).toMatch(/backup_last_success_timestamp_seconds\{company="acme"\} [1-9]/);
   expect((await daemon.end("SIGTERM")).code).toBe(0);
-}, 60_000);
+});
 
 // Fault: disk | a row of the mirror is not what its table allows, as after a fault of the memory | the copy, after it is written | exit 10 with what to do; nothing gets the name of a backup, earlier ones stay
 test("a copy that is damaged does not become a backup, and earlier ones stay, whatever is to be kept", async () => {

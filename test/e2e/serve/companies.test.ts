@@ -6,13 +6,13 @@ import { look } from "../../support/truth/compare.ts";
 import {
   deliver,
   eventAbout,
-  eventually,
   secret,
   serve,
   wholeRuns,
   writeServeConfig,
   type ServedCompany,
 } from "../../support/program/serve.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const off = "schedule: { sync: off, publish: off }";
 

@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { endOf, runCommand } from "../../support/program/cli.ts";
 import { aCompany, type Company } from "../../support/company/company.ts";
 import { look } from "../../support/truth/compare.ts";
-import { eventually, inMirror, serve, startIn, writeServeConfig } from "../../support/program/serve.ts";
+import { inMirror, serve, startIn, writeServeConfig } from "../../support/program/serve.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const missing = `SELECT count(*) FROM invoices i WHERE _deleted_at IS NULL AND NOT EXISTS
   (SELECT 1 FROM document_files f WHERE f.document = 'invoices' AND f.document_id = i.id)`;

@@ -2,14 +2,8 @@ import { describe, expect, test } from "vitest";
 import { endOf, jsonLines, type Ended } from "../../support/program/cli.ts";
 import { aCompany, type Company } from "../../support/company/company.ts";
 import { expectEqual } from "../../support/truth/equal.ts";
-import {
-  eventually,
-  inMirror,
-  serve,
-  startIn,
-  wholeRuns,
-  writeServeConfig,
-} from "../../support/program/serve.ts";
+import { inMirror, serve, startIn, wholeRuns, writeServeConfig } from "../../support/program/serve.ts";
+import { eventually } from "../../support/eventually.ts";
 
 /** Of the document that `sync --json` printed. */
 function outcomeIn({ stdout }: Ended): unknown {

@@ -5,13 +5,13 @@ import { aCompany, type Company } from "../../support/company/company.ts";
 import {
   deliver,
   eventAbout,
-  eventually,
   gone,
   inMirror,
   serve,
   writeServeConfig,
   type Served,
 } from "../../support/program/serve.ts";
+import { eventually } from "../../support/eventually.ts";
 
 async function metric({ url }: Served, sample: string): Promise<string | undefined> {
   const text = await (await fetch(`${url}/metrics`)).text();

@@ -8,12 +8,12 @@ import { localDamage } from "../../support/mirror/local-check.ts";
 import {
   deliver,
   eventAbout,
-  eventually,
   inMirror,
   serve,
   wholeRuns,
   writeServeConfig,
 } from "../../support/program/serve.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const retention =
   "schedule: { publish: off, sync: off }\nretention: { runs: 30d, inbox_bodies: 30d, changes: 30d }";

@@ -15,13 +15,13 @@ import {
   childrenOf,
   deliver,
   eventAbout,
-  eventually,
   inMirror,
   serve,
   wholeRuns,
   writeServeConfig,
 } from "../../support/program/serve.ts";
 import { recordingLog } from "../../support/terminal/terminal.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const reportOf = (company: Company) => path.join(company.folder, "acme.report.db");
 
@@ -201,7 +201,7 @@ test("what follows runs that end together is made by one process at a time", asy
     most = Math.max(most, childrenOf(daemon.child.pid).length);
   expect(most).toBe(1);
   expect((await daemon.end("SIGTERM")).code).toBe(0);
-}, 60_000);
+});
 
 /** As if everything had been read two days before, by runs that nobody remembers. */
 function rewind(company: Company): void {

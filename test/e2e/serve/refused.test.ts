@@ -8,7 +8,8 @@ import { runCommand } from "../../support/program/cli.ts";
 import { aCompany, type Company } from "../../support/company/company.ts";
 import { configOf, startDaemon } from "../../support/program/daemon.ts";
 import { loggingTo } from "../../support/company/open-company.ts";
-import { deliver, eventAbout, eventually, inMirror, wholeRuns } from "../../support/program/serve.ts";
+import { deliver, eventAbout, inMirror, wholeRuns } from "../../support/program/serve.ts";
+import { eventually } from "../../support/eventually.ts";
 
 /** A company in a daemon of this process, with a receiver, and a clock that the test sets. */
 interface Receiving {

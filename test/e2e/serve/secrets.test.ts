@@ -10,12 +10,12 @@ import { configOf, impatientClock, startDaemon } from "../../support/program/dae
 import {
   deliver,
   eventAbout,
-  eventually,
   secret,
   serve,
   wholeRuns,
   writeServeConfig,
 } from "../../support/program/serve.ts";
+import { eventually } from "../../support/eventually.ts";
 
 /** A folder of secrets as Kubernetes mounts one: files are links through `..data`, which is renamed into place. */
 function mount(company: Company, files: Readonly<Record<string, string>>, version: number): void {

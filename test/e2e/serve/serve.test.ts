@@ -5,12 +5,12 @@ import { expectEqual } from "../../support/truth/equal.ts";
 import {
   deliver,
   eventAbout,
-  eventually,
   inMirror,
   serve,
   wholeRuns,
   writeServeConfig,
 } from "../../support/program/serve.ts";
+import { eventually } from "../../support/eventually.ts";
 
 function someClient(company: Company): number {
   return Number(inMirror(company, "SELECT min(id) FROM clients"));

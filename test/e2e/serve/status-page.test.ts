@@ -3,7 +3,8 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { runCommand } from "../../support/program/cli.ts";
 import { aCompany } from "../../support/company/company.ts";
-import { deliver, eventAbout, eventually, serve, writeServeConfig } from "../../support/program/serve.ts";
+import { deliver, eventAbout, serve, writeServeConfig } from "../../support/program/serve.ts";
+import { eventually } from "../../support/eventually.ts";
 
 // Fault: process | SIGTERM while somebody looks at a page | a real process with an open stream | it ends in time, and the stream with it
 test("the page of a real daemon says what status says, and its stream ends with the daemon", async () => {

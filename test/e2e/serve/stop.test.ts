@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { aCompany } from "../../support/company/company.ts";
-import { childrenOf, eventually, serve, writeServeConfig } from "../../support/program/serve.ts";
+import { childrenOf, serve, writeServeConfig } from "../../support/program/serve.ts";
+import { eventually } from "../../support/eventually.ts";
 
 // Fault: process | SIGTERM while the process that makes a report stands still (SIGSTOP), and the service does not answer a run | a process of `serve` for two companies | it exits with 0 within 25 s, and leaves no process behind
 test("a stop waits neither for a process that stands still nor for a service that does not answer", async () => {
@@ -26,4 +27,4 @@ test("a stop waits neither for a process that stands still nor for a service tha
   expect(performance.now() - startedMs).toBeLessThan(25_000);
   expect(() => process.kill(child?.pid ?? 0, 0)).toThrow("ESRCH");
   expect(existsSync(path.join(company.folder, "acme.report.db"))).toBe(false);
-}, 60_000);
+});

@@ -3,7 +3,6 @@ import { endOf } from "../../support/program/cli.ts";
 import { aCompany, type Company } from "../../support/company/company.ts";
 import { expectEqual, expectReplayable, expectTombstonesTrue } from "../../support/truth/equal.ts";
 import {
-  eventually,
   inMirror,
   secret,
   serve,
@@ -12,6 +11,7 @@ import {
   writeServeConfig,
 } from "../../support/program/serve.ts";
 import { portToKeep } from "../../support/program/serve-process.ts";
+import { eventually } from "../../support/eventually.ts";
 
 function waitingEvents(company: Company): number {
   return Number(inMirror(company, "SELECT count(*) FROM _inbox WHERE state = 'waiting'") ?? 1);
@@ -45,4 +45,4 @@ test("I11: a day's work while the daemon is killed: equal in what events cover, 
   expectTombstonesTrue(company);
   expectReplayable(company);
   await second.end("SIGTERM");
-}, 60_000);
+});

@@ -173,7 +173,7 @@ describeWithPostgres("a committed delivery", () => {
         else crashed = true;
       }
     });
-    await expect.poll(() => acknowledged, { timeout: 20_000 }).toBeGreaterThan(20);
+    await expect.poll(() => acknowledged).toBeGreaterThan(20);
     await fleet.server?.crash();
     await receiving;
     await fleet.server?.start();

@@ -2,8 +2,9 @@ import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
-import { aWorkedFleet, startWorker, within } from "../../support/fleet/worker.ts";
+import { aWorkedFleet, startWorker } from "../../support/fleet/worker.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
+import { eventually } from "../../support/eventually.ts";
 
 describeWithPostgres("a company whose work ends the process", () => {
   // Fault: process | a company ends each process that holds it | SIGKILL by the process itself | after three of them it is left alone, and fleet status names it
@@ -17,12 +18,8 @@ describeWithPostgres("a company whose work ends the process", () => {
     }
     const four = await startWorker(fleet, "four", { diesHolding: "acme" });
     await fleet.add("beta", {}, 1);
-    await four.until("it is left alone for a while", 30_000);
-    await within(
-      30_000,
-      async () => (await fleet.tables.snapshots.current("beta")) !== null,
-      "beta's snapshot",
-    );
+    await four.until("it is left alone for a while");
+    await eventually(async () => (await fleet.tables.snapshots.current("beta")) !== null, "beta's snapshot");
     // Nobody takes it for half a minute at least; jobs for it change nothing.
     await fleet.engine.send("run", "acme");
     await pause(10_000);
@@ -35,5 +32,5 @@ describeWithPostgres("a company whose work ends the process", () => {
     });
     expect(status.companies["beta"]?.problems).toEqual([]);
     expect((await four.end("SIGTERM")).code).toBe(0);
-  }, 180_000);
+  });
 });

@@ -1,15 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { expectEqual } from "../../support/truth/equal.ts";
-import {
-  aWorkedFleet,
-  startWorker,
-  within,
-  type FleetWorker,
-  type WorkedFleet,
-} from "../../support/fleet/worker.ts";
+import { aWorkedFleet, startWorker, type FleetWorker, type WorkedFleet } from "../../support/fleet/worker.ts";
 import { describeWithPostgres, ownServer } from "../../support/postgres/databases.ts";
 import { wholeRuns } from "../../support/program/serve.ts";
+import { eventually } from "../../support/eventually.ts";
 
 /** A worker in the middle of a slow run, on a Postgres of its own. `sentMs`: when each request was sent. */
 async function aWorkerInARun() {
@@ -23,13 +18,13 @@ async function aWorkerInARun() {
   });
   await fleet.add("acme", { rate_limit: { window: "1s" } });
   const worker = await startWorker(fleet, "one");
-  await within(20_000, () => sentMs.length > 20, "a run under way");
+  await eventually(() => sentMs.length > 20, "a run under way");
   return { server, fleet, worker, sentMs, stopSlowing };
 }
 
 /** The run ends, nothing is missing, and the process lives until it is terminated. */
 async function expectGoesOn(fleet: WorkedFleet, worker: FleetWorker, epoch: number): Promise<void> {
-  await within(60_000, () => wholeRuns(worker.company) === 1, "the run, ended");
+  await eventually(() => wholeRuns(worker.company) === 1, "the run, ended");
   expectEqual(worker.company);
   const [owner] = await fleet.tables.owners.ownersOf(["acme"]);
   expect(owner).toMatchObject({ node: "one", epoch, live: true });
@@ -49,7 +44,7 @@ describeWithPostgres("a worker that holds a company", () => {
     expect(ended).toBeGreaterThan(20);
     stopSlowing();
     await expectGoesOn(fleet, worker, 1);
-  }, 120_000);
+  });
 
   // Fault: network | Postgres restarts | a server that is stopped for three seconds | the worker keeps its company, and goes on
   test("keeps it while Postgres restarts", async () => {
@@ -59,21 +54,21 @@ describeWithPostgres("a worker that holds a company", () => {
     await server.start();
     stopSlowing();
     await expectGoesOn(fleet, worker, 1);
-  }, 120_000);
+  });
 
   // Fault: network | Postgres is away for longer than a lease | a server that is stopped for 16 s | no request after the lease; then the worker takes the company again, and goes on
   test("loses it while Postgres is away for longer than a lease, sends nothing without it, and takes it again", async () => {
     const { server, fleet, worker, sentMs, stopSlowing } = await aWorkerInARun();
     const stoppedMs = performance.now();
     await server.crash();
-    await worker.until("the company is lost", 15_000);
+    await worker.until("the company is lost");
     const lostMs = performance.now();
     expect(lostMs - stoppedMs).toBeLessThan(12_000);
     await pause(stoppedMs + 16_000 - lostMs);
     expect(sentMs.filter((ms) => ms > lostMs)).toEqual([]);
     await server.start();
-    await worker.until("claimed: goes on from the mirror that is here", 20_000);
+    await worker.until("claimed: goes on from the mirror that is here");
     stopSlowing();
     await expectGoesOn(fleet, worker, 2);
-  }, 120_000);
+  });
 });

@@ -8,22 +8,17 @@ import { TimelineWatch } from "../../../src/fleet/worker/timeline-watch.ts";
 import { TimelineTable } from "../../../src/fleet/postgres/tables/timeline-table.ts";
 import { expectEqual } from "../../support/truth/equal.ts";
 import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
-import {
-  aWorkedFleet,
-  startWorker,
-  within,
-  type FleetWorker,
-  type WorkedFleet,
-} from "../../support/fleet/worker.ts";
+import { aWorkedFleet, startWorker, type FleetWorker, type WorkedFleet } from "../../support/fleet/worker.ts";
 import { backUp, connectNode, describeWithPostgres } from "../../support/postgres/databases.ts";
 import { deliver, eventAbout, inMirror, wholeRuns } from "../../support/program/serve.ts";
 import { recordingLog } from "../../support/terminal/terminal.ts";
+import { eventually } from "../../support/eventually.ts";
 
 /** A client is changed, and the service says so. */
 async function change({ company: { sandbox } }: WorkedFleet, worker: FleetWorker, id: number): Promise<void> {
   sandbox.control.trigger("clients.updated", id, { company: 0 });
   const event = eventAbout("clients.updated", "client", id);
-  await expect.poll(() => deliver(worker, event), { timeout: 10_000 }).toBe(204);
+  await expect.poll(() => deliver(worker, event)).toBe(204);
 }
 
 /** How often a client has changed, as far as the worker's mirror knows. */
@@ -62,8 +57,8 @@ describeWithPostgres("a database that was restored from a backup", () => {
     const fleet = await aWorkedFleet({ records: 6 });
     await fleet.add("acme", { rate_limit: { window: "1s" } });
     const one = await startWorker(fleet, "one");
-    await within(30_000, () => wholeRuns(one.company) === 1, "a first run");
-    await one.until("snapshot published", 30_000);
+    await eventually(() => wholeRuns(one.company) === 1, "a first run");
+    await one.until("snapshot published");
     const ids = JSON.parse(String(inMirror(one.company, "SELECT json_group_array(id) FROM clients")));
     const [lost = 0, ...published] = (ids as number[]).slice(0, 3);
     await one.end("SIGTERM");
@@ -74,7 +69,7 @@ describeWithPostgres("a database that was restored from a backup", () => {
     for (const id of published) {
       const before = await seqOf(fleet);
       await change(fleet, two, id);
-      await within(20_000, async () => (await seqOf(fleet)) > before, "the change, published");
+      await eventually(async () => (await seqOf(fleet)) > before, "the change, published");
     }
     await two.end("SIGTERM");
     expect(backedUp && existsSync(path.join(snapshotFolder(fleet), "..", mirrorKey(backedUp)))).toBe(false);
@@ -87,15 +82,15 @@ describeWithPostgres("a database that was restored from a backup", () => {
     expect(await seqOf(fleet)).toBeLessThan(newestSeq);
     const four = await startWorker(fleet, "four");
     await four.until("Postgres was restored from a backup");
-    await four.until("claimed: restored from a snapshot", 20_000);
+    await four.until("claimed: restored from a snapshot");
     expect(published.map((id) => changesOf(four, id))).toEqual([1, 1]);
-    await within(30_000, () => changesOf(four, lost) === 1, "what the lost delivery said");
-    await within(30_000, () => isReadWhole(fleet), "a company that was read whole");
+    await eventually(() => changesOf(four, lost) === 1, "what the lost delivery said");
+    await eventually(() => isReadWhole(fleet), "a company that was read whole");
     expectEqual(four.company);
     expect(await expectNoHole(fleet)).toBeGreaterThan(newestSeq);
     expect(readdirSync(snapshotFolder(fleet))).toEqual(["e1000000001"]);
     expect((await four.end("SIGTERM")).code).toBe(0);
-  }, 150_000);
+  });
 });
 
 describeWithPostgres("a database that is restored under a running worker", () => {
@@ -103,7 +98,7 @@ describeWithPostgres("a database that is restored under a running worker", () =>
     const fleet = await aWorkedFleet({ records: 6 });
     await fleet.add("acme", { rate_limit: { window: "1s" } });
     const worker = await startWorker(fleet, "one");
-    await worker.until("snapshot published", 30_000);
+    await worker.until("snapshot published");
     const restore = await backUp(fleet.url);
     const { beats } = await fleet.tables.timeline.read();
     const ids = JSON.parse(
@@ -111,18 +106,18 @@ describeWithPostgres("a database that is restored under a running worker", () =>
     ) as number[];
     for (const id of ids.slice(0, 2)) {
       await change(fleet, worker, id);
-      await within(20_000, () => changesOf(worker, id) === 1, "the change, read");
+      await eventually(() => changesOf(worker, id) === 1, "the change, read");
     }
-    await within(20_000, async () => (await fleet.tables.timeline.read()).beats > beats, "a heartbeat");
+    await eventually(async () => (await fleet.tables.timeline.read()).beats > beats, "a heartbeat");
     await restore();
     fleet.company.sandbox.control.trigger("clients.updated", ids[2], { company: 0 });
-    await worker.until("Postgres was restored from a backup", 30_000);
-    await worker.until("claimed: restored from a snapshot", 30_000);
-    await within(40_000, () => isReadWhole(fleet), "a company that was read whole");
+    await worker.until("Postgres was restored from a backup");
+    await worker.until("claimed: restored from a snapshot");
+    await eventually(() => isReadWhole(fleet), "a company that was read whole");
     expectEqual(worker.company);
     await expectNoHole(fleet);
     expect((await worker.end("SIGTERM")).code).toBe(0);
-  }, 150_000);
+  });
 });
 
 /** A mark in memory, and a watch of its own connection. */

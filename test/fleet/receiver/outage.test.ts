@@ -11,6 +11,7 @@ import { aFleetReceiver, documentOf } from "../../support/fleet/receiver.ts";
 import { connectNode, describeWithPostgres, ownServer } from "../../support/postgres/databases.ts";
 import { aTcpRelay } from "../../support/fleet/tcp-relay.ts";
 import { about, post, secret, type Post } from "../../support/webhook/webhook.ts";
+import { longestWaitMs } from "../../support/eventually.ts";
 
 const program = fileURLToPath(new URL("../../support/fleet/receiver-process.ts", import.meta.url));
 
@@ -28,7 +29,7 @@ async function startProcess(url: string, ...args: string[]): Promise<{ child: Ch
   const child = spawn(process.execPath, [program, url, ...args], {
     stdio: ["pipe", "pipe", "inherit"],
     env: { ...process.env, ACME_SECRET: secret },
-    timeout: 60_000,
+    timeout: longestWaitMs,
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   const [line] = (await once(child.stdout, "data")) as [Buffer];
@@ -107,9 +108,7 @@ describeWithPostgres("I6 what was answered with 204 is in the inbox, once", () =
     const service = new Service((attempt) => nodes[attempt % 2]?.port ?? 0);
     for (let round = 1; round <= 3; round++) {
       const before = service.accepted.size;
-      await expect
-        .poll(() => service.accepted.size, { interval: 2, timeout: 20_000 })
-        .toBeGreaterThan(before + 100);
+      await expect.poll(() => service.accepted.size).toBeGreaterThan(before + 100);
       nodes[0]?.child.kill("SIGKILL");
       nodes = [...nodes.slice(1), await startProcess(url)];
     }
@@ -118,7 +117,7 @@ describeWithPostgres("I6 what was answered with 204 is in the inbox, once", () =
     expect([...service.accepted].filter((id) => !new Set(stored).has(id))).toEqual([]);
     expect(new Set(stored).size).toBe(stored.length);
     expect(service.statuses.get(0)).toBeGreaterThan(0);
-  }, 60_000);
+  });
 
   // Fault: fleet | Postgres crashes and starts again under load | a Postgres of its own | 503 at once meanwhile; back by itself; every 204 is in the inbox (I6)
   test("Postgres crashes and comes back under load", async () => {
@@ -127,7 +126,7 @@ describeWithPostgres("I6 what was answered with 204 is in the inbox, once", () =
     const service = new Service(() => receiver.port);
     const moreAccepted = async () => {
       const before = service.accepted.size;
-      await expect.poll(() => service.accepted.size, { timeout: 10_000 }).toBeGreaterThan(before + 50);
+      await expect.poll(() => service.accepted.size).toBeGreaterThan(before + 50);
     };
     await moreAccepted();
     for (let round = 0; round < 2; round++) {
@@ -144,7 +143,7 @@ describeWithPostgres("I6 what was answered with 204 is in the inbox, once", () =
     const stored = new Set(await storedIds(postgres));
     expect([...service.accepted].filter((id) => !stored.has(id))).toEqual([]);
     expect(receiver.lines.filter(({ level }) => level === "error")).toHaveLength(2);
-  }, 60_000);
+  });
 });
 
 describeWithPostgres("while Postgres does not answer", () => {
@@ -172,7 +171,7 @@ describeWithPostgres("while Postgres does not answer", () => {
     expect(receiver.companies.problem).toContain("does not answer");
     relay.resume();
     const event = post(about(2));
-    await expect.poll(async () => (await timed(event)).status, { timeout: 10_000, interval: 100 }).toBe(204);
+    await expect.poll(async () => (await timed(event)).status).toBe(204);
     expect(await storedIds(postgres)).toContain(event.headers["webhook-id"]);
-  }, 40_000);
+  });
 });

@@ -16,10 +16,11 @@ import { mirrorFiles } from "../../../src/config/mirror-files.ts";
 import type { DaemonContext } from "../../../src/daemon/daemon-context.ts";
 import { forgetCompany } from "../../../src/fleet/postgres/tables/removed-companies.ts";
 import { expectEqual } from "../../support/truth/equal.ts";
-import { aWorkedFleet, within } from "../../support/fleet/worker.ts";
+import { aWorkedFleet } from "../../support/fleet/worker.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { inMirror, wholeRuns } from "../../support/program/serve.ts";
 import { startNode } from "../../support/fleet/short-node.ts";
+import { eventually } from "../../support/eventually.ts";
 
 const released = "the company is being released";
 const restored = "claimed: restored from a snapshot";
@@ -30,8 +31,8 @@ describeWithPostgres("a node", () => {
     const fleet = await aWorkedFleet({ records: 3 });
     await fleet.add("acme", { schedule: { sync: "15 2 * * *", publish: "off", timezone: "Asia/Tokyo" } });
     const node = await startNode(fleet, "one");
-    await within(15_000, () => node.said("acme").includes(released), "a release");
-    await within(5_000, async () => (await fleet.ownerOf("acme")) === null, "no owner");
+    await eventually(() => node.said("acme").includes(released), "a release");
+    await eventually(async () => (await fleet.ownerOf("acme")) === null, "no owner");
     expectEqual(node.company);
     expect((await fleet.tables.snapshots.current("acme"))?.seq).toBe(
       inMirror(node.company, "SELECT max(seq) FROM _changes"),
@@ -42,12 +43,12 @@ describeWithPostgres("a node", () => {
       );
       return later?.at.toLocaleTimeString("sv", { timeZone: "Asia/Tokyo", timeStyle: "short" });
     };
-    await within(5_000, async () => (await slot()) !== undefined, "a job for later");
+    await eventually(async () => (await slot()) !== undefined, "a job for later");
     expect(await slot()).toBe("02:15");
     await fleet.engine.send("events", "acme");
-    await within(5_000, () => node.said("acme").includes(goesOn), "the company, claimed again");
+    await eventually(() => node.said("acme").includes(goesOn), "the company, claimed again");
     expect(wholeRuns(node.company)).toBe(1);
-  }, 60_000);
+  });
 
   test("takes a company by its schedule alone, where every job of it was lost", async () => {
     const fleet = await aWorkedFleet({ records: 3 });
@@ -56,27 +57,27 @@ describeWithPostgres("a node", () => {
     await fleet.engine.schedule("acme", "15 2 * * *", "Asia/Tokyo");
     await fleet.postgres.query("UPDATE pgboss.version SET cron_on = now() - interval '2 days'");
     const node = await startNode(fleet, "one");
-    await within(20_000, () => wholeRuns(node.company) === 1, "a run");
-  }, 60_000);
+    await eventually(() => wholeRuns(node.company) === 1, "a run");
+  });
 
   test("applies a changed config, and lets go of a company that left the fleet", async () => {
     const fleet = await aWorkedFleet({ records: 3 });
     await fleet.add("acme");
     const node = await startNode(fleet, "one", { times: { idleMs: 600_000 } });
-    await within(15_000, () => wholeRuns(node.company) === 1, "a first run");
+    await eventually(() => wholeRuns(node.company) === 1, "a first run");
     const counts = () => node.node.assignments.counts;
-    await within(5_000, () => counts().snapshots.published === 1, "a snapshot that counts while it is held");
+    await eventually(() => counts().snapshots.published === 1, "a snapshot that counts while it is held");
     expect(counts().requests["200"]).toBeGreaterThan(10);
     await fleet.add("acme", { language: "sk" });
     const opened = () =>
       node.said("acme").filter((message) => message.startsWith("the mirror is open")).length;
-    await within(5_000, () => opened() === 2, "a mirror that was opened anew");
+    await eventually(() => opened() === 2, "a mirror that was opened anew");
     await fleet.tables.companies.remove("acme");
-    await within(10_000, async () => (await fleet.ownerOf("acme")) === null, "no owner");
-    await within(5_000, () => node.node.assignments.size === 0, "nothing held");
+    await eventually(async () => (await fleet.ownerOf("acme")) === null, "no owner");
+    await eventually(() => node.node.assignments.size === 0, "nothing held");
     await fleet.engine.send("run", "acme");
-    await within(5_000, () => node.node.assignments.counts.claims.removed > 0, "a claim that was refused");
-  }, 60_000);
+    await eventually(() => node.node.assignments.counts.claims.removed > 0, "a claim that was refused");
+  });
 
   test("holds as many companies as it may, and gives the place of one without work to the next", async () => {
     const fleet = await aWorkedFleet({ records: 3, companies: 3 });
@@ -90,9 +91,9 @@ describeWithPostgres("a node", () => {
       most = Math.max(most, owned.length);
       return (await Promise.all(names.map((name) => fleet.tables.snapshots.current(name)))).every(Boolean);
     };
-    await within(40_000, isDone, "a snapshot of each company");
+    await eventually(isDone, "a snapshot of each company");
     expect(most).toBe(1);
-  }, 60_000);
+  });
 
   test("that is drained releases everything and takes nothing more; another one goes on where it was", async () => {
     const fleet = await aWorkedFleet({ records: 3 });
@@ -103,14 +104,14 @@ describeWithPostgres("a node", () => {
     });
     await fleet.add("acme", { rate_limit: { window: "1s" } });
     const one = await startNode(fleet, "one");
-    await within(15_000, () => proxy.asked.length > 20, "a run under way");
+    await eventually(() => proxy.asked.length > 20, "a run under way");
     expect(await fleet.tables.nodes.drain("one")).toBe(true);
-    await within(10_000, async () => (await fleet.ownerOf("acme")) === null, "no owner");
+    await eventually(async () => (await fleet.ownerOf("acme")) === null, "no owner");
     const two = await startNode(fleet, "two");
-    await within(30_000, () => wholeRuns(two.company) === 1, "the run, ended by the other node");
+    await eventually(() => wholeRuns(two.company) === 1, "the run, ended by the other node");
     expectEqual(two.company);
     expect(one.node.assignments.counts.claims).toMatchObject({ claimed: 1, owned: 0 });
-  }, 60_000);
+  });
 
   test("that releases a company unpublished leaves a job that is due at once: the next one has to read it again", async () => {
     const fleet = await aWorkedFleet({ records: 3 });
@@ -119,24 +120,20 @@ describeWithPostgres("a node", () => {
     writeFileSync(path.join(snapshots, "acme"), "no folder");
     await fleet.add("acme", { schedule: { sync: "15 2 * * *", publish: "off" } });
     const node = await startNode(fleet, "one");
-    await within(
-      15_000,
-      () => node.said("acme").includes("the snapshot could not be published"),
-      "a failure",
-    );
+    await eventually(() => node.said("acme").includes("the snapshot could not be published"), "a failure");
     expect(await fleet.tables.nodes.drain("one")).toBe(true);
-    await within(15_000, () => node.node.assignments.size === 0, "nothing held");
+    await eventually(() => node.node.assignments.size === 0, "nothing held");
     const due = await fleet.postgres.query(
       "SELECT name FROM pgboss.job WHERE name = 'later' AND state = 'created' AND start_after <= now()",
     );
     expect(due).toHaveLength(1);
-  }, 60_000);
+  });
 
   test("never owns two tokens of one company of the service at a time", async () => {
     const fleet = await aWorkedFleet({ records: 3 });
     const node = await startNode(fleet, "one", { times: { idleMs: 2_000 } });
     await fleet.add("acme");
-    await within(15_000, () => wholeRuns(node.company) === 1, "a first run");
+    await eventually(() => wholeRuns(node.company) === 1, "a first run");
     await fleet.add("twin");
     const both: unknown[] = [];
     const isDone = async () => {
@@ -149,10 +146,10 @@ describeWithPostgres("a node", () => {
       );
       return (await fleet.tables.companies.find("twin"))?.account !== null;
     };
-    await within(30_000, isDone, "the other one, known as the same account");
+    await eventually(isDone, "the other one, known as the same account");
     expect(both).toEqual([]);
     expect(node.said("twin").filter((message) => message === released).length).toBeGreaterThan(0);
-  }, 60_000);
+  });
 
   test("with two new tokens of one company of the service asks with both only whose they are, and reads one after the other", async () => {
     const fleet = await aWorkedFleet({ records: 3 });
@@ -167,14 +164,14 @@ describeWithPostgres("a node", () => {
     });
     const node = await startNode(fleet, "one");
     const isRead = async (name: string) => (await fleet.tables.snapshots.current(name))?.facts["last_run"];
-    await within(40_000, async () => Boolean((await isRead("acme")) && (await isRead("twin"))), "both, read");
+    await eventually(async () => Boolean((await isRead("acme")) && (await isRead("twin"))), "both, read");
     const readers = proxy.asked
       .filter((request) => request.path !== "/whoami")
       .map(({ headers }) => headers["accept-language"]);
     const turns = readers.filter((reader, index) => reader !== readers[index - 1]);
     expect(turns).toHaveLength(2);
     expect(node.node.assignments.counts.ends.failed).toBe(0);
-  }, 60_000);
+  });
 
   test("publishes no report that is ahead of the snapshot: the next owner's changes would get numbers that readers have seen", async () => {
     const fleet = await aWorkedFleet({ records: 3 });
@@ -183,16 +180,16 @@ describeWithPostgres("a node", () => {
     const publishReport = async () =>
       void published.push((await fleet.tables.snapshots.current("acme"))?.seq);
     const node = await startNode(fleet, "one", { publishReport });
-    await within(20_000, () => published.length > 0, "a report");
+    await eventually(() => published.length > 0, "a report");
     expect(published).toEqual([inMirror(node.company, "SELECT max(seq) FROM _changes")]);
-  }, 60_000);
+  });
 
   test("believes no damaged snapshot: it says so, sends nothing, and goes on when the file is brought back", async () => {
     const fleet = await aWorkedFleet({ records: 3 });
     const { proxy, folder } = fleet.company;
     await fleet.add("acme", { rate_limit: { window: "1s" } });
     const one = await startNode(fleet, "one");
-    await within(15_000, () => one.said("acme").includes(released), "a release");
+    await eventually(() => one.said("acme").includes(released), "a release");
     await one.stop();
     const pointer = await fleet.tables.snapshots.current("acme");
     const file = path.join(folder, "snapshots", `acme/e${pointer?.epoch}/${pointer?.id}.db.zst`);
@@ -202,27 +199,27 @@ describeWithPostgres("a node", () => {
     await fleet.engine.send("events", "acme");
     const two = await startNode(fleet, "two");
     const isSaid = () => two.said("acme").some((message) => message.includes("is lost or damaged"));
-    await within(15_000, isSaid, "what is wrong");
+    await eventually(isSaid, "what is wrong");
     expect(await fleet.tables.snapshots.current("acme")).toEqual(pointer);
     expect([existsSync(two.company.file), proxy.asked.length]).toEqual([false, asked]);
     writeFileSync(file, stored);
-    await within(30_000, () => two.said("acme").includes(restored), "the snapshot, restored");
-  }, 60_000);
+    await eventually(() => two.said("acme").includes(restored), "the snapshot, restored");
+  });
 
   test("reads a company anew whose snapshot is lost for good, once it was forgotten and added again", async () => {
     const fleet = await aWorkedFleet({ records: 3 });
     await fleet.add("acme", { rate_limit: { window: "1s" } });
     const one = await startNode(fleet, "one");
-    await within(15_000, () => one.said("acme").includes(released), "a release");
+    await eventually(() => one.said("acme").includes(released), "a release");
     await one.stop();
     rmSync(path.join(fleet.company.folder, "snapshots"), { recursive: true });
     await fleet.tables.companies.remove("acme");
     expect(await forgetCompany(fleet.postgres, "acme")).toBe("forgotten");
     await fleet.add("acme", { rate_limit: { window: "1s" } });
     const two = await startNode(fleet, "two");
-    await within(30_000, () => two.said("acme").includes(released), "a release");
+    await eventually(() => two.said("acme").includes(released), "a release");
     expectEqual(two.company);
-  }, 60_000);
+  });
 
   test("removes a report of a company that was lost while it was made: the next owner changes other things", async () => {
     const fleet = await aWorkedFleet({ records: 3 });
@@ -236,31 +233,30 @@ describeWithPostgres("a node", () => {
       return null;
     };
     const node = await startNode(fleet, "one", { afterRun });
-    await within(20_000, () => node.said("acme").includes("a run ended"), "a run");
+    await eventually(() => node.said("acme").includes("a run ended"), "a run");
     await fleet.postgres.query("UPDATE fintoro_mirror.owners SET epoch = epoch + 1, node = 'two'");
-    await within(10_000, () => node.node.assignments.counts.ends.lost === 1, "a loss");
+    await eventually(() => node.node.assignments.counts.ends.lost === 1, "a loss");
     lost.resolve(undefined);
     const report = await made.promise;
-    await within(5_000, () => !existsSync(report), "no report");
-  }, 60_000);
+    await eventually(() => !existsSync(report), "no report");
+  });
 
   test("whose file of a company is damaged gives the company back, and goes on from the snapshot", async () => {
     const fleet = await aWorkedFleet({ records: 3 });
     await fleet.add("acme", { rate_limit: { window: "1s" } });
     const node = await startNode(fleet, "one", { times: { openMs: 1_500 } });
-    await within(15_000, () => node.said("acme").includes(released), "a release");
-    await within(5_000, () => node.node.assignments.size === 0, "nothing held");
+    await eventually(() => node.said("acme").includes(released), "a release");
+    await eventually(() => node.node.assignments.size === 0, "nothing held");
     damageTable(node.company.file, "_work");
     await fleet.engine.send("events", "acme");
-    await within(15_000, () => node.said("acme").includes(goesOn), "a claim");
-    await within(20_000, () => node.said("acme").includes(restored), "the snapshot, restored");
-    await within(
-      15_000,
+    await eventually(() => node.said("acme").includes(goesOn), "a claim");
+    await eventually(() => node.said("acme").includes(restored), "the snapshot, restored");
+    await eventually(
       () => node.said("acme").filter((message) => message === released).length > 1,
       "a release",
     );
     expectEqual(node.company);
-  }, 60_000);
+  });
 });
 
 /** Overwrites the first page of a table. */

@@ -39,5 +39,5 @@ describeWithPostgres("a fleet under chaos", () => {
     } finally {
       await server.end();
     }
-  }, 240_000);
+  });
 });

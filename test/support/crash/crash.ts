@@ -5,6 +5,7 @@ import path from "node:path";
 import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
 import type { Company } from "../company/company.ts";
 import { processEnv, program } from "../program/process-env.ts";
+import { longestWaitMs } from "../eventually.ts";
 
 /** Writes the company's config.yaml: its mirror is the same file that runs in this process write. */
 export function writeConfig(company: Company, more = ""): string {
@@ -26,7 +27,7 @@ export function startSync(company: Company, args: readonly string[] = []): Child
   return spawn(process.execPath, [program, "sync", ...args, "--json", "--config", config], {
     env: processEnv({ FINTORO_TOKEN: company.sandbox.token }),
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: 50_000,
+    timeout: longestWaitMs,
     killSignal: "SIGKILL",
   });
 }

@@ -8,6 +8,7 @@ import { openMirror } from "../../../src/state/mirror.ts";
 import { openDatabase } from "../../../src/store/database.ts";
 import { temporaryFolder } from "../program/cli.ts";
 import { processEnv, program } from "../program/process-env.ts";
+import { longestWaitMs } from "../eventually.ts";
 
 /** A folder with a config and a mirror of clients, each of which has the `generation` of the last change. */
 export interface ExportCrashSetup {
@@ -44,7 +45,7 @@ export async function setUpExportCrash(clients: number): Promise<ExportCrashSetu
       return spawn("bash", ["-c", line], {
         env: processEnv(),
         stdio: ["ignore", "pipe", "pipe"],
-        timeout: 50_000,
+        timeout: longestWaitMs,
       });
     },
   };

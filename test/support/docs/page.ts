@@ -8,6 +8,7 @@ import { runCommand, startProgram } from "../program/cli.ts";
 import type { Block } from "./docs.ts";
 import { processEnv } from "../program/process-env.ts";
 import { portToKeep } from "../program/serve-process.ts";
+import { longestWaitMs } from "../eventually.ts";
 
 /** Where the blocks of one page are carried out: a folder with a config and a mirror, and a service. */
 export interface PageEnvironment {
@@ -151,12 +152,12 @@ async function runArgs(shell: PageShell, line: string, { args, more }: Call): Pr
 async function startLasting(shell: PageShell, line: string, { args, more }: Call): Promise<Mishap[]> {
   const port = shell.ports.get(args[0] === "serve" ? "8787" : "8080") ?? 0;
   const where = args[0] === "serve" ? ["--listen", `127.0.0.1:${port}`] : [];
-  const child = startProgram([...args, ...where], { cwd: shell.folder, env: more, mostMs: 60_000 });
+  const child = startProgram([...args, ...where], { cwd: shell.folder, env: more });
   const started: Started = { child, output: "" };
   shell.started.push(started);
   for (const stream of [child.stdout, child.stderr])
     stream?.setEncoding("utf8").on("data", (text: string) => (started.output += text));
-  for (let attempt = 0; attempt < 400 && child.exitCode === null; attempt++) {
+  for (let attempt = 0; attempt < longestWaitMs / 50 && child.exitCode === null; attempt++) {
     if (await answers(port)) return [];
     await pause(50);
   }

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { silentLog } from "../../../src/base/logger.ts";
 import { JobEngine, type JobKind } from "../../../src/fleet/jobs/job-engine.ts";
 import type { Postgres, Sql } from "../../../src/fleet/postgres/connection.ts";
@@ -9,6 +8,7 @@ import type { ChangeRow } from "../../../src/fleet/postgres/tables/snapshots-tab
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
 import type { PostgresServer } from "../postgres/server.ts";
 import { connectNode, freshDatabase, ownServer } from "../postgres/databases.ts";
+import { eventually } from "../eventually.ts";
 
 /** As long as no test lasts. */
 export const ttlMs = 60_000;
@@ -101,11 +101,10 @@ async function openSingle(url: string): Promise<SingleConnection> {
 export async function lockWait({ postgres }: Fleet): Promise<void> {
   const waiting = `SELECT FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock' AND state = 'active'`;
-  for (let tries = 0; tries < 500; tries++) {
-    if ((await postgres.query(waiting)).length > 0) return;
-    await pause(10);
-  }
-  throw new Error("nothing waits for a lock");
+  await eventually(
+    async () => (await postgres.query(waiting)).length > 0,
+    "a transaction that waits for a lock",
+  );
 }
 
 /** Calls `step` so many times at once, each with a connection that is there already. */

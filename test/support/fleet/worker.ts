@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { onTestFinished, vi } from "vitest";
+import { onTestFinished } from "vitest";
 import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox-options.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
@@ -15,6 +15,7 @@ import type { Company } from "../company/open-company.ts";
 import { connectNode, freshDatabase } from "../postgres/databases.ts";
 import { processEnv, program } from "../program/process-env.ts";
 import { secret } from "../program/serve.ts";
+import { eventually, longestWaitMs } from "../eventually.ts";
 
 const tag = fileURLToPath(new URL("tag-node.ts", import.meta.url));
 const dieHolding = fileURLToPath(new URL("die-holding.ts", import.meta.url));
@@ -116,7 +117,7 @@ export async function startWorker(
     cwd: folder,
     env: processEnv({ ...secrets, DIE_HOLDING: deadly, NODE_TAG: node }),
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: 180_000,
+    timeout: longestWaitMs,
     killSignal: "SIGKILL",
   });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -128,9 +129,8 @@ export async function startWorker(
   const { url: address } = JSON.parse(line) as { readonly url?: string };
   if (address === undefined) throw new Error(`the worker does not listen: ${line} ${stderr}`);
   const said = () => jsonLines(stderr.slice(0, stderr.lastIndexOf("\n") + 1)).map(({ msg }) => String(msg));
-  const until = (text: string, mostMs = 15_000) =>
-    within(
-      mostMs,
+  const until = (text: string) =>
+    eventually(
       () => stderr.includes(text),
       () => `"${text}" in ${stderr}`,
     );
@@ -141,18 +141,4 @@ export async function startWorker(
   };
   const here = { ...company, file: path.join(folder, "data", "acme.db") };
   return { node, child, url: address, company: here, said, until, asked, end };
-}
-
-/** Waits for it, for so long at most. */
-export async function within(
-  mostMs: number,
-  isSo: () => boolean | Promise<boolean>,
-  what: string | (() => string),
-): Promise<void> {
-  await vi.waitFor(
-    async () => {
-      if (!(await isSo())) throw new Error(`still not so: ${typeof what === "string" ? what : what()}`);
-    },
-    { timeout: mostMs, interval: 50 },
-  );
 }

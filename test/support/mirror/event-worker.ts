@@ -23,6 +23,7 @@ import {
   type Company,
   type SyncOptions,
 } from "../company/open-company.ts";
+import { longestWaitMs } from "../eventually.ts";
 
 /** A mirror with its ingest, its event worker and runs in one process. */
 export interface RunningWorker {
@@ -166,12 +167,12 @@ export function inboxOf({ db }: Mirror): string[] {
   return db.prepare(sql).pluck().all() as string[];
 }
 
-/** Waits until the condition holds, 15 s at most. */
+/** Waits until the condition holds; nothing of what it waits for takes longer than some turns of the event loop. */
 export async function until(
   holds: () => boolean,
   why: () => string = () => "the condition never held",
 ): Promise<void> {
-  for (const endMs = performance.now() + 15_000; !holds(); await pause(2)) {
+  for (const endMs = performance.now() + longestWaitMs; !holds(); await pause(2)) {
     if (performance.now() > endMs) throw new Error(why());
   }
 }

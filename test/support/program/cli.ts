@@ -25,6 +25,7 @@ import { createInvocation } from "../../../src/cli/program/invocation.ts";
 import { createTerminal, jumpingClock } from "../terminal/terminal.ts";
 import { processEnv, program } from "./process-env.ts";
 import { memoryFolder } from "../memory-folder.ts";
+import { longestWaitMs } from "../eventually.ts";
 
 export const root = fileURLToPath(new URL("../../..", import.meta.url));
 
@@ -51,13 +52,13 @@ export interface Start {
   readonly env?: Readonly<Record<string, string>>;
   /** Instead of the program itself. */
   readonly file?: string;
-  /** @default 40,000 */
+  /** @default {@link longestWaitMs} */
   readonly mostMs?: number;
 }
 
 /** The real program as a process of its own; ended after `mostMs` whatever it does. */
 export function startProgram(args: readonly string[], start: Start = {}): ChildProcess {
-  const { cwd = temporaryFolder(), env = {}, file = program, mostMs = 40_000 } = start;
+  const { cwd = temporaryFolder(), env = {}, file = program, mostMs = longestWaitMs } = start;
   const child = spawn(process.execPath, [file, ...args], {
     cwd,
     env: processEnv(env),

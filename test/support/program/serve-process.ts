@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import path from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { processEnv, program } from "./process-env.ts";
+import { eventually, longestWaitMs } from "../eventually.ts";
 
 const probe = new URL("process-probe.ts", import.meta.url).href;
 
@@ -22,14 +22,15 @@ export interface Process {
 }
 
 /** Ended by force after `mostMs`, whatever it does. */
-export function startProcess(folder: string, args: readonly string[], mostMs = 60_000): Process {
+export function startProcess(folder: string, args: readonly string[], mostMs?: number): Process {
   return startProgram(args, { folder, mostMs });
 }
 
 /** How a process is started. */
 export interface ProcessOptions {
   readonly folder: string;
-  readonly mostMs: number;
+  /** @default {@link longestWaitMs} */
+  readonly mostMs?: number | undefined;
   /** Besides what every process of a test gets. */
   readonly env?: Readonly<Record<string, string>>;
   /** Options of Node.js, before the program. */
@@ -40,7 +41,7 @@ export interface ProcessOptions {
 
 /** The program with these arguments. */
 export function startProgram(args: readonly string[], options: ProcessOptions): Process {
-  const { folder, mostMs, env = {}, nodeOptions = [], channel = false } = options;
+  const { folder, mostMs = longestWaitMs, env = {}, nodeOptions = [], channel = false } = options;
   const child = spawn(process.execPath, [...nodeOptions, program, ...args], {
     cwd: folder,
     env: processEnv(env),
@@ -56,7 +57,7 @@ export function startProgram(args: readonly string[], options: ProcessOptions): 
 }
 
 /** `serve` on this port, once it says that it listens; a port that its last owner still holds is tried again. */
-export function startServe(folder: string, port: number, mostMs = 60_000): Promise<Process> {
+export function startServe(folder: string, port: number, mostMs?: number): Promise<Process> {
   return listening(startProcess(folder, serveArgs(port), mostMs));
 }
 
@@ -73,9 +74,8 @@ function serveArgs(port: number): string[] {
 async function listening(daemon: Process): Promise<Process> {
   let over = false;
   void daemon.ended.then(() => (over = true));
-  for (const endMs = performance.now() + 20_000; !daemon.stdout().includes("\n"); await pause(5)) {
-    if (over || performance.now() > endMs) throw new Error(`serve does not listen: ${daemon.stderr()}`);
-  }
+  await eventually(() => over || daemon.stdout().includes("\n"), "an address of serve");
+  if (over) throw new Error(`serve does not listen: ${daemon.stderr()}`);
   return daemon;
 }
 

@@ -1,15 +1,15 @@
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { createHmac, randomUUID } from "node:crypto";
-import { setTimeout as pause } from "node:timers/promises";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { onTestFinished, vi } from "vitest";
+import { onTestFinished } from "vitest";
 import type { SandboxEvent } from "../../../connectors/fintoro/sandbox/model/event-log.ts";
 import { endOf, firstLine, jsonLines, type Ended } from "./cli.ts";
 import { look } from "../truth/compare.ts";
 import type { Company } from "../company/company.ts";
 import { processEnv, program } from "./process-env.ts";
+import { eventually, longestWaitMs } from "../eventually.ts";
 
 export const secret = "whsec_acme_0123456789";
 
@@ -40,13 +40,13 @@ function withoutReport(more: string): string {
   return more.includes("schedule:") ? more : `${more}\nschedule: { publish: off }`;
 }
 
-/** The real program, in the company's folder; killed after 55 s whatever it does. */
+/** The real program, in the company's folder; killed with the test at the latest. */
 export function startIn(company: Company, args: readonly string[]): ChildProcess {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: company.folder,
     env: processEnv(),
     stdio: ["ignore", "pipe", "pipe"],
-    timeout: 55_000,
+    timeout: longestWaitMs,
     killSignal: "SIGKILL",
   });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -75,10 +75,20 @@ export async function serve(company: Company, args: readonly string[] = []): Pro
   const line = await Promise.race([firstLine(child), ended.then(() => null)]);
   const { url } = JSON.parse(line ?? "{}") as { readonly url?: string };
   if (url === undefined) throw new Error(`serve ended: ${stderr}`);
-  await opened(url);
   const said = () => jsonLines(stderr.slice(0, stderr.lastIndexOf("\n") + 1));
   const heard = (message: string) => said().some(({ msg }) => String(msg).includes(message));
-  const until = (message: string) => eventually(() => heard(message), `"${message}" in ${stderr}`);
+  const until = (message: string) =>
+    eventually(
+      () => heard(message),
+      () => `"${message}" in ${stderr}`,
+    );
+  // Deliveries get 503 until the mirror is open. One that cannot be opened is named in the log.
+  const isOpen = async () => /^fintoro_mirror_database_open\{.*\} 1$/m.test(await metricsOf(url));
+  const isRefused = () => said().some(({ level }) => level === "warn" || level === "error");
+  await eventually(
+    async () => isRefused() || isOpen(),
+    () => `an open mirror, or why not, in ${stderr}`,
+  );
   const end = (signal: NodeJS.Signals) => {
     child.kill(signal);
     return ended;
@@ -86,22 +96,8 @@ export async function serve(company: Company, args: readonly string[] = []): Pro
   return { child, url, said, heard, until, end, ended };
 }
 
-/** Mirrors are opened after the address is printed; deliveries get 503 until then. One that cannot be opened is not waited for. */
-async function opened(url: string): Promise<void> {
-  for (let tries = 0; tries < 50; tries++, await pause(20)) {
-    const metrics = await (await fetch(`${url}/metrics`, { headers: { connection: "close" } })).text();
-    if (/^fintoro_mirror_database_open\{.*\} 1$/m.test(metrics)) return;
-  }
-}
-
-/** Waits for it, for 30 s at most, as a busy machine needs. */
-export async function eventually(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  await vi.waitFor(
-    async () => {
-      if (!(await isSo())) throw new Error(`still not so: ${what}`);
-    },
-    { timeout: 30_000, interval: 20 },
-  );
+async function metricsOf(url: string): Promise<string> {
+  return (await fetch(`${url}/metrics`, { headers: { connection: "close" } })).text();
 }
 
 /** A child process is over. */

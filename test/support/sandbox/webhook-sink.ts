@@ -1,8 +1,9 @@
 import { createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { onTestFinished, vi } from "vitest";
+import { onTestFinished } from "vitest";
 import type { Dict } from "./sandbox.ts";
+import { eventually } from "../eventually.ts";
 
 /** One request as it came in. */
 export interface Received {
@@ -69,13 +70,13 @@ export async function openSink(): Promise<WebhookSink> {
     treat: (treatment) => {
       treat = typeof treatment === "function" ? treatment : () => treatment;
     },
-    arrived: (count) => vi.waitFor(() => enough(received, count), { timeout: 10_000, interval: 5 }),
+    arrived: (count) =>
+      eventually(
+        () => received.length >= count,
+        () => `${received.length} of ${count} requests came`,
+      ),
     close,
   };
-}
-
-function enough(received: readonly Received[], count: number): void {
-  if (received.length < count) throw new Error(`${received.length} of ${count} requests came`);
 }
 
 async function read(request: IncomingMessage): Promise<Received> {

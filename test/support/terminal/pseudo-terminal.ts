@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { onTestFinished } from "vitest";
 import { processEnv } from "../program/process-env.ts";
+import { longestWaitMs } from "../eventually.ts";
 
 /** How the terminal looks to the program. */
 export interface TerminalOptions {
@@ -17,7 +18,7 @@ export function startOnTerminal(line: string, { cwd, env = {}, columns = 80, row
     cwd,
     env: processEnv({ TERM: "xterm", SHELL: "/bin/sh", ...env }),
     stdio: ["pipe", "pipe", "inherit"],
-    timeout: 20_000,
+    timeout: longestWaitMs,
     killSignal: "SIGKILL",
   });
   onTestFinished(() => void child.kill("SIGKILL"));
