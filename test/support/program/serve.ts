@@ -84,7 +84,8 @@ export async function serve(company: Company, args: readonly string[] = []): Pro
     );
   // Deliveries get 503 until the mirror is open. One that cannot be opened is named in the log.
   const isOpen = async () => /^fintoro_mirror_database_open\{.*\} 1$/m.test(await metricsOf(url));
-  const isRefused = () => said().some(({ level }) => level === "warn" || level === "error");
+  const isRefused = () =>
+    said().some(({ level, msg }) => level === "error" || String(msg).startsWith("waiting: "));
   await eventually(
     async () => isRefused() || isOpen(),
     () => `an open mirror, or why not, in ${stderr}`,
