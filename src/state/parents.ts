@@ -1,30 +1,22 @@
-import { canonicalId, type RecordId } from "../base/ids.ts";
+import { canonicalId, type RecordId, type RecordRef } from "../base/ids.ts";
 import { Repository } from "../store/repository.ts";
 import { quoted } from "../store/sql-text.ts";
 import { fenceTable } from "../store/tables/table-layout.ts";
 import { childPrefix } from "./work-item.ts";
 
-/** When a parent's list was read, epoch ms. */
-interface Listed {
-  readonly beforeMs?: number | undefined;
-  /** One that was read after this was read before the clock was set back: nobody knows when. */
-  readonly nowMs?: number | undefined;
-}
-
-/** A record with a list of its own, and when that was last read; null: never. */
-interface ListedParent {
-  readonly resource: string;
-  readonly id: RecordId;
+/** A record with a list of its own, and when and by which run that was last read; null: never. */
+interface ListedParent extends RecordRef {
   readonly listedAtMs: number | null;
+  readonly run: number | null;
 }
 
-/** When each parent's list was last read, in table `_parents`. */
+/** When each parent's list was last read, and by which run, in table `_parents`. */
 export class Parents extends Repository {
   /** The list of `resource` below this parent was read; in the transaction that applies it. */
-  markListed(resource: string, parent: string, id: RecordId, atMs: number): void {
-    const sql = `INSERT INTO _parents VALUES (?, ?, ?, ?)
-      ON CONFLICT (resource, parent_resource, parent_id) DO UPDATE SET listed_at = excluded.listed_at`;
-    this.execute(sql, resource, parent, id, atMs);
+  markListed(resource: string, { resource: parent, id }: RecordRef, atMs: number, run: number): void {
+    const sql = `INSERT INTO _parents VALUES (?, ?, ?, ?, ?) ON CONFLICT (resource, parent_resource, parent_id)
+      DO UPDATE SET listed_at = excluded.listed_at, run = excluded.run`;
+    this.execute(sql, resource, parent, id, atMs, run);
   }
 
   /** Was the list of `resource` below this parent never read, and is it not queued either, in whatever state? */
@@ -32,20 +24,32 @@ export class Parents extends Repository {
     const read = "SELECT 1 FROM _parents WHERE resource = ? AND parent_resource = ? AND parent_id = ?";
     if (this.exists(read, resource, parent, id)) return false;
     const queued = "SELECT 1 FROM _work WHERE resource = ? AND target BETWEEN ? AND ?";
-    const pages = childPrefix(parent, id);
-    return !this.exists(queued, resource, pages, `${pages}\u{10ffff}`);
+    const pages = `${childPrefix(parent)}${id}`;
+    return !this.exists(queued, resource, `${pages}:`, `${pages};`);
   }
 
   /**
-   * Live records of these parent resources: those never listed first, then those listed longest ago.
+   * Live records of these parent resources: those never listed first, then those that the earliest run listed. Runs are
+   * in order whatever the clock says.
    *
-   * @param listed leaves out those that were listed then or later
+   * @param beforeRun leaves out those that this run or a later one listed, and those that are queued
    */
-  stalest(resource: string, parents: readonly string[], most: number, listed: Listed = {}): ListedParent[] {
+  stalest(
+    resource: string,
+    parents: readonly string[],
+    most: number,
+    beforeRun: number | null = null,
+  ): ListedParent[] {
     return parents
-      .flatMap((parent) => this.stalestOf({ resource, parent }, most, listed))
-      .toSorted((a, b) => (a.listedAtMs ?? 0) - (b.listedAtMs ?? 0))
+      .flatMap((parent) => this.stalestOf({ resource, parent }, most, beforeRun))
+      .toSorted((a, b) => (a.run ?? 0) - (b.run ?? 0))
       .slice(0, most);
+  }
+
+  /** How many parents' lists of the resource were last read by this run or a later one. */
+  countListed(resource: string, sinceRun: number): number {
+    const sql = "SELECT count(*) FROM _parents WHERE resource = ? AND run >= ?";
+    return this.selectColumn<number>(sql, resource, sinceRun)[0] ?? 0;
   }
 
   /** How many live records of these parent resources there are whose list was never read. */
@@ -60,17 +64,20 @@ export class Parents extends Repository {
   private stalestOf(
     { resource, parent }: { readonly resource: string; readonly parent: string },
     most: number,
-    { beforeMs = Number.MAX_SAFE_INTEGER, nowMs = Number.MAX_SAFE_INTEGER }: Listed,
+    beforeRun: number | null,
   ): ListedParent[] {
-    const sql = `SELECT f.id, p.listed_at AS listedAt FROM ${quoted(fenceTable(parent))} f
-      LEFT JOIN _parents p ON p.resource = ? AND p.parent_resource = ? AND p.parent_id = f.id
-      WHERE f.gone = 0 AND (p.listed_at IS NULL OR p.listed_at < ? OR p.listed_at > ?)
-      ORDER BY p.listed_at IS NOT NULL, p.listed_at, f.id LIMIT ?`;
-    const rows = this.statement(sql).safeIntegers().all(resource, parent, beforeMs, nowMs, most);
-    return (rows as { id: bigint; listedAt: bigint | null }[]).map(({ id, listedAt }) => ({
+    const sql = `SELECT f.id, p.listed_at AS listedAt, p.run FROM ${quoted(fenceTable(parent))} f
+      LEFT JOIN _parents p ON p.resource = @resource AND p.parent_resource = @parent AND p.parent_id = f.id
+      WHERE f.gone = 0 AND (@beforeRun IS NULL OR (coalesce(p.run, -1) < @beforeRun AND NOT EXISTS
+        (SELECT 1 FROM _work WHERE resource = @resource AND target BETWEEN @pages || f.id || ':' AND @pages || f.id || ';')))
+      ORDER BY p.run, p.listed_at, f.id LIMIT @most`;
+    const asked = { resource, parent, beforeRun, most, pages: childPrefix(parent) };
+    const rows = this.statement(sql).safeIntegers().all(asked);
+    return (rows as { id: bigint; listedAt: bigint | null; run: bigint | null }[]).map((row) => ({
       resource: parent,
-      id: canonicalId(id),
-      listedAtMs: listedAt === null ? null : Number(listedAt),
+      id: canonicalId(row.id),
+      listedAtMs: row.listedAt === null ? null : Number(row.listedAt),
+      run: row.run === null ? null : Number(row.run),
     }));
   }
 }

@@ -69,13 +69,15 @@ export class Runs extends Repository {
     return this.latest(1, `WHERE mode IN ('incremental', 'full') AND id > ${lastBeforeRestore}`)[0] ?? null;
   }
 
-  /** When the first of the runs began that this one continues, ISO. */
-  chainStartedAt(id: number): string | null {
+  /** The first of the runs that this one continues; itself where there is none. */
+  firstOfChain(id: number): Pick<RunRow, "id" | "startedAt"> {
     const sql = `WITH RECURSIVE chain(id, resumes, startedAt) AS (
         SELECT id, resumes, started_at FROM _runs WHERE id = ?
         UNION SELECT r.id, r.resumes, r.started_at FROM _runs r, chain WHERE r.id = chain.resumes)
-      SELECT startedAt FROM chain ORDER BY id LIMIT 1`;
-    return this.selectColumn<string>(sql, id)[0] ?? null;
+      SELECT id, startedAt FROM chain ORDER BY id LIMIT 1`;
+    const [first] = this.selectAll<Pick<RunRow, "id" | "startedAt">>(sql, id);
+    if (!first) throw new Error(`broken promise: there is a run ${id}`);
+    return first;
   }
 
   finish(id: number, finishedAt: string, outcome: string, report: unknown): void {

@@ -45,12 +45,12 @@ export function pageTarget(variant: string, page: number): string {
 
 /** One page of a parent's list: `child:clients:17:1`. */
 export function childTarget(parent: string, id: RecordId, page: number): string {
-  return `${childPrefix(parent, id)}${page}`;
+  return `${childPrefix(parent)}${id}:${page}`;
 }
 
-/** What the targets of all pages of a parent's list begin with. */
-export function childPrefix(parent: string, id: RecordId): string {
-  return `child:${parent}:${id}:`;
+/** What the targets of all pages of the lists of these parents begin with. */
+export function childPrefix(parent: string): string {
+  return `child:${parent}:`;
 }
 
 /** The record that a target is about, or whose list it is; null for a page of a list. */

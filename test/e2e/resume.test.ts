@@ -116,6 +116,7 @@ describe("a run that was stopped", () => {
 
   test.each([
     ["of all parents' lists", { parentsPerRun: "all" }],
+    ["of so many parents' lists", { parentsPerRun: 5_000 }],
     ["in full", { full: true }],
   ] as const)("%s, reads none of its records and parents' lists twice", async (_what, options) => {
     const company = await aCompany();
@@ -128,6 +129,37 @@ describe("a run that was stopped", () => {
     expect(new Set(spent.children)).toEqual(new Set(children));
     const least = children.length + ("full" in options ? details.length : 0);
     expect(spent.children.length + spent.details.length).toBeLessThanOrEqual(least + inFlight);
+  });
+});
+
+// Fault: process | runs of a chain are stopped by a limit, a signal and a kill | `parents_per_run: N` | the chain is one share of N, and no parent's list is read twice
+describe("with a number of parents' lists for each run", () => {
+  const share = 12;
+
+  test("a chain of stopped runs reads one share of them, and none twice; the next chain reads others", async () => {
+    const company = await aCompany();
+    await sync(company, { startAtMs: startMs - hourMs });
+    const { lists, children } = floorOf(truthOf(company.sandbox));
+    const chain = async (atMs: number) => {
+      const asked = company.proxy.asked.length;
+      const options = { parentsPerRun: share, startAtMs: atMs };
+      await stoppedRun(company, lists.length + 4, options);
+      const limited = await sync(company, { ...options, mostRequests: 5 });
+      // The clock was set back: what was read is known by its run.
+      await stoppedRun(company, 3, { ...options, startAtMs: atMs - minuteMs });
+      const last = await sync(company, { ...options, concurrency: 1 });
+      expect([limited.outcome, last.outcome]).toEqual(["stopped", "complete"]);
+      return spentOn(company.proxy.asked.slice(asked)).children;
+    };
+    const first = await chain(startMs);
+    const second = await chain(startMs + hourMs);
+    for (const read of [first, second]) {
+      expect(new Set(read).size).toBe(share);
+      // Requests that were in flight when a run was stopped are sent again.
+      expect(read.length).toBeLessThanOrEqual(share + 2 * inFlight);
+    }
+    expect(children.length).toBeGreaterThan(2 * share);
+    expect(new Set([...first, ...second]).size).toBe(2 * share);
   });
 });
 

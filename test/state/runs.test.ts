@@ -10,22 +10,24 @@ describe("parents spread over runs", () => {
     const mirror = await openShop();
     const parents = new Parents(mirror.db);
     for (const id of [1, 2, 3, 4]) put(mirror, "people", person(id));
-    parents.markListed("notes", "people", 1, 2_000);
-    parents.markListed("notes", "people", 2, 1_000);
-    parents.markListed("notes", "people", 3, 500);
-    parents.markListed("notes", "people", 3, 3_000);
-    parents.markListed("other", "people", 4, 1);
+    const listed = (id: number, atMs: number, run: number, resource = "notes") =>
+      parents.markListed(resource, { resource: "people", id }, atMs, run);
+    listed(1, 2_000, 7);
+    listed(2, 1_000, 5);
+    listed(3, 500, 4);
+    // The clock was set back: the later run counts.
+    listed(3, 300, 8);
+    listed(4, 1, 9, "other");
     remove(mirror, "people", 2);
     expect(parents.stalest("notes", ["people"], 9)).toEqual([
-      { resource: "people", id: 4, listedAtMs: null },
-      { resource: "people", id: 1, listedAtMs: 2_000 },
-      { resource: "people", id: 3, listedAtMs: 3_000 },
+      { resource: "people", id: 4, listedAtMs: null, run: null },
+      { resource: "people", id: 1, listedAtMs: 2_000, run: 7 },
+      { resource: "people", id: 3, listedAtMs: 300, run: 8 },
     ]);
     expect(parents.stalest("notes", ["people"], 1)).toHaveLength(1);
-    const idsOf = (listed: object) => parents.stalest("notes", ["people"], 9, listed).map(({ id }) => id);
-    expect(idsOf({ beforeMs: 0 })).toEqual([4]);
-    expect(idsOf({ beforeMs: 2_500 })).toEqual([4, 1]);
-    expect(idsOf({ beforeMs: 1_500, nowMs: 2_500 })).toEqual([4, 3]);
+    const idsBefore = (run: number) => parents.stalest("notes", ["people"], 9, run).map(({ id }) => id);
+    expect([0, 7, 8, 9].map(idsBefore)).toEqual([[4], [4], [4, 1], [4, 1, 3]]);
+    expect([7, 8, 9].map((run) => parents.countListed("notes", run))).toEqual([2, 1, 0]);
   });
 });
 

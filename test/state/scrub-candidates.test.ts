@@ -47,7 +47,8 @@ test("lists of parents are candidates once they were read, beside details", asyn
   const run = runContextOf(mirror);
   for (const id of [1, 2, 3]) put(mirror, "people", person(id));
   remove(mirror, "people", 3);
-  for (const id of [1, 3]) mirror.apply(() => run.parents.markListed("notes", "people", id, startMs - 200));
+  for (const id of [1, 3])
+    mirror.apply(() => run.parents.markListed("notes", { resource: "people", id }, startMs - 200, 1));
   readOrder(mirror, 9, 300);
   const candidates = new ScrubCandidates(mirror.db);
   const found = candidates.stalest([orders, notesOfPeople], { untilMs: startMs, nowMs: startMs }, 9);
@@ -65,7 +66,7 @@ test("recent activity is a change, a date, an event, or that of a record that re
   for (const id of [1, 2, 3, 4, 5]) readOrder(mirror, id, 10 * dayMs, { issuedOn: "2024-01-01" });
   mirror.apply(() => run.runs.finish(1, new Date(startMs - 9 * dayMs).toISOString(), "complete", {}));
   for (const id of [1, 2, 3, 4])
-    mirror.apply(() => run.parents.markListed("notes", "people", id, startMs - 10 * dayMs));
+    mirror.apply(() => run.parents.markListed("notes", { resource: "people", id }, startMs - 10 * dayMs, 1));
   // A change of the order 2, a date of the order 3, an event of the order 4, a note of the person 2.
   readOrder(mirror, 2, 5 * dayMs, { issuedOn: "2024-01-02" });
   readOrder(mirror, 3, 5 * dayMs, { issuedOn: "2026-02-20" });

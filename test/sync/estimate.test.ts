@@ -87,10 +87,21 @@ describe("the estimate of a run", () => {
   });
 
   test("counts only parents whose list was never read, or as many as the config says", async () => {
-    expect([await child("auto"), await child("all"), await child(5), await child("auto", true)]).toEqual([
-      3, 12, 5, 12,
+    const none = 0;
+    expect([await child("auto"), await child("all", false, none), await child(5, false, none)]).toEqual([
+      3, 12, 5,
     ]);
-    expect([await child("auto", false, 12), await child(5, true)]).toEqual([0, 12]);
+    expect([
+      await child("auto", true, none),
+      await child("auto", false, 12),
+      await child(5, true, none),
+    ]).toEqual([12, 0, 12]);
+  });
+
+  test("leaves out the parents' lists that the runs read which this one continues", async () => {
+    expect([await child("all", false, 4), await child(5, false, 4), await child(5, false, 9)]).toEqual([
+      8, 1, 0,
+    ]);
   });
 
   test("counts details where the list shows records in part", async () => {

@@ -45,7 +45,7 @@ describe("parents' lists", () => {
     for (const id of [1, 2])
       await childPage(before, id, [], { at: stampOf(mirror, { receivedAtMs: startMs + id }) });
     expect(addWork(runContextOf(mirror, {}, ["notes"]))).toEqual([]);
-    const parentReads = { beforeMs: startMs, left: 99 };
+    const parentReads = { beforeRun: 3, left: 99 };
     expect(addWork(runContextOf(mirror, { parentReads }, ["notes"]))).toEqual([child(1), child(2)]);
   });
 
@@ -63,10 +63,9 @@ describe("parents' lists", () => {
   test("in every run: all of them once, without those that the run read which this one continues", async () => {
     const mirror = await openShop();
     for (const id of [1, 2, 3]) put(mirror, "people", person(id));
-    const before = runContextOf(mirror, {}, ["people", "notes"]);
-    await childPage(before, 1, [], { at: stampOf(mirror, { receivedAtMs: startMs - 1 }) });
-    await childPage(before, 2, [], { at: stampOf(mirror, { receivedAtMs: startMs }) });
-    const parentReads = { beforeMs: startMs, left: 99 };
+    await childPage(runContextOf(mirror, {}, ["people", "notes"]), 1, []);
+    await childPage(runContextOf(mirror, {}, ["people", "notes"]), 2, []);
+    const parentReads = { beforeRun: 2, left: 99 };
     const run = runContextOf(mirror, { parentReads }, ["people", "notes"]);
     addWork(run);
     await page(run, "people", [person(1), person(2)], { total: 3 });
@@ -94,7 +93,7 @@ describe("parents' lists", () => {
     const nights: string[][] = [];
     for (let night = 0; night < 4; night++) {
       mirror.db.exec("DELETE FROM _work");
-      const parentReads = { beforeMs: Infinity, left: 2 };
+      const parentReads = { beforeRun: 99, left: 2 };
       const run = runContextOf(mirror, { parentReads }, ["people", "notes"]);
       const chosen = addWork(run).filter((row) => row.startsWith("notes"));
       nights.push(chosen.map((row) => row.split(":")[2] ?? ""));
@@ -112,7 +111,7 @@ describe("parents' lists", () => {
   test("spread over runs: listing the parents queues no known ones again, and new ones within the budget", async () => {
     const mirror = await openShop();
     put(mirror, "people", person(1));
-    const parentReads = { beforeMs: Infinity, left: 2 };
+    const parentReads = { beforeRun: 99, left: 2 };
     const run = runContextOf(mirror, { parentReads }, ["people", "notes"]);
     addWork(run);
     await page(run, "people", [person(1), person(2), person(3)], { perPage: 5 });

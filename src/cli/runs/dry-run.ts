@@ -5,6 +5,7 @@ import { connectService } from "../../daemon/runs/service-connection.ts";
 import type { BudgetView } from "../../rate-limit/permit.ts";
 import { ScrubCandidates } from "../../state/scrub-candidates.ts";
 import { Meta } from "../../state/meta.ts";
+import { Parents } from "../../state/parents.ts";
 import { Runs } from "../../state/runs.ts";
 import { changesOf } from "../../state/sweeps.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
@@ -87,19 +88,22 @@ function knownOf(
 ): KnownRecords {
   const records = new Records(db);
   const candidates = new ScrubCandidates(db);
+  const runs = new Runs(db);
+  const unfinished = unfinishedRun(runs, { full });
   const parentsRead = (resource: Resource) => {
+    if (full || parentsPerRun(manifest, config) !== "auto")
+      return unfinished ? new Parents(db).countListed(resource.name, runs.firstOfChain(unfinished.id).id) : 0;
     const scope = { manifest: manifest.resources, resources: [resource], parentsPerRun: "auto" } as const;
     return scrubSources(scope).reduce((sum, source) => sum + candidates.readBefore(source).count, 0);
   };
   const queue = new WorkQueue(db);
   const waiting = (name: string) => queue.countWaiting(name);
   const settings = wholeListSettings(config, monthLeft);
-  const runs = new Runs(db);
   const nowMs = context.clock.nowMs();
   const facts = { meta: new Meta(db), records, runs };
   const wholeLists = wholeListsNow(facts, manifest.resources, { settings, nowMs });
   const withoutChanges = resources.filter((resource) => changesOf(resource) === null);
-  const read = listsRead(withoutChanges, unfinishedRun(runs, { full }), nowMs);
+  const read = listsRead(withoutChanges, unfinished, nowMs);
   return { counts: (name) => records.counts(name), parentsRead, waiting, wholeLists, listsRead: read };
 }
 

@@ -35,5 +35,5 @@ export const first = [
     PRIMARY KEY (resource, variant, page)) STRICT, WITHOUT ROWID`,
   `CREATE TABLE _parents (
     resource TEXT NOT NULL, parent_resource TEXT NOT NULL, parent_id INTEGER NOT NULL, listed_at INTEGER NOT NULL,
-    PRIMARY KEY (resource, parent_resource, parent_id)) STRICT, WITHOUT ROWID`,
+    run INTEGER NOT NULL, PRIMARY KEY (resource, parent_resource, parent_id)) STRICT, WITHOUT ROWID`,
 ];

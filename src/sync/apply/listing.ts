@@ -145,7 +145,8 @@ export function endReading(answer: AnswerContext, { listing, shown, before, verd
   if (item.kind === "child") {
     const payload = item.payload as ChildPayload;
     const at = answer.stamp.receivedAtMs;
-    run.parents.markListed(resource.name, payload.parent, parentIdOf(payload), at);
+    const parent = { resource: payload.parent, id: parentIdOf(payload) };
+    run.parents.markListed(resource.name, parent, at, requireRunId(run));
     childListComplete(run, resource, shown.ids);
   } else {
     listComplete(run, resource, shown.ids);

@@ -87,8 +87,8 @@ export interface RunParts extends WorkerParts {
 
 /** Which parents' lists a run reads, beside those that the scrub chooses. */
 export interface ParentReads {
-  /** Those never read, and those last read before this, epoch ms; 0: only those never read. */
-  readonly beforeMs: number;
+  /** Those never read, and those last read before this run; 0: only those never read. */
+  readonly beforeRun: number;
   /** How many more. */
   left: number;
 }
@@ -227,7 +227,7 @@ export function createEventContext(
     share: "events",
     full: false,
     allowMassDelete: false,
-    parentReads: { beforeMs: 0, left: 0 },
+    parentReads: { beforeRun: 0, left: 0 },
   });
 }
 

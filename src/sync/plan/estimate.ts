@@ -23,7 +23,7 @@ export interface ResourceEstimate {
 
 /** What the mirror already holds. */
 export interface KnownRecords extends Pick<Records, "counts"> {
-  /** Of how many live parents the list of this resource was read. */
+  /** Of how many live parents the list of this resource was read: ever, or where each run reads lists, in those it continues. */
   readonly parentsRead: (resource: Resource) => number;
   /** How many details, or lists of parents, of this resource an earlier run left in the queue. */
   readonly waiting: (resource: string) => number;
@@ -78,8 +78,8 @@ export async function estimateRun(
 
 /** The lists of parents that a run reads besides the scrub. */
 function childLists(parents: number, read: number, parentsPerRun: ParentsPerRun): number {
-  if (parentsPerRun === "auto") return Math.max(0, parents - read);
-  return parentsPerRun === "all" ? parents : Math.min(parents, parentsPerRun);
+  const share = typeof parentsPerRun === "number" ? Math.min(parents, parentsPerRun) : parents;
+  return Math.max(0, share - read);
 }
 
 const nothing: ResourceEstimate = { list: 0, detail: 0, child: 0, records: null };

@@ -25,7 +25,7 @@ export function addInitialWork(run: RunContext, unfinished: Unfinished | null): 
   }
   for (const list of plan.trusted) run.begunLists.set(sweepKey(list.resource, list.variant), list);
   beginLists(run, plan.begin);
-  for (const resource of resources) addParents(run, resource);
+  for (const resource of resources) addParents(run, resource, unfinished !== null);
 }
 
 /** Lists of which pages are queued: all of them are ready now. One whose first page was not read yet begins now. */
@@ -80,14 +80,17 @@ function beginLists(run: RunContext, lists: readonly BegunList[]): void {
   }
 }
 
-/** Parents that the mirror knows and whose lists this run reads, beside those that the scrub chooses. */
-function addParents(run: RunContext, child: Resource): void {
+/**
+ * Parents that the mirror knows and whose lists this run reads, beside those that the scrub chooses. What the runs that it
+ * continues read or left in the queue is of the same share.
+ */
+function addParents(run: RunContext, child: Resource, isResumed: boolean): void {
   if (child.list.kind !== "parents") return;
-  const { parents, parentReads } = run;
+  const { parents, parentReads, queue } = run;
+  const { beforeRun, left } = parentReads;
   const names = child.list.parents.map(({ resource }) => resource);
-  const { left, beforeMs } = parentReads;
-  const nowMs = beforeMs === 0 ? undefined : run.startedAtMs;
-  const due = parents.stalest(child.name, names, left, { beforeMs, nowMs });
-  parentReads.left -= due.length;
+  const taken = isResumed ? parents.countListed(child.name, beforeRun) + queue.countParents(child.name) : 0;
+  const due = parents.stalest(child.name, names, Math.max(0, left - taken), beforeRun);
+  parentReads.left = left - taken - due.length;
   for (const parent of due) run.queue.addIfAbsent(childList(run, child.name, parent));
 }

@@ -64,24 +64,20 @@ export function beginRun(parts: RunParts, options: RunOptions, identified: Ident
   const { resources, full, quick = false, allowMassDelete, signal } = options;
   const runs = new Runs(mirror.db);
   const unfinished = quick ? null : unfinishedRun(runs, options);
-  const chainStartedAt = unfinished && runs.chainStartedAt(unfinished.id);
-  const chainStartedMs = chainStartedAt === null ? startedAtMs : Date.parse(chainStartedAt);
   return mirror.apply(() => {
+    const swept = unfinished?.swept ?? {};
+    const runId = runs.begin(modeOf(options), isoTime(startedAtMs), unfinished?.id ?? null, swept);
+    const first = runs.firstOfChain(runId);
     const run = createRunContext(parts, {
-      runId: runs.begin(
-        modeOf(options),
-        isoTime(startedAtMs),
-        unfinished?.id ?? null,
-        unfinished?.swept ?? {},
-      ),
+      runId,
       resources,
       startedAtMs,
       share: quick ? "quick" : options.share,
       full,
       allowMassDelete,
-      chainStartedMs,
+      chainStartedMs: Date.parse(first.startedAt),
       firstSeq: unfinished ? null : mirror.sequence.next(),
-      parentReads: parentReads(options, chainStartedMs),
+      parentReads: parentReads(options, first.id),
       // Another company's changes say nothing of what the mirror lacks of it.
       ...(options.wholeLists && !options.acceptIdentity && { wholeLists: options.wholeLists }),
       provenRoutes: runRouteProofs(queue, clock),
@@ -112,12 +108,12 @@ export function unfinishedRun(
   return isWhole && !continues ? null : last;
 }
 
-/** Where every run reads all parents' lists, one that continues another leaves out those that the other read. */
-function parentReads({ full, quick, parentsPerRun }: RunOptions, chainStartedMs: number): ParentReads {
-  if (quick) return { beforeMs: 0, left: 0 };
-  const left = Number.MAX_SAFE_INTEGER;
-  if (full || parentsPerRun === "all") return { beforeMs: chainStartedMs, left };
-  return parentsPerRun === "auto" ? { beforeMs: 0, left } : { beforeMs: left, left: parentsPerRun };
+/** Where every run reads parents' lists, one that continues others leaves out those that the others read. */
+function parentReads({ full, quick, parentsPerRun }: RunOptions, firstRun: number): ParentReads {
+  if (quick) return { beforeRun: 0, left: 0 };
+  const isSome = !full && typeof parentsPerRun === "number";
+  const left = isSome ? parentsPerRun : Number.MAX_SAFE_INTEGER;
+  return { beforeRun: full || parentsPerRun !== "auto" ? firstRun : 0, left };
 }
 
 /** The answer that identified the company is also its record. */

@@ -92,7 +92,7 @@ export function answersOf(db: Db): unknown {
     ended: runs.lastEnded(),
     swept: names.map((name) => runs.lastSwept(name)),
     whole: some.map((tables) => lastWholeRun(db, tables)),
-    chain: last && runs.chainStartedAt(last.id),
+    chain: last && runs.firstOfChain(last.id),
     newest: runs.latest(1),
   };
 }

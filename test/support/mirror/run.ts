@@ -40,7 +40,7 @@ export function runContextOf(
     allowMassDelete: false,
     chainStartedMs: startMs,
     firstSeq: null,
-    parentReads: { beforeMs: 0, left: Number.MAX_SAFE_INTEGER },
+    parentReads: { beforeRun: 0, left: Number.MAX_SAFE_INTEGER },
     provenRoutes: new Set(),
     signal: new AbortController().signal,
     removals: runRemovals(),
