@@ -124,7 +124,7 @@ function mostParents(resource: string) {
   const error = "must be auto, all or a number from 1";
   const most = z.union([z.enum(["auto", "all"]), integerBetween(1, 1_000_000)], { error }).default("auto");
   const description =
-    "How many parents a run visits, the stalest first; auto: with the scrub, all: every run.";
+    "How many parents a run and those that continue it visit, the stalest first; auto: with the scrub, all: every run.";
   return section({ parents_per_run: most.describe(description) })
     .transform((options) => options.parents_per_run)
     .optional()

@@ -52,6 +52,13 @@ export class Parents extends Repository {
     return this.selectColumn<number>(sql, resource, sinceRun)[0] ?? 0;
   }
 
+  /** How many parents' lists of the resource are queued, in whatever state. */
+  countQueued(resource: string): number {
+    const sql = `SELECT count(DISTINCT (payload ->> 'parent') || (payload ->> 'parentId')) FROM _work
+      WHERE resource = ? AND kind = 'child'`;
+    return this.selectColumn<number>(sql, resource)[0] ?? 0;
+  }
+
   /** How many live records of these parent resources there are whose list was never read. */
   countNeverListed(resource: string, parents: readonly string[]): number {
     return parents.reduce((sum, parent) => {

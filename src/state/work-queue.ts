@@ -241,13 +241,6 @@ export class WorkQueue extends Repository {
     return this.selectColumn<number>(sql, laneRank("hydration"), JSON.stringify(resources))[0] ?? 0;
   }
 
-  /** How many parents' lists of a resource it has, in whatever state. */
-  countParents(resource: string): number {
-    const sql = `SELECT count(DISTINCT (payload ->> 'parent') || (payload ->> 'parentId')) FROM _work
-      WHERE resource = ? AND kind = 'child'`;
-    return this.selectColumn<number>(sql, resource)[0] ?? 0;
-  }
-
   /** Do details of these resources wait that are missing, or of records known to have changed? */
   hasDetails(resources: readonly string[]): boolean {
     const sql = `SELECT 1 FROM _work WHERE state = 'ready' AND lane IN (${detailRanks}) AND resource IN (SELECT value FROM json_each(?)) LIMIT 1`;

@@ -9,8 +9,8 @@ import { soak } from "./soak.ts";
 import { simulate, type SimulationResult } from "./sync-simulation.ts";
 
 /**
- * `--seeds N --minutes M --from S` simulates many seeds; `--seed S` repeats one. Even seeds make dense scenarios, others
- * wide and unusual ones in turn, unless `--profile` says which. Exits 1 if an invariant breaks. With
+ * `--seeds N --minutes M --from S` simulates many seeds; `--seed S` repeats one. Seeds make dense, wide, unusual and stopped
+ * scenarios in turn, unless `--profile` says which. Exits 1 if an invariant breaks. With
  * `--http` each seed syncs all resources of the sandbox over HTTP; with `--events` it simulates `serve` and its
  * webhooks, in processes of their own. `--soak 10m` serves 50 companies for so long; `soak.test.ts` is its short form.
  * `--chaos 10m` has a fleet of workers share 300 companies for so long while its processes are killed and stopped and

@@ -86,10 +86,10 @@ function beginLists(run: RunContext, lists: readonly BegunList[]): void {
  */
 function addParents(run: RunContext, child: Resource, isResumed: boolean): void {
   if (child.list.kind !== "parents") return;
-  const { parents, parentReads, queue } = run;
+  const { parents, parentReads } = run;
   const { beforeRun, left } = parentReads;
   const names = child.list.parents.map(({ resource }) => resource);
-  const taken = isResumed ? parents.countListed(child.name, beforeRun) + queue.countParents(child.name) : 0;
+  const taken = isResumed ? parents.countListed(child.name, beforeRun) + parents.countQueued(child.name) : 0;
   const due = parents.stalest(child.name, names, Math.max(0, left - taken), beforeRun);
   parentReads.left = left - taken - due.length;
   for (const parent of due) run.queue.addIfAbsent(childList(run, child.name, parent));

@@ -133,4 +133,13 @@ export const progressFaults: readonly PlantedFault[] = [
     why: "an older change shows what the record is now as what it was after it",
     tests: ["test/store/change-log.test.ts"],
   },
+  {
+    id: "parents-share-anew",
+    invariant: "I7",
+    file: "src/sync/run/begin-run.ts",
+    find: 'full || parentsPerRun !== "auto" ? firstRun : 0',
+    replace: 'isSome ? Number.MAX_SAFE_INTEGER : full || parentsPerRun !== "auto" ? firstRun : 0',
+    why: "each resumed run reads a share of parents' lists of its own, and the same lists again",
+    tests: ["test/e2e/resume.test.ts"],
+  },
 ];

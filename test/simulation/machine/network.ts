@@ -152,6 +152,7 @@ async function travel(machine: SimulatedMachine, sender: Sender, request: Reques
   if (watched && kind !== "answer lost") machine.budgetWatch.ended(watched);
   const reply = withFault(machine, kind, { ...request, route }, early ?? answer());
   machine.note(`GET ${pathname} ${reply === null ? "no answer" : reply.status}`);
+  if (reply?.status === 404 && route.startsWith("/contact-activity-logs/")) machine.meet("CRM event denied");
   if (reply === null || signal.aborted) return noAnswer;
   const requestId = reply.headers["X-Request-Id"] ?? null;
   if (asked) asked.requestId = requestId;

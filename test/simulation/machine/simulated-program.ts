@@ -12,6 +12,7 @@ import { EventIds } from "../../../src/state/inbox/event-ids.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import { Tally } from "../../../src/sync/context/tally.ts";
+import type { ParentsPerRun } from "../../../src/sync/plan/scrub-facts.ts";
 import { EventWorker } from "../../../src/sync/event-worker/event-worker.ts";
 import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
 import { Receiver } from "../../../src/webhook/server/receiver.ts";
@@ -41,6 +42,8 @@ export interface ProgramOptions {
   readonly acceptIdentity: boolean;
   /** How many ids of events stand in memory before they are filed. @default as the product has it */
   readonly mostUnfiled?: number | undefined;
+  /** How many parents' lists each run reads. @default "auto" */
+  readonly parentsPerRun?: ParentsPerRun | undefined;
 }
 
 type ServeActivity = Extract<Activity, { kind: "serve" }>;
@@ -72,7 +75,7 @@ export class SimulatedProgram {
     this.machine = machine;
     this.process = process;
     this.options = options;
-    this.config = configWith(process.token);
+    this.config = configWith(process.token, options.parentsPerRun);
     this.random = seededRandom(options.seed);
   }
 

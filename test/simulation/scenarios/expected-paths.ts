@@ -57,6 +57,7 @@ const expectedPaths: readonly string[] = [
   "transaction fails: SQLITE_FULL",
   "transaction fails: SQLITE_TOOBIG",
   "run resumed",
+  "share of parents' lists continued",
   "tombstone",
   "provisional row left",
   "deletion unproven",

@@ -1,9 +1,15 @@
 import { denseScenario } from "./dense-scenario.ts";
+import { stoppedScenario } from "./stopped-scenario.ts";
 import { unusualScenario } from "./unusual-scenario.ts";
 import type { Scenario } from "./scenario.ts";
 import { wideScenario } from "./wide-scenario.ts";
 
-const makers = { wide: wideScenario, dense: denseScenario, unusual: unusualScenario } as const;
+const makers = {
+  wide: wideScenario,
+  dense: denseScenario,
+  unusual: unusualScenario,
+  stopped: stoppedScenario,
+} as const;
 
 /** Which kind of scenario a seed makes. */
 export type Profile = keyof typeof makers;
@@ -11,9 +17,9 @@ export type Profile = keyof typeof makers;
 /** The names of all of them. */
 export const profiles = Object.keys(makers) as readonly Profile[];
 
-const profileOfTurn = ["dense", "wide", "dense", "unusual"] as const;
+const profileOfTurn = ["dense", "wide", "dense", "unusual", "stopped"] as const;
 
-/** The scenario of a seed: of this profile, else a dense one for an even seed, a wide or an unusual one for others. Pure. */
+/** The scenario of a seed: of this profile, else of one in turn, a dense one for two seeds of five. Pure. */
 export function scenarioFromSeed(
   seed: number,
   profile: Profile = profileOfTurn[seed % profileOfTurn.length] ?? "wide",

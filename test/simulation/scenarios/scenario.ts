@@ -1,3 +1,4 @@
+import type { ParentsPerRun } from "../../../src/sync/plan/scrub-facts.ts";
 import type { HotTable } from "../service/changes/change-context.ts";
 import type { ServiceOptions } from "../service/service-types.ts";
 
@@ -149,6 +150,8 @@ export interface Scenario {
   readonly mostUnfiled?: number;
   /** Does the first process make the mirror's file? */
   readonly fresh: boolean;
+  /** How many parents' lists each run reads. @default "auto" */
+  readonly parentsPerRun?: ParentsPerRun;
   readonly phases: readonly Phase[];
   /** Is the last run made beside `serve`? */
   readonly restsBesideServe: boolean;

@@ -136,6 +136,15 @@ test.each([...firstSeeds.slice(0, 6), ...unusualMended, ...unusualJudgedWrongly]
   },
 );
 
+// Fault: process | runs are stopped by a limit of requests, a signal, a kill, a crash, and the clock is set | simulated runs that read a number of parents' lists each | a chain of resumed runs reads one share, no list twice
+test.each(firstSeeds.slice(0, 6))(
+  "stopped seed %i: runs that seldom come to their end go on where they were, and share their parents' lists (I1 I7 I11)",
+  async (seed) => {
+    const { broken, story } = await simulateScenario(scenarioFromSeed(seed, "stopped"));
+    expect({ broken, story: broken.length > 0 ? story : [] }).toEqual({ broken: [], story: [] });
+  },
+);
+
 test("a seed that is simulated again does the same things at the same times", async () => {
   const [once, again] = [
     await simulateScenario(scenarioFromSeed(3, "wide")),

@@ -36,6 +36,8 @@ function* smallerOnes(scenario: Scenario): Generator<Scenario> {
       yield { ...scenario, phases: phases.toSpliced(at, 1, smaller) };
   if (scenario.restsBesideServe) yield { ...scenario, restsBesideServe: false };
   if (scenario.budgetFile) yield { ...scenario, budgetFile: false };
+  const { parentsPerRun, ...usual } = scenario;
+  if (parentsPerRun !== undefined) yield usual;
   if (scenario.fresh) yield { ...scenario, fresh: false };
   for (const [name, value] of Object.entries({ ...usualService, size: 3 }))
     if (name in service && service[name as keyof typeof usualService] !== value)

@@ -6,6 +6,7 @@ import { seededRandom } from "../../support/seeded-random.ts";
 import { brokenAtRest, brokenNow } from "../checks/all-checks.ts";
 import { impatient, overspent } from "../checks/budget.ts";
 import { MirrorContents } from "../checks/mirror-contents.ts";
+import { ParentShares } from "../checks/parent-shares.ts";
 import { staleAfterRun } from "../checks/progress.ts";
 import { unkeptRecords } from "../checks/odd-records.ts";
 import { leaks, strayRequests, watchStrayRequests } from "../checks/secrecy.ts";
@@ -99,6 +100,7 @@ class Simulation {
   private readonly people: Reseedable;
   private readonly sender: WebhookSender;
   private readonly tokens: TokenWatch;
+  private readonly parentShares: ParentShares;
   private program: SimulatedProgram | null = null;
   /** Since a quick run. */
   private mayLackWork = false;
@@ -110,6 +112,7 @@ class Simulation {
     this.machine = machine;
     this.people = people;
     this.tokens = new TokenWatch(machine, scenario);
+    this.parentShares = new ParentShares(machine, scenario.parentsPerRun ?? "auto");
     const { time, service } = machine;
     this.sender = new WebhookSender({
       clock: time,
@@ -180,7 +183,7 @@ class Simulation {
 
   /** Runs one process, and checks the mirror after it. */
   private async runProcess(
-    options: Omit<ProgramOptions, "budgetFile" | "mostUnfiled" | "acceptIdentity">,
+    options: Pick<ProgramOptions, "activity" | "durationMs" | "seed">,
     ending: Ending,
     wanted: TokenKind = "own",
   ): Promise<void> {
@@ -192,10 +195,8 @@ class Simulation {
     machine.note(`${kind} starts: ${JSON.stringify(options.activity)}, ${JSON.stringify(ending)}`);
     const hadMirror = machine.hasMirror;
     const process = new SimulatedProcess(machine, ending, { token });
-    const { budgetFile, mostUnfiled } = scenario;
     const acceptIdentity = tokens.isForced && token === machine.tokens.own;
-    const more = { budgetFile, mostUnfiled, acceptIdentity };
-    const program = new SimulatedProgram(machine, process, { ...options, ...more });
+    const program = new SimulatedProgram(machine, process, { ...scenario, ...options, acceptIdentity });
     this.program = program;
     if (options.activity.kind === "sync" && options.activity.mode === "quick") this.mayLackWork = true;
     try {
@@ -224,6 +225,7 @@ class Simulation {
     for (const what of lookAt(machine.disk.mirror, (db) => db.paths())) machine.meet(what);
     const found = lookAt(machine.disk.mirror, (db) => [
       ...brokenNow(db, machine),
+      ...this.parentShares.judge(db),
       ...runs.flatMap((run) =>
         isFresh(run.report)
           ? staleAfterRun(db, machine, { ...run, tables: run.full ? tableNames : listedInFull })
@@ -266,7 +268,7 @@ class Simulation {
     await this.drive(time.sleep(service.options.lagMs));
     service.rest();
     machine.note("nothing changes any more");
-    const ending = { kind: "by itself" } as const;
+    const ending: Ending = { kind: "by itself" };
     if (scenario.restsBesideServe) {
       const activity = { kind: "serve", runAtMs: null, full: false } as const;
       await this.runProcess({ activity, durationMs: 4 * 3_600_000, seed: 1 }, ending);
