@@ -65,6 +65,15 @@ function fill(db: Db, documents: readonly Document[]): void {
 const totals = (rows: readonly re.Row[], ...columns: readonly string[]) =>
   re.sum(rows.flatMap((row) => columns.map((column) => re.cents(row[column]))));
 
+/** Compares exactly, in millionths of a cent of the document's currency. */
+function expectShares(rows: readonly re.Row[], column: string, { rate: units }: Document): void {
+  for (const row of rows) {
+    const perEuro = re.scaled(units, 6);
+    const off = re.cents(row[`${column}_eur`]) * perEuro - re.cents(row[column]) * 1_000_000n;
+    expect([column, row, off <= perEuro && -off <= perEuro]).toEqual([column, row, true]);
+  }
+}
+
 describe("for any documents", () => {
   test("revenue, VAT by rate and lines sold add up to the documents' totals to the cent, in the currency and in EUR", () => {
     const db = emptyReport();
@@ -95,6 +104,48 @@ describe("for any documents", () => {
           re.sum(withLines.map((one) => BigInt(one.gross))),
           re.sum(withLines.map((one) => re.euro(BigInt(one.net), one.rate))),
         ]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("a line's share in EUR is within a cent of its share divided by the document's rate, also where lines add up to zero", () => {
+    const db = emptyReport();
+    const balanced = odd.map(({ lines, ...document }) => {
+      const back = lines.map(({ net, gross, rate: percent }) => ({
+        net: 0 - net,
+        gross: 0 - gross,
+        rate: percent,
+      }));
+      return { ...document, net: 0, gross: 0, lines: [...lines, ...back] };
+    });
+    const whole = odd.map((document) => ({
+      ...document,
+      net: document.lines.reduce((sum, { net }) => sum + net, 0),
+      gross: document.lines.reduce((sum, { gross }) => sum + gross, 0),
+    }));
+    const documents = fc.array(fc.oneof(odd, balanced, whole), { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(documents, (all) => {
+        fill(db, all);
+        const sales = rowsOf(db, "SELECT * FROM v_sales_lines ORDER BY document_id, position");
+        const vat = rowsOf(db, "SELECT * FROM v_vat_documents");
+        for (const [id, document] of all.entries()) {
+          const lines = sales.filter((row) => row["document_id"] === id);
+          const rates = vat.filter((row) => row["document_id"] === id);
+          for (const column of ["revenue", "revenue_with_vat"]) expectShares(lines, column, document);
+          for (const column of ["base", "vat"]) expectShares(rates, column, document);
+          const [net, gross] = [document.net, document.gross].map((one) =>
+            re.euro(BigInt(one), document.rate),
+          );
+          expect(totals(rates, "base_eur")).toBe(net);
+          expect(totals(rates, "base_eur", "vat_eur")).toBe(gross);
+          const sum = document.lines.reduce((added, line) => added + line.net, 0);
+          if (sum === document.net)
+            expect(lines.map((row) => row["revenue"])).toEqual(
+              document.lines.map(({ net: own }) => own / 100),
+            );
+        }
       }),
       { numRuns: 300 },
     );

@@ -1,39 +1,37 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./parts/view-columns.ts";
-import { cents, client, currencyOf, euroCents, isOfAdvance, shareOf } from "./parts/view-sql.ts";
+import { withShares } from "./parts/shares.ts";
+import { cents, client, currencyOf, inUnits, isOfAdvance, rateOf, totals } from "./parts/view-sql.ts";
 
-/**
- * The lines of one kind of document. Sums over a document's lines are subqueries of each line: so a filter on a
- * client or a document reaches the tables, and a query without revenue does not compute it.
- */
+/** SQL of the lines of one kind of document, in cents, with what is the same in all lines of a document. */
+function sourceOf(type: "invoice" | "credit_note"): string {
+  return `SELECT d.id AS document_id, d.number AS document_number, d.issue_date AS issue_date,
+      d.delivery_date AS delivery_date, d.client_id AS client_id, d.client_name AS client_name, ${currencyOf} AS currency,
+      ${rateOf} AS rate, ${type === "invoice" ? "d.type AS type" : "d.invoice_id AS invoice_id"}, ${totals()}, i.*,
+      ${cents("i.total")} AS net_part, ${cents("i.total_with_vat")} AS gross_part
+    FROM ${type}s d JOIN ${type}_items i ON i.${type}_id = d.id LEFT JOIN currencies c ON c.id = d.currency_id`;
+}
+
 function linesOf(type: "invoice" | "credit_note"): string {
-  const [table, items, key] = [`${type}s` as const, `${type}_items`, `${type}_id`];
-  const sumOf = (from: string, more = "") =>
-    `(SELECT sum(${cents(`l.${from}`)}) FROM ${items} l WHERE l.${key} = i.${key}${more})`;
-  const isLast = `i.position = (SELECT max(l.position) FROM ${items} l WHERE l.${key} = i.${key})`;
-  const share = (total: string, from: string) =>
-    `(${shareOf(total, sumOf(from, " AND l.position <= i.position"), cents(`i.${from}`), sumOf(from), isLast)}) / 100.0`;
-  const shares = (name: string, zeroWhen: string) =>
-    (["total", "total_with_vat"] as const)
-      .flatMap((from) => {
-        const total = `d.${from}`;
-        const own = `${name}${from.slice("total".length)}`;
-        const only = (amount: string) => `CASE WHEN ${zeroWhen} THEN 0.0 ELSE ${share(amount, from)} END`;
-        return [`${only(cents(total))} AS ${own}`, `${only(euroCents(total))} AS ${own}_eur`];
-      })
-      .join(",\n    ");
-  return `SELECT '${type}' AS document_type, d.id AS document_id, d.number AS document_number,
-    d.issue_date AS issue_date, d.delivery_date AS delivery_date, ${client}, i.position AS position,
-    i.price_list_item_id AS price_list_item_id, p.name AS price_list_item_name, i.name AS name,
-    i.quantity AS quantity, u.name AS unit, i.unit_price AS unit_price, i.vat_rate AS vat_rate,
-    ${currencyOf} AS currency,
-    i.total AS total, ${euroCents("i.total")} / 100.0 AS total_eur,
-    i.total_with_vat AS total_with_vat, ${euroCents("i.total_with_vat")} / 100.0 AS total_with_vat_eur,
-    ${shares("revenue", isOfAdvance(table))},
-    ${shares("receipted_advances", `NOT ${isOfAdvance(table)}`)}
-  FROM ${items} i JOIN ${table} d ON d.id = i.${key} LEFT JOIN currencies c ON c.id = d.currency_id
-    LEFT JOIN clients k ON k.id = d.client_id LEFT JOIN price_list_items p ON p.id = i.price_list_item_id
-    LEFT JOIN units u ON u.id = i.unit_id`;
+  const document = "document_id, client_id, issue_date, delivery_date, document_number";
+  const lines = withShares(["net", "gross"], sourceOf(type), { document, order: "position" });
+  const ofAdvance = isOfAdvance(`${type}s`);
+  const share = (of: "net" | "gross", name: string, when: string) => {
+    const only = (cents: string) => `CASE WHEN ${when} THEN ${cents} ELSE 0 END`;
+    return inUnits(name, only(`d.${of}_share`), only(`d.${of}_share_eur`));
+  };
+  return `SELECT '${type}' AS document_type, d.document_id AS document_id, d.document_number AS document_number,
+    d.issue_date AS issue_date, d.delivery_date AS delivery_date, ${client}, d.position AS position,
+    d.price_list_item_id AS price_list_item_id, p.name AS price_list_item_name, d.name AS name,
+    d.quantity AS quantity, u.name AS unit, d.unit_price AS unit_price, d.vat_rate AS vat_rate, d.currency AS currency,
+    d.total AS total, round(d.net_part / d.rate) / 100.0 AS total_eur,
+    d.total_with_vat AS total_with_vat, round(d.gross_part / d.rate) / 100.0 AS total_with_vat_eur,
+    ${share("net", "revenue", `NOT ${ofAdvance}`)},
+    ${share("gross", "revenue_with_vat", `NOT ${ofAdvance}`)},
+    ${share("net", "receipted_advances", ofAdvance)},
+    ${share("gross", "receipted_advances_with_vat", ofAdvance)}
+  FROM (${lines}) d LEFT JOIN clients k ON k.id = d.client_id
+    LEFT JOIN price_list_items p ON p.id = d.price_list_item_id LEFT JOIN units u ON u.id = d.unit_id`;
 }
 
 export const salesLines: ReportView = {

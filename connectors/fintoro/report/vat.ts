@@ -1,12 +1,13 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./parts/view-columns.ts";
+import { withShares } from "./parts/shares.ts";
 import {
   cents,
   currencyOf,
   inUnits,
   isOfAdvance,
   partiesSql,
-  shareOf,
+  rateOf,
   sums,
   totals,
   withCurrency,
@@ -17,35 +18,24 @@ type Kind = "invoice" | "credit_note";
 /** SQL of the day that decides the month of VAT. The interface document leaves it open, also for credit notes. */
 const taxDate = "coalesce(d.delivery_date, d.issue_date)";
 
-/** SQL of one row for each document and VAT rate: the sum of its lines, and the sum of all rates up to it. Cents. */
+/** SQL of one row for each document and VAT rate, with the sum of its lines, in cents. */
 function rates(type: Kind): string {
-  const w = "OVER (PARTITION BY id ORDER BY vat_rate)";
-  const all = "OVER (PARTITION BY id)";
-  return `SELECT *, line_gross - line_net AS line_vat, gross - net AS vat_total, gross_eur - net_eur AS vat_total_eur,
-    sum(line_net) ${w} AS reached_net, sum(line_gross - line_net) ${w} AS reached_vat,
-    sum(line_net) ${all} AS all_net, sum(line_gross - line_net) ${all} AS all_vat,
-    row_number() ${w} = count(*) ${all} AS is_last
+  return `SELECT *, gross - net AS vat, gross_eur - net_eur AS vat_eur, gross_part - net_part AS vat_part
   FROM (SELECT '${type}' AS document_type, d.id AS id, d.issue_date AS issue_date, ${taxDate} AS tax_date,
       ${currencyOf} AS currency, i.vat_rate AS vat_rate, coalesce(d.transfer_tax_liability, 0) AS reverse_charge,
-      ${isOfAdvance(`${type}s`)} AS of_advance,
+      ${isOfAdvance(`${type}s`)} AS of_advance, ${rateOf} AS rate,
       ${totals()},
-      sum(${cents("i.total")}) AS line_net, sum(${cents("i.total_with_vat")}) AS line_gross
+      sum(${cents("i.total")}) AS net_part, sum(${cents("i.total_with_vat")}) AS gross_part
     FROM ${withCurrency(`${type}s`)} LEFT JOIN ${type}_items i ON i.${type}_id = d.id
     GROUP BY d.id, i.vat_rate)`;
-}
-
-/** SQL of the share of a document's amount that falls on the row's rate. */
-function spread(amount: string, kind: "net" | "vat"): string {
-  return shareOf(amount, `reached_${kind}`, `line_${kind}`, `all_${kind}`, "is_last");
 }
 
 /** SQL of base and VAT of one kind of document by rate, in cents: each document's rows add up to its totals. */
 function byRate(type: Kind): string {
   return `SELECT document_type, id, substr(tax_date, 1, 7) AS month, substr(issue_date, 1, 7) AS issue_month, currency,
-    vat_rate, reverse_charge, of_advance,
-    ${spread("net", "net")} AS base, ${spread("net_eur", "net")} AS base_eur,
-    ${spread("vat_total", "vat")} AS vat, ${spread("vat_total_eur", "vat")} AS vat_eur
-  FROM (${rates(type)})`;
+    vat_rate, reverse_charge, of_advance, net_share AS base, net_share_eur AS base_eur,
+    vat_share AS vat, vat_share_eur AS vat_eur
+  FROM (${withShares(["net", "vat"], rates(type), { document: "id", order: "vat_rate" })})`;
 }
 
 const rule =

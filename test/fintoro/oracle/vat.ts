@@ -29,20 +29,35 @@ function divide(amount: bigint, parts: readonly bigint[]): bigint[] {
   return parts.map((_, i) => upTo(i + 1) - upTo(i));
 }
 
+/**
+ * The same in EUR, made of the shares in the currency: what they add up to is converted and rounded each time. `amount`
+ * is that of the document: where it is rounded in the other direction, so are they.
+ */
+function inEuro(shares: readonly bigint[], amount: bigint, rate: Dict[string] | undefined): bigint[] {
+  const perEuro = re.scaled(rate, 6);
+  const shift = amount - re.euro(re.sum(shares), rate);
+  const upTo = (count: number) => {
+    if (count === 0 || count === shares.length) return count === 0 ? 0n : amount;
+    const sum = re.sum(shares.slice(0, count));
+    return re.divided(2_000_000n * sum + shift * perEuro, 2n * perEuro);
+  };
+  return shares.map((_, i) => upTo(i + 1) - upTo(i));
+}
+
 const net = (item: Dict) => re.cents(item["total"]);
 
 function partsOf(json: Dict): Part[] {
   const items = re.parts(json, "items");
   const rates = [...new Set(items.map((item) => Number(item["vatRate"])))].toSorted((x, y) => x - y);
   const sums = (of: (item: Dict) => bigint) =>
-    rates.map((rate) => re.sum(items.filter((item) => item["vatRate"] === rate).map(of)));
+    rates.map((percent) => re.sum(items.filter((item) => item["vatRate"] === percent).map(of)));
   const nets = rates.length > 0 ? sums(net) : [0n];
   const vats = rates.length > 0 ? sums((item) => re.cents(item["totalWithVat"]) - net(item)) : [0n];
-  const inEuro = (field: string) => re.euro(re.cents(json[field]), json["currencyRate"]);
+  const rate = json["currencyRate"];
   const [total, gross] = [re.cents(json["total"]), re.cents(json["totalWithVat"])];
-  const [totalEuro, grossEuro] = [inEuro("total"), inEuro("totalWithVat")];
-  const [base, baseEuro] = [divide(total, nets), divide(totalEuro, nets)];
-  const [vat, vatEuro] = [divide(gross - total, vats), divide(grossEuro - totalEuro, vats)];
+  const [totalEuro, grossEuro] = [re.euro(total, rate), re.euro(gross, rate)];
+  const [base, vat] = [divide(total, nets), divide(gross - total, vats)];
+  const [baseEuro, vatEuro] = [inEuro(base, totalEuro, rate), inEuro(vat, grossEuro - totalEuro, rate)];
   return nets.map((_, i) => ({
     json,
     vatRate: rates[i] ?? null,

@@ -10,7 +10,7 @@ export function cents(amount: string): string {
 export const euroRate = "(CASE WHEN c.symbol = 'EUR' THEN 1 END)";
 
 /** The rate of a document `d`. Where its detail was not read yet, it carries none. */
-const rateOf = `coalesce(d.currency_rate, ${euroRate})`;
+export const rateOf = `coalesce(d.currency_rate, ${euroRate})`;
 
 /**
  * SQL of an amount in EUR cents, rounded once; null where no rate is known. The rate is units of the currency
@@ -115,17 +115,4 @@ export const outcome = `CASE WHEN d.status = 'waiting' AND d.validity_date < ${r
 export function ageOf(days: string): string {
   return `CASE WHEN ${days} > 90 THEN 'over 90' WHEN ${days} > 60 THEN '61 to 90'
       WHEN ${days} > 30 THEN '31 to 60' WHEN ${days} > 0 THEN '1 to 30' ELSE 'not due' END`;
-}
-
-/**
- * SQL of one part's share of a document's amount, in whole cents, in proportion to what the part adds to `all`.
- * A part gets the rounded amount up to and including it (`reached`), less that before it, so that all shares add
- * up to the amount. If the parts add up to it anyway, each stands as it is. If they add up to nothing, they stand
- * as they are too, and the last one takes the difference.
- */
-export function shareOf(amount: string, reached: string, part: string, all: string, isLast: string): string {
-  const upTo = (sum: string) => `round(${amount} * (${sum}) / ${all})`;
-  return `CASE WHEN ${all} = ${amount} THEN ${part}
-      WHEN coalesce(${all}, 0) = 0 THEN coalesce(${part}, 0) + CASE WHEN ${isLast} THEN ${amount} ELSE 0 END
-      ELSE ${upTo(reached)} - ${upTo(`${reached} - ${part}`)} END`;
 }
