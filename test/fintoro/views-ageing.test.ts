@@ -74,6 +74,47 @@ describe("the age of what is to be paid", () => {
     ]);
   });
 
+  test("different buyers without a client are never one debtor, and the same one is one, by the same key in all views", () => {
+    const db = reportWith(Array.from({ length: 7 }, (_, id) => ({ daysOverdue: 5, open: 10 ** id })));
+    db.exec("UPDATE invoices SET client_id = NULL, delivery_date = issue_date");
+    const set = (id: number, values: string) => db.exec(`UPDATE invoices SET ${values} WHERE id = ${id}`);
+    set(0, "client_subject_id = '123', client_country_id = 1, client_name = 'Ann Ltd'");
+    set(1, "client_subject_id = '123 ', client_country_id = 1, client_name = 'ANN Ltd.'");
+    set(2, "client_subject_id = '123', client_country_id = 2, client_name = 'Ann Ltd'");
+    set(3, "client_name = 'Ann Novak', client_city = 'Nitra'");
+    set(4, "client_name = 'Ann Novak', client_city = 'Martin'");
+    db.exec(`INSERT INTO credit_notes (id, invoice_id, client_id, currency_id, currency_rate, to_be_paid, total, total_with_vat)
+      VALUES (1, 5, NULL, 1, 1, -3, -3, -3), (2, NULL, NULL, 1, 1, -4, -4, -4)`);
+    db.exec("INSERT INTO proformas (id, currency_id) VALUES (1, 1), (2, 1)");
+    db.exec(`INSERT INTO document_payments (id, document_type, document_id, currency_id, currency_rate, amount, payment_date)
+      VALUES (1, 'proforma', 1, 1, 1, 5, '2026-01-02'), (2, 'proforma', 2, 1, 1, 6, '2026-01-02')`);
+    const sums = (view: string, column: string) =>
+      db.prepare(`SELECT ${column} FROM ${view} WHERE ${column} <> 0 ORDER BY 1`).pluck().all();
+    const debts = [11, 100, 1000, 10_000, 100_000, 1_000_000];
+    expect(sums("v_receivables", "to_be_paid")).toEqual(debts);
+    expect(sums("v_client_balance", "invoices")).toEqual(debts);
+    expect(sums("v_client_summary", "to_be_paid")).toEqual(debts);
+    expect(sums("v_receivables", "credit_open")).toEqual([3]);
+    expect(sums("v_receivables", "net")).toContain(99_997);
+    expect(sums("v_client_balance", "credit_notes")).toEqual([3, 4]);
+    expect(sums("v_client_balance", "advances")).toEqual([5, 6]);
+    const keys = (view: string) =>
+      new Set(db.prepare(`SELECT buyer FROM ${view} WHERE to_be_paid > 0`).pluck().all());
+    expect(keys("v_receivables")).toEqual(keys("v_client_summary"));
+    db.exec("UPDATE invoices SET status = 'paid'");
+    db.exec(`INSERT INTO document_payments (id, document_type, document_id, payment_date)
+      SELECT 10 + id, 'invoice', id, '2026-02-01' FROM invoices`);
+    expect(sums("v_days_to_pay", "invoices")).toEqual([1, 1, 1, 1, 1, 2]);
+  });
+
+  test("receipts of different suppliers of one name are not one supplier", () => {
+    const db = emptyReport();
+    db.exec(`INSERT INTO warehouse_inbound_receipts (id, currency_id, supplier_name, supplier_subject_id, total, total_with_vat)
+      VALUES (1, 1, 'Ann', '1', 1, 1), (2, 1, 'Ann', '2', 2, 2), (3, 1, 'ANN', '2', 4, 4), (4, 1, NULL, NULL, 8, 8)`);
+    const totals = "SELECT total FROM v_purchases_by_supplier ORDER BY total";
+    expect(db.prepare(totals).pluck().all()).toEqual([1, 6, 8]);
+  });
+
   test("two currencies of one client and age are two sums", () => {
     const db = reportWith([
       { daysOverdue: 5, open: 10 },

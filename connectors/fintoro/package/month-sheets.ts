@@ -138,19 +138,19 @@ FROM ${paymentRows} LEFT JOIN (${paid
     .join(" UNION ALL ")}) k ON k.type = d.document_type AND k.id = d.document_id`,
 };
 
-/** SQL of what a document `d` had open on the report's date, in cents: what it has now, and what was paid since then. */
-function openThen(kind: "invoice" | "credit_note"): string {
-  const since = `CASE WHEN p.currency_id IS d.currency_id THEN ${sql.cents("p.amount")}
+/** SQL of what was paid on each document after the report's date, in cents of its currency. */
+function paidSince(kind: "invoice" | "credit_note"): string {
+  const amount = `CASE WHEN p.currency_id IS d.currency_id THEN ${sql.cents("p.amount")}
         ELSE round(${sql.cents("p.amount")} / p.currency_rate * d.currency_rate) END`;
-  return `${sql.cents("d.to_be_paid")} + coalesce((SELECT sum(${since}) FROM document_payments p
-      WHERE p.document_type = '${typeOf(kind)}' AND p.document_id = d.id AND p.payment_date > ${sql.reportDate}), 0)`;
+  return `SELECT d.id AS id, sum(${amount}) AS paid FROM document_payments p JOIN ${kind}s d ON d.id = p.document_id
+      WHERE p.document_type = '${typeOf(kind)}' AND p.payment_date > ${sql.reportDate} GROUP BY d.id`;
 }
 
 function openDocuments(kind: "invoice" | "credit_note"): string {
   return `SELECT '${kind}' AS document_type, d.number AS number, d.client_name AS client_name, d.issue_date AS issue_date,
     d.due_date AS due_date, d.variable_symbol AS variable_symbol, ${sql.currencyOf} AS currency,
-    ${sql.cents("d.total_with_vat")} AS gross, ${openThen(kind)} AS open, coalesce(d.currency_rate, ${sql.euroRate}) AS rate
-  FROM ${sql.withCurrency(`${kind}s`)}
+    ${sql.cents("d.total_with_vat")} AS gross, ${sql.cents("d.to_be_paid")} + coalesce(s.paid, 0) AS open, coalesce(d.currency_rate, ${sql.euroRate}) AS rate
+  FROM ${sql.withCurrency(`${kind}s`)} LEFT JOIN (${paidSince(kind)}) s ON s.id = d.id
   WHERE d.issue_date <= ${sql.reportDate} AND d.status IS NOT 'will_not_be_paid'`;
 }
 

@@ -10,7 +10,7 @@ function openRows(kind: Kind, amount: string, k: "d" | "k", from: string): strin
   const cells = kinds.map((each) =>
     each === kind ? `${sql.cents(amount)}, ${sql.euroCents(amount)}` : "0, 0",
   );
-  return `SELECT ${k}.client_id, ${k}.client_name, ${sql.currencyOf}, ${cells.join(", ")}
+  return `SELECT ${sql.buyerOf(kind === "advances" ? "proformas" : kind, k)}, ${k}.client_id, ${k}.client_name, ${sql.currencyOf}, ${cells.join(", ")}
   FROM ${from} LEFT JOIN currencies c ON c.id = d.currency_id`;
 }
 
@@ -35,10 +35,11 @@ export const clientBalance: ReportView = {
     ...c.amounts("credit_notes", "What is open of credit notes, as a positive amount"),
     ...c.amounts("advances", "Paid on proformas, in the payment's currency, and settled by no invoice"),
     ...c.amounts("net", "invoices less credit_notes less advances"),
+    c.buyer,
   ],
   facets: ["currency"],
   sort: { column: "net_eur", descending: true },
-  sql: `WITH parts (client_id, client_name, currency, ${kinds.map((kind) => `open_${kind}, open_${kind}_eur`).join(", ")}) AS (
+  sql: `WITH parts (buyer, client_id, client_name, currency, ${kinds.map((kind) => `open_${kind}, open_${kind}_eur`).join(", ")}) AS (
   ${openRows("invoices", "d.to_be_paid", "d", "invoices d")} WHERE ${sql.isOpen()}
   UNION ALL
   ${openRows("credit_notes", "-d.to_be_paid", "d", "credit_notes d")} WHERE ${sql.isOpenCredit()}
@@ -48,7 +49,7 @@ export const clientBalance: ReportView = {
 )
 SELECT p.client_id AS client_id, coalesce(max(k.name), max(p.client_name)) AS client_name, currency,
   ${sums.join(",\n  ")},
-  ${sql.sums("net", net(""), net("_eur"))}
+  ${sql.sums("net", net(""), net("_eur"))}, CAST(p.buyer AS TEXT) AS buyer
 FROM parts p LEFT JOIN clients k ON k.id = p.client_id
-GROUP BY p.client_id, currency`,
+GROUP BY p.buyer, p.client_id, currency`,
 };

@@ -1,11 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./parts/view-columns.ts";
-import { bills, cents, daysSince, euroCents, isOpen, summed } from "./parts/view-sql.ts";
-
-/** SQL of who bought: the client's id; the name as printed on a document without one. */
-function buyerOf(d: string): string {
-  return `coalesce(${d}.client_id, ${d}.client_name, '')`;
-}
+import { bills, buyerOf, cents, daysSince, euroCents, isOpen, summed } from "./parts/view-sql.ts";
 
 /** SQL of the columns of an invoice or credit note. */
 function columnsOf(table: "invoices" | "credit_notes"): string {
@@ -13,7 +8,7 @@ function columnsOf(table: "invoices" | "credit_notes"): string {
   const owed = (term: string) => (isInvoice ? `CASE WHEN ${isOpen()} THEN ${term} ELSE 0 END` : "0");
   const late = (term: string) =>
     isInvoice ? `CASE WHEN ${isOpen()} AND ${daysSince("d.due_date")} > 0 THEN ${term} ELSE 0 END` : "0";
-  return `d.client_id AS client_id, d.client_name AS client_name, ${buyerOf("d")} AS buyer, d.issue_date AS issue_date,
+  return `d.client_id AS client_id, d.client_name AS client_name, ${buyerOf(table)} AS buyer, d.issue_date AS issue_date,
     ${owed(cents("d.to_be_paid"))} AS open, ${owed(euroCents("d.to_be_paid"))} AS open_eur,
     ${late(cents("d.to_be_paid"))} AS late, ${late(euroCents("d.to_be_paid"))} AS late_eur`;
 }
@@ -34,7 +29,7 @@ export const clientSummary: ReportView = {
   question: "What did each client buy, and what is open?",
   doc:
     "Every client and currency it was invoiced in; a client without documents has one row without a currency. " +
-    "Documents without a client have rows by the name on them. Payment " +
+    "Documents without a client have a row for each buyer as printed on them. Payment " +
     "receipts (tax documents of advances) and credit notes of such are no revenue and stand in columns of their own",
   columns: [
     ...c.client,
@@ -49,6 +44,7 @@ export const clientSummary: ReportView = {
     ...c.amounts("overdue", "What is open and past due on the report's date"),
     c.date("first_issue_date", "Of its documents"),
     c.date("last_issue_date", "Of its documents"),
+    c.buyer,
   ],
   facets: ["currency"],
   sort: { column: "revenue_eur", descending: true },
@@ -68,7 +64,7 @@ SELECT b.client_id AS client_id, b.name AS client_name, s.currency AS currency,
   ${both("gross", "receipted_advances_with_vat", 1)},
   ${both("open", "to_be_paid")},
   ${both("late", "overdue")},
-  min(s.issue_date) AS first_issue_date, max(s.issue_date) AS last_issue_date
+  min(s.issue_date) AS first_issue_date, max(s.issue_date) AS last_issue_date, CAST(b.buyer AS TEXT) AS buyer
 FROM buyers b LEFT JOIN sold s ON s.buyer = b.buyer
 GROUP BY b.buyer, b.client_id, b.name, s.currency`,
 };

@@ -5,8 +5,8 @@ import { cents, currencyOf, euroCents, sums } from "./parts/view-sql.ts";
 
 /** SQL of the payments `d` that count, with their currencies `c` and methods `m`. */
 export const paymentRows = `(SELECT * FROM document_payments d
-    WHERE NOT (d.document_type = 'invoice' AND EXISTS (SELECT 1 FROM document_payments a
-      WHERE a.receipt_invoice_id = d.document_id AND a.document_type = 'proforma'))) d
+    WHERE NOT (d.document_type = 'invoice' AND d.document_id IN (SELECT a.receipt_invoice_id FROM document_payments a
+      WHERE a.receipt_invoice_id IS NOT NULL AND a.document_type = 'proforma'))) d
     LEFT JOIN currencies c ON c.id = d.currency_id LEFT JOIN payment_methods m ON m.id = d.payment_method_id`;
 
 export const paymentsByDay: ReportView = {

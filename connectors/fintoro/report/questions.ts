@@ -11,14 +11,14 @@ export const questions: readonly ReportQuestion[] = [
     doc: "Invoices past due on the report's date, by client and currency; open credit notes are deducted in net",
     sql: `SELECT client_name, currency, sum(invoices) AS invoices, ${total("to_be_paid")}, ${total("net")}, min(oldest_due_date) AS oldest_due_date, max(most_days_overdue) AS most_days_overdue
 FROM v_receivables WHERE most_days_overdue > 0
-GROUP BY client_id, currency ORDER BY sum(to_be_paid_eur) DESC`,
+GROUP BY buyer, currency ORDER BY sum(to_be_paid_eur) DESC`,
   },
   {
     name: "best_clients",
     title: "Which clients bring the most revenue?",
     doc: "Without VAT, in EUR, of all years; credit notes reduce it",
     sql: `SELECT client_name, sum(invoices) AS invoices, ${total("revenue_eur")}, max(last_issue_date) AS last_issue_date
-FROM v_client_summary GROUP BY client_id ORDER BY sum(revenue_eur) DESC LIMIT 50`,
+FROM v_client_summary GROUP BY buyer ORDER BY sum(revenue_eur) DESC LIMIT 50`,
   },
   {
     name: "best_items",

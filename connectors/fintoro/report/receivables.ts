@@ -8,20 +8,20 @@ const age = c.text("age", "By days past due on the report's date", ages);
 const daysOverdue = (document: string) => `coalesce(max(${sql.daysSince(`${document}.due_date`)}, 0), 0)`;
 
 /** Documents that are not paid, one row each; `more` are further columns. */
-function openDocuments(table: string, rate?: string, more = ""): string {
-  return `SELECT d.id AS id, d.number AS number, d.type AS type, ${sql.client}, d.issue_date AS issue_date, d.due_date AS due_date,
+function openDocuments(table: "invoices" | "proformas", rate?: string, more = "", join = ""): string {
+  return `SELECT d.id AS id, d.number AS number, d.type AS type, ${sql.buyerOf(table)} AS buyer, ${sql.client}, d.issue_date AS issue_date, d.due_date AS due_date,
     ${daysOverdue("d")} AS days_overdue, ${sql.ageOf(daysOverdue("d"))} AS age, d.status AS status, d.variable_symbol AS variable_symbol,
     ${sql.currencyOf} AS currency, ${sql.cents("d.total_with_vat")} AS gross,
     ${sql.euroCents("d.total_with_vat", rate)} AS gross_eur, ${sql.cents("d.to_be_paid")} AS open,
     ${sql.euroCents("d.to_be_paid", rate)} AS open_eur${more}
-  FROM ${sql.withClient(table)}
+  FROM ${sql.withClient(table)}${join}
   WHERE ${sql.isOpen()}`;
 }
 
-/** Open credit notes; with the age of the invoice they correct, if that is open, too, of the same client and currency. */
-const openCredits = `SELECT d.client_id AS client_id, ${sql.currencyOf} AS currency,
+/** Open credit notes; with the age of the invoice they correct, if that is open, too, of the same buyer and currency. */
+const openCredits = `SELECT ${sql.buyerOf("credit_notes")} AS buyer, ${sql.currencyOf} AS currency,
     -${sql.cents("d.to_be_paid")} AS credit, -${sql.euroCents("d.to_be_paid")} AS credit_eur,
-    (SELECT ${sql.ageOf(daysOverdue("i"))} FROM invoices i WHERE i.id = d.invoice_id AND i.client_id IS d.client_id
+    (SELECT ${sql.ageOf(daysOverdue("i"))} FROM invoices i WHERE i.id = d.invoice_id AND ${sql.buyerOf("invoices", "i")} = ${sql.buyerOf("credit_notes")}
       AND i.currency_id IS d.currency_id AND ${sql.isOpen("i")}) AS age
   FROM ${sql.withCurrency("credit_notes")} WHERE ${sql.isOpenCredit()}`;
 
@@ -43,13 +43,14 @@ export const receivables: ReportView = {
     ...c.amounts("net", "to_be_paid less credit_open"),
     c.date("oldest_due_date", "Of these invoices"),
     c.count("most_days_overdue", "Of these invoices, days"),
+    c.buyer,
   ],
   facets: ["age", "currency"],
   sort: { column: "to_be_paid_eur", descending: true },
   sql: `WITH open_invoices AS (
   ${openDocuments("invoices")}
 ), oldest AS (
-  SELECT client_id, currency, age, max(days_overdue) FROM open_invoices GROUP BY client_id, currency
+  SELECT buyer, client_id, currency, age, max(days_overdue) FROM open_invoices GROUP BY buyer, currency
 ), credits AS (
   ${openCredits}
 )
@@ -57,27 +58,28 @@ SELECT client_id, max(client_name) AS client_name, currency, age, sum(invoices) 
   ${sql.sums("to_be_paid", "open")},
   ${sql.sums("credit_open", "credit")},
   ${sql.sums("net", "open - credit", "open_eur - credit_eur")},
-  min(due_date) AS oldest_due_date, max(days_overdue) AS most_days_overdue
+  min(due_date) AS oldest_due_date, max(days_overdue) AS most_days_overdue,
+  CAST(buyer AS TEXT) AS buyer
 FROM (
-  SELECT client_id, client_name, currency, age, 1 AS invoices, open, open_eur, 0 AS credit, 0 AS credit_eur, due_date, days_overdue
+  SELECT buyer, client_id, client_name, currency, age, 1 AS invoices, open, open_eur, 0 AS credit, 0 AS credit_eur, due_date, days_overdue
   FROM open_invoices
   UNION ALL
-  SELECT o.client_id, NULL, o.currency, coalesce(n.age, o.age), 0, 0, 0, n.credit, n.credit_eur, NULL, NULL
-  FROM credits n JOIN oldest o ON o.client_id IS n.client_id AND o.currency = n.currency
+  SELECT o.buyer, o.client_id, NULL, o.currency, coalesce(n.age, o.age), 0, 0, 0, n.credit, n.credit_eur, NULL, NULL
+  FROM credits n JOIN oldest o ON o.buyer = n.buyer AND o.currency = n.currency
 )
-GROUP BY client_id, currency, age`,
+GROUP BY buyer, client_id, currency, age`,
 };
 
-/** SQL of the open credit notes of an invoice `d`, as a positive sum; null where an amount is not known. */
-function creditsOf(amount: string): string {
-  return `(SELECT CASE WHEN count(*) = count(${amount}) THEN coalesce(-sum(${amount}), 0) END FROM credit_notes n
-      WHERE n.invoice_id = d.id AND n.currency_id IS d.currency_id AND ${sql.isOpenCredit("n")})`;
-}
-
-const creditRate = `coalesce(n.currency_rate, ${sql.euroRate})`;
+/** SQL of the sum of an invoice's open credit notes, as a positive amount; null where one is not known. */
+const creditsOf = (amount: string) => `CASE WHEN count(*) = count(${amount}) THEN -sum(${amount}) END`;
+const creditSums = `(SELECT d.invoice_id AS invoice_id, d.currency_id AS currency_id,
+    ${creditsOf(sql.cents("d.to_be_paid"))} AS credit, ${creditsOf(sql.euroCents("d.to_be_paid"))} AS credit_eur
+  FROM ${sql.withCurrency("credit_notes")} WHERE ${sql.isOpenCredit()} GROUP BY d.invoice_id, d.currency_id)`;
 const credits = `,
-    ${creditsOf(sql.cents("n.to_be_paid"))} AS credit,
-    ${creditsOf(sql.euroCents("n.to_be_paid", creditRate))} AS credit_eur`;
+    CASE WHEN n.invoice_id IS NULL THEN 0 ELSE n.credit END AS credit,
+    CASE WHEN n.invoice_id IS NULL THEN 0 ELSE n.credit_eur END AS credit_eur`;
+const joinCredits = `
+  LEFT JOIN ${creditSums} n ON n.invoice_id = d.id AND n.currency_id IS d.currency_id`;
 
 /** A view with one row for each open document of a table; `rate` is SQL. */
 function oneByOne(
@@ -119,7 +121,7 @@ function oneByOne(
   ${sql.inUnits("net", "(open - credit)", "(open_eur - credit_eur)")}`
       : ""
   }
-FROM (${openDocuments(table, rate, isInvoice ? credits : "")})`,
+FROM (${isInvoice ? openDocuments(table, rate, credits, joinCredits) : openDocuments(table, rate)})`,
   };
 }
 

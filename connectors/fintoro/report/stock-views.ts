@@ -5,6 +5,7 @@ import {
   daysSince,
   euroRate,
   isOfAdvance,
+  partyOf,
   sums,
   totals,
   withCurrency,
@@ -112,8 +113,8 @@ export const purchasesBySupplier: ReportView = {
   sql: `SELECT supplier_id, max(supplier_name) AS supplier_name, currency, count(*) AS receipts,
   ${sums("total", "net")}, ${sums("total_with_vat", "gross")},
   min(issue_date) AS first_issue_date, max(issue_date) AS last_issue_date
-FROM (SELECT d.supplier_id AS supplier_id, coalesce(s.name, d.supplier_name) AS supplier_name,
+FROM (SELECT d.supplier_id AS supplier_id, ${partyOf("supplier")} AS seller, coalesce(s.name, d.supplier_name) AS supplier_name,
     ${currencyOf} AS currency, d.issue_date AS issue_date, ${totals(euroRate)}
   FROM ${withCurrency("warehouse_inbound_receipts")} LEFT JOIN suppliers s ON s.id = d.supplier_id)
-GROUP BY supplier_id, CASE WHEN supplier_id IS NULL THEN supplier_name END, currency`,
+GROUP BY seller, supplier_id, currency`,
 };

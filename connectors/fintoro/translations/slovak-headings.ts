@@ -89,6 +89,7 @@ export const headings = wordTable(`
   disabled_reason Dôvod vypnutia
   contact_type Druh kontaktu
   contact Kontakt
+  buyer Kľúč odberateľa
   client Odberateľ
   supplier Dodávateľ
   company Firma

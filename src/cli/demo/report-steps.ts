@@ -4,7 +4,7 @@ import { formatSize } from "../../base/units.ts";
 import { demoCompany, queryRow, readDatabase, type DemoSetup } from "./demo-setup.ts";
 
 const debtors = `SELECT client_name AS client, sum(invoices) AS invoices, round(sum(to_be_paid), 2) AS owed
-  FROM v_receivables WHERE currency = 'EUR' GROUP BY client_id ORDER BY owed DESC LIMIT 3`;
+  FROM v_receivables WHERE currency = 'EUR' GROUP BY buyer ORDER BY owed DESC LIMIT 3`;
 
 /** Publishes a report and files of two kinds, and compares them with the mirror. */
 export async function publishFiles(demo: DemoSetup): Promise<boolean> {

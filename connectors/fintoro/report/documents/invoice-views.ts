@@ -111,18 +111,19 @@ export const daysToPay: ReportView = {
     c.count("paid_late", "How many were paid after they were due"),
     c.amount("average_days_late", "Days past due of those paid late, to one decimal; null where none was"),
     c.date("last_paid_date", "Of the last one paid"),
+    c.buyer,
   ],
   sort: { column: "average_days", descending: true },
   sql: `WITH paid AS (
   ${lastPayments}
 ), each AS (
-  SELECT ${sql.client}, p.day AS day,
+  SELECT ${sql.buyerOf("invoices")} AS buyer, ${sql.client}, p.day AS day,
     ${sql.daysBetween("d.issue_date", "p.day")} AS days, ${sql.daysBetween("d.due_date", "p.day")} AS late
   FROM paid p JOIN invoices d ON d.id = p.document_id LEFT JOIN clients k ON k.id = d.client_id
   WHERE d.status = 'paid' AND NOT ${sql.isOfAdvance("invoices")}
 )
 SELECT client_id, max(client_name) AS client_name, count(*) AS invoices, round(avg(days), 1) AS average_days,
   min(days) AS shortest_days, max(days) AS longest_days, sum(coalesce(late, 0) > 0) AS paid_late,
-  round(avg(CASE WHEN late > 0 THEN late END), 1) AS average_days_late, max(day) AS last_paid_date
-FROM each GROUP BY client_id`,
+  round(avg(CASE WHEN late > 0 THEN late END), 1) AS average_days_late, max(day) AS last_paid_date, CAST(buyer AS TEXT) AS buyer
+FROM each GROUP BY buyer, client_id`,
 };

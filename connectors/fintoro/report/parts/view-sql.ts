@@ -76,6 +76,28 @@ export function withClient(table: string): string {
   return `${withCurrency(table)} LEFT JOIN clients k ON k.id = d.client_id`;
 }
 
+/**
+ * SQL of who the client or supplier of a document `d` is: its id; without one what identifies it as printed, a number
+ * in its country or else name and address; null where nothing does.
+ */
+export function partyOf(party: "client" | "supplier", d = "d"): string {
+  const own = (column: string) => `${d}.${party}_${column}`;
+  const inCountry = (column: string) =>
+    `'${column} ' || coalesce(${own("country_id")}, '') || ' ' || nullif(trim(${own(column)}), '')`;
+  const address = ["street", "city", "zip", "country_id"].map((column) => `coalesce(${own(column)}, '')`);
+  const named = ["'name'", `nullif(trim(${own("name")}), '')`, ...address].join(" || '|' || ");
+  const numbers = ["subject_id", "tax_id", "vat_id"].map(inCountry);
+  return `coalesce(${[own("id"), ...numbers, named].join(",\n      ")})`;
+}
+
+type ClientTable = "invoices" | "credit_notes" | "proformas";
+
+/** SQL of the key of a document's buyer, one for all views: where nothing identifies it, no other document has it. */
+export function buyerOf(table: ClientTable, d = "d"): string {
+  const corrected = table === "credit_notes" ? `'invoices ' || ${d}.invoice_id, ` : "";
+  return `coalesce(${partyOf("client", d)}, ${corrected}'${table} ' || ${d}.id)`;
+}
+
 /** SQL of the columns that name the client of a document. */
 export const client = "d.client_id AS client_id, coalesce(k.name, d.client_name) AS client_name";
 

@@ -1,0 +1,87 @@
+import { onTestFinished, describe, expect, test } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { monthSheets } from "../../connectors/fintoro/package/month-sheets.ts";
+import { tableSql } from "../../src/report/report-layout.ts";
+import { openDatabase, type Db } from "../../src/store/database.ts";
+import { tablesOfManifest } from "../../src/store/snapshot/snapshot-tables.ts";
+
+const tables = tablesOfManifest(manifest).filter(({ kind }) => kind !== "view");
+const views = [...(manifest.views ?? []), ...monthSheets];
+
+/**
+ * The tables without an index but their key, as a mirror has them, behind views that count each row that SQLite looks
+ * at, and the connector's views of those.
+ */
+function countingDatabase(): { readonly db: Db; readonly rowsLookedAt: (view: string) => number } {
+  const db = openDatabase(":memory:");
+  onTestFinished(() => void db.close());
+  let looks = 0;
+  db.function("is_looked_at", { deterministic: false }, () => (looks++, 1));
+  for (const table of tables) {
+    db.exec(tableSql(table));
+    db.exec(`CREATE TEMP VIEW ${table.name} AS SELECT * FROM main.${table.name} WHERE is_looked_at()`);
+  }
+  db.exec("CREATE TABLE _about (subject TEXT, fact TEXT, value TEXT)");
+  db.exec("INSERT INTO _about VALUES ('report', 'report_date', '2026-11-20')");
+  for (const { name, sql } of views) db.exec(`CREATE TEMP VIEW ${name} AS ${sql}`);
+  const rowsLookedAt = (view: string) => {
+    looks = 0;
+    db.prepare(`SELECT * FROM ${view}`).all();
+    return looks;
+  };
+  return { db, rowsLookedAt };
+}
+
+/** SQL of a column's value in row `n`: ids lead to row `n` of another table, or to one row for all. */
+function valueOf(name: string, type: string, isShared: (column: string) => boolean): string {
+  if (name === "status") return "'unpaid'";
+  if (name === "document_type") return "iif(n % 2, 'invoice', 'proforma')";
+  if (name === "number") return "'FA2026' || printf('%08d', n)";
+  if (name === "pattern") return "'FA(RRRR)(CCCCCCCC)'";
+  if (type === "DATE") return "date('2025-01-01', '+' || (n % 500) || ' days')";
+  if (type === "TIMESTAMP" || type === "TEXT") return `'${name}'`;
+  if (name === "to_be_paid") return "n % 5 - 2";
+  return name.endsWith("id") ? (isShared(name) ? "1" : "n") : "n % 7";
+}
+
+/** Fills every table with `rows` rows; what `isShared` names leads to one record for all of them. */
+function fill(db: Db, rows: number, isShared: (column: string) => boolean): void {
+  for (const { name, columns } of tables) {
+    db.exec(`DELETE FROM main.${name}`);
+    const values = columns.map((column) =>
+      column.name === "id"
+        ? "n"
+        : column.name === "position"
+          ? "n"
+          : valueOf(column.name, column.type, isShared),
+    );
+    db.exec(`WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ${rows})
+      INSERT INTO main.${name} SELECT ${values.join(", ")} FROM number`);
+  }
+}
+
+const shapes: readonly (readonly [string, (column: string) => boolean])[] = [
+  ["documents, each with a line, a payment and a client of its own", () => false],
+  [
+    "lines, payments and credit notes of one document",
+    (column) => /^(invoice|credit_note|proforma|document|receipt_invoice)_id$/.test(column),
+  ],
+  [
+    "documents of one client, one currency and one business case",
+    (column) => /(client|currency|business_case|series|supplier)_id$/.test(column),
+  ],
+];
+
+describe("the work of a view, in rows that SQLite looks at", () => {
+  test.each(shapes)("doubles at most with twice the %s", (_, isShared) => {
+    const { db, rowsLookedAt } = countingDatabase();
+    const looks = (rows: number) => {
+      fill(db, rows, isShared);
+      return views.map(({ name }) => rowsLookedAt(name));
+    };
+    const [less, more] = [looks(60), looks(120)];
+    const steeper = views.filter((_view, i) => (more[i] ?? 0) > 2.3 * (less[i] ?? 0) + 20);
+    expect(steeper.map(({ name }) => name)).toEqual([]);
+    expect(Math.min(...more)).toBeGreaterThan(0);
+  });
+});
