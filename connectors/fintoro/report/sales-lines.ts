@@ -12,14 +12,16 @@ function sourceOf(type: "invoice" | "credit_note"): string {
     FROM ${type}s d JOIN ${type}_items i ON i.${type}_id = d.id LEFT JOIN currencies c ON c.id = d.currency_id`;
 }
 
+/** SQL of two columns: the line's share of an amount of its document, in documents of which `condition` holds. */
+function share(of: "net" | "gross", name: string, condition: string): string {
+  const only = (amount: string) => `CASE WHEN ${condition} THEN ${amount} ELSE 0 END`;
+  return inUnits(name, only(`d.${of}_share`), only(`d.${of}_share_eur`));
+}
+
 function linesOf(type: "invoice" | "credit_note"): string {
   const document = "document_id, client_id, issue_date, delivery_date, document_number";
   const lines = withShares(["net", "gross"], sourceOf(type), { document, order: "position" });
   const ofAdvance = isOfAdvance(`${type}s`);
-  const share = (of: "net" | "gross", name: string, when: string) => {
-    const only = (cents: string) => `CASE WHEN ${when} THEN ${cents} ELSE 0 END`;
-    return inUnits(name, only(`d.${of}_share`), only(`d.${of}_share_eur`));
-  };
   return `SELECT '${type}' AS document_type, d.document_id AS document_id, d.document_number AS document_number,
     d.issue_date AS issue_date, d.delivery_date AS delivery_date, ${client}, d.position AS position,
     d.price_list_item_id AS price_list_item_id, p.name AS price_list_item_name, d.name AS name,

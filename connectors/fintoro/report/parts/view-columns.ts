@@ -67,7 +67,7 @@ export const client = [
   clientId,
   text("client_name", "As the client is called today; one deleted since, as on one of its documents"),
 ];
-/** Tells buyers apart where several rows have no client. */
+/** Differs where several rows without a client are of different buyers. */
 export const buyer = text(
   "buyer",
   "One key for each buyer in all views: the client's id; without one made of what its document prints",
