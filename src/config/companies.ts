@@ -34,12 +34,6 @@ export function withChangedToken(company: CompanyConfig): CompanyConfig | null {
   return token === null || isSame ? null : { ...company, token };
 }
 
-/** What the pages ask for now; null: nothing is set. A file is looked at again each time. */
-export function pageTokenOf(pageToken: Config["serve"]["pageToken"]): Secret | null {
-  if (pageToken === null) return null;
-  return rereadSecret(pageToken.place, pageToken.secret) ?? pageToken.secret;
-}
-
 const knownTexts = new WeakMap<Config, readonly string[]>();
 
 /** Every secret whose text is known: no log line may show one. The same list for each company of a config. */

@@ -65,7 +65,7 @@ export function serve({ secrets }: { readonly secrets: ResolvedSecrets }) {
       .min(1, { error: "must not be empty" })
       .optional()
       .describe(
-        "What the status page asks for: ${env:NAME}, ${file:/path}, or (with a warning) the token itself. Beyond this machine there is no page without it.",
+        "What the status page asks for: ${env:NAME}, ${file:/path}, or (with a warning) the token itself. Without it, where others can ask for the page, the one in data_dir/page-token.",
       ),
     after_run: integerBetween(1, 64)
       .default(1)
@@ -73,7 +73,7 @@ export function serve({ secrets }: { readonly secrets: ResolvedSecrets }) {
   }).transform(({ listen, after_run, hosts }) => {
     const token = secrets.get(pathText(["serve", "page_token"]));
     // Null: none is set.
-    const pageToken = token ? { secret: token.secret, place: token.place } : null;
+    const pageToken = token ? { secret: token.secret, place: token.place, isMade: false } : null;
     return { ...listen, hosts, afterRun: after_run, pageToken };
   });
 }

@@ -1,6 +1,7 @@
 import { messageOf } from "../base/errors.ts";
 import { LoopTurns } from "../store/loop-turns.ts";
 import type { Config } from "../config/config.ts";
+import { currentPageToken, type PageToken } from "../status/page/page-token.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import type { PageCompany } from "../status/page/facts/company-facts.ts";
 import type { Refusal } from "../webhook/delivery-gap/refusal-watch.ts";
@@ -103,8 +104,9 @@ export class Daemon implements Companies {
   }
 
   /** As it is now: time zone of pages, and the token that they ask for. */
-  get pageSettings(): { readonly timeZone: string; readonly token: Config["serve"]["pageToken"] } {
-    return { timeZone: this.config.schedule.timezone, token: this.config.serve.pageToken };
+  get pageSettings(): { readonly timeZone: string; readonly token: PageToken | null } {
+    const { schedule, serve } = this.config;
+    return { timeZone: schedule.timezone, token: serve.pageToken && currentPageToken(serve.pageToken) };
   }
 
   views(): CompanyStatusView[] {

@@ -180,7 +180,10 @@ describe("in a browser, a page", () => {
   test("asks for a token where one is set, and follows after it was given", async () => {
     if (!browser) return;
     const token = "a-token-of-the-pages-0123";
-    const closed = await startSite({ isLocal: false, token: () => Secret.of(token) });
+    const closed = await startSite({
+      isLocal: false,
+      token: () => ({ secret: Secret.of(token), isMade: false }),
+    });
     const { page, close } = await openPage(browser, `http://127.0.0.1:${closed.port}/companies/acme`);
     await page.evaluate(axe.source);
     expect(await judge(page, "sign-in")).toEqual([]);

@@ -56,7 +56,7 @@ describe("from options alone", () => {
     const own = ["--token-env", "TOKEN", "--company", "off", "--schedule", "0 4 * * 1", "--no-input"];
     const url = ["--webhook-url", "https://hooks.example.com/webhooks/off"];
     const made = ["--exports", "csv, parquet", "--files", "attachments"];
-    const { code } = await init(setup, [...own, ...url, ...made]);
+    const { code, stdout } = await init(setup, [...own, ...url, ...made]);
     expect(code).toBe(0);
     const text = textOf(setup, "config.yaml");
     expect(text).toContain('\n  "off": #');
@@ -65,6 +65,9 @@ describe("from options alone", () => {
     expect(text).toContain("public_url: https://hooks.example.com/webhooks/off\n");
     expect(text).toContain("  - { format: parquet, out: ./reports, after: sync }\n");
     expect(text).toContain("\nfiles: { pdf: off, attachments: on }");
+    expect(stdout).toContain("the status page asks for the token in data/page-token\n");
+    expect(stdout).not.toContain(textOf(setup, "data/page-token").trim());
+    expect(modeOf(setup, "data/page-token")).toBe("600");
   });
 
   test("names the company as the service does, in characters that a file may have", async () => {

@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import { chosenCompanies, pageTokenOf, secretTexts } from "../../src/config/companies.ts";
+import { chosenCompanies, secretTexts } from "../../src/config/companies.ts";
+import { servedPageToken } from "../../src/status/page/page-token.ts";
 import { complaints, load, minimal, type Surroundings } from "../support/connector/config.ts";
 
 function tokenOf(value: string, surroundings: Surroundings = {}): string | undefined {
@@ -184,9 +185,9 @@ const withToken = (value: string) => minimal(`serve: { page_token: "${value}" }\
 describe("the token of the pages", () => {
   test("is a secret as others: redacted, and from a file as it is now", () => {
     const { config } = load(withToken("${env:TOKEN}"), { env: { TOKEN: "token-of-the-pages" } });
-    expect(pageTokenOf(config.serve.pageToken)?.reveal()).toBe("token-of-the-pages");
+    expect(servedPageToken(config, true)?.secret.reveal()).toBe("token-of-the-pages");
     expect(secretTexts(config)).toContain("token-of-the-pages");
-    expect(pageTokenOf(load(minimal()).config.serve.pageToken)).toBeNull();
+    expect(servedPageToken(load(minimal()).config, true)).toBeNull();
   });
 
   // Fault: secrets | the page token's variable is missing, or the token is short | the environment | a warning that names it: no page is shown, everything else works
@@ -196,7 +197,7 @@ describe("the token of the pages", () => {
   ])("%s opens no page, and is named", (value, message) => {
     const { config, warnings } = load(withToken(value), { env: { TOKEN: "t", SHORT: "short" } });
     expect(warnings).toEqual([`config.yaml:4:22: serve.page_token: ${message}`]);
-    expect(pageTokenOf(config.serve.pageToken)?.known).toBe(false);
+    expect(servedPageToken(config, true)?.secret.known).toBe(false);
   });
 
   test("that stands in the file itself and is short is a mistake", () => {

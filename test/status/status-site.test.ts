@@ -19,20 +19,22 @@ const token = "a-token-of-the-pages-0123";
 interface SiteFacts {
   readonly isLocal?: boolean;
   readonly token?: string | null;
+  readonly isMade?: boolean;
   readonly names?: readonly string[];
   readonly find?: (company: string) => PageCompany | null;
 }
 
 /** The site with companies that exist in name only, behind the real server. */
 async function served(facts: SiteFacts = {}) {
-  const { isLocal = true, token: set = null, names = ["acme", "beta"], find = () => null } = facts;
+  const { isLocal = true, token: set = null, isMade = false, names = ["acme", "beta"] } = facts;
+  const { find = () => null } = facts;
   const clock = systemClock;
   const { log, records } = recordingLog();
-  const secret = set === null ? null : Secret.of(set);
+  const wanted = set === null ? null : { secret: Secret.of(set), isMade };
   const site = new StatusSite({
     clock,
     version: "1.2.3",
-    access: new PageAccess({ clock, log, isLocal, token: () => secret }),
+    access: new PageAccess({ clock, log, isLocal, token: () => wanted }),
     companies: () => names,
     find,
     views: () => Promise.resolve(names.map((company) => companyView({ company }))),
@@ -142,6 +144,18 @@ describe("beyond this machine", () => {
     expect(cookie).not.toContain(token);
     expect((await get("/", { cookie: cookie.split(";")[0] ?? "" })).status).toBe(200);
     expect((await get("/", { cookie: "fintoro_mirror_page=wrong" })).status).toBe(401);
+  });
+
+  test("where this program made the token, they are refused without it with what to open", async () => {
+    const { get, signIn } = await served({ token, isMade: true });
+    for (const path of ["/", "/companies/acme", "/companies/acme/changes?q=x", "/live"]) {
+      const answer = await get(path);
+      expect(answer.status).toBe(403);
+      expect(await answer.text()).toMatch(/<code>page-token<\/code>[^]*serve\.page_token/);
+    }
+    expect((await signIn("a-guess-of-somebody")).status).toBe(403);
+    expect((await signIn(token)).status).toBe(303);
+    expect((await get("/", { authorization: `Bearer ${token}` })).status).toBe(200);
   });
 
   test.each(["//evil.example", "https://evil.example", "/\\evil.example", "/a b", "x"])(

@@ -4,9 +4,10 @@ import { makeFolders, writeFileAtomically } from "../../base/atomic-file.ts";
 import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import { configJsonSchema } from "../../config/config-schema.ts";
 import { shortPath } from "../../config/load.ts";
+import { makePageToken, pageTokenFile } from "../../status/page/page-token.ts";
 import { configPath } from "../../config/yaml.ts";
 import { printResult } from "../console/output.ts";
-import { draftText, tokenFileOf } from "../init/config-draft.ts";
+import { draftText, loadDraft, tokenFileOf } from "../init/config-draft.ts";
 import { askChoices, usualSchedule, type CheckedDraft, type InitQuestions } from "../init/init-questions.ts";
 import { installJob, jobText, type JobPlace, type Starter } from "../init/start-job.ts";
 import type { CommandRun } from "../program/command-table.ts";
@@ -27,6 +28,7 @@ export const initCommand: CommandRun<"init"> = async (context, { options }) => {
   const starter = options.install ?? (await askStarter(questions, job));
   // After the last question: who cancels one leaves nothing behind.
   const written = writeFiles(context, draft);
+  const pageToken = draft.choices.webhook === null ? null : writePageToken(context, draft);
   let isFailed = false;
   const installed =
     starter &&
@@ -39,6 +41,7 @@ export const initCommand: CommandRun<"init"> = async (context, { options }) => {
   const lines = [
     `${shortPath(file, cwd)} is written, for "${draft.serviceName}"`,
     ...written.slice(1).map((one) => `${shortPath(one, cwd)} is written`),
+    ...(pageToken === null ? [] : [`the status page asks for the token in ${shortPath(pageToken, cwd)}`]),
     ...(installed ? [installed] : []),
     ...next.map((step) => `next: ${step}`),
   ];
@@ -47,6 +50,7 @@ export const initCommand: CommandRun<"init"> = async (context, { options }) => {
     company: draft.choices.company,
     name: draft.serviceName,
     written,
+    page_token_file: pageToken,
     installed,
     next,
   };
@@ -78,6 +82,13 @@ function writeFiles(context: CommandContext, draft: CheckedDraft): string[] {
   write(path.join(folder, "config.schema.json"), `${JSON.stringify(configJsonSchema(manifest), null, 2)}\n`);
   write(draft.file, draftText(context, draft));
   return written;
+}
+
+/** Who has an address on the internet has a proxy or a tunnel, behind which the pages of `serve` need a token. */
+function writePageToken(context: CommandContext, draft: CheckedDraft): string {
+  const file = pageTokenFile(loadDraft(context, draft).config.dataDir);
+  context.keepSecret([makePageToken(file)]);
+  return file;
 }
 
 function jobOf({ file, choices }: CheckedDraft): JobPlace {

@@ -1,8 +1,9 @@
-import { MirrorError } from "../../base/errors.ts";
+import { messageOf, MirrorError } from "../../base/errors.ts";
 import { isLoopbackUrl, listenUrl, parseListen, type ListenAddress } from "../../config/address.ts";
-import { chosenCompanies, pageTokenOf } from "../../config/companies.ts";
+import { chosenCompanies } from "../../config/companies.ts";
 import type { Config } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
+import { makePageToken, servedPageToken } from "../../status/page/page-token.ts";
 import { Daemon } from "../../daemon/daemon.ts";
 import type { ConnectionCounts } from "../../webhook/server/connections.ts";
 import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
@@ -26,21 +27,27 @@ const dayMs = 86_400_000;
 
 /** Runs `serve` until a signal comes. */
 export const serveCommand: CommandRun<"serve"> = async (context, { options, loaded }) => {
-  const config = servedConfig(context, loaded);
-  const address = parseListen(options.listen) ?? config.serve;
+  const address = parseListen(options.listen) ?? loaded.config.serve;
+  const config = servedConfig(context, loaded, address);
   const counts: ConnectionCounts = { dropped: 0 };
   const daemon = createDaemon(context, config, counts);
-  const load = () => servedConfig(context, context.config());
-  const stopReloading = context.onHangup(createReload(context, config, load, daemon));
+  const load = () => servedConfig(context, context.config(), address);
+  const apply = (next: Config) => {
+    daemon.apply(next);
+    preparePages(context, next);
+  };
+  const stopReloading = context.onHangup(createReload(context, config, load, { apply }));
   // The server answers before the mirrors are open: deliveries get 503 meanwhile, and are sent again.
   const server = await listen(context, daemon, address, counts);
+  const file = preparePages(context, config);
   const systemd = createSystemd(context);
   daemon.start();
   try {
     const url = listenUrl(address.host, server.port);
     const companies = config.companies.map(({ name }) => name);
-    const line = `listening on ${url} for ${companies.join(", ")}`;
-    await printResult(context, { url, pid: process.pid, companies }, [line]);
+    const way = `the status page at ${url}/ asks for the token in ${file}: \`cat ${file}\` shows it`;
+    const lines = [`listening on ${url} for ${companies.join(", ")}`, ...(file === null ? [] : [way])];
+    await printResult(context, { url, pid: process.pid, companies, page_token_file: file }, lines);
     systemd.ready(context.signal);
     while (!context.signal.aborted) await context.clock.sleep(dayMs, context.signal);
   } finally {
@@ -54,13 +61,32 @@ export const serveCommand: CommandRun<"serve"> = async (context, { options, load
 };
 
 /** The config of the companies that are served. Throws MirrorError `config` for what only a daemon cannot use. */
-function servedConfig(context: CommandContext, { config }: LoadedConfig): Config {
+function servedConfig(context: CommandContext, { config }: LoadedConfig, address: ListenAddress): Config {
   const { sync, quick, publish, timezone } = config.schedule;
   for (const pattern of [sync, quick, publish, config.backup.schedule])
     if (pattern !== null && pattern !== "after_sync") parseCronSchedule(pattern, timezone);
   if (selectResources(context.connectors[0].manifest, config.resources, []).length === 0)
     throw new MirrorError("config", "no resource is left to mirror: see include and exclude");
-  return { ...config, companies: chosenCompanies(config, context.globals.company) };
+  const serve = { ...config.serve, pageToken: servedPageToken(config, isLocalAddress(address)) };
+  return { ...config, serve, companies: chosenCompanies(config, context.globals.company) };
+}
+
+/** Makes the token of the pages where the config names none and one is needed. Gives its file; null: no such token. */
+function preparePages({ keepSecret, log }: CommandContext, { serve: { pageToken } }: Config) {
+  if (!pageToken?.isMade || pageToken.place.kind !== "file") return null;
+  try {
+    keepSecret([makePageToken(pageToken.place.path)]);
+    return pageToken.place.path;
+  } catch (error) {
+    log.warn(`the status page is closed: no token can be made for it (${messageOf(error)})`, {
+      hint: "Set serve.page_token in the config, and reload.",
+    });
+    return null;
+  }
+}
+
+function isLocalAddress({ host, port }: ListenAddress): boolean {
+  return isLoopbackUrl(listenUrl(host, port));
 }
 
 function createDaemon(context: CommandContext, config: Config, connections: ConnectionCounts): Daemon {
@@ -80,7 +106,7 @@ function listen(
 ): Promise<WebhookServer> {
   const { log, clock, version } = context;
   const { host, port } = address;
-  const isLocal = isLoopbackUrl(listenUrl(host, port));
+  const isLocal = isLocalAddress(address);
   if (!isLocal)
     log.warn("listens beyond this machine, in plain HTTP: let only a proxy with TLS reach it", { host });
   const freshness = () => ({ freshForMs: freshForMs(daemon.schedule, clock.nowMs()) });
@@ -94,7 +120,7 @@ function listen(
   const site = new StatusSite({
     clock,
     version,
-    access: new PageAccess({ clock, log, isLocal, token: () => pageTokenOf(daemon.pageSettings.token) }),
+    access: new PageAccess({ clock, log, isLocal, token: () => daemon.pageSettings.token }),
     companies: () => daemon.companyNames,
     find: (company) => daemon.pageOf(company),
     views: () => daemon.recentViews(),

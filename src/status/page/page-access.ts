@@ -3,12 +3,15 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Secret } from "../../base/secret.ts";
+import type { PageToken } from "./page-token.ts";
 import { isSecret } from "../../webhook/ingest/delivery.ts";
 import type { SiteRequest } from "../../webhook/server/site.ts";
 import { isLoopbackUrl } from "../../config/address.ts";
 
 /** May these headers see a page? `wait`: too many wrong tokens came lately. */
-export type Access = "granted" | "token wanted" | "no token set" | "wait";
+export type Access = "granted" | "token wanted" | "made token wanted" | "no token set" | "wait";
+
+type WantedToken = Pick<PageToken, "secret" | "isMade">;
 
 /** What access depends on, as it is now. */
 export interface AccessOptions {
@@ -16,8 +19,8 @@ export interface AccessOptions {
   readonly log: Pick<Log, "warn">;
   /** The server listens on this machine alone. */
   readonly isLocal: boolean;
-  /** `serve.page_token`; null: none is set. */
-  readonly token: () => Secret | null;
+  /** What a request must show; null: nothing, if it is from this machine. */
+  readonly token: () => WantedToken | null;
 }
 
 const cookieName = "fintoro_mirror_page";
@@ -36,8 +39,8 @@ const forwarding = [
 ];
 
 /**
- * Decides who sees the pages. A request from this machine, under a name of this machine, needs no token unless one is
- * set. What a proxy passes on is from beyond, also where the proxy is here.
+ * Decides who sees the pages. Where no token is asked for, a request must be from this machine, under a name of this
+ * machine. What a proxy passes on is from beyond, also where the proxy is here.
  */
 export class PageAccess {
   private readonly options: AccessOptions;
@@ -51,34 +54,37 @@ export class PageAccess {
     const token = this.options.token();
     if (token === null) return this.isFromHere(request) ? "granted" : "no token set";
     const { headers } = request;
-    if (!token.known) return "no token set";
+    if (!token.secret.known) return "no token set";
     const cookies = (headers.cookie ?? "").split(/; */);
     const kept = cookies.find((one) => one.startsWith(`${cookieName}=`))?.slice(cookieName.length + 1);
-    if (kept !== undefined && isSecret(kept, [sessionOf(token)])) return "granted";
+    if (kept !== undefined && isSecret(kept, [sessionOf(token.secret)])) return "granted";
     const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
-    if (bearer === undefined) return "token wanted";
+    if (bearer === undefined) return wanted(token);
     return this.check(bearer, token);
   }
 
   /** Takes a token from the form. Gives the value of `Set-Cookie` where it is right. */
-  signIn(given: string, headers: IncomingHttpHeaders): Access | { readonly cookie: string } {
+  signIn(
+    given: string,
+    headers: IncomingHttpHeaders,
+  ): Exclude<Access, "granted"> | { readonly cookie: string } {
     const token = this.options.token();
-    if (!token?.known) return "no token set";
+    if (!token?.secret.known) return "no token set";
     const access = this.check(given, token);
     if (access !== "granted") return access;
     const secure = headers["x-forwarded-proto"] === "https" ? "; Secure" : "";
     const rules = `Path=/; Max-Age=${cookieForS}; HttpOnly; SameSite=Strict${secure}`;
-    return { cookie: `${cookieName}=${sessionOf(token)}; ${rules}` };
+    return { cookie: `${cookieName}=${sessionOf(token.secret)}; ${rules}` };
   }
 
-  private check(given: string, token: Secret): Access {
+  private check(given: string, token: WantedToken): Access {
     const nowMs = this.options.clock.monotonicMs();
     if (nowMs - this.wrong.sinceMs > minuteMs) this.wrong = { sinceMs: nowMs, count: 0 };
     if (this.wrong.count >= mostWrong) return "wait";
-    if (isSecret(given, [token.reveal()])) return "granted";
+    if (isSecret(given, [token.secret.reveal()])) return "granted";
     this.wrong.count++;
     this.options.log.warn("a wrong token for the pages was given", { in_this_minute: this.wrong.count });
-    return "token wanted";
+    return wanted(token);
   }
 
   private isFromHere({ headers, httpVersion }: Pick<SiteRequest, "headers" | "httpVersion">): boolean {
@@ -92,6 +98,10 @@ export class PageAccess {
       forwarding.every((name) => headers[name] === undefined)
     );
   }
+}
+
+function wanted({ isMade }: WantedToken): Access {
+  return isMade ? "made token wanted" : "token wanted";
 }
 
 /** What the cookie holds: it proves that the token was known, and is another one as soon as the token is. */

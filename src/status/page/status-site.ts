@@ -180,9 +180,12 @@ export class StatusSite implements Site {
         "Pages need a token here",
         "Beyond this machine the pages are shown only with a token: set serve.page_token in the config, for example to ${env:FINTORO_MIRROR_PAGE_TOKEN}, and reload.",
       );
+    const isMade = access === "made token wanted";
+    const place =
+      isMade && html`the file <code>page-token</code> in <code>data_dir</code> has it, unless you set `;
     const body = html`<section class="verdict busy sign-in" aria-labelledby="title">
       <h1 id="title">Sign in</h1>
-      <p class="sentence">The pages need the token that <code>serve.page_token</code> names.</p>
+      <p class="sentence">The pages need a token: ${place}<code>serve.page_token</code>.</p>
       ${wasWrong && html`<p class="next" role="alert">That is not the token.</p>`}
       <form method="post" action="/session">
         <input type="hidden" name="next" value="${next}" />
@@ -192,15 +195,15 @@ export class StatusSite implements Site {
         <button>Show the pages</button>
       </form>
     </section>`;
-    return this.page("Sign in · fintoro-mirror", body, { status: 401 }, { "WWW-Authenticate": "Bearer" });
+    const status = isMade ? 403 : 401;
+    return this.page("Sign in · fintoro-mirror", body, { status }, { "WWW-Authenticate": "Bearer" });
   }
 
   private signIn({ headers }: SiteRequest, form: URLSearchParams): Page {
     const asked = form.get("next") ?? "/";
     const next = /^\/(?![/\\])[\x21-\x7e]*$/.test(asked) ? asked : "/";
     const answer = this.options.access.signIn(form.get("token") ?? "", headers);
-    if (typeof answer === "string")
-      return this.refused(answer === "granted" ? "token wanted" : answer, next, true);
+    if (typeof answer === "string") return this.refused(answer, next, true);
     const page = this.plainPage(303, "Signed in", "The page follows.");
     return { ...page, headers: { ...page.headers, Location: next, "Set-Cookie": answer.cookie } };
   }

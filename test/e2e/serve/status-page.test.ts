@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { runCommand } from "../../support/program/cli.ts";
@@ -59,4 +59,39 @@ test("beyond this machine it shows nothing until a token is set; deliveries and 
   writeFileSync(path.join(company.folder, "page.token"), "another-token-of-the-pages\n");
   expect((await get("/", { authorization: `Bearer ${token}` })).status).toBe(401);
   expect((await daemon.end("SIGTERM")).code).toBe(0);
+});
+
+// Fault: network | a proxy that sends no forwarding header and speaks HTTP/1.1 (a current nginx) | a request to the real daemon as that proxy sends it | no record value without the token
+test("behind a proxy that looks like this machine it shows nothing without the token that serve made", async () => {
+  const company = await aCompany({ records: 3 });
+  writeServeConfig(company);
+  const open = await serve(company);
+  expect((await fetch(`${open.url}/`)).status).toBe(200);
+  expect((await open.end("SIGTERM")).code).toBe(0);
+  const { token } = company.sandbox;
+  const webhook =
+    '{ secrets: ["whsec_acme_0123456789"], public_url: "https://hooks.example.com/webhooks/acme" }';
+  const lines = [
+    `base_url: ${company.proxy.baseUrl}`,
+    `companies: { acme: { token: ${token}, webhook: ${webhook} } }`,
+  ];
+  writeFileSync(
+    path.join(company.folder, "config.yaml"),
+    [...lines, "data_dir: .", "schedule: { publish: off }"].join("\n"),
+  );
+  const daemon = await serve(company);
+  const file = path.join(company.folder, "page-token");
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const made = readFileSync(file, "utf8").trim();
+  for (const page of ["/", "/live", "/companies/acme", "/companies/acme/live", "/companies/acme/changes?q=a"])
+    expect([page, (await fetch(daemon.url + page)).status]).toEqual([page, 403]);
+  for (const probe of ["/healthz", "/readyz", "/metrics"])
+    expect((await fetch(daemon.url + probe)).status).not.toBe(403);
+  const shown = await fetch(`${daemon.url}/companies/acme`, { headers: { authorization: `Bearer ${made}` } });
+  expect([shown.status, await shown.text()]).toEqual([200, expect.stringContaining("acme")]);
+  expect(daemon.said().filter((line) => JSON.stringify(line).includes(made))).toEqual([]);
+  expect((await daemon.end("SIGTERM")).code).toBe(0);
+  const again = await serve(company);
+  expect(readFileSync(file, "utf8").trim()).toBe(made);
+  expect((await again.end("SIGTERM")).code).toBe(0);
 });
