@@ -157,7 +157,8 @@ function readPlan(
   const selected = manifest.resources.filter(({ name }) => resources.has(name));
   const isCovered = (sinceMs: number) => webhooksCover(db, sinceMs, nowMs);
   const scope = { manifest: manifest.resources, resources: selected };
-  const { plan } = readScrubPlan(db, { ...scrub, ...scope, limit: limit ?? requests, isCovered, nowMs });
+  const question = { ...scrub, ...scope, limit: limit ?? requests, isCovered, nowMs };
+  const { plan } = readScrubPlan(db, question, null);
   const night = Math.min(plan.total, plan.stalest + plan.recent);
   return planRun({ lists, missing: readyItems(queue), scrub: night }, plan, {
     granted,

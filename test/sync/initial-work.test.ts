@@ -79,12 +79,12 @@ describe("parents' lists", () => {
     mirror.apply(() => {
       const source = { table: "orders", listOf: null, date: null, referrers: [] };
       for (const id of [1, 2, 3]) queueScrub(run, { source, id, readAtMs: 0 });
-      useScrubDay(mirror.meta, { startedMs: startMs - 1_000, used: 0 }, 5);
+      useScrubDay(mirror.meta, { startedMs: startMs - 1_000, used: 0, recent: 0 }, 5);
     });
     // Refusals held the resource; what is held is taken back as well.
     mirror.apply(() => run.queue.hold("orders", "403"));
     expect(addWork(run)).toEqual(["orders page::1 list sweep"]);
-    expect(mirror.meta.get("scrub_day")).toEqual({ startedMs: startMs - 1_000, used: 2 });
+    expect(mirror.meta.get("scrub_day")).toEqual({ startedMs: startMs - 1_000, used: 2, recent: 0 });
   });
 
   test("spread over runs: every parent is read in time, the stalest first, a new one within the budget", async () => {

@@ -5,13 +5,14 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { scrubAgeMs } from "../../src/sync/context/limits.ts";
 import {
   giveBackScrub,
+  readRecent,
   readScrubChoice,
   readScrubPlan,
   scrubSources,
   useScrubDay,
   type ScrubQuestion,
+  type ScrubToday,
 } from "../../src/sync/plan/scrub-facts.ts";
-import type { ScrubPlan } from "../../src/sync/plan/scrub-plan.ts";
 import { openHasty, resourceOf, resources } from "../support/mirror/mirror.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
 import { put, stampOf, startMs } from "../support/mirror/store.ts";
@@ -48,14 +49,22 @@ async function aShop(): Promise<Mirror> {
   return mirror;
 }
 
-const choose = (mirror: Mirror, more: Partial<ScrubQuestion> = {}) =>
-  readScrubChoice(mirror.db, readScrubPlan(mirror.db, { ...question, ...more }), startMs).map(
-    ({ source, id }) => `${source.listOf ?? source.table} ${id}`,
-  );
+/** What is chosen by the plan of the mirror, or as `today` says. */
+function choose(
+  mirror: Mirror,
+  more: Partial<ScrubQuestion> = {},
+  today: Partial<ScrubToday> = {},
+): string[] {
+  const asked = { ...question, ...more };
+  const recent = readRecent(mirror.db, asked);
+  const plan = { ...readScrubPlan(mirror.db, asked, recent.length), ...today };
+  const chosen = readScrubChoice(mirror.db, plan, recent, startMs);
+  return chosen.map(({ source, id }) => `${source.listOf ?? source.table} ${id}`);
+}
 
 describe("the plan of the scrub", () => {
   test("counts the details and the parents' lists that were read before", async () => {
-    const { plan, left } = readScrubPlan((await aShop()).db, question);
+    const { plan, left } = readScrubPlan((await aShop()).db, question, 0);
     expect([plan.total, plan.stalest, left]).toEqual([5, 5, 3_600]);
   });
 
@@ -63,16 +72,16 @@ describe("the plan of the scrub", () => {
     const { db } = await aShop();
     const asked: number[] = [];
     const isCovered = (sinceMs: number) => asked.push(sinceMs) > 0;
-    expect(readScrubPlan(db, { ...question, isCovered }).left).toBe(600);
+    expect(readScrubPlan(db, { ...question, isCovered }, 0).left).toBe(600);
     const none = await openHasty();
-    readScrubPlan(none.db, { ...question, isCovered });
+    readScrubPlan(none.db, { ...question, isCovered }, 0);
     expect(asked).toEqual([startMs - 19 * dayMs, startMs]);
   });
 
   test("leaves what the runs of a day have not used; what was not read is given back", async () => {
     const mirror = await aShop();
-    const used = () => 3_600 - readScrubPlan(mirror.db, question).left;
-    const { day } = readScrubPlan(mirror.db, question);
+    const used = () => 3_600 - readScrubPlan(mirror.db, question, 0).left;
+    const { day } = readScrubPlan(mirror.db, question, 0);
     giveBackScrub(mirror.meta, 3);
     expect(used()).toBe(0);
     useScrubDay(mirror.meta, day, 10);
@@ -95,33 +104,45 @@ describe("what the scrub reads", () => {
 
   test("is nothing when the day is used up, and one when one is left", async () => {
     const mirror = await aShop();
-    const { day } = readScrubPlan(mirror.db, question);
+    const { day } = readScrubPlan(mirror.db, question, 0);
     useScrubDay(mirror.meta, day, 3_599);
     expect(choose(mirror)).toEqual(["notes 1"]);
     useScrubDay(mirror.meta, { ...day, used: 3_599 }, 1);
     expect(choose(mirror)).toEqual([]);
   });
 
+  test("are all of 30 parents with an event in the last 90 days the next night, of 900 records and with 200 requests", async () => {
+    const mirror = await openHasty();
+    const run = runContextOf(mirror, {}, ["people", "notes"]);
+    for (let id = 1; id <= 870; id++) readOrder(mirror, id, 100 * dayMs - id, { issuedOn: "2020-01-01" });
+    mirror.apply(() => run.runs.finish(1, new Date(startMs - 99 * dayMs).toISOString(), "complete", {}));
+    const active = Array.from({ length: 30 }, (_, i) => 100 + i);
+    const known = stampOf(mirror, { receivedAtMs: startMs - 100 * dayMs });
+    for (const id of active) put(mirror, "people", person(id), { stamp: known });
+    for (const id of active) {
+      await childPage(run, id, [], { at: stampOf(mirror, { receivedAtMs: startMs - dayMs }) });
+      const note = { id, body: "b", personId: id, attachments: [] };
+      const stamp = stampOf(mirror, { cause: "webhook", receivedAtMs: startMs - 80 * dayMs });
+      put(mirror, "notes", note, { source: "detail", stamp });
+    }
+    const settings = { ...question.settings, timeMs: 100_000 };
+    const chosen = choose(mirror, { settings });
+    expect(chosen).toHaveLength(200);
+    expect(new Set(chosen)).toEqual(new Set([...chosen, ...active.map((id) => `notes ${id}`)]));
+  });
+
   test("is in turn a record that changed of late and one of the stalest, by their quotas", async () => {
     const mirror = await aShop();
     const plan = { total: 5, nights: 3, stalest: 2, recent: 2, fills: false };
-    const today = { ...readScrubPlan(mirror.db, question), plan, left: 4 };
-    const chosen = readScrubChoice(mirror.db, today, startMs);
-    expect(chosen.map(({ source, id }) => [source.listOf, id])).toEqual([
-      [null, 1],
-      ["notes", 1],
-      [null, 2],
-      ["notes", 2],
-    ]);
+    const chosen = choose(mirror, {}, { plan, left: 4 });
+    expect(chosen).toEqual(["notes 1", "orders 1", "notes 2", "orders 2"]);
   });
 
   test("are parents with activity of late before all others", async () => {
     const mirror = await aShop();
-    const stamp = stampOf(mirror, { cause: "hydrate", receivedAtMs: startMs - 1 });
-    put(mirror, "notes", { id: 1, body: "b", personId: 2, attachments: [] }, { source: "detail", stamp });
-    const plan = { total: 5, nights: 3, stalest: 1, recent: 1, fills: false };
-    const today = { ...readScrubPlan(mirror.db, question), plan, left: 2 };
-    expect(readScrubChoice(mirror.db, today, startMs).map(({ id }) => id)).toEqual([2, 1]);
+    readOrder(mirror, 4, 30 * dayMs);
+    const plan = { total: 6, nights: 3, stalest: 1, recent: 1, fills: false };
+    expect(choose(mirror, {}, { plan, left: 2 })).toEqual(["notes 1", "orders 4"]);
   });
 });
 
@@ -135,24 +156,18 @@ async function aQuietShop(parentReadMs: number): Promise<Mirror> {
   return mirror;
 }
 
-async function chosenOf(mirror: Mirror, plan: ScrubPlan, left: number): Promise<string[]> {
-  const today = { ...readScrubPlan(mirror.db, question), plan, left };
-  const chosen = readScrubChoice(mirror.db, today, startMs);
-  return chosen.map(({ source, id }) => `${source.listOf ?? source.table} ${id}`);
-}
-
 describe("what the scrub reads with time for more", () => {
   test("is as much as is left of the day, also where what has activity is among the stalest", async () => {
     const plan = { total: 5, nights: 1, stalest: 1, recent: 1, fills: true };
     const mirror = await aQuietShop(startMs - 100 * dayMs + 1_500);
-    expect(await chosenOf(mirror, plan, 4)).toEqual(["notes 1", "orders 1", "orders 2", "orders 3"]);
+    expect(choose(mirror, {}, { plan, left: 4 })).toEqual(["notes 1", "orders 1", "orders 2", "orders 3"]);
   });
 
   test("are parents with activity before records with activity, each once, whenever they were read", async () => {
     const plan = { total: 5, nights: 1, stalest: 0, recent: 5, fills: false };
     const mirror = await aQuietShop(startMs - 2 * dayMs);
     for (const id of [5, 6]) readOrder(mirror, id, (10 - id) * dayMs);
-    expect(await chosenOf(mirror, plan, 5)).toEqual(["notes 1", "orders 5", "orders 6"]);
+    expect(choose(mirror, {}, { plan, left: 5 })).toEqual(["notes 1", "orders 5", "orders 6"]);
   });
 });
 

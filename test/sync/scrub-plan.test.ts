@@ -18,6 +18,7 @@ const facts = (total: number, more: Partial<ScrubFacts> = {}): ScrubFacts => ({
   limit: 120,
   windowMs: 60_000,
   covered: false,
+  recent: 0,
   ...more,
 });
 
@@ -33,19 +34,31 @@ describe("the plan of a day", () => {
     expect(plan).toMatchObject({ nights: 4, stalest: 3_125, recent: 475, fills: true });
   });
 
+  test("keeps up to half for recent activity, and the rest reads the others in equal nights", () => {
+    const small = { ...usual, timeMs: 100_000 };
+    expect(planScrub(small, facts(900))).toMatchObject({ nights: 5, stalest: 180, recent: 20 });
+    const some = planScrub(small, facts(900, { recent: 30 }));
+    expect(some).toMatchObject({ nights: 6, stalest: 145, recent: 55, fills: true });
+    const many = planScrub(small, facts(900, { recent: 800 }));
+    expect(many).toMatchObject({ nights: 8, stalest: 100, recent: 100, fills: true });
+    expect(planScrub(small, facts(150, { recent: 150 }))).toMatchObject({ nights: 1, stalest: 50 });
+    expect(planScrub(small, facts(90, { recent: 90 }))).toMatchObject({ nights: 1, stalest: 0 });
+  });
+
   test("needs five minutes a night behind webhooks without a gap", () => {
     const plan = planScrub(usual, facts(12_500, { covered: true }));
     expect(plan).toMatchObject({ nights: 21, stalest: 596, recent: 4 });
   });
 
   test("takes more where the cycle needs it, and recent activity adds the usual time at most", () => {
-    const plan = planScrub(usual, facts(500_000));
-    expect(plan).toMatchObject({ stalest: 16_667, recent: 3_600, nights: 30, fills: false });
+    expect(planScrub(usual, facts(500_000))).toMatchObject({ stalest: 16_667, recent: 0, nights: 30 });
+    const plan = planScrub(usual, facts(500_000, { recent: 20_000 }));
+    expect(plan).toMatchObject({ stalest: 16_547, recent: 3_600, nights: 30, fills: false });
   });
 
   test("never takes more than the longest time, and says how long the cycle then is", () => {
     const plan = planScrub(usual, facts(1_200_000));
-    expect(plan).toMatchObject({ stalest: 28_800, recent: 0, nights: 42 });
+    expect(plan).toMatchObject({ stalest: 28_572, recent: 0, nights: 42 });
     expect(planScrub({ ...usual, atMostMs: 60_000 }, facts(3_000))).toMatchObject({
       stalest: 120,
       recent: 0,
@@ -62,15 +75,16 @@ describe("the plan of a day", () => {
 test("the plan takes whole requests and whole days, and one of each at least", () => {
   const tiny = planScrub({ timeMs: 1, cycleMs: 1, atMostMs: 1 }, facts(2));
   expect(tiny).toEqual({ total: 2, nights: 2, stalest: 1, recent: 0, fills: false });
-  const one = planScrub({ timeMs: 1_499, cycleMs: 2 * dayMs - 1, atMostMs: 60_000 }, facts(4));
-  expect(one).toMatchObject({ nights: 1, stalest: 4, recent: 2, fills: false });
+  const settings = { timeMs: 1_499, cycleMs: 2 * dayMs - 1, atMostMs: 60_000 };
+  const one = planScrub(settings, facts(4, { recent: 1 }));
+  expect(one).toMatchObject({ nights: 1, stalest: 3, recent: 1, fills: false });
   const exact = planScrub({ timeMs: 1_000, cycleMs: 2 * dayMs, atMostMs: 60_000 }, facts(4));
   expect(exact).toEqual({ total: 4, nights: 2, stalest: 2, recent: 0, fills: true });
 });
 
 test("what is left of a day is its quota without what was used, and never less than nothing", () => {
   const plan = { total: 9, nights: 3, stalest: 3, recent: 2, fills: true };
-  const left = (used: number) => scrubLeft(plan, { startedMs: 0, used });
+  const left = (used: number) => scrubLeft(plan, { startedMs: 0, used, recent: 0 });
   expect([0, 1, 4, 5, 6].map(left)).toEqual([5, 4, 1, 0, 0]);
 });
 
@@ -82,17 +96,17 @@ test("what is read is read once, also where it is among the stalest and has acti
 
 describe("the day", () => {
   test("that begins now is open", () => {
-    const now = { startedMs: 7, used: 3 };
+    const now = { startedMs: 7, used: 3, recent: 2 };
     expect(scrubDayAt(now, 7)).toBe(now);
   });
 
-  const used: ScrubDay = { startedMs: 100 * hourMs, used: 500 };
+  const used: ScrubDay = { startedMs: 100 * hourMs, used: 500, recent: 2 };
 
   test("is shared by runs within 20 hours, and one that follows begins at nothing", () => {
     expect(scrubDayAt(used, 119 * hourMs)).toBe(used);
-    expect(scrubDayAt(used, 120 * hourMs)).toEqual({ startedMs: 120 * hourMs, used: 0 });
-    expect(scrubDayAt(used, 1_000 * hourMs)).toEqual({ startedMs: 1_000 * hourMs, used: 0 });
-    expect(scrubDayAt(null, 5)).toEqual({ startedMs: 5, used: 0 });
+    expect(scrubDayAt(used, 120 * hourMs)).toEqual({ startedMs: 120 * hourMs, used: 0, recent: 2 });
+    expect(scrubDayAt(used, 1_000 * hourMs)).toEqual({ startedMs: 1_000 * hourMs, used: 0, recent: 2 });
+    expect(scrubDayAt(null, 5)).toEqual({ startedMs: 5, used: 0, recent: 0 });
   });
 
   test("begins anew where the clock was set back before it", () => {
@@ -110,7 +124,7 @@ describe("what is read", () => {
   test("are the stalest by their quota, and recent ones in turn with them, each once", () => {
     const plan = { total: 9, nights: 3, stalest: 3, recent: 2, fills: true };
     expect(chooseScrub(plan, 5, { stalest: list(1, 2, 3, 4), recent: list(2, 9, 8, 7) }, String)).toEqual([
-      9, 1, 8, 2, 3,
+      2, 1, 9, 3, 4,
     ]);
   });
 
@@ -164,7 +178,8 @@ describe("over 60 nights", () => {
       fc.property(company, ({ total, recentEach, limit, cycleDays, atMostMinutes, covered }) => {
         const items = itemsOf(total, recentEach);
         const settings = { timeMs: null, cycleMs: cycleDays * dayMs, atMostMs: atMostMinutes * 60_000 };
-        const given = facts(total, { limit, covered });
+        const recent = items.filter((item) => item.recent).length;
+        const given = facts(total, { limit, covered, recent });
         const { nights } = planScrub(settings, given);
         for (let night = 1; night <= 60; night++) {
           const nowMs = night * dayMs;

@@ -16,7 +16,13 @@ import { estimateRun, type KnownRecords, type ResourceEstimate } from "../../syn
 import { listsRead } from "../../sync/plan/sweep-plan.ts";
 import { wholeListsNow } from "../../sync/plan/whole-lists.ts";
 import { minutesText, planRun, scrubText, type RunPlan } from "../../sync/plan/run-plan.ts";
-import { readScrubChoice, readScrubPlan, scrubSources } from "../../sync/plan/scrub-facts.ts";
+import {
+  readRecent,
+  readScrubChoice,
+  readScrubPlan,
+  scrubSources,
+  type ScrubQuestion,
+} from "../../sync/plan/scrub-facts.ts";
 import { unfinishedRun } from "../../sync/run/begin-run.ts";
 import { printResult } from "../console/output.ts";
 import { readMirror, type CompanyScope } from "../mirror/company-scope.ts";
@@ -116,7 +122,7 @@ function scrubOf(
 ) {
   if (db === null || full || !scrub) return { requests: 0, total: 0, nights: 0 };
   const nowMs = context.clock.nowMs();
-  const today = readScrubPlan(db, {
+  const question: ScrubQuestion = {
     settings: config.scrub,
     windowMs: config.rateLimit.windowMs,
     limit: limit ?? manifest.limits.requests,
@@ -125,8 +131,10 @@ function scrubOf(
     parentsPerRun: parentsPerRun(manifest, config),
     isCovered: (sinceMs) => webhooksCover(db, sinceMs, nowMs),
     nowMs,
-  });
-  return { requests: readScrubChoice(db, today, nowMs).length, ...today.plan };
+  };
+  const recent = readRecent(db, question);
+  const today = readScrubPlan(db, question, recent.length);
+  return { requests: readScrubChoice(db, today, recent, nowMs).length, ...today.plan };
 }
 
 function sumOf(

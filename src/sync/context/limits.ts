@@ -46,6 +46,9 @@ export const scrubAgeMs = 20 * 3_600_000;
 /** Within this time a change, an event or a document of a record counts as recent activity. */
 export const recentActivityMs = 90 * 86_400_000;
 
+/** So many of the parents, and of the records, with recent activity are looked at in one scrub. */
+export const mostRecent = 20_000;
+
 /** No smaller pages are tried when the service refuses the size of a page without naming one it accepts. */
 export const smallestPage = 10;
 

@@ -4,7 +4,7 @@ import { Meta, readRestored } from "../../state/meta.ts";
 import { ScrubCandidates, type ScrubCandidate, type ScrubSource } from "../../state/scrub-candidates.ts";
 import type { Db } from "../../store/database.ts";
 import { knownPlan, type TablePlan } from "../../store/tables/table-plan.ts";
-import { recentActivityMs, scrubAgeMs } from "../context/limits.ts";
+import { mostRecent, recentActivityMs, scrubAgeMs } from "../context/limits.ts";
 import {
   chooseScrub,
   planScrub,
@@ -43,35 +43,55 @@ export interface ScrubToday {
 
 const dayKey = "scrub_day";
 
-/** Makes the plan from what the mirror holds. Writes nothing. */
-export function readScrubPlan(db: Db, question: ScrubQuestion): ScrubToday {
+/** Those with recent activity, parents before records, each the stalest first, whenever they were read. Writes nothing. */
+export function readRecent(db: Db, question: ScrubQuestion): ScrubCandidate[] {
+  const { nowMs } = question;
+  const sources = scrubSources(question);
+  const times = { untilMs: nowMs, nowMs, sinceMs: nowMs - recentActivityMs };
+  const candidates = new ScrubCandidates(db);
+  return [true, false].flatMap((isList) =>
+    candidates.recent(
+      sources.filter(({ listOf }) => (listOf !== null) === isList),
+      times,
+      mostRecent,
+    ),
+  );
+}
+
+/**
+ * Makes the plan from what the mirror holds. Writes nothing.
+ *
+ * @param recent how many have recent activity; null: as many as the last scrub found, since to count them takes long
+ */
+export function readScrubPlan(db: Db, question: ScrubQuestion, recent: number | null): ScrubToday {
   const { settings, limit, windowMs, isCovered, nowMs } = question;
   const candidates = new ScrubCandidates(db);
   const sources = scrubSources(question);
   const found = sources.map((source) => candidates.readBefore(source));
   const total = found.reduce((sum, { count }) => sum + count, 0);
   const oldestMs = Math.min(nowMs, ...found.flatMap(({ oldestMs: oldest }) => oldest ?? []));
-  const plan = planScrub(settings, { total, limit, windowMs, covered: isCovered(oldestMs) });
-  const day = scrubDayAt(new Meta(db).get(dayKey) as ScrubDay | null, nowMs);
+  const noted = scrubDayAt(new Meta(db).get(dayKey) as ScrubDay | null, nowMs);
+  const day = { ...noted, recent: Math.min(total, recent ?? noted.recent) };
+  const facts = { total, limit, windowMs, covered: isCovered(oldestMs), recent: day.recent };
+  const plan = planScrub(settings, facts);
   return { plan, day, left: scrubLeft(plan, day), sources };
 }
 
 /** What a run at this moment reads again, in this order. Writes nothing. */
-export function readScrubChoice(db: Db, today: ScrubToday, nowMs: number): ScrubCandidate[] {
-  const { plan, left, sources } = today;
+export function readScrubChoice(
+  db: Db,
+  { plan, left, sources }: ScrubToday,
+  recent: readonly ScrubCandidate[],
+  nowMs: number,
+): ScrubCandidate[] {
   if (left === 0) return [];
-  const candidates = new ScrubCandidates(db);
   // What webhooks said between a backup and its restore is not known: all that was read before may have changed.
   const restoredMs = Date.parse(readRestored(db)?.at ?? isoTime(0));
   const untilMs = Math.max(nowMs - scrubAgeMs, Math.min(restoredMs, nowMs));
-  const times = { untilMs, nowMs, sinceMs: nowMs - recentActivityMs };
   // Those with recent activity may be among the stalest, too.
-  const most = left + plan.stalest;
-  const lists = sources.filter(({ listOf }) => listOf !== null);
-  const details = sources.filter(({ listOf }) => listOf === null);
-  const recent = [lists, details].flatMap((some) => candidates.recent(some, times, most));
-  const stalest = candidates.stalest(sources, { untilMs, nowMs }, left + plan.recent);
-  return chooseScrub(plan, left, { stalest, recent }, nameOf);
+  const stalest = new ScrubCandidates(db).stalest(sources, { untilMs, nowMs }, left + plan.recent);
+  const due = recent.filter(({ readAtMs }) => readAtMs <= untilMs);
+  return chooseScrub(plan, left, { stalest, recent: due }, nameOf);
 }
 
 /** Counts what is queued on this day; call it in the transaction that queues it. */

@@ -20,6 +20,8 @@ export interface ScrubFacts {
   readonly windowMs: number;
   /** Webhooks arrived without a gap since the stalest of them was read. */
   readonly covered: boolean;
+  /** How many of them have recent activity. */
+  readonly recent: number;
 }
 
 /** The plan of a day, in requests. */
@@ -29,7 +31,7 @@ export interface ScrubPlan {
   readonly nights: number;
   /** For those read longest ago. */
   readonly stalest: number;
-  /** In addition, for those with recent activity. */
+  /** For those with recent activity. */
   readonly recent: number;
   /** Does what the recent ones leave unused go to the stalest? */
   readonly fills: boolean;
@@ -40,24 +42,25 @@ const usualTimeMs = 30 * 60_000;
 const coveredTimeMs = 5 * 60_000;
 
 /**
- * The requests of a day. Where the usual time suffices for the cycle, all of it is used: in as few nights as
- * possible, and in equal parts. Else the cycle says how many must be read, and the usual time is the most that
- * recent activity may add.
+ * The requests of a day. Up to half of them are for those with recent activity, which may be read every night; the rest
+ * is for the stalest, in as few nights as possible and in equal parts. Where the usual time suffices for the cycle, all
+ * of it is used. Else the cycle says how many of the stalest must be read, and recent activity adds the usual time at most.
  */
 export function planScrub({ timeMs, cycleMs, atMostMs }: ScrubSettings, facts: ScrubFacts): ScrubPlan {
-  const { total, limit, windowMs, covered } = facts;
+  const { total, limit, windowMs, covered, recent } = facts;
   const requestsIn = (ms: number) => Math.max(1, Math.floor((ms * limit) / windowMs));
   const most = requestsIn(atMostMs);
   const usual = Math.min(most, requestsIn(timeMs ?? (covered ? coveredTimeMs : usualTimeMs)));
   const cycle = Math.max(1, Math.floor(cycleMs / dayMs));
-  const nights = Math.ceil(total / usual);
-  if (nights <= cycle) {
-    const stalest = nights === 0 ? 0 : Math.ceil(total / nights);
-    return { total, nights, stalest, recent: usual - stalest, fills: true };
-  }
-  const stalest = Math.min(most, Math.ceil(total / cycle));
-  const recent = Math.min(usual, most - stalest);
-  return { total, nights: Math.ceil(total / stalest), stalest, recent, fills: false };
+  const half = Math.max(Math.floor(usual / 2), Math.min(usual, Math.floor(total / cycle)));
+  const active = Math.min(recent, half, Math.floor(most / 2));
+  const rest = total - active;
+  const needed = Math.ceil(rest / cycle);
+  const fills = active + needed <= usual;
+  const nights = Math.ceil(rest / Math.max(1, fills ? usual - active : Math.min(needed, most - active)));
+  const stalest = Math.ceil(rest / Math.max(1, nights));
+  const added = fills ? usual - stalest : active;
+  return { total, nights: total === 0 ? 0 : Math.max(1, nights), stalest, recent: added, fills };
 }
 
 /** A day of the scrub: it opens with its first scrub, and runs within it share one allowance. */
@@ -66,12 +69,14 @@ export interface ScrubDay {
   readonly startedMs: number;
   /** Requests. */
   readonly used: number;
+  /** How many had recent activity when the last scrub was planned. */
+  readonly recent: number;
 }
 
 /** The day at this moment; days without a run do not add up. */
 export function scrubDayAt(last: ScrubDay | null, nowMs: number): ScrubDay {
   const isOpen = last !== null && nowMs >= last.startedMs && nowMs - last.startedMs < scrubAgeMs;
-  return isOpen ? last : { startedMs: nowMs, used: 0 };
+  return isOpen ? last : { startedMs: nowMs, used: 0, recent: last?.recent ?? 0 };
 }
 
 /** Requests that are left of the day. */
@@ -88,7 +93,7 @@ export interface ScrubCandidates<T> {
 
 /**
  * What is read in this run, in this order: in turn one with recent activity and one of the stalest, so that a run
- * that is cut off serves both.
+ * that is cut off serves both. Of what is left of a day, half may go to recent activity.
  *
  * @param left requests that are left of the day
  * @param keyOf names a candidate
@@ -99,13 +104,14 @@ export function chooseScrub<T>(
   { stalest, recent }: ScrubCandidates<T>,
   keyOf: (candidate: T) => string,
 ): T[] {
-  const oldest = stalest.slice(0, Math.min(plan.stalest, left));
-  const taken = new Set(oldest.map(keyOf));
-  const others = recent.filter((one) => !taken.has(keyOf(one))).slice(0, left - oldest.length);
-  for (const one of others) taken.add(keyOf(one));
-  const rest = plan.fills ? stalest.slice(oldest.length).filter((one) => !taken.has(keyOf(one))) : [];
-  const chosen = Array.from({ length: Math.max(oldest.length, others.length) }, (_, i) => [
-    ...others.slice(i, i + 1),
+  const most = Math.min(plan.recent, Math.max(left - plan.stalest, Math.floor(left / 2)));
+  const active = recent.slice(0, most);
+  const taken = new Set(active.map(keyOf));
+  const others = stalest.filter((one) => !taken.has(keyOf(one)));
+  const oldest = others.slice(0, plan.stalest);
+  const rest = plan.fills ? others.slice(plan.stalest) : [];
+  const chosen = Array.from({ length: Math.max(oldest.length, active.length) }, (_, i) => [
+    ...active.slice(i, i + 1),
     ...oldest.slice(i, i + 1),
   ]);
   return [...chosen.flat(), ...rest].slice(0, left);

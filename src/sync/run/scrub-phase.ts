@@ -4,6 +4,7 @@ import type { ScrubReport } from "../context/run-report.ts";
 import type { Tally } from "../context/tally.ts";
 import { queueScrub, withdrawScrub } from "../plan/read-reasons.ts";
 import {
+  readRecent,
   readScrubChoice,
   readScrubPlan,
   useScrubDay,
@@ -37,8 +38,9 @@ export class ScrubPhase {
     this.run = run;
     this.changedBefore = changedIn(run.tally);
     const { plan, queued } = mirror.apply(() => {
-      const today = readScrubPlan(mirror.db, question);
-      const chosen = readScrubChoice(mirror.db, today, nowMs);
+      const recent = readRecent(mirror.db, question);
+      const today = readScrubPlan(mirror.db, question, recent.length);
+      const chosen = readScrubChoice(mirror.db, today, recent, nowMs);
       const added = chosen.filter((one) => queueScrub(run, one)).length;
       if (added > 0) useScrubDay(mirror.meta, today.day, added);
       return { plan: today.plan, queued: added };
