@@ -73,4 +73,11 @@ export const fakturoid: Manifest = Object.freeze<Manifest>({
     ],
   },
   operations: [],
+  lastKnown: {
+    number: ["number"],
+    name: ["name", "client_name", "supplier_name"],
+    total: ["total"],
+    currency: ["currency"],
+    date: ["issued_on"],
+  },
 });

@@ -76,6 +76,13 @@ export const manifest: Manifest = Object.freeze({
     ],
   },
   operations: Object.values(operationGroups).flatMap((group) => Object.values<Operation>(group)),
+  lastKnown: {
+    number: ["number", "metadata_document_number_snapshot"],
+    name: ["name", "client_name", "supplier_name"],
+    total: ["total", "amount", "metadata_document_price_snapshot"],
+    currency: ["currency_id.symbol", "metadata_document_currency_snapshot_id.symbol"],
+    date: ["issue_date", "payment_date"],
+  },
   views,
   translations: { sk: slovak },
   monthPackage: accountantMonth,

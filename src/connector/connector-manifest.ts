@@ -59,6 +59,14 @@ export interface InvalidationRule {
     | { readonly kind: "counting"; readonly column: string; readonly is: string };
 }
 
+/**
+ * What of a deleted record stands in `deleted_records`: for each of its columns the first of these that the record's table
+ * has. `a.b` is column `b` of the record whose id column `a` holds.
+ */
+export type LastKnown = Readonly<
+  Record<"number" | "name" | "total" | "currency" | "date", readonly string[]>
+>;
+
 /** What a connector declares of its remote system. Data, no behaviour. */
 export interface Manifest {
   readonly name: string;
@@ -88,6 +96,8 @@ export interface Manifest {
     readonly proofs: readonly { readonly field: string; readonly resources: readonly string[] }[];
   };
   readonly operations: readonly Operation[];
+  /** @default only the ids of deleted records are shown */
+  readonly lastKnown?: LastKnown;
   /** Views of the report. */
   readonly views?: readonly ReportView[];
   /** Queries that Datasette offers beside the views. */

@@ -1,12 +1,13 @@
 import { quoted } from "../store/sql-text.ts";
-import { documentFiles, type SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
+import { deletedRecords, documentFiles, type SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import type { Db } from "../store/database.ts";
 import { pause, type ReportDraft } from "./publish-draft.ts";
 
 /**
  * Brings a copy of the last report, attached as `report`, up to the snapshot of this connection: every record
- * in the change log after `since` is removed and inserted as it is now. A table whose keys stopped or started to
- * hold is made anew afterwards (`redeclareTables`).
+ * in the change log after `since` is removed and inserted as it is now. Stored files and tombstones are copied whole,
+ * because they show what other records say. A table whose keys stopped or started to hold is made anew afterwards
+ * (`redeclareTables`).
  */
 export async function updateReport(draft: ReportDraft, since: number): Promise<void> {
   const { db, layout, onStep } = draft;
@@ -17,10 +18,11 @@ export async function updateReport(draft: ReportDraft, since: number): Promise<v
     await pause(draft);
     for (const part of [table, ...layout.tables.filter(({ parent }) => parent === table.name)])
       rows += replaceRows(db, part, table.name);
-    replaceTombstones(db, table.name);
   }
-  db.exec(`DELETE FROM report.${documentFiles.name}`);
-  db.exec(`INSERT INTO report.${documentFiles.name} SELECT * FROM temp.${documentFiles.name}`);
+  for (const { name } of [documentFiles, deletedRecords]) {
+    db.exec(`DELETE FROM report.${name}`);
+    db.exec(`INSERT INTO report.${name} SELECT * FROM temp.${name}`);
+  }
 }
 
 function noteChanged(db: Db, since: number): void {
@@ -40,11 +42,4 @@ function replaceRows(db: Db, part: SnapshotTable, resource: string): number {
   db.prepare(`DELETE FROM report.${name} WHERE ${key} IN ${changedIds}`).run(resource);
   const select = `SELECT ${columns} FROM temp.${name} WHERE ${key} IN ${changedIds}`;
   return db.prepare(`INSERT INTO report.${name} (${columns}) ${select}`).run(resource).changes;
-}
-
-function replaceTombstones(db: Db, resource: string): void {
-  const which = `resource = ? AND record_id IN ${changedIds}`;
-  const insert = `INSERT INTO report.deleted_records SELECT * FROM temp.deleted_records WHERE ${which}`;
-  db.prepare(`DELETE FROM report.deleted_records WHERE ${which}`).run(resource, resource);
-  db.prepare(insert).run(resource, resource);
 }

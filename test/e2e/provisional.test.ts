@@ -177,9 +177,9 @@ describe("a first run that was stopped after its lists", () => {
     expect(look(company.file, (db) => differences(db, truthOf(company.sandbox)))).toEqual([]);
     expectReplayable(company);
     const { file } = await publish(company.file);
-    expect(rowsOf(reading(file), "SELECT resource, record_id FROM deleted_records")).toContainEqual({
+    expect(rowsOf(reading(file), "SELECT resource, id FROM deleted_records")).toContainEqual({
       resource: "orders",
-      record_id: first,
+      id: first,
     });
   });
 });

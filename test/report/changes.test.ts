@@ -97,8 +97,8 @@ describe("a report updated from the last one", () => {
     put(mirror, "people", { id: 1, name: "a" });
     remove(mirror, "people", 1);
     await publish(mirror, { manifest, report });
-    const deleted = () => reading(report).prepare("SELECT resource, record_id FROM deleted_records").all();
-    expect(deleted()).toEqual([{ resource: "people", record_id: 1 }]);
+    const deleted = () => reading(report).prepare("SELECT resource, id FROM deleted_records").all();
+    expect(deleted()).toEqual([{ resource: "people", id: 1 }]);
     put(mirror, "people", { id: 1, name: "a" });
     await publish(mirror, { manifest, report, way: "changes" });
     expect(deleted()).toEqual([]);

@@ -5,7 +5,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { reading, rowsOf } from "../support/export/published.ts";
-import { put } from "../support/mirror/store.ts";
+import { put, remove } from "../support/mirror/store.ts";
 
 let folder: string;
 
@@ -48,6 +48,16 @@ const combined = () => path.join(folder, "combined.report.db");
 const rows = (sql: string) => rowsOf(reading(combined()), sql);
 
 describe("the combined report", () => {
+  test("has the deleted records of each company as they were known last", async () => {
+    const mirror = await openMirror(path.join(folder, "beta.db"), manifest);
+    remove(mirror, "invoices", 9);
+    mirror.close();
+    await publish("--company", "acme,beta");
+    const deleted = "SELECT company, resource, id, number, total, date, cause FROM deleted_records";
+    const known = { number: "1", total: 20, date: "2026-10-01", cause: "confirm" };
+    expect(rows(deleted)).toEqual([{ company: "beta", resource: "invoices", id: 9, ...known }]);
+  });
+
   test("has every table and view of the companies with the company of each row; ids meet only within one", async () => {
     expect(await publish("--company", "acme,beta")).toMatchObject({
       code: 0,

@@ -55,8 +55,8 @@ describe("a snapshot", () => {
     const snapshot = snap(mirror.db.name);
     expect(all(snapshot, "orders").map(({ id }) => id)).toEqual([2]);
     expect(all(snapshot, "order_lines")).toMatchObject([{ order_id: 2, position: 0, title: "a" }]);
-    expect(all(snapshot, "deleted_records")).toEqual([
-      { resource: "orders", record_id: 1, deleted_at: "2026-03-01T00:00:00.000Z" },
+    expect(all(snapshot, "deleted_records")).toMatchObject([
+      { resource: "orders", id: 1, number: null, deleted_at: "2026-03-01T00:00:00.000Z", cause: "confirm" },
     ]);
     for (const { name, columns, kind } of snapshot.tables) {
       const shown = snapshot.db.prepare(`SELECT * FROM "${name}"`).columns();

@@ -247,5 +247,7 @@ export const headings = wordTable(`
   first_invoice_date Prvá faktúra
   resource Tabuľka
   record Záznam
+  date Dátum
   deleted_at Zmazané
+  cause Dôkaz
 `);

@@ -171,10 +171,21 @@ export const deletedRecords: SnapshotTable = {
   doc: "What the service once had and has no longer; such records stand in no other table.",
   columns: [
     own("resource", "TEXT", "The record's table."),
-    own("record_id", "INTEGER", "The record's id."),
+    { ...own("id", "INTEGER", "The record's id."), format: "id" },
+    own("number", "TEXT", "As last known, like the next four; null where its table has none.", true),
+    own("name", "TEXT", "Its name, or that of its client or supplier.", true),
+    own("total", "DECIMAL(18,6)", "In its currency: a document's `total`, a payment's amount.", true),
+    own("currency", "TEXT", "ISO 4217 code.", true),
+    own("date", "DATE", "Of issue or payment.", true),
     own("deleted_at", "TIMESTAMP", "When it was found to be gone."),
+    own(
+      "cause",
+      "TEXT",
+      "Why the answer that proved it was read, as in `_changes`: `confirm`: to prove a deletion; null once `retention.changes` has removed that change.",
+      true,
+    ),
   ],
-  primaryKey: ["resource", "record_id"],
+  primaryKey: ["resource", "id"],
 };
 
 /** The facts about the whole snapshot. */

@@ -1,10 +1,10 @@
-import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { LastKnown, Manifest } from "../../connector/connector-manifest.ts";
 import type { Db } from "../database.ts";
 import { assertReadable } from "../migrations/migrate.ts";
 import { quoted } from "../sql-text.ts";
-import { columnNames } from "../tables/table-layout.ts";
+import { columnNames, fenceTable } from "../tables/table-layout.ts";
 import { redactedColumns, redactTables, type RedactRule } from "./redaction.ts";
-import { snapshotTables, type SnapshotTable } from "./snapshot-tables.ts";
+import { snapshotTables, type SnapshotColumn, type SnapshotTable } from "./snapshot-tables.ts";
 
 /**
  * Creates temporary views of the mirror attached as `schema`: live rows under the tables' plain names, without
@@ -21,7 +21,11 @@ export function createSnapshotViews(
   const tables = redactTables(snapshotTables(db, schema, manifest), redact);
   for (const table of tables) {
     if (table.kind === "about") continue;
-    db.exec(`CREATE TEMP VIEW ${quoted(table.name)} AS ${selectOf(db, schema, table, tables)}`);
+    const sql =
+      table.kind === "deleted"
+        ? tombstones(db, schema, table, tables, manifest.lastKnown)
+        : selectOf(db, schema, table, tables);
+    db.exec(`CREATE TEMP VIEW ${quoted(table.name)} AS ${sql}`);
   }
   return tables;
 }
@@ -29,24 +33,22 @@ export function createSnapshotViews(
 function selectOf(db: Db, schema: string, table: SnapshotTable, all: readonly SnapshotTable[]): string {
   if (table.view) return table.view.sql;
   if (table.kind === "files") return storedFiles(liveRows(db, schema, table), table, all);
-  if (table.kind !== "deleted") return liveRows(db, schema, table);
-  const arms = all.filter(({ kind }) => kind === "table").map(({ name }) => tombstones(db, schema, name));
-  return arms.join(" UNION ALL ");
+  return liveRows(db, schema, table);
 }
 
-/** Columns that this mirror does not have yet, because the connector is newer, are null, as dropped ones are. */
 function liveRows(db: Db, schema: string, { name, kind, columns }: SnapshotTable): string {
   const present = columnNames(db, name, schema);
-  const shown = columns.map((column) => {
-    if (!present.has(column.name.toLowerCase()) || column.redacted === "drop")
-      return `NULL AS ${quoted(column.name)}`;
-    if (column.redacted === "hash") return `redacted_hash(${quoted(column.name)}) AS ${quoted(column.name)}`;
-    const text = column.scalar === "any" && column.type === "TEXT";
-    return text ? `CAST(${quoted(column.name)} AS TEXT) AS ${quoted(column.name)}` : quoted(column.name);
-  });
+  const shown = columns.map((column) => `${cellSql(column, present)} AS ${quoted(column.name)}`);
   if (present.size === 0) return `SELECT ${shown.join(", ")} WHERE 0`;
   const live = kind === "table" ? " WHERE _deleted_at IS NULL" : "";
   return `SELECT ${shown.join(", ")} FROM ${quoted(schema)}.${quoted(name)}${live}`;
+}
+
+/** A column that this mirror does not have yet, because the connector is newer, is null, as a dropped one is. */
+function cellSql({ name, redacted, scalar, type }: SnapshotColumn, present: ReadonlySet<string>): string {
+  if (!present.has(name.toLowerCase()) || redacted === "drop") return "NULL";
+  if (redacted === "hash") return `redacted_hash(${quoted(name)})`;
+  return scalar === "any" && type === "TEXT" ? `CAST(${quoted(name)} AS TEXT)` : quoted(name);
 }
 
 /** The name of a file says what its record does: where anything of that is redacted, its content's place stands for it. */
@@ -61,9 +63,52 @@ function storedFiles(sql: string, { columns }: SnapshotTable, all: readonly Snap
   return `SELECT DISTINCT ${shown.join(", ")} FROM (${sql})`;
 }
 
-function tombstones(db: Db, schema: string, name: string): string {
-  const head = `SELECT '${name}' AS resource`;
-  if (columnNames(db, name, schema).size === 0)
-    return `${head}, NULL AS record_id, NULL AS deleted_at WHERE 0`;
-  return `${head}, id AS record_id, _deleted_at AS deleted_at FROM ${quoted(schema)}.${quoted(name)} WHERE _deleted_at IS NOT NULL`;
+/** All tombstones, each with what the connector wants to be known of its record, redacted as in the record's table. */
+function tombstones(
+  db: Db,
+  schema: string,
+  deleted: SnapshotTable,
+  all: readonly SnapshotTable[],
+  lastKnown: Partial<LastKnown> = {},
+): string {
+  const from = (name: string) => `${quoted(schema)}.${quoted(name)}`;
+  const cellOf = (of: SnapshotTable, column: SnapshotColumn) =>
+    cellSql(column, columnNames(db, of.name, schema));
+  /** What the first of the columns that the table has leads to; null where that has another type, as a hash has. */
+  const known = (table: SnapshotTable, { name, type }: SnapshotColumn): string => {
+    const paths = (lastKnown[name as keyof LastKnown] ?? []).map((path) => path.split("."));
+    const [own, further] = paths.find((path) => columnNamed(table, path[0])) ?? [];
+    const reference = columnNamed(table, own);
+    const owner = further === undefined ? table : all.find((one) => one.name === reference?.references);
+    const column = columnNamed(owner, further ?? own);
+    if (!reference || !owner || !column || cellOf(table, reference) === "NULL") return "NULL";
+    const cell = cellOf(owner, column);
+    if (cell === "NULL" || (type !== "TEXT" && column.type !== type)) return "NULL";
+    const sql =
+      further === undefined
+        ? cell
+        : `(SELECT ${cell} FROM ${from(owner.name)} o WHERE o.id = d.${quoted(reference.name)})`;
+    return type === "TEXT" ? `CAST(${sql} AS TEXT)` : sql;
+  };
+  const isThere = ({ kind, name }: SnapshotTable) =>
+    kind === "table" && columnNames(db, name, schema).size > 0;
+  const arms = all.filter(isThere).map((table) => {
+    const cells: Readonly<Record<string, string>> = {
+      resource: `'${table.name}'`,
+      id: "d.id",
+      deleted_at: "d._deleted_at",
+      cause: `(SELECT r.cause FROM ${from(fenceTable(table.name))} f
+        JOIN ${from("_change_log")} l ON l.seq = f.last_change AND l.op = 'delete'
+        JOIN ${from("_reads")} r ON r.id = l.read WHERE f.id = d.id)`,
+    };
+    const shown = deleted.columns.map(
+      (column) => `${cells[column.name] ?? known(table, column)} AS ${quoted(column.name)}`,
+    );
+    return `SELECT ${shown.join(", ")} FROM ${from(table.name)} d WHERE d._deleted_at IS NOT NULL`;
+  });
+  return [liveRows(db, schema, deleted), ...arms].join(" UNION ALL ");
+}
+
+function columnNamed(table: SnapshotTable | undefined, name: string | undefined): SnapshotColumn | undefined {
+  return table?.columns.find((column) => column.name === name);
 }

@@ -1,0 +1,167 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { fakturoid } from "../../connectors/fakturoid/fakturoid.ts";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import type { Manifest } from "../../src/connector/connector-manifest.ts";
+import { openMirror, type Mirror } from "../../src/state/mirror.ts";
+import type { RedactRule } from "../../src/store/snapshot/redaction.ts";
+import { knownPlan } from "../../src/store/tables/table-plan.ts";
+import { rememberIdentity } from "../../src/sync/identity/pinned-identity.ts";
+import { duckRows, exportOf } from "../support/export/export.ts";
+import { publish, reading, rowsOf } from "../support/export/published.ts";
+import type { Row } from "../support/export/recount.ts";
+import { tempFolder } from "../support/mirror/mirror.ts";
+import { put, remove } from "../support/mirror/store.ts";
+
+const invoice = {
+  id: 1,
+  number: "FA1",
+  client: { name: "Ann" },
+  issueDate: "2026-10-01",
+  currencyId: 2,
+  total: 10.5,
+  totalWithVat: 12.6,
+  items: [],
+};
+const payment = {
+  id: 3,
+  documentType: "invoice",
+  documentId: 9,
+  currency: { id: 2 },
+  amount: 5,
+  paymentDate: "2026-10-02",
+};
+
+async function mirrorOf(own: Manifest = manifest): Promise<Mirror> {
+  const mirror = await openMirror(path.join(tempFolder(), "acme.db"), own);
+  onTestFinished(() => mirror.close());
+  rememberIdentity(mirror, { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null });
+  return mirror;
+}
+
+/** An invoice, a payment and a client that are deleted. */
+async function deletedOnes(): Promise<Mirror> {
+  const mirror = await mirrorOf();
+  put(mirror, "currencies", { id: 2, symbol: "CZK", name: "Koruna" });
+  put(mirror, "invoices", invoice, { source: "detail" });
+  put(mirror, "document_payments", payment);
+  put(mirror, "clients", { id: 4, name: "Ann", type: "person" });
+  for (const [table, id] of [
+    ["invoices", 1],
+    ["document_payments", 3],
+    ["clients", 4],
+  ] as const)
+    remove(mirror, table, id);
+  return mirror;
+}
+
+const rule = (columns: string, mode: RedactRule["mode"]): RedactRule => ({ columns, mode });
+const deletedAt = "2026-03-01T00:00:00.000Z";
+const proof = { deleted_at: deletedAt, cause: "confirm" };
+const money = { currency: "CZK", ...proof };
+const unknown = { number: null, name: null, total: null, currency: null, date: null };
+const known = {
+  client: { ...unknown, resource: "clients", id: 4, name: "Ann", ...proof },
+  payment: { ...unknown, resource: "document_payments", id: 3, total: 5, date: "2026-10-02", ...money },
+  invoice: {
+    resource: "invoices",
+    id: 1,
+    number: "FA1",
+    name: "Ann",
+    total: 10.5,
+    date: "2026-10-01",
+    ...money,
+  },
+};
+const all = "SELECT * FROM deleted_records ORDER BY resource";
+
+async function published(mirror: Mirror, redact: readonly RedactRule[] = []): Promise<Row[]> {
+  const { file } = await publish(mirror, { redact, force: true, manifest: mirror.manifest });
+  return rowsOf(reading(file), all);
+}
+
+describe("deleted records", () => {
+  test("show what was known last, when they were found to be gone and what proved it, in the report and in exports", async () => {
+    const mirror = await deletedOnes();
+    expect(await published(mirror)).toEqual([known.client, known.payment, known.invoice]);
+    const { out } = await exportOf(mirror, { format: "parquet", tables: ["deleted_records"] });
+    const rows = await duckRows(
+      `SELECT id, number, total, date, cause FROM '${out}/acme/deleted_records.parquet' ORDER BY id`,
+    );
+    expect(rows).toEqual([
+      ["1", "FA1", "10.500000", "2026-10-01", "confirm"],
+      ["3", null, "5.000000", "2026-10-02", "confirm"],
+      ["4", null, null, null, "confirm"],
+    ]);
+  });
+
+  test("show nothing that is redacted in their tables, nor through a redacted reference", async () => {
+    const mirror = await deletedOnes();
+    const hashed = await published(mirror, [
+      rule("*.client_name", "hash"),
+      rule("clients.name", "hash"),
+      rule("invoices.total", "hash"),
+      rule("document_payments.payment_date", "hash"),
+      rule("*.currency_id", "hash"),
+    ]);
+    const hash = expect.stringMatching(/^[0-9a-f]{32}$/);
+    expect(hashed).toEqual([
+      { ...known.client, name: hash },
+      { ...known.payment, date: null, currency: null },
+      { ...known.invoice, name: hash, total: null, currency: null },
+    ]);
+    expect(hashed[0]?.["name"]).toBe(hashed[2]?.["name"]);
+    const dropped = ["*.client_name", "clients.name", "invoices.number", "currencies.symbol"].map((one) =>
+      rule(one, "drop"),
+    );
+    expect(await published(mirror, dropped)).toEqual([
+      { ...known.client, name: null },
+      { ...known.payment, currency: null },
+      { ...known.invoice, name: null, number: null, currency: null },
+    ]);
+    const report = readFileSync(mirror.db.name.replace(/\.db$/, ".report.db"));
+    for (const secret of ["FA1", "Ann", "CZK"])
+      expect([secret, report.includes(secret)]).toEqual([secret, false]);
+  });
+
+  test("are the same in a report made anew and in an updated one, also where another record or the kept log changes", async () => {
+    const mirror = await deletedOnes();
+    const first = await published(mirror);
+    put(mirror, "currencies", { id: 2, symbol: "CZ2", name: "Koruna" });
+    mirror.db.exec("DELETE FROM _change_log WHERE op = 'delete' AND resource = 'invoices'");
+    const updated = await publish(mirror, { way: "changes" });
+    expect(updated.way).toBe("changes");
+    const rows = rowsOf(reading(updated.file), all);
+    expect(rows).toEqual([
+      first[0],
+      { ...known.payment, currency: "CZ2" },
+      { ...known.invoice, currency: "CZ2", cause: null },
+    ]);
+    expect(await published(mirror)).toEqual(rows);
+  });
+
+  test("of another service show what its connector says", async () => {
+    const mirror = await mirrorOf(fakturoid);
+    const record = {
+      number: "2026-1",
+      client_name: "Ann",
+      total: "10.5",
+      currency: "CZK",
+      issued_on: "2026-10-01",
+    };
+    put(mirror, "invoices", { id: 1, ...record });
+    remove(mirror, "invoices", 1);
+    expect(await published(mirror)).toEqual([{ ...known.invoice, number: "2026-1" }]);
+  });
+
+  test.each([manifest, fakturoid])(
+    "are described by columns that the tables of $name have",
+    ({ resources, lastKnown = {} }) => {
+      const columns = new Set(resources.flatMap((one) => knownPlan(one).columns.map(({ name }) => name)));
+      const paths = Object.values(lastKnown).flatMap((some) => some.flatMap((one) => one.split(".")));
+      expect(paths.filter((name) => !columns.has(name))).toEqual([]);
+      expect(paths.length).toBeGreaterThan(6);
+    },
+  );
+});
