@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import path from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { isoTime } from "../base/clock.ts";
 import type { CompletenessByName, Snapshot } from "../state/mirror-snapshot.ts";
 import { Changes } from "../store/apply/change-reader.ts";
@@ -16,7 +15,7 @@ import {
 } from "./files/export-manifest.ts";
 import { belowOut, manifestPath } from "./files/file-layout.ts";
 import { Staging } from "./files/staging.ts";
-import type { ExportParts, ExportRequest } from "./plan/export-request.ts";
+import { formOf, type ExportParts, type ExportRequest } from "./plan/export-request.ts";
 import type { Period } from "./plan/period.ts";
 import { periodLimit } from "./plan/period-limit.ts";
 import { labelsOf } from "./plan/labels.ts";
@@ -61,11 +60,12 @@ export async function exportTables(parts: ExportParts, request: ExportRequest): 
     if (request.since !== null) new Changes(db).assertHeldAfter(request.since);
     const labels = labelsOf(parts.manifest, request.language);
     const limits = limitsOf(parts, pool.snapshot.tables, tables, request.period);
-    const current = request.ifChanged ? await findCurrent(request, pool.snapshot, tables, limits) : null;
-    if (current) return { ...current, completeness };
+    const form = formOf(request, pool.snapshot.tables);
     const staging = await Staging.open(request.out, request.company);
     try {
-      const context = { parts, request, pool, staging, limits, labels };
+      const current = request.ifChanged ? await findCurrent(request, pool.snapshot, tables, form) : null;
+      if (current) return { ...current, completeness };
+      const context = { parts, request, pool, staging, limits, labels, form };
       return { ...(await commit(context, await writeTables(context, tables))), completeness };
     } finally {
       await staging.close();
@@ -87,25 +87,22 @@ function limitsOf(
   );
 }
 
-/** Null unless the files there are of this state and these tables. A view may change with the date alone. */
+/** Null unless the files there are of this state, form and these tables. A view may change with the date alone. */
 async function findCurrent(
-  { out, company, format, since, language }: ExportRequest,
+  { out, company, format, since }: ExportRequest,
   snapshot: Snapshot,
   tables: readonly SnapshotTable[],
-  limits: TableLimits,
+  form: string,
 ): Promise<Written | null> {
   const place = path.join(out, manifestPath(company));
   const manifest = await readManifest(place);
   const found = manifest?.files.filter((file) => file.format === format) ?? [];
   const names = new Set(found.map(({ table }) => table));
   const same = names.size === tables.length && tables.every(({ name }) => names.has(name));
-  const redacted = redactionsOf(snapshot.tables);
   const isCurrent = found.every(
     (file) =>
       file.seq === snapshot.seq &&
-      isRedactedAs(file, redacted) &&
-      file.language === language &&
-      isDeepStrictEqual(file.period ?? null, limits.get(file.table)?.period ?? null) &&
+      file.form === form &&
       existsSync(path.join(out, belowOut(company, file.file))),
   );
   if (!manifest || since !== null || manifest.since !== null || !same || !isCurrent) return null;
@@ -154,10 +151,15 @@ async function commit(
     run: run && { id: run.id, outcome: run.outcome, finished_at: run.finishedAt },
     files: [...kept, ...written],
   };
-  const files = [...new Set(written.map(({ file }) => belowOut(company, file)))];
+  const hashes = new Map(written.map(({ file, sha256 }) => [belowOut(company, file), sha256]));
+  const files = [...hashes.keys()];
   const removed = removedFiles(before, manifest).map((file) => belowOut(company, file));
   const text = `${JSON.stringify(manifest, null, 2)}\n`;
-  await staging.commit({ files, manifest: { path: manifestPath(company), text }, remove: removed });
+  await staging.commit({
+    files: [...hashes].map(([file, sha256]) => ({ path: file, sha256 })),
+    manifest: { path: manifestPath(company), text },
+    remove: removed,
+  });
   const redacted = redactionsOf(pool.snapshot.tables);
   const otherwise = kept.filter((file) => !isRedactedAs(file, redacted));
   const otherwiseRedacted = [...new Set(otherwise.map(({ file }) => belowOut(company, file)))];

@@ -30,6 +30,7 @@ export interface ExportContext {
   readonly staging: Staging;
   readonly limits: TableLimits;
   readonly labels: Labels;
+  readonly form: string;
 }
 
 /** How the request's period limits each table, by name; null: not at all. */
@@ -107,7 +108,7 @@ async function writeFiles(
 
 /** What the manifest says of a table in each of its files. */
 export function tableFacts(
-  { request: { format, language }, pool: { snapshot }, limits }: ExportContext,
+  { request: { format, language }, pool: { snapshot }, limits, form }: ExportContext,
   { table, columns }: TablePlan,
 ): Omit<ManifestFile, keyof WrittenFile | "file" | "rows"> {
   return {
@@ -117,6 +118,7 @@ export function tableFacts(
     language,
     period: limits.get(table.name)?.period ?? null,
     columns: columns.map(({ name, type }) => ({ name, type })),
+    form,
     ...(snapshot.redaction && { redacted: redactionsOf(snapshot.tables) }),
   };
 }

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
-import { exportOf, orderRecord } from "../support/export/export.ts";
+import { exportOf, filesIn, orderRecord } from "../support/export/export.ts";
 import { openHasty, tempFolder } from "../support/mirror/mirror.ts";
 import { put, putAs, rejectionOf, remove } from "../support/mirror/store.ts";
 import { Staging } from "../../src/export/files/staging.ts";
@@ -15,13 +15,6 @@ async function aMirror() {
   put(mirror, "people", ann);
   putAs(mirror, "orders", 1, orderRecord(1, { lines: [{ id: 5, title: "a", quantity: 2 }] }));
   return mirror;
-}
-
-/** All files below a folder, by path. */
-function filesIn(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((file) => statSync(path.join(folder, file)).isFile())
-    .toSorted();
 }
 
 function expectTrue({ files }: ExportManifest, folder: string): void {
@@ -120,36 +113,27 @@ describe("one run after another", () => {
   });
 });
 
-describe("a run that was killed", () => {
-  // Fault: process | a kill before all files were complete | files that an export left | the next run removes them
-  test("before all files were complete: the next run removes what it left", async () => {
+describe("with ifChanged", () => {
+  const ifChanged = true;
+
+  test("nothing is written again while state and form are the same", async () => {
     const mirror = await aMirror();
-    const out = path.join(tempFolder(), "out");
-    mkdirSync(path.join(out, ".acme.export/files/acme"), { recursive: true });
-    writeFileSync(path.join(out, ".acme.export/files/acme/people.csv.partial"), "half");
-    await exportOf(mirror, { out, tables: ["people"] });
-    expect(filesIn(out)).toEqual(["acme/manifest.json", "acme/people.csv"]);
+    const { out } = await exportOf(mirror, { tables: ["people"], ifChanged });
+    expect(await exportOf(mirror, { out, tables: ["people"], ifChanged })).toMatchObject({ unchanged: true });
     expect(readdirSync(out)).toEqual(["acme"]);
   });
 
-  // Fault: process | a kill while files were moved into place | the record that an export left | the next run finishes that first
-  test("while it moved files into place: the next run of any table finishes that first", async () => {
+  test.each([
+    ["csv", { dialect: "excel-sk" }],
+    ["csv", { partition: "year" }],
+    ["csv", { period: { from: "2026-10-01", to: "2026-10-31" } }],
+    ["parquet", { nested: true }],
+    ["xlsx", { rowsPerSheet: 1 }],
+  ] as const)("files of another form are: %s with %j", async (format, change) => {
     const mirror = await aMirror();
-    const out = path.join(tempFolder(), "out");
-    await exportOf(mirror, { out, tables: ["people"] });
-    const folder = path.join(out, ".acme.export");
-    mkdirSync(path.join(folder, "files/acme"), { recursive: true });
-    writeFileSync(path.join(folder, "files/acme/orders.csv.partial"), "new");
-    const manifest = { path: "acme/manifest.json", text: '{"files":[]}' };
-    const record = {
-      files: ["acme/moved-already.csv", "acme/orders.csv"],
-      manifest,
-      remove: ["acme/people.csv"],
-    };
-    writeFileSync(path.join(folder, "record.json"), JSON.stringify(record));
-    await (await Staging.open(out, "acme")).close();
-    expect(filesIn(out)).toEqual(["acme/manifest.json", "acme/orders.csv"]);
-    expect(readFileSync(path.join(out, "acme/orders.csv"), "utf8")).toBe("new");
+    const asked = { format, tables: ["people", "orders"], ifChanged };
+    const { out } = await exportOf(mirror, asked);
+    expect(await exportOf(mirror, { ...asked, ...change, out })).toMatchObject({ unchanged: false });
   });
 });
 

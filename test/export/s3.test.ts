@@ -102,6 +102,26 @@ describe("an upload", () => {
   });
 });
 
+// Fault: network | an upload is interrupted, and the mirror returns to the state of the manifest | the object store's client | what the manifest names is sent again
+test("an upload after an interrupted one sends again what that one may have replaced", async () => {
+  const mirror = await aMirror();
+  const real = storeAt(await aServer());
+  await upload(mirror, real, { tables: ["people"] });
+  const ann = await real.read("daily/acme/people.csv");
+  const late: ObjectStore = {
+    ...real,
+    put: (key, body, type) =>
+      key.endsWith("manifest.json") ? Promise.reject(new Error("cut off")) : real.put(key, body, type),
+  };
+  put(mirror, "people", { id: 1, name: "Bob", email: null, score: 0.5 });
+  await expect(upload(mirror, late, { tables: ["people"] })).rejects.toThrow("cut off");
+  expect(await real.read("daily/acme/people.csv")).toContain("Bob");
+  put(mirror, "people", { id: 1, name: "Ann", email: null, score: 0.5 });
+  await upload(mirror, real, { tables: ["people"] });
+  expect(await real.read("daily/acme/people.csv")).toBe(ann);
+  expect(await real.list("daily/acme/")).toEqual(["daily/acme/manifest.json", "daily/acme/people.csv"]);
+});
+
 describe("refused, with a hint", () => {
   // Fault: secrets | a wrong key of the object store | a local S3 server | refused, and the error does not show the key
   test("a wrong key", async () => {

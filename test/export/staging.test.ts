@@ -1,11 +1,21 @@
-import { readFileSync } from "node:fs";
+import { hash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { expect, test } from "vitest";
+import Database from "better-sqlite3";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
 import { recordDiskOrder } from "../support/crash/disk-order.ts";
-import { exportOf } from "../support/export/export.ts";
-import { openHasty } from "../support/mirror/mirror.ts";
-import { put } from "../support/mirror/store.ts";
+import { Staging } from "../../src/export/files/staging.ts";
+import { exportOf, filesIn, orderRecord } from "../support/export/export.ts";
+import { openHasty, tempFolder } from "../support/mirror/mirror.ts";
+import { put, putAs } from "../support/mirror/store.ts";
+
+async function aMirror() {
+  const mirror = await openHasty();
+  put(mirror, "people", { id: 1, name: "Ann", email: null, score: 0.5 });
+  putAs(mirror, "orders", 1, orderRecord(1, { lines: [{ id: 5, title: "a", quantity: 2 }] }));
+  return mirror;
+}
 
 test("each file is on the disk before it gets its name, its folder after it, and the manifest comes last", async () => {
   const mirror = await openHasty();
@@ -28,4 +38,82 @@ test("each file is on the disk before it gets its name, its folder after it, and
     "rename manifest.json",
     "sync acme",
   ]);
+});
+
+describe("a run that was killed", () => {
+  // Fault: process | a kill before all files were complete | files that an export left | the next run removes them
+  test("before all files were complete: the next run removes what it left", async () => {
+    const mirror = await aMirror();
+    const out = path.join(tempFolder(), "out");
+    mkdirSync(path.join(out, ".acme.export/files/acme"), { recursive: true });
+    writeFileSync(path.join(out, ".acme.export/files/acme/people.csv.partial"), "half");
+    await exportOf(mirror, { out, tables: ["people"] });
+    expect(filesIn(out)).toEqual(["acme/manifest.json", "acme/people.csv"]);
+    expect(readdirSync(out)).toEqual(["acme"]);
+  });
+
+  // Fault: process | a kill while files were moved into place | the record that an export left | the next run finishes that first
+  test("while it moved files into place: the next run of any table finishes that first", async () => {
+    const mirror = await aMirror();
+    const out = path.join(tempFolder(), "out");
+    await exportOf(mirror, { out, tables: ["people"] });
+    const folder = path.join(out, ".acme.export");
+    mkdirSync(path.join(folder, "files/acme"), { recursive: true });
+    writeFileSync(path.join(folder, "files/acme/orders.csv.partial"), "new");
+    const manifest = { path: "acme/manifest.json", text: '{"files":[]}' };
+    writeFileSync(path.join(out, "acme/moved-already.csv"), "moved");
+    const files = [
+      { path: "acme/moved-already.csv", sha256: hash("sha256", "moved") },
+      { path: "acme/orders.csv", sha256: hash("sha256", "new") },
+    ];
+    writeFileSync(
+      path.join(folder, "record.json"),
+      JSON.stringify({ files, manifest, remove: ["acme/people.csv"] }),
+    );
+    await (await Staging.open(out, "acme")).close();
+    expect(filesIn(out)).toEqual(["acme/manifest.json", "acme/moved-already.csv", "acme/orders.csv"]);
+    expect(readFileSync(path.join(out, "acme/orders.csv"), "utf8")).toBe("new");
+  });
+
+  // Fault: files | a finished file is lost between its record and its move | the record that an export left | no manifest says that it is there
+  test("while it moved files, one of which is lost since: no manifest names what is not there", async () => {
+    const out = path.join(tempFolder(), "out");
+    mkdirSync(path.join(out, ".acme.export"), { recursive: true });
+    const files = [{ path: "acme/orders.csv", sha256: hash("sha256", "new") }];
+    const manifest = { path: "acme/manifest.json", text: '{"files":[{"file":"orders.csv"}]}' };
+    writeFileSync(
+      path.join(out, ".acme.export/record.json"),
+      JSON.stringify({ files, manifest, remove: [] }),
+    );
+    await (await Staging.open(out, "acme")).close();
+    expect(filesIn(out)).toEqual([]);
+  });
+
+  // Fault: files | a file cannot be moved into its place | a folder in its place, then not any more | the next run finishes what was recorded
+  test("a move that failed is finished by the next run, whatever it exports", async () => {
+    const mirror = await aMirror();
+    const out = path.join(tempFolder(), "out");
+    mkdirSync(path.join(out, "acme/people.csv/in-the-way"), { recursive: true });
+    await expect(exportOf(mirror, { out, tables: ["orders", "people"] })).rejects.toThrow(
+      "something else stands",
+    );
+    rmSync(path.join(out, "acme/people.csv"), { recursive: true });
+    await (await Staging.open(out, "acme")).close();
+    expect(filesIn(out)).toEqual(["acme/manifest.json", "acme/orders.csv", "acme/people.csv"]);
+    expect(readdirSync(out)).toEqual(["acme"]);
+  });
+});
+
+test("the lock of a folder is held until nothing of its run is left", async () => {
+  const out = tempFolder();
+  const staging = await Staging.open(out, "acme");
+  const left: boolean[] = [];
+  const close = Reflect.get(Database.prototype, "close");
+  vi.spyOn(Database.prototype, "close").mockImplementation(function (this: Database.Database) {
+    left.push(existsSync(path.join(out, ".acme.export")));
+    return close.call(this);
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  await staging.close();
+  expect(left).toEqual([false]);
 });

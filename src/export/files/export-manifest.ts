@@ -19,6 +19,8 @@ export interface ManifestFile {
   /** The days that its rows are limited to, by this column; null: it has all rows. */
   readonly period: DatedPeriod | null;
   readonly columns: readonly { readonly name: string; readonly type: string }[];
+  /** A hash of all that shapes it besides the rows: a file of another form is written again. */
+  readonly form: string;
   /** What its export redacted, of any table: records hold parts of others. Absent: nothing. */
   readonly redacted?: readonly string[];
 }

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { makeFolders } from "../../base/atomic-file.ts";
 import { MirrorError } from "../../base/errors.ts";
 
@@ -64,4 +66,11 @@ export function writeNewFile(path: string, content: AsyncIterable<Uint8Array>): 
     }
     return { bytes, sha256: hash.digest("hex") };
   });
+}
+
+/** The hash of a file's bytes, in hexadecimal digits. */
+export async function sha256Of(file: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(file), hash);
+  return hash.digest("hex");
 }

@@ -2,12 +2,13 @@ import { existsSync } from "node:fs";
 import { readFile, rename, rm, rmdir } from "node:fs/promises";
 import path from "node:path";
 import { keepMode, makeFolders, syncToDisk, writeFileAtomically } from "../../base/atomic-file.ts";
+import { MirrorError } from "../../base/errors.ts";
 import { takeWriterLock, type WriterLock } from "../../store/writer-lock.ts";
-import { guardedFile } from "./guarded-file.ts";
+import { guardedFile, sha256Of } from "./guarded-file.ts";
 
 /** What a commit does; paths are below the export's folder. */
 export interface CommitRecord {
-  readonly files: readonly string[];
+  readonly files: readonly { readonly path: string; readonly sha256: string }[];
   readonly manifest: { readonly path: string; readonly text: string };
   readonly remove: readonly string[];
 }
@@ -16,10 +17,11 @@ export interface CommitRecord {
  * Where the files of one run are written until all are complete.
  *
  * Guarantee: earlier files stay untouched until every new file is on the disk. Then `commit` writes a record
- * of what to do and moves the files into place, one rename each, the manifest last.
+ * of what to do and moves the files into place, one rename each, the manifest last. The record stays until all of it
+ * is done, also where a step fails.
  * Source of truth: the mirror; an export can be repeated at any time.
  * Worst outcome of a crash: some files are new and some old, each of them complete, until the next run
- * finishes what the record says.
+ * finishes what the record says. Where that cannot be done any more, the earlier manifest goes: it would name others.
  */
 export class Staging {
   readonly #out: string;
@@ -46,6 +48,11 @@ export class Staging {
       const folder = path.join(out, `.${company}.export`);
       makeFolders(folder);
       const staging = new Staging(out, folder);
+      // Whoever held it may have removed the folder since.
+      if (!staging.#lock.isHeld()) {
+        staging.#lock.release();
+        return Staging.open(out, company);
+      }
       await staging.#finishRecorded();
       await rm(staging.#files, { recursive: true, force: true });
       return staging;
@@ -60,19 +67,27 @@ export class Staging {
     return path.join(this.#files, `${file}.partial`);
   }
 
-  /** Moves all files into place, then the manifest, and removes files that no longer belong. */
+  /**
+   * Moves all files into place, then the manifest, and removes files that no longer belong.
+   *
+   * @throws MirrorError `database`: a file was not written, or is gone; nothing was moved
+   */
   commit(record: CommitRecord): Promise<void> {
     return guardedFile(this.#out, async () => {
+      const gone = record.files.find((file) => !existsSync(this.placeOf(file.path)));
+      if (gone)
+        throw new MirrorError("database", `a finished file is gone before it was moved: ${gone.path}`, {
+          hint: `Something else removes files below ${this.#folder}. Run it again; the earlier files are unchanged.`,
+        });
       writeFileAtomically(this.#record, JSON.stringify(record));
       await this.#finishRecorded();
     });
   }
 
-  /** Removes the staging folder and releases the lock. */
+  /** Removes the staging folder, unless a commit is to be finished, and then releases the lock. */
   async close(): Promise<void> {
-    await rm(this.#files, { recursive: true, force: true });
+    if (!existsSync(this.#record)) await rm(this.#folder, { recursive: true, force: true });
     this.#lock.release();
-    await rm(this.#folder, { recursive: true, force: true });
   }
 
   /** Every step can be repeated. */
@@ -80,21 +95,36 @@ export class Staging {
     const text = await readFile(this.#record, "utf8").catch(() => null);
     if (text === null) return;
     const { files, manifest, remove } = JSON.parse(text) as CommitRecord;
-    const folders = new Set(files.map((file) => path.dirname(path.join(this.#out, file))));
-    for (const folder of folders) makeFolders(folder);
-    for (const file of files)
-      if (existsSync(this.placeOf(file))) await this.#move(this.placeOf(file), path.join(this.#out, file));
-    for (const folder of folders) syncToDisk(folder);
     const place = path.join(this.#out, manifest.path);
-    makeFolders(path.dirname(place));
-    writeFileAtomically(place, manifest.text);
-    for (const file of remove) await this.#remove(file);
+    if (await this.#isWhole(files)) {
+      const folders = new Set(files.map((file) => path.dirname(path.join(this.#out, file.path))));
+      for (const folder of folders) makeFolders(folder);
+      for (const file of files) await this.#move(file.path);
+      for (const folder of folders) syncToDisk(folder);
+      makeFolders(path.dirname(place));
+      writeFileAtomically(place, manifest.text);
+      for (const file of remove) await this.#remove(file);
+    } else {
+      await rm(place, { force: true });
+    }
     await rm(this.#record, { force: true });
   }
 
-  async #move(finished: string, file: string): Promise<void> {
-    keepMode(finished, file);
-    await rename(finished, file);
+  /** Is each file staged still, or in its place already? */
+  async #isWhole(files: CommitRecord["files"]): Promise<boolean> {
+    for (const { path: file, sha256 } of files) {
+      if (existsSync(this.placeOf(file))) continue;
+      const moved = path.join(this.#out, file);
+      if (!existsSync(moved) || (await sha256Of(moved)) !== sha256) return false;
+    }
+    return true;
+  }
+
+  async #move(file: string): Promise<void> {
+    const [finished, place] = [this.placeOf(file), path.join(this.#out, file)];
+    if (!existsSync(finished)) return;
+    keepMode(finished, place);
+    await rename(finished, place);
   }
 
   /** Removes a file and the folders that are empty then. */

@@ -62,11 +62,15 @@ export async function writeMonthFolder(
     const manifest: MonthManifest = { company, month, files: written };
     const text = `${JSON.stringify(manifest, null, 2)}\n`;
     const zip = `${base}.zip`;
-    if (isZipped) await writeNewFile(staging.placeOf(zip), zipOf(staging, base, month, manifest, text));
+    const placed = written.map(({ path: file, sha256 }) => ({ path: `${base}/${file}`, sha256 }));
+    if (isZipped) {
+      const content = zipOf(staging, base, month, manifest, text);
+      placed.push({ path: zip, sha256: (await writeNewFile(staging.placeOf(zip), content)).sha256 });
+    }
     const now = new Set(written.map((file) => file.path));
     const gone = (await earlierFiles(folder)).filter((file) => !now.has(file));
     await staging.commit({
-      files: [...written.map((file) => `${base}/${file.path}`), ...(isZipped ? [zip] : [])],
+      files: placed,
       manifest: { path: `${base}/manifest.json`, text },
       // A ZIP of other files than the folder's misleads.
       remove: [...gone.map((file) => `${base}/${file}`), ...(isZipped ? [] : [zip])],

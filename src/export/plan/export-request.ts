@@ -1,8 +1,10 @@
+import { hash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Language } from "../../connector/translation.ts";
 import type { Snapshot } from "../../state/mirror-snapshot.ts";
-import type { RedactRule } from "../../store/snapshot/redaction.ts";
+import { redactionsOf, type RedactRule } from "../../store/snapshot/redaction.ts";
+import type { SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
 import type { Dialect } from "../csv/csv-writer.ts";
 import type { Period } from "./period.ts";
 
@@ -63,4 +65,29 @@ interface ExportProgress {
   /** Finished tables, and all. */
   readonly done: number;
   readonly of: number;
+}
+
+/** What of a request shapes its files. The compiler asks for each key that is added. */
+const shapes = {
+  dialect: true,
+  language: true,
+  partition: true,
+  period: true,
+  nested: true,
+  rowsPerSheet: true,
+  // These decide which files there are, not what is in them.
+  format: false,
+  out: false,
+  company: false,
+  tables: false,
+  since: false,
+  ifChanged: false,
+} satisfies Record<keyof ExportRequest, boolean>;
+
+/** The hash of all that shapes the files of an export besides the rows: with another one they are written again. */
+export function formOf(request: ExportRequest, tables: readonly SnapshotTable[]): string {
+  const asked = Object.entries(request).filter(([key]) => shapes[key as keyof ExportRequest]);
+  const columns = tables.map(({ name, columns: all }) => [name, all.map((one) => [one.name, one.type])]);
+  const form = [asked.toSorted(([a], [b]) => (a < b ? -1 : 1)), redactionsOf(tables), columns];
+  return hash("sha256", JSON.stringify(form));
 }

@@ -41,7 +41,8 @@ export const partBytes = 8_000_000;
  * Guarantee: a manifest never names an object that is missing: data goes first, then the manifest, then
  * objects that no longer belong are removed. Each object is replaced at once.
  * Source of truth: the local files.
- * Worst outcome of a crash: the store has the earlier manifest, and some objects are newer than it says.
+ * Worst outcome of a crash: the store has the earlier manifest, and some objects are newer than it says. A note beside
+ * the manifest names them, so that the next upload sends them again, whatever the manifest says.
  *
  * @throws MirrorError of the store, or `stopped`
  */
@@ -58,15 +59,23 @@ export async function uploadExport(
     ({ format: ofFile, table }) => ofFile === format && (tables.length === 0 || tables.includes(table)),
   );
   const contents = new Map(files.map((file) => [file.file, file]));
+  const noteKey = keyBelow(`${company}/.upload.partial`);
+  const note = await withRetries(parts, () => parts.store.read(noteKey));
+  const unsure = new Set(note?.split("\n").filter((file) => file !== ""));
   const known = new Map(before?.files.map(({ file, sha256 }) => [file, sha256]));
-  const written: string[] = [];
-  const unchanged: string[] = [];
-  for (const [done, { file, sha256 }] of [...contents.values()].entries()) {
+  const { same = [], changed = [] } = Object.groupBy(contents.values(), ({ file, sha256 }) =>
+    known.get(file) === sha256 && !unsure.has(file) ? "same" : "changed",
+  );
+  const keep = async (names: readonly string[]) => {
+    const body = Buffer.from(names.join("\n"));
+    if (names.length === 0) await withRetries(parts, () => parts.store.remove(noteKey));
+    else await withRetries(parts, () => parts.store.put(noteKey, body, "text/plain"));
+  };
+  if (changed.length > 0) await keep([...new Set([...unsure, ...changed.map(({ file }) => file)])]);
+  for (const [done, { file }] of changed.entries()) {
     throwIfAborted(parts.signal, interrupted);
-    parts.onFile?.(file, done, contents.size);
-    const isThere = known.get(file) === sha256;
-    if (!isThere) await uploadFile(parts, keyOf(file), path.join(out, belowOut(company, file)));
-    (isThere ? unchanged : written).push(keyOf(file));
+    parts.onFile?.(file, done, changed.length);
+    await uploadFile(parts, keyOf(file), path.join(out, belowOut(company, file)));
   }
   const remote: ExportManifest = {
     ...manifest,
@@ -74,9 +83,14 @@ export async function uploadExport(
   };
   const body = Buffer.from(`${JSON.stringify(remote, null, 2)}\n`);
   await withRetries(parts, () => parts.store.put(manifestKey, body, "application/json"));
-  const removed = removedFiles(before, remote);
-  for (const file of removed) await withRetries(parts, () => parts.store.remove(keyOf(file)));
-  return { written: [...written, manifestKey], unchanged, removed: removed.map(keyOf) };
+  const removed = removedFiles(before, remote).map(keyOf);
+  for (const key of removed) await withRetries(parts, () => parts.store.remove(key));
+  if (changed.length > 0) await keep([...unsure].filter((file) => !contents.has(file)));
+  return {
+    written: [...changed.map(({ file }) => keyOf(file)), manifestKey],
+    unchanged: same.map(({ file }) => keyOf(file)),
+    removed,
+  };
 }
 
 const interrupted = "the upload was interrupted; the object store keeps the earlier manifest";

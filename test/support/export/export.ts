@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { systemClock } from "../../../src/base/clock.ts";
@@ -88,4 +88,11 @@ export function orderRecord(id: number | bigint, more: Readonly<Record<string, u
     ...more,
   };
   return JSON.stringify(order).replace('"id":0', `"id":${id}`);
+}
+
+/** All files below a folder, by path. */
+export function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => statSync(path.join(folder, file)).isFile())
+    .toSorted();
 }
