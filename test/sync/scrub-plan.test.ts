@@ -48,6 +48,8 @@ describe("the plan of a day", () => {
   test("needs five minutes a night behind webhooks without a gap", () => {
     const plan = planScrub(usual, facts(12_500, { covered: true }));
     expect(plan).toMatchObject({ nights: 21, stalest: 596, recent: 4 });
+    const active = planScrub(usual, facts(12_500, { covered: true, recent: 2_000 }));
+    expect(active).toMatchObject({ nights: 30, stalest: 411, recent: 189, fills: true });
   });
 
   test("takes more where the cycle needs it, and recent activity adds the usual time at most", () => {

@@ -52,15 +52,18 @@ export function planScrub({ timeMs, cycleMs, atMostMs }: ScrubSettings, facts: S
   const most = requestsIn(atMostMs);
   const usual = Math.min(most, requestsIn(timeMs ?? (covered ? coveredTimeMs : usualTimeMs)));
   const cycle = Math.max(1, Math.floor(cycleMs / dayMs));
-  const half = Math.max(Math.floor(usual / 2), Math.min(usual, Math.floor(total / cycle)));
+  const spare = usual - Math.ceil(total / cycle);
+  const added = Math.max(Math.floor(usual / 2), Math.min(usual, Math.floor(total / cycle)));
+  // Events bring what webhooks say: recent activity then makes no night longer.
+  const half = covered && spare >= 0 ? Math.min(Math.floor(usual / 2), spare) : added;
   const active = Math.min(recent, half, Math.floor(most / 2));
   const rest = total - active;
   const needed = Math.ceil(rest / cycle);
   const fills = active + needed <= usual;
   const nights = Math.ceil(rest / Math.max(1, fills ? usual - active : Math.min(needed, most - active)));
   const stalest = Math.ceil(rest / Math.max(1, nights));
-  const added = fills ? usual - stalest : active;
-  return { total, nights: total === 0 ? 0 : Math.max(1, nights), stalest, recent: added, fills };
+  const forRecent = fills ? usual - stalest : active;
+  return { total, nights: total === 0 ? 0 : Math.max(1, nights), stalest, recent: forRecent, fills };
 }
 
 /** A day of the scrub: it opens with its first scrub, and runs within it share one allowance. */
