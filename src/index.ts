@@ -9,6 +9,7 @@ export type * from "./connector/operation.ts";
 export type * from "./connector/resource.ts";
 export { MirrorError, type ErrorKind } from "./base/errors.ts";
 export {
+  ContradictionError,
   ForbiddenError,
   InvalidError,
   NetworkError,

@@ -1,4 +1,5 @@
 import { MirrorError, type ErrorKind, type ErrorOptions } from "../base/errors.ts";
+import type { ServiceRequest } from "./transport.ts";
 
 /** Details of a ServiceError. */
 export interface ServiceErrorOptions extends ErrorOptions {
@@ -78,4 +79,20 @@ export class NetworkError extends ServiceError {
 /** Not what the interface promises: HTML with 200, broken JSON, too large, a redirect to another origin. */
 export class ProtocolError extends ServiceError {
   protected static override readonly kind = "protocol";
+}
+
+/**
+ * A well-formed answer that contradicts the question or itself: another page, another record. The service answers, so
+ * this concerns one list or record.
+ */
+export class ContradictionError extends ProtocolError {
+  protected static override readonly retryable = true;
+
+  /** The same with the read that it answers: `GET /orders?page=1 returned page 2`. */
+  of({ path, query }: Pick<ServiceRequest, "path" | "query">, requestId: string | null): ContradictionError {
+    const page = query?.["page"];
+    const where = page === undefined ? path : `${path}?page=${page}`;
+    const hint = `If it persists, report ${requestId === null ? "it" : `request id ${requestId}`} to the service.`;
+    return new ContradictionError(`GET ${where} ${this.message}`, { status: 200, requestId, hint });
+  }
 }

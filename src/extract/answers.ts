@@ -1,7 +1,7 @@
 import { messageOf } from "../base/errors.ts";
 import { recordId, type RecordId } from "../base/ids.ts";
 import type { ListPlan, Resource } from "../connector/resource.ts";
-import { ProtocolError } from "../connector/service-errors.ts";
+import { ContradictionError, ProtocolError } from "../connector/service-errors.ts";
 import { cutArray, cutList, cutObject, idOf, isEmptyObject, valueOf, type ListCut } from "../json/cut.ts";
 import { isObject } from "../json/literal.ts";
 import { assertUtf8, parseLossless } from "../json/lossless.ts";
@@ -55,13 +55,13 @@ export interface Detail {
   readonly withoutId: boolean;
 }
 
-/** Reads the detail of the record that was asked for. Throws MirrorError `protocol`, also when another record came. */
+/** Reads the detail of the record that was asked for. Throws MirrorError `protocol`; ContradictionError when another record came. */
 export function readDetail(body: Buffer, asked: RecordId): Detail {
   const slice = readObject(body);
   const text = idOf(slice);
   const id = text === null ? null : recordId(text);
   if (id === null || id === asked) return { slice, withoutId: id === null };
-  throw new ProtocolError(`record ${asked} was requested, and record ${id} came`, { retryable: true });
+  throw new ContradictionError(`returned record ${id}`);
 }
 
 /** The elements of a list inside a record; null when the field is absent or no list. */

@@ -1,5 +1,5 @@
 import type { Resource } from "../connector/resource.ts";
-import { ProtocolError } from "../connector/service-errors.ts";
+import { ContradictionError } from "../connector/service-errors.ts";
 
 /** A million records at ten a page. A longer list would fill the queue. */
 const mostPages = 100_000;
@@ -15,16 +15,18 @@ export interface PageFacts {
   readonly overstated: boolean;
 }
 
-/** Pure. Throws a retryable ProtocolError when the paginator is missing, unreadable or of another page. */
+/** Pure. Throws a ContradictionError when the paginator is missing, unreadable or of another page. */
 export function pageFacts(paginator: unknown, askedPage: number): PageFacts {
-  if (typeof paginator !== "object" || paginator === null) throw unusable("the answer has no paginator");
+  if (typeof paginator !== "object" || paginator === null)
+    throw new ContradictionError("returned no paginator");
   const page = count(paginator, "currentPage");
   const perPage = count(paginator, "perPage");
   const total = count(paginator, "totalResults");
-  if (page !== askedPage) throw unusable(`page ${askedPage} was requested, and page ${page} came`);
-  if (perPage < 1) throw unusable("the paginator says 0 records per page");
+  if (page !== askedPage) throw new ContradictionError(`returned page ${page}`);
+  if (perPage < 1) throw new ContradictionError("returned a paginator of 0 records per page");
   const pages = Math.max(1, Math.ceil(total / perPage));
-  if (pages > mostPages) throw unusable(`the paginator says ${pages} pages, more than ${mostPages}`);
+  if (pages > mostPages)
+    throw new ContradictionError(`returned a paginator of ${pages} pages, more than ${mostPages}`);
   const promised = "totalPages" in paginator ? wholeNumber(paginator.totalPages) : null;
   return { page, perPage, pages, total, overstated: (promised ?? pages) > pages };
 }
@@ -60,18 +62,12 @@ function count(paginator: object, key: string): number {
   const value: unknown = Reflect.get(paginator, key);
   const number = wholeNumber(value);
   if (number !== null) return number;
-  throw unusable(`the paginator's ${key} is ${JSON.stringify(value) ?? "missing"}`);
+  const text = JSON.stringify(value) ?? "missing";
+  throw new ContradictionError(`returned a paginator whose ${key} is ${text.slice(0, 100)}`);
 }
 
 /** PHP may give numbers as strings. */
 function wholeNumber(value: unknown): number | null {
   const number = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
   return typeof number === "number" && Number.isSafeInteger(number) && number >= 0 ? number : null;
-}
-
-function unusable(why: string): ProtocolError {
-  return new ProtocolError(`the list was not used: ${why}`, {
-    retryable: true,
-    hint: "It is read again. If it persists, report the request id to the service: its paginator is broken.",
-  });
 }

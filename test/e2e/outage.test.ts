@@ -43,7 +43,9 @@ describe("a service that is away for ten minutes", () => {
       expect((await sync(company, { clock })).outcome).toBe("complete");
       expect(askedOf(company, "/whoami")).toBeLessThan(20);
       expectEqual(company);
-      expect(company.said.filter((line) => line.includes("the service does not answer"))).toHaveLength(1);
+      expect(company.said.filter((line) => line.includes("the service gives no usable answer"))).toHaveLength(
+        1,
+      );
       expect(company.said.filter((line) => line.includes("answers again"))).toHaveLength(1);
     },
   );

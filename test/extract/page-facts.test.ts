@@ -48,11 +48,11 @@ test.each([9_999_999, 4])("more pages than the total fills are not believed: %i"
 
 describe("a paginator that cannot be used is refused, to be read again", () => {
   test.each([
-    ["none", undefined, "the answer has no paginator"],
-    ["null", null, "the answer has no paginator"],
-    ["a text", "page 1", "the answer has no paginator"],
-    ["a list", [], "the paginator's currentPage is missing"],
-    ["another page", { ...paginator, currentPage: 2 }, "page 1 was requested, and page 2 came"],
+    ["none", undefined, "returned no paginator"],
+    ["null", null, "returned no paginator"],
+    ["a text", "page 1", "returned no paginator"],
+    ["a list", [], "currentPage is missing"],
+    ["another page", { ...paginator, currentPage: 2 }, "returned page 2"],
     ["no records per page", { ...paginator, perPage: 0 }, "0 records per page"],
     ["a negative total", { ...paginator, totalResults: -1 }, "totalResults is -1"],
     ["half a record", { ...paginator, totalResults: 1.5 }, "totalResults is 1.5"],
@@ -64,7 +64,7 @@ describe("a paginator that cannot be used is refused, to be read again", () => {
   });
 
   // Fault: pagination | any paginator whatsoever | a list's answer | used or refused, never a crash
-  test("whatever it is, it is used or refused with a ProtocolError, never a crash", () => {
+  test("whatever it is, it is used or refused with a ContradictionError, never a crash", () => {
     const anything = fc.oneof(
       fc.anything(),
       fc.record({ currentPage: fc.anything(), perPage: fc.anything(), totalResults: fc.anything() }),

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import {
+  ContradictionError,
   ForbiddenError,
   InvalidError,
   NetworkError,
@@ -34,6 +35,17 @@ async function policyWith(probe: () => unknown) {
 }
 
 const away = () => new UnavailableError("503");
+
+// Fault: service | a well-formed answer shows another record | the event worker | not taken for an outage, without a probe: tried 5 times, then set aside
+test("an answer that contradicts its question is no outage, however often: the record is tried 5 times", async () => {
+  const { policy, seen } = await policyWith(() => new NetworkError("nobody there"));
+  const kinds: string[] = [];
+  for (let times = 0; times < 40; times++)
+    kinds.push((await policy.judge(new ContradictionError("returned record 8"), row(times, times % 5))).kind);
+  expect(kinds.slice(0, 5)).toEqual(["retry", "retry", "retry", "retry", "dead"]);
+  expect(new Set(kinds)).toEqual(new Set(["retry", "dead"]));
+  expect(seen.probes).toBe(0);
+});
 
 describe("a failure that may be an outage", () => {
   test.each([

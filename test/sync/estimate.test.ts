@@ -120,6 +120,19 @@ describe("the estimate of a run", () => {
     expect(estimates.get("people")).toEqual({ list: 1, detail: 0, child: 0, records: 0 });
   });
 
+  test("continues after a list whose paginator is of another page", async () => {
+    const page = {
+      body: Buffer.from(
+        JSON.stringify({ data: [], paginator: { currentPage: 2, perPage: 1, totalResults: 5 } }),
+      ),
+    };
+    const transport = {
+      send: async () => ({ status: 200, headers: {}, requestId: null, attempts: 1, ...page }),
+    };
+    const estimates = await estimateRun(transport, [resourceOf("people")], null, usual);
+    expect(estimates.get("people")).toMatchObject({ list: 1, error: "GET /people returned page 2" });
+  });
+
   test("continues after a list that the token may not read, but not when the service is away", async () => {
     const two = [resourceOf("people"), resourceOf("orders")];
     const closed = service({ "/people": new ForbiddenError("not yours"), "/orders": 1 });

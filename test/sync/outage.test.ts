@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
-import { ForbiddenError, NetworkError, UnavailableError } from "../../src/connector/service-errors.ts";
+import {
+  ContradictionError,
+  ForbiddenError,
+  NetworkError,
+  ProtocolError,
+  UnavailableError,
+} from "../../src/connector/service-errors.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { mayPass, outageAfter, OutageWatch, type Outage } from "../../src/sync/retry/outage.ts";
 import { fastClock } from "../support/company/company.ts";
@@ -54,6 +60,8 @@ test("only errors that may pass begin an outage", () => {
   expect(mayPass(new NetworkError("reset"))).toBe(true);
   expect(mayPass(new NetworkError("certificate", { retryable: false }))).toBe(false);
   expect(mayPass(new ForbiddenError("403"))).toBe(false);
+  expect(mayPass(new ProtocolError("HTML", { retryable: true }))).toBe(true);
+  expect(mayPass(new ContradictionError("returned page 2"))).toBe(false);
   expect(mayPass(new TypeError("bug"))).toBe(false);
 });
 

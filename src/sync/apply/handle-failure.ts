@@ -1,11 +1,16 @@
 import { hintOf, messageOf } from "../../base/errors.ts";
-import { ForbiddenError, InvalidError, ServiceError } from "../../connector/service-errors.ts";
+import {
+  ContradictionError,
+  ForbiddenError,
+  InvalidError,
+  ServiceError,
+} from "../../connector/service-errors.ts";
 import { parentIdOf, recordOf, type ChildPayload, type ListForm } from "../../extract/work-request.ts";
 import { itemRetryDelayMs } from "../context/limits.ts";
 import { mostRefusedInARow } from "../context/set-aside.ts";
 import { childrenOf, type AnswerContext } from "../context/run-context.ts";
 import type { Trouble } from "../context/tally.ts";
-import { idInTarget, nameOfTarget } from "../../state/work-item.ts";
+import { idInTarget, nameOfTarget, type WorkItem } from "../../state/work-item.ts";
 import { deletionVerdict } from "../deletion/deletion-proof.ts";
 import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
 import { removeRecord } from "../deletion/removal.ts";
@@ -114,7 +119,10 @@ function deadLetter(answer: AnswerContext, error: unknown): void {
   const facts = describe(error);
   run.queue.deadLetter(item, facts.message);
   run.tally.of(item.resource).failed += 1;
-  const message = `${nameOfTarget(item.target)} was set aside: ${facts.message}`;
+  const isWrong = error instanceof ContradictionError && run.runId !== null;
+  const message = isWrong
+    ? `${facts.message}, ${item.attempts + 1} times: ${listOrRecord(item)} was not read in this run (exit 3), the rest was`
+    : `${nameOfTarget(item.target)} was set aside: ${facts.message}`;
   run.tally.trouble({
     resource: item.resource,
     kind: "dead",
@@ -128,6 +136,10 @@ function deadLetter(answer: AnswerContext, error: unknown): void {
   }
   // The event worker writes no report.
   run.afterCommit.push(() => run.log.warn(`${item.resource} ${message}`, { request_id: facts.requestId }));
+}
+
+function listOrRecord({ kind, target }: WorkItem): string {
+  return kind === "list" ? "the list" : nameOfTarget(target);
 }
 
 /** One refused record says nothing of others; several in a row show that all are. Its list is read nonetheless. */

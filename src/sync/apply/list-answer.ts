@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { setImmediate } from "node:timers/promises";
 import { isoTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
-import { ProtocolError } from "../../connector/service-errors.ts";
+import { ContradictionError } from "../../connector/service-errors.ts";
 import { newestStamp, readCompanyName, readList, readObject } from "../../extract/answers.ts";
 import { pageFacts, walkedFacts, wholeFacts, type PageFacts } from "../../extract/page-facts.ts";
 import type { ListCut } from "../../json/cut.ts";
@@ -26,7 +26,7 @@ export const recordsAtOnce = 1_000;
  * work item commit together. A long answer commits in parts, the work item with the last: after a crash in between
  * it is read again and finds the rows unchanged (I1, I7).
  *
- * @throws ProtocolError when the body is not a list, or page 1 has no paginator that can be used
+ * @throws ProtocolError when the body is not a list; ContradictionError when page 1 has no paginator that can be used
  */
 export async function applyList(answer: AnswerContext, body: Buffer): Promise<void> {
   const { run, resource, item, stamp } = answer;
@@ -115,8 +115,8 @@ function factsOf({ run, resource, item }: AnswerContext, { records, paginator }:
   try {
     return pageFacts(paginator, page);
   } catch (error) {
-    if (page === 1 || !(error instanceof ProtocolError)) throw error;
-    run.log.warn(`${resource.name}: ${messageOf(error)}`);
+    if (page === 1 || !(error instanceof ContradictionError)) throw error;
+    run.log.warn(`${resource.name}: page ${page} of the list ${messageOf(error)}`);
     return null;
   }
 }

@@ -1,6 +1,7 @@
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Lane } from "../../base/lane.ts";
 import { Notifier } from "../../base/notifier.ts";
+import { ContradictionError } from "../../connector/service-errors.ts";
 import { requestFor } from "../../extract/work-request.ts";
 import { isUrgent, type WorkItem } from "../../state/work-item.ts";
 import type { Cause, ReadStamp } from "../../store/apply/read-stamp.ts";
@@ -217,17 +218,21 @@ export class Engine {
       tally.sent(item.kind);
       tally.requests.retried += Number(item.attempts > 0);
     };
+    const read = requestFor(resource, item, run.listForms.get(resource.name)?.form);
+    let requestId: string | null = null;
     try {
-      const read = requestFor(resource, item, run.listForms.get(resource.name)?.form);
       const request = { ...read, lane: permitLane(item), once: true, signal, onSent };
-      const { body, requestId } = await transport.send(request);
+      const sent = await transport.send(request);
+      const { body } = sent;
+      ({ requestId } = sent);
       const answer = { run, resource, item, stamp: this.stamp(item, sentSeq, requestId) };
       if (item.kind === "list" || item.kind === "child") await applyList(answer, body);
       else await applyTogether(run, () => applyDetail(answer, body));
       policy.succeeded(item);
       if (item.kind !== "list") run.setAside.answered(resource.name);
-    } catch (error) {
+    } catch (thrown) {
       if (this.options.signal.aborted && this.failure === null) return;
+      const error = thrown instanceof ContradictionError ? thrown.of(read, requestId) : thrown;
       const stamp = this.stamp(item, sentSeq, requestIdOf(error));
       await this.judge({ run, resource, item, stamp }, error);
     } finally {

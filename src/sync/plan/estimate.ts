@@ -1,5 +1,5 @@
 import { messageOf } from "../../base/errors.ts";
-import { NotFoundError, ForbiddenError } from "../../connector/service-errors.ts";
+import { ContradictionError, ForbiddenError, NotFoundError } from "../../connector/service-errors.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { Transport } from "../../connector/transport.ts";
 import { isShownWhole, readList } from "../../extract/answers.ts";
@@ -38,7 +38,7 @@ export interface KnownRecords extends Pick<Records, "counts"> {
  * child lists are exact while nobody changes anything; of details, new ones and those in the queue are known beforehand.
  *
  * @param known what the mirror already holds; null before the first run
- * @throws MirrorError when the service cannot be asked; 403 and 404 are reported per resource instead
+ * @throws MirrorError when the service cannot be asked; 403, 404 and a wrong paginator are reported per resource instead
  */
 export async function estimateRun(
   transport: Transport,
@@ -91,8 +91,10 @@ async function estimateList(transport: Transport, resource: Resource, kept: numb
     const detail = showsAll ? 0 : Math.max(0, records - kept);
     return { list: listRequests(resource, records), detail, child: 0, records };
   } catch (error) {
-    if (!(error instanceof NotFoundError || error instanceof ForbiddenError)) throw error;
-    return { ...nothing, list: 1, error: messageOf(error) };
+    const isOwn = [NotFoundError, ForbiddenError, ContradictionError].some((kind) => error instanceof kind);
+    if (!isOwn) throw error;
+    const isWrong = error instanceof ContradictionError && "path" in resource.list;
+    return { ...nothing, list: 1, error: messageOf(isWrong ? error.of(resource.list, null) : error) };
   }
 }
 

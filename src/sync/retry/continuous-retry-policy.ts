@@ -1,6 +1,6 @@
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
-import { NotFoundError } from "../../connector/service-errors.ts";
+import { ContradictionError, NotFoundError } from "../../connector/service-errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import { itemRetryDelayMs, mostAttempts } from "../context/limits.ts";
 import { failureOutcome, OwnFailures, type FailureOutcome, type RetryPolicy } from "./retry-policy.ts";
@@ -115,6 +115,7 @@ function mayBeAway(error: unknown): boolean {
 
 /** An answer that is not the service's own: the page of a proxy before it, or a broken record. */
 function isOddAnswer(error: unknown): boolean {
+  if (error instanceof ContradictionError) return false;
   if (error instanceof MirrorError && error.kind === "protocol") return true;
   return error instanceof NotFoundError && error.serviceMessage === null;
 }

@@ -4,7 +4,7 @@ import { messageOf, MirrorError, type ErrorKind } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { backoffMs } from "../../base/retry.ts";
 import { formatDuration } from "../../base/units.ts";
-import { ServiceError } from "../../connector/service-errors.ts";
+import { ContradictionError, ServiceError } from "../../connector/service-errors.ts";
 import type { OutageView, Tally } from "../context/tally.ts";
 
 /** A time in which the service gives no usable answer, from its first failure on. */
@@ -21,7 +21,8 @@ const passing = new Set<ErrorKind>(["unavailable", "network", "rate_limited", "p
 
 /** May this failure pass, or concern the whole service? Others concern a record, a resource or the run. */
 export function mayPass(error: unknown): error is MirrorError {
-  return error instanceof MirrorError && error.retryable && passing.has(error.kind);
+  const isWrong = error instanceof ContradictionError;
+  return error instanceof MirrorError && error.retryable && passing.has(error.kind) && !isWrong;
 }
 
 /** The outage after one more failure. What was in flight when it began does not make the pauses longer. Pure. */
@@ -150,7 +151,7 @@ export class OutageWatch {
       next_try_in_ms: Math.round(probeAtMs - nowMs),
       gives_up_in_ms: Math.round(untilMs - nowMs),
     };
-    if (probes === 1) log.warn("the service does not answer: waiting for it, and asking again", facts);
+    if (probes === 1) log.warn("the service gives no usable answer: waiting for it, and asking again", facts);
     else log.info("still waiting for the service", facts);
   }
 }

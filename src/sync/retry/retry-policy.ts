@@ -1,8 +1,14 @@
 import { MirrorError } from "../../base/errors.ts";
-import { InvalidError, ServiceError } from "../../connector/service-errors.ts";
+import { ContradictionError, InvalidError, ServiceError } from "../../connector/service-errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import { refusesPageSize } from "../plan/list-form.ts";
-import { itemRetryDelayMs, mostAttempts, mostRetries, retryPauseMs } from "../context/limits.ts";
+import {
+  itemRetryDelayMs,
+  mostAttempts,
+  mostContradictions,
+  mostRetries,
+  retryPauseMs,
+} from "../context/limits.ts";
 import { mayPass, type Outage, type OutageWatch } from "./outage.ts";
 
 /** What differs between a run, which ends, and the event worker, which does not. */
@@ -131,6 +137,10 @@ export function failureOutcome(error: unknown, item: WorkItem): FailureOutcome {
   if (!(error instanceof MirrorError)) return { kind: "stop" };
   if (error.kind === "stopped") return { kind: "drain" };
   if (["forbidden", "not_found", "invalid"].includes(error.kind)) return refused(error, item);
+  if (error instanceof ContradictionError) {
+    if (item.attempts + 1 >= mostContradictions) return { kind: "dead" };
+    return { kind: "retry", afterMs: retryPauseMs(item.attempts + 1) };
+  }
   if (error.kind === "protocol" && !error.retryable) return { kind: "dead" };
   if (!mayPass(error)) return { kind: "stop" };
   if (item.attempts + 1 >= mostAttempts) return { kind: "dead" };

@@ -93,6 +93,6 @@ async function readFromList(
     return slices.size > 0 ? { kind: "absent" } : unreadable("its list came back empty");
   } catch (error) {
     if (!(error instanceof ReadRefused)) throw error;
-    return unreadable(`its list was refused: ${messageOf(error)}`);
+    return unreadable(`its list cannot be compared: ${messageOf(error)}`);
   }
 }

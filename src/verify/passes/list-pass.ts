@@ -51,7 +51,11 @@ async function compareShown(
     return shown;
   } catch (error) {
     if (!(error instanceof ReadRefused)) throw error;
-    uncompared.push({ resource: name, id: null, message: `its list was refused: ${messageOf(error)}` });
+    uncompared.push({
+      resource: name,
+      id: null,
+      message: `its list cannot be compared: ${messageOf(error)}`,
+    });
     return null;
   }
 }

@@ -1,4 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
+import { ContradictionError } from "../../connector/service-errors.ts";
 import type { ServiceRequest, Transport } from "../../connector/transport.ts";
 import { mayPass, type OutageWatch } from "../../sync/retry/outage.ts";
 import type { Tally } from "../../sync/context/tally.ts";
@@ -6,7 +7,7 @@ import type { Tally } from "../../sync/context/tally.ts";
 /** What is read. */
 export type ServiceRead = Pick<ServiceRequest, "path" | "query">;
 
-/** The service refuses this read, while it answers others. */
+/** The service refuses this read, or answers it with something else, while it answers others. */
 export class ReadRefused extends MirrorError {
   readonly reason: MirrorError;
 
@@ -62,17 +63,22 @@ export class ServiceReader {
     const { transport, outages, probe, tally, signal } = this.parts;
     const onSent = () => tally.sent(kind);
     for (let tries = 1; ; tries++) {
+      let requestId: string | null = null;
       try {
         const request = { ...read, method: "GET", expect: "json", lane: "list", signal, onSent } as const;
-        const value = parse((await transport.send(request)).body);
+        const answer = await transport.send(request);
+        ({ requestId } = answer);
+        const value = parse(answer.body);
         outages.succeeded();
         return value;
-      } catch (error) {
+      } catch (thrown) {
+        const isWrong = thrown instanceof ContradictionError;
+        const error = isWrong ? thrown.of(read, requestId) : thrown;
         if (signal.aborted)
           throw new MirrorError("stopped", "stopped before all was compared", { hint: goesOn });
         if (!(error instanceof MirrorError) || concernsAll.has(error.kind)) throw error;
         if (mayPass(error)) await outages.untilAnswered(probe);
-        if (!mayPass(error) || tries >= mostTries) throw new ReadRefused(error);
+        if ((!mayPass(error) && !isWrong) || tries >= mostTries) throw new ReadRefused(error);
       }
     }
   }

@@ -1,0 +1,95 @@
+import { describe, expect, test } from "vitest";
+import { runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { aCompany, aMirroredCompany, fastClock, sync, type Company } from "../support/company/company.ts";
+import { jsonReply, type Obstacle } from "../support/company/proxy.ts";
+import { expectEqual } from "../support/truth/equal.ts";
+import { verify } from "../support/verify/verify.ts";
+
+const lists = [
+  "invoices",
+  "credit-notes",
+  "proformas",
+  "orders",
+  "quotations",
+  "business-cases",
+  "warehouse-inbound-receipts",
+  "warehouse-outbound-receipts",
+];
+const tables = lists.map((name) => name.replaceAll("-", "_"));
+const paths = lists.map((name) => `/${name}`);
+
+const paginator = { currentPage: 2, perPage: 10, totalPages: 5, totalResults: 42, nextPageUrl: null };
+
+/** A static mock of eight lists: whatever page is asked for, page 2 of 5 comes. */
+const samePage: Obstacle = ({ path }) =>
+  paths.includes(path) ? jsonReply(200, { data: [{ id: 1 }], paginator }) : undefined;
+
+const askedOf = ({ proxy }: Company, path: string) => proxy.asked.filter((one) => one.path === path).length;
+
+/** What `status` says. */
+async function statusText(company: Company): Promise<string> {
+  const config = `base_url: ${company.sandbox.url}\ndata_dir: ${company.folder}\ncompanies: { acme: { token: "\${env:T}" } }\n`;
+  const cwd = temporaryFolder({ "config.yaml": config });
+  const { stdout } = await runCommand(["status"], { cwd, env: { T: company.sandbox.token } });
+  return stdout;
+}
+
+// Fault: pagination | eight lists answer 200 with the same wrong page, whatever page is asked for | a loopback server before the service, like a static mock | each list is tried 5 times and set aside with what was wrong, exit 3, everything else is read, and no outage is claimed
+describe("lists that always answer the same page", () => {
+  test("are tried five times and set aside, the rest is read, and the service is not said to be away", async () => {
+    const clock = fastClock();
+    const company = await aCompany();
+    company.proxy.obstruct(samePage);
+    const begunMs = clock.monotonicMs();
+    const report = await sync(company, { clock });
+    expect(report.outcome).toBe("partial");
+    expect(clock.monotonicMs() - begunMs).toBeLessThan(2 * 60_000);
+    expect(paths.map((path) => askedOf(company, path))).toEqual(paths.map(() => 5));
+    expect(company.said.filter((line) => line.includes("no usable answer"))).toEqual([]);
+    const wrong = report.troubles.filter(({ kind }) => kind === "dead");
+    expect(new Set(wrong.map(({ resource }) => resource))).toEqual(new Set(tables));
+    expect(wrong.find(({ resource }) => resource === "orders")).toMatchObject({
+      message:
+        "GET /orders?page=1 returned page 2, 5 times: the list was not read in this run (exit 3), the rest was",
+      hint: "If it persists, report request id req-proxy to the service.",
+      requestId: "req-proxy",
+    });
+    expectEqual(company, { tables: ["clients", "suppliers", "price_list_items", "bank_accounts"] });
+    expect(await statusText(company)).toMatch(/orders.*page 1.*GET \/orders\?page=1 returned page 2/);
+    company.recover();
+    expect((await sync(company)).outcome).toBe("complete");
+    expectEqual(company);
+  });
+
+  test("hold back no quick run, and no comparison of what else is there", async () => {
+    const company = await aMirroredCompany();
+    company.proxy.obstruct(samePage);
+    const report = await sync(company, { quick: true, clock: fastClock() });
+    expect(report.outcome).toBe("partial");
+    expect(company.said.filter((line) => line.includes("no usable answer"))).toEqual([]);
+    const { code, report: compared } = await verify(company);
+    expect(code).toBe(3);
+    expect(new Set(compared.uncompared.map(({ resource }) => resource))).toEqual(new Set(tables));
+    expect(compared.uncompared[0]?.message).toContain("returned page 2");
+  });
+});
+
+// Fault: service | the route of a record shows another record, for good | a proxy, while all else is answered | the record is tried 5 times and set aside, exit 3
+test("a record whose route shows another one is set aside alone, after five tries", async () => {
+  const company = await aCompany();
+  let path = "";
+  company.proxy.obstruct(({ path: asked }) => {
+    if (path === "" && /^\/orders\/\d+$/.test(asked)) path = asked;
+    return asked === path ? jsonReply(200, { id: 999_999 }) : undefined;
+  });
+  const report = await sync(company, { clock: fastClock() });
+  const id = path.slice("/orders/".length);
+  expect(report.troubles).toMatchObject([
+    {
+      resource: "orders",
+      id,
+      message: `GET ${path} returned record 999999, 5 times: record ${id} was not read in this run (exit 3), the rest was`,
+    },
+  ]);
+  expect(askedOf(company, path)).toBe(5);
+});
