@@ -3,11 +3,15 @@ import * as c from "./parts/view-columns.ts";
 import { withShares } from "./parts/shares.ts";
 import { cents, client, currencyOf, inUnits, isOfAdvance, rateOf, totals } from "./parts/view-sql.ts";
 
+const lineColumns =
+  "position price_list_item_id name quantity unit_id unit_price vat_rate total total_with_vat".split(" ");
+
 /** SQL of the lines of one kind of document, in cents, with what is the same in all lines of a document. */
 function sourceOf(type: "invoice" | "credit_note"): string {
   return `SELECT d.id AS document_id, d.number AS document_number, d.issue_date AS issue_date,
       d.delivery_date AS delivery_date, d.client_id AS client_id, d.client_name AS client_name, ${currencyOf} AS currency,
-      ${rateOf} AS rate, ${type === "invoice" ? "d.type AS type" : "d.invoice_id AS invoice_id"}, ${totals()}, i.*,
+      ${rateOf} AS rate, ${type === "invoice" ? "d.type AS type" : "d.invoice_id AS invoice_id"}, ${totals()},
+      ${lineColumns.map((name) => `i.${name} AS ${name}`).join(", ")},
       ${cents("i.total")} AS net_part, ${cents("i.total_with_vat")} AS gross_part
     FROM ${type}s d JOIN ${type}_items i ON i.${type}_id = d.id LEFT JOIN currencies c ON c.id = d.currency_id`;
 }
@@ -42,7 +46,7 @@ export const salesLines: ReportView = {
   question: "What was sold to whom, line by line?",
   doc:
     "Every line of invoices and credit notes with its document, client and item. Revenue is the line's share of the " +
-    "document's total after the document's discount: a document's lines add up to its total, to the cent. Lines of " +
+    "document's total after the document's discount: a document's lines add up to its total, to the cent, in EUR by the document's rate. Lines of " +
     "payment receipts (tax documents of advances) and of credit notes of such are no revenue: their share stands in " +
     "columns of its own. Documents " +
     "whose detail is not read yet are missing: `_about` says for `invoice_items` and `credit_note_items` how many",
