@@ -31,7 +31,7 @@ import { connectService, type ServiceConnection } from "./runs/service-connectio
 import { createNotices, type Notices } from "./runs/store-notices.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
 import { Pruner } from "./scheduler/pruner.ts";
-import { republishAfterEvents } from "./scheduler/republish.ts";
+import { isAfterRunOwed, republishAfterEvents } from "./scheduler/republish.ts";
 import { RunScheduler } from "./scheduler/run-scheduler.ts";
 
 /** How long requests in flight may take when the runtime ends. */
@@ -183,7 +183,8 @@ export class CompanyRuntime {
 
   private startTasks(): void {
     const { mirror, runQueue, uptime, scheduler, closed, isListing } = this;
-    const { context, settings, lock, turns, hooks } = this.options;
+    const { context, settings, lock, turns, hooks, refusals, afterRuns } = this.options;
+    const { company, config } = settings;
     const { clock, log, manifest } = context;
     const commands = new DaemonCommands(mirror.db);
     const dropped = commands.dropStale(isAlive, clock.nowMs());
@@ -195,14 +196,11 @@ export class CompanyRuntime {
       const { current } = runQueue;
       return current?.request === request ? progressView(current.run) : null;
     };
-    const { refusals } = this.options;
     refusals.acceptedAt(Date.parse(new InboxView(mirror.db).lastReceived() ?? ""));
     const keys = () => this.keyring.accepted();
     const skewMs = () => this.service.skew.skewMs();
     const service = () => this.eventWorker.state();
-    const { retention } = settings.config;
-    const pruner = new Pruner({ context, db: mirror.db, retention, isListing, closed });
-    const prune = () => pruner.prune();
+    const pruner = new Pruner({ context, db: mirror.db, retention: config.retention, isListing, closed });
     this.track(pruner.follow());
     const onGap = (why: string | null) => this.track(this.recoverFromGap(why));
     const onWriteProblem = (problem: string | null) => (this.writeProblem = problem);
@@ -210,35 +208,38 @@ export class CompanyRuntime {
     const watched = { logWatch: this.logWatch, ...refused, service, onGap, onWriteProblem };
     this.track(this.eventWorker.ended);
     this.track(scheduler.follow(reason));
-    this.track(scheduler.followQuick(settings.config.schedule));
+    this.track(scheduler.followQuick(config.schedule));
     const publish = async () => {
-      await this.options.afterRuns.add(settings.company.name, "report", this.closed);
+      await afterRuns.add(company.name, "report", closed);
       this.fetchFiles();
     };
-    this.track(scheduler.followPublish(settings.config.schedule, publish));
+    this.track(scheduler.followPublish(config.schedule, publish));
     this.track(this.republish(publish));
-    this.track(scheduler.followBackup(settings.config, () => this.backUp()));
+    // A run fetches them at its end.
+    if (reason === null) this.fetchFiles();
+    this.track(scheduler.followBackup(config, () => this.backUp()));
     this.track(runHeartbeat({ context, mirror, lock, uptime, closed, turns, ...watched }));
-    const { transport } = this.service;
     const operations = manifest.webhooks?.subscriptions;
-    const access = { transport, random: context.random, lane: "webhook" } as const;
+    const access = { transport: this.service.transport, random: context.random, lane: "webhook" } as const;
     const list = operations
       ? (signal: AbortSignal) => createSubscriptions({ ...access, operations, signal }).list()
       : null;
-    const { company } = settings;
     this.track(askAboutRefusals({ refusals, company, list, skewMs, clock, log, closed }));
-    const performed = { replay, prune, progressOf };
-    this.track(processCommands({ context, manifest, commands, runQueue, closed, ...performed }));
+    const prune = () => pruner.prune();
+    this.track(processCommands({ context, manifest, commands, runQueue, closed, replay, prune, progressOf }));
   }
 
-  /** Has the report written again after events. */
+  /** Has what an earlier process did not make after its run made now, and the report written again after events. */
   private async republish(publish: () => Promise<void>): Promise<void> {
-    const { mirror, closed, isListing } = this;
-    const { context, settings } = this.options;
-    const { publish: when, publishEveryMs: everyMs } = settings.config.schedule;
+    const { closed, isListing } = this;
+    const { db } = this.mirror;
+    const { context, settings, afterRuns } = this.options;
+    const { config, company } = settings;
+    if (isAfterRunOwed(db, config, company.name)) await afterRuns.add(company.name, "all", closed);
+    const { publish: when, publishEveryMs: everyMs } = config.schedule;
     if (when !== "after_sync" || everyMs === null) return;
-    const file = mirrorFiles(settings.config, settings.company.name).afterRun;
-    await republishAfterEvents({ context, db: mirror.db, file, everyMs, isListing, publish, closed });
+    const { afterRun: file } = mirrorFiles(config, company.name);
+    await republishAfterEvents({ context, db, file, everyMs, isListing, publish, closed });
   }
 
   /** Has a backup made by another process. False: it did not succeed. */
@@ -274,10 +275,9 @@ export class CompanyRuntime {
     const { mirror, queue, service, options } = this;
     const { context, settings, signal } = options;
     const { config, company } = settings;
-    const { rateLimiter } = service;
     const transport = service.limited({ closed, mostRequests: request.mostRequests });
     const counted = { tally: new Tally(), notices: this.notices.begin() };
-    const opened = { mirror, queue, transport, rateLimiter, ...counted };
+    const opened = { mirror, queue, transport, rateLimiter: service.rateLimiter, ...counted };
     const startedMs = context.clock.monotonicMs();
     const limited = { ...request, closed };
     const times = { startedMs, signal, graceMs };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isPruneDue, Pruner } from "../../src/daemon/scheduler/pruner.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
 import { changeDaily, daysAgo, loggedChanges, pruneMs } from "../support/mirror/prune.ts";
@@ -21,9 +22,10 @@ test("a prune follows a run, at most one an hour; without runs it is made once a
 });
 
 /** A pruner over a mirror with 30 days of changes, of which 3 are kept; `tick` lets a minute pass. */
-async function startPruner(isListing = () => false) {
+async function startPruner(isListing = () => false, before: (mirror: Mirror) => void = () => undefined) {
   const mirror = await openHasty();
   changeDaily(mirror, 30);
+  before(mirror);
   const clock = new WoundClock(pruneMs);
   const close = new AbortController();
   const { log, lines } = recordingLog();
@@ -45,7 +47,27 @@ async function startPruner(isListing = () => false) {
   return { mirror, pruner, close, ended, tick, endRun, lines };
 }
 
+/** A run of last night. */
+function runLastNight({ db }: Mirror): void {
+  const runs = new Runs(db);
+  const at = new Date(pruneMs - 20 * hourMs).toISOString();
+  runs.finish(runs.begin("incremental", at, null, {}), at, "complete", { resources: {} });
+}
+
 describe("in the daemon", () => {
+  // Fault: fleet | a company is held for minutes only, for its run | a pruner that begins just before the run | pruned after the run: the last prune is judged by the run before
+  test("it follows the first run of a process, where the run before was long ago", async () => {
+    const { mirror, close, ended, tick, endRun } = await startPruner(() => false, runLastNight);
+    await tick(1);
+    expect(loggedChanges(mirror)).toHaveLength(90);
+    endRun();
+    await tick(2);
+    expect(loggedChanges(mirror)).toHaveLength(9);
+    close.abort();
+    await tick(1);
+    await ended;
+  });
+
   test("it is made after a run, not while one reads what lists show, and ends with the runtime", async () => {
     let isListing = true;
     const { mirror, close, ended, tick, endRun, lines } = await startPruner(() => isListing);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isRepublishDue } from "../../src/daemon/scheduler/republish.ts";
+import { isRepublishDue, isStepOwed } from "../../src/daemon/scheduler/republish.ts";
 import type { StepRecord } from "../../src/status/after-run-record.ts";
 
 const at = "2026-11-21T08:00:00.000Z";
@@ -33,4 +33,12 @@ describe("the report is written again after events", () => {
   test("and at once where the last one was made by a clock that was ahead", () => {
     expect(isRepublishDue({ last: made, seq: 8, everyMs }, Date.parse(at) - 3_600_000)).toBe(true);
   });
+});
+
+test("a step is owed after a run where it was never made, or before its changes; one that was tried since is not", () => {
+  const runEndedMs = Date.parse(at) + 1;
+  expect(isStepOwed({ last: null, seq: 7, runEndedMs })).toBe(true);
+  expect(isStepOwed({ last: made, seq: 8, runEndedMs })).toBe(true);
+  expect(isStepOwed({ last: made, seq: 7, runEndedMs })).toBe(false);
+  expect(isStepOwed({ last: made, seq: 8, runEndedMs: Date.parse(at) })).toBe(false);
 });

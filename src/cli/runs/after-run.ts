@@ -105,7 +105,7 @@ function exportOne(scope: CompanyScope, wanted: ExportConfig): Promise<Outcome |
       scope,
       exportStep(wanted),
       () => exportCompany(scope, request),
-      (exported) => ({ unchanged: exported.unchanged, seq: null }),
+      (exported) => ({ unchanged: exported.unchanged, seq: exported.manifest.seq }),
     );
     if (unchanged) log.debug(`${name}: nothing changed since the last export`, fields);
     else log.info(`${name}: exported`, { ...fields, files: files.length });

@@ -15,7 +15,7 @@ export interface PrunerParts extends Pick<PruneParts, "db" | "retention"> {
 
 /** Epoch milliseconds. */
 interface PruneTimes {
-  /** The last prune, or this process's start. */
+  /** The last prune. */
   readonly lastMs: number;
   /** The end of the last run that read all lists; null: there was none. */
   readonly runEndedMs: number | null;
@@ -36,8 +36,8 @@ export function isPruneDue({ lastMs, runEndedMs }: PruneTimes, nowMs: number): b
  * Prunes one company's mirror in the daemon: by itself, and when another process asks. One prune at a time.
  *
  * Guarantee: a prune that fails stops nothing else.
- * Source of truth: the mirror; when the last prune was is in this process's memory, because one that finds nothing old
- * writes nothing.
+ * Source of truth: the mirror. One that finds nothing old writes nothing, so the last prune before this process is taken
+ * to have followed the last run then.
  * Worst outcome of a crash: the rest is removed by the next prune.
  */
 export class Pruner {
@@ -70,13 +70,15 @@ export class Pruner {
     const { clock, log } = context;
     const runs = new Runs(db);
     const guard = createErrorGuard(clock, log);
-    let lastMs = clock.nowMs();
+    const runEndedMs = () => {
+      const ended = runs.lastEnded()?.finishedAt;
+      return ended === undefined ? null : Date.parse(ended);
+    };
+    let lastMs = runEndedMs() ?? clock.nowMs();
     for (; !closed.aborted; await clock.sleep(checkEveryMs, closed)) {
       let isDue = false;
       guard(() => {
-        const ended = runs.lastEnded()?.finishedAt;
-        const runEndedMs = ended === undefined ? null : Date.parse(ended);
-        isDue = !isListing() && isPruneDue({ lastMs, runEndedMs }, clock.nowMs());
+        isDue = !isListing() && isPruneDue({ lastMs, runEndedMs: runEndedMs() }, clock.nowMs());
       });
       if (!isDue) continue;
       lastMs = clock.nowMs();

@@ -1,5 +1,7 @@
 import { elapsedSince } from "../../base/clock.ts";
-import { readSteps, reportStep, type StepRecord } from "../../status/after-run-record.ts";
+import { Runs } from "../../state/runs.ts";
+import { readSteps, reportStep, stepsAfterRun, type StepRecord } from "../../status/after-run-record.ts";
+import { isWorthPublishing, type CompanyReport } from "../../sync/context/run-report.ts";
 import { Changes } from "../../store/apply/change-reader.ts";
 import type { Db } from "../../store/database.ts";
 import { createErrorGuard } from "../../store/transient-errors.ts";
@@ -40,8 +42,34 @@ export function isRepublishDue({ last, seq, everyMs }: ReportState, nowMs: numbe
   return elapsedSince(Date.parse(last.at), nowMs) >= everyMs;
 }
 
+/** What decides whether the next opening of a mirror makes a step that follows runs. */
+interface StepState {
+  /** Null: it was never attempted. */
+  readonly last: StepRecord | null;
+  readonly seq: number;
+  readonly runEndedMs: number;
+}
+
+/** Pure: did a run end after the last attempt, with changes that this does not show? */
+export function isStepOwed({ last, seq, runEndedMs }: StepState): boolean {
+  return last === null || (last.seq !== seq && Date.parse(last.at) < runEndedMs);
+}
+
+/** Did the last whole run end without what follows it, because its process ended first? */
+export function isAfterRunOwed(db: Db, config: Config, company: string): boolean {
+  const [run] = new Runs(db).successes(1);
+  if (!run) return false;
+  const report = run.report as CompanyReport;
+  // Nothing follows a scrub that found no change.
+  const runEndedMs = Date.parse((!isWorthPublishing(report) && report.listed_at) || report.finished_at);
+  const seq = new Changes(db).lastSeq();
+  const records = readSteps(mirrorFiles(config, company).afterRun);
+  return stepsAfterRun(config).some((step) => isStepOwed({ last: records[step] ?? null, seq, runEndedMs }));
+}
+
 /** When a company's report is to be written again, epoch ms; null: it shows everything, or only runs publish. */
 export function republishMs(db: Db, config: Config, company: string): number | null {
+  if (isAfterRunOwed(db, config, company)) return 0;
   const { publish, publishEveryMs: everyMs } = config.schedule;
   if (publish !== "after_sync" || everyMs === null) return null;
   const last = readSteps(mirrorFiles(config, company).afterRun)[reportStep] ?? null;

@@ -13,6 +13,7 @@ import type { Lease } from "../ownership/ownership.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import type { Timeline } from "../postgres/tables/timeline-table.ts";
 import type { FleetTables } from "../postgres/tables/fleet-tables.ts";
+import { notePublished } from "../reports/report-files.ts";
 import { CompanySnapshots, type Snapshots } from "./company-snapshots.ts";
 import { InboxFollower } from "./drain.ts";
 import type { InboxWatch } from "./inbox-watch.ts";
@@ -36,7 +37,7 @@ export interface AssignmentContext {
   readonly shared: Omit<SharedParts, "afterRuns"> & {
     readonly afterRuns: Pick<AfterRunQueue, "add" | "isPending">;
   };
-  readonly tables: Pick<FleetTables, "budgets" | "companies" | "inbox">;
+  readonly tables: Pick<FleetTables, "budgets" | "companies" | "inbox" | "reports">;
   readonly snapshots: Snapshots;
   readonly inboxWatch: Pick<InboxWatch, "moved" | "isDrained">;
   readonly receivingTimes: Pick<ReceivingTimes, "since">;
@@ -188,6 +189,11 @@ export class Assignment {
     const { lease, supervisor, context, log } = this;
     try {
       await this.prepare();
+      notePublished(
+        supervisor.settings.config,
+        this.company,
+        await context.tables.reports.current(this.company),
+      );
       supervisor.start();
       await this.workUntilReleased();
       const nextWorkMs = this.account.hasRival

@@ -9,6 +9,7 @@ import type { Job, JobEngine } from "../jobs/job-engine.ts";
 import type { LeaseKeeper } from "../ownership/lease-keeper.ts";
 import type { Lease, Ownership } from "../ownership/ownership.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
+import { noteUnpublished } from "../reports/report-files.ts";
 import { Assignment, type AssignmentContext, type AssignmentEnd } from "./assignment.ts";
 import { discardReport } from "./local-mirror.ts";
 import { ReturnedJobs } from "./returned-jobs.ts";
@@ -24,8 +25,8 @@ export interface AssignmentsParts {
   readonly keeper: LeaseKeeper;
   /** The config of a company of the fleet on this node. Throws MirrorError `config`. */
   readonly configOf: (name: string, document: unknown) => Config;
-  /** What follows a run was made, and the company is still owned. Never rejects. */
-  readonly publishReport: (settings: CompanySettings, owner: Ownership) => Promise<void>;
+  /** What follows a run was made. Gives why it could not be published; null: it is, or the company is lost. Never rejects. */
+  readonly publishReport: (settings: CompanySettings, owner: Ownership) => Promise<string | null>;
   /** How many companies at once. */
   readonly capacity: number;
   readonly times: AssignmentsTimes;
@@ -246,14 +247,18 @@ export class Assignments {
   private async performAfterRun(name: string, scope: AfterRunScope): Promise<void> {
     const assignment = this.find(name);
     if (!assignment) return;
-    const { publishReport } = this.parts;
+    const { publishReport, process } = this.parts;
     const { supervisor, lease, snapshots } = assignment;
     await this.logged(name, async () => {
       supervisor.counters.afterRunProblem = await assignment.afterRun(scope);
       // Changes that no snapshot has may be lost with this node; readers must not know their numbers then.
-      const why = scope === "all" ? "after a run" : "before the report";
-      if (await snapshots.publish(why)) await publishReport(supervisor.settings, lease);
-      else if (!lease.isHeld()) discardReport(mirrorFiles(supervisor.settings.config, name));
+      const isSafe = await snapshots.publish(scope === "all" ? "after a run" : "before the report");
+      const { settings } = supervisor;
+      if (!isSafe && !lease.isHeld()) return discardReport(mirrorFiles(settings.config, name));
+      const problem = isSafe
+        ? await publishReport(settings, lease)
+        : "the snapshot could not be published, and the report may not be ahead of it";
+      if (problem !== null) noteUnpublished(settings.config, name, problem, process.clock.nowMs());
     });
   }
 

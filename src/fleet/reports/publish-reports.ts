@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { eitherSignal } from "../../base/cancellation.ts";
 import type { Config } from "../../config/config.ts";
 import type { MirrorFiles } from "../../config/mirror-files.ts";
@@ -42,13 +43,17 @@ export async function publishReports(parts: PublishReportsParts): Promise<Publis
   const { company, epoch, node } = ownership;
   const withReport = parts.schedule.publish !== null;
   const made = await findMadeReport(company, files, withReport);
-  if (!made) return null;
   const before = await reports.current(company);
   const known = before?.files ?? {};
+  const seq = made.seq ?? before?.seq;
+  if (seq === undefined) return null;
   const changed = made.files.filter(({ key, content }) => known[key]?.content !== content);
-  const kept = { ...(withReport && reportIn(known, company)), ...contentsOf(made.files) };
+  // What this node has not made yet stays as it is.
+  const isKept = (key: string) => (key === reportKey(company) ? withReport : made.seq === null);
+  const others = Object.entries(known).filter(([key]) => isKept(key));
+  const kept = { ...Object.fromEntries(others), ...contentsOf(made.files) };
   const gone = Object.keys(known).filter((key) => !Object.hasOwn(kept, key));
-  if (changed.length === 0 && gone.length === 0 && before?.seq === made.seq) return null;
+  if (before?.seq === seq && isDeepStrictEqual(known, kept)) return null;
   const right: WriteRight = {
     signal: eitherSignal(ownership.lost, signal),
     assertHeld: () => ownership.assertHeld(),
@@ -60,21 +65,15 @@ export async function publishReports(parts: PublishReportsParts): Promise<Publis
   for (const { key, file } of changed) await store.put(key, file, right);
   for (const key of gone) await store.remove(key, right);
   right.assertHeld();
-  await reports.publish(owner, { seq: made.seq, files: kept });
-  return { seq: made.seq, written, removed: gone, bytes: changed.reduce((sum, { bytes }) => sum + bytes, 0) };
+  await reports.publish(owner, { seq, files: kept });
+  return { seq, written, removed: gone, bytes: changed.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
 function contentsOf(files: readonly MadeFile[]): ReportFiles {
-  return Object.fromEntries(files.map(({ key, content, bytes }) => [key, { content, bytes }]));
-}
-
-/** A report that this node has not made yet stays as it is. */
-function reportIn(known: ReportFiles, company: string): ReportFiles {
-  const key = reportKey(company);
-  return known[key] ? { [key]: known[key] } : {};
+  return Object.fromEntries(files.map(({ key, content, bytes, seq }) => [key, { content, bytes, seq }]));
 }
 
 function withoutHashes(files: ReportFiles, keys: readonly string[]): ReportFiles {
-  const unknown = keys.map((key) => [key, { content: null, bytes: files[key]?.bytes ?? 0 }] as const);
+  const unknown = keys.map((key) => [key, { bytes: 0, seq: 0, ...files[key], content: null }] as const);
   return { ...files, ...Object.fromEntries(unknown) };
 }

@@ -1,12 +1,13 @@
 import { hash } from "node:crypto";
-import { createReadStream, existsSync } from "node:fs";
+import { createReadStream, existsSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import path from "node:path";
 import type { Config, ExportConfig } from "../../config/config.ts";
-import type { MirrorFiles } from "../../config/mirror-files.ts";
+import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
 import { readManifest, type ManifestFile } from "../../export/files/export-manifest.ts";
 import { hashOf } from "../../files/content-hash.ts";
-import type { ReportFile } from "../postgres/tables/reports-table.ts";
+import { readSteps, recordStep, reportStep, stepsOf } from "../../status/after-run-record.ts";
+import type { ReportFile, ReportRow } from "../postgres/tables/reports-table.ts";
 
 /** A file on this node that is to be stored under a key. */
 export interface MadeFile extends ReportFile {
@@ -17,16 +18,18 @@ export interface MadeFile extends ReportFile {
 
 /** What was made locally of one state of the mirror. */
 export interface MadeReport {
-  /** Of the last change in the Parquet files. */
-  readonly seq: number;
+  /** Of the last change in the Parquet files; null: they were not made here yet. */
+  readonly seq: number | null;
   readonly files: readonly MadeFile[];
 }
 
 /**
- * A config by which what follows a run also makes Parquet files of all tables, for the reports of the fleet. They are
- * made again only when the mirror has changed.
+ * A config by which a node makes what the fleet publishes: also Parquet files of all tables, which are made again only
+ * when the mirror has changed. Where the fleet publishes none, nothing is made.
  */
-export function withReportExport(config: Config, { parquetFolder }: MirrorFiles): Config {
+export function withReports(config: Config, company: string, isPublished: boolean): Config {
+  if (!isPublished) return { ...config, schedule: { ...config.schedule, publish: null } };
+  const { parquetFolder } = mirrorFiles(config, company);
   const parquet: ExportConfig = {
     format: "parquet",
     out: path.dirname(parquetFolder),
@@ -42,32 +45,54 @@ export function withReportExport(config: Config, { parquetFolder }: MirrorFiles)
   return { ...config, exports: [...config.exports, parquet] };
 }
 
-/**
- * Finds what this node has made of a company: Parquet files as their manifest names them, and the report. Null: it has
- * not made the Parquet files yet.
- */
+/** Finds what this node has made of a company: the report, and Parquet files as their manifest names them. */
 export async function findMadeReport(
   company: string,
   files: MirrorFiles,
   withReport: boolean,
-): Promise<MadeReport | null> {
+): Promise<MadeReport> {
   const manifest = await readManifest(path.join(files.parquetFolder, "manifest.json"));
-  if (!manifest) return null;
-  const made: MadeFile[] = [];
-  for (const { table, file: name, bytes, columns } of manifest.files) {
+  const report = withReport ? await findReportFile(company, files) : null;
+  const made: MadeFile[] = report ? [report] : [];
+  for (const { table, file: name, bytes, columns } of manifest?.files ?? []) {
     const key = `parquet/${table}/company=${company}/data.parquet`;
     const file = path.join(files.parquetFolder, name);
-    made.push({ key, file, bytes, content: await rowsHash(file, columns) });
+    made.push({ key, file, bytes, content: await rowsHash(file, columns), seq: manifest?.seq ?? 0 });
   }
-  const report = withReport ? await findReportFile(company, files) : null;
-  return { seq: manifest.seq, files: report ? [report, ...made] : made };
+  return { seq: manifest?.seq ?? null, files: made };
 }
 
 /** Null: this node has not made it yet. */
-async function findReportFile(company: string, { report }: MirrorFiles): Promise<MadeFile | null> {
+async function findReportFile(company: string, { report, afterRun }: MirrorFiles): Promise<MadeFile | null> {
   if (!existsSync(report)) return null;
   const { size_bytes: bytes, sha256: content } = await hashOf(createReadStream(report));
-  return { key: reportKey(company), file: report, bytes, content };
+  const seq = readSteps(afterRun)[reportStep]?.seq ?? 0;
+  return { key: reportKey(company), file: report, bytes, content, seq };
+}
+
+/**
+ * Records what is published as what was made here last, so that what is due is judged by it. What was cut off counts as
+ * never made.
+ */
+export function notePublished(config: Config, company: string, published: ReportRow | null): void {
+  const { afterRun } = mirrorFiles(config, company);
+  rmSync(afterRun, { force: true });
+  const files = published?.files ?? {};
+  if (!published || Object.values(files).some(({ content }) => content === null)) return;
+  const { publishedAtMs: startedMs, seq: parquetSeq } = published;
+  for (const step of stepsOf(config)) {
+    const seq = step === reportStep ? (files[reportKey(company)]?.seq ?? null) : parquetSeq;
+    const result = { outcome: "written", error: null, seq } as const;
+    if (seq !== null) recordStep(afterRun, step, result, { startedMs, endedMs: startedMs });
+  }
+}
+
+/** Records that what was made here could not be published: the report is made and published again. */
+export function noteUnpublished(config: Config, company: string, error: string, nowMs: number): void {
+  const times = { startedMs: nowMs, endedMs: nowMs };
+  const { afterRun } = mirrorFiles(config, company);
+  for (const step of stepsOf(config))
+    recordStep(afterRun, step, { outcome: "failed", error, seq: null }, times);
 }
 
 /** Under which the report is stored. */

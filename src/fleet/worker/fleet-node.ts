@@ -1,19 +1,18 @@
 import { messageOf } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
-import type { CompanySettings, DaemonContext } from "../../daemon/daemon-context.ts";
+import type { DaemonContext } from "../../daemon/daemon-context.ts";
 import type { ProcessContext } from "../../daemon/runs/process-context.ts";
 import { RunPlaces } from "../../daemon/runs/run-places.ts";
 import { LoopTurns } from "../../store/loop-turns.ts";
 import { maintainEveryMs, type JobEngine } from "../jobs/job-engine.ts";
 import { ScheduledRuns } from "../jobs/scheduled-runs.ts";
 import { LeaseKeeper } from "../ownership/lease-keeper.ts";
-import type { Ownership } from "../ownership/ownership.ts";
 import type { Postgres } from "../postgres/connection.ts";
 import type { NodeFacts } from "../postgres/tables/nodes-table.ts";
 import { forgetRemoved } from "../postgres/tables/removed-companies.ts";
 import type { StoredMark } from "../snapshot/timeline-mark.ts";
 import type { Snapshots } from "../assignment/company-snapshots.ts";
-import { Assignments, type AssignmentsTimes } from "../assignment/assignments.ts";
+import { Assignments, type AssignmentsParts, type AssignmentsTimes } from "../assignment/assignments.ts";
 import type { FleetTables } from "../postgres/tables/fleet-tables.ts";
 import { InboxWatch } from "../assignment/inbox-watch.ts";
 import type { NodeLoops, RepeatedStep } from "./node-loops.ts";
@@ -34,8 +33,7 @@ export interface FleetNodeParts {
   readonly storedMark: StoredMark;
   /** The config of a company of the fleet on this node. Throws MirrorError `config`. */
   readonly configOf: (name: string, document: unknown) => Config;
-  /** What follows a run was made, and the company is still owned. Never rejects. */
-  readonly publishReport: (settings: CompanySettings, owner: Ownership) => Promise<void>;
+  readonly publishReport: AssignmentsParts["publishReport"];
   readonly node: string;
   /** Where the mirrors are that it holds, and those that it has released. */
   readonly dataDir: string;

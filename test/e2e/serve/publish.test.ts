@@ -46,6 +46,22 @@ test("after its run, serve has the report and the exports made that the config a
   expect((await daemon.end("SIGTERM")).code).toBe(0);
 });
 
+// Fault: process | `serve` ends after a run, before report and exports are made | a process of `serve` that makes none, and the next one | the next one makes them when it starts, without another run
+test("what the last run was not followed by is made at the next start", async () => {
+  const company = await aCompany({ records: 5 });
+  writeServeConfig(company, "schedule: { sync: off, publish: off }");
+  const first = await serve(company);
+  await eventually(() => wholeRuns(company) === 1, "a run");
+  expect((await first.end("SIGTERM")).code).toBe(0);
+  const exports = "exports: [{ format: csv, out: ./files, after: sync, tables: [invoices] }]";
+  writeServeConfig(company, `schedule: { sync: off }\n${exports}`);
+  const second = await serve(company);
+  const csv = path.join(company.folder, "files/acme/invoices.csv");
+  await eventually(() => existsSync(reportOf(company)) && existsSync(csv), "the report and the file");
+  expect(wholeRuns(company)).toBe(1);
+  expect((await second.end("SIGTERM")).code).toBe(0);
+});
+
 test("with a pattern of its own, publishing does not wait for a run", async () => {
   const company = await aCompany({ records: 5 });
   writeServeConfig(company, 'schedule: { sync: off, publish: "* * * * *" }');

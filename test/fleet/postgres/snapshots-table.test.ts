@@ -114,7 +114,7 @@ describeWithPostgres("a published report", () => {
     const fleet = await openFleet();
     const { owners, reports } = fleet;
     const first = await fleet.owned("acme", "node-1");
-    const file = { content: "a1", bytes: 7 };
+    const file = { content: "a1", bytes: 7, seq: 3 };
     await reports.publish(first, { seq: 3, files: { a: file } });
     const before = await reports.current("acme");
     await reports.begin(first, { a: { ...file, content: null } });

@@ -119,6 +119,22 @@ describeWithPostgres("after a run", () => {
     expect(await lake.publish(owner, files, silent)).toBeNull();
   });
 
+  // Fault: fleet | the owner is lost, and the next one has made the report only, after events | no Parquet files on the node | the report is stored, the Parquet files of the owner before stay
+  test("Parquet files that this node has not made stay beside a new report", async () => {
+    const lake = await aLake();
+    const owner = leaseOf(await lake.owned("acme"));
+    const { mirror, files, make } = await aCompany(1);
+    await lake.publish(owner, files);
+    const before = await lake.reports.current("acme");
+    put(mirror, "people", { id: 9, name: "by an event", email: null, score: 1 });
+    await make();
+    rmSync(files.parquetFolder, { recursive: true });
+    expect(await lake.publish(owner, files)).toMatchObject({ seq: 1, written: [reportKey], removed: [] });
+    const after = await lake.reports.current("acme");
+    expect(after?.files[peopleKey]).toEqual(before?.files[peopleKey]);
+    expect(after?.files[reportKey]?.content).not.toBe(before?.files[reportKey]?.content);
+  });
+
   test("nothing is stored before a run was followed by files", async () => {
     const lake = await aLake();
     const owner = leaseOf(await lake.owned("acme"));

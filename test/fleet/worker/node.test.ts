@@ -177,8 +177,10 @@ describeWithPostgres("a node", () => {
     const fleet = await aWorkedFleet({ records: 3 });
     await fleet.add("acme");
     const published: (number | undefined)[] = [];
-    const publishReport = async () =>
-      void published.push((await fleet.tables.snapshots.current("acme"))?.seq);
+    const publishReport = async () => {
+      published.push((await fleet.tables.snapshots.current("acme"))?.seq);
+      return null;
+    };
     const node = await startNode(fleet, "one", { publishReport });
     await eventually(() => published.length > 0, "a report");
     expect(published).toEqual([inMirror(node.company, "SELECT max(seq) FROM _changes")]);

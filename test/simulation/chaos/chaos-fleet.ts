@@ -51,13 +51,13 @@ const deliveryTimeoutMs = 2_000;
 export async function openChaosFleet(options: FleetOptions): Promise<ChaosFleet> {
   const { seed, companies, records, budget, roles, retryScale } = options;
   const folder = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-chaos-"));
-  const snapshots = path.join(folder, "snapshots");
+  const [snapshots, reports] = [path.join(folder, "snapshots"), path.join(folder, "reports")];
   const nodes = await Promise.all(
     roles.map((role, i) => {
       const name = `worker-${i + 1}`;
       const { postgresUrl, snapshotEvery, capacity, mostMs } = options;
       const own = { name, role, folder: path.join(folder, name), postgresUrl };
-      return WorkerNode.prepare({ ...own, snapshots, capacity, snapshotEvery, mostMs });
+      return WorkerNode.prepare({ ...own, snapshots, reports, capacity, snapshotEvery, mostMs });
     }),
   );
   const ports = nodes.filter(({ options: { role } }) => role !== "work").map(({ port }) => port);

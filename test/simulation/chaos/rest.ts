@@ -18,8 +18,8 @@ const pauseMs = 500;
 const looksPerLine = 20;
 
 /**
- * Waits until nothing is to be done any more, with every node at work: all deliveries are answered, and each mirror is as
- * the service has it. Then ends all nodes as a rollout does: they publish and release what they hold.
+ * Waits until nothing is to be done any more, with every node at work: all deliveries are answered, each mirror is as the
+ * service has it, and its report is published. Then ends all nodes as a rollout does: they publish and release what they hold.
  *
  * @returns what did not come to rest in time
  */
@@ -41,14 +41,39 @@ export async function waitForRest({
     await pause(pauseMs + 100 * unequal.size);
     unequal = await differencesOf(fleet, postgres, [...unequal.keys()]);
   }
+  let behind = await reportsBehind(fleet, postgres);
+  while (behind.length > 0 && performance.now() < endMs) {
+    onLine?.(`${behind.length} reports are not at rest: ${behind[0]}`);
+    await pause(pauseMs);
+    behind = await reportsBehind(fleet, postgres);
+  }
   for (const node of fleet.nodes) await node.terminate();
   const owned = await postgres.query<{ company: string }>(ownedSql);
   return [
     ...undelivered(fleet),
     ...[...unequal].map(([company, what]) => `${company}: ${what}`),
+    ...behind,
     ...owned.map(({ company }) => `${company}: not released, or deliveries are not in a snapshot`),
   ];
 }
+
+/** Published reports that lack changes of the mirror: the owner's, or the published one. */
+async function reportsBehind({ nodes }: ChaosFleet, postgres: Postgres): Promise<string[]> {
+  const rows = await postgres.query<{ company: string; node: string | null; seq: number; shown: number }>(
+    `SELECT s.company, o.node, s.seq, (r.files -> ('report/' || s.company || '.report.db') ->> 'seq')::bigint AS shown
+     FROM fintoro_mirror.snapshots s JOIN fintoro_mirror.owners o USING (company)
+       LEFT JOIN fintoro_mirror.reports r USING (company) ORDER BY company`,
+  );
+  return rows.flatMap(({ company, node, seq, shown }) => {
+    const file = nodes.find(({ options }) => options.name === node)?.mirror(company);
+    const newest = file === undefined ? seq : look(file, (db) => db.prepare(newestSql).pluck().get());
+    return newest === shown
+      ? []
+      : [`${company}: its report shows change ${shown}, and there is ${String(newest)}`];
+  });
+}
+
+const newestSql = "SELECT max(seq) FROM _change_log";
 
 function undelivered({ sandbox }: ChaosFleet): string[] {
   const count = sandbox.control.webhooks.pending();

@@ -15,8 +15,9 @@ export interface NodeOptions {
   /** Its own; the config and the mirrors are in it. */
   readonly folder: string;
   readonly postgresUrl: string;
-  /** Folder that all nodes share. */
+  /** Folders that all nodes share. */
   readonly snapshots: string;
+  readonly reports: string;
   readonly capacity: number;
   readonly snapshotEvery: string;
   readonly mostMs: number;
@@ -41,11 +42,12 @@ export class WorkerNode {
 
   /** Writes its config; starts nothing. */
   static async prepare(options: NodeOptions): Promise<WorkerNode> {
-    const { folder, name, snapshots, capacity, snapshotEvery } = options;
+    const { folder, name, snapshots, reports, capacity, snapshotEvery } = options;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const fleet = [
       "  postgres: ${env:DATABASE_URL}",
       `  snapshots: ${snapshots}`,
+      `  reports: ${reports}`,
       `  node: ${name}`,
       `  capacity: ${capacity}`,
       `  snapshot_every: ${snapshotEvery}`,

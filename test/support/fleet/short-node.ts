@@ -55,7 +55,7 @@ export async function startNode(
   {
     capacity = 50,
     times = {},
-    publishReport = () => Promise.resolve(),
+    publishReport = () => Promise.resolve(null),
     afterRun = () => Promise.resolve(null),
   }: NodeOptions = {},
 ) {

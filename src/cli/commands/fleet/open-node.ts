@@ -12,6 +12,7 @@ import { makeSnapshot } from "../../../fleet/snapshot/make-snapshot.ts";
 import { MirrorThreads } from "../../../fleet/snapshot/mirror-threads.ts";
 import { restoreSnapshot } from "../../../fleet/snapshot/restore-snapshot.ts";
 import { storedMark } from "../../../fleet/snapshot/timeline-mark.ts";
+import { withReports } from "../../../fleet/reports/report-files.ts";
 import type { FleetStore } from "../../../fleet/store/fleet-store.ts";
 import { openFleetStore, proveStore } from "../../../fleet/store/open-store.ts";
 import type { Snapshots } from "../../../fleet/assignment/company-snapshots.ts";
@@ -24,7 +25,7 @@ import { selectResources } from "../../mirror/selected-resources.ts";
 import type { CommandContext, Connector } from "../../program/command.ts";
 import { createAfterRun } from "../../runs/after-run-process.ts";
 import { fleetOf } from "./open-fleet.ts";
-import { makesParquet, reportPublisher } from "./open-reports.ts";
+import { reportPublisher } from "./open-reports.ts";
 
 /** What a node is opened with. */
 interface NodeOptions {
@@ -55,20 +56,20 @@ export async function openNode(
   };
   const store = await openStore("snapshots", fleet.snapshots);
   const reports = fleet.reports === null ? null : await openStore("reports", fleet.reports);
-  const afterRun = createAfterRun(context);
   const tables = fleetTables(postgres);
   const { env, knownConnectors: connectors } = context;
   const surroundings = { dataDir, env, readFile, connectors };
   return new FleetNode({
     process: context,
-    daemonOf: createDaemonOf(context, connections, reports ? makesParquet(afterRun) : afterRun),
+    daemonOf: createDaemonOf(context, connections, createAfterRun(context)),
     postgres,
     tables,
     engine,
     snapshots: openSnapshots(context, store, tables),
     storedMark: storedMark(store, dataDir),
-    configOf: (company, document) => configOfCompany(company, document, surroundings),
-    publishReport: reports ? reportPublisher(context, reports, tables) : () => Promise.resolve(),
+    configOf: (company, document) =>
+      withReports(configOfCompany(company, document, surroundings), company, reports !== null),
+    publishReport: reports ? reportPublisher(context, reports, tables) : () => Promise.resolve(null),
     node: name,
     dataDir,
     role,

@@ -1,20 +1,10 @@
 import { hintOf, messageOf } from "../../../base/errors.ts";
 import { mirrorFiles } from "../../../config/mirror-files.ts";
-import type { DaemonContext } from "../../../daemon/daemon-context.ts";
 import { publishReports } from "../../../fleet/reports/publish-reports.ts";
-import { withReportExport } from "../../../fleet/reports/report-files.ts";
 import type { FleetStore } from "../../../fleet/store/fleet-store.ts";
 import type { FleetNodeParts } from "../../../fleet/worker/fleet-node.ts";
 import type { FleetTables } from "../../../fleet/postgres/tables/fleet-tables.ts";
 import type { CommandContext } from "../../program/command.ts";
-
-/** Makes what follows runs with the Parquet files that reports of the fleet have. */
-export function makesParquet(afterRun: DaemonContext["afterRun"]): DaemonContext["afterRun"] {
-  return ({ config, company, resources }, scope) => {
-    const files = mirrorFiles(config, company.name);
-    return afterRun({ config: withReportExport(config, files), company, resources }, scope);
-  };
-}
 
 /** Publishes what was made after a run where readers of all companies find it. A failure is logged. */
 export function reportPublisher(
@@ -28,15 +18,17 @@ export function reportPublisher(
     const { schedule } = config;
     try {
       const published = await publishReports({ ownership, schedule, files, store, reports, signal });
-      if (!published) return;
+      if (!published) return null;
       const { seq, written, removed, bytes } = published;
       const facts = { seq, files: written.length, removed: removed.length, bytes };
       const ms = Math.round(clock.monotonicMs() - startedMs);
       log.info("reports published", { company, ...facts, ms });
+      return null;
     } catch (error) {
       // What lost the company says so once.
-      if (!ownership.isHeld()) return;
+      if (!ownership.isHeld()) return null;
       log.error("the reports could not be published", { company, error: messageOf(error), ...hintOf(error) });
+      return `it could not be published: ${messageOf(error)}`;
     }
   };
 }

@@ -7,6 +7,8 @@ export interface ReportFile {
   /** A hash of its content; null: it is being replaced or removed, or that was cut off. */
   readonly content: string | null;
   readonly bytes: number;
+  /** The mirror's last change that is in it. */
+  readonly seq: number;
 }
 
 /** Stored files by their keys. */
@@ -17,7 +19,7 @@ export interface ReportRow {
   readonly company: string;
   readonly epoch: number;
   readonly publishedAtMs: number;
-  /** The mirror's last change that is in it. */
+  /** The mirror's last change that is in the Parquet files. */
   readonly seq: number;
   readonly files: ReportFiles;
 }
