@@ -72,7 +72,7 @@ export function tablePlanOf(
   return planExport(table, { ...request, date, raw: rawOf(pool.snapshot, table), where, labels });
 }
 
-/** A mirror of an older version has no JSON of records. */
+/** Where JSON of a table's records is; null: they have none of their own, or the mirror does not know the resource yet. */
 function rawOf({ db, redaction }: Snapshot, { name }: SnapshotTable): string | null {
   if (!hasTable(db, `_raw_${name}`)) return null;
   const raw = `main.${quoted(`_raw_${name}`)}`;

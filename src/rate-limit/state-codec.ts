@@ -41,8 +41,7 @@ export function decodeState(
   here: Origin,
   { windowMs }: Pick<Rules, "windowMs"> = defaultRules,
 ): RateLimitState | null {
-  // An older name of the same time.
-  const parsed = storedState.safeParse(parseJson(text.replaceAll('"settledAt":', '"endedAt":')));
+  const parsed = storedState.safeParse(parseJson(text));
   if (!parsed.success) return null;
   const { state, ...there } = parsed.data;
   const driftMs = there.wallMs - there.monotonicMs - (here.wallMs - here.monotonicMs);

@@ -29,19 +29,19 @@ const keptMs = 7 * 86_400_000;
  * adds one and looks at it until it has ended; the writer takes the oldest.
  *
  * Guarantee: a command is begun once by each writer.
- * Source of truth: table `_orders`.
+ * Source of truth: table `_commands`.
  * Worst outcome of a crash: the next writer begins a command again (each kind may be done twice), or drops it
  * because its asker has ended.
  */
 export class DaemonCommands extends Repository {
   /** Has this database the table for commands? A daemon may still be creating it. */
   static areIn(db: Db): boolean {
-    return hasTable(db, "_orders");
+    return hasTable(db, "_commands");
   }
 
   /** Gives the id, which is never used again. */
   add(kind: DaemonCommandKind, options: unknown, asker: { atMs: number; pid: number }): number {
-    const sql = "INSERT INTO _orders (kind, asked_at, pid, options) VALUES (?, ?, ?, ?)";
+    const sql = "INSERT INTO _commands (kind, asked_at, pid, options) VALUES (?, ?, ?, ?)";
     const values = [kind, isoTime(asker.atMs), asker.pid, JSON.stringify(options)];
     return inTransaction(this.db, () => Number(this.execute(sql, ...values).lastInsertRowid));
   }
@@ -62,16 +62,16 @@ export class DaemonCommands extends Repository {
 
   /** False: the asker has removed it. */
   start(id: number): boolean {
-    return this.run("UPDATE _orders SET state = 'running' WHERE id = ? AND state = 'waiting'", id) === 1;
+    return this.run("UPDATE _commands SET state = 'running' WHERE id = ? AND state = 'waiting'", id) === 1;
   }
 
   /** Shows the asker how far a running command is. */
   setProgress(id: number, view: unknown): void {
-    this.run("UPDATE _orders SET report = ? WHERE id = ? AND state = 'running'", JSON.stringify(view), id);
+    this.run("UPDATE _commands SET report = ? WHERE id = ? AND state = 'running'", JSON.stringify(view), id);
   }
 
   finish(id: number, state: "done" | "failed", report: unknown, atMs: number): void {
-    const sql = "UPDATE _orders SET state = ?, report = ?, settled_at = ? WHERE id = ?";
+    const sql = "UPDATE _commands SET state = ?, report = ?, settled_at = ? WHERE id = ?";
     inTransaction(this.db, () => {
       this.execute(sql, state, JSON.stringify(report), isoTime(atMs), id);
       this.removeOld(atMs);
@@ -80,12 +80,12 @@ export class DaemonCommands extends Repository {
 
   /** Removes a command that its asker no longer waits for. False: it is begun already, or not there. */
   withdraw(id: number): boolean {
-    return this.run("DELETE FROM _orders WHERE id = ? AND state = 'waiting'", id) === 1;
+    return this.run("DELETE FROM _commands WHERE id = ? AND state = 'waiting'", id) === 1;
   }
 
   /** Removes a command in any state: its writer has ended. */
   remove(id: number): void {
-    this.run("DELETE FROM _orders WHERE id = ?", id);
+    this.run("DELETE FROM _commands WHERE id = ?", id);
   }
 
   /**
@@ -95,15 +95,15 @@ export class DaemonCommands extends Repository {
   dropStale(isAskerAlive: (pid: number) => boolean, nowMs: number): number {
     return inTransaction(this.db, () => {
       const orphans = this.open().filter(({ pid }) => !isAskerAlive(pid));
-      for (const { id } of orphans) this.execute("DELETE FROM _orders WHERE id = ?", id);
-      this.execute("UPDATE _orders SET state = 'waiting', report = NULL WHERE state = 'running'");
+      for (const { id } of orphans) this.execute("DELETE FROM _commands WHERE id = ?", id);
+      this.execute("UPDATE _commands SET state = 'waiting', report = NULL WHERE state = 'running'");
       this.removeOld(nowMs);
       return orphans.length;
     });
   }
 
   private removeOld(nowMs: number): void {
-    this.execute("DELETE FROM _orders WHERE settled_at < ?", isoTime(nowMs - keptMs));
+    this.execute("DELETE FROM _commands WHERE settled_at < ?", isoTime(nowMs - keptMs));
   }
 
   private run(sql: string, ...values: unknown[]): number {
@@ -112,7 +112,7 @@ export class DaemonCommands extends Repository {
 
   private select(where: string, ...values: unknown[]): DaemonCommand[] {
     return guarded(this.db.name, () => {
-      const sql = `SELECT ${columns} FROM _orders WHERE ${where}`;
+      const sql = `SELECT ${columns} FROM _commands WHERE ${where}`;
       return this.selectAll<StoredCommand>(sql, ...values).map(parseCommand);
     });
   }

@@ -102,7 +102,7 @@ export function readRestored(db: Db): Restored | null {
 const forgetting = [
   "DELETE FROM _listings",
   "DELETE FROM _listing_pages",
-  "DELETE FROM _orders",
+  "DELETE FROM _commands",
   "DELETE FROM _work WHERE kind = 'list'",
   `UPDATE OR IGNORE _work SET
       target = 'child:' || (payload ->> 'parent') || ':' || (payload ->> 'parentId') || ':1',

@@ -135,7 +135,7 @@ function redactionKey(db: Db): string {
 }
 
 /**
- * Reads how complete each resource is, of the mirror attached as `schema`, also of one that an older version wrote.
+ * Reads how complete each resource is, of the mirror attached as `schema`, which may not know each resource yet.
  *
  * @param swept when each resource was last read whole; null: never
  */

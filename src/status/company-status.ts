@@ -34,7 +34,7 @@ export interface CompanyStatus {
   readonly events: EventStatus | null;
   /** How report and exports went last. */
   readonly after_run: readonly StepStatus[];
-  /** How the files of the kinds that the config asks for stand; null: no mirror that knows of files. */
+  /** How the files of the kinds that the config asks for stand; null: there is no mirror. */
   readonly files: FileCounts | null;
   /** Incidents, and alerts about them that are not delivered yet. */
   readonly alerts: AlertState;

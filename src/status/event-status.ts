@@ -4,7 +4,7 @@ import { InboxView } from "../state/inbox/inbox-view.ts";
 import type { InboxState } from "../state/inbox/inbox.ts";
 import { Meta } from "../state/meta.ts";
 import { heartbeatMs, UptimeLog, type EndedSpan } from "../state/uptime-log.ts";
-import { hasTable, type Db } from "../store/database.ts";
+import type { Db } from "../store/database.ts";
 import type { LockHolder } from "../store/writer-lock.ts";
 import { mayHaveLost, type RetryDelay } from "../webhook/delivery-gap/delivery-gap.ts";
 import { emptyReceiverNote, receiverNoteKey, type ReceiverNote } from "./receiver-note.ts";
@@ -75,19 +75,19 @@ const gapDaysMs = 7 * 86_400_000;
 /** A daemon reads events within seconds; one that waits this long means that the mirror is not whole. */
 const overdueMs = 3_600_000;
 
-/** Reads the facts from one snapshot, beside the daemon; also from mirrors of older versions. */
+/** Reads the facts from one snapshot, beside the daemon. */
 export function readEventFacts(db: Db): EventFacts {
   return db.transaction(() => {
     const inbox = new InboxView(db);
     const meta = new Meta(db);
-    const commands = DaemonCommands.areIn(db) ? new DaemonCommands(db).open() : [];
+    const commands = new DaemonCommands(db).open();
     return {
       counts: inbox.counts(),
       waitingSince: inbox.oldestWaiting(),
       stuck: inbox.stuck(),
       lastReceivedAt: inbox.lastReceived(),
       unknownTypes: inbox.unknownTypes(),
-      spans: hasTable(db, "_receiver") ? new UptimeLog(db).latest(mostSpans) : [],
+      spans: new UptimeLog(db).latest(mostSpans),
       service: serviceNote(meta.get("service")),
       ...emptyReceiverNote,
       ...(meta.get(receiverNoteKey) as ReceiverNote | null),
@@ -169,7 +169,7 @@ const knownMs = 28 * 86_400_000;
  */
 export function webhooksCover(db: Db, sinceMs: number, nowMs: number): boolean {
   const last = new InboxView(db).lastReceived();
-  if (last === null || nowMs - Date.parse(last) > quietMs || !hasTable(db, "_receiver")) return false;
+  if (last === null || nowMs - Date.parse(last) > quietMs) return false;
   const spans = new UptimeLog(db).spans();
   return !mayHaveLost({ spans, sinceMs: Math.max(sinceMs, nowMs - knownMs), nowMs });
 }

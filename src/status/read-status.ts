@@ -11,7 +11,6 @@ import { openBudgetFile } from "../rate-limit/budget-file.ts";
 import type { BudgetView } from "../rate-limit/permit.ts";
 import { createRateLimiter } from "../rate-limit/rate-limiter.ts";
 import { PendingFiles, type FiledResource } from "../state/files/pending-files.ts";
-import { StoredFiles } from "../state/files/stored-files.ts";
 import { changesOf, earliest } from "../state/sweeps.ts";
 import { readyItems } from "../state/work-item.ts";
 import type { Db } from "../store/database.ts";
@@ -85,7 +84,7 @@ export function readStatus(question: StatusQuestion): CompanyStatus {
     freshness,
     health,
     events,
-    files: StoredFiles.areIn(db) ? new PendingFiles(db).counts(question.filed) : null,
+    files: new PendingFiles(db).counts(question.filed),
     verified: readProof(files.verified, db),
   };
   return { mirrored: true, writer: writer?.description ?? null, running, ...facts };

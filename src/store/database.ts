@@ -57,7 +57,7 @@ function versionNumber(version: string): number {
   return (major * 1000 + minor) * 1000 + patch;
 }
 
-/** Has the main database this table? Not, where an older version wrote it. */
+/** Has the main database this table? Not, where it is being made, or for no resource. */
 export function hasTable(db: Db, name: string): boolean {
   const sql = "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?";
   return db.prepare(sql).get(name) !== undefined;

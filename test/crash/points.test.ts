@@ -44,9 +44,6 @@ describe("kill -9 at a point of the process, and another start: all is as withou
   // Fault: files | SIGKILL before a statement, fsync or rename of a restore | the mirror, staged and in its place | it is the earlier one or the backup, whole (I10); the next restore completes it
   test("a restore", () => expectSound("restore", [0.97]));
 
-  // Fault: disk | SIGKILL before a statement of the migration of an earlier version's mirror | the mirror's own tables | the mirror is migrated as a whole or not at all, and the next run ends equal to the service
-  test("a migration", () => expectSound("migration", [0.1, 0.6]));
-
   // Fault: process | SIGKILL before a statement or commit of a prune | change log, runs and bodies of events | nothing but what is old is gone, the log still gives the live rows, and the next prune finishes it
   test("I2: a prune", () => expectSound("prune", [0.8]));
 });

@@ -13,7 +13,6 @@ import { runCommand } from "../support/program/cli.ts";
 import { look } from "../support/truth/compare.ts";
 import { aCompany, sync, type Company } from "../support/company/company.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
-import { wound } from "../support/verify/verify.ts";
 import { entriesOf } from "../support/export/zip.ts";
 
 async function aMirroredCompany(records = 25): Promise<Company> {
@@ -260,16 +259,4 @@ test("of several companies one without a mirror is named, the others are packed;
     code: 2,
     stderr: expect.stringContaining("--month"),
   });
-});
-
-test("a mirror of an older version is packed without PDFs, and says so", async () => {
-  const company = await aMirroredCompany();
-  wound(company, "DROP TABLE document_files");
-  wound(company, "DROP TABLE _file_reads");
-  const { month } = busyMonth(company);
-  const { code, stderr, companies } = await pack(company, month);
-  expect(code).toBe(3);
-  expect(stderr).toContain("an older version wrote the mirror");
-  expect(companies).toMatchObject({ acme: { outcome: "partial" } });
-  expect(readdirSync(folderOf(company, month))).toContain("manifest.json");
 });

@@ -1,7 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Database from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
 import { openBudgetFile, readBootId, type BudgetFile } from "../../src/rate-limit/budget-file.ts";
@@ -82,18 +81,6 @@ describe("the budget's file", () => {
       [1, 0],
       [1, 0],
     ]);
-  });
-
-  test("written when a late request's end had another name opens as known", () => {
-    const state = { ...coldState, late: [{ sentAt: 0, endedAt: 0 }] };
-    const first = opened();
-    first.transact(() => ({ state, result: null }));
-    first.close();
-    const db = new Database(path());
-    const older = db.prepare(`UPDATE budget SET state = replace(state, '"endedAt"', '"settledAt"')`).run();
-    db.close();
-    expect(older.changes).toBe(1);
-    expect(opened().read()).toEqual(state);
   });
 
   test("shows each process what the other wrote", () => {

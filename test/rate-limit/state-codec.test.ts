@@ -171,9 +171,3 @@ describe("the edge of what is plausible", () => {
     expect([deadlineAfter(0), deadlineAfter(-999), deadlineAfter(-1_000)]).toEqual([90_200, 90_200, 91_200]);
   });
 });
-
-test("a state that an older version wrote is read, with its name of the same time", () => {
-  const state = { ...exhausted(), late: [{ sentAt: 1, endedAt: 7 }] };
-  const older = encodeState(state, at(400)).replace('"endedAt"', '"settledAt"');
-  expect(decodeState(older, at(500))).toEqual(state);
-});

@@ -103,9 +103,9 @@ test("answers are forgotten after a week, also where the one who gives them neve
 });
 
 test("what waits is found without a look at what is answered", () => {
-  const sql = "SELECT * FROM _orders WHERE state = 'waiting' AND kind = ? ORDER BY id LIMIT 1";
+  const sql = "SELECT * FROM _commands WHERE state = 'waiting' AND kind = ? ORDER BY id LIMIT 1";
   const plan = connect().prepare(`EXPLAIN QUERY PLAN ${sql}`).all("sync") as { detail: string }[];
-  expect(plan.map(({ detail }) => detail)).toEqual([expect.stringContaining("_orders_waiting")]);
+  expect(plan.map(({ detail }) => detail)).toEqual([expect.stringContaining("_commands_waiting")]);
 });
 
 test("alive is a process of this machine, whoever's it is", () => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { openDatabase } from "../../src/store/database.ts";
 import { Inbox } from "../../src/state/inbox/inbox.ts";
 import { InboxView } from "../../src/state/inbox/inbox-view.ts";
 import { tempFolder } from "../support/mirror/mirror.ts";
@@ -81,14 +80,6 @@ describe("the inbox as people look at it", () => {
       "2026-03-01T12:00:00.000Z",
       "2026-03-01T12:00:01.000Z",
     ]);
-  });
-
-  test("a mirror without one has an empty one", () => {
-    const db = openDatabase(`${tempFolder()}/other.db`);
-    const view = new InboxView(db);
-    expect([view.list({ most: 1 }), view.counts(), view.waiting()]).toEqual([[], {}, 0]);
-    expect([view.oldestWaiting(), view.lastReceived()]).toEqual([null, null]);
-    db.close();
   });
 });
 

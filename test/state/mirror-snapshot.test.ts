@@ -112,7 +112,7 @@ describe("a snapshot", () => {
     expect(all(snapshot, "people").map(({ mixed }) => mixed)).toEqual(["x", "1.5"]);
   });
 
-  test("shows what an older mirror does not have yet as empty columns and tables", async () => {
+  test("shows what the mirror does not have yet, because the connector is newer, as empty columns and tables", async () => {
     const path = join(tempFolder(), "old.db");
     const old = await openShop({
       path,

@@ -1,8 +1,6 @@
-import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { openDatabase } from "../../src/store/database.ts";
-import { openHasty, openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { openHasty, openShop } from "../support/mirror/mirror.ts";
 import {
   allChanges,
   liveRecords,
@@ -181,19 +179,6 @@ describe("a provisional row", () => {
     expect(row(mirror, "orders", 1)).toMatchObject({ number: "A", colourful: null, _detail_at: null });
     expect(row(mirror, "orders", 2)).toMatchObject({ colourful: 7 });
   });
-});
-
-test("an older mirror gets `_detail_at` from `_synced_at`: it has no provisional rows", async () => {
-  const path = join(tempFolder(), "shop.db");
-  const first = await openShop({ path });
-  put(first, "orders", order(1), { source: "detail" });
-  first.close();
-  const db = openDatabase(path);
-  db.exec("ALTER TABLE orders DROP COLUMN _detail_at");
-  db.close();
-  const mirror = await openShop({ path });
-  expect(row(mirror, "orders", 1)).toMatchObject({ _detail_at: "2026-03-01T00:00:00.000Z" });
-  expect(allChanges(mirror)).toHaveLength(1);
 });
 
 type Step = readonly ["preview" | "detail" | "late" | "remove", id: number, total: number];

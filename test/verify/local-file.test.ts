@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { migrate, migrations } from "../../src/store/migrations/migrate.ts";
 import { verifyLocally } from "../../src/verify/local/verify-locally.ts";
 import { aFullShop } from "../support/mirror/local-check.ts";
 import { manifestOf, tempFolder } from "../support/mirror/mirror.ts";
@@ -67,17 +66,6 @@ test("a file with overwritten pages is named, and left as it is", async () => {
     hint: expect.stringContaining("Restore a backup") as string,
   });
   expect(repair).toBeNull();
-});
-
-test("a mirror of an older version is named as that, and brought up to date", async () => {
-  const path = join(tempFolder(), "old.db");
-  const db = openDatabase(path);
-  const [[name, first] = ["", undefined]] = Object.entries(migrations);
-  migrate(db, { [name]: first ?? [] });
-  db.close();
-  const { found, result } = await verify(path);
-  expect(found.problems).toMatchObject([{ kind: "schema", message: "an older version wrote the mirror." }]);
-  expect(result).toMatchObject({ match: true, problems: [] });
 });
 
 test("what is no mirror is refused", async () => {

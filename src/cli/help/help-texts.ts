@@ -135,7 +135,7 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   prune: [
     ["prune --dry-run", "what would go"],
-    ["prune --vacuum", "make the file small, once"],
+    ["prune --company acme", "of one company"],
   ],
   completion: [
     ["completion bash >> ~/.bash_completion", "bash, from the next shell on"],

@@ -151,13 +151,7 @@ const commandTable = {
   },
   prune: {
     summary: "remove old runs, event bodies and changes, as `retention` says, and give the space back",
-    options: {
-      dryRun: flag("--dry-run", "show what would go; nothing is written"),
-      vacuum: flag(
-        "--vacuum",
-        "write the whole file anew, once: files of older versions give no space back otherwise",
-      ),
-    },
+    options: { dryRun: flag("--dry-run", "show what would go; nothing is written") },
   },
   ...outputCommands,
   files: {

@@ -53,7 +53,8 @@ const mostAtOnce = 4;
  */
 export async function fetchCompanyFiles(scope: CompanyScope, request: FilesRequest): Promise<FilesResult> {
   const { files } = scope;
-  await readExisting(scope, (db) => assertCurrent(db, files.mirror));
+  // There must be a mirror: opening one for writing would make it.
+  await readExisting(scope, () => null);
   const lock = takeWriterLock(files.folderLock, "files", `the folder ${files.folder}`);
   const db = openDatabase(files.mirror);
   try {
@@ -81,16 +82,9 @@ export async function filesOfDocuments(
     onFailure(error);
   }
   return readExisting(scope, (db) => {
-    const stored = StoredFiles.areIn(db) ? new StoredFiles(db) : null;
-    const found = documents.flatMap((ref) => stored?.of(ref) ?? []);
+    const stored = new StoredFiles(db);
+    const found = documents.flatMap((ref) => stored.of(ref));
     return found.map((each) => ({ ...each, file: path.join(scope.files.folder, each.path) }));
-  });
-}
-
-function assertCurrent(db: Db, mirror: string): void {
-  if (StoredFiles.areIn(db)) return;
-  throw new MirrorError("database", `an older version wrote the mirror: ${mirror}`, {
-    hint: "Run `fintoro-mirror sync` once, or restart serve.",
   });
 }
 

@@ -36,7 +36,7 @@ const afterFailureMs = 10_000;
  * Does what other processes ask for: one replay at a time, and beside it one sync and one prune at a time.
  *
  * Guarantee: ends with `closed`, and never because of a command.
- * Source of truth: table `_orders`.
+ * Source of truth: table `_commands`.
  * Worst outcome of a crash, or of our own end in the middle of a sync: the command is left as it is, and the next
  * writer of the mirror does it.
  */

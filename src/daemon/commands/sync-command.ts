@@ -2,7 +2,7 @@ import { MirrorError } from "../../base/errors.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { RunRequest } from "../runs/company-run.ts";
 
-/** What a `sync` asks of the daemon, as the command's options in `_orders`. */
+/** What a `sync` asks of the daemon, as the command's options in `_commands`. */
 type SyncCommand = Omit<RunRequest, "resources" | "closed"> & {
   /** Table names. */
   readonly resources: readonly string[];

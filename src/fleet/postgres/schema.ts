@@ -5,22 +5,26 @@ import type { Postgres, Sql } from "./connection.ts";
 const migrationLock = 5_640_917_273_001;
 
 /**
- * The steps from nothing to the newest tables. A step that was released is never changed. A new one only adds, so that
- * nodes of the version before go on working while the fleet is replaced.
+ * The steps from nothing to the newest tables. From version 0.1.0 on, a released step never changes. A new one only
+ * adds, so that nodes of the version before go on working while the fleet is replaced.
  */
 const migrations: readonly (readonly string[])[] = [
   [
     `CREATE TABLE fintoro_mirror.companies (
       name text PRIMARY KEY, config jsonb NOT NULL, account text,
       added_at timestamptz NOT NULL DEFAULT now(), changed_at timestamptz NOT NULL DEFAULT now(),
-      removed boolean NOT NULL DEFAULT false)`,
+      removed boolean NOT NULL DEFAULT false, forgotten_at timestamptz)`,
     "CREATE INDEX companies_account ON fintoro_mirror.companies (account) WHERE account IS NOT NULL",
     "CREATE INDEX companies_changed ON fintoro_mirror.companies (changed_at)",
+    "CREATE INDEX companies_removed ON fintoro_mirror.companies (changed_at) WHERE removed",
 
     // Rows that change often leave room on their page (fillfactor), and no index holds what changes often: such an
     // update writes no index.
+    // losses: ownerships in a row, before the one of now, that ended with the death of their node. claimable_at: when a
+    // company may be taken over that was lost again; null: nobody has decided that yet.
     `CREATE TABLE fintoro_mirror.owners (
-      company text PRIMARY KEY, epoch bigint NOT NULL CHECK (epoch > 0), node text, expires_at timestamptz NOT NULL)
+      company text PRIMARY KEY, epoch bigint NOT NULL CHECK (epoch > 0), node text, expires_at timestamptz NOT NULL,
+      claimed_at timestamptz NOT NULL DEFAULT now(), losses integer NOT NULL DEFAULT 0, claimable_at timestamptz)
       WITH (fillfactor = 50)`,
     // Makes the epoch a key: FOR KEY SHARE then holds off a claim (a new epoch), and no renewal (a later expiry).
     "CREATE UNIQUE INDEX owners_epoch ON fintoro_mirror.owners (company, epoch)",
@@ -45,15 +49,20 @@ const migrations: readonly (readonly string[])[] = [
     // Not the id itself: an index holds no text of more than 2,700 bytes, and the service decides how long ids are.
     `CREATE UNIQUE INDEX inbox_event
       ON fintoro_mirror.inbox (company, left(event_id, 200), hashtextextended(event_id, 0))`,
-    "CREATE INDEX inbox_received ON fintoro_mirror.inbox USING brin (received_at)",
+    // A block range index of rows whose space is used again would soon name every block as one with old rows.
+    "CREATE INDEX inbox_received ON fintoro_mirror.inbox (received_at)",
 
     `CREATE TABLE fintoro_mirror.snapshots (
       company text PRIMARY KEY, epoch bigint NOT NULL, id text NOT NULL, seq bigint NOT NULL, inbox_seq bigint NOT NULL,
       size_bytes bigint NOT NULL, sha256 text NOT NULL, taken_at timestamptz NOT NULL, node text NOT NULL,
       facts jsonb NOT NULL) WITH (fillfactor = 50)`,
+    // published_at: when Postgres got the change: within a company in the order of its numbers, whatever the clocks of
+    // nodes show.
     `CREATE TABLE fintoro_mirror.changes (
       company text NOT NULL, seq bigint NOT NULL, resource text NOT NULL, record_id text NOT NULL, op text NOT NULL,
-      at timestamptz NOT NULL, cause text NOT NULL, PRIMARY KEY (company, seq))`,
+      at timestamptz NOT NULL, cause text NOT NULL, published_at timestamptz NOT NULL DEFAULT now(),
+      PRIMARY KEY (company, seq))`,
+    "CREATE INDEX changes_published ON fintoro_mirror.changes (published_at)",
 
     `CREATE TABLE fintoro_mirror.budgets (
       account text PRIMARY KEY, company text NOT NULL, epoch bigint NOT NULL, node text NOT NULL,
@@ -61,32 +70,12 @@ const migrations: readonly (readonly string[])[] = [
     `CREATE TABLE fintoro_mirror.reports (
       company text PRIMARY KEY, epoch bigint NOT NULL, published_at timestamptz NOT NULL, seq bigint NOT NULL,
       files jsonb NOT NULL) WITH (fillfactor = 50)`,
-  ],
-  [
-    // When Postgres got the change: within a company in the order of its numbers, whatever the clocks of nodes show.
-    "ALTER TABLE fintoro_mirror.changes ADD COLUMN published_at timestamptz NOT NULL DEFAULT now()",
-    "CREATE INDEX changes_published ON fintoro_mirror.changes (published_at)",
-    // A block range index of rows whose space is used again would soon name every block as one with old rows.
-    "DROP INDEX fintoro_mirror.inbox_received",
-    "CREATE INDEX inbox_received ON fintoro_mirror.inbox (received_at)",
-  ],
-  [
     // One row.
     `CREATE TABLE fintoro_mirror.timeline (
       number bigint NOT NULL, id uuid NOT NULL, beats bigint NOT NULL, started_at timestamptz NOT NULL DEFAULT now(),
       seen_at timestamptz NOT NULL DEFAULT now(), set_back_to timestamptz, marked_at timestamptz)
       WITH (fillfactor = 50)`,
     "INSERT INTO fintoro_mirror.timeline (number, id, beats) VALUES (1, gen_random_uuid(), 0)",
-  ],
-  [
-    "ALTER TABLE fintoro_mirror.companies ADD COLUMN forgotten_at timestamptz",
-    "CREATE INDEX companies_removed ON fintoro_mirror.companies (changed_at) WHERE removed",
-  ],
-  [
-    // losses: ownerships in a row, before the one of now, that ended with the death of their node. claimable_at: when a
-    // company may be taken over that was lost again; null: nobody has decided that yet.
-    `ALTER TABLE fintoro_mirror.owners ADD COLUMN claimed_at timestamptz NOT NULL DEFAULT now(),
-      ADD COLUMN losses integer NOT NULL DEFAULT 0, ADD COLUMN claimable_at timestamptz`,
   ],
 ];
 

@@ -1,5 +1,5 @@
 import { databaseError, openDatabase, type Db } from "../../store/database.ts";
-import { appliedMigrations, assertReadable, migrate, migrations } from "../../store/migrations/migrate.ts";
+import { migrate } from "../../store/migrations/migrate.ts";
 import { Repository } from "../../store/repository.ts";
 import { quoted } from "../../store/sql-text.ts";
 import { columnNames, fenceTable } from "../../store/tables/table-layout.ts";
@@ -50,13 +50,7 @@ function isDamaged(error: unknown): boolean {
   return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_CORRUPT");
 }
 
-/** Did an older version write the mirror? Throws MirrorError `database` where a newer one did, or where there is none. */
-export function isOlder(db: Db): boolean {
-  assertReadable(db);
-  return appliedMigrations(db).length < Object.keys(migrations).length;
-}
-
-/** Own tables and indexes that the migrations made and that are not there, or lack a column. Not for an older mirror. */
+/** Own tables and indexes that the migrations made and that are not there, or lack a column. */
 export function absentOwnTables(db: Db): OwnObject[] {
   const expected = openDatabase(":memory:");
   try {

@@ -1,6 +1,6 @@
 import type { RecordId, RecordRef } from "../../base/ids.ts";
 import type { FileKind } from "../../connector/resource.ts";
-import { hasTable, inTransaction, type Db } from "../../store/database.ts";
+import { inTransaction } from "../../store/database.ts";
 import { Repository } from "../../store/repository.ts";
 import { archivePositionKey, Meta, type ArchivePosition } from "../meta.ts";
 
@@ -38,11 +38,6 @@ const columns = "document, document_id, kind, path, size_bytes, sha256, fetched_
  * Worst outcome of a crash: a read is not noted, and its files are asked for again.
  */
 export class StoredFiles extends Repository {
-  /** Has this mirror the tables? An older version wrote it otherwise. */
-  static areIn(db: Db): boolean {
-    return hasTable(db, "document_files");
-  }
-
   all(): DocumentFile[] {
     return this.selectAll(`SELECT ${columns} FROM document_files ORDER BY path`);
   }

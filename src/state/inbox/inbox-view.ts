@@ -1,5 +1,4 @@
 import { canonicalId } from "../../base/ids.ts";
-import { hasTable } from "../../store/database.ts";
 import { Repository } from "../../store/repository.ts";
 import type { Delivery, EventEvaluation, EventOutcome, InboxState, StoredEvent } from "./inbox.ts";
 
@@ -42,13 +41,10 @@ type SelectedRow = Omit<InboxRow, "resourceId" | "work" | "body"> & {
   readonly workAttempts: bigint | null;
 };
 
-/** The inbox as people look at it, on any connection; empty in a mirror that is older than the table. */
+/** The inbox as people look at it, on any connection. */
 export class InboxView extends Repository {
-  private readonly isPresent = hasTable(this.db, "_inbox");
-
   /** The latest first. */
   list(filter: InboxFilter): InboxRow[] {
-    if (!this.isPresent) return [];
     const sql = `SELECT i.event_id AS eventId, i.type, i.resource_type AS resourceType, i.resource_id AS resourceId,
         i.occurred_at AS occurredAt, i.received_at AS receivedAt, i.state, i.resource, i.target,
         i.settled_at AS doneAt, i.outcome, i.request_id AS requestId, i.problem, iif(@seqs IS NULL, NULL, i.body) AS body,
@@ -72,51 +68,43 @@ export class InboxView extends Repository {
   /** How many events are in each state. */
   counts(): Partial<Record<InboxState, number>> {
     const sql = "SELECT state, count(*) AS count FROM _inbox GROUP BY state";
-    const rows = this.all<{ state: InboxState; count: number }>(sql);
+    const rows = this.selectAll<{ state: InboxState; count: number }>(sql);
     return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
   }
 
   waiting(): number {
-    return this.column<number>("SELECT count(*) FROM _inbox WHERE state = 'waiting'")[0] ?? 0;
+    return this.selectColumn<number>("SELECT count(*) FROM _inbox WHERE state = 'waiting'")[0] ?? 0;
   }
 
   /** ISO; null: nothing waits. */
   oldestWaiting(): string | null {
     const sql = "SELECT min(received_at) FROM _inbox WHERE state = 'waiting'";
-    return this.column<string | null>(sql)[0] ?? null;
+    return this.selectColumn<string | null>(sql)[0] ?? null;
   }
 
   /** ISO; null: nothing ever came. */
   lastReceived(): string | null {
-    return this.column<string>("SELECT received_at FROM _inbox ORDER BY rowid DESC LIMIT 1")[0] ?? null;
+    return this.selectColumn<string>("SELECT received_at FROM _inbox ORDER BY rowid DESC LIMIT 1")[0] ?? null;
   }
 
   /** Waiting events whose read was given up or is held. */
   stuck(): number {
     const sql = `SELECT count(*) FROM _inbox i JOIN _work w ON w.resource = i.resource AND w.target = i.target
       WHERE i.state = 'waiting' AND w.state <> 'ready'`;
-    return this.column<number>(sql)[0] ?? 0;
+    return this.selectColumn<number>(sql)[0] ?? 0;
   }
 
   /** Types of unknown events, the most frequent first. */
   unknownTypes(most = 5): { readonly type: string | null; readonly count: number }[] {
     const sql = `SELECT type, count(*) AS count FROM _inbox WHERE state = 'unknown'
       GROUP BY type ORDER BY count(*) DESC, type LIMIT ?`;
-    return this.all(sql, most);
+    return this.selectAll(sql, most);
   }
 
   /** Ids of the events received at or after `since` (ISO), of one state or of all, in the order they came. */
   idsSince(since: string, state: InboxState | null): string[] {
     const sql =
       "SELECT event_id FROM _inbox WHERE received_at >= ? AND state = ifnull(?, state) ORDER BY rowid";
-    return this.isPresent ? this.selectColumn(sql, since, state) : [];
-  }
-
-  private all<T>(sql: string, ...values: readonly unknown[]): T[] {
-    return this.isPresent ? this.selectAll(sql, ...values) : [];
-  }
-
-  private column<T>(sql: string): T[] {
-    return this.isPresent ? this.selectColumn(sql) : [];
+    return this.selectColumn(sql, since, state);
   }
 }

@@ -1,12 +1,12 @@
 import { isoTime, type Clock } from "../../base/clock.ts";
 import type { Config } from "../../config/config.ts";
-import { guarded, inTransaction, type Db } from "../../store/database.ts";
+import { inTransaction, type Db } from "../../store/database.ts";
 import { Changes } from "../../store/apply/change-reader.ts";
 import { EndedRuns } from "./ended-runs.ts";
 import { InboxBodies } from "./inbox-bodies.ts";
 import { LoggedChanges } from "./logged-changes.ts";
 import type { AgeLimit, Removable } from "./old-rows.ts";
-import { unusedBytes, shrinks } from "./sizes.ts";
+import { unusedBytes } from "./sizes.ts";
 
 /** What a prune works with. */
 export interface PruneParts {
@@ -39,8 +39,6 @@ export interface PruneReport {
   /** Given back to the file system, and free within the file afterwards. */
   readonly released_bytes: number;
   readonly free_bytes: number;
-  /** Gives the file free space back by itself? */
-  readonly shrinks: boolean;
 }
 
 /** Between two transactions, so that deliveries and reads take their turn. */
@@ -73,7 +71,6 @@ export async function pruneMirror(parts: PruneParts): Promise<PruneReport> {
     changes: { ...changes, first_seq: new Changes(db).firstSeq() + (dryRun ? changes.rows : 0) },
     released_bytes,
     free_bytes: unusedBytes(db),
-    shrinks: shrinks(db),
   };
 }
 
@@ -98,24 +95,9 @@ async function removeAll(parts: PruneParts, removable: Removable): Promise<Remov
 /** Gives free pages at once back to the file system, some at a time. Returns how many bytes. */
 async function giveBack({ db, clock, signal }: PruneParts): Promise<number> {
   const before = unusedBytes(db);
-  if (!shrinks(db)) return 0;
   while (unusedBytes(db) > 0 && !signal.aborted) {
     inTransaction(db, () => db.pragma(`incremental_vacuum(${pagesAtOnce})`));
     await clock.sleep(pauseMs, signal);
   }
   return before - unusedBytes(db);
-}
-
-/**
- * Writes the whole file anew, so that from now on it can give space back in pieces. Nothing else can write meanwhile.
- * It takes twice the file's size on disk. Throws MirrorError `locked` where another process may write.
- */
-export function vacuumWhole(db: Db): void {
-  inTransaction(db, () => undefined);
-  guarded(db.name, () => {
-    db.pragma("temp_store = FILE");
-    db.pragma("auto_vacuum = INCREMENTAL");
-    db.exec("VACUUM");
-    db.pragma("wal_checkpoint(TRUNCATE)");
-  });
 }

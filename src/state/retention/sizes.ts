@@ -17,8 +17,6 @@ export interface MirrorSizes {
   readonly free_bytes: number;
   /** On the disk of the mirror. */
   readonly disk_free_bytes: number;
-  /** Does a prune give free space back to the file system? */
-  readonly shrinks: boolean;
   readonly inbox: TableSize;
   readonly change_log: TableSize;
   readonly runs: TableSize;
@@ -31,11 +29,6 @@ const rowBytes = { inbox: 260, change: 90, run: 120 };
 /** Bytes within the database that nothing takes. */
 export function unusedBytes(db: Db): number {
   return numberOf(db, "freelist_count") * numberOf(db, "page_size");
-}
-
-/** Can the file give free space back in pieces? Files of older versions cannot, until they are written anew once. */
-export function shrinks(db: Db): boolean {
-  return numberOf(db, "auto_vacuum") === 2;
 }
 
 function numberOf(db: Db, pragma: string): number {
@@ -54,7 +47,6 @@ export class Sizes extends Repository {
       wal_bytes: logBytes(db.name),
       free_bytes: unusedBytes(db),
       disk_free_bytes: freeBytesAt(db.name),
-      shrinks: shrinks(db),
       inbox: this.estimate(inbox, "_inbox WHERE seq", `octet_length(body) + ${rowBytes.inbox}`),
       change_log: this.estimate(
         log,

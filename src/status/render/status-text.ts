@@ -66,18 +66,14 @@ function headline({ freshness: { oldest }, health }: CompanyStatus, nowMs: numbe
   return `${sumOf("live")} records, ${details}${fresh}`;
 }
 
-/** Free space that a file of an older version cannot give back is worth a line from here on. */
-const muchFreeBytes = 10_000_000;
-
 function sizeLines({ inbox, change_log: log, runs, ...sizes }: MirrorSizes): string[] {
-  const { database_bytes: all, free_bytes: free, wal_bytes: wal, disk_free_bytes: left, shrinks } = sizes;
+  const { database_bytes: all, free_bytes: free, wal_bytes: wal, disk_free_bytes: left } = sizes;
   const parts = [
     `${formatSize(all)} (${formatSize(free)} of it free), write-ahead log ${formatSize(wal)}`,
     `of these about ${formatSize(log.bytes)} of changes, ${formatSize(inbox.bytes)} of events, ${formatSize(runs.bytes)} of runs`,
   ];
-  const hint = "  its free space is used again, but not given back: run `fintoro-mirror prune --vacuum` once";
   const disk = `  ${left < lowSpaceBytes ? "! " : ""}disk: ${formatSize(left)} free beside the mirror`;
-  return [`  size: ${parts.join("; ")}`, disk, ...(!shrinks && free >= muchFreeBytes ? [hint] : [])];
+  return [`  size: ${parts.join("; ")}`, disk];
 }
 
 function fileLines({ files }: CompanyStatus): string[] {

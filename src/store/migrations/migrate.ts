@@ -1,10 +1,6 @@
 import { existsSync } from "node:fs";
 import { MirrorError } from "../../base/errors.ts";
 import { first } from "./0001-first.ts";
-import { inbox } from "./0002-inbox.ts";
-import { inboxIds } from "./0003-inbox-ids.ts";
-import { planner } from "./0004-planner.ts";
-import { files } from "./0005-files.ts";
 import { inTransaction, openDatabase, type Db } from "../database.ts";
 import { quoted } from "../sql-text.ts";
 import { columnNames } from "../tables/table-layout.ts";
@@ -12,14 +8,8 @@ import { columnNames } from "../tables/table-layout.ts";
 /** Statements by the name of their migration, in the order in which they are applied. */
 export type Migrations = Readonly<Record<string, Iterable<string>>>;
 
-/** A released name never changes its meaning. */
-export const migrations: Migrations = {
-  "0001-first": first,
-  "0002-inbox": inbox,
-  "0003-inbox-ids": inboxIds,
-  "0004-planner": planner,
-  "0005-files": files,
-};
+/** From version 0.1.0 on, a released step never changes. */
+export const migrations: Migrations = { "0001-first": first };
 
 const table = "_migrations";
 

@@ -29,7 +29,6 @@ interface Layout {
  * column its type. A column that is not in the plan is removed: its values are in the JSON.
  */
 export function layOutTables(db: Db, plan: TablePlan): boolean {
-  addDetailAt(db, plan.table);
   const changed = layoutsOf(plan).map((layout) => layOut(db, layout));
   db.exec(`CREATE TABLE IF NOT EXISTS ${quoted(rawTable(plan.table))} (
     id INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT`);
@@ -40,14 +39,6 @@ export function layOutTables(db: Db, plan: TablePlan): boolean {
     last_change INTEGER, gone INTEGER NOT NULL DEFAULT 0) STRICT`);
   createIndexes(db, plan);
   return changed.includes(true);
-}
-
-/** A mirror of an older version has no provisional rows: each was last written from a whole record. */
-function addDetailAt(db: Db, table: string): void {
-  const present = columnNames(db, table);
-  if (present.has("_detail_at") || !present.has("_synced_at")) return;
-  db.exec(`ALTER TABLE ${quoted(table)} ADD COLUMN _detail_at TEXT`);
-  db.exec(`UPDATE ${quoted(table)} SET _detail_at = _synced_at`);
 }
 
 /** Gives the columns that changed their type the new one. Call when all rows are derived. */

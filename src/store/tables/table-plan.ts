@@ -18,7 +18,7 @@ export interface Column {
   readonly values: readonly string[] | null;
 }
 
-/** A column that was added to a table of an older mirror, or for a field the connector does not know. */
+/** A column that was added to a table that was laid out for another version of the connector, or for a field the connector does not know. */
 export interface NewColumn {
   readonly table: string;
   readonly column: Column;

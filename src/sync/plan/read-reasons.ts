@@ -80,17 +80,15 @@ export function queueOverlapped(read: ReadContext, resource: Resource, id: Recor
 }
 
 const recheckAfterMs = 60_000;
-/** Reads that only test a route. Mirrors of older versions hold `canary`. */
-const routeProbes = new Set(["route probe", "canary"]);
 
-/** Is this the second read of an event's record? Mirrors of older versions hold `second look`. */
+/** Is this the second read of an event's record? */
 export function isRecheck(reason: string): boolean {
-  return reason === "recheck" || reason === "second look";
+  return reason === "recheck";
 }
 
 /** Is it read because something says that it is gone: its list, its parent or an event? */
 export function asksForDeletion({ kind, reason }: WorkItem): boolean {
-  return kind === "confirm" && !routeProbes.has(reason);
+  return kind === "confirm" && reason !== "route probe";
 }
 
 /** Was something wrong with the record? */
@@ -172,7 +170,8 @@ const listReasons = new Set(["new", "changed", "closed", "full", "absent", "no p
  */
 export function queueRecheck({ run, item, stamp }: AnswerContext, completed: number): void {
   const { lane, reason } = item;
-  const isOther = isRecheck(reason) || isRepair(reason) || routeProbes.has(reason) || listReasons.has(reason);
+  const isOther =
+    isRecheck(reason) || isRepair(reason) || reason === "route probe" || listReasons.has(reason);
   if (completed === 0 && (lane !== "webhook" || isOther)) return;
   run.queue.addIfAbsent({
     kind: item.kind,

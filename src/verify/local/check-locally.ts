@@ -1,11 +1,12 @@
 import { yieldToLoop } from "../../base/cancellation.ts";
 import { firstId } from "../../base/ids.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
-import { absentOwnTables, FileCheck, isOlder } from "../../state/checks/file-check.ts";
+import { absentOwnTables, FileCheck } from "../../state/checks/file-check.ts";
 import { LastChanges } from "../../state/checks/last-changes.ts";
 import { openTables } from "../../state/checks/open-tables.ts";
 import type { ResourceTable } from "../../store/apply/resource-table.ts";
 import { guarded, openDatabase, type Db } from "../../store/database.ts";
+import { assertReadable } from "../../store/migrations/migrate.ts";
 import { checkState } from "./check-state.ts";
 import { RecordJudge } from "./judge-records.ts";
 import { LocalFindings, repairHint, type LocalCheck } from "./local-check.ts";
@@ -56,14 +57,7 @@ async function checkFile(db: Db, findings: LocalFindings): Promise<boolean> {
     "Restore a backup, or move the file away and sync anew. Damaged indexes are made anew by `--repair`.";
   for (const line of lines) findings.problems.push({ kind: "integrity", message: line, hint });
   if (!lines.every(isOfIndex)) return false;
-  if (isOlder(db)) {
-    findings.problems.push({
-      kind: "schema",
-      message: "an older version wrote the mirror.",
-      hint: olderHint,
-    });
-    return false;
-  }
+  assertReadable(db);
   const absent = absentOwnTables(db);
   for (const { type, name } of absent)
     findings.problems.push({
@@ -73,8 +67,6 @@ async function checkFile(db: Db, findings: LocalFindings): Promise<boolean> {
     });
   return absent.every(({ type }) => type === "index");
 }
-
-const olderHint = "Run `verify --local --repair` or `sync`: both bring the mirror up to date.";
 
 /** Is it an index that is damaged, and not the rows? */
 export function isOfIndex(line: string): boolean {

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
-import { absentOwnTables, FileCheck, isOlder, restoreOwnTables } from "../../state/checks/file-check.ts";
+import { absentOwnTables, FileCheck, restoreOwnTables } from "../../state/checks/file-check.ts";
 import { openMirror } from "../../state/mirror.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
 import { guarded, openDatabase } from "../../store/database.ts";
@@ -58,9 +58,8 @@ async function repairFile(path: string, { problems }: LocalCheck): Promise<boole
   if (!damages.every(({ message }) => isOfIndex(message))) return false;
   const db = openDatabase(path);
   try {
-    const absent = isOlder(db) ? [] : absentOwnTables(db);
     guarded(path, () => {
-      restoreOwnTables(db, absent);
+      restoreOwnTables(db, absentOwnTables(db));
       if (damages.length > 0) new FileCheck(db).reindex();
     });
     return true;

@@ -2,7 +2,6 @@ import { backupScenario } from "./backup-scenario.ts";
 import type { CrashScenario } from "./crash-scenario.ts";
 import { deliveryScenario } from "./delivery-scenario.ts";
 import { exportScenario } from "./export-scenario.ts";
-import { migrationScenario } from "./migration-scenario.ts";
 import { pruneScenario } from "./prune-scenario.ts";
 import { publishScenario } from "./publish-scenario.ts";
 import { snapshotScenario } from "./snapshot-scenario.ts";
@@ -19,7 +18,6 @@ export const scenarios: Readonly<Record<string, () => Promise<CrashScenario>>> =
   "export-parquet": () => exportScenario("parquet"),
   backup: () => backupScenario("backup"),
   restore: () => backupScenario("restore"),
-  migration: migrationScenario,
   prune: pruneScenario,
   "snapshot-make": () => snapshotScenario("make"),
   "snapshot-pack": () => snapshotScenario("pack"),

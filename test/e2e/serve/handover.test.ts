@@ -12,7 +12,9 @@ function outcomeIn({ stdout }: Ended): unknown {
 }
 
 function openOrders(company: Company): number {
-  return Number(inMirror(company, "SELECT count(*) FROM _orders WHERE state IN ('waiting', 'running')") ?? 0);
+  return Number(
+    inMirror(company, "SELECT count(*) FROM _commands WHERE state IN ('waiting', 'running')") ?? 0,
+  );
 }
 
 /** Lists of clients are not answered until they are let go. */

@@ -10,7 +10,7 @@ describeWithPostgres("the fleet's tables", () => {
     const nodes = await Promise.all(["a", "b", "c", "d", "e"].map((node) => connectNode(url, node, 2)));
     await Promise.all(nodes.map((postgres) => migrateFleet(postgres)));
     const applied = await nodes[0]?.query("SELECT version FROM fintoro_mirror.migrations ORDER BY version");
-    expect(applied).toEqual([1, 2, 3, 4, 5].map((version) => ({ version })));
+    expect(applied).toEqual([{ version: 1 }]);
   });
 
   test("of a newer version are refused, with what to do", async () => {

@@ -13,10 +13,9 @@ export const filesCheckCommand: CommandRun<"files check"> = (context, { loaded: 
     config,
     async (scope) => {
       const { company, files } = scope;
-      const mirror = await readMirror(scope, (db) =>
-        db && StoredFiles.areIn(db)
-          ? { position: readArchivePosition(db), files: new StoredFiles(db).all() }
-          : null,
+      const mirror = await readMirror(
+        scope,
+        (db) => db && { position: readArchivePosition(db), files: new StoredFiles(db).all() },
       );
       let line = `${company.name}: checking files`;
       const onProgress = (bytes: number) => void (line = `${company.name}: checked ${formatSize(bytes)}`);

@@ -4,7 +4,7 @@ import { askDaemon } from "../../../daemon/commands/ask-daemon.ts";
 import { createNotices } from "../../../daemon/runs/store-notices.ts";
 import { DaemonCommands } from "../../../state/daemon-commands.ts";
 import { openMirror } from "../../../state/mirror.ts";
-import { pruneMirror, vacuumWhole, type PruneReport } from "../../../state/retention/prune-mirror.ts";
+import { pruneMirror, type PruneReport } from "../../../state/retention/prune-mirror.ts";
 import { openDatabase } from "../../../store/database.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
 import { readExisting, type CompanyScope } from "../../mirror/company-scope.ts";
@@ -15,9 +15,7 @@ import { isDaemonThere } from "../../runs/remote-sync.ts";
 /** Prunes the mirror of each company: the daemon that holds it does it, else this process. */
 export const pruneCommand: CommandRun<"prune"> = (context, { options, loaded: { config } }) =>
   forEachCompany(context, config, async (scope) => {
-    const { dryRun, vacuum } = options;
-    if (dryRun && vacuum) throw new MirrorError("usage", "--dry-run and --vacuum exclude each other");
-    const report = dryRun ? await tryOut(scope) : await prune(scope, vacuum);
+    const report = await (options.dryRun ? tryOut(scope) : prune(scope));
     const outcome = report.finished ? "complete" : "interrupted";
     return { document: report, lines: linesOf(scope.company.name, report), outcome };
   });
@@ -28,11 +26,10 @@ function tryOut(scope: CompanyScope): Promise<PruneReport> {
   return readExisting(scope, (db) => pruneMirror({ db, retention, clock, signal, dryRun: true }));
 }
 
-async function prune(scope: CompanyScope, vacuum: boolean): Promise<PruneReport> {
+async function prune(scope: CompanyScope): Promise<PruneReport> {
   // There must be a mirror: opening one for writing would make it.
   await readExisting(scope, () => null);
-  // With --vacuum the lock decides: only a process that is alone may write the file anew.
-  return isDaemonThere(scope) && !vacuum ? byDaemon(scope) : byThisProcess(scope, vacuum);
+  return isDaemonThere(scope) ? byDaemon(scope) : byThisProcess(scope);
 }
 
 /** Throws MirrorError `locked` where the daemon ends first, `database` where it cannot do it. */
@@ -58,7 +55,7 @@ async function byDaemon(scope: CompanyScope): Promise<PruneReport> {
 }
 
 /** Throws MirrorError `locked` while another process writes the mirror. */
-async function byThisProcess(scope: CompanyScope, vacuum: boolean): Promise<PruneReport> {
+async function byThisProcess(scope: CompanyScope): Promise<PruneReport> {
   const { context, manifest, config, files } = scope;
   const lock = takeWriterLock(files.lock, "prune");
   try {
@@ -67,16 +64,7 @@ async function byThisProcess(scope: CompanyScope, vacuum: boolean): Promise<Prun
       lock,
     });
     try {
-      const { db } = mirror;
-      const report = await pruneMirror({ ...context, db, retention: config.retention });
-      if (!vacuum || !report.finished) return report;
-      vacuumWhole(db);
-      return {
-        ...report,
-        released_bytes: report.released_bytes + report.free_bytes,
-        free_bytes: 0,
-        shrinks: true,
-      };
+      return await pruneMirror({ ...context, db: mirror.db, retention: config.retention });
     } finally {
       mirror.close();
     }
@@ -86,7 +74,7 @@ async function byThisProcess(scope: CompanyScope, vacuum: boolean): Promise<Prun
 }
 
 function linesOf(company: string, report: PruneReport): string[] {
-  const { dry_run, finished, runs, inbox_bodies, changes, released_bytes, free_bytes, shrinks } = report;
+  const { dry_run, finished, runs, inbox_bodies, changes, released_bytes } = report;
   const parts = [
     counted("run", runs),
     counted("event body", inbox_bodies),
@@ -94,14 +82,7 @@ function linesOf(company: string, report: PruneReport): string[] {
   ];
   const space = dry_run ? "" : `; gave back ${formatSize(released_bytes)}`;
   const cut = finished ? "" : " (interrupted: run it again)";
-  return [
-    `${company}: ${dry_run ? "would remove" : "removed"} ${parts.join("; ")}${space}${cut}`,
-    ...(shrinks || free_bytes === 0
-      ? []
-      : [
-          `  ${formatSize(free_bytes)} are free within the file and are used again; \`prune --vacuum\` gives them back`,
-        ]),
-  ];
+  return [`${company}: ${dry_run ? "would remove" : "removed"} ${parts.join("; ")}${space}${cut}`];
 }
 
 function counted(what: string, { rows, bytes }: { readonly rows: number; readonly bytes: number }): string {
