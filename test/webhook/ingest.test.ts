@@ -70,6 +70,17 @@ describe("an event is stored together with what it leads to", () => {
     expect(rows(shop.mirror, "SELECT dirty_seq > ? AS newer FROM _inbox", sentSeq)).toEqual([{ newer: 1 }]);
   });
 
+  test("I7 I12 ids with U+0000 are kept apart, each once", async () => {
+    const { ingest, mirror } = await openIngest();
+    const deliveries = ["evt", "evt\0", "evt\0a", "evt\0b"].map((id) => deliveryOf(eventText({ id })));
+    const outcomes = () => ingest.store(deliveries, Date.now()).map(({ outcome }) => outcome);
+    expect(outcomes()).toEqual(deliveries.map(() => "stored"));
+    expect(outcomes()).toEqual(deliveries.map(() => "duplicate"));
+    expect(rows(mirror, "SELECT event_id FROM _inbox ORDER BY seq")).toEqual(
+      deliveries.map(({ eventId }) => ({ event_id: eventId })),
+    );
+  });
+
   test("an id beyond 2^53 is the same one everywhere", async () => {
     const shop = await openIngest();
     const body = '{"id":"far","type":"people.updated","resource":{"type":"person","id":9007199254740993}}';

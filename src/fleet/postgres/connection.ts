@@ -142,6 +142,18 @@ async function loadDriver(): Promise<typeof Pg> {
   }
 }
 
+/**
+ * A parameter as Postgres can hold it: its text and JSON have neither U+0000 nor half of a surrogate pair, and U+FFFD
+ * stands in for them. An object becomes JSON.
+ */
+function storable(value: unknown): unknown {
+  if (typeof value === "string") return value.toWellFormed().replaceAll("\0", "\uFFFD");
+  if (Array.isArray(value)) return value.map(storable);
+  if (typeof value !== "object" || value === null || Buffer.isBuffer(value) || value instanceof Date)
+    return value;
+  return JSON.stringify(value, (_, part: unknown) => (typeof part === "string" ? storable(part) : part));
+}
+
 class PooledPostgres implements Postgres {
   private readonly pool: Pg.Pool;
   private readonly address: Address;
@@ -229,7 +241,7 @@ class PooledPostgres implements Postgres {
     values?: readonly unknown[],
   ): Promise<Row[]> {
     try {
-      const result: unknown = await runner.query(text, values && [...values]);
+      const result: unknown = await runner.query(text, values?.map(storable));
       // Several statements have several results; the driver's types do not know that.
       return [result].flat().flatMap((one) => (one as Pg.QueryResult).rows as Row[]);
     } catch (error) {

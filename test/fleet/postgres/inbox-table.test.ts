@@ -55,6 +55,18 @@ describeWithPostgres("the fleet's inbox", () => {
     expect(await inbox.heads(["acme", "other"])).toEqual([{ company: "acme", seq: 3, drained: 0 }]);
   });
 
+  // Fault: fleet | event ids that Postgres' text cannot hold: U+0000, half of a surrogate pair | deliveries of one group | each is kept under its own id (I12), a copy is known (I7), and the others of the group are stored
+  test("I7 I12 keeps every id as it is, also one that Postgres' text cannot hold", async () => {
+    const { inbox } = await openFleet();
+    const ids = ["a", "a\0", "\0", "\uFFFD", "\ud800", "\udc00", '"a\\u0000"', '"', "žltý \u{1F40E}"];
+    const all = () => ids.map((eventId) => ({ eventId, body: Buffer.from("{}") }));
+    expect(await inbox.add("acme", all())).toEqual(new Set(ids));
+    expect(await inbox.add("acme", all())).toEqual(new Set());
+    expect((await inbox.read("acme", 0, 20)).map(({ eventId }) => eventId)).toEqual(ids);
+    for (const id of ids) expect(await inbox.has("acme", id)).toBe(true);
+    expect(await inbox.has("acme", "b\0")).toBe(false);
+  });
+
   test("commits the job with the deliveries, makes none for duplicates, and keeps nothing if the job fails", async () => {
     const { inbox, postgres } = await openFleet();
     await postgres.query("CREATE TABLE jobs (company text)");

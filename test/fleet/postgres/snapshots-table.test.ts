@@ -109,6 +109,20 @@ describeWithPostgres("a published snapshot", () => {
   });
 });
 
+describeWithPostgres("a text that Postgres cannot hold", () => {
+  // Fault: fleet | the service gives texts with U+0000 and half of a surrogate pair | a company's name and a message in the facts of a snapshot | published, with U+FFFD in their place
+  test("keeps no snapshot from being published: U+FFFD stands in for what it lacks", async () => {
+    const fleet = await openFleet();
+    const facts = { identity: { name: "A\0c\ud800me" }, summary: { problem: "\\u0000 \0" } };
+    const owner = await fleet.owned("acme");
+    await fleet.snapshots.publish(owner, { ...owner, ...snapshotOf(0), facts }, changesUpTo(0));
+    expect((await fleet.snapshots.current("acme"))?.facts).toEqual({
+      identity: { name: "A\uFFFDc\uFFFDme" },
+      summary: { problem: "\\u0000 \uFFFD" },
+    });
+  });
+});
+
 describeWithPostgres("a published report", () => {
   test("counts for its company, and the next one replaces it", async () => {
     const fleet = await openFleet();

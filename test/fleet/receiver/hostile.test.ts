@@ -79,6 +79,24 @@ describeWithPostgres("hostile deliveries are answered as in serve", () => {
     expect(stored.map(({ body }) => body)).toEqual(bodies.map((body) => Buffer.from(body)));
   });
 
+  // Fault: webhook | an event id with U+0000 or half of a surrogate pair, which no header can hold | the body of a signed delivery | 400 (`wrong_id`) from `serve` and fleet alike, and the delivery after it is stored
+  test("an id that no header can hold is refused as a wrong one, before anything is stored", async () => {
+    const fleet = await fleetOf("acme");
+    const receivers = [await aFleetReceiver(fleet.postgres), await aReceiver()] as const;
+    for (const id of ["evt\0", "\ud800evt"]) {
+      const bad = post(eventText({ id }), { "webhook-id": "evt" });
+      for (const answer of [receivers[0].deliver("acme", bad), receivers[1].deliver(bad)]) {
+        expect((await answer).status).toBe(400);
+        expect(await (await answer).text()).toContain("webhook-id is not the event's id");
+      }
+    }
+    const good = post(eventText());
+    expect((await receivers[0].deliver("acme", good)).status).toBe(204);
+    expect((await receivers[1].deliver(good)).status).toBe(204);
+    expect(await inboxOf(fleet, "acme")).toHaveLength(1);
+    expect(receivers[0].companies.counts.refusals).toEqual({ wrong_id: 2 });
+  });
+
   test("an old copy of a stored delivery is a copy, not one that the service sends", async () => {
     const fleet = await fleetOf("acme");
     const receiver = await aFleetReceiver(fleet.postgres);

@@ -66,7 +66,7 @@ export class CompaniesTable {
          UPDATE fintoro_mirror.owners SET losses = 0, claimable_at = NULL WHERE company = $1 AND losses > 0)
        SELECT CASE WHEN NOT EXISTS (SELECT FROM put) THEN 'unchanged'
          WHEN EXISTS (SELECT FROM before WHERE NOT removed) THEN 'changed' ELSE 'added' END AS outcome`,
-      [name, JSON.stringify(config)],
+      [name, config],
     );
     return row?.outcome ?? "unchanged";
   }

@@ -47,7 +47,7 @@ export class ReportsTable {
       `WITH owner AS (${ownerCondition})
        UPDATE fintoro_mirror.reports r SET files = $4::jsonb FROM owner WHERE r.company = owner.company
        RETURNING r.company`,
-      [...valuesOf(owner), JSON.stringify(files)],
+      [...valuesOf(owner), files],
     );
     if (rows.length === 0) throw noOwner(owner);
   }
@@ -61,7 +61,7 @@ export class ReportsTable {
        ON CONFLICT (company) DO UPDATE SET epoch = excluded.epoch, published_at = excluded.published_at,
          seq = excluded.seq, files = excluded.files
        RETURNING company`,
-      [...valuesOf(owner), seq, JSON.stringify(files)],
+      [...valuesOf(owner), seq, files],
     );
     if (rows.length === 0) throw noOwner(owner);
   }

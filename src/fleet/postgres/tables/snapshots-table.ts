@@ -157,6 +157,6 @@ async function movePointer(
      ON CONFLICT (company) DO UPDATE SET epoch = excluded.epoch, node = excluded.node, id = excluded.id,
        seq = excluded.seq, inbox_seq = excluded.inbox_seq, size_bytes = excluded.size_bytes,
        sha256 = excluded.sha256, taken_at = excluded.taken_at, facts = excluded.facts`,
-    [company, epoch, node, id, seq, inboxSeq, sizeBytes, sha256, takenAtMs, JSON.stringify(facts)],
+    [company, epoch, node, id, seq, inboxSeq, sizeBytes, sha256, takenAtMs, facts],
   );
 }
