@@ -18,7 +18,7 @@ const ranksOf: Readonly<Record<LaneShare, readonly number[]>> = {
 };
 
 const holdSql = `UPDATE _work SET state = 'held', error = ? WHERE resource = ? AND state = 'ready'
-  AND lane IN (SELECT value FROM json_each(?))`;
+  AND lane IN (SELECT value FROM json_each(?)) AND instr(target, ?) = 1`;
 
 /** How many items of one kind are in one state. */
 export interface QueueCount {
@@ -177,15 +177,15 @@ export class WorkQueue extends Repository {
     this.notify();
   }
 
-  /** Takes a resource's items of these lanes out of this run; `revive` brings them back. Returns their number. */
-  hold(resource: string, why: string, share: LaneShare = "all"): number {
-    return this.execute(holdSql, why, resource, JSON.stringify(ranksOf[share])).changes;
+  /** Takes a resource's items of these lanes, with such targets, out of this run; `revive` brings them back. Returns their number. */
+  hold(resource: string, why: string, share: LaneShare = "all", targetPrefix = ""): number {
+    return this.execute(holdSql, why, resource, JSON.stringify(ranksOf[share]), targetPrefix).changes;
   }
 
   /** The same for all but the pages of its list. */
   holdRecords(resource: string, why: string, share: LaneShare = "all"): number {
-    return this.execute(`${holdSql} AND kind <> 'list'`, why, resource, JSON.stringify(ranksOf[share]))
-      .changes;
+    const values = [why, resource, JSON.stringify(ranksOf[share]), ""];
+    return this.execute(`${holdSql} AND kind <> 'list'`, ...values).changes;
   }
 
   /**

@@ -4,6 +4,7 @@ import { parentsPerRun, wholeListSettings } from "../../daemon/runs/company-run.
 import { connectService } from "../../daemon/runs/service-connection.ts";
 import type { BudgetView } from "../../rate-limit/permit.ts";
 import { ScrubCandidates } from "../../state/scrub-candidates.ts";
+import { Listings } from "../../state/listings.ts";
 import { Meta } from "../../state/meta.ts";
 import { Parents } from "../../state/parents.ts";
 import { Runs } from "../../state/runs.ts";
@@ -104,9 +105,9 @@ function knownOf(
   };
   const queue = new WorkQueue(db);
   const waiting = (name: string) => queue.countWaiting(name);
-  const settings = wholeListSettings(config, monthLeft);
   const nowMs = context.clock.nowMs();
-  const facts = { meta: new Meta(db), records, runs };
+  const facts = { meta: new Meta(db), records, runs, listings: new Listings(db) };
+  const settings = wholeListSettings(config, monthLeft, nowMs);
   const wholeLists = wholeListsNow(facts, manifest.resources, { settings, nowMs });
   const withoutChanges = resources.filter((resource) => changesOf(resource) === null);
   const read = listsRead(withoutChanges, unfinished, nowMs);

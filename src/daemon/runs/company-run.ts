@@ -81,7 +81,11 @@ export function performRun(run: CompanyRun): Promise<CompanyReport> {
   return runSync(parts, {
     ...run.request,
     parentsPerRun: parentsPerRun(mirror.manifest, config),
-    wholeLists: wholeListSettings(config, run.rateLimiter.view().month?.left ?? null),
+    wholeLists: wholeListSettings(
+      config,
+      run.rateLimiter.view().month?.left ?? null,
+      run.context.clock.nowMs(),
+    ),
     scrub: run.request.scrub ? scrubOptions(run) : null,
     ...(onListed && { onListed }),
     ...(onListsRead && { onListsRead }),
@@ -116,9 +120,17 @@ export function parentsPerRun({ resources }: Manifest, config: Config): ParentsP
  *
  * @param left requests left of the month; null: there is no such limit
  */
-export function wholeListSettings({ scrub }: Pick<Config, "scrub">, left: number | null): WholeListSettings {
+export function wholeListSettings(
+  { scrub }: Pick<Config, "scrub">,
+  left: number | null,
+  nowMs: number,
+): WholeListSettings {
   // The other half is for nights, events and what people ask.
-  return { everyMs: scrub.listsMs, mostRequests: left === null ? null : Math.floor(left / 2) };
+  const mostRequests = left === null ? null : Math.floor(left / 2);
+  const now = new Date(nowMs);
+  const endMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
+  const pagesPerDay = Math.max(1, Math.floor(((mostRequests ?? 0) * 86_400_000) / (endMs - nowMs)));
+  return { everyMs: scrub.listsMs, mostRequests, pagesPerDay };
 }
 
 type WallClock = Pick<Clock, "nowMs">;

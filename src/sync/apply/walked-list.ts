@@ -11,7 +11,7 @@ import {
   noteNewest,
 } from "../../state/sweeps.ts";
 import { requireRunId, type AnswerContext } from "../context/run-context.ts";
-import { queueNextPage } from "../plan/list-reads.ts";
+import { holdWholeList, queueNextPage } from "../plan/list-reads.ts";
 import { endReading, pagePlace } from "./listing.ts";
 import type { Verdict } from "./reading.ts";
 
@@ -38,9 +38,18 @@ export function addWalkedPage(answer: AnswerContext, page: Shown & PageFacts, ne
   listings.putPage(listing, { ...page, total: 0 });
   if (isFull && showsNew) {
     listings.update({ ...listing, pages: page.pages });
-    return queueNextPage(answer, place, page);
+    queueNextPage(answer, place, page);
+    return countPage(answer, listing);
   }
   endWalk(answer, listing, listings.shown(listing), place, isFull);
+}
+
+/** Where several runs read the list, its next page waits once this one has read its part. */
+function countPage({ run, resource: { name } }: AnswerContext, { variant }: Listing): void {
+  const left = run.wholePages.get(name);
+  if (left === undefined || variant !== "") return;
+  run.wholePages.set(name, left - 1);
+  if (left <= 1) holdWholeList(run, name);
 }
 
 /** The listing that a page belongs to; page 1 opens it. Null: its reading was given up. */

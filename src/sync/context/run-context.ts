@@ -99,6 +99,8 @@ export interface WholeListSettings {
   readonly everyMs: number;
   /** All of them together in one run, unless a list was never read whole; null: no limit. */
   readonly mostRequests: number | null;
+  /** A list that takes more than these is read over several days, so many pages a day. */
+  readonly pagesPerDay: number;
 }
 
 /** What a run and the event worker each bring to their context. */
@@ -155,6 +157,8 @@ export interface RunContext extends RunSettings, MirrorParts {
   readonly setAside: SetAsideItems;
   /** By `sweepKey`: the lists of this run and of those it continues, with the begin of their last reading. */
   readonly begunLists: Map<string, BegunList>;
+  /** By resource: how many pages more of its whole list this run reads, where several runs read it. */
+  readonly wholePages: Map<string, number>;
   /** By `sweepKey`: the lists that several readings completed together, with what the last of them did not show. */
   readonly joinedLists: Map<string, JoinedList>;
   /** Resources and parents whose list was read again because records it had shown are gone. */
@@ -205,6 +209,7 @@ export function createRunContext(parts: MirrorParts, settings: RunSettings): Run
     withoutId: new Map(),
     setAside: new SetAsideItems(),
     begunLists: new Map(),
+    wholePages: new Map(),
     joinedLists: new Map(),
     listedAgain: new Set(),
     afterCommit: [],

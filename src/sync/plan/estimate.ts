@@ -29,8 +29,8 @@ export interface KnownRecords extends Pick<Records, "counts"> {
   readonly waiting: (resource: string) => number;
   /** Of which resources an earlier run that this one continues read all lists. @default none */
   readonly listsRead?: ReadonlySet<string>;
-  /** Of which resources the whole list is read now, although its changes could be. @default all */
-  readonly wholeLists?: ReadonlySet<string>;
+  /** Of which resources the whole list is read now, although its changes could be, and how many pages. @default all */
+  readonly wholeLists?: ReadonlyMap<string, number>;
 }
 
 /**
@@ -56,8 +56,10 @@ export async function estimateRun(
     if (list.kind === "single") estimates.set(name, { ...nothing, list: 1, records: 1 });
     else if (list.kind === "owned") estimates.set(name, nothing);
     else if (list.kind === "walked") {
-      const isWhole = full || !known || changesOf(resource) === null || (known.wholeLists?.has(name) ?? true);
-      const requests = isWhole ? listRequests(resource, live(name)) : 1;
+      const isWhole = full || !known || changesOf(resource) === null || !known.wholeLists;
+      const pages = isWhole ? Infinity : (known.wholeLists.get(name) ?? 0);
+      const whole = listRequests(resource, live(name));
+      const requests = pages === Infinity ? whole : 1 + Math.min(whole, pages);
       const note = known ? {} : { error: "the service names no total: at least so many" };
       estimates.set(name, { ...nothing, list: requests, records: known ? live(name) : null, ...note });
     } else if (list.kind === "parents") {

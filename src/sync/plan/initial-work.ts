@@ -1,7 +1,7 @@
 import { sweepKey, type BegunList } from "../../state/sweeps.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { RunContext } from "../context/run-context.ts";
-import { childList, queueSweep } from "./list-reads.ts";
+import { childList, holdWholeList, queueSweep } from "./list-reads.ts";
 import { queueQuarantined, withdrawScrub } from "./read-reasons.ts";
 import { chooseLists } from "./whole-lists.ts";
 import { dueLists, planSweeps, type Unfinished } from "./sweep-plan.ts";
@@ -18,13 +18,20 @@ export function addInitialWork(run: RunContext, unfinished: Unfinished | null): 
   queueQuarantined(run);
   const listsOf = chooseLists(run);
   const openSweeps = openSweepsOf(run, listsOf);
-  const plan = planSweeps(resources, { unfinished, openSweeps, listsOf, nowMs: run.startedAtMs });
+  const plan = planSweeps(resources, {
+    unfinished,
+    openSweeps,
+    listsOf,
+    inParts: run.wholePages,
+    nowMs: run.startedAtMs,
+  });
   for (const { resource, variant } of plan.abandoned) {
     queue.drop(resource, `page:${variant}:`);
     listings.close(resource, variant);
   }
-  for (const list of plan.trusted) run.begunLists.set(sweepKey(list.resource, list.variant), list);
+  for (const list of plan.trusted) noteBegun(run, list);
   beginLists(run, plan.begin);
+  for (const [name, pages] of run.wholePages) if (pages === 0) holdWholeList(run, name);
   for (const resource of resources) addParents(run, resource, unfinished !== null);
 }
 
@@ -71,13 +78,19 @@ export function refreshLists(run: RunContext): boolean {
 
 /** A list that was read whole before takes turns with details that wait; one that never was comes before them. */
 function beginLists(run: RunContext, lists: readonly BegunList[]): void {
-  const { queue, runs, begunLists, names } = run;
+  const { queue, runs, names } = run;
   const detailsWait = queue.hasDetails(names);
   for (const list of lists) {
     const key = sweepKey(list.resource, list.variant);
-    begunLists.set(key, list);
+    noteBegun(run, list);
     queueSweep(run, list, detailsWait && runs.lastSwept(key) !== null);
   }
+}
+
+/** A list that is read over several runs is read again when its plan says so, not when its reading is old. */
+function noteBegun({ begunLists, wholePages }: RunContext, list: BegunList): void {
+  if (list.variant === "" && wholePages.has(list.resource)) return;
+  begunLists.set(sweepKey(list.resource, list.variant), list);
 }
 
 /**

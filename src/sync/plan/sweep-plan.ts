@@ -12,6 +12,8 @@ export interface SweepQuestion {
   readonly unfinished: Unfinished | null;
   /** Lists of which pages are still in the queue, by `sweepKey`: when they were begun, epoch ms. */
   readonly openSweeps: ReadonlyMap<string, number>;
+  /** Resources whose whole list several runs read, whether they end early or not. @default none */
+  readonly inParts?: ReadonlyMap<string, number>;
   /** The lists that are read of a resource. @default all that show the whole of it */
   readonly listsOf?: (resource: Resource) => readonly string[];
   readonly nowMs: number;
@@ -36,7 +38,7 @@ export function listRequests(resource: Resource, records: number): number {
  *   first; `trusted`: all others, as `dueLists` takes them
  */
 export function planSweeps(resources: readonly Resource[], question: SweepQuestion) {
-  const { unfinished, openSweeps, listsOf = variantsOf, nowMs } = question;
+  const { unfinished, openSweeps, inParts, listsOf = variantsOf, nowMs } = question;
   const begin: BegunList[] = [];
   const abandoned: BegunList[] = [];
   const trusted: BegunList[] = [];
@@ -47,8 +49,8 @@ export function planSweeps(resources: readonly Resource[], question: SweepQuesti
       const swept = unfinished?.swept[key];
       const begunMs = open ?? (swept === undefined ? null : Date.parse(swept));
       const list = { resource: resource.name, variant, begunMs: begunMs ?? nowMs };
-      const isTrusted =
-        unfinished !== null && begunMs !== null && (open !== undefined || !isDue(list, nowMs));
+      const isContinued = unfinished !== null || (variant === "" && inParts?.has(resource.name));
+      const isTrusted = isContinued && begunMs !== null && (open !== undefined || !isDue(list, nowMs));
       if (isTrusted) trusted.push(list);
       else begin.push({ ...list, begunMs: nowMs });
       if (!isTrusted && open !== undefined) abandoned.push(list);

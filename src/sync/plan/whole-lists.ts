@@ -1,5 +1,6 @@
 import type { Resource } from "../../connector/resource.ts";
 import type { Meta } from "../../state/meta.ts";
+import type { Listings } from "../../state/listings.ts";
 import type { Runs } from "../../state/runs.ts";
 import type { Records } from "../../store/tables/stored-records.ts";
 import { changesOf, changesVariant, newestListed, variantsOf } from "../../state/sweeps.ts";
@@ -9,46 +10,58 @@ import { listRequests } from "./sweep-plan.ts";
 /** What is known of a resource's whole list. */
 interface WholeListFacts {
   readonly name: string;
-  /** When its last reading began, epoch ms; null: it was never read whole. */
+  /** When its last whole reading began, epoch ms; null: it was never read whole. */
   readonly readAtMs: number | null;
   /** What reading it takes. */
   readonly requests: number;
+  /** A reading that earlier runs began, with its pages so far; null: there is none. */
+  readonly open: { readonly begunMs: number; readonly pages: number } | null;
 }
 
+const dayMs = 24 * 3_600_000;
+
 /**
- * Which whole lists a run reads, because they show deletions and what changed without a new time stamp. Those never read
- * always, then the stalest that are due, while the requests suffice: one that is left out comes first the next time. Pure.
+ * Which whole lists a run reads, because they show deletions and what changed without a new time stamp, and how many pages
+ * of each. Those never read always, then the stalest that are due, while the requests suffice: one that is left out comes
+ * first the next time. One that is larger than all of them is read over several days, so many pages a day. Pure.
  */
 export function planWholeLists(
   lists: readonly WholeListFacts[],
-  { everyMs, mostRequests }: WholeListSettings,
+  { everyMs, mostRequests, pagesPerDay }: WholeListSettings,
   nowMs: number,
-): ReadonlySet<string> {
-  const chosen = new Set<string>();
-  let left = mostRequests ?? Infinity;
-  for (const { name, readAtMs, requests } of lists.toSorted(
+): ReadonlyMap<string, number> {
+  const chosen = new Map<string, number>();
+  const most = mostRequests ?? Infinity;
+  let left = most;
+  for (const { name, readAtMs, requests, open } of lists.toSorted(
     (a, b) => (a.readAtMs ?? 0) - (b.readAtMs ?? 0),
   )) {
     // One read in the future was read before the clock was set back.
-    const isDue = readAtMs !== null && (nowMs - readAtMs >= everyMs || readAtMs > nowMs);
-    if (readAtMs !== null && (!isDue || requests > left)) continue;
-    chosen.add(name);
-    left -= requests;
+    const isDue = readAtMs === null || open !== null || nowMs - readAtMs >= everyMs || readAtMs > nowMs;
+    const missing = Math.max(1, requests - (open?.pages ?? 0));
+    const isWhole = readAtMs === null || missing <= left;
+    if (!isDue || (!isWhole && open === null && (missing <= most || left < 1))) continue;
+    const days = 1 + Math.floor(Math.max(0, nowMs - (open?.begunMs ?? nowMs)) / dayMs);
+    const part = Math.max(0, Math.min(left, days * pagesPerDay - (open?.pages ?? 0)));
+    chosen.set(name, isWhole ? Infinity : part);
+    left -= isWhole ? missing : part;
   }
   return chosen;
 }
 
 /** What the mirror knows of the whole list of each resource that has a list of changes. */
-function wholeListFacts({ meta, records, runs }: MirrorFacts, resources: readonly Resource[]) {
+function wholeListFacts({ meta, records, runs, listings }: MirrorFacts, resources: readonly Resource[]) {
   return resources
     .filter((resource) => changesOf(resource) !== null)
     .map((resource): WholeListFacts => {
       const { name } = resource;
       const readAt = runs.lastSwept(name);
       // Without a time stamp to begin from there is no list of changes.
-      const isKnown = readAt !== null && newestListed(meta, name) !== null;
+      const readAtMs = readAt !== null && newestListed(meta, name) !== null ? Date.parse(readAt) : null;
       const requests = listRequests(resource, records.counts(name).live);
-      return { name, readAtMs: isKnown ? Date.parse(readAt) : null, requests };
+      const listing = readAtMs === null ? null : listings.find(name, "");
+      const open = listing && { begunMs: Date.parse(listing.startedAt), pages: listing.pages - 1 };
+      return { name, readAtMs, requests, open };
     });
 }
 
@@ -57,9 +70,10 @@ interface MirrorFacts {
   readonly meta: Meta;
   readonly records: Pick<Records, "counts">;
   readonly runs: Runs;
+  readonly listings: Pick<Listings, "find">;
 }
 
-/** The resources of which a run reads the whole list now, although it could read what changed. */
+/** The resources of which a run reads the whole list now, although it could read what changed, with the pages of each. */
 export function wholeListsNow(
   facts: MirrorFacts,
   resources: readonly Resource[],
@@ -67,20 +81,30 @@ export function wholeListsNow(
     settings = everyRun,
     nowMs,
   }: { readonly settings?: WholeListSettings | undefined; readonly nowMs: number },
-): ReadonlySet<string> {
+): ReadonlyMap<string, number> {
   return planWholeLists(wholeListFacts(facts, resources), settings, nowMs);
 }
 
-/** By resource, the lists that this run reads: `variantsOf`, or the list of changes. */
+/**
+ * By resource, the lists that this run reads: `variantsOf`, or the list of changes. Both where the whole list is read over
+ * several runs: `run.wholePages` then says how many of its pages.
+ */
 export function chooseLists(run: RunContext): (resource: Resource) => readonly string[] {
-  const { mirror, runs, resources, wholeLists: settings, full, queue, startedAtMs } = run;
-  const facts = { meta: mirror.meta, records: mirror.records, runs };
-  const whole = wholeListsNow(facts, resources, { settings, nowMs: startedAtMs });
-  warnOfOverdue(run, wholeListFacts(facts, resources), whole);
+  const { mirror, runs, listings, resources, wholeLists: settings, full, queue, startedAtMs } = run;
+  const all = wholeListFacts({ meta: mirror.meta, records: mirror.records, runs, listings }, resources);
+  const whole = planWholeLists(all, settings ?? everyRun, startedAtMs);
+  warnOfOverdue(run, all, whole);
   const isOpen = (name: string, variant: string) => queue.isAnyReady(name, `page:${variant}:`);
+  for (const { name, open } of all) {
+    const pages = whole.get(name) ?? Infinity;
+    const isInParts = settings && !full && (pages < Infinity || (open !== null && isOpen(name, "")));
+    if (isInParts) run.wholePages.set(name, pages);
+  }
   return (resource) => {
     const { name } = resource;
-    if (changesOf(resource) === null || full || isOpen(name, "")) return variantsOf(resource);
+    if (changesOf(resource) === null || full) return variantsOf(resource);
+    if (run.wholePages.has(name)) return [changesVariant, ...variantsOf(resource)];
+    if (isOpen(name, "")) return variantsOf(resource);
     return isOpen(name, changesVariant) || !whole.has(name) ? [changesVariant] : variantsOf(resource);
   };
 }
@@ -89,17 +113,15 @@ export function chooseLists(run: RunContext): (resource: Resource) => readonly s
 function warnOfOverdue(
   { log, wholeLists, startedAtMs }: RunContext,
   lists: readonly WholeListFacts[],
-  chosen: ReadonlySet<string>,
+  chosen: ReadonlyMap<string, number>,
 ): void {
   const everyMs = wholeLists?.everyMs ?? Infinity;
-  const overdue = lists.filter(
-    ({ name, readAtMs }) => readAtMs !== null && !chosen.has(name) && startedAtMs - readAtMs >= 2 * everyMs,
-  );
-  for (const { name, requests } of overdue)
-    log.warn(
-      `${name}: the whole list is overdue, and deletions are not seen: the month's calls do not suffice`,
-      { requests },
-    );
+  for (const { name, requests, readAtMs } of lists) {
+    const pages = chosen.get(name) ?? 0;
+    if (readAtMs === null || pages === Infinity || startedAtMs - readAtMs < 2 * everyMs) continue;
+    const why = `${name}: the whole list is overdue, and deletions are seen late: the month's calls do not suffice`;
+    log.warn(why, { requests, in_this_run: pages });
+  }
 }
 
-const everyRun: WholeListSettings = { everyMs: 0, mostRequests: null };
+const everyRun: WholeListSettings = { everyMs: 0, mostRequests: null, pagesPerDay: 0 };

@@ -1,0 +1,125 @@
+import { silentLog } from "../../../src/base/logger.ts";
+import { isoTime } from "../../../src/base/clock.ts";
+import * as schema from "../../../src/connector/record-schema.ts";
+import { defineResource } from "../../../src/connector/resource.ts";
+import { NotFoundError } from "../../../src/connector/service-errors.ts";
+import type { ServiceAnswer, ServiceRequest } from "../../../src/connector/transport.ts";
+import { expectedRecords } from "../../../src/state/sweeps.ts";
+import { WorkQueue } from "../../../src/state/work-queue.ts";
+import { Tally } from "../../../src/sync/context/tally.ts";
+import { runSync } from "../../../src/sync/run/sync-run.ts";
+import { manifestOf, openHasty, resourceOf } from "../mirror/mirror.ts";
+import { seededRandom } from "../seeded-random.ts";
+import { startMs } from "../mirror/store.ts";
+
+export const dayMs = 24 * 3_600_000;
+export const hourMs = 3_600_000;
+
+const parcels = defineResource({
+  name: "parcels",
+  singular: "parcel",
+  title: "Parcels",
+  origin: "published",
+  record: schema.record({ id: schema.integer(), updated_at: schema.timestamp() }),
+  list: {
+    kind: "walked",
+    path: "/parcels",
+    pageSize: 3,
+    changes: { since: "updated_since", stamp: "updated_at", overlapMs: hourMs },
+  },
+  detail: "/parcels/{id}",
+});
+
+interface Parcel {
+  readonly id: number;
+  readonly updated_at: string;
+}
+
+const nothing = () => undefined;
+
+/** A service whose lists name no total, newest id first, and a mirror of it. */
+export async function openParcels(ids: readonly number[], { pageSize = 3, hasPages = true } = {}) {
+  const shop = manifestOf([resourceOf("shop"), parcels]);
+  const identity = { ...shop.identity, businessIdIn: [], proofs: [] };
+  const manifest = { ...shop, identity, cascades: [] };
+  const mirror = await openHasty({ manifest });
+  let nowMs = startMs;
+  let held: Parcel[] = ids.map((id) => ({ id, updated_at: isoTime(nowMs - (30 - id) * dayMs) }));
+  const asked: string[] = [];
+  /** Called after each request, with its number from 1. */
+  let between: (asked: number) => unknown = nothing;
+  const answer = ({ path, query = {} }: ServiceRequest): unknown => {
+    if (path === "/shop") return { name: "Acme" };
+    const [, id] = /^\/parcels\/(\d+)$/.exec(path) ?? [];
+    if (id !== undefined) return held.find((one) => one.id === Number(id));
+    const since = String(query["updated_since"] ?? "");
+    const listed = held.filter((one) => one.updated_at >= since).toSorted((a, b) => b.id - a.id);
+    const from = hasPages ? (Number(query["page"]) - 1) * pageSize : 0;
+    return listed.slice(from, from + pageSize);
+  };
+  const send = async (request: ServiceRequest): Promise<ServiceAnswer> => {
+    request.onSent?.();
+    const since = request.query?.["updated_since"] === undefined ? "" : " since";
+    if (request.path !== "/shop")
+      asked.push(`${request.path} ${request.query?.["page"] ?? ""}${since}`.trim());
+    const found = answer(request);
+    between(asked.length);
+    if (found === undefined)
+      throw new NotFoundError("no such parcel", { serviceMessage: "gone", status: 404 });
+    return {
+      status: 200,
+      headers: {},
+      body: Buffer.from(JSON.stringify(found)),
+      requestId: null,
+      attempts: 1,
+    };
+  };
+  const clock = {
+    nowMs: () => nowMs,
+    monotonicMs: () => nowMs,
+    sleep: async (ms: number) => void (nowMs += ms),
+  };
+  const run = async (acceptIdentity = false, mostRequests: number | null = null) => {
+    asked.length = 0;
+    const parts = {
+      mirror,
+      queue: new WorkQueue(mirror.db),
+      transport: { send },
+      clock,
+      random: seededRandom(1),
+    };
+    const notices = { newColumns: [], missingFields: new Set<string>(), unkeptFields: new Set<string>() };
+    const more = { log: silentLog, token: "token", tally: new Tally(), rateLimited: () => 0, notices };
+    const never = new AbortController().signal;
+    const limits = { concurrency: 1, longestOutageMs: 60_000, signal: never, closed: never, graceMs: 30_000 };
+    const report = await runSync(
+      { ...parts, ...more },
+      {
+        resources: manifest.resources,
+        full: false,
+        allowMassDelete: false,
+        acceptIdentity,
+        parentsPerRun: "auto",
+        scrub: null,
+        share: "all",
+        wholeLists: { everyMs: 7 * dayMs, mostRequests, pagesPerDay: 1 },
+        ...limits,
+      },
+    );
+    between = nothing;
+    return report;
+  };
+  return {
+    run,
+    asked,
+    pass: (ms: number) => void (nowMs += ms),
+    change: (id: number) => {
+      held = [...held.filter((one) => one.id !== id), { id, updated_at: isoTime(nowMs) }];
+    },
+    remove: (id: number) => void (held = held.filter((one) => one.id !== id)),
+    whenAsked: (act: (asked: number) => unknown) => void (between = act),
+    expected: () => expectedRecords(mirror.meta, parcels),
+    live: () =>
+      mirror.records.liveIds("parcels", Number.MAX_SAFE_INTEGER).toSorted((a, b) => Number(a) - Number(b)),
+  };
+}
