@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { FaultAct } from "../../connectors/fintoro/sandbox/faults/service-fault.ts";
+import type { Fault } from "../../connectors/fintoro/sandbox/faults/service-fault.ts";
 import { InvalidError, NetworkError, UnavailableError } from "../../src/connector/service-errors.ts";
 import { asked, first, newClient, openLive, refusal, work, type Live } from "../support/http/live-client.ts";
 
@@ -56,14 +56,14 @@ describe("the same key", () => {
   });
 });
 
-const lost: readonly [string, FaultAct][] = [
+const lost: readonly [string, Fault][] = [
   ["before its first byte", { kind: "reset", when: "before" }],
   ["behind its head", { kind: "reset", when: "headers" }],
   ["half way", { kind: "reset", when: "half" }],
 ];
 
 /** The next request by this method suffers it. */
-function strike({ sandbox }: Live, method: string, act: FaultAct, times = 1): void {
+function strike({ sandbox }: Live, method: string, act: Fault, times = 1): void {
   sandbox.control.fault({ ...act, times, match: { method } });
 }
 

@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { zipOf } from "../../connectors/fintoro/sandbox/view/record-files.ts";
+import { zipOf } from "../../connectors/fintoro/sandbox/routes/record-files.ts";
 import { readZip, ZipError } from "../../src/files/zip-entries.ts";
 
 const atMs = Date.UTC(2026, 9, 5);

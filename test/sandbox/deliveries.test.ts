@@ -161,7 +161,7 @@ test("a sandbox that ends breaks off what is under way and leaves no timer behin
   changeClient(sandbox);
   const before = timers();
   await sandbox.close();
-  expect(timers()).toBeLessThanOrEqual(before - 3);
+  expect(timers()).toBeLessThanOrEqual(before - 1);
   expect(sandbox.control.webhooks.pending()).toBe(0);
   expect(sandbox.control.failures()).toEqual([]);
 });

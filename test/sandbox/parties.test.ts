@@ -59,7 +59,10 @@ describe("clients", () => {
     [{ ...acme, countryId: 1 }, ["countryId"]],
     [{ ...acme, zip: "12345678901" }, ["zip"]],
     [{ ...acme, preferredDueDays: 366 }, ["preferredDueDays"]],
-    [{ ...acme, preferredConstantSymbol: 10_000, preferredCurrencyId: 0 }, ["preferredConstantSymbol"]],
+    [
+      { ...acme, preferredConstantSymbol: 10_000, preferredCurrencyId: 0 },
+      ["preferredConstantSymbol", "preferredCurrencyId"],
+    ],
     [
       { ...acme, preferredCurrencyId: 99, preferredLanguageId: 20 },
       ["preferredCurrencyId", "preferredLanguageId"],

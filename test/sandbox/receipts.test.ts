@@ -166,6 +166,6 @@ describe("price-list items", () => {
     const bare = await post(sandbox, "/price-list-items", { ...item, useWarehouse: true });
     expect(Object.keys(bare.json["errors"] as Dict)).toEqual(["warehouseCode"]);
     const taxed = await post(sandbox, "/price-list-items", { ...item, vatRate: 24, unitId: 13 });
-    expect(Object.keys(taxed.json["errors"] as Dict)).toEqual(["vatRate"]);
+    expect(Object.keys(taxed.json["errors"] as Dict)).toEqual(["unitId", "vatRate"]);
   });
 });

@@ -78,7 +78,7 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
   commander: ["src/cli/"],
   "@clack/prompts": ["src/cli/console/"],
   yaml: ["src/config/"],
-  fflate: ["src/export/files/", "connectors/fintoro/sandbox/view/"],
+  fflate: ["src/export/files/", "connectors/fintoro/sandbox/routes/"],
   yauzl: ["src/files/"],
   "hyparquet-writer": ["src/export/"],
   pg: ["src/fleet/postgres/"],

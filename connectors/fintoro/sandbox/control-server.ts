@@ -3,7 +3,7 @@ import { MirrorError, messageOf } from "../../../src/base/errors.ts";
 import type { Control } from "./control.ts";
 import { error, nothing, value, type Answer } from "./http/service-answer.ts";
 import { parseJsonBody, type Incoming } from "./http/request.ts";
-import { isRefusedByRules } from "./traffic/actor.ts";
+import { isRefusedByRules } from "./rules/problems.ts";
 import type { Tick } from "./traffic/tick.ts";
 
 const company = z.int().min(0).optional();

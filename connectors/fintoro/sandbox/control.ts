@@ -1,34 +1,25 @@
+import { systemClock } from "../../../src/base/clock.ts";
 import { dayOf } from "./base/calendar.ts";
 import { SeededRandom } from "./base/seeded-random.ts";
 import type { JsonObject } from "./base/values.ts";
-import { emit, type Company } from "./domain/company-state.ts";
+import { seriesView } from "./documents/number-series.ts";
 import type { Fault } from "./faults/service-fault.ts";
 import { english, languageNamed, type Language } from "./lookups/languages.ts";
 import { lookupList, lookupNames } from "./lookups/lookup-lists.ts";
-import type { TableName } from "./model/catalogue.ts";
-import type { EventListener } from "./model/event-log.ts";
-import { tablesWithViews, detailViewOf } from "./routes/record-views.ts";
-import { Missing } from "./rules/problems.ts";
+import { tableNames, type TableName } from "./model/catalogue.ts";
+import { emit, type Company, type EventListener, type RecordOf } from "./model/company-state.ts";
+import { Actor } from "./samples/actor.ts";
 import type { Limiter, LimiterOptions } from "./service/limiter.ts";
 import type { ServiceParts } from "./service/http-service.ts";
-import { Actor } from "./traffic/actor.ts";
 import { startTick, type TickOptions } from "./traffic/tick.ts";
-import { demoChanges, trigger } from "./traffic/trigger.ts";
-import { webhookControlOf, type SendingCompany } from "./webhooks/delivery-control.ts";
+import { demoChanges, present, collectionOf, trigger } from "./traffic/trigger.ts";
 import type { DeliveryShares } from "./webhooks/delivery-faults.ts";
-
-interface AlterOptions {
-  readonly event?: boolean;
-  readonly company?: number;
-}
-
-interface TriggerOptions {
-  readonly forge?: boolean | undefined;
-  readonly company?: number | undefined;
-}
+import type { Sender } from "./webhooks/sender.ts";
 
 /** A company with what serves it alone. */
-export interface OpenCompany extends SendingCompany {
+export interface OpenCompany {
+  readonly company: Company;
+  readonly sender: Sender;
   readonly limiter: Limiter;
 }
 
@@ -48,33 +39,40 @@ export type Control = ReturnType<typeof controlOf>;
 /** Gives the control over a sandbox's parts. */
 export function controlOf(parts: ControlParts) {
   const { companies, faults, tokens, seed, clock } = parts;
-  const at = (index = 0) => {
-    const open = companies[index];
-    if (!open) throw new Error(`broken promise: the sandbox has a company ${index}`);
-    return open;
-  };
+  const at = (index = 0) => present(companies[index]);
   const chosen = (index?: number) => (index === undefined ? companies : [at(index)]);
   const ownRandom = new SeededRandom(seed);
-  const actor = (index?: number, random = ownRandom) => new Actor(parts.router, at(index).company, random);
+  const actor = (index?: number, random = ownRandom) => new Actor(at(index).company, random);
+  const known = (table: TableName, id: number, index?: number): RecordOf<TableName> =>
+    present(at(index).company.tables[table].get(id));
   return {
     clock,
-    webhooks: webhookControlOf(at, chosen),
+    webhooks: deliveriesOf(at, chosen),
     /** Gives the record as its detail shows it; throws `Invalid` where the service would answer 422. */
-    create: (table: TableName, input: unknown, index?: number) =>
-      actor(index).write("POST", table, null, input),
-    update: (table: TableName, id: number, input: unknown, index?: number) =>
-      actor(index).write("PUT", table, id, input),
+    create: (table: TableName, input: unknown, index?: number) => {
+      const { company } = at(index);
+      return collectionOf(table).view(company, collectionOf(table).create(company, input), english);
+    },
+    update: (table: TableName, id: number, input: unknown, index?: number) => {
+      const { company } = at(index);
+      const changed = collectionOf(table).update(company, known(table, id, index), input);
+      return collectionOf(table).view(company, changed, english);
+    },
     remove: (table: TableName, id: number, index?: number) =>
-      void actor(index).write("DELETE", table, id, {}),
+      collectionOf(table).remove(at(index).company, known(table, id, index)),
     /**
-     * Changes fields of a record as the sandbox keeps it (model/company-records.ts), past every rule: what
+     * Changes fields of a record as the sandbox keeps it (model/records.ts), past every rule: what
      * the web application may do and the API may not. With `event` an event is emitted.
      */
-    alter: (table: TableName, id: number, changes: object, { event, company: index }: AlterOptions = {}) => {
-      const { company } = at(index);
-      const records = company.tables[table];
-      records.replace({ ...existing(records.get(id)), ...changes } as never);
-      if (event) emit(company, table, "updated", id);
+    alter: (
+      table: TableName,
+      id: number,
+      changes: object,
+      how: { event?: boolean; company?: number } = {},
+    ) => {
+      const { company } = at(how.company);
+      company.tables[table].replace({ ...known(table, id, how.company), ...changes } as never);
+      if (how.event) emit(company, table, "updated", id);
     },
     /** Returns what removes the fault. */
     fault: (fault: Fault) => faults.add(fault),
@@ -114,32 +112,74 @@ export function controlOf(parts: ControlParts) {
     },
     /** What the subscription's deliveries are signed with now. */
     secret: (subscription: number, index?: number) =>
-      existing(at(index).company.tables.webhook_subscriptions.get(subscription)).secret,
+      present(at(index).company.tables.webhook_subscriptions.get(subscription)).secret,
     /** Bugs of the sandbox itself; empty in a sound run. */
     failures: () => [...parts.failures],
   };
 }
 
-function existing<T>(record: T | undefined): T {
-  if (record === undefined) throw new Missing();
-  return record;
+interface TriggerOptions {
+  readonly forge?: boolean | undefined;
+  readonly company?: number | undefined;
+}
+
+/** Deliveries seen from the inside. Without an index: the first company's, or all of them for `pending` and `idle`. */
+function deliveriesOf(
+  at: (index?: number) => OpenCompany,
+  chosen: (index?: number) => readonly OpenCompany[],
+) {
+  const pendingWithin = (ms: number, index?: number) =>
+    chosen(index).reduce((sum, { sender }) => sum + sender.pendingWithin(ms), 0);
+  return {
+    /** Every attempt so far, oldest first. */
+    history: (subscription?: number, index?: number) =>
+      at(index)
+        .sender.attempts.list()
+        .filter((one) => subscription === undefined || one.subscription === subscription),
+    /** Deliveries that are neither delivered nor given up, retries included. */
+    pending: (index?: number) => pendingWithin(Number.POSITIVE_INFINITY, index),
+    /**
+     * Resolves when nothing waits to be sent; rejects after `timeoutMs`. Retries that are due later than
+     * `withinMs` do not count.
+     */
+    idle: async (timeoutMs = 10_000, { withinMs = 1_000, company }: IdleOptions = {}) => {
+      const end = new AbortController();
+      const endsMs = systemClock.monotonicMs() + timeoutMs;
+      const deadline = systemClock.sleep(timeoutMs, end.signal);
+      for (let count; (count = pendingWithin(withinMs, company)) > 0;) {
+        if (systemClock.monotonicMs() >= endsMs)
+          throw new Error(`${count} deliveries are still waiting after ${timeoutMs} ms`);
+        await Promise.race([deadline, ...chosen(company).map(({ sender }) => sender.nextAttempt())]);
+      }
+      end.abort();
+    },
+  };
+}
+
+interface IdleOptions {
+  readonly withinMs?: number;
+  readonly company?: number;
 }
 
 /** Table name -> id -> record. The company's own record has id 1. */
 export type Snapshot = ReadonlyMap<string, ReadonlyMap<number, JsonObject>>;
 
-/** Everything a company has, each record as its own route would show it now. */
+/** Everything a company has, everyKey record as its own route would show it now. */
 function snapshotOf(company: Company, language: Language): Snapshot {
-  const all = new Map<string, ReadonlyMap<number, JsonObject>>();
-  all.set("company", new Map([[1, { name: company.settings.name }]]));
-  for (const name of lookupNames) all.set(name.replaceAll("-", "_"), byId(lookupList(name, language)));
-  for (const name of tablesWithViews) {
-    const records = [...company.tables[name].values()];
-    all.set(name, byId(records.map((record) => detailViewOf(name)(company, record as never, language))));
-  }
-  return all;
+  const { tables, settings } = company;
+  const series = Array.from(tables.numerical_series.values(), (one) => seriesView(company, one));
+  const viewsOf = (name: TableName) => {
+    const records: Iterable<RecordOf<TableName>> = tables[name].values();
+    return Array.from(records, (one) => collectionOf(name).view(company, one, language));
+  };
+  return new Map<string, ReadonlyMap<number, JsonObject>>([
+    ["company", new Map([[1, { name: settings.name }]])],
+    ...lookupNames.map((name) => [name.replaceAll("-", "_"), byId(lookupList(name, language))] as const),
+    ...tableNames.map((name) => [name, byId(viewsOf(name))] as const),
+    ["numerical_series", byId(series)],
+  ]);
 }
 
 function byId(records: readonly JsonObject[]): ReadonlyMap<number, JsonObject> {
-  return new Map(records.map((record) => [Number(record["id"]), record]));
+  return new Map(records.map((one) => [Number(one["id"]), one]));
 }

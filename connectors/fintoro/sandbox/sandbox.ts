@@ -6,23 +6,19 @@ import { systemRandom } from "../../../src/base/random.ts";
 import { dateOf, localDay } from "./base/calendar.ts";
 import { controlServerOf } from "./control-server.ts";
 import { controlOf, type OpenCompany } from "./control.ts";
-import { openCompany, type Company } from "./domain/company-state.ts";
-import { subscriptionWrites } from "./domain/settings-writes.ts";
 import { FaultPlan } from "./faults/service-fault.ts";
 import { basePath } from "./http/request.ts";
+import { routerOf, type Router } from "./http/router.ts";
 import { english, languageNamed } from "./lookups/languages.ts";
 import { eventTypes } from "./model/catalogue.ts";
+import { openCompany, type Company } from "./model/company-state.ts";
+import { subscriptions } from "./collections/own-settings.ts";
 import { allRoutes } from "./routes/all-routes.ts";
-import { routerOf, type Router } from "./routes/router.ts";
-import { errorMap } from "./rules/messages.ts";
-import { Invalid } from "./rules/problems.ts";
+import { errorMap, Invalid } from "./rules/problems.ts";
 import { documentCount, type FirstSubscription, type SandboxOptions } from "./sandbox-options.ts";
-import { seedClients, seedSuppliers } from "./seed/contact-seed.ts";
-import { seedActivities, seedCases, seedStatuses } from "./seed/crm-seed.ts";
 import { seedDocuments, seedPayments } from "./seed/document-seed.ts";
-import { planOf } from "./seed/seed-plan.ts";
-import { seedAccounts, seedSeries, seedSubscriptions, seedWarehouses } from "./seed/settings-seed.ts";
-import { seedPriceList, seedReceipts } from "./seed/warehouse-seed.ts";
+import { companySnapshot, Past, planOf } from "./seed/seed-plan.ts";
+import { seedActivities, seedBasics } from "./seed/seed-records.ts";
 import { Limiter } from "./service/limiter.ts";
 import { Service, type Bearer, type ServiceParts } from "./service/http-service.ts";
 import { Sender } from "./webhooks/sender.ts";
@@ -103,32 +99,17 @@ function openCompanies(options: SandboxOptions, failures: unknown[]): OpenCompan
   const onBug = (cause: unknown) => void failures.push(cause);
   const sending = { shares, clock, retryScale, timeoutMs, concurrency, onBug };
   return Array.from({ length: companies }, (_, index) => {
-    const plan = planOf({ seed, today, documents: documentCount(records), index, publicOrigin });
+    const plan = planOf(seed, index, today, documentCount(records));
     const settings = { today: plan.today, publicOrigin, allowLoopbackWebhooks, stocksInLists };
-    const { company: snapshot, firstIds } = plan;
-    const company = openCompany({ index, snapshot, firstIds, clock, random, settings });
-    for (const step of seeding) step({ plan, company });
+    const snapshot = companySnapshot(index, publicOrigin);
+    const company = openCompany({ index, snapshot, nowMs: () => clock.nowMs(), random, settings });
+    const past = new Past(plan, company);
+    // A step reads what the steps before it have filled in.
+    for (const step of [seedBasics, seedDocuments, seedPayments, seedActivities]) step(past);
     const limiter = new Limiter(clock, { kind, limit, windowMs });
     return { company, limiter, sender: new Sender(company, { ...sending, seed: seed + index }) };
   });
 }
-
-/** Fills in a company's records in this order: a step reads what the steps before it have filled in. */
-const seeding = [
-  seedAccounts,
-  seedWarehouses,
-  seedSubscriptions,
-  seedClients,
-  seedSuppliers,
-  seedPriceList,
-  seedReceipts,
-  seedStatuses,
-  seedCases,
-  seedDocuments,
-  seedSeries,
-  seedPayments,
-  seedActivities,
-];
 
 function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
@@ -148,7 +129,7 @@ function grantTokens(tokens: Map<string, Bearer>, company: Company, seed: number
 function subscribe(company: Company | undefined, first: FirstSubscription, secretSeed: string): string {
   const { url, secret = `whsec_${hashOf(secretSeed)}`, events: subscribedEvents = eventTypes } = first;
   try {
-    const made = company && subscriptionWrites.create(company, { url, isActive: true, subscribedEvents });
+    const made = company && subscriptions.create(company, { url, isActive: true, subscribedEvents });
     if (made) company.tables.webhook_subscriptions.replace({ ...made, secret });
     return secret;
   } catch (cause) {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
-import type { SandboxEvent } from "../../../connectors/fintoro/sandbox/model/event-log.ts";
+import type { SandboxEvent } from "../../../connectors/fintoro/sandbox/model/company-state.ts";
 import { differences } from "../../support/truth/compare.ts";
 import { aMirroredCompany } from "../../support/company/company.ts";
 import { expectEqual, expectReplayable, expectTombstonesTrue, look } from "../../support/truth/equal.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
-import type { SandboxEvent } from "../../../connectors/fintoro/sandbox/model/event-log.ts";
+import type { SandboxEvent } from "../../../connectors/fintoro/sandbox/model/company-state.ts";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import { seededRandom } from "../seeded-random.ts";
 import type { Transport } from "../../../src/connector/transport.ts";

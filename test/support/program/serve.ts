@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { onTestFinished } from "vitest";
-import type { SandboxEvent } from "../../../connectors/fintoro/sandbox/model/event-log.ts";
+import type { SandboxEvent } from "../../../connectors/fintoro/sandbox/model/company-state.ts";
 import { endOf, firstLine, jsonLines, type Ended } from "./cli.ts";
 import { look } from "../truth/compare.ts";
 import type { Company } from "../company/company.ts";

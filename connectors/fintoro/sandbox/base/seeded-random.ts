@@ -29,17 +29,7 @@ export class SeededRandom {
     return list[Math.floor(this.next() * list.length)] as T;
   }
 
-  /** An index below `count`; small ones far more often than large ones. */
-  skewed(count: number): number {
-    const r = this.next();
-    return Math.min(count - 1, Math.floor(r * r * count));
-  }
-
-  digits(length: number): string {
-    return this.hex(length, 10);
-  }
-
-  hex(length: number, base = 16): string {
+  digits(length: number, base = 10): string {
     return Array.from({ length }, () => Math.floor(this.next() * base).toString(base)).join("");
   }
 
@@ -52,10 +42,7 @@ export class SeededRandom {
   }
 }
 
-/**
- * A generator of its own for each (seed, topic, number): a record gets the same values whatever was
- * generated before it.
- */
+/** A generator for each (seed, topic, number): a record gets the same values whatever was made before it. */
 export function randomFor(seed: number, topic: string, number: number): SeededRandom {
   return new SeededRandom(mix(mix(seed >>> 0, topicHash(topic)), number >>> 0));
 }

@@ -4,44 +4,40 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { Clock } from "../../../../src/base/clock.ts";
 import type { Encoded } from "../http/service-answer.ts";
-import type { ActiveFaults, FaultDetails, Moment } from "./service-fault.ts";
-
-/** An answer, and where it is to be sent. */
-interface Reply {
-  readonly response: ServerResponse;
-  readonly encoded: Encoded;
-}
+import type { ActiveFaults, Fault } from "./service-fault.ts";
 
 /**
  * Applies faults whose answers never arrive whole: connections that break, hang, drip or never end.
  *
  * @returns true when the fault has sent the answer, so that nobody else may
  */
-export async function breakConnection(reply: Reply, faults: ActiveFaults, clock: Clock): Promise<boolean> {
-  const reset = faults.get("reset");
-  const hang = faults.get("hang");
-  const drip = faults.get("drip");
-  const huge = faults.get("huge_body");
-  const bomb = faults.get("gzip_bomb");
-  if (reset) {
-    await sendUntil(reply, reset.when ?? "before");
-    reply.response.destroy();
-  } else if (hang) await sendUntil(reply, hang.when ?? "before");
-  else if (drip) await sendSlowly(reply, drip, clock);
-  else if (huge) await sendSpaces(reply, huge.sizeBytes, false);
-  else if (bomb) await sendSpaces(reply, bomb.sizeBytes, true);
-  else return false;
-  return true;
+export async function breakConnection(
+  response: ServerResponse,
+  encoded: Encoded,
+  faults: ActiveFaults,
+  clock: Clock,
+): Promise<boolean> {
+  const [reset, hang, drip] = [faults.get("reset"), faults.get("hang"), faults.get("drip")];
+  const [huge, bomb] = [faults.get("huge_body"), faults.get("gzip_bomb")];
+  const ends = reset ?? hang;
+  if (ends) await sendUntil(response, encoded, ends);
+  else if (drip) await sendSlowly(response, encoded, drip, clock);
+  else if (huge ?? bomb) await sendSpaces(response, encoded, (huge ?? bomb)?.sizeBytes ?? 0, !huge);
+  if (reset) response.destroy();
+  return (ends ?? drip ?? huge ?? bomb) !== undefined;
 }
 
-function writeHead({ response, encoded: { status, headers, body } }: Reply): void {
+function writeHead(response: ServerResponse, { status, headers, body }: Encoded): void {
   response.writeHead(status, { ...headers, "Content-Length": String(body.length) });
 }
 
-async function sendUntil(reply: Reply, when: Moment): Promise<void> {
+async function sendUntil(
+  response: ServerResponse,
+  encoded: Encoded,
+  { when = "before" }: Fault,
+): Promise<void> {
   if (when === "before") return;
-  const { response, encoded } = reply;
-  writeHead(reply);
+  writeHead(response, encoded);
   response.flushHeaders();
   const half = encoded.body.subarray(0, Math.max(1, encoded.body.length >> 1));
   await new Promise<void>((resolve) => {
@@ -50,10 +46,13 @@ async function sendUntil(reply: Reply, when: Moment): Promise<void> {
   });
 }
 
-async function sendSlowly(reply: Reply, drip: FaultDetails["drip"], clock: Clock): Promise<void> {
-  const { chunkBytes = 16, everyMs = 50 } = drip;
-  const { response, encoded } = reply;
-  writeHead(reply);
+async function sendSlowly(
+  response: ServerResponse,
+  encoded: Encoded,
+  { chunkBytes = 16, everyMs = 50 }: Fault,
+  clock: Clock,
+): Promise<void> {
+  writeHead(response, encoded);
   for (let at = 0; at < encoded.body.length && !response.destroyed; at += chunkBytes) {
     response.write(encoded.body.subarray(at, at + chunkBytes));
     await clock.sleep(everyMs);
@@ -62,9 +61,13 @@ async function sendSlowly(reply: Reply, drip: FaultDetails["drip"], clock: Clock
 }
 
 /** Valid JSON of any size: one long text of spaces, made no faster than the client reads it. */
-async function sendSpaces({ response, encoded }: Reply, sizeBytes: number, zipped: boolean): Promise<void> {
-  const encoding = zipped ? { "Content-Encoding": "gzip" } : {};
-  response.writeHead(encoded.status, { ...encoded.headers, ...encoding });
+async function sendSpaces(
+  response: ServerResponse,
+  { status, headers }: Encoded,
+  sizeBytes: number,
+  zipped: boolean,
+) {
+  response.writeHead(status, { ...headers, ...(zipped && { "Content-Encoding": "gzip" }) });
   const spaces = Readable.from(spacesIn(sizeBytes));
   try {
     await (zipped ? pipeline(spaces, createGzip({ level: 9 }), response) : pipeline(spaces, response));

@@ -1,11 +1,8 @@
 import { MirrorError } from "../../../../src/base/errors.ts";
 import { unknownName } from "../../../../src/base/names.ts";
-import { plainFaults, type Fault, type FaultAct, type Moment } from "./service-fault.ts";
+import { faultKinds, moments, type Fault } from "./service-fault.ts";
 
-const plain = [...plainFaults, "content_type", "redirect", "redirect_same", "drip"] as const;
-const momentary = ["reset", "hang"] as const;
-const sized = ["huge_body", "gzip_bomb"] as const;
-const names = [...plain, ...momentary, ...sized, "latency", "429"];
+const names = [...Object.values(faultKinds).flat(), "latency", "429"];
 
 const grammar =
   "write faults as NAME[=DETAIL][:PROBABILITY][@PATH], separated by commas, for example 500:0.05,reset=half:0.01,latency=200,429=0@/invoices";
@@ -26,31 +23,25 @@ function parseFault(part: string): Fault {
   if (!match) throw unreadable(part, "cannot be read as a fault");
   const [, name = "", detail, value, path] = match;
   const scope = path === undefined ? {} : { match: { path } };
-  if (name === "latency")
-    return { ...scope, kind: "latency", latencyMs: numberOf(part, detail ?? value ?? "") };
+  if (name === "latency") return { ...scope, kind: name, latencyMs: numberOf(part, detail ?? value ?? "") };
   const probability = value === undefined ? 1 : numberOf(part, value);
   if (probability > 1) throw unreadable(part, "has a probability above 1");
   return { ...scope, ...actOf(part, name, detail), probability };
 }
 
-function actOf(part: string, name: string, detail: string | undefined): FaultAct {
-  if (/^[3-5]\d\d$/.test(name)) {
-    const status = Number(name);
-    if (detail === undefined) return { kind: "status", status };
-    return { kind: "status", status, retryAfterS: detail === "-" ? null : numberOf(part, detail) };
+function actOf(part: string, kind: string, detail: string | undefined): Fault {
+  if (/^[3-5]\d\d$/.test(kind)) {
+    const retryAfterS = detail === "-" ? null : numberOf(part, detail ?? "0");
+    return { kind: "status", status: Number(kind), ...(detail !== undefined && { retryAfterS }) };
   }
-  const simple = plain.find((kind) => kind === name);
-  if (simple) return { kind: simple };
-  const moment = momentary.find((kind) => kind === name);
-  if (moment) return detail === undefined ? { kind: moment } : { kind: moment, when: momentOf(part, detail) };
-  const big = sized.find((kind) => kind === name);
-  if (big) return { kind: big, sizeBytes: detail === undefined ? 50_000_000 : numberOf(part, detail) };
-  throw new MirrorError("usage", unknownName("fault", name, names), { hint: grammar });
-}
-
-function momentOf(part: string, text: string): Moment {
-  if (text === "before" || text === "headers" || text === "half") return text;
-  throw unreadable(part, "knows the moments before, headers and half");
+  const { plain, moment, bytes } = faultKinds;
+  if (plain.includes(kind) || (moment.includes(kind) && detail === undefined)) return { kind };
+  if (bytes.includes(kind)) return { kind, sizeBytes: numberOf(part, detail ?? "50000000") };
+  if (!moment.includes(kind))
+    throw new MirrorError("usage", unknownName("fault", kind, names), { hint: grammar });
+  const when = moments.find((one) => one === detail);
+  if (!when) throw unreadable(part, `knows the moments ${moments.join(", ")}`);
+  return { kind, when };
 }
 
 function numberOf(part: string, text: string): number {

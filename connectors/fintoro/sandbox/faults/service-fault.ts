@@ -1,8 +1,24 @@
 import type { Random } from "../../../../src/base/random.ts";
 import type { Rewrite } from "../http/service-answer.ts";
 
-/** Which requests a fault affects, and how often. */
-interface FaultScope {
+/** How much of the answer is sent before the connection breaks. */
+export const moments = ["before", "headers", "half"] as const;
+export type Moment = (typeof moments)[number];
+
+const plain =
+  "html truncated invalid_json empty_list wrong_page endless_pages changing_totals duplicate_ids shuffled_ties missing_ids huge_ids unknown_values unknown_fields missing_fields proto_key number_literals echo_token content_type redirect redirect_same drip";
+
+/** The names of faults, by the detail that a text may give of them. */
+export const faultKinds: Readonly<Record<"plain" | "moment" | "bytes", readonly string[]>> = {
+  plain: plain.split(" "),
+  moment: ["reset", "hang"],
+  bytes: ["huge_body", "gzip_bomb"],
+};
+
+/** One fault: what goes wrong, and for which requests. */
+export interface Fault {
+  /** One of `faultKinds`, or `status`, `latency`, `rewrite`. */
+  readonly kind: string;
   readonly match?: {
     /** Of the path below the base URL, without the query; a text is its beginning. */
     readonly path?: RegExp | string;
@@ -16,99 +32,54 @@ interface FaultScope {
   readonly times?: number;
   /** Matching requests that pass first. */
   readonly after?: number;
+  /** Of `status` and of redirects. */
+  readonly status?: number;
+  /** Of a status 429; null omits `Retry-After`. */
+  readonly retryAfterS?: number | null;
+  /** Does the limiter count a `status`? @default unless it is 401 or 503 */
+  readonly counted?: boolean;
+  readonly latencyMs?: number;
+  readonly contentType?: string;
+  /** Of `redirect`. */
+  readonly location?: string;
+  /** Of `reset` and `hang`. @default "before" */
+  readonly when?: Moment;
+  /** Of `drip`. */
+  readonly chunkBytes?: number;
+  readonly everyMs?: number;
+  /** Of `huge_body` and `gzip_bomb`. */
+  readonly sizeBytes?: number;
+  readonly rewrite?: Rewrite;
 }
-
-/** How much of the answer is sent before the connection breaks. */
-export type Moment = "before" | "headers" | "half";
-
-/** Faults that need no detail. */
-export const plainFaults = [
-  "html",
-  "truncated",
-  "invalid_json",
-  "empty_list",
-  "wrong_page",
-  "endless_pages",
-  "changing_totals",
-  "duplicate_ids",
-  "shuffled_ties",
-  "missing_ids",
-  "huge_ids",
-  "unknown_values",
-  "unknown_fields",
-  "missing_fields",
-  "proto_key",
-  "number_literals",
-  "echo_token",
-] as const;
-
-/** Faults with their details, by kind. */
-export interface FaultDetails {
-  /** `retryAfterS: null` omits `Retry-After`. The limiter does not count 401 and 503 unless `counted`. */
-  readonly status: {
-    readonly status: number;
-    readonly retryAfterS?: number | null;
-    readonly counted?: boolean;
-  };
-  readonly latency: { readonly latencyMs: number };
-  readonly content_type: { readonly contentType?: string };
-  readonly reset: { readonly when?: Moment };
-  readonly hang: { readonly when?: Moment };
-  readonly drip: { readonly chunkBytes?: number; readonly everyMs?: number };
-  readonly redirect: { readonly location?: string; readonly status?: number };
-  readonly redirect_same: { readonly status?: number };
-  readonly rewrite: { readonly rewrite: Rewrite };
-  readonly huge_body: { readonly sizeBytes: number };
-  readonly gzip_bomb: { readonly sizeBytes: number };
-}
-
-export type FaultKind = FaultAct["kind"];
-type Detailed<K extends keyof FaultDetails> = { readonly kind: K } & FaultDetails[K];
-
-/** What goes wrong. */
-export type FaultAct =
-  | { readonly kind: (typeof plainFaults)[number] }
-  | { readonly [K in keyof FaultDetails]: Detailed<K> }[keyof FaultDetails];
-
-/** One fault: what goes wrong, and for which requests. */
-export type Fault = FaultScope & FaultAct;
 
 /** The faults that affect one request. */
 export class ActiveFaults {
-  readonly #acts: readonly FaultAct[];
+  readonly #faults: readonly Fault[];
 
-  constructor(acts: readonly FaultAct[]) {
-    this.#acts = acts;
+  constructor(faults: readonly Fault[]) {
+    this.#faults = faults;
   }
 
-  /** The details of the first fault of a kind. */
-  get<K extends keyof FaultDetails>(kind: K): FaultDetails[K] | undefined {
-    return this.all(kind)[0];
+  /** The first fault of a kind. */
+  get(kind: string): Fault | undefined {
+    return this.#faults.find((fault) => fault.kind === kind);
   }
 
-  /** The details of every fault of a kind. */
-  all<K extends keyof FaultDetails>(kind: K): Detailed<K>[] {
-    return this.#acts.filter((act): act is FaultAct & Detailed<K> => act.kind === kind);
+  all(kind: string): Fault[] {
+    return this.#faults.filter((fault) => fault.kind === kind);
   }
 
-  has(kind: FaultKind): boolean {
-    return this.#acts.some((act) => act.kind === kind);
+  has(kind: string): boolean {
+    return this.get(kind) !== undefined;
   }
 }
 
 type FaultTarget = { readonly method: string; readonly path: string; readonly company: number | null };
 
-/** A fault in force, with how many requests it has matched and affected. */
-interface Armed {
-  readonly fault: Fault;
-  matched: number;
-  affected: number;
-}
-
 /** The faults in force; chooses those that affect a request. */
 export class FaultPlan {
   readonly #random: Random;
-  #armed: Armed[] = [];
+  #armed: { readonly fault: Fault; matched: number; affected: number }[] = [];
 
   constructor(random: Random, faults: readonly Fault[]) {
     this.#random = random;
@@ -130,18 +101,14 @@ export class FaultPlan {
 
   /** Counts the request, and gives the faults that affect it. */
   faultsFor(target: FaultTarget): ActiveFaults {
-    const hits = this.#armed.filter((armed) => this.#affects(armed, target));
+    const hits = this.#armed.filter((armed) => {
+      const { after = 0, times = Number.POSITIVE_INFINITY, probability = 1 } = armed.fault;
+      if (!matches(armed.fault.match, target)) return false;
+      const affects = ++armed.matched > after && armed.affected < times && this.#random.next() < probability;
+      if (affects) armed.affected++;
+      return affects;
+    });
     return new ActiveFaults(hits.map(({ fault }) => fault));
-  }
-
-  #affects(armed: Armed, target: FaultTarget): boolean {
-    const { match, after = 0, times = Number.POSITIVE_INFINITY, probability = 1 } = armed.fault;
-    if (!matches(match, target)) return false;
-    armed.matched++;
-    if (armed.matched <= after || armed.affected >= times) return false;
-    if (this.#random.next() >= probability) return false;
-    armed.affected++;
-    return true;
   }
 }
 
@@ -149,7 +116,7 @@ function matches(match: Fault["match"], { method, path, company }: FaultTarget):
   const wanted = match?.path ?? "";
   return (
     (typeof wanted === "string" ? path.startsWith(wanted) : wanted.test(path)) &&
-    (match?.method === undefined || match.method === method) &&
-    (match?.company === undefined || match.company === company)
+    (match?.method ?? method) === method &&
+    (match?.company ?? company) === company
   );
 }

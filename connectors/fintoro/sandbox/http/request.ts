@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { Upload } from "../model/company-records.ts";
+import type { Upload } from "../model/records.ts";
 
 /** A request, read to its end. */
 export interface Incoming {

@@ -6,40 +6,39 @@ import type { JsonObject } from "../base/values.ts";
 /** What a route answers, before it becomes bytes: faults can still change single records of it. */
 export interface Answer {
   readonly status: number;
-  readonly body: Body;
   readonly headers?: Readonly<Record<string, string>>;
+  /** JSON that no fault changes. */
+  readonly value?: object;
+  /** One record, or the records of a list, which has no paginator where it has no pages. */
+  readonly record?: JsonObject;
+  readonly records?: Iterable<JsonObject>;
+  readonly paginator?: JsonObject | undefined;
+  readonly file?: { readonly mediaType: string; readonly name: string; readonly content: Buffer };
 }
 
-type Body =
-  | { readonly kind: "nothing" }
-  | { readonly kind: "value"; readonly value: object }
-  | { readonly kind: "record"; readonly record: JsonObject }
-  | { readonly kind: "list"; readonly records: Iterable<JsonObject>; readonly paginator?: JsonObject }
-  | { readonly kind: "file"; readonly mediaType: string; readonly name: string; readonly content: Buffer };
-
 /** One record; faults that change records apply to it. */
-export function oneRecord(view: JsonObject, status = 200): Answer {
-  return { status, body: { kind: "record", record: view } };
+export function oneRecord(record: JsonObject, status = 200): Answer {
+  return { status, record };
 }
 
 /** `{ data, paginator }`, or `{ data }` where the list has no pages. */
 export function list(records: Iterable<JsonObject>, paginator?: JsonObject): Answer {
-  return { status: 200, body: paginator ? { kind: "list", records, paginator } : { kind: "list", records } };
+  return { status: 200, records, paginator };
 }
 
 /** JSON that is no record, so that no fault changes it. */
 export function value(body: object, status = 200): Answer {
-  return { status, body: { kind: "value", value: body } };
+  return { status, value: body };
 }
 
 /** No body. */
 export function nothing(status = 204): Answer {
-  return { status, body: { kind: "nothing" } };
+  return { status };
 }
 
 /** A download under a file name. */
 export function file(mediaType: string, name: string, content: Buffer): Answer {
-  return { status: 200, body: { kind: "file", mediaType, name, content } };
+  return { status: 200, file: { mediaType, name, content } };
 }
 
 /** A refusal in the service's form: `{ message }`. */
@@ -59,32 +58,33 @@ export type Rewrite = (record: JsonObject, text: string) => string;
 
 /** What faults change in the JSON of a record or a list. */
 export interface BodyChanges {
-  readonly rewrite: Rewrite | null;
-  readonly paginator: ((paginator: JsonObject) => JsonObject) | null;
+  readonly rewrite: Rewrite;
+  readonly paginator: (paginator: JsonObject) => JsonObject;
   readonly emptyList: boolean;
   readonly duplicateFirst: boolean;
 }
 
-const unchanged: BodyChanges = { rewrite: null, paginator: null, emptyList: false, duplicateFirst: false };
+const unchanged: BodyChanges = {
+  rewrite: (_, text) => text,
+  paginator: (paginator) => paginator,
+  emptyList: false,
+  duplicateFirst: false,
+};
 
 /** Writes the answer's body with its headers, `changes` applied. */
-export function encode({ status, headers = {}, body }: Answer, changes = unchanged): Encoded {
-  if (body.kind === "nothing") return { status, headers, body: Buffer.alloc(0) };
-  if (body.kind === "file") {
-    const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(body.name)}`;
-    const named = { ...headers, "Content-Type": body.mediaType, "Content-Disposition": disposition };
-    return { status, headers: named, body: body.content };
+export function encode({ status, headers = {}, ...answer }: Answer, changes = unchanged): Encoded {
+  const { value: plain, record, records, file: download } = answer;
+  if (download) {
+    const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(download.name)}`;
+    const named = { ...headers, "Content-Type": download.mediaType, "Content-Disposition": disposition };
+    return { status, headers: named, body: download.content };
   }
   const json = { ...headers, "Content-Type": "application/json" };
-  if (body.kind === "list")
-    return { status, headers: json, body: encodeList(body.records, body.paginator, changes) };
-  const text = body.kind === "value" ? JSON.stringify(body.value) : recordText(body.record, changes.rewrite);
-  return { status, headers: json, body: Buffer.from(text) };
-}
-
-function recordText(one: JsonObject, rewrite: Rewrite | null): string {
-  const text = JSON.stringify(one);
-  return rewrite ? rewrite(one, text) : text;
+  if (records) return { status, headers: json, body: encodeList(records, answer.paginator, changes) };
+  if (record)
+    return { status, headers: json, body: Buffer.from(changes.rewrite(record, JSON.stringify(record))) };
+  if (plain) return { status, headers: json, body: Buffer.from(JSON.stringify(plain)) };
+  return { status, headers, body: Buffer.alloc(0) };
 }
 
 const pieceChars = 1_000_000;
@@ -99,15 +99,14 @@ function encodeList(
   let text = '{"data":[';
   let separator = "";
   for (const one of emptyList ? [] : records) {
-    const line = recordText(one, rewrite);
+    const line = rewrite(one, JSON.stringify(one));
     text += separator + (duplicateFirst && separator === "" ? `${line},${line}` : line);
     separator = ",";
     if (text.length < pieceChars) continue;
     pieces.push(Buffer.from(text));
     text = "";
   }
-  const sent = paginator && changed ? changed(paginator) : paginator;
-  text += sent ? `],"paginator":${JSON.stringify(sent)}}` : "]}";
+  text += paginator ? `],"paginator":${JSON.stringify(changed(paginator))}}` : "]}";
   return Buffer.concat([...pieces, Buffer.from(text)]);
 }
 

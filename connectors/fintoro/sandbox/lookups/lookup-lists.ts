@@ -1,16 +1,14 @@
-import { currencies } from "./currencies.ts";
+import { randomFor } from "../base/seeded-random.ts";
 import labels from "./labels.json" with { type: "json" };
 import { english, languages, type Language } from "./languages.ts";
 
 /** A lookup record as an answer shows it. */
 export type LookupRecord = Readonly<Record<string, string | number | boolean>>;
 
-type ById = ReadonlyMap<number, LookupRecord>;
-
 /** Records by lookup and language, made when first needed. */
-const made = new Map<string, ById>();
+const made = new Map<string, ReadonlyMap<number, LookupRecord>>();
 
-function recordsOf(name: LookupName, language: Language): ById {
+function recordsOf(name: LookupName, language: Language): ReadonlyMap<number, LookupRecord> {
   const key = `${name}/${language.code}`;
   const known = made.get(key);
   if (known) return known;
@@ -25,8 +23,8 @@ export function lookupList(name: LookupName, language: Language): readonly Looku
 }
 
 /** One record of a lookup, or null. */
-export function lookup(name: LookupName, id: number, language: Language): LookupRecord | null {
-  return recordsOf(name, language).get(id) ?? null;
+export function lookup(name: LookupName, id: number | null, language: Language): LookupRecord | null {
+  return id === null ? null : (recordsOf(name, language).get(id) ?? null);
 }
 
 /** True if the lookup has this id. */
@@ -34,27 +32,30 @@ export function lookupHas(name: LookupName, id: number): boolean {
   return lookup(name, id, english) !== null;
 }
 
+const namesIn = (type: "region" | "language" | "currency", { tag }: Language) => {
+  const names = new Intl.DisplayNames([tag], { type });
+  return (code: string) => names.of(code) ?? code;
+};
+
 /** How the records of each lookup are made for a language. */
 const lists = {
   banks: () => banks,
-  countries: ({ tag }: Language) => {
-    const names = new Intl.DisplayNames([tag], { type: "region" });
-    return countries.map(({ id, code }) => {
-      return { id, name: names.of(code) ?? code, code, eu: unionMembers.has(code) };
-    });
+  countries: (language: Language) => {
+    const nameOf = namesIn("region", language);
+    return countries.map(({ id, code }) => ({ id, name: nameOf(code), code, eu: unionMembers.has(code) }));
   },
-  languages: ({ tag }: Language) => {
-    const names = new Intl.DisplayNames([tag], { type: "language" });
-    return languages.map((item) => ({ id: item.id, name: names.of(item.tag) ?? item.tag, code: item.code }));
+  languages: (language: Language) => {
+    const nameOf = namesIn("language", language);
+    return languages.map(({ id, tag, code }) => ({ id, name: nameOf(tag), code }));
   },
-  currencies: ({ tag }: Language) => {
-    const names = new Intl.DisplayNames([tag], { type: "currency" });
-    return currencies.map(({ id, symbol, mark }) => ({ id, symbol, name: names.of(symbol) ?? symbol, mark }));
+  currencies: (language: Language) => {
+    const nameOf = namesIn("currency", language);
+    return currencies.map(({ id, symbol, mark }) => ({ id, symbol, name: nameOf(symbol), mark }));
   },
-  "delivery-methods": ({ code }: Language) => numbered(labelsOf("delivery", code)),
-  "payment-methods": ({ code }: Language) => numbered(labelsOf("payment", code)),
-  "qr-types": ({ code }: Language) => numbered(labelsOf("qr", code)),
-  units: ({ code }: Language) => numbered(labelsOf("unit", code)),
+  "delivery-methods": (language: Language) => numbered(labelsOf("delivery", language)),
+  "payment-methods": (language: Language) => numbered(labelsOf("payment", language)),
+  "qr-types": (language: Language) => numbered(labelsOf("qr", language)),
+  units: (language: Language) => numbered(labelsOf("unit", language)),
 } satisfies Readonly<Record<string, (language: Language) => readonly LookupRecord[]>>;
 
 /** The name of a lookup, which is its path. */
@@ -90,6 +91,26 @@ const countries = countryRows
 export const slovakia = 703;
 export const czechia = 203;
 
+const currencyRows =
+  "EUR:€:1 USD:$:1.15 JPY:¥:176 BGN:лв:1.95583 CZK:Kč:24.3 DKK:kr:7.46 GBP:£:0.87 HUF:Ft:388 PLN:zł:4.25 RON:lei:5.08 SEK:kr:10.95 CHF:CHF:0.93 ISK:kr:143 NOK:kr:11.7 HRK:kn:7.5345 RUB:₽:93 TRY:₺:48 AUD:$:1.77 BRL:R$:6.2 CAD:$:1.61 CNY:¥:8.2 HKD:$:9 IDR:Rp:19200 ILS:₪:3.8 INR:₹:102 KRW:₩:1680 MXN:$:21.4 MYR:RM:4.87 NZD:$:2.02 PHP:₱:67 SGD:$:1.5 THB:฿:37.7 ZAR:R:20";
+
+/** All currencies in the order of their ids; `perEuro` is the usual rate in units for one euro. */
+const currencies = currencyRows.split(" ").map((entry, index) => {
+  const [symbol = "", mark = "", perEuro = "1"] = entry.split(":");
+  return { id: index + 1, symbol, mark, perEuro: Number(perEuro) };
+});
+
+export const euro = 1;
+export const czechCrown = 5;
+
+/** Units for one euro on a day: five decimals, within 3 % of the usual rate; 1 for the euro. */
+export function rateOn(currencyId: number, day: number): number {
+  const currency = currencies[currencyId - 1];
+  if (!currency || currencyId === euro) return 1;
+  const drift = (randomFor(currencyId, "rate", day).next() - 0.5) * 0.06;
+  return Math.round(currency.perEuro * (1 + drift) * 100_000) / 100_000;
+}
+
 /** How `labels.json` orders the groups of a language; the order of the labels is the order of their ids. */
 const labelGroups = ["delivery", "payment", "qr", "unit", "discount"] as const;
 
@@ -97,13 +118,13 @@ const labelGroups = ["delivery", "payment", "qr", "unit", "discount"] as const;
 const unitSymbols = ["cm", "m", "m²", "m³", "km", "l", "g", "kg", "t"];
 
 /** The labels of a group in the order of their ids; English where the language has none. */
-function labelsOf(group: (typeof labelGroups)[number], languageCode: string): readonly string[] {
-  const row = labels[languageCode as keyof typeof labels] ?? labels.en;
+function labelsOf(group: (typeof labelGroups)[number], { code }: Language): readonly string[] {
+  const row = labels[code as keyof typeof labels] ?? labels.en;
   const words = (row.split(" / ")[labelGroups.indexOf(group)] ?? "").split("|");
   return group === "unit" ? [...words, ...unitSymbols] : words;
 }
 
 /** What a discount is called where a document line gives it no name. */
-export function discountLabel(languageCode: string): string {
-  return labelsOf("discount", languageCode)[0] ?? "";
+export function discountLabel(language: Language): string {
+  return labelsOf("discount", language)[0] ?? "";
 }

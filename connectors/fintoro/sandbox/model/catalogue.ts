@@ -1,4 +1,4 @@
-import type { Document, DocumentKind } from "./company-records.ts";
+import type { Document, DocumentKind } from "./records.ts";
 import eventResources from "./event-resources.json" with { type: "json" };
 
 /** The names of the collections, which are those of the tables of a mirror. */
@@ -25,10 +25,12 @@ interface KindFacts {
   readonly sources: readonly ("proforma" | "order" | "quotation")[];
   /** Fields of an answer that not all kinds have. */
   readonly shown: readonly (keyof Omit<Document, "company" | "client" | "items">)[];
+  /** What `sortBy` may name. */
+  readonly sorts: readonly string[];
 }
 
-const dates = ["dueDate", "deliveryDate"] as const;
 const methods = ["deliveryMethodId", "paymentMethodId"] as const;
+const sums = ["total", "totalWithVat"];
 
 /** The kinds of documents and what each of them has. */
 export const kindFacts: Readonly<Record<DocumentKind, KindFacts>> = {
@@ -37,14 +39,16 @@ export const kindFacts: Readonly<Record<DocumentKind, KindFacts>> = {
     payable: true,
     movesStock: true,
     sources: ["proforma", "order", "quotation"],
-    shown: [...dates, ...methods, "currencyRate", "qrTypeId"],
+    shown: ["dueDate", "deliveryDate", ...methods, "currencyRate", "qrTypeId"],
+    sorts: ["number", "issueDate", "dueDate", "deliveryDate", "totalWithVatEur"],
   },
   "credit-note": {
     table: "credit_notes",
     payable: true,
     movesStock: true,
     sources: [],
-    shown: ["invoiceId", ...dates, "paymentMethodId", "currencyRate"],
+    shown: ["invoiceId", "dueDate", "deliveryDate", "paymentMethodId", "currencyRate"],
+    sorts: ["number", "issueDate", "dueDate", ...sums],
   },
   proforma: {
     table: "proformas",
@@ -52,20 +56,29 @@ export const kindFacts: Readonly<Record<DocumentKind, KindFacts>> = {
     movesStock: false,
     sources: ["order", "quotation"],
     shown: ["dueDate", ...methods, "qrTypeId", "willBePaid"],
+    sorts: ["number", "issueDate", "dueDate", ...sums],
   },
-  order: { table: "orders", payable: false, movesStock: false, sources: ["quotation"], shown: methods },
-  quotation: { table: "quotations", payable: false, movesStock: false, sources: [], shown: ["validityDate"] },
+  order: {
+    table: "orders",
+    payable: false,
+    movesStock: false,
+    sources: ["quotation"],
+    shown: methods,
+    sorts: ["number", "issueDate", ...sums],
+  },
+  quotation: {
+    table: "quotations",
+    payable: false,
+    movesStock: false,
+    sources: [],
+    shown: ["validityDate"],
+    sorts: ["number", "issueDate", "validityDate", ...sums],
+  },
 };
 
 export const documentKinds = Object.keys(kindFacts) as readonly DocumentKind[];
-
-/** The table of each kind. */
-export const documentTable = Object.fromEntries(
-  documentKinds.map((kind) => [kind, kindFacts[kind].table]),
-) as Readonly<Record<DocumentKind, DocumentTable>>;
-
 /** Kinds that can be paid. */
-export const payableKinds: readonly DocumentKind[] = ["invoice", "proforma", "credit-note"];
+export const payableKinds = documentKinds.filter((kind) => kindFacts[kind].payable);
 
 const changes = ["created", "updated", "deleted"];
 

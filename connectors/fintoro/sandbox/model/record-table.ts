@@ -11,17 +11,18 @@ export type Keys<T> = Readonly<Record<string, (record: T) => Key | null>>;
 /** The live records of one kind in the order of their ids. Ids count up and are never used again. */
 export class Table<T extends { readonly id: number }> {
   readonly #records = new Map<number, T>();
-  readonly #keys: Keys<T>;
-  /** Records by index and key. Built when an index is used, dropped at the next write. */
-  readonly #indexes = new Map<string, ReadonlyMap<Key, readonly T[]>>();
-  /** Sorted records by the name of the order; dropped at each write, too. */
+  readonly #indexes: readonly (readonly [keyOf: (record: T) => Key | null, ids: Map<Key, number[]>])[];
+  readonly #indexNames: readonly string[];
+  /** Sorted records by the name of the order; dropped at each write. */
   readonly #orders = new Map<string, readonly T[]>();
+  readonly firstId: number;
   #nextId: number;
 
   /** @param keys the indexes that `findBy` can use, by name */
   constructor(firstId: number, keys: Keys<T> = {}) {
-    this.#nextId = firstId;
-    this.#keys = keys;
+    this.firstId = this.#nextId = firstId;
+    this.#indexNames = Object.keys(keys);
+    this.#indexes = Object.values(keys).map((keyOf) => [keyOf, new Map()]);
   }
 
   get size(): number {
@@ -46,18 +47,14 @@ export class Table<T extends { readonly id: number }> {
   }
 
   replace(record: T): T {
+    this.#index(record.id, record);
     this.#records.set(record.id, record);
-    this.#forget();
     return record;
   }
 
   remove(id: number): void {
+    this.#index(id, undefined);
     this.#records.delete(id);
-    this.#forget();
-  }
-
-  ids(): MapIterator<number> {
-    return this.#records.keys();
   }
 
   values(): MapIterator<T> {
@@ -69,10 +66,10 @@ export class Table<T extends { readonly id: number }> {
     return [...this.values()].filter(test);
   }
 
-  /** The live records with this key in an index, by id. */
-  findBy(indexName: string, key: Key): readonly T[] {
-    const index = this.#indexes.get(indexName) ?? this.#buildIndex(indexName);
-    return index.get(key) ?? [];
+  /** The live records with this key in an index. */
+  findBy(indexName: string, key: Key): T[] {
+    const ids = this.#indexes[this.#indexNames.indexOf(indexName)]?.[1].get(key) ?? [];
+    return ids.flatMap((id) => this.#records.get(id) ?? []);
   }
 
   /**
@@ -83,28 +80,23 @@ export class Table<T extends { readonly id: number }> {
     const known = this.#orders.get(orderName);
     if (known) return known;
     const keyed = Array.from(this.values(), (record) => ({ record, key: keyOf(record) }));
-    keyed.sort((a, b) => compareKeys(a.key, b.key));
-    const records = keyed.map(({ record }) => record);
+    const records = keyed.toSorted((a, b) => compareKeys(a.key, b.key)).map(({ record }) => record);
     this.#orders.set(orderName, records);
     return records;
   }
 
-  #buildIndex(name: string): ReadonlyMap<Key, readonly T[]> {
-    const keyOf = this.#keys[name];
-    if (!keyOf) throw new Error(`broken promise: the table has an index "${name}"`);
-    const index = new Map<Key, T[]>();
-    for (const record of this.values()) {
-      const key = keyOf(record);
-      const others = key === null ? [] : index.get(key);
-      if (others) others.push(record);
-      else if (key !== null) index.set(key, [record]);
-    }
-    this.#indexes.set(name, index);
-    return index;
-  }
-
-  #forget(): void {
-    this.#indexes.clear();
+  /** Brings the indexes in line with what will stand under the id. */
+  #index(id: number, after: T | undefined): void {
     this.#orders.clear();
+    const before = this.#records.get(id);
+    for (const [keyOf, ids] of this.#indexes) {
+      const [from, to] = [before ? keyOf(before) : null, after ? keyOf(after) : null];
+      if (from === to) continue;
+      if (from !== null) ids.set(from, ids.get(from)?.filter((one) => one !== id) ?? []);
+      if (to === null) continue;
+      const others = ids.get(to);
+      if (others) others.push(id);
+      else ids.set(to, [id]);
+    }
   }
 }

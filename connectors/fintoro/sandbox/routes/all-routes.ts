@@ -1,40 +1,76 @@
-import type { RecordOf } from "../domain/company-state.ts";
-import { collections, documentKinds, documentTable, type DocumentTable } from "../model/catalogue.ts";
-import type { ActivityLog } from "../model/company-records.ts";
-import { creditInvoice } from "../domain/documents/writes.ts";
-import { sendMail } from "../domain/documents/payment-rules.ts";
-import { keepUpload } from "../domain/crm/activities.ts";
-import { rotateSecret } from "../domain/settings-writes.ts";
+import { activities, keepUpload } from "../crm/activities.ts";
+import { cases, caseStatuses } from "../crm/case-board.ts";
+import { creditInvoice, documents } from "../documents/documents.ts";
+import { documentView } from "../documents/document-view.ts";
+import { seriesView } from "../documents/number-series.ts";
+import { payments, sendMail } from "../documents/payments.ts";
+import { route, type Call, type Route } from "../http/router.ts";
 import { file, list, nothing, oneRecord, value, type Answer } from "../http/service-answer.ts";
 import { lookupList, lookupNames } from "../lookups/lookup-lists.ts";
+import { collections, documentKinds, kindFacts, type TableName } from "../model/catalogue.ts";
+import { clients, suppliers } from "../collections/partners.ts";
+import { receipts } from "../collections/receipts.ts";
+import { recordAt, routesOf, type Collection } from "../collections/collection.ts";
+import { accounts, rotateSecret, subscriptions, viewWithSecret } from "../collections/own-settings.ts";
+import { priceList, warehouses } from "../collections/stock.ts";
 import { Missing, refuse } from "../rules/problems.ts";
-import { documentView } from "../view/document-view.ts";
-import { documentPdf, receiptPdf, zipOf } from "../view/record-files.ts";
-import { seriesView } from "../view/settings-view.ts";
-import { listSeries, listSubjects, showSubject } from "./record-lists.ts";
-import { recordAt, recordRoutes, viewWithSecret } from "./record-routes.ts";
-import { change, get, type Call, type Route } from "./router.ts";
+import { recordPdf, zipOf } from "./record-files.ts";
+import { listSeries, listSubjects, showSubject } from "./read-only-lists.ts";
+
+/** Every collection that requests write. */
+export const writable: { readonly [K in TableName]: Collection<K> } = {
+  clients,
+  suppliers,
+  bank_accounts: accounts,
+  business_case_statuses: caseStatuses,
+  business_cases: cases,
+  contact_activity_logs: activities,
+  warehouses,
+  warehouse_inbound_receipts: receipts.inbound as Collection<"warehouse_inbound_receipts">,
+  warehouse_outbound_receipts: receipts.outbound as Collection<"warehouse_outbound_receipts">,
+  price_list_items: priceList,
+  invoices: documents.invoice as Collection<"invoices">,
+  credit_notes: documents["credit-note"] as Collection<"credit_notes">,
+  proformas: documents.proforma as Collection<"proformas">,
+  orders: documents.order as Collection<"orders">,
+  quotations: documents.quotation as Collection<"quotations">,
+  document_payments: payments,
+  webhook_subscriptions: subscriptions,
+};
+
+const withPdf = [
+  ...documentKinds.map((kind) => kindFacts[kind].table),
+  ...(["warehouse_inbound_receipts", "warehouse_outbound_receipts"] as const),
+];
 
 /** Every route of the API. */
 export function allRoutes(): Route[] {
   return [
-    get("/whoami", ({ company }) => oneRecord({ name: company.settings.name })),
-    ...lookupNames.map((name) => get(`/${name}`, ({ language }) => list(lookupList(name, language)))),
-    get("/numerical-series", listSeries),
-    get("/numerical-series/{id}", (call) =>
+    route("GET", "/whoami", ({ company }) => oneRecord({ name: company.settings.name })),
+    ...lookupNames.map((name) =>
+      route("GET", `/${name}`, ({ language }) => list(lookupList(name, language))),
+    ),
+    route("GET", "/numerical-series", listSeries),
+    route("GET", "/numerical-series/{id}", (call) =>
       oneRecord(seriesView(call.company, recordAt(call, "numerical_series"))),
     ),
-    get("/subjects", listSubjects),
-    get("/subjects/{id}", showSubject),
-    ...recordRoutes(),
-    ...fileRoutes(),
-    change("POST", "/invoices/{id}/credit-notes", credit),
-    change("POST", "/document-mails", ({ company, input }) => {
+    route("GET", "/subjects", listSubjects),
+    route("GET", "/subjects/{id}", showSubject),
+    ...Object.values(writable).flatMap((one) => routesOf(one as Collection<TableName>)),
+    ...withPdf.map((table) =>
+      route("GET", `/${collections[table].path}/{id}/pdf`, (call) => {
+        const record = recordAt(call, table);
+        return file("application/pdf", `${record.number}.pdf`, recordPdf(record));
+      }),
+    ),
+    route("GET", "/contact-activity-logs/{id}/attachments", attachmentsZip),
+    route("POST", "/invoices/{id}/credit-notes", credit),
+    route("POST", "/document-mails", ({ company, input }) => {
       sendMail(company, input);
       return nothing(202);
     }),
-    change("POST", "/webhook-subscriptions/{id}/rotate-secret", rotate, false),
-    change("POST", "/contact-activity-attachments", upload, false),
+    route("POST", "/webhook-subscriptions/{id}/rotate-secret", rotate, false),
+    route("POST", "/contact-activity-attachments", upload, false),
   ];
 }
 
@@ -57,28 +93,8 @@ function upload({ company, files }: Call): Answer {
   return value({ data }, 201);
 }
 
-/** PDFs of documents and receipts, ZIPs of attachments. */
-function fileRoutes(): Route[] {
-  return [
-    ...documentKinds.map((kind) => pdfRoute(documentTable[kind], documentPdf)),
-    pdfRoute("warehouse_inbound_receipts", receiptPdf),
-    pdfRoute("warehouse_outbound_receipts", receiptPdf),
-    get("/contact-activity-logs/{id}/attachments", (call) =>
-      attachmentsZip(recordAt(call, "contact_activity_logs")),
-    ),
-  ];
-}
-
-function pdfRoute<K extends NumberedTable>(table: K, pdfOf: (own: RecordOf<K>) => Buffer): Route {
-  return get(`/${collections[table].path}/{id}/pdf`, (call) => {
-    const own = recordAt(call, table);
-    return file("application/pdf", `${own.number}.pdf`, pdfOf(own));
-  });
-}
-
-type NumberedTable = DocumentTable | "warehouse_inbound_receipts" | "warehouse_outbound_receipts";
-
-function attachmentsZip({ id, attachments, createdAtMs: atMs }: ActivityLog): Answer {
+function attachmentsZip(call: Call): Answer {
+  const { id, attachments, createdAtMs: atMs } = recordAt(call, "contact_activity_logs");
   if (attachments.length === 0) throw new Missing();
   const entries = attachments.map(({ name, content }) => ({ name, content, atMs }));
   return file("application/zip", `attachments-${id}.zip`, zipOf(entries));

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isDate } from "../base/calendar.ts";
-import type { MessageKey, Problem } from "./messages.ts";
-import { Invalid } from "./problems.ts";
+import { lookupHas, type LookupName } from "../lookups/lookup-lists.ts";
+import { Invalid, type MessageKey, type Problem } from "./problems.ts";
 
 /** Building blocks of request bodies. */
 export const text = (max = 255) => z.string().max(max);
@@ -15,27 +15,33 @@ export const symbol = (digits: number) =>
     .int()
     .min(0)
     .max(10 ** digits - 1);
+/** The id of a value of a lookup. */
+export const choice = (name: LookupName) =>
+  z.int().refine((value) => lookupHas(name, value), { params: { key: "exists" } });
 
 /** A string that passes the test; everything in a query is a string. `key` names the message. */
-const queryPart = (test: (value: string) => boolean, key: MessageKey) =>
-  z.string().refine(test, { params: { key }, abort: true });
+const queryPart = (pattern: RegExp, key: MessageKey) =>
+  z.string().refine((value) => pattern.test(value), { params: { key }, abort: true });
 
 /** Building blocks of queries; each may be left out. */
-export const queryInt = (min = -Number.MAX_VALUE, max = Number.MAX_VALUE) =>
-  queryPart((value) => /^-?\d+$/.test(value), "integer")
-    .transform(Number)
-    .pipe(z.number().min(min).max(max))
-    .optional();
-export const queryNumber = () =>
-  queryPart((value) => value.trim() !== "" && Number.isFinite(Number(value)), "numeric")
-    .transform(Number)
-    .optional();
-export const queryFlag = () =>
-  queryPart((value) => ["true", "false", "1", "0"].includes(value), "boolean")
-    .transform((value) => value === "true" || value === "1")
-    .optional();
-export const queryOneOf = <const V extends readonly [string, ...string[]]>(values: V) =>
-  z.enum(values).optional();
+export const query = {
+  int: (min = -Number.MAX_VALUE, max = Number.MAX_VALUE) =>
+    queryPart(/^-?\d+$/, "integer")
+      .transform(Number)
+      .pipe(z.number().min(min).max(max))
+      .optional(),
+  number: () =>
+    queryPart(/^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i, "numeric")
+      .transform(Number)
+      .optional(),
+  flag: () =>
+    queryPart(/^(true|false|1|0)$/, "boolean")
+      .transform((value) => value === "true" || value === "1")
+      .optional(),
+  oneOf: <const V extends readonly [string, ...string[]]>(values: V) => z.enum(values).optional(),
+  text: () => text().optional(),
+  date: () => date().optional(),
+};
 
 /**
  * The typed value of a request.
@@ -51,20 +57,17 @@ export function parse<T extends z.ZodType>(schema: T, input: unknown): z.output<
 function problemOf(issue: z.core.$ZodIssue, input: unknown): Problem {
   const field = issue.path.join(".");
   const value = valueAt(input, issue.path);
-  if (value === undefined || (value === null && issue.code === "invalid_type"))
-    return { field, key: "required" };
   const { code } = issue;
-  if (code === "too_big")
-    return { field, key: sized("max", issue.origin), values: { limit: Number(issue.maximum) } };
-  if (code === "too_small")
-    return { field, key: sized("min", issue.origin), values: { limit: Number(issue.minimum) } };
+  if (value === undefined || (value === null && code === "invalid_type")) return { field, key: "required" };
+  if (code === "too_big") return { field, key: sized("max", issue.origin), values: limit(issue.maximum) };
+  if (code === "too_small") return { field, key: sized("min", issue.origin), values: limit(issue.minimum) };
   if (code === "invalid_type") return { field, key: typeKeys[issue.expected] ?? "in" };
-  if (code === "invalid_format") return { field, key: formatKeys[issue.format] ?? "string" };
-  return {
-    field,
-    key: code === "custom" ? ((issue.params?.["key"] as MessageKey | undefined) ?? "in") : "in",
-  };
+  if (code === "invalid_format") return { field, key: issue.format === "email" ? "email" : "uuid" };
+  const named = code === "custom" ? (issue.params?.["key"] as MessageKey | undefined) : undefined;
+  return { field, key: named ?? "in" };
 }
+
+const limit = (most: number | bigint) => ({ limit: Number(most) });
 
 const typeKeys: Readonly<Record<string, MessageKey>> = {
   string: "string",
@@ -74,7 +77,6 @@ const typeKeys: Readonly<Record<string, MessageKey>> = {
   array: "array",
   object: "array",
 };
-const formatKeys: Readonly<Record<string, MessageKey>> = { email: "email", url: "url", uuid: "uuid" };
 
 function sized(bound: "min" | "max", origin: string): MessageKey {
   if (origin === "string") return `${bound}_string`;

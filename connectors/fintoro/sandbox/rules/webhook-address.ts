@@ -5,7 +5,7 @@ export type EndpointFlaw = "url" | "credentials" | "https" | "public_address";
 
 /**
  * What is wrong with a subscription's URL. It must use https, name no credentials and a public host. The
- * host is judged as written; `allowedAddress` judges the address that it resolves to.
+ * host is judged as it is written: no name is resolved.
  *
  * @param allowLoopback http and hosts of this machine are fine, too
  */
@@ -18,11 +18,6 @@ export function endpointFlaws(text: string, allowLoopback: boolean): EndpointFla
   if (url.protocol !== "https:") flaws.push("https");
   if (!isPublic(host)) flaws.push("public_address");
   return flaws;
-}
-
-/** True if a delivery may go to this resolved address; checked right before sending. */
-export function allowedAddress(address: string, allowLoopback: boolean): boolean {
-  return isPublic(address.toLowerCase()) || (allowLoopback && isLoopback(address));
 }
 
 function isLoopback(host: string): boolean {

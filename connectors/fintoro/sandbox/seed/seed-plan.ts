@@ -1,10 +1,11 @@
-import { dayOf, firstDayOfYear, yearOf } from "../base/calendar.ts";
+import { dayOf, firstDayOfYear, momentOf, yearOf } from "../base/calendar.ts";
 import { businessId } from "../base/identifiers.ts";
-import type { Company, Tables } from "../domain/company-state.ts";
-import { tableNames, type DocumentTable, type TableName } from "../model/catalogue.ts";
-import type { CompanySnapshot, DocumentKind } from "../model/company-records.ts";
-import type { Table } from "../model/record-table.ts";
-import { companies, companyProfile } from "./sample-words.ts";
+import { randomFor } from "../base/seeded-random.ts";
+import { type DocumentTable, type TableName } from "../model/catalogue.ts";
+import { EventLog, type Company } from "../model/company-state.ts";
+import type { CompanySnapshot, DocumentKind } from "../model/records.ts";
+import { Actor } from "../samples/actor.ts";
+import { companies, companyProfile } from "../samples/sample-words.ts";
 
 /** How many records of each kind to make. */
 export type Volumes = Readonly<
@@ -14,50 +15,21 @@ export type Volumes = Readonly<
 /** What the records of a company follow from: two equal plans give the same records. */
 export interface Plan {
   readonly seed: number;
-  /** 0 for the first company. */
-  readonly index: number;
   /** Day number of the fixed "today". */
   readonly today: number;
+  /** Documents are from two whole years and the running one. */
   readonly firstDay: number;
   readonly volumes: Volumes;
-  readonly firstIds: Readonly<Record<keyof Tables, number>>;
-  readonly company: CompanySnapshot;
 }
 
-/** The plan, and the company whose tables it fills. */
-export interface Seeding {
-  readonly plan: Plan;
-  readonly company: Company;
-}
-
-/** Adds `count` records to a table. */
-export function fill<T extends { readonly id: number }>(
-  table: Table<T>,
-  count: number,
-  make: (id: number, index: number) => T,
-): void {
-  for (let index = 0; index < count; index++) table.add((id) => make(id, index));
-}
-
-/** What a plan is made from. */
-export interface PlanInput extends Pick<Plan, "seed" | "index"> {
-  readonly today: string;
-  /** Over all five kinds. */
-  readonly documents: number;
-  readonly publicOrigin: string;
-}
-
-/** The plan of a company: its documents are from two whole years and the running one. */
-export function planOf(input: PlanInput): Plan {
-  const today = dayOf(input.today);
+/** @param index of the company, 0 for the first one */
+export function planOf(seed: number, index: number, date: string, documents: number): Plan {
+  const today = dayOf(date);
   return {
-    seed: (input.seed + input.index * 7919) >>> 0,
-    index: input.index,
+    seed: (seed + index * 7919) >>> 0,
     today,
     firstDay: firstDayOfYear(yearOf(today) - 2),
-    volumes: volumesOf(input.documents),
-    firstIds: firstIdsOf(input.index),
-    company: companyOf(input.index, input.publicOrigin),
+    volumes: volumesOf(documents),
   };
 }
 
@@ -92,21 +64,14 @@ function documentVolumes(documents: number): Record<DocumentKind, number> {
   return Object.fromEntries(volumes) as Record<DocumentKind, number>;
 }
 
-/** Apart from each other, so that an id of one company or collection is rarely one of another. */
-function firstIdsOf(index: number): Plan["firstIds"] {
-  const names = [...tableNames, "numerical_series"] as const;
-  return Object.fromEntries(
-    names.map((name, i) => [name, index * 10_000_000 + 101 + i * 37]),
-  ) as Plan["firstIds"];
-}
-
-function companyOf(index: number, origin: string): CompanySnapshot {
+/** What documents show of the company at an index. */
+export function companySnapshot(index: number, origin: string): CompanySnapshot {
   const [name, digits] = companies[index % companies.length]!;
-  const id = businessId(digits.slice(0, 7));
+  const isNamed = index < companies.length;
   const taxId = String(2_020_100_000 - (2_020_100_000 % 11) + index * 11);
   return {
-    name: index < companies.length ? name : `${name} ${index + 1}`,
-    subjectId: index < companies.length ? id : businessId(String(4_000_000 + index)),
+    name: isNamed ? name : `${name} ${index + 1}`,
+    subjectId: businessId(isNamed ? digits.slice(0, 7) : String(4_000_000 + index)),
     legalForm: /a\. ?s\./.test(name) ? "Akciová spoločnosť" : "Spoločnosť s ručením obmedzeným",
     taxId,
     vatId: `SK${taxId}`,
@@ -115,4 +80,35 @@ function companyOf(index: number, origin: string): CompanySnapshot {
     ...companyProfile,
     registrationNumber: `${12_345 + index}/B`,
   };
+}
+
+class UnheardEvents extends EventLog {
+  override append(): void {}
+}
+
+/** A company while its past is made up: each record at its own moment, with its own random numbers, unheard. */
+export class Past {
+  readonly plan: Plan;
+  readonly company: Company;
+  readonly #events: EventLog;
+
+  constructor(plan: Plan, company: Company) {
+    this.plan = plan;
+    this.company = company;
+    this.#events = new UnheardEvents(company.random, company.nowMs);
+  }
+
+  /** Who makes the record at an index of a topic, on a day. */
+  actor(topic: string, index: number, day: number): Actor {
+    const random = randomFor(this.plan.seed, topic, index);
+    const momentMs = momentOf(day, random.int(420, 1100)) + random.int(0, 59) * 1000;
+    const nowMs = () => momentMs;
+    return new Actor({ ...this.company, random, nowMs, events: this.#events }, random);
+  }
+
+  /** The day of the record at an index, where `count` are spread evenly up to `lastDay`. */
+  dayOf(index: number, count: number, lastDay: number): number {
+    const { firstDay } = this.plan;
+    return firstDay + Math.floor(((index + 1) / count) * (lastDay - firstDay));
+  }
 }

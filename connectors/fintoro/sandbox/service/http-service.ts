@@ -3,17 +3,16 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { isoTime, type Clock } from "../../../../src/base/clock.ts";
 import type { Random } from "../../../../src/base/random.ts";
-import { BoundedLog } from "../base/bounded-log.ts";
-import type { Company } from "../domain/company-state.ts";
+import { BoundedLog } from "../base/values.ts";
 import { alterAnswer, bodyChangesOf } from "../faults/altered-answer.ts";
 import { breakConnection } from "../faults/broken-connection.ts";
 import type { ActiveFaults, FaultPlan } from "../faults/service-fault.ts";
 import { parseFiles, parseJsonBody, readRequest, type Incoming } from "../http/request.ts";
-import { encode, error, send, value, type Answer, type Encoded } from "../http/service-answer.ts";
+import type { Call, RouteMatch, Router } from "../http/router.ts";
+import { encode, error, send, value, type Answer } from "../http/service-answer.ts";
 import { negotiate, type Language } from "../lookups/languages.ts";
-import type { Call, RouteMatch, Router } from "../routes/router.ts";
-import { errorMap, message } from "../rules/messages.ts";
-import { Invalid, Missing } from "../rules/problems.ts";
+import type { Company } from "../model/company-state.ts";
+import { errorMap, Invalid, message, Missing } from "../rules/problems.ts";
 import { emptyToNull } from "../rules/request-shape.ts";
 import { limitHeaders, type Limiter, type Permit } from "./limiter.ts";
 
@@ -52,13 +51,22 @@ interface Visit {
   readonly match: RouteMatch;
 }
 
+/** One request as it was answered: status 0 where no answer was sent, company null without a valid token. */
+interface LoggedRequest extends Pick<Incoming, "method" | "query"> {
+  readonly at: string;
+  readonly path: string;
+  readonly status: number;
+  readonly company: number | null;
+  readonly requestId: string;
+}
+
 /** Longer than a limiter's window: a client that waits for the next one finds its connection still open. */
 const keepAliveMs = 75_000;
 
 /** The sandbox's HTTP server: limits, answers, breaks and logs requests. All its state is in memory. */
 export class Service {
   /** The last 20,000 requests. */
-  readonly requests = new BoundedLog<ReturnType<typeof logOf>>(20_000);
+  readonly requests = new BoundedLog<LoggedRequest>(20_000);
   /** Answers paths below `/sandbox/`, outside of the API: no token, no budget, no faults, no log. */
   controlServer: ((incoming: Incoming) => Promise<Answer>) | null = null;
   readonly #parts: ServiceParts;
@@ -115,9 +123,18 @@ export class Service {
     await this.#sleep(pauseMs / 2);
     const refused = permit !== null && !permit.allowed;
     const answer = refused ? error(429, "Too Many Attempts.") : await this.#answer(visit);
-    const encoded = this.#encode(visit, answer);
+    // The records are as they were when they were read; the rate headers are those of the reply.
+    const encoded = encode(answer, bodyChangesOf(visit.faults, this.#served));
     await this.#sleep(pauseMs / 2);
-    await this.#reply(visit, encoded, permit, response);
+    const { faults, requestId, language } = visit;
+    const { host = "127.0.0.1", authorization = "", "accept-encoding": coding = "" } = request.headers;
+    const url = `http://${host}${incoming.fullPath}`;
+    const altered = alterAnswer(encoded, faults, { authorization, url });
+    const own = { "X-Request-Id": requestId, "Content-Language": language.tag, ...permit?.headers() };
+    const full = { ...altered, headers: { ...own, ...altered.headers } };
+    this.#log(visit, faults.has("reset") || faults.has("hang") ? 0 : full.status);
+    if (response.destroyed || (await breakConnection(response, full, faults, this.#parts.clock))) return;
+    await send(response, full, incoming.method === "HEAD" ? "" : coding);
   }
 
   #visit(incoming: Incoming, request: IncomingMessage): Visit {
@@ -148,12 +165,12 @@ export class Service {
   /** The answer to a request that the limiter lets pass. */
   async #answer(visit: Visit): Promise<Answer> {
     const fault = visit.faults.get("status");
-    if (fault) return this.#faultAnswer(visit, fault.status, fault.retryAfterS);
+    if (fault) return this.#faultAnswer(visit, fault.status ?? 500, fault.retryAfterS);
     const { request, incoming, bearer, match, language } = visit;
     if (!("route" in match)) return routeRefusal(incoming, match.allowed);
     if (!bearer) return error(401, "Unauthenticated.");
     const { route, id } = match;
-    if (route.scope === "write" && bearer.scope === "read") return error(403, "This action is unauthorized.");
+    if (route.method !== "GET" && bearer.scope === "read") return error(403, "This action is unauthorized.");
     const files = await parseFiles(incoming.body, request.headers["content-type"] ?? "");
     const input = files ? {} : emptyToNull(parseJsonBody(incoming.body));
     const shuffle = visit.faults.has("shuffled_ties") ? ++this.#shuffles : null;
@@ -166,13 +183,12 @@ export class Service {
   }
 
   /** A status that a fault demands. */
-  #faultAnswer({ bearer }: Visit, status: number, retryAfterS: number | null | undefined): Answer {
+  #faultAnswer({ bearer }: Visit, status: number, retryAfterS: number | null = 1): Answer {
     const answer = error(status, statusTexts[status] ?? "Server Error");
     if (status !== 429) return answer;
     const { limiters, clock } = this.#parts;
     const limit = limiters[bearer?.company.index ?? 0]?.limit ?? 0;
-    const headers = limitHeaders(limit, clock.nowMs(), retryAfterS === undefined ? 1 : retryAfterS);
-    return { ...answer, headers };
+    return { ...answer, headers: limitHeaders(limit, clock.nowMs(), retryAfterS) };
   }
 
   /** The same request under the same key gets the first answer again, another one a refusal. */
@@ -208,29 +224,18 @@ export class Service {
     }
   }
 
-  #encode({ faults, request, incoming }: Visit, answer: Answer): Encoded {
-    const encoded = encode(answer, bodyChangesOf(faults, this.#served));
-    const { host = "127.0.0.1", authorization = "" } = request.headers;
-    return alterAnswer(encoded, faults, { authorization, url: `http://${host}${incoming.fullPath}` });
-  }
-
-  /** The rate headers are those of this moment; the records are as they were when they were read. */
-  async #reply(visit: Visit, encoded: Encoded, permit: Permit | null, response: ServerResponse) {
-    const { faults, requestId, language, incoming, request } = visit;
-    const own = { "X-Request-Id": requestId, "Content-Language": language.tag, ...permit?.headers() };
-    const full = { ...encoded, headers: { ...own, ...encoded.headers } };
-    const status = faults.has("reset") || faults.has("hang") ? 0 : full.status;
-    this.requests.add(logOf(visit, status, isoTime(this.#parts.clock.nowMs())));
+  #log({ incoming, bearer, requestId }: Visit, status: number): void {
+    const { method, fullPath, path, query } = incoming;
+    const at = isoTime(this.#parts.clock.nowMs());
+    const company = bearer?.company.index ?? null;
+    this.requests.add({ at, method, path: path ?? fullPath, query, status, company, requestId });
     this.#served++;
-    if (response.destroyed) return;
-    if (await breakConnection({ response, encoded: full }, faults, this.#parts.clock)) return;
-    await send(response, full, incoming.method === "HEAD" ? "" : (request.headers["accept-encoding"] ?? ""));
   }
 
   #pauseMs(faults: ActiveFaults): number {
     const [least, most] = this.#parts.latencyMs;
     const usualMs = least + (most > least ? this.#parts.random.next() * (most - least) : 0);
-    return faults.all("latency").reduce((sum, { latencyMs }) => sum + latencyMs, usualMs);
+    return faults.all("latency").reduce((sum, { latencyMs = 0 }) => sum + latencyMs, usualMs);
   }
 
   async #sleep(ms: number): Promise<void> {
@@ -241,13 +246,6 @@ export class Service {
 /** Not reached through a tunnel, nor by a web page under a name of its own. */
 function namesLoopback({ headers }: IncomingMessage): boolean {
   return /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(headers.host ?? "");
-}
-
-/** One request as it was answered: status 0 where no answer was sent, company null without a valid token. */
-function logOf({ incoming, bearer, requestId }: Visit, status: number, at: string) {
-  const { method, fullPath, path, query } = incoming;
-  const company = bearer?.company.index ?? null;
-  return { at, method, path: path ?? fullPath, query, status, company, requestId };
 }
 
 /** 405 where the path has other methods, else 404. */
@@ -265,6 +263,5 @@ const statusTexts: Readonly<Record<number, string>> = {
   404: "No query results for model.",
   422: "The given data was invalid.",
   429: "Too Many Attempts.",
-  500: "Server Error",
   503: "Service Unavailable",
 };

@@ -1,7 +1,8 @@
 import { systemClock } from "../../../../src/base/clock.ts";
 import { messageOf } from "../../../../src/base/errors.ts";
 import type { SeededRandom } from "../base/seeded-random.ts";
-import { isRefusedByRules, type Actor } from "./actor.ts";
+import { isRefusedByRules } from "../rules/problems.ts";
+import type { Actor } from "../samples/actor.ts";
 import dayWork from "./day-work.json" with { type: "json" };
 import { trigger } from "./trigger.ts";
 

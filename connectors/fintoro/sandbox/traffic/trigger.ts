@@ -1,18 +1,16 @@
 import { MirrorError } from "../../../../src/base/errors.ts";
 import { unknownName } from "../../../../src/base/names.ts";
-import { balanceOf } from "../domain/documents/payment-rules.ts";
-import {
-  collections,
-  documentKinds,
-  documentTable,
-  eventTypes,
-  tableNames,
-  type TableName,
-} from "../model/catalogue.ts";
-import type { Document } from "../model/company-records.ts";
-import type { SandboxEvent } from "../model/event-log.ts";
-import { isRefusedByRules, type Actor } from "./actor.ts";
-import { changeRecord, createRecord, inboundReceiptInput } from "./record-inputs.ts";
+import { balanceOf } from "../documents/balance.ts";
+import { creditInvoice } from "../documents/documents.ts";
+import { collections, documentKinds, eventTypes, kindFacts, tableNames } from "../model/catalogue.ts";
+import type { TableName } from "../model/catalogue.ts";
+import type { RecordOf, SandboxEvent } from "../model/company-state.ts";
+import type { Document } from "../model/records.ts";
+import type { Collection } from "../collections/collection.ts";
+import { writable } from "../routes/all-routes.ts";
+import { isRefusedByRules, Missing } from "../rules/problems.ts";
+import type { Actor } from "../samples/actor.ts";
+import { changes, inboundInput, newRecords } from "../samples/record-inputs.ts";
 
 /** Documents of other companies: they have no route, so that nothing can change. */
 const otherTypes: Readonly<Record<string, string>> = {
@@ -20,20 +18,68 @@ const otherTypes: Readonly<Record<string, string>> = {
   "received-receipts": "receivedReceipt",
 };
 
+/** Records that are tried before an action counts as refused. */
+const mostTries = 60;
+
 /** What a person does to a record so that an event happens. */
 type Action = (actor: Actor, table: TableName, id: number) => void;
 
 /** By the last word of the event's type; `created` has no record before. */
 const actions: Readonly<Record<string, Action>> = {
-  updated: changeRecord,
-  deleted: (actor, table, id) => actor.write("DELETE", table, id, {}),
-  paid: (actor, table, documentId) => {
-    const documentType = documentKinds.find((kind) => documentTable[kind] === table);
-    actor.create("document_payments", { documentType, documentId });
+  updated: (actor, table, id) => {
+    const own = present(actor.company.tables[table].get(id));
+    const input = changes[table]?.(own as never, actor.random.int(1, 99_999), actor);
+    collectionOf(table).update(actor.company, own, input);
+  },
+  deleted: ({ company }, table, id) =>
+    collectionOf(table).remove(company, present(company.tables[table].get(id))),
+  paid: ({ company }, table, documentId) => {
+    const documentType = documentKinds.find((kind) => kindFacts[kind].table === table);
+    writable.document_payments.create(company, { documentType, documentId });
   },
   "stock-updated": (actor, _, id) =>
-    actor.create("warehouse_inbound_receipts", inboundReceiptInput(actor, id)),
+    void writable.warehouse_inbound_receipts.create(actor.company, inboundInput(actor, id)),
 };
+
+/** Any of the collections, so that each takes each record. */
+export function collectionOf(table: TableName) {
+  return writable[table] as Collection<TableName>;
+}
+
+/** @throws Missing where there is no record */
+export function present<T>(record: T | undefined): T {
+  if (record === undefined) throw new Missing();
+  return record;
+}
+
+/** Creates one record of the table, as a person at work would. @throws Invalid, Missing */
+function createRecord(actor: Actor, table: TableName): RecordOf<TableName> {
+  const { company } = actor;
+  if (table === "credit_notes")
+    return withAny(actor, "invoices", (id) =>
+      creditInvoice(company, company.tables.invoices.get(id) as Document, {}),
+    );
+  const input = newRecords[table]?.(actor, actor.random.int(100, 999_999));
+  if (input === undefined) throw new Missing();
+  return collectionOf(table).create(company, input);
+}
+
+/** Tries `act` with one record after another, in random order, until the rules allow it. */
+function withAny<T>({ company, random }: Actor, table: TableName, act: (id: number) => T): T {
+  const records: Iterable<RecordOf<TableName>> = company.tables[table].values();
+  const ids = Array.from(records, ({ id }) => id);
+  let refusal: unknown = new Missing();
+  for (let tries = 0; tries < mostTries && ids.length > 0; tries++) {
+    const [id = 0] = ids.splice(random.int(0, ids.length - 1), 1);
+    try {
+      return act(id);
+    } catch (cause) {
+      if (!isRefusedByRules(cause)) throw cause;
+      refusal = cause;
+    }
+  }
+  throw refusal;
+}
 
 /** Acts on the named record; else on any that allows it, or on one that is created for it. Gives its id. */
 function perform(actor: Actor, table: TableName, change: string, id: number | null): number {
@@ -48,11 +94,11 @@ function perform(actor: Actor, table: TableName, change: string, id: number | nu
       hint: "leave the id out, or forge the event",
     });
   try {
-    if (action) return actor.withAny(table, act);
+    if (action) return withAny(actor, table, act);
   } catch (cause) {
     if (!isRefusedByRules(cause)) throw cause;
   }
-  return act(createRecord(actor, table));
+  return act(createRecord(actor, table).id);
 }
 
 /**
@@ -64,7 +110,10 @@ function perform(actor: Actor, table: TableName, change: string, id: number | nu
  * @throws MirrorError `usage` for an unknown event; Invalid, Missing where the rules refuse the change
  */
 export function trigger(actor: Actor, event: string, id: number | null = null, forge = false) {
-  if (!eventTypes.includes(event)) throw unknownEvent(event);
+  if (!eventTypes.includes(event))
+    throw new MirrorError("usage", unknownName("event", event, eventTypes), {
+      hint: `events are ${eventTypes.join(", ")}`,
+    });
   const [path = "", change = ""] = event.split(".");
   const table = tableNames.find((name) => collections[name].path === path) ?? null;
   const forged = forge || table === null;
@@ -81,12 +130,6 @@ export function trigger(actor: Actor, event: string, id: number | null = null, f
   }
 }
 
-function unknownEvent(event: string): MirrorError {
-  return new MirrorError("usage", unknownName("event", event, eventTypes), {
-    hint: `events are ${eventTypes.join(", ")}`,
-  });
-}
-
 function someId(actor: Actor, table: TableName | null): number {
   if (table === null) return actor.random.int(1, 99_999);
   return actor.find(table)?.id ?? actor.company.tables[table].nextId;
@@ -95,7 +138,7 @@ function someId(actor: Actor, table: TableName | null): number {
 /**
  * What `demo` does to a company: writes an invoice, pays one, changes a client and deletes an invoice.
  *
- * @returns changes ready to be made, each with a sentence and the record whose row in the mirror shows it
+ * @returns changes ready to be made, everyKey with a sentence and the record whose row in the mirror shows it
  */
 export function demoChanges(actor: Actor) {
   const { clients, invoices } = actor.company.tables;

@@ -13,9 +13,6 @@ export interface DeliveryShares {
 
 const faultless: DeliveryShares = { duplicates: 0, losses: 0, reorder: 0 };
 
-/** How long a delivery is held back. */
-const heldMs = { least: 20, most: 250 };
-
 /** Decides what goes wrong with each delivery: with the n-th of a company the same for the same seed and shares. */
 export class DeliveryFaults {
   readonly #seed: number;
@@ -27,23 +24,19 @@ export class DeliveryFaults {
     this.change(shares);
   }
 
-  /** @throws RangeError where a share is not from 0 to 1 */
   change(shares: Partial<DeliveryShares>): void {
-    for (const [name, share] of Object.entries(shares)) {
-      if (!(share >= 0 && share <= 1)) throw new RangeError(`${name} is a share from 0 to 1, not ${share}`);
-    }
     this.#shares = { ...this.#shares, ...shares };
   }
 
   /** How long each copy of the next delivery is held back, ms; no copy for one that is lost. */
   next(): readonly number[] {
+    const { losses, duplicates, reorder } = this.#shares;
     const random = randomFor(this.#seed, "delivery", this.#count++);
-    const [lost, doubled, held] = [random.next(), random.next(), random.next()];
-    const firstMs = random.int(heldMs.least, heldMs.most);
-    const secondMs = random.int(heldMs.least, heldMs.most);
-    if (lost < this.#shares.losses) return [];
-    const first = held < this.#shares.reorder ? firstMs : 0;
-    return doubled < this.#shares.duplicates ? [first, secondMs] : [first];
+    if (random.often(losses)) return [];
+    const isDoubled = random.often(duplicates);
+    const heldMs = () => random.int(20, 250);
+    const first = random.often(reorder) ? heldMs() : 0;
+    return isDoubled ? [first, heldMs()] : [first];
   }
 }
 
@@ -58,9 +51,8 @@ export function parseShares(text: string): Partial<DeliveryShares> {
 }
 
 function parseShare(part: string): [string, number] {
-  const [name = "", value = "", ...rest] = part.split(":");
-  const share = value === "" || rest.length > 0 ? Number.NaN : Number(value);
-  if (name in faultless && share >= 0 && share <= 1) return [name, share];
+  const [, name = "", share = "2"] = /^(\w+):([\d.]+)$/.exec(part) ?? [];
+  if (name in faultless && Number(share) <= 1) return [name, Number(share)];
   throw new MirrorError("usage", `webhook fault "${part}" cannot be read`, {
     hint: "write shares from 0 to 1 of duplicates, losses and reorder: duplicates:0.2,losses:0.1,reorder:0.5",
   });

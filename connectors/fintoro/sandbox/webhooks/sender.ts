@@ -1,11 +1,10 @@
 import { createHmac } from "node:crypto";
 import { EventEmitter, once, setMaxListeners } from "node:events";
 import { isoTime, systemClock, type Clock } from "../../../../src/base/clock.ts";
-import { BoundedLog } from "../base/bounded-log.ts";
+import { Semaphore } from "../../../../src/base/semaphore.ts";
 import { SeededRandom } from "../base/seeded-random.ts";
-import type { Company } from "../domain/company-state.ts";
-import type { Subscription } from "../model/company-records.ts";
-import type { SandboxEvent } from "../model/event-log.ts";
+import { BoundedLog } from "../base/values.ts";
+import type { Company, SandboxEvent } from "../model/company-state.ts";
 import { DeliveryFaults, type DeliveryShares } from "./delivery-faults.ts";
 import { Poster, type PostResult } from "./poster.ts";
 
@@ -38,10 +37,14 @@ interface Delivery {
   attempts: number;
 }
 
-/** The deliveries of one subscription that may go out now, in order. */
-interface SendQueue {
-  readonly waiting: Delivery[];
-  sending: number;
+/** One attempt and how it ended; `attempt` counts from 1, and is 0 for what was lost or dropped before any. */
+interface Attempt extends PostResult {
+  readonly eventId: string;
+  readonly type: string;
+  readonly subscription: number;
+  readonly attempt: number;
+  readonly at: string;
+  readonly outcome: AttemptOutcome;
 }
 
 /** Between attempts 1-2, 2-3, 3-4, 4-5 (interface document). */
@@ -51,21 +54,19 @@ const jitterShare = 0.05;
 /** From the change to the first attempt: usually after the answer to the client that made the change. */
 const firstDelayMs = 5;
 
-const notSent: PostResult = { status: null, error: null };
-
 /**
  * Sends a company's events to its subscriptions as the interface document promises: at least once, five
  * attempts each. Deliveries wait in memory and end with the sandbox.
  */
 export class Sender {
   /** The newest 50,000 attempts. */
-  readonly attempts = new BoundedLog<ReturnType<typeof attemptOf>>(50_000);
+  readonly attempts = new BoundedLog<Attempt>(50_000);
   readonly faults: DeliveryFaults;
-  readonly poster: Poster;
   readonly #company: Company;
   readonly #options: SenderOptions;
+  readonly #poster: Poster;
   readonly #jitter: SeededRandom;
-  readonly #queues = new Map<number, SendQueue>();
+  readonly #turns = new Map<number, Semaphore>();
   /** Deliveries without an end, and when their next attempt is due on the clock; 0 for at once. */
   readonly #pending = new Map<Delivery, number>();
   readonly #closing = new AbortController();
@@ -77,8 +78,7 @@ export class Sender {
     this.#options = options;
     this.#jitter = new SeededRandom(options.seed);
     this.faults = new DeliveryFaults(options.seed, options.shares);
-    const allowLoopback = company.settings.allowLoopbackWebhooks;
-    this.poster = new Poster({ timeoutMs: options.timeoutMs, allowLoopback });
+    this.#poster = new Poster(options.timeoutMs, company.settings.allowLoopbackWebhooks);
     setMaxListeners(0, this.#closing.signal);
     this.#unsubscribe = company.events.subscribe((event) => this.#accept(event));
   }
@@ -98,110 +98,78 @@ export class Sender {
     this.#unsubscribe();
     this.#closing.abort();
     this.#pending.clear();
-    this.#queues.clear();
-    this.poster.close();
+    this.#poster.close();
     this.#ended.emit("attempt");
-  }
-
-  /** The headers of a delivery, signed over the body. */
-  headersFor(eventId: string, body: Buffer, secret: string): Record<string, string> {
-    return {
-      "content-type": "application/json",
-      "webhook-id": eventId,
-      "webhook-timestamp": String(Math.floor(this.#options.clock.nowMs() / 1000)),
-      "webhook-signature": createHmac("sha256", secret).update(body).digest("hex"),
-    };
   }
 
   #accept(event: SandboxEvent): void {
     const body = Buffer.from(JSON.stringify(event));
     for (const { id, isActive, subscribedEvents } of this.#company.tables.webhook_subscriptions.values()) {
       if (!isActive || !subscribedEvents.includes(event.type)) continue;
-      const newDelivery = (): Delivery => ({ event, body, subscription: id, attempts: 0 });
       const heldMs = this.faults.next();
-      if (heldMs.length === 0) this.#record(newDelivery(), notSent, "lost");
-      for (const ms of heldMs) void this.#enqueue(newDelivery(), 0, systemClock, firstDelayMs + ms);
+      const copies = heldMs.map((ms) => ({ ms, delivery: { event, body, subscription: id, attempts: 0 } }));
+      if (copies.length === 0) this.#record({ event, body, subscription: id, attempts: 0 }, "lost");
+      for (const { ms, delivery } of copies) {
+        this.#pending.set(delivery, 0);
+        void this.#deliver(delivery, firstDelayMs + ms)
+          .catch(this.#options.onBug)
+          .finally(() => this.#pending.delete(delivery));
+      }
     }
   }
 
-  /** Lets a delivery go out after `waitMs`. */
-  async #enqueue(delivery: Delivery, dueMs: number, clock: Clock, waitMs: number): Promise<void> {
-    this.#pending.set(delivery, dueMs);
-    await clock.sleep(waitMs, this.#closing.signal);
-    if (this.#closing.signal.aborted) return;
-    this.#pending.set(delivery, 0);
-    const { subscription } = delivery;
-    const queue = this.#queues.get(subscription) ?? { waiting: [], sending: 0 };
-    this.#queues.set(subscription, queue);
-    queue.waiting.push(delivery);
-    this.#sendFrom(queue);
-  }
-
-  #sendFrom(queue: SendQueue): void {
-    while (queue.sending < this.#options.concurrency) {
-      const delivery = queue.waiting.shift();
-      if (!delivery) return;
-      queue.sending++;
-      const fail = (cause: unknown) => {
-        this.#pending.delete(delivery);
-        this.#options.onBug(cause);
-      };
-      const end = () => {
-        queue.sending--;
-        this.#sendFrom(queue);
-        this.#ended.emit("attempt");
-      };
-      void this.#attempt(delivery).catch(fail).finally(end);
+  /** Tries a delivery until it succeeds, is dropped, or has had all its attempts. */
+  async #deliver(delivery: Delivery, firstWaitMs: number): Promise<void> {
+    const { clock, retryScale, concurrency } = this.#options;
+    const { signal } = this.#closing;
+    const turn = this.#turns.get(delivery.subscription) ?? new Semaphore(concurrency);
+    this.#turns.set(delivery.subscription, turn);
+    await systemClock.sleep(firstWaitMs, signal);
+    for (;;) {
+      const release = await turn.acquire(signal);
+      const delayMs = signal.aborted ? undefined : await this.#attempt(delivery);
+      const waitMs = (delayMs ?? 0) * retryScale * (1 + jitterShare * (2 * this.#jitter.next() - 1));
+      if (delayMs === undefined) this.#pending.delete(delivery);
+      else this.#pending.set(delivery, clock.monotonicMs() + waitMs);
+      release?.();
+      this.#ended.emit("attempt");
+      if (delayMs === undefined) return;
+      await clock.sleep(waitMs, signal);
+      if (signal.aborted) return;
+      this.#pending.set(delivery, 0);
     }
   }
 
-  /** Uses the subscription as it is now: its URL and its current secret. */
-  async #attempt(delivery: Delivery): Promise<void> {
-    const subscription = this.#subscription(delivery);
-    if (!subscription?.isActive) {
-      this.#record(delivery, notSent, "dropped");
-      return;
-    }
-    const { url, secret } = subscription;
-    const headers = this.headersFor(delivery.event.id, delivery.body, secret);
-    const result = await this.poster.post({ url, headers, body: delivery.body });
-    if (this.#closing.signal.aborted) return;
+  /** Uses the subscription as it is now: its URL and its current secret. Gives the wait for the next attempt. */
+  async #attempt(delivery: Delivery): Promise<number | undefined> {
+    const { webhook_subscriptions: subscriptions } = this.#company.tables;
+    const known = subscriptions.get(delivery.subscription);
+    if (!known?.isActive) return this.#record(delivery, "dropped");
+    const { event, body } = delivery;
+    const { nowMs } = this.#company;
+    const headers = {
+      "content-type": "application/json",
+      "webhook-id": event.id,
+      "webhook-timestamp": String(Math.floor(nowMs() / 1000)),
+      "webhook-signature": createHmac("sha256", known.secret).update(body).digest("hex"),
+    };
+    const result = await this.#poster.post({ url: known.url, headers, body });
+    if (this.#closing.signal.aborted) return undefined;
     delivery.attempts++;
     const { status } = result;
     const succeeded = status !== null && status >= 200 && status < 300;
     const delayMs = succeeded ? undefined : retryDelaysMs[delivery.attempts - 1];
-    this.#record(delivery, result, succeeded ? "delivered" : delayMs === undefined ? "failed" : "retry");
-    this.#stamp(delivery, succeeded);
-    if (delayMs !== undefined) this.#retry(delivery, delayMs);
+    this.#record(delivery, succeeded ? "delivered" : delayMs === undefined ? "failed" : "retry", result);
+    const stamp = succeeded ? { lastSuccessAtMs: nowMs() } : { lastFailureAtMs: nowMs() };
+    const after = subscriptions.get(delivery.subscription);
+    if (after) subscriptions.replace({ ...after, ...stamp });
+    return delayMs;
   }
 
-  #stamp(delivery: Delivery, succeeded: boolean): void {
-    const subscription = this.#subscription(delivery);
-    if (!subscription) return;
-    const nowMs = this.#options.clock.nowMs();
-    const stamp = succeeded ? { lastSuccessAtMs: nowMs } : { lastFailureAtMs: nowMs };
-    this.#company.tables.webhook_subscriptions.replace({ ...subscription, ...stamp });
+  #record(delivery: Delivery, outcome: AttemptOutcome, result: PostResult = { status: null, error: null }) {
+    const { event, subscription, attempts: attempt } = delivery;
+    const at = isoTime(this.#company.nowMs());
+    this.attempts.add({ eventId: event.id, type: event.type, subscription, attempt, at, ...result, outcome });
+    return undefined;
   }
-
-  #retry(delivery: Delivery, delayMs: number): void {
-    const { clock, retryScale } = this.#options;
-    const waitMs = delayMs * retryScale * (1 + jitterShare * (2 * this.#jitter.next() - 1));
-    void this.#enqueue(delivery, clock.monotonicMs() + waitMs, clock, waitMs);
-  }
-
-  #subscription({ subscription }: Delivery): Subscription | undefined {
-    return this.#company.tables.webhook_subscriptions.get(subscription);
-  }
-
-  #record(delivery: Delivery, result: PostResult, outcome: AttemptOutcome): void {
-    const at = isoTime(this.#options.clock.nowMs());
-    this.attempts.add(attemptOf(delivery, at, result, outcome));
-    if (outcome !== "retry") this.#pending.delete(delivery);
-  }
-}
-
-/** One attempt and how it ended; `attempt` counts from 1, and is 0 for what was lost or dropped before any. */
-function attemptOf(delivery: Delivery, at: string, result: PostResult, outcome: AttemptOutcome) {
-  const { event, subscription, attempts: attempt } = delivery;
-  return { eventId: event.id, type: event.type, subscription, attempt, at, ...result, outcome };
 }

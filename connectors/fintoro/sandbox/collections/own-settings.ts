@@ -1,0 +1,139 @@
+import { z } from "zod";
+import { plainStamp } from "../base/calendar.ts";
+import { isIban } from "../base/identifiers.ts";
+import { pick, type JsonObject } from "../base/values.ts";
+import type { Language } from "../lookups/languages.ts";
+import { lookup } from "../lookups/lookup-lists.ts";
+import { eventTypes } from "../model/catalogue.ts";
+import type { Company } from "../model/company-state.ts";
+import type { BankAccount, Subscription } from "../model/records.ts";
+import { check } from "../rules/problems.ts";
+import { choice, parse, sentOnly, text } from "../rules/request-shape.ts";
+import { endpointFlaws } from "../rules/webhook-address.ts";
+import { collection, stampsOf } from "./collection.ts";
+
+const strategies = ["none", "by_variable_symbol", "by_price", "by_variable_symbol_and_price"] as const;
+const moreStrategies = ["by_all_symbols", "by_all_symbols_and_price"] as const;
+
+const accountShape = z.object({
+  bankId: choice("banks").nullish(),
+  name: text().min(1),
+  /** Spaces do not count. */
+  iban: text(64)
+    .min(1)
+    .transform((iban) => iban.replaceAll(" ", "").toUpperCase()),
+  swift: text().min(1),
+  autoPairingStrategy: z.enum([...strategies, ...moreStrategies]).optional(),
+});
+const accountPatch = accountShape.partial().extend({ isPrimary: z.boolean().optional() });
+
+const newAccount = {
+  bankId: null,
+  name: "",
+  iban: "",
+  swift: "",
+  isPrimary: false,
+  autoPairingStrategy: "by_variable_symbol",
+  openBanking: null,
+};
+
+/** A new account becomes the primary one. Its times have no offset. Documents still show one that is removed. */
+export const accounts = collection("bank_accounts", {
+  method: "PATCH",
+  idempotent: false,
+  factsFrom: accountFrom,
+  view: (_, account, language) => ({
+    ...accountReference(account, language),
+    autoPairingStrategy: account.autoPairingStrategy,
+    balance: account.openBanking?.balance ?? null,
+    lastSyncedAt: account.openBanking && plainStamp(account.openBanking.syncedAtMs),
+    openBankingValidUntil: account.openBanking?.until ?? null,
+    createdAt: plainStamp(account.createdAtMs),
+    updatedAt: plainStamp(account.updatedAtMs),
+  }),
+  beforeRemove: ({ closedAccounts }, account) =>
+    void closedAccounts.set(account.id, { ...account, isPrimary: false }),
+});
+
+/** A change concerns only what is sent. An account cannot stop being the primary one by itself. */
+function accountFrom(company: Company, input: unknown, own: BankAccount | null): Omit<BankAccount, "id"> {
+  const { isPrimary: becomes = false, ...sent } = own
+    ? parse(accountPatch, input)
+    : { isPrimary: true, ...parse(accountShape, input) };
+  const { iban } = sent;
+  check((problems) => {
+    if (iban === undefined) return;
+    problems.expect(isIban(iban), "iban", "iban");
+    const same = company.tables.bank_accounts.where((account) => account.iban === iban);
+    problems.expectUnique("iban", same, own);
+  });
+  const primary = primaryAccount(company);
+  if (becomes && primary && primary.id !== own?.id)
+    accounts.change(company, primary, { isPrimary: false, ...stampsOf(company, primary) });
+  const isPrimary = becomes || own?.isPrimary === true;
+  return { ...(own ?? newAccount), ...sentOnly(sent), isPrimary, ...stampsOf(company, own) };
+}
+
+/** The account that documents get where none is named. */
+export function primaryAccount({ tables }: Company): BankAccount | undefined {
+  return tables.bank_accounts.where(({ isPrimary }) => isPrimary)[0];
+}
+
+/** A bank account as documents show it. */
+export function accountReference(account: BankAccount, language: Language) {
+  return {
+    ...pick(account, ["id", "bankId", "isPrimary", "name", "iban", "swift"]),
+    bank: lookup("banks", account.bankId, language),
+    autoPaymentMatching: account.openBanking !== null,
+  };
+}
+
+const subscriptionShape = z.object({
+  name: text().nullable().default(null),
+  url: text(2048).min(1),
+  isActive: z.boolean(),
+  subscribedEvents: z.array(z.enum(eventTypes as [string, ...string[]])).min(1),
+});
+
+/** Webhook subscriptions have no events of their own. Replacing one keeps its secret. */
+export const subscriptions = collection("webhook_subscriptions", {
+  factsFrom: (company, input, own) => {
+    const sent = parse(subscriptionShape, input);
+    const flaws = endpointFlaws(sent.url, company.settings.allowLoopbackWebhooks);
+    check((problems) => flaws.forEach((flaw) => problems.expect(false, "url", flaw)));
+    const { secret = newSecret(company), lastSuccessAtMs = null, lastFailureAtMs = null } = own ?? {};
+    return { ...sent, secret, lastSuccessAtMs, lastFailureAtMs, ...stampsOf(company, own) };
+  },
+  view: subscriptionView,
+  createdView: viewWithSecret,
+});
+
+const utcStamp = (ms: number | null) => (ms === null ? null : `${new Date(ms).toISOString().slice(0, 19)}Z`);
+
+/** A subscription without its secret. */
+function subscriptionView(company: Company, subscription: Subscription): JsonObject {
+  return {
+    ...pick(subscription, ["id", "name", "url", "isActive", "subscribedEvents"]),
+    companyId: company.index + 1,
+    lastSuccessAt: utcStamp(subscription.lastSuccessAtMs),
+    lastFailureAt: utcStamp(subscription.lastFailureAtMs),
+    disabledAt: null,
+    disabledReason: null,
+    createdAt: utcStamp(subscription.createdAtMs),
+    updatedAt: utcStamp(subscription.updatedAtMs),
+  };
+}
+
+/** The secret is shown when it is new, and never again. */
+export function viewWithSecret(company: Company, subscription: Subscription): JsonObject {
+  return { ...subscriptionView(company, subscription), plainTextSecret: subscription.secret };
+}
+
+/** Gives the subscription another secret. */
+export function rotateSecret(company: Company, own: Subscription): Subscription {
+  return subscriptions.change(company, own, { secret: newSecret(company), ...stampsOf(company, own) });
+}
+
+function newSecret({ random }: Company): string {
+  return `whsec_${random.uuid().replaceAll("-", "")}`;
+}

@@ -1,0 +1,283 @@
+import { z } from "zod";
+import { everyKey } from "../base/values.ts";
+import { choice, email, id, number, symbol, text, type Filled } from "../rules/request-shape.ts";
+
+/**
+ * The records as the sandbox keeps them: lookup values by id, money as the number that was sent, moments as
+ * epoch milliseconds. A shape is what a request sends, and declares the record's fields with it. How a record
+ * looks in an answer is decided by its view.
+ */
+type Fields<T extends z.ZodType> = Readonly<Filled<z.output<T>>>;
+type Identified = { readonly id: number };
+
+/** When a record was made and last changed, epoch ms. */
+export interface Stamped {
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** A person or company, as clients and suppliers have it and as documents keep a copy of it. */
+export const partyShape = z.object({
+  name: text().min(1),
+  type: z.enum(["person", "company"]).optional(),
+  ...everyKey(["subjectId", "taxId", "vatId"], text(40).nullish()),
+  isVatPayer: z.boolean().optional(),
+  email: email().nullish(),
+  ...everyKey(["street", "city"], text().nullish()),
+  zip: text(10).nullish(),
+  countryId: choice("countries").nullish(),
+});
+
+/** Where a client's goods go, if not to its own address. */
+export const deliveryShape = z.object({
+  hasDeliveryAddress: z.boolean().optional(),
+  ...everyKey(["deliveryStreet", "deliveryCity"], text().nullish()),
+  deliveryZip: text(10).nullish(),
+  deliveryCountryId: choice("countries").nullish(),
+});
+
+/** What a client's documents have where a request leaves it out. */
+export const preferenceShape = z.object({
+  preferredDeliveryMethodId: choice("delivery-methods").nullish(),
+  preferredPaymentMethodId: choice("payment-methods").nullish(),
+  preferredCurrencyId: choice("currencies").nullish(),
+  preferredLanguageId: choice("languages").nullish(),
+  preferredDueDays: z.int().min(0).max(365).nullish(),
+  ...everyKey(["preferredNote", "preferredTextAboveItems"], text(3000).nullish()),
+  ...everyKey(["preferredVariableSymbol", "preferredSpecificSymbol"], symbol(10).nullish()),
+  preferredConstantSymbol: symbol(4).nullish(),
+});
+
+export type Party = Fields<typeof partyShape> & {
+  readonly type: "person" | "company";
+  readonly isVatPayer: boolean;
+};
+/** The copy of a client that a document keeps. */
+export type ClientSnapshot = Party & Fields<typeof deliveryShape> & { readonly hasDeliveryAddress: boolean };
+export type Supplier = Identified & Party & Stamped;
+export type Client = Identified & ClientSnapshot & Fields<typeof preferenceShape> & Stamped;
+
+/** A bank account; `openBanking` is what the bank last reported of it. */
+export interface BankAccount extends Stamped {
+  readonly id: number;
+  readonly bankId: number | null;
+  readonly isPrimary: boolean;
+  readonly name: string;
+  readonly iban: string;
+  readonly swift: string;
+  readonly autoPairingStrategy: string;
+  readonly openBanking: {
+    readonly balance: number;
+    readonly syncedAtMs: number;
+    readonly until: string;
+  } | null;
+}
+
+/** A webhook subscription. */
+export interface Subscription extends Stamped {
+  readonly id: number;
+  readonly name: string | null;
+  readonly url: string;
+  readonly isActive: boolean;
+  readonly subscribedEvents: readonly string[];
+  readonly secret: string;
+  readonly lastSuccessAtMs: number | null;
+  readonly lastFailureAtMs: number | null;
+}
+
+export interface CaseStatus {
+  readonly id: number;
+  readonly name: string;
+  readonly color: string;
+}
+
+/** A business case with one client or supplier. */
+export interface BusinessCase extends Stamped {
+  readonly id: number;
+  readonly contactType: "client" | "supplier";
+  readonly contactId: number;
+  readonly name: string;
+  readonly description: string | null;
+  readonly statusId: number | null;
+  readonly boardPosition: number;
+}
+
+/** An uploaded file, and a file at a CRM event. */
+export interface Upload {
+  readonly name: string;
+  readonly mimeType: string;
+  readonly content: Buffer;
+}
+export type Attachment = Identified & Upload;
+
+/** A CRM event. Its type decides which metadata it has. */
+export interface ActivityLog extends Stamped {
+  readonly id: number;
+  readonly type: string;
+  readonly target: ActivityTarget;
+  readonly metadata: ActivityMetadata;
+  readonly attachments: readonly Attachment[];
+}
+
+/** What a CRM event belongs to. */
+export interface ActivityTarget {
+  readonly kind: "businessCase" | "client" | "supplier";
+  readonly id: number;
+}
+
+/** The metadata of all types of CRM events together. */
+export interface ActivityMetadata extends Readonly<
+  Partial<Record<"content" | "email" | "personName" | "phoneNumber", string | null>>
+> {
+  readonly documentKind?: DocumentKind;
+  readonly documentId?: number;
+  readonly numberSnapshot?: string;
+  readonly priceSnapshot?: number;
+  readonly currencySnapshotId?: number;
+  readonly paidAmount?: number;
+}
+
+export type DocumentKind = "invoice" | "credit-note" | "proforma" | "order" | "quotation";
+
+/** What documents show of the company itself, as it stands in an answer. */
+export interface CompanySnapshot {
+  readonly name: string;
+  readonly subjectId: string;
+  readonly [field: string]: string | number | null;
+}
+
+/** A discount on a line or on a whole document. */
+export interface Discount {
+  readonly discountType: "percentage" | "fixed" | null;
+  readonly discountValue: number | null;
+}
+
+/** A line of a document. */
+export interface Item extends Discount {
+  readonly id: number;
+  readonly uuid: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly unitPrice: number;
+  readonly unitId: number;
+  readonly quantity: number;
+  readonly vatRate: number;
+  readonly discountName: string | null;
+  readonly priceListItemId: number | null;
+  readonly allocations: readonly { readonly warehouseId: number; readonly quantity: number }[];
+}
+
+type Texts = "dueDate" | "deliveryDate" | "validityDate" | "note" | "textAboveItems";
+type Symbols = "variableSymbol" | "constantSymbol" | "specificSymbol";
+type Links =
+  | "invoiceId"
+  | "proformaId"
+  | "orderId"
+  | "quotationId"
+  | "bankAccountId"
+  | "businessCaseId"
+  | "numericalSeriesId";
+type Choices = "deliveryMethodId" | "paymentMethodId" | "currencyId" | "languageId" | "qrTypeId";
+
+/** A document of any kind; a field that its kind does not have is null or a default. */
+export interface Document
+  extends
+    Readonly<Record<Texts, string | null>>,
+    Readonly<Record<Symbols | Links, number | null>>,
+    Readonly<Record<Choices, number>>,
+    Discount {
+  readonly kind: DocumentKind;
+  readonly id: number;
+  readonly uuid: string;
+  readonly type: string;
+  readonly number: string;
+  readonly company: CompanySnapshot;
+  readonly clientId: number;
+  readonly client: ClientSnapshot;
+  readonly issueDate: string;
+  readonly transferTaxLiability: boolean;
+  readonly currencyRate: number;
+  readonly willBePaid: boolean;
+  readonly answer: "waiting" | "accepted" | "rejected";
+  readonly items: readonly Item[];
+}
+
+/** A payment of one document. */
+export interface Payment {
+  readonly id: number;
+  readonly documentKind: DocumentKind;
+  readonly documentId: number;
+  readonly paymentMethodId: number;
+  readonly currencyId: number;
+  readonly currencyRate: number;
+  readonly paymentDate: string;
+  readonly amountCents: bigint;
+  readonly receiptInvoiceId: number | null;
+}
+
+/** A number series of one kind of document. */
+export interface Series {
+  readonly id: number;
+  readonly documentKind: DocumentKind;
+  readonly name: string;
+  readonly pattern: string;
+  readonly nextNumber: number;
+  readonly isDefault: boolean;
+}
+
+export const itemShape = z.object({
+  name: text().min(1),
+  description: text(1000).nullish(),
+  unitPrice: number(),
+  unitId: choice("units"),
+  vatRate: number(0, 23),
+  ean: text().nullish(),
+  useWarehouse: z.boolean().default(false),
+  warehouseCode: text().nullish(),
+  enableNegativeStock: z.boolean().default(false),
+  maxStock: number(0).nullish(),
+  purchasePrice: number().nullish(),
+  purchaseVatRate: number(0, 23).nullish(),
+});
+export type PriceListItem = Identified & Fields<typeof itemShape>;
+
+export const warehouseShape = z.object({
+  ...everyKey(["name", "code"], text().min(1)),
+  ...everyKey(["inboundNumericalSeriesPattern", "outboundNumericalSeriesPattern"], text().min(1)),
+  ...everyKey(["inboundNumericalSeriesNextNumber", "outboundNumericalSeriesNextNumber"], z.int().min(1)),
+});
+export type Warehouse = Identified & Fields<typeof warehouseShape>;
+
+/** What a request sends of a line of a receipt. */
+export const receiptLineShape = z.object({
+  priceListItemId: id(),
+  quantity: number(0.00001),
+  unitPrice: number(),
+  vatRate: number(0, 100),
+});
+export type LineInput = Readonly<z.output<typeof receiptLineShape>>;
+
+/** A line of a receipt, with the item's name, code and unit of that time. */
+export interface ReceiptLine extends LineInput {
+  readonly id: number;
+  readonly itemName: string;
+  readonly itemCode: string | null;
+  readonly unitId: number;
+}
+
+/** Goods coming in (partner: a supplier) or going out (partner: a client). */
+export interface Receipt extends Stamped {
+  readonly id: number;
+  readonly uuid: string;
+  readonly number: string;
+  readonly company: CompanySnapshot;
+  readonly warehouseId: number;
+  readonly partnerId: number | null;
+  readonly partner: Party | ClientSnapshot | null;
+  readonly languageId: number;
+  readonly issueDate: string;
+  readonly note: string | null;
+  readonly lines: readonly ReceiptLine[];
+  /** The document whose warehouse allocations made it. */
+  readonly madeBy: { readonly kind: DocumentKind; readonly id: number } | null;
+}
