@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import path from "node:path";
 import { isoTime } from "../base/clock.ts";
 import type { CompletenessByName, Snapshot } from "../state/mirror-snapshot.ts";
@@ -13,7 +12,8 @@ import {
   type ExportManifest,
   type ManifestFile,
 } from "./files/export-manifest.ts";
-import { belowOut, manifestPath } from "./files/file-layout.ts";
+import { belowOut, fromManifest, manifestPath, workbookPath } from "./files/file-layout.ts";
+import { hasContent } from "./files/guarded-file.ts";
 import { Staging } from "./files/staging.ts";
 import { formOf, type ExportParts, type ExportRequest } from "./plan/export-request.ts";
 import type { Period } from "./plan/period.ts";
@@ -60,7 +60,7 @@ export async function exportTables(parts: ExportParts, request: ExportRequest): 
     if (request.since !== null) new Changes(db).assertHeldAfter(request.since);
     const labels = labelsOf(parts.manifest, request.language);
     const limits = limitsOf(parts, pool.snapshot.tables, tables, request.period);
-    const form = formOf(request, pool.snapshot.tables);
+    const form = formOf(parts, request, pool.snapshot.tables);
     const staging = await Staging.open(request.out, request.company);
     try {
       const current = request.ifChanged ? await findCurrent(request, pool.snapshot, tables, form) : null;
@@ -87,27 +87,36 @@ function limitsOf(
   );
 }
 
-/** Null unless the files there are of this state, form and these tables. A view may change with the date alone. */
+/**
+ * Null unless the files there are those that this run would write, to the byte. What a view or an own table shows may
+ * change without a change of a record.
+ */
 async function findCurrent(
-  { out, company, format, since }: ExportRequest,
-  snapshot: Snapshot,
+  request: ExportRequest,
+  { seq }: Snapshot,
   tables: readonly SnapshotTable[],
   form: string,
 ): Promise<Written | null> {
+  const { out, company, format } = request;
   const place = path.join(out, manifestPath(company));
   const manifest = await readManifest(place);
-  const found = manifest?.files.filter((file) => file.format === format) ?? [];
-  const names = new Set(found.map(({ table }) => table));
-  const same = names.size === tables.length && tables.every(({ name }) => names.has(name));
-  const isCurrent = found.every(
+  if (!manifest || tables.some(({ kind }) => kind !== "table" && kind !== "child")) return null;
+  const names = new Set(tables.map(({ name }) => name));
+  const workbook = format === "xlsx" ? fromManifest(company, workbookPath(request)) : null;
+  const found = manifest.files.filter(
     (file) =>
-      file.seq === snapshot.seq &&
+      file.format === format &&
+      names.has(file.table) &&
+      file.seq === seq &&
       file.form === form &&
-      existsSync(path.join(out, belowOut(company, file.file))),
+      (workbook === null || file.file === workbook),
   );
-  if (!manifest || since !== null || manifest.since !== null || !same || !isCurrent) return null;
-  if (tables.some(({ kind }) => kind === "view")) return null;
-  const files = found.map(({ file }) => belowOut(company, file));
+  const kept = keptFiles(manifest, format, request.tables, found);
+  const isWhole = new Set(found.map(({ table }) => table)).size === names.size;
+  if (!isWhole || kept.length + found.length !== manifest.files.length) return null;
+  const hashes = new Map(found.map(({ file, sha256 }) => [belowOut(company, file), sha256]));
+  for (const [file, sha256] of hashes) if (!(await hasContent(path.join(out, file), sha256))) return null;
+  const files = [...hashes.keys()];
   return { manifest, path: place, files, removed: [], unchanged: true, undated: [], otherwiseRedacted: [] };
 }
 

@@ -97,6 +97,8 @@ describe("a run that was killed", () => {
     await expect(exportOf(mirror, { out, tables: ["orders", "people"] })).rejects.toThrow(
       "something else stands",
     );
+    // It holds no lock when it fails again.
+    for (const _ of [1, 2]) await expect(Staging.open(out, "acme")).rejects.toThrow("something else stands");
     rmSync(path.join(out, "acme/people.csv"), { recursive: true });
     await (await Staging.open(out, "acme")).close();
     expect(filesIn(out)).toEqual(["acme/manifest.json", "acme/orders.csv", "acme/people.csv"]);

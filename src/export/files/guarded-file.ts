@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
+import { createReadStream, existsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -68,9 +68,10 @@ export function writeNewFile(path: string, content: AsyncIterable<Uint8Array>): 
   });
 }
 
-/** The hash of a file's bytes, in hexadecimal digits. */
-export async function sha256Of(file: string): Promise<string> {
+/** Is the file there, with the bytes of this hash? */
+export async function hasContent(file: string, sha256: string): Promise<boolean> {
+  if (!existsSync(file)) return false;
   const hash = createHash("sha256");
   await pipeline(createReadStream(file), hash);
-  return hash.digest("hex");
+  return hash.digest("hex") === sha256;
 }

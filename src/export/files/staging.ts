@@ -4,7 +4,7 @@ import path from "node:path";
 import { keepMode, makeFolders, syncToDisk, writeFileAtomically } from "../../base/atomic-file.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { takeWriterLock, type WriterLock } from "../../store/writer-lock.ts";
-import { guardedFile, sha256Of } from "./guarded-file.ts";
+import { guardedFile, hasContent } from "./guarded-file.ts";
 
 /** What a commit does; paths are below the export's folder. */
 export interface CommitRecord {
@@ -53,9 +53,14 @@ export class Staging {
         staging.#lock.release();
         return Staging.open(out, company);
       }
-      await staging.#finishRecorded();
-      await rm(staging.#files, { recursive: true, force: true });
-      return staging;
+      try {
+        await staging.#finishRecorded();
+        await rm(staging.#files, { recursive: true, force: true });
+        return staging;
+      } catch (error) {
+        staging.#lock.release();
+        throw error;
+      }
     });
   }
 
@@ -86,8 +91,11 @@ export class Staging {
 
   /** Removes the staging folder, unless a commit is to be finished, and then releases the lock. */
   async close(): Promise<void> {
-    if (!existsSync(this.#record)) await rm(this.#folder, { recursive: true, force: true });
-    this.#lock.release();
+    try {
+      if (!existsSync(this.#record)) await rm(this.#folder, { recursive: true, force: true });
+    } finally {
+      this.#lock.release();
+    }
   }
 
   /** Every step can be repeated. */
@@ -112,11 +120,9 @@ export class Staging {
 
   /** Is each file staged still, or in its place already? */
   async #isWhole(files: CommitRecord["files"]): Promise<boolean> {
-    for (const { path: file, sha256 } of files) {
-      if (existsSync(this.placeOf(file))) continue;
-      const moved = path.join(this.#out, file);
-      if (!existsSync(moved) || (await sha256Of(moved)) !== sha256) return false;
-    }
+    for (const { path: file, sha256 } of files)
+      if (!existsSync(this.placeOf(file)) && !(await hasContent(path.join(this.#out, file), sha256)))
+        return false;
     return true;
   }
 

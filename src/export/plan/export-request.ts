@@ -85,9 +85,13 @@ const shapes = {
 } satisfies Record<keyof ExportRequest, boolean>;
 
 /** The hash of all that shapes the files of an export besides the rows: with another one they are written again. */
-export function formOf(request: ExportRequest, tables: readonly SnapshotTable[]): string {
+export function formOf(
+  { version }: Pick<ExportParts, "version">,
+  request: ExportRequest,
+  tables: readonly SnapshotTable[],
+): string {
   const asked = Object.entries(request).filter(([key]) => shapes[key as keyof ExportRequest]);
   const columns = tables.map(({ name, columns: all }) => [name, all.map((one) => [one.name, one.type])]);
-  const form = [asked.toSorted(([a], [b]) => (a < b ? -1 : 1)), redactionsOf(tables), columns];
+  const form = [version, asked.toSorted(([a], [b]) => (a < b ? -1 : 1)), redactionsOf(tables), columns];
   return hash("sha256", JSON.stringify(form));
 }

@@ -1,0 +1,99 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import type { ExportParts, ExportRequest } from "../../src/export/plan/export-request.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
+import { rememberIdentity } from "../../src/sync/identity/pinned-identity.ts";
+import { exportOf, orderRecord, type Exported } from "../support/export/export.ts";
+import { openHasty } from "../support/mirror/mirror.ts";
+import { put, putAs } from "../support/mirror/store.ts";
+
+async function aMirror(): Promise<Mirror> {
+  const mirror = await openHasty();
+  rememberIdentity(mirror, { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null });
+  put(mirror, "people", { id: 1, name: "Ann", email: "a@example.com", score: 0.5 });
+  putAs(mirror, "orders", 1, orderRecord(1, { lines: [{ id: 5, title: "a", quantity: 2 }] }));
+  return mirror;
+}
+
+type Asked = readonly [request: Partial<ExportRequest>, parts?: Partial<ExportParts>];
+
+/** Exports into one folder, again and again, where something changed. */
+function exporter(mirror: Mirror): (asked: Asked) => Promise<Exported> {
+  let out: string | undefined;
+  return async ([request, parts]) => {
+    const exported = await exportOf(mirror, { ...request, ...(out && { out }), ifChanged: true }, parts);
+    ({ out } = exported);
+    return exported;
+  };
+}
+
+const names = ["people", "orders", "order_lines"];
+const redact = [{ columns: "people.email", mode: "drop" } as const];
+const hashed = [{ columns: "people.email", mode: "hash" } as const];
+
+describe("an export where nothing changed leaves its files alone, and one in another form is made", () => {
+  test.each<readonly [what: string, one: Asked, other: Asked]>([
+    ["dialect", [{}], [{ dialect: "excel-sk" }]],
+    ["partition", [{}], [{ partition: "year" }]],
+    ["size of partitions", [{ partition: "year" }], [{ partition: "month" }]],
+    [
+      "nested form",
+      [{ format: "parquet", tables: ["orders"] }],
+      [{ format: "parquet", tables: ["orders"], nested: true }],
+    ],
+    ["rows of a sheet", [{ format: "xlsx" }], [{ format: "xlsx", rowsPerSheet: 10 }]],
+    [
+      "sheets of a workbook",
+      [{ format: "xlsx", tables: names }],
+      [{ format: "xlsx", tables: names.slice(1) }],
+    ],
+    ["period", [{}], [{ period: { from: "2026-01-01", to: null } }]],
+    ["redaction", [{}, { redact }], [{}, { redact: hashed }]],
+    ["redaction of a record within others", [{ format: "jsonl" }], [{ format: "jsonl" }, { redact }]],
+    ["version of the program", [{}], [{}, { version: "1.2.4" }]],
+  ])("%s", async (_what, one, other) => {
+    const exportAgain = exporter(await aMirror());
+    const outcomes: boolean[] = [];
+    for (const asked of [one, one, other, other, one, one])
+      outcomes.push((await exportAgain([{ tables: names, ...asked[0] }, asked[1]])).unchanged);
+    expect(outcomes).toEqual([false, true, false, true, false, true]);
+  });
+
+  test("tables that were exported beside others are there", async () => {
+    const exportAgain = exporter(await aMirror());
+    await exportAgain([{ tables: ["people"] }]);
+    await exportAgain([{ tables: ["orders"] }]);
+    expect((await exportAgain([{ tables: ["people"] }])).unchanged).toBe(true);
+  });
+
+  test("a workbook is there beside one of a single table", async () => {
+    const exportAgain = exporter(await aMirror());
+    await exportAgain([{ format: "xlsx", tables: ["people"] }]);
+    const whole = await exportAgain([{ format: "xlsx", tables: names }]);
+    expect(whole.unchanged).toBe(false);
+    expect((await exportAgain([{ format: "xlsx", tables: names }])).unchanged).toBe(true);
+    expect((await exportAgain([{ format: "xlsx", tables: ["people"] }])).unchanged).toBe(true);
+  });
+});
+
+// Fault: files | an exported file is edited or cut off | the export's folder, nothing changed in the mirror | it is made again
+test("a file that is not as the manifest says is made again", async () => {
+  const exportAgain = exporter(await aMirror());
+  const { out, text } = await exportAgain([{ tables: ["people"] }]);
+  const before = text("people.csv");
+  const file = path.join(out, "acme/people.csv");
+  for (const bytes of [before.replace("Ann", "Bob"), before.slice(0, 10)]) {
+    writeFileSync(file, bytes);
+    expect((await exportAgain([{ tables: ["people"] }])).unchanged).toBe(false);
+    expect(readFileSync(file, "utf8")).toBe(before);
+  }
+});
+
+test("what can change without a change of a record is made each time", async () => {
+  const exportAgain = exporter(await aMirror());
+  for (const name of ["_about", "document_files"]) {
+    await exportAgain([{ tables: [name] }]);
+    expect((await exportAgain([{ tables: [name] }])).unchanged).toBe(false);
+  }
+});
