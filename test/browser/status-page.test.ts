@@ -163,6 +163,39 @@ describe("in a browser, a page", () => {
     await close();
   });
 
+  // Fault: network | the daemon is away while somebody looks at its page | no network in a real browser | the page stays, says so, is asked for less and less, and follows again
+  test("says that it is not connected, asks less and less, and follows again; nobody sees it: it asks nothing", async () => {
+    if (!browser) return;
+    const { page, close } = await openPage(browser, `${url}/companies/acme`, { hasDrivenTimers: true });
+    let asked = 0;
+    page.on("request", () => void asked++);
+    const isShown = (text: string) => page.locator("#connection", { hasText: text }).waitFor();
+    await page.clock.runFor(1);
+    await isShown("Live");
+    await page.context().setOffline(true);
+    for (const seconds of [2, 4, 8, 16, 32, 60, 60]) {
+      await page.clock.runFor(seconds * 1_000);
+      await isShown(`asked for again in ${Math.min(60, 2 * seconds)} seconds`);
+    }
+    expect(asked).toBe(8);
+    expect(await page.textContent("h1")).toBe("acme");
+    await page.context().setOffline(false);
+    await page.clock.runFor(60_000);
+    await isShown("Live");
+    const hide = (isHidden: boolean) =>
+      page.evaluate(`Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"))`);
+    await hide(true);
+    await page.clock.runFor(600_000);
+    expect(asked).toBe(9);
+    const [back] = await Promise.all([
+      page.waitForResponse(url + "/companies/acme"),
+      hide(false).then(() => page.clock.runFor(1)),
+    ]);
+    expect([304, 200]).toContain(back.status());
+    await close();
+  });
+
   test("works without JavaScript: companies and changes are searched by forms", async () => {
     if (!browser) return;
     const { page, close } = await openPage(browser, url, { javaScript: false });

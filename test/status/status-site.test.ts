@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Secret } from "../../src/base/secret.ts";
-import { systemClock } from "../../src/base/clock.ts";
+import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { defaultReadyLimits } from "../../src/status/conditions.ts";
 import { PageAccess } from "../../src/status/page/page-access.ts";
 import type { PageCompany } from "../../src/status/page/facts/company-facts.ts";
@@ -12,7 +12,6 @@ import { companyView } from "../support/status/company-view.ts";
 import { tempFolder } from "../support/mirror/mirror.ts";
 import { dial } from "../support/webhook/webhook.ts";
 import { recordingLog } from "../support/terminal/terminal.ts";
-import { longestWaitMs } from "../support/eventually.ts";
 
 const token = "a-token-of-the-pages-0123";
 
@@ -22,13 +21,13 @@ interface SiteFacts {
   readonly isMade?: boolean;
   readonly names?: readonly string[];
   readonly find?: (company: string) => PageCompany | null;
+  readonly clock?: Clock;
 }
 
 /** The site with companies that exist in name only, behind the real server. */
 async function served(facts: SiteFacts = {}) {
   const { isLocal = true, token: set = null, isMade = false, names = ["acme", "beta"] } = facts;
-  const { find = () => null } = facts;
-  const clock = systemClock;
+  const { find = () => null, clock = systemClock } = facts;
   const { log, records } = recordingLog();
   const wanted = set === null ? null : { secret: Secret.of(set), isMade };
   const site = new StatusSite({
@@ -42,7 +41,7 @@ async function served(facts: SiteFacts = {}) {
     timeZone: () => "Europe/Bratislava",
   });
   const companies = { find: () => null, countAnswer: () => undefined };
-  const options = { companies, clock, pages: {}, site, log };
+  const options = { companies, clock: systemClock, pages: {}, site, log };
   const server = await startServer({ host: "127.0.0.1", port: 0, ...options });
   onTestFinished(() => server.close(100));
   const url = `http://127.0.0.1:${server.port}`;
@@ -116,7 +115,7 @@ describe("beyond this machine", () => {
     ["what a tunnel passes on", {}, { via: "1.1 tunnel" }],
   ])("%s shows no page without a token, and says what to set", async (_, facts, headers) => {
     const { get } = await served(facts);
-    for (const path of ["/", "/companies/acme", "/companies/acme/changes?q=x", "/live"]) {
+    for (const path of ["/", "/companies/acme", "/companies/acme/changes?q=x"]) {
       const answer = await get(path, headers);
       expect(answer.status).toBe(403);
       expect(await answer.text()).toContain("serve.page_token");
@@ -148,7 +147,7 @@ describe("beyond this machine", () => {
 
   test("where this program made the token, they are refused without it with what to open", async () => {
     const { get, signIn } = await served({ token, isMade: true });
-    for (const path of ["/", "/companies/acme", "/companies/acme/changes?q=x", "/live"]) {
+    for (const path of ["/", "/companies/acme", "/companies/acme/changes?q=x"]) {
       const answer = await get(path);
       expect(answer.status).toBe(403);
       expect(await answer.text()).toMatch(/<code>page-token<\/code>[^]*serve\.page_token/);
@@ -180,15 +179,32 @@ describe("beyond this machine", () => {
   });
 });
 
-describe("the stream of a page", () => {
-  test("ends with the server, within the time that responses have", async () => {
-    const { get, server } = await served();
-    const answer = await get("/live");
-    expect(answer.headers.get("content-type")).toContain("text/event-stream");
-    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
-    let text = "";
-    while (!text.includes("event: parts")) text += (await reader?.read())?.value ?? "";
-    expect(text).toMatch(/^retry: \d+\n\n/);
-    await server.close(2 * longestWaitMs);
+describe("who asks again with the tag of a page", () => {
+  test("gets 304 and nothing else until the page differs", async () => {
+    let nowMs = 0;
+    const names = ["acme", "beta"];
+    const { get } = await served({ names, clock: { ...systemClock, monotonicMs: () => nowMs } });
+    const first = await get("/");
+    const tag = first.headers.get("etag") ?? "";
+    expect(await first.text()).toContain(`data-tag="${tag.replaceAll('"', "&quot;")}"`);
+    const again = (sent: string) => get("/", { "if-none-match": sent });
+    for (const sent of [tag, `W/${tag}`, `"other", ${tag}`]) {
+      const answer = await again(sent);
+      expect([answer.status, await answer.text()]).toEqual([304, ""]);
+      expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+    }
+    expect((await again('"other"')).status).toBe(200);
+    names.push("gamma");
+    expect((await again(tag)).status).toBe(304);
+    nowMs += 5 * 60_000;
+    const changed = await again(tag);
+    expect(changed.status).toBe(200);
+    expect(changed.headers.get("etag")).not.toBe(tag);
+  });
+
+  test("gets nothing of a page that it may not see", async () => {
+    const { get } = await served({ token });
+    const { headers } = await get("/", { authorization: `Bearer ${token}` });
+    expect((await get("/", { "if-none-match": headers.get("etag") ?? "" })).status).toBe(401);
   });
 });

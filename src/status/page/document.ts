@@ -18,12 +18,16 @@ const types = { css: "text/css", js: "text/javascript", svg: "image/svg+xml" } a
 export function readAssets(): Assets {
   const made = Object.entries(types).map(([extension, type]) => {
     const body = readFileSync(new URL(`./assets/status.${extension}`, import.meta.url), "utf8");
-    const path = `/assets/status.${hash("sha256", body).slice(0, 16)}.${extension}`;
+    const path = `/assets/status.${shortHash(body)}.${extension}`;
     const headers = { ...safety, "Cache-Control": "public, max-age=31536000, immutable" };
     return [path, { status: 200, type: `${type}; charset=utf-8`, body, headers }] as const;
   });
   const [style = "", script = "", icon = ""] = made.map(([path]) => path);
   return { pages: Object.fromEntries(made), style, script, icon };
+}
+
+function shortHash(text: string): string {
+  return hash("sha256", text).slice(0, 16);
 }
 
 /** Nothing from another place, nothing inline, in no frame. */
@@ -43,8 +47,8 @@ export interface DocumentFacts {
   readonly body: Piece;
   /** Links above: text by path, the last one is this page. */
   readonly trail?: readonly (readonly [string, string])[];
-  /** Where its changes come from; null: it stays as it is. */
-  readonly live?: string | null;
+  /** It is asked for again and again, and so follows what it shows. @default false */
+  readonly isLive?: boolean;
   readonly version: string;
   readonly assets: Pick<Assets, "style" | "script" | "icon">;
 }
@@ -56,18 +60,20 @@ export function documentPage(
   headers: Readonly<Record<string, string>> = {},
 ): Page {
   const type = "text/html; charset=utf-8";
-  const body = documentOf(facts).text.replaceAll(/\n\s+/g, "\n");
-  return { status, type, body, headers: { ...safety, "Cache-Control": "no-store", ...headers } };
+  const tag = facts.isLive === true ? `"${shortHash(html`${facts.body}`.text)}"` : null;
+  const body = documentOf(facts, tag).text.replaceAll(/\n\s+/g, "\n");
+  const tagged = { ...headers, ...(tag !== null && { ETag: tag }) };
+  return { status, type, body, headers: { ...safety, "Cache-Control": "no-store", ...tagged } };
 }
 
-function documentOf({ title, body, trail = [], live = null, version, assets }: DocumentFacts): Html {
+function documentOf({ title, body, trail = [], version, assets }: DocumentFacts, tag: string | null): Html {
   const links = trail.map(([text, path], i) =>
     i === trail.length - 1
       ? html`<li><span aria-current="page">${text}</span></li>`
       : html`<li><a href="${path}">${text}</a></li>`,
   );
   return html`<!doctype html>
-    <html lang="en" ${live !== null && html` data-live="${live}"`}>
+    <html lang="en" ${tag !== null && html` data-tag="${tag}"`}>
       <head>
         <meta charset="utf-8" />
         <title>${title}</title>
@@ -76,7 +82,7 @@ function documentOf({ title, body, trail = [], live = null, version, assets }: D
         <meta name="robots" content="noindex" />
         <link rel="icon" type="image/svg+xml" href="${assets.icon}" />
         <link rel="stylesheet" href="${assets.style}" />
-        ${live !== null && html`<script src="${assets.script}" defer></script>`}
+        ${tag !== null && html`<script src="${assets.script}" defer></script>`}
       </head>
       <body>
         <a class="skip" href="#main">To the content</a>
@@ -93,7 +99,7 @@ function documentOf({ title, body, trail = [], live = null, version, assets }: D
         </header>
         <main id="main" tabindex="-1">${body}</main>
         <footer class="bottom">
-          <p id="connection">${live === null ? "" : "This page is as it was when it was loaded."}</p>
+          <p id="connection">${tag === null ? "" : "This page is as it was when it was loaded."}</p>
           <p>
             ${version} · <a href="/readyz">/readyz</a> · <a href="/metrics">/metrics</a> ·
             <a href="/healthz">/healthz</a>

@@ -1,15 +1,14 @@
 import type { Clock } from "../../base/clock.ts";
-import type { EventStream } from "../../webhook/server/event-streams.ts";
+import { KeptPages } from "../../webhook/server/kept-pages.ts";
 import type { Page } from "../../webhook/server/response.ts";
 import type { Site, SiteRequest } from "../../webhook/server/site.ts";
 import type { CompanyStatusView } from "../company-status.ts";
 import type { ReadyLimits } from "../conditions.ts";
 import { companyBody, companyParts, searchPageBody } from "./company-page.ts";
 import { documentPage, readAssets, type Assets } from "./document.ts";
-import { FactsReader, whyUnreadable } from "./facts/facts-reader.ts";
+import { cpuMs, FactsReader, whyUnreadable } from "./facts/facts-reader.ts";
 import type { PageCompany } from "./facts/company-facts.ts";
-import { LiveFeed } from "./live-feed.ts";
-import { cut, html } from "./markup/html.ts";
+import { html } from "./markup/html.ts";
 import type { Moment } from "./markup/moments.ts";
 import { overviewForm, overviewParts, overviewPath } from "./overview.ts";
 import type { Access, PageAccess } from "./page-access.ts";
@@ -28,9 +27,9 @@ export interface SiteOptions {
   readonly timeZone: () => string;
 }
 
-const companyPath = /^\/companies\/([a-zA-Z0-9_-]{1,64})(\/live|\/changes)?$/;
-/** Pages that are read in common; beyond, those that nobody looks at are left out. */
-const mostFeeds = 100;
+const companyPath = /^\/companies\/([a-zA-Z0-9_-]{1,64})(\/changes)?$/;
+/** A page is made again after so many times what making it computes: looking takes little of the one thread there is. */
+const keptFor = { factor: 200, shortestMs: 2_000, longestMs: 5 * 60_000, costMs: cpuMs };
 /** The longest text that is searched for. */
 const mostText = 100;
 
@@ -38,57 +37,47 @@ const mostText = 100;
 export class StatusSite implements Site {
   private readonly options: SiteOptions;
   private readonly assets: Assets = readAssets();
-  private readonly feeds = new Map<string, LiveFeed>();
+  private readonly kept: KeptPages<string, Page>;
   private readonly readers = new Map<string, FactsReader>();
 
   constructor(options: SiteOptions) {
     this.options = options;
+    this.kept = new KeptPages(options.clock, keptFor);
   }
 
   methodsOf(path: string): "GET, HEAD" | "POST" | null {
     if (path === "/session") return "POST";
-    const isKnown = path === "/" || path === "/live" || Object.hasOwn(this.assets.pages, path);
+    const isKnown = path === "/" || Object.hasOwn(this.assets.pages, path);
     return isKnown || companyPath.test(path) ? "GET, HEAD" : null;
   }
 
-  async answer(request: SiteRequest): Promise<Page | EventStream> {
+  async answer(request: SiteRequest): Promise<Page> {
     const { path } = request;
     const asset = Object.hasOwn(this.assets.pages, path) ? this.assets.pages[path] : undefined;
     if (asset) return asset;
     if (request.form) return this.signIn(request, request.form);
     const access = this.options.access.judge(request);
     if (access !== "granted") return this.refused(access, pathOf(request));
-    const [, company, part] = companyPath.exec(path) ?? [];
-    if (company !== undefined) return this.companyAnswer(company, part ?? "", request);
+    const [, company, isSearch] = companyPath.exec(path) ?? [];
     const [only, another] = this.options.companies();
-    if (only !== undefined && another === undefined)
-      return this.companyAnswer(only, path === "/live" ? "/live" : "", request);
-    return this.overviewAnswer(path === "/live", request);
+    const one = company ?? (another === undefined ? only : undefined);
+    if (one === undefined) return this.overviewAnswer(request);
+    return this.companyAnswer(one, isSearch !== undefined, request);
   }
 
-  private async companyAnswer(
-    company: string,
-    part: string,
-    request: SiteRequest,
-  ): Promise<Page | EventStream> {
+  private companyAnswer(company: string, isSearch: boolean, request: SiteRequest): Promise<Page> | Page {
     const page = this.options.find(company);
     if (!page)
       return this.plainPage(404, "There is no such company", "The config names no company like that.");
-    const path = `/companies/${company}`;
-    const trail = this.trailTo([company, path]);
-    if (part === "/changes") return this.searchAnswer(company, page, request);
-    const feed = this.feed(path, () => this.readCompany(company));
-    if (part === "/live") return streamOf(feed, request);
-    const { parts, revision } = await feed.state();
-    const resources = Object.keys(page.view().sweptMs);
-    const body = companyBody(company, parts, resources);
-    return this.page(`${company} · fintoro-mirror`, body, { trail, live: `${path}/live?since=${revision}` });
+    if (isSearch) return this.searchAnswer(company, page, request);
+    return this.kept.get(company, () => this.companyPage(company, page));
   }
 
-  private async readCompany(company: string) {
-    const page = this.options.find(company);
-    if (!page) return [];
-    return companyParts(this.reader(company).read(page, this.moment(), this.options.limits()));
+  private companyPage(company: string, page: PageCompany): Page {
+    const facts = this.reader(company).read(page, this.moment(), this.options.limits());
+    const body = companyBody(company, companyParts(facts), Object.keys(facts.view.sweptMs));
+    const trail = this.trailTo([company, `/companies/${company}`]);
+    return this.page(`${company} · fintoro-mirror`, body, { trail, isLive: true });
   }
 
   private async searchAnswer(company: string, page: PageCompany, { query }: SiteRequest): Promise<Page> {
@@ -107,31 +96,19 @@ export class StatusSite implements Site {
     return this.page(`Changes of ${company} · fintoro-mirror`, body, { trail });
   }
 
-  private async overviewAnswer(isLive: boolean, request: SiteRequest): Promise<Page | EventStream> {
-    const { query } = request;
+  private overviewAnswer({ query }: SiteRequest): Promise<Page> {
     const text = (query.get("q") ?? "").slice(0, mostText).toWellFormed();
     const page = Math.min(1_000, Math.max(1, Math.floor(Number(query.get("page") ?? 1)) || 1));
-    const path = overviewPath({ text, page });
-    const { limits, views } = this.options;
-    const feed = this.feed(path, async () =>
-      overviewParts({ views: await views(), moment: this.moment(), limits: limits() }, { text, page }),
-    );
-    if (isLive) return streamOf(feed, request);
-    const { parts, revision } = await feed.state();
-    const [verdict, ...rest] = parts.map(({ body }) => body);
-    const live = new URLSearchParams(path.split("?")[1]);
-    live.set("since", revision);
-    const body = [verdict ?? null, overviewForm(text), rest];
-    return this.page("All companies · fintoro-mirror", body, { live: `/live?${live.toString()}` });
-  }
-
-  private feed(key: string, read: ConstructorParameters<typeof LiveFeed>[1]): LiveFeed {
-    const known = this.feeds.get(key) ?? new LiveFeed(this.options.clock, read);
-    this.feeds.delete(key);
-    this.feeds.set(key, known);
-    for (const [other, feed] of this.feeds)
-      if (this.feeds.size > mostFeeds && other !== key && !feed.isWatched) this.feeds.delete(other);
-    return known;
+    return this.kept.get(overviewPath({ text, page }), async () => {
+      const facts = {
+        views: await this.options.views(),
+        moment: this.moment(),
+        limits: this.options.limits(),
+      };
+      const [verdict, ...rest] = overviewParts(facts, { text, page }).map(({ body }) => body);
+      const body = [verdict ?? null, overviewForm(text), rest];
+      return this.page("All companies · fintoro-mirror", body, { isLive: true });
+    });
   }
 
   private reader(company: string): FactsReader {
@@ -209,13 +186,6 @@ export class StatusSite implements Site {
   }
 }
 
-function streamOf(feed: LiveFeed, { query, headers }: SiteRequest): EventStream {
-  const last = headers["last-event-id"];
-  const since = cut(typeof last === "string" && last !== "" ? last : (query.get("since") ?? ""), 40);
-  return { follow: (send) => feed.follow(since, send) };
-}
-
 function pathOf({ path, query }: SiteRequest): string {
-  const isPage = !path.endsWith("/live");
-  return isPage && query.size > 0 ? `${path}?${query.toString()}` : isPage ? path : "/";
+  return query.size > 0 ? `${path}?${query.toString()}` : path;
 }

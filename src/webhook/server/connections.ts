@@ -54,7 +54,7 @@ const checkEveryMs = 500;
 interface Connection {
   /** To the last complete request; null: there is none to be answered. */
   response: ServerResponse | null;
-  /** Until when it has to be read, monotonic; a stream: Infinity. */
+  /** Until when it has to be read, monotonic. */
   untilMs: number;
   /** Requests whose responses are not done. */
   pending: number;
@@ -121,13 +121,6 @@ export class Connections {
     });
   }
 
-  /** The same for a stream: whether it is read is looked at by who writes it. */
-  trackStream(response: ServerResponse): void {
-    this.track(response);
-    const connection = this.open.get(response.req.socket);
-    if (connection) connection.untilMs = Infinity;
-  }
-
   /** Is a request to be handled? Not if its connection was dropped, now or before: one that waits for no response. */
   takes(response: ServerResponse): boolean {
     const { socket } = response.req;
@@ -185,14 +178,13 @@ export class Connections {
 
   /**
    * The connection that has waited for its client for longest: without a complete request, or with a response that
-   * is written and not read. Null: each is being answered, or is a stream, of which there are few.
+   * is written and not read. Null: each is being answered.
    */
   private longestWaiting(): Socket | null {
     let longest: Socket | null = null;
     let since = Infinity;
-    for (const [socket, { response, untilMs, waitsSince }] of this.open) {
-      const isAnswered = response !== null && response.headersSent && untilMs !== Infinity;
-      if ((response !== null && !isAnswered) || waitsSince > since) continue;
+    for (const [socket, { response, waitsSince }] of this.open) {
+      if ((response !== null && !response.headersSent) || waitsSince > since) continue;
       [longest, since] = [socket, waitsSince];
     }
     return longest;

@@ -52,18 +52,20 @@ function encoded(page: Page): RenderedPage {
 }
 
 /**
- * Sends a page; `close` ends the connection after it. While the sender is still sending, the rest of its request is
+ * Sends a page, or 304 where the client names its tag (`ETag`); `close` ends the connection after it. While the sender is still sending, the rest of its request is
  * read and dropped for a while: closing the connection at once could lose the response on its way.
  */
 export function respondPage(response: ServerResponse, page: RenderedPage, close: boolean): void {
   const request = response.req;
-  const { body } = page;
-  response.writeHead(page.status, {
+  const tag = page.status === 200 ? page.headers?.["ETag"] : undefined;
+  const isKnown = tag !== undefined && request.headers["if-none-match"]?.includes(tag) === true;
+  const body = isKnown ? "" : page.body;
+  response.writeHead(isKnown ? 304 : page.status, {
     "Cache-Control": "no-store",
     ...page.headers,
     "X-Content-Type-Options": "nosniff",
     "Content-Type": page.type,
-    "Content-Length": body.length,
+    ...(!isKnown && { "Content-Length": body.length }),
     ...(close && { Connection: "close" }),
   });
   if (request.complete || isBodiless(request)) {

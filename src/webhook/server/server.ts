@@ -5,8 +5,8 @@ import { isPageHost } from "../../config/address.ts";
 import { connectionLimits, Connections, type ConnectionCounts } from "./connections.ts";
 import type { Answer } from "../ingest/delivery.ts";
 import { Receiver, type Admission, type ReceiverOptions } from "./receiver.ts";
-import { EventStreams, streamLimits } from "./event-streams.ts";
-import { answerSite, type Site } from "./site.ts";
+import { KeptPages } from "./kept-pages.ts";
+import { siteAnswer, type Site } from "./site.ts";
 import { bodyLimits, createBodyReader, type BodyReader, type BodyResult } from "./request-body.ts";
 import {
   refusalPage,
@@ -43,13 +43,12 @@ export interface WebhookServer {
   close(graceMs: number): Promise<void>;
 }
 
-const defaultLimits = { ...bodyLimits, ...connectionLimits, ...streamLimits };
+const defaultLimits = { ...bodyLimits, ...connectionLimits };
 /** Limits of the server; `defaultLimits` has their values and meanings. */
 export type ServerLimits = Readonly<typeof defaultLimits>;
 
-/** A page is shown again for so many times as long as making it took. */
-const keptFactor = 20;
-const longestKeptMs = 1_000;
+/** Making a page takes a twentieth of the thread's time at most, however often it is asked for. */
+const keptFor = { factor: 20, shortestMs: 20, longestMs: 1_000 };
 const wrongHost = "this page is not shown under that host name: see serve.hosts in the config";
 const noPost: Answer = { status: 405, why: "deliveries take POST", reason: "wrong_method" };
 const deliveryPath = /^\/webhooks\/([^/?#%]+)$/;
@@ -86,8 +85,7 @@ class RequestHandler {
   private readonly limits: ServerLimits;
   private readonly receiver: Receiver;
   private readonly readBody: BodyReader;
-  private readonly streams: EventStreams;
-  private readonly rendering = new Map<() => Promise<Page> | Page, Promise<RenderedPage>>();
+  private readonly kept: KeptPages<() => Promise<Page> | Page, RenderedPage>;
 
   constructor(server: Server, options: ServerOptions, limits: ServerLimits) {
     this.server = server;
@@ -98,11 +96,10 @@ class RequestHandler {
     const refused = (status: number, why: string) => void this.refuseRequest(status, why);
     const { clock, log, counts = { dropped: 0 } } = options;
     this.connections = new Connections(server, { limits, counts, clock, log, refused });
-    this.streams = new EventStreams(this.connections, limits);
+    this.kept = new KeptPages(clock, { ...keptFor, costMs: () => clock.monotonicMs() });
   }
 
   close(graceMs: number): Promise<void> {
-    this.streams.endAll();
     return this.connections.close(graceMs);
   }
 
@@ -145,31 +142,10 @@ class RequestHandler {
     if (!isPageHost(response.req.headers.host, this.options.pageHosts?.() ?? []))
       return this.refuse(response, this.refuseRequest(421, wrongHost));
     this.connections.track(response);
-    if (page)
-      void this.renderShared(page).then((made) => respondPage(response, made, !this.server.listening));
-    else if (site) void answerSite(this.siteParts(site), response, url);
-  }
-
-  private siteParts(site: Site): Parameters<typeof answerSite>[0] {
-    const { streams, readBody, server } = this;
-    return { site, streams, readBody, log: this.options.log, isListening: () => server.listening };
-  }
-
-  /**
-   * Whoever asks while a page is being made gets that one, and for some time after: making a page takes a twentieth of
-   * the thread's time at most, however often it is asked for.
-   */
-  private renderShared(page: () => Promise<Page> | Page): Promise<RenderedPage> {
-    const known = this.rendering.get(page);
-    if (known) return known;
-    const { clock, log } = this.options;
-    const startedMs = clock.monotonicMs();
-    const made = renderPage(page, log).finally(() => {
-      const keptMs = Math.min(longestKeptMs, (clock.monotonicMs() - startedMs) * keptFactor);
-      setTimeout(() => this.rendering.delete(page), keptMs).unref();
-    });
-    this.rendering.set(page, made);
-    return made;
+    const { log } = this.options;
+    const respond = (made: RenderedPage) => respondPage(response, made, !this.server.listening);
+    if (page) void this.kept.get(page, () => renderPage(page, log)).then(respond);
+    else if (site) void siteAnswer(site, response.req, this.readBody, log).then(respond);
   }
 
   private receive(response: ServerResponse, admission: Admission, expectsContinue: boolean): void {

@@ -1,14 +1,17 @@
-// Keeps a status page current: takes the parts that changed from a stream of server-sent events, and changes only what
-// differs, so that focus, scroll position, typed text and opened details stay.
-const source = document.documentElement.dataset.live;
+// Keeps a status page current: asks for it again with the tag (ETag) of what it shows, and changes only what differs, so
+// that focus, scroll position, typed text and opened details stay.
+const main = document.querySelector("main");
 const connection = document.getElementById("connection");
-/** A service that answered 503 or a session that ended is asked again after this time. */
-const reopenMs = 15_000;
-let events = null;
-let reopening = 0;
+const everyMs = 2_000;
+/** While it cannot be had, it is asked for twice as long after each attempt, up to this. */
+const longestMs = 60_000;
+const deadlineMs = 30_000;
+let { tag } = document.documentElement.dataset;
+let waitMs = everyMs;
+let timer = 0;
 
 function say(text) {
-  if (connection && connection.textContent !== text) connection.textContent = text;
+  if (connection.textContent !== text) connection.textContent = text;
 }
 
 /** What the reader changes, and the server does not know of. */
@@ -34,8 +37,7 @@ function change(from, to) {
   changeAttributes(from, to);
   let next = from.firstChild;
   // A node that is inserted leaves the list that it was in.
-  const all = Array.from(to.childNodes);
-  for (const wanted of all) {
+  for (const wanted of Array.from(to.childNodes)) {
     if (next && isAlike(next, wanted)) {
       change(next, wanted);
       next = next.nextSibling;
@@ -48,35 +50,32 @@ function change(from, to) {
   }
 }
 
-function take({ data }) {
-  for (const { id, html } of JSON.parse(data)) {
-    const from = document.getElementById(id);
-    const [to] = new DOMParser().parseFromString(html, "text/html").body.children;
-    if (from && to) change(from, document.importNode(to, true));
+async function ask() {
+  try {
+    const signal = AbortSignal.timeout(deadlineMs);
+    const answer = await fetch(location.href, { headers: { "If-None-Match": tag }, signal });
+    if (!answer.ok && answer.status !== 304) throw new Error(`answered ${answer.status}`);
+    if (answer.ok) {
+      const shown = new DOMParser().parseFromString(await answer.text(), "text/html");
+      change(main, document.importNode(shown.querySelector("main"), true));
+      tag = answer.headers.get("ETag") ?? "";
+    }
+    waitMs = everyMs;
+    say("Live: this page follows by itself.");
+  } catch {
+    waitMs = Math.min(longestMs, 2 * waitMs);
+    say(`Not connected: this page is as it was. It is asked for again in ${waitMs / 1000} seconds.`);
   }
+  follow(waitMs);
 }
 
-function open() {
-  clearTimeout(reopening);
-  if (events || document.hidden) return;
-  events = new EventSource(source);
-  events.addEventListener("parts", take);
-  events.addEventListener("open", () => say("Live: this page follows by itself."));
-  events.addEventListener("error", () => {
-    say("Not connected: this page is as it was. It connects again by itself.");
-    if (events?.readyState !== EventSource.CLOSED) return;
-    close();
-    reopening = setTimeout(open, reopenMs);
-  });
+/** A page that nobody sees costs the daemon nothing. */
+function follow(afterMs) {
+  clearTimeout(timer);
+  if (!document.hidden) timer = setTimeout(ask, afterMs);
 }
 
-function close() {
-  events?.close();
-  events = null;
-}
-
-if (source) {
-  // A page that nobody sees costs the daemon nothing.
-  document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
-  open();
+if (tag) {
+  document.addEventListener("visibilitychange", () => follow(0));
+  follow(0);
 }
