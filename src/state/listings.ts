@@ -94,11 +94,6 @@ export class Listings extends Repository {
     return row ? { ...row, steady: row.steady === 1, overstated: row.overstated === 1 } : null;
   }
 
-  /** When an open listing was begun, ISO; null: none is open. */
-  startedAt(resource: string, variant: string): string | null {
-    return this.find(resource, variant)?.startedAt ?? null;
-  }
-
   update(listing: Listing): void {
     const sql = `UPDATE _listings SET pages = @pages, total = @total, steady = @steady, idle = @idle, tails = @tails,
       overstated = @overstated WHERE resource = @resource AND variant = @variant`;

@@ -44,9 +44,8 @@ function openSweepsOf(
   for (const resource of resources) {
     for (const variant of listsOf(resource)) {
       if (!queue.isAnyReady(resource.name, `page:${variant}:`)) continue;
-      const startedAt = listings.startedAt(resource.name, variant);
-      const begunMs = startedAt === null ? startedAtMs : Date.parse(startedAt);
-      open.set(sweepKey(resource.name, variant), begunMs);
+      const listing = listings.find(resource.name, variant);
+      open.set(sweepKey(resource.name, variant), listing ? Date.parse(listing.startedAt) : startedAtMs);
     }
   }
   return open;
