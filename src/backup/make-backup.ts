@@ -20,6 +20,7 @@ import {
   type BackupFile,
   type BackupManifest,
 } from "./content/backup-manifest.ts";
+import { readBackupOrder } from "./backup-order.ts";
 import { copyMirror } from "./content/copy-mirror.ts";
 import type { BackupPlace } from "./places/backup-place.ts";
 
@@ -48,12 +49,14 @@ export interface BackupResult {
   readonly bytes: number;
   /** Names of earlier backups that were removed. */
   readonly removed: readonly string[];
+  /** Names of earlier backups that are times in the future. */
+  readonly inFuture: readonly string[];
 }
 
 /**
  * Makes a backup of one company beside its writer: mirror, webhook keys, PDFs and attachments. The token is not in it.
  *
- * Guarantee: under its final name a backup is whole, checked and on the disk. Earlier ones are removed after that.
+ * Guarantee: under its final name a backup is whole, checked and on the disk. Earlier ones are removed after that, the new one never.
  * Source of truth: the mirror; documents that its copy names were there before it.
  * Worst outcome of a crash: an unfinished backup, under another name, until the next one.
  *
@@ -67,16 +70,20 @@ export async function makeBackup(parts: BackupParts): Promise<BackupResult> {
     });
   const lock = takeWriterLock(files.backupLock, "backup", `the backup of ${company}`);
   try {
-    const takenAt = isoTime(parts.clock.nowMs());
+    const nowMs = parts.clock.nowMs();
+    const { ids, lastNumber, inFuture } = await readBackupOrder(place, company, nowMs);
+    const takenAt = isoTime(nowMs);
     const id = idOfBackup(takenAt);
     const folder = await place.prepare(company, id);
     try {
-      const manifest = await fillFolder(parts, folder, takenAt);
+      const manifest = await fillFolder(parts, folder, { takenAt, number: lastNumber + 1 });
       await place.commit(company, id, folder, manifest);
       const bytes = manifest.files.reduce((sum, { size_bytes: size }) => sum + size, 0);
       // One that nothing was read into yet stands for no earlier one.
-      const removed = manifest.identity === null ? [] : await removeOld(parts, keep);
-      return { id, manifest, bytes, removed };
+      const removed =
+        keep === null || manifest.identity === null ? [] : ids.slice(0, Math.max(0, ids.length + 1 - keep));
+      for (const old of removed) await place.remove(company, old);
+      return { id, manifest, bytes, removed, inFuture };
     } catch (error) {
       await place.discard(folder);
       throw error;
@@ -87,7 +94,11 @@ export async function makeBackup(parts: BackupParts): Promise<BackupResult> {
 }
 
 /** Writes all files of a backup, the manifest last. */
-async function fillFolder(parts: BackupParts, folder: string, takenAt: string): Promise<BackupManifest> {
+async function fillFolder(
+  parts: BackupParts,
+  folder: string,
+  { takenAt, number }: { readonly takenAt: string; readonly number: number },
+): Promise<BackupManifest> {
   const { company, files, version, signal } = parts;
   const mirror = path.join(folder, mirrorName);
   const facts = await copyMirror(files.mirror, mirror, signal);
@@ -106,6 +117,7 @@ async function fillFolder(parts: BackupParts, folder: string, takenAt: string): 
   const manifest: BackupManifest = {
     format: 1,
     company,
+    number,
     taken_at: takenAt,
     version,
     ...facts,
@@ -154,11 +166,4 @@ async function copyFile(folder: string, file: string, source: string): Promise<B
   if (written === null) return null;
   assertSameFile({ file, ...written }, await hashOf(createReadStream(target)), folder);
   return { file, ...written };
-}
-
-async function removeOld({ company, place }: BackupParts, keep: number | null): Promise<readonly string[]> {
-  if (keep === null) return [];
-  const old = (await place.list(company)).slice(0, -keep);
-  for (const id of old) await place.remove(company, id);
-  return old;
 }

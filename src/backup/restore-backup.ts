@@ -8,8 +8,8 @@ import type { MirrorFiles } from "../config/mirror-files.ts";
 import type { SecretPlace } from "../config/secrets.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import { relinkArchive } from "../files/archive.ts";
-import { markRestored } from "../state/meta.ts";
-import { guarded, openDatabase } from "../store/database.ts";
+import { beginLog, givenBy, markRestored, noteGiven } from "../state/meta.ts";
+import { guarded, inTransaction, openDatabase } from "../store/database.ts";
 import { assertReadable, migrate } from "../store/migrations/migrate.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 import { isSameCompany } from "../sync/identity/judge-token.ts";
@@ -23,6 +23,7 @@ import {
   retiredKeysName,
   type BackupManifest,
 } from "./content/backup-manifest.ts";
+import { readBackupOrder } from "./backup-order.ts";
 import { assertSameMirror, assertSound, readMirrorFacts } from "./content/copy-mirror.ts";
 import { freePlace } from "./content/free-place.ts";
 import type { BackupSource } from "./places/backup-place.ts";
@@ -49,6 +50,8 @@ export interface RestoreResult {
   readonly backup: BackupManifest;
   /** Was there a mirror before? */
   readonly replaced: boolean;
+  /** Names of backups that are times in the future. */
+  readonly inFuture: readonly string[];
 }
 
 /**
@@ -64,7 +67,7 @@ export interface RestoreResult {
  */
 export async function restoreBackup(parts: RestoreParts): Promise<RestoreResult> {
   const { files } = parts;
-  const { folder, id } = await findBackup(parts);
+  const { folder, id, inFuture } = await findBackup(parts);
   const address = `${parts.place.address} ${folder}/${id}`;
   const backup = parseBackupManifest(await parts.place.readManifest(folder, id), address);
   guarded(files.mirror, () => makeFolders(path.dirname(files.mirror)));
@@ -79,7 +82,7 @@ export async function restoreBackup(parts: RestoreParts): Promise<RestoreResult>
     // What the last `verify` found was about another state of the mirror.
     for (const each of [files.verified, files.compared]) rmSync(each, { force: true });
     replaceFile(path.join(files.restoreStaging, mirrorName), files.mirror);
-    return { id, backup, replaced };
+    return { id, backup, replaced, inFuture };
   } finally {
     rmSync(files.restoreStaging, { recursive: true, force: true });
     lock.release();
@@ -87,18 +90,17 @@ export async function restoreBackup(parts: RestoreParts): Promise<RestoreResult>
 }
 
 /** The backup, and the name that its company had. A place with one company may be restored under another name. */
-async function findBackup({
-  company,
-  place,
-  anyName,
-  id,
-}: RestoreParts): Promise<{ readonly folder: string; readonly id: string }> {
+async function findBackup({ company, place, anyName, id, clock }: RestoreParts): Promise<{
+  readonly folder: string;
+  readonly id: string;
+  readonly inFuture: readonly string[];
+}> {
   const companies = await place.companies();
   const only = anyName && companies.length === 1 ? companies[0] : undefined;
   const folder = companies.includes(company) ? company : (only ?? company);
-  const ids = await place.list(folder);
+  const { ids, inFuture } = await readBackupOrder(place, folder, clock.nowMs());
   const found = id === null ? ids.at(-1) : ids.find((each) => each === id);
-  if (found !== undefined) return { folder, id: found };
+  if (found !== undefined) return { folder, id: found, inFuture };
   const which = id === null || ids.length === 0 ? "" : ` of ${id}`;
   throw new MirrorError("not_found", `there is no backup${which} of ${company} in ${place.address}`, {
     hint:
@@ -134,7 +136,8 @@ function prepareMirror(
     assertSound(db);
     assertSameMirror(backup, readMirrorFacts(db), address);
     freePlace(files.mirror, (there) => {
-      if (isSameCompany({ db: there, manifest }, { db, manifest })) return;
+      if (isSameCompany({ db: there, manifest }, { db, manifest }))
+        return noteGiven(files.mirror, givenBy(there));
       const { name = "?" } = backup.identity ?? {};
       const what = `the backup is of another company ("${name}") than the mirror of ${company}`;
       throw new MirrorError("identity", what, {
@@ -142,7 +145,9 @@ function prepareMirror(
       });
     });
     guarded(db.name, () => migrate(db));
-    markRestored(db, { nowMs: clock.nowMs(), takenAt: backup.taken_at });
+    const nowMs = clock.nowMs();
+    markRestored(db, { nowMs, takenAt: backup.taken_at });
+    inTransaction(db, () => beginLog(db, { mirror: files.mirror, nowMs }));
     db.pragma("journal_mode = DELETE");
   } finally {
     db.close();

@@ -27,3 +27,16 @@ export function canonicalId(id: RecordId): RecordId {
   if (typeof id === "number") return id;
   return id <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(id) : id;
 }
+
+/** A number of the change log; `log` is its identity, null where nobody said. */
+export interface LogPosition {
+  readonly log: string | null;
+  readonly seq: number;
+}
+
+/** Parses `LOG:SEQ`, or `SEQ` alone; null: it is neither. */
+export function parsePosition(text: string): LogPosition | null {
+  const [, log = null, digits = ""] = /^(?:([\da-z]{4,40}):)?(\d{1,16})$/.exec(text) ?? [];
+  const seq = Number(digits);
+  return digits !== "" && Number.isSafeInteger(seq) ? { log, seq } : null;
+}

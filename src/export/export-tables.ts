@@ -1,7 +1,7 @@
 import path from "node:path";
 import { isoTime } from "../base/clock.ts";
 import type { CompletenessByName, Snapshot } from "../state/mirror-snapshot.ts";
-import { Changes } from "../store/apply/change-reader.ts";
+import { seqAt } from "../state/meta.ts";
 import { redactionsOf } from "../store/snapshot/redaction.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import {
@@ -57,7 +57,7 @@ export async function exportTables(parts: ExportParts, request: ExportRequest): 
     parts.onSnapshot?.(pool.snapshot);
     const tables = chosenTables(pool.snapshot.tables, request);
     const { db, completeness } = pool.snapshot;
-    if (request.since !== null) new Changes(db).assertHeldAfter(request.since);
+    if (request.since) seqAt(db, request.since);
     const labels = labelsOf(parts.manifest, request.language);
     const limits = limitsOf(parts, pool.snapshot.tables, tables, request.period);
     const form = formOf(parts, request, pool.snapshot.tables);
@@ -93,14 +93,14 @@ function limitsOf(
  */
 async function findCurrent(
   request: ExportRequest,
-  { seq }: Snapshot,
+  { log, seq }: Snapshot,
   tables: readonly SnapshotTable[],
   form: string,
 ): Promise<Written | null> {
   const { out, company, format } = request;
   const place = path.join(out, manifestPath(company));
   const manifest = await readManifest(place);
-  if (!manifest || tables.some(({ kind }) => kind !== "table" && kind !== "child")) return null;
+  if (manifest?.log !== log || tables.some(({ kind }) => kind !== "table" && kind !== "child")) return null;
   const names = new Set(tables.map(({ name }) => name));
   const workbook = format === "xlsx" ? fromManifest(company, workbookPath(request)) : null;
   const found = manifest.files.filter(
@@ -147,16 +147,17 @@ async function commit(
   written: readonly ManifestFile[],
 ): Promise<Written> {
   const { out, company, format, tables, since, period } = request;
-  const { seq, run } = pool.snapshot;
+  const { seq, run, log } = pool.snapshot;
   const place = path.join(out, manifestPath(company));
   const before = await readManifest(place);
   const kept = keptFiles(before, format, tables, written);
   const manifest: ExportManifest = {
     company,
     created_at: isoTime(parts.clock.nowMs()),
+    log,
     seq,
     next_since: seq,
-    since,
+    since: since?.seq ?? null,
     run: run && { id: run.id, outcome: run.outcome, finished_at: run.finishedAt },
     files: [...kept, ...written],
   };

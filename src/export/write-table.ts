@@ -69,7 +69,8 @@ export function tablePlanOf(
   const date =
     request.partition === null || request.format === "xlsx" ? null : documentDate(parts.manifest, table);
   const where = limits.get(table.name)?.sql ?? null;
-  return planExport(table, { ...request, date, raw: rawOf(pool.snapshot, table), where, labels });
+  const since = request.since?.seq ?? null;
+  return planExport(table, { ...request, since, date, raw: rawOf(pool.snapshot, table), where, labels });
 }
 
 /** Where JSON of a table's records is; null: they have none of their own, or the mirror does not know the resource yet. */
@@ -213,7 +214,7 @@ function writtenColumns({ columns }: TablePlan, encoding: Encoding): ManifestFil
 
 /** Key-value metadata of a Parquet file. */
 function factsOf(
-  { seq, run }: Snapshot,
+  { log, seq, run }: Snapshot,
   { company, since }: ExportRequest,
   { name, title, doc, columns }: SnapshotTable,
 ): Record<string, string> {
@@ -223,8 +224,9 @@ function factsOf(
     table: name,
     title,
     ...(doc === null ? {} : { description: doc }),
+    log,
     seq: String(seq),
-    ...(since === null ? {} : { since: String(since) }),
+    ...(since === null ? {} : { since: String(since.seq) }),
     ...(run === null ? {} : { run: String(run.id), run_finished_at: run.finishedAt }),
     column_comments: JSON.stringify(Object.fromEntries(comments)),
   };

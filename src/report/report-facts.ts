@@ -8,6 +8,8 @@ import type { UndeclaredKeys } from "./report-layout.ts";
 
 /** What a report was made from; two reports of equal origin have equal content. */
 export interface Origin {
+  /** The identity of the change log. */
+  readonly log: string;
   readonly seq: number;
   /** The change of that seq. Another mirror with as many changes has a different one. */
   readonly lastChange: string;
@@ -43,6 +45,7 @@ function lastReportOf(db: Db): LastReport {
   const open = db.prepare("SELECT subject, value FROM _about WHERE fact = 'undeclared_keys'").raw().all();
   const rows = db.prepare("SELECT sum(value) FROM _about WHERE fact = 'rows'").pluck().get();
   return {
+    log: facts.get("log") ?? "",
     seq: Number(facts.get("seq") ?? ""),
     lastChange: facts.get("last_change") ?? "",
     layout: facts.get("layout") ?? "",
@@ -55,8 +58,9 @@ function lastReportOf(db: Db): LastReport {
 }
 
 /** The origin of a report made from this snapshot. */
-export function originOf({ db, seq }: Snapshot, layout: string, reportDate: string): Origin {
+export function originOf({ db, log, seq }: Snapshot, layout: string, reportDate: string): Origin {
   return {
+    log,
     seq,
     lastChange: changeAt(db, seq),
     layout,
@@ -87,7 +91,7 @@ export function changeAt(db: Db, seq: number): string {
 
 /** Whether a report of `a` need not be replaced by one of `b`. */
 export function sameOrigin(a: Origin, b: Origin): boolean {
-  const facts = ["seq", "lastChange", "layout", "reportDate", "incomplete", "files"] as const;
+  const facts = ["log", "seq", "lastChange", "layout", "reportDate", "incomplete", "files"] as const;
   return facts.every((fact) => a[fact] === b[fact]);
 }
 

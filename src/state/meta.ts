@@ -1,4 +1,10 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { writeFileAtomically } from "../base/atomic-file.ts";
 import { isoTime } from "../base/clock.ts";
+import { MirrorError } from "../base/errors.ts";
+import type { LogPosition } from "../base/ids.ts";
+import { Changes } from "../store/apply/change-reader.ts";
 import { inTransaction, type Db } from "../store/database.ts";
 import { Repository } from "../store/repository.ts";
 
@@ -79,9 +85,6 @@ const restoredKey = "restored";
 /** SQL: id of the last run that the backup knows; 0 where the mirror was never restored. */
 export const lastBeforeRestore = `coalesce((SELECT value ->> 'last_run' FROM _meta WHERE key = '${restoredKey}'), 0)`;
 
-/** How far the lost mirror can have been ahead of the backup: its changes keep their numbers to themselves. */
-const skippedSeqs = 1_000_000_000;
-
 /** A mirror that was restored from a backup. Times are ISO. */
 export interface Restored {
   readonly at: string;
@@ -89,8 +92,6 @@ export interface Restored {
   readonly taken_at: string;
   /** The last run that the backup knows: no later one continues it. */
   readonly last_run: number;
-  /** The change log goes on here, so that nobody who follows it meets a number twice. */
-  readonly first_seq: number;
 }
 
 /** How this mirror was restored last; null: it never was. */
@@ -118,13 +119,12 @@ const forgetting = [
 export function markRestored(
   db: Db,
   { nowMs, takenAt }: { readonly nowMs: number; readonly takenAt: string },
-): Restored {
+): void {
   const highest = (sql: string) => Number(db.prepare(sql).pluck().get() ?? 0);
   const restored: Restored = {
     at: isoTime(nowMs),
     taken_at: takenAt,
     last_run: highest("SELECT max(id) FROM _runs"),
-    first_seq: highest("SELECT max(seq) FROM _change_log") + skippedSeqs,
   };
   const endRuns = "UPDATE _runs SET finished_at = ?, outcome = 'interrupted' WHERE finished_at IS NULL";
   inTransaction(db, () => {
@@ -132,5 +132,105 @@ export function markRestored(
     for (const sql of forgetting) db.exec(sql);
     new Meta(db).set(restoredKey, restored);
   });
-  return restored;
+}
+
+/** Which change log a mirror has. */
+export interface LogIdentity {
+  /** Random; another one when the mirror is made or restored. */
+  readonly id: string;
+  /** The log's first change has this number, also where a prune has removed it. Of a restored mirror: the backup's. */
+  readonly from: number;
+  /** No later change of the log has a lower number. */
+  readonly first: number;
+}
+
+const logKey = "log";
+/** No log gives a number in each microsecond: what it gives stays below the first number of a log that begins later. */
+const numberedSinceMs = Date.UTC(2026, 0, 1);
+const numbersPerMs = 1_000;
+/** More changes than a log has: what else it may have given, where the clock was set back. */
+const skippedNumbers = 1_000_000_000;
+
+/** Of a mirror that was never opened for writing, one without changes. */
+export function readLog(db: Db): LogIdentity {
+  return findLog(db) ?? { id: "none", from: 1, first: 1 };
+}
+
+/** Null: the mirror was never opened for writing. */
+export function findLog(db: Db): LogIdentity | null {
+  return new Meta(db).get(logKey) as LogIdentity | null;
+}
+
+/** What beginning a change log works with. */
+interface BeginParts {
+  /** The mirror's file, beside which is noted how far the numbers are; it may be elsewhere still. */
+  readonly mirror: string;
+  readonly nowMs: number;
+}
+
+/**
+ * Begins the change log of a new mirror; in a transaction. The first number is above any that earlier logs of the company
+ * can have given: it is the time, and where the clock was set back it follows the numbers that are noted beside the
+ * mirror, which stay when the mirror's file is removed.
+ */
+export function beginLog(db: Db, { mirror, nowMs }: BeginParts): void {
+  const before = findLog(db);
+  const first = firstNumber(nowMs, Math.max(readGiven(mirror), givenBy(db)));
+  noteGiven(mirror, first);
+  const id = randomUUID().slice(-12);
+  new Meta(db).set(logKey, { id, from: before?.from ?? first, first } satisfies LogIdentity);
+}
+
+/** Pure: the first number of a log that begins now, where earlier ones gave numbers up to about `given`; 0: none. */
+export function firstNumber(nowMs: number, given: number): number {
+  const byTime = Math.floor((nowMs - numberedSinceMs) * numbersPerMs);
+  return Math.max(1, byTime, given === 0 ? 0 : given + skippedNumbers);
+}
+
+/** The highest number that the mirror's log gave, or may give next; 0: none. */
+export function givenBy(db: Db): number {
+  return Math.max(new Changes(db).lastSeq(), findLog(db)?.first ?? 0);
+}
+
+/** Notes beside the mirror that a log of the company may have given numbers up to this one. */
+export function noteGiven(mirror: string, seq: number): void {
+  if (seq > readGiven(mirror))
+    writeFileAtomically(numbersFile(mirror), `${JSON.stringify({ given: seq })}\n`);
+}
+
+/** 0: nothing is known. */
+function readGiven(mirror: string): number {
+  try {
+    const { given } = JSON.parse(readFileSync(numbersFile(mirror), "utf8")) as { given?: unknown };
+    return Number.isSafeInteger(given) ? Number(given) : 0;
+  } catch {
+    return 0;
+  }
+}
+
+function numbersFile(mirror: string): string {
+  return `${mirror.replace(/\.db$/, "")}.numbers.json`;
+}
+
+/**
+ * The number after which changes follow for somebody who is at this position; 0 is the log's beginning.
+ *
+ * @throws MirrorError `usage` for a position that this log never had, `not_found` where changes after it were removed
+ */
+export function seqAt(db: Db, { log, seq }: LogPosition): number {
+  const { id, from } = readLog(db);
+  const changes = new Changes(db);
+  const after = seq === 0 ? from - 1 : seq;
+  if (log !== null && log !== id)
+    throw notOfLog(`position ${log}:${seq} is of another change log than this mirror's, which is ${id}`);
+  if (after < from - 1 || (after >= Math.max(changes.firstSeq(), from) && !changes.has(after)))
+    throw notOfLog(`this mirror's change log ${id} has no position ${seq}: it ends at ${changes.lastSeq()}`);
+  changes.assertHeldAfter(after);
+  return after;
+}
+
+function notOfLog(what: string): MirrorError {
+  return new MirrorError("usage", what, {
+    hint: "The mirror was made anew or restored, or the position is of another company. Begin anew: take all of it (`export` without --since, or the report), and go on from `log` and `next_since` of its manifest.",
+  });
 }

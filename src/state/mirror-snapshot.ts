@@ -6,7 +6,7 @@ import { Changes } from "../store/apply/change-reader.ts";
 import { installRedaction, redactionOf, type Redaction } from "../store/snapshot/redacted-records.ts";
 import { redactedColumns, type RedactRule } from "../store/snapshot/redaction.ts";
 import { createSnapshotViews } from "../store/snapshot/snapshot-views.ts";
-import { Meta, pinnedIdentity, readArchivePosition } from "./meta.ts";
+import { Meta, pinnedIdentity, readArchivePosition, readLog } from "./meta.ts";
 import { Parents } from "./parents.ts";
 import { Runs, type EndedRun } from "./runs.ts";
 import { about, documentFiles, type SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
@@ -49,6 +49,8 @@ export type CompletenessByName = ReadonlyMap<string, Completeness>;
 export interface Snapshot {
   readonly db: Db;
   readonly tables: readonly SnapshotTable[];
+  /** The identity of the change log. */
+  readonly log: string;
   /** Of the last change it holds; 0 for none. */
   readonly seq: number;
   /** The last run that ended. */
@@ -87,19 +89,20 @@ export function showSnapshot(db: Db, schema: string, manifest: Manifest, options
   const redaction = redact.length === 0 ? null : redactionOf(db, manifest, redact, redactionKey(db));
   if (redaction) installRedaction(db, redaction);
   const seq = new Changes(db).lastSeq();
+  const { id: log } = readLog(db);
   const runs = new Runs(db);
   const swept = Object.fromEntries(
     manifest.resources.map((resource) => [resource.name, sweptAt(manifest, resource, runs)]),
   );
   const completeness = readCompleteness(db, schema, manifest, swept);
   const run = runs.lastEnded();
-  const snapshot = { db, tables, seq, run, swept, completeness, redaction, close: () => db.close() };
+  const snapshot = { db, tables, log, seq, run, swept, completeness, redaction, close: () => db.close() };
   createAbout(snapshot, options);
   return snapshot;
 }
 
 function createAbout(snapshot: Snapshot, { reportDate, facts = {} }: SnapshotOptions): void {
-  const { db, seq, run, swept, tables, completeness } = snapshot;
+  const { db, log, seq, run, swept, tables, completeness } = snapshot;
   db.exec(
     `CREATE TEMP TABLE ${about.name} (subject TEXT, fact TEXT, value TEXT, PRIMARY KEY (subject, fact))`,
   );
@@ -108,7 +111,7 @@ function createAbout(snapshot: Snapshot, { reportDate, facts = {} }: SnapshotOpt
     for (const [fact, value] of Object.entries(values))
       insert.run(subject, fact, value === null ? null : String(value));
   };
-  add("report", { ...facts, report_date: reportDate, seq });
+  add("report", { ...facts, report_date: reportDate, log, seq });
   if (run) {
     const { id, mode, startedAt, finishedAt, outcome } = run;
     add("run", { id, mode, outcome, started_at: startedAt, finished_at: finishedAt });

@@ -19,7 +19,7 @@ import { Records } from "../store/tables/stored-records.ts";
 import { layOutTables } from "../store/tables/table-layout.ts";
 import { planWithUnknown } from "../store/tables/unknown-columns.ts";
 import { deriveAgain } from "./derive-again.ts";
-import { Meta, readRestored } from "./meta.ts";
+import { beginLog, findLog, Meta, readLog } from "./meta.ts";
 import type { WriterLock } from "../store/writer-lock.ts";
 import { Quarantine } from "../store/apply/quarantine.ts";
 import { Sequence } from "./sequence.ts";
@@ -60,7 +60,7 @@ export class Mirror implements TableContext {
     this.differences = new PreviewDifferences(db);
     this.records = new Records(db);
     this.derivations = new Derivations(db);
-    this.log = new ChangeLog(db, readRestored(db)?.first_seq);
+    this.log = new ChangeLog(db, readLog(db).first);
     // One transaction: a new mirror waits for the disk once, and not for each of its tables.
     inTransaction(db, () => {
       for (const resource of manifest.resources) {
@@ -155,11 +155,11 @@ export async function openMirror(
   try {
     const wait = { clock, log, signal: signal ?? new AbortController().signal };
     await retryInTurn(db, () => migrate(db), wait);
-    const mirror = await retryInTurn(
-      db,
-      () => guarded(path, () => new Mirror(db, manifest, notices, files)),
-      wait,
-    );
+    const open = () => {
+      if (!findLog(db)) beginLog(db, { mirror: path, nowMs: clock.nowMs() });
+      return new Mirror(db, manifest, notices, files);
+    };
+    const mirror = await retryInTurn(db, () => guarded(path, () => inTransaction(db, open)), wait);
     for (const { name } of manifest.resources)
       await retryWhileBusy(db, () => deriveAgain(mirror, name, { clock, signal }), wait);
     return mirror;

@@ -14,44 +14,19 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { copyMirror } from "../../src/backup/content/copy-mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
-import { runCommand } from "../support/program/cli.ts";
-import { aMirroredCompany, sync, type Company } from "../support/company/company.ts";
+import { aMirrored, backUp, idsIn, restore, run } from "../support/company/backups.ts";
+import { sync, type Company } from "../support/company/company.ts";
 import { expectEqual, look } from "../support/truth/equal.ts";
 import { openHasty, tempFolder } from "../support/mirror/mirror.ts";
 import { startS3 } from "../support/export/s3-server.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { put } from "../support/mirror/store.ts";
 
-/** A company with a mirror, and the folder or bucket of its backups. */
-async function aMirrored(): Promise<Company & { readonly backups: string }> {
-  const company = await aMirroredCompany({ companies: 2, records: 5 });
-  writeServeConfig(company);
-  return { ...company, backups: path.join(company.folder, "backups") };
-}
-
-async function run(company: Company, args: readonly string[], env = {}) {
-  const config = path.join(company.folder, "config.yaml");
-  return runCommand([...args, "--config", config], { cwd: company.folder, env });
-}
-
-async function backUp(company: Company & { readonly backups: string }, ...more: string[]): Promise<string> {
-  const args = ["backup", "--to", company.backups, "--json", ...more];
-  const { code, stdout, stderr } = await run(company, args);
-  expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
-  return (JSON.parse(stdout) as { companies: { acme: { id: string } } }).companies.acme.id;
-}
-
-const restore = (company: Company & { readonly backups: string }, ...more: string[]) =>
-  run(company, ["restore", "--from", company.backups, ...more]);
-
 /** Every file of a data folder with its content, without backups and locks. */
 function contentOf({ folder }: Company): Map<string, string> {
   const names = readdirSync(folder).filter((name) => /^\.?acme/.test(name) && !name.includes(".lock"));
   return new Map(names.map((name) => [name, hash("sha256", readFileSync(path.join(folder, name)))]));
 }
-
-const idsIn = (company: Company & { readonly backups: string }) =>
-  readdirSync(path.join(company.backups, "acme")).toSorted();
 
 describe("a backup", () => {
   // Fault: disk | another connection commits while pages are copied | the mirror, during its copy | the copy shows one commit, and is not begun again

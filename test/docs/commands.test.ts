@@ -20,7 +20,7 @@ function callsIn(file: string, text: string): string[] {
 /** Names in capitals stand for what the reader puts there. */
 function argsOf(line: string): string[] {
   const words = line.match(/"[^"]*"|'[^']*'|\S+/g) ?? [];
-  return words.map((word) => word.replaceAll(/^["']|["']$/g, "").replace(/^(SEQ|N)$/, "1"));
+  return words.map((word) => word.replaceAll(/^["']|["']$/g, "").replace(/^(LOG:SEQ|N)$/, "1"));
 }
 
 function commandOf(line: string): string {

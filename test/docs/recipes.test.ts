@@ -132,7 +132,7 @@ const all = (table: string, key: string) => `SELECT * FROM ${table} ORDER BY ${k
 test("the load and the merge of the text make of a delta what is there now, also when it comes twice", async () => {
   change(company);
   const tables = ["invoices", "invoice_items"];
-  const { manifest } = await exporting({ out: "delta", tables, since: next });
+  const { manifest } = await exporting({ out: "delta", tables, since: { log: null, seq: next } });
   expect(manifest.next_since).toBeGreaterThan(next);
   const [load, merge] = ["load", "merge"].map(
     (name) => sqlFor("duckdb").find(({ answer }) => answer === name)?.sql ?? "",

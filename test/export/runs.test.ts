@@ -123,6 +123,14 @@ describe("with ifChanged", () => {
     expect(readdirSync(out)).toEqual(["acme"]);
   });
 
+  test("files of another change log are, so that the manifest's position is one of the log of now", async () => {
+    const mirror = await aMirror();
+    const { out, manifest } = await exportOf(mirror, { tables: ["people"], ifChanged });
+    mirror.meta.set("log", { id: "b2", from: 1, first: 1_000 });
+    const again = await exportOf(mirror, { out, tables: ["people"], ifChanged });
+    expect([again.unchanged, again.manifest]).toMatchObject([false, { log: "b2", seq: manifest.seq }]);
+  });
+
   test.each([
     ["csv", { dialect: "excel-sk" }],
     ["csv", { partition: "year" }],

@@ -16,7 +16,11 @@ interface Held {
 
 async function exported(mirror: Mirror, since: number | null): Promise<Held> {
   const tables = ["orders", "order_lines"];
-  const { text, manifest } = await exportOf(mirror, { format: "jsonl", since, tables });
+  const { text, manifest } = await exportOf(mirror, {
+    format: "jsonl",
+    since: since === null ? null : { log: null, seq: since },
+    tables,
+  });
   const [records, rows] = [jsonLines(text("orders.jsonl")), jsonLines(text("order_lines.jsonl"))];
   return { records, rows, next: manifest.next_since };
 }
@@ -85,7 +89,7 @@ describe("a delta", () => {
     for (const id of [1, 2, 3]) putAs(mirror, "orders", id, orderRecord(id));
     putAs(mirror, "orders", 1, orderRecord(1, { total: 11 }));
     remove(mirror, "orders", 2);
-    const { text, manifest } = await exportOf(mirror, { since: 2, tables: ["orders"] });
+    const { text, manifest } = await exportOf(mirror, { since: { log: null, seq: 2 }, tables: ["orders"] });
     const rows = text("orders.csv")
       .trimEnd()
       .split("\r\n")
@@ -97,13 +101,15 @@ describe("a delta", () => {
       ["delete", "5", "2", "", ""],
     ]);
     expect(manifest).toMatchObject({ since: 2, seq: 5, next_since: 5 });
-    const nothing = await exportOf(mirror, { since: 5, tables: ["orders"] });
+    const nothing = await exportOf(mirror, { since: { log: null, seq: 5 }, tables: ["orders"] });
     expect(nothing.manifest).toMatchObject({ seq: 5, next_since: 5, files: [{ rows: 0 }] });
   });
 
   test("of a view is refused", async () => {
     const mirror = await openHasty();
-    const error = await rejectionOf(exportOf(mirror, { since: 0, tables: ["deleted_records"] }));
+    const error = await rejectionOf(
+      exportOf(mirror, { since: { log: null, seq: 0 }, tables: ["deleted_records"] }),
+    );
     expect([error.kind, error.message]).toEqual(["usage", expect.stringContaining("deleted_records")]);
   });
 });

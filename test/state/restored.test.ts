@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { Listings } from "../../src/state/listings.ts";
-import { markRestored } from "../../src/state/meta.ts";
+import { beginLog, markRestored, readLog } from "../../src/state/meta.ts";
+import { inTransaction } from "../../src/store/database.ts";
 import { openShop } from "../support/mirror/mirror.ts";
 import { listing } from "../support/mirror/state-rows.ts";
 import { rows } from "../support/mirror/store.ts";
@@ -28,4 +29,20 @@ test("a restored mirror goes on in no list's middle, and keeps the records that 
     { target: "child:people:7:1", page: 1 },
     { target: "id:9", page: null },
   ]);
+});
+
+// Fault: clock | a backup is restored twice within one moment of a clock that was set back | beginLog over the same copy | numbers above the backup's, the replaced mirror's and the first restore's
+test("a log that goes on from a backup begins above all that went on from it before, whatever the clock shows", async () => {
+  const mirror = await openShop();
+  const { db } = mirror;
+  const began = readLog(db);
+  const firsts: number[] = [];
+  for (const nowMs of [0, 0, -1]) {
+    inTransaction(db, () => beginLog(db, { mirror: db.name, nowMs }));
+    const { id, from, first } = readLog(db);
+    expect([id === began.id, from]).toEqual([false, began.from]);
+    firsts.push(first);
+  }
+  expect(firsts).toEqual(firsts.toSorted((a, b) => a - b));
+  expect(new Set(firsts).size).toBe(3);
 });

@@ -13,11 +13,15 @@ export interface BackupManifest {
   readonly company: string;
   /** Of the mirror, as the service calls the company; null: no run has read it yet. */
   readonly identity: { readonly name: string; readonly business_id: string | null } | null;
+  /** Counts the company's backups in this place from 1: the later one has the higher number, whatever the clock shows. */
+  readonly number: number;
   /** The moment that the mirror's copy shows, ISO. */
   readonly taken_at: string;
   /** Of this program. */
   readonly version: string;
-  /** How far the change log is. */
+  /** The identity of the change log. */
+  readonly log: string;
+  /** How far it is. */
   readonly seq: number;
   /** Rows of each table of the mirror. */
   readonly rows: Readonly<Record<string, number>>;
@@ -47,8 +51,12 @@ export function isBackupId(name: string): boolean {
 /** Throws MirrorError `database` for what is no manifest of a version that this program knows. */
 export function parseBackupManifest(text: string, address: string): BackupManifest {
   const manifest = parsed(text);
-  const { format, files } = manifest ?? {};
-  const isKnown = format === 1 && Array.isArray(files) && files.every(({ file }) => isWithin(String(file)));
+  const { format, number, files } = manifest ?? {};
+  const isKnown =
+    format === 1 &&
+    Number.isSafeInteger(number) &&
+    Array.isArray(files) &&
+    files.every(({ file }) => isWithin(String(file)));
   if (isKnown) return manifest as BackupManifest;
   throw new MirrorError("database", `the manifest of the backup cannot be used: ${address}`, {
     hint: "It is damaged, or a newer version wrote it. `restore --at` takes an older backup.",

@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { throwIfAborted } from "../../base/cancellation.ts";
 import { MirrorError } from "../../base/errors.ts";
-import { Meta, pinnedIdentity } from "../../state/meta.ts";
+import { Meta, pinnedIdentity, readLog } from "../../state/meta.ts";
 import { Changes } from "../../store/apply/change-reader.ts";
 import { databaseError, guarded, openDatabase, type Db } from "../../store/database.ts";
 import { assertReadable } from "../../store/migrations/migrate.ts";
@@ -9,7 +9,7 @@ import { quoted } from "../../store/sql-text.ts";
 import type { BackupManifest } from "./backup-manifest.ts";
 
 /** What a copy of a mirror holds. */
-export type MirrorFacts = Pick<BackupManifest, "identity" | "seq" | "rows">;
+export type MirrorFacts = Pick<BackupManifest, "identity" | "log" | "seq" | "rows">;
 
 /** Between two steps of about 10 ms, signals and timers of this process are heard. */
 const pagesPerStep = 1_000;
@@ -58,6 +58,7 @@ export function readMirrorFacts(db: Db): MirrorFacts {
       .get();
   return {
     identity: pinned && { name: pinned.name, business_id: pinned.businessId },
+    log: readLog(db).id,
     seq: new Changes(db).lastSeq(),
     rows: Object.fromEntries((tables.all() as string[]).map((table) => [table, Number(count(table))])),
   };

@@ -6,7 +6,7 @@ export interface BackupSource {
   readonly address: string;
   /** Companies that may have a backup. */
   companies(): Promise<string[]>;
-  /** Names of a company's finished backups, the oldest first. */
+  /** Names of a company's finished backups, sorted; `readBackupOrder` knows which one is newer. */
   list(company: string): Promise<string[]>;
   /** The text of the manifest. */
   readManifest(company: string, id: string): Promise<string>;

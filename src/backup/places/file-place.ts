@@ -33,6 +33,7 @@ export function filePlace(file: string): BackupSource {
       const manifest: BackupManifest = {
         format: 1,
         company: "",
+        number: 1,
         taken_at: takenAt,
         version: "",
         ...facts,

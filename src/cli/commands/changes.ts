@@ -1,4 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
+import { readLog, seqAt } from "../../state/meta.ts";
 import { parseLossless, stringifyLossless } from "../../json/lossless.ts";
 import { Changes, type Change } from "../../store/apply/change-reader.ts";
 import type { CommandRun } from "../program/command-table.ts";
@@ -10,26 +11,29 @@ const followEveryMs = 500;
 /** Prints the change log, in pieces: the whole of it need not fit into memory. */
 export const changesCommand: CommandRun<"changes"> = async (context, { options, loaded: { config } }) => {
   const { globals, output, clock, signal } = context;
-  const { follow, resource = null, since = 0 } = options;
+  const { follow, resource = null, since = { log: null, seq: 0 } } = options;
   const scope = soleScope(context, config);
   if (follow && globals.json) throw new MirrorError("usage", "--json and --follow exclude each other");
   if (resource !== null) selectResources(scope.manifest, config.resources, [resource]);
   await readExisting(scope, async (db) => {
     const changes = new Changes(db);
-    let seq = since;
+    const start = seqAt(db, since);
+    const { id: log } = readLog(db);
+    let seq = start;
     const printNew = async () => {
       for (let some = changes.after(seq, resource); some.length > 0; some = changes.after(seq, resource)) {
         // A JSON document is always finished.
         if (signal.aborted && !globals.json) return;
         for (const change of some) {
-          await output.jsonText(`${globals.json && seq !== since ? "," : ""}${changeLine(change)}`);
+          await output.jsonText(`${globals.json && seq !== start ? "," : ""}${changeLine(change, log)}`);
           seq = change.seq;
         }
       }
     };
     if (globals.json) await output.jsonText('{"changes":[');
     await printNew();
-    if (globals.json) await output.jsonText(`],"next_since":${seq}}`);
+    if (globals.json)
+      await output.jsonText(`],"log":"${log}","next_since":${seq === start ? since.seq : seq}}`);
     if (!follow) return;
     while (!signal.aborted) {
       await clock.sleep(followEveryMs, signal);
@@ -40,10 +44,10 @@ export const changesCommand: CommandRun<"changes"> = async (context, { options, 
 };
 
 /** A change as JSON. `before` and `after` are inserted as received, number literals included. */
-function changeLine(change: Change): string {
+function changeLine(change: Change, log: string): string {
   const { resource, op, at, cause, requestId: request_id } = change;
   const facts = { resource, op, at, cause, request_id };
-  const head = `{"seq":${change.seq},"record_id":${change.recordId},${JSON.stringify(facts).slice(1, -1)}`;
+  const head = `{"log":"${log}","seq":${change.seq},"record_id":${change.recordId},${JSON.stringify(facts).slice(1, -1)}`;
   return `${head},"before":${oneLine(change.before)},"after":${oneLine(change.after)}}`;
 }
 

@@ -62,10 +62,10 @@ function periodOf(month: string | undefined, from: string | undefined, to: reado
 
 function documentOf(exported: CompanyExported): object {
   const { manifest, path: file, files, removed, uploaded } = exported;
-  const { seq, next_since, since, run } = manifest;
+  const { log, seq, next_since, since, run } = manifest;
   const written = writtenOf(exported);
   const rows = written.reduce((sum, each) => sum + each.rows, 0);
-  const state = { seq, next_since, since, run, rows, bytes: sizeOf(written) };
+  const state = { log, seq, next_since, since, run, rows, bytes: sizeOf(written) };
   return { outcome: "complete", manifest: file, ...state, files, removed, uploaded };
 }
 
@@ -79,7 +79,7 @@ function linesOf(exported: CompanyExported, company: string): string[] {
       `  ${written.length} objects sent, ${unchanged.length} were there already, ${removed.length} removed`,
     );
   }
-  if (manifest.since !== null) lines.push(`  next time: --since ${manifest.next_since}`);
+  if (manifest.since !== null) lines.push(`  next time: --since ${manifest.log}:${manifest.next_since}`);
   return lines;
 }
 

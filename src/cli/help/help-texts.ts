@@ -75,7 +75,10 @@ const examples: Readonly<Record<string, readonly Example[]>> = {
   ],
   changes: [
     ["changes --resource invoices", "every change of invoices, the oldest first"],
-    ["changes --since 1200 --follow", "stay, and print each new one"],
+    [
+      "changes --since 3f9a2c718b1d:28346876123001 --follow",
+      "go on from there, stay, and print each new one",
+    ],
   ],
   files: [
     ["files --month 2026-10", "PDFs and attachments of a month"],

@@ -7,6 +7,7 @@ import {
   month,
   shard,
   text,
+  position,
   wholeNumber,
   type Given,
   type OptionValues,
@@ -144,7 +145,10 @@ const commandTable = {
     summary: "the change log as JSON lines, oldest first",
     isPaged: ({ follow = false }) => !follow,
     options: {
-      since: wholeNumber("--since <seq>", "only changes after this seq (default 0: all)", 0, 9e15),
+      since: position(
+        "--since <log:seq>",
+        "only changes after this position (default 0: all); seq alone: of the log of now",
+      ),
       follow: flag("--follow", "stay and print new changes as they are committed"),
       resource: text("--resource <table>", "only this table"),
     },

@@ -1,5 +1,6 @@
 import { isCalendarDay } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
+import { parsePosition } from "../../base/ids.ts";
 import { didYouMean } from "../../base/names.ts";
 import { parseShard } from "../../status/shards.ts";
 import { parseDurationMs } from "../../base/units.ts";
@@ -96,6 +97,12 @@ export function wholeNumber(flags: string, doc: string, min: number, max: number
     const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
     return value >= min && value <= max ? value : null;
   });
+}
+
+/** An option with a position of the change log. */
+export function position(flags: string, doc: string) {
+  const hint = "the manifest of an export and each line of `changes` say both";
+  return parsed(flags, doc, "LOG:SEQ, or a position of the change log alone", parsePosition, hint);
 }
 
 /** An option with one of several shards of all companies, such as 2/3. */

@@ -1,7 +1,7 @@
 import { languages } from "../../connector/translation.ts";
 import { formats, partitions } from "../../export/plan/export-request.ts";
 import type { CommandSpec } from "./command.ts";
-import { choice, day, flag, month, text, texts, wholeNumber } from "./option-specs.ts";
+import { choice, day, flag, month, position, text, texts } from "./option-specs.ts";
 
 /** Commands that write what people and programs read: report, exports, packages. */
 export const outputCommands = {
@@ -41,7 +41,10 @@ export const outputCommands = {
         "en",
       ),
       partitionBy: choice("--partition-by <part>", "one folder for each", ["none", ...partitions], "none"),
-      since: wholeNumber("--since <seq>", "only what changed after this position of the change log", 0, 9e15),
+      since: position(
+        "--since <log:seq>",
+        "only what changed after this position; seq alone: of the log of now",
+      ),
       nested: flag("--nested", "parquet: items as a column of lists in place of tables of their own"),
     },
   },

@@ -4,6 +4,7 @@ import type { BackupPlace } from "../../backup/places/backup-place.ts";
 import { folderPlace } from "../../backup/places/folder-place.ts";
 import { s3Place } from "../../backup/places/s3-place.ts";
 import { MirrorError } from "../../base/errors.ts";
+import { someOf } from "../../base/names.ts";
 import { connectStore } from "../../export/s3/object-store.ts";
 import { readAccess, readTarget } from "../../export/s3/target.ts";
 import { backupStep } from "../../status/after-run-record.ts";
@@ -44,8 +45,19 @@ export function openBackupPlace({ context, files }: CompanyScope, address: strin
   return s3Place({ address, store, prefix: target.prefix, staging: files.backupStaging, clock, signal });
 }
 
+/** Warns of backups whose names are times in the future. */
+export function warnOfFuture({ context, company }: CompanyScope, ids: readonly string[]): void {
+  if (ids.length === 0) return;
+  context.log.warn(`${company.name}: backups with a name in the future: ${someOf(ids, 3)}`, {
+    hint: "The clock was ahead when they were made, or is behind now. Which backup is the newest is decided by their manifests.",
+  });
+}
+
 /** Makes a backup of one company, and records how it went for `status`. */
-export function backupCompany(scope: CompanyScope, { to, ...request }: BackupRequest): Promise<BackupResult> {
+export async function backupCompany(
+  scope: CompanyScope,
+  { to, ...request }: BackupRequest,
+): Promise<BackupResult> {
   const { context, company, files } = scope;
   const { clock, version, signal } = context;
   const keyPlaces = company.webhook.places;
@@ -53,5 +65,10 @@ export function backupCompany(scope: CompanyScope, { to, ...request }: BackupReq
     const place = openBackupPlace(scope, to);
     return makeBackup({ company: company.name, files, keyPlaces, place, ...request, clock, version, signal });
   };
-  return recorded(scope, backupStep, work, ({ manifest }) => ({ unchanged: false, seq: manifest.seq }));
+  const made = await recorded(scope, backupStep, work, ({ manifest: { seq } }) => ({
+    unchanged: false,
+    seq,
+  }));
+  warnOfFuture(scope, made.inFuture);
+  return made;
 }

@@ -34,9 +34,11 @@ export function isRedactedAs({ redacted = [] }: ManifestFile, now: readonly stri
 export interface ExportManifest {
   readonly company: string;
   readonly created_at: string;
+  /** The identity of the change log, of which `seq`, `next_since` and `since` are positions. */
+  readonly log: string;
   /** The last change in the files of this run. */
   readonly seq: number;
-  /** What to give as `--since` next time. */
+  /** What to give as `--since LOG:SEQ` next time. */
   readonly next_since: number;
   /** Of a `--since` run: its files hold what changed after this. */
   readonly since: number | null;

@@ -23,7 +23,9 @@ export interface TablePlan {
 }
 
 /** What `planExport` goes by. */
-export interface PlanOptions extends Pick<ExportRequest, "format" | "since" | "partition"> {
+export interface PlanOptions extends Pick<ExportRequest, "format" | "partition"> {
+  /** Only what changed after this number; null: all. */
+  readonly since: number | null;
   /** The column that the table is partitioned by. */
   readonly date: string | null;
   readonly labels: Labels;

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
+import type { LogPosition } from "../../base/ids.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Language } from "../../connector/translation.ts";
 import type { Snapshot } from "../../state/mirror-snapshot.ts";
@@ -29,7 +30,7 @@ export interface ExportRequest {
   readonly language: Language;
   readonly partition: Partition | null;
   /** Export only what changed after this position of the change log. */
-  readonly since: number | null;
+  readonly since: LogPosition | null;
   /** Export only rows of these days; null: all. Tables without a date are exported whole. */
   readonly period: Period | null;
   /** Parquet: child tables as columns of their parents. */

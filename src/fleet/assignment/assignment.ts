@@ -5,7 +5,7 @@ import type { SharedParts } from "../../daemon/company-runtime.ts";
 import { CompanySupervisor } from "../../daemon/company-supervisor.ts";
 import type { CompanySettings, DaemonContext } from "../../daemon/daemon-context.ts";
 import type { AfterRunQueue, AfterRunScope } from "../../daemon/runs/after-run-queue.ts";
-import { inboxPosition } from "../../state/meta.ts";
+import { inboxPosition, noteGiven } from "../../state/meta.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import { UptimeLog, type Span } from "../../state/uptime-log.ts";
 import type { Job } from "../jobs/job-engine.ts";
@@ -59,7 +59,7 @@ export interface AssignedCompany {
   readonly lease: Lease;
   readonly job: Job;
   readonly settings: CompanySettings;
-  readonly row: Pick<CompanyRow, "account" | "config" | "addedAtMs">;
+  readonly row: Pick<CompanyRow, "account" | "config" | "addedAtMs" | "lastSeq">;
 }
 
 /** What became of an assignment. */
@@ -103,6 +103,7 @@ export class Assignment {
   /** The config in Postgres that the settings are from, as JSON. */
   document: string;
   private readonly account: NotedAccount;
+  private readonly forgottenSeq: number;
   private readonly receivedSpans: () => readonly Span[];
   private readonly inbox: InboxFollower;
   private readonly trouble: MirrorTrouble;
@@ -123,6 +124,7 @@ export class Assignment {
     this.log = daemon.log;
     this.files = mirrorFiles(settings.config, lease.company);
     this.document = JSON.stringify(row.config);
+    this.forgottenSeq = row.lastSeq;
     this.trouble = new MirrorTrouble(context.openMs);
     const { windowMs } = settings.config.rateLimit;
     const { clock, log } = daemon;
@@ -235,6 +237,7 @@ export class Assignment {
     discardReport(files);
     if (!pointer) {
       discardMirror(files);
+      noteGiven(files.mirror, this.forgottenSeq);
       return log.info("claimed: begins with an empty mirror", { epoch });
     }
     await context.snapshots.restore(pointer, files, lease.lost);

@@ -13,7 +13,7 @@ const migrations: readonly (readonly string[])[] = [
     `CREATE TABLE fintoro_mirror.companies (
       name text PRIMARY KEY, config jsonb NOT NULL, account text,
       added_at timestamptz NOT NULL DEFAULT now(), changed_at timestamptz NOT NULL DEFAULT now(),
-      removed boolean NOT NULL DEFAULT false, forgotten_at timestamptz)`,
+      removed boolean NOT NULL DEFAULT false, forgotten_at timestamptz, last_seq bigint NOT NULL DEFAULT 0)`,
     "CREATE INDEX companies_account ON fintoro_mirror.companies (account) WHERE account IS NOT NULL",
     "CREATE INDEX companies_changed ON fintoro_mirror.companies (changed_at)",
     "CREATE INDEX companies_removed ON fintoro_mirror.companies (changed_at) WHERE removed",
@@ -59,8 +59,8 @@ const migrations: readonly (readonly string[])[] = [
     // published_at: when Postgres got the change: within a company in the order of its numbers, whatever the clocks of
     // nodes show.
     `CREATE TABLE fintoro_mirror.changes (
-      company text NOT NULL, seq bigint NOT NULL, resource text NOT NULL, record_id text NOT NULL, op text NOT NULL,
-      at timestamptz NOT NULL, cause text NOT NULL, published_at timestamptz NOT NULL DEFAULT now(),
+      company text NOT NULL, log text NOT NULL, seq bigint NOT NULL, resource text NOT NULL, record_id text NOT NULL,
+      op text NOT NULL, at timestamptz NOT NULL, cause text NOT NULL, published_at timestamptz NOT NULL DEFAULT now(),
       PRIMARY KEY (company, seq))`,
     "CREATE INDEX changes_published ON fintoro_mirror.changes (published_at)",
 

@@ -10,7 +10,8 @@ import type { Log } from "../../base/logger.ts";
 import type { MirrorFiles } from "../../config/mirror-files.ts";
 import { hashOf } from "../../files/content-hash.ts";
 import { Changes } from "../../store/apply/change-reader.ts";
-import { openDatabase } from "../../store/database.ts";
+import { readLog } from "../../state/meta.ts";
+import { openDatabase, type Db } from "../../store/database.ts";
 import { openReadable } from "../../store/migrations/migrate.ts";
 import type { Ownership } from "../ownership/ownership.ts";
 import { noOwner } from "../postgres/tables/owners-table.ts";
@@ -105,6 +106,7 @@ async function publish(parts: SnapshotParts, published: SnapshotPointer | null):
     taken_at: isoTime(takenAtMs),
     version: parts.version,
     identity: facts.identity,
+    log: facts.log,
     seq: facts.seq,
     inbox_seq: position.inboxSeq,
     last_run: position.lastRun,
@@ -155,7 +157,7 @@ async function publishPointer(
   const db = openDatabase(copy, { readonly: true });
   try {
     ownership.assertHeld();
-    await snapshots.publish({ company, epoch, node }, pointer, (seq) => changesAfter(new Changes(db), seq));
+    await snapshots.publish({ company, epoch, node }, pointer, (seq) => changesAfter(db, seq));
   } finally {
     db.close();
   }
@@ -164,10 +166,12 @@ async function publishPointer(
 /** Rows that are read at once: a few milliseconds. */
 const changesAtOnce = 1_000;
 
-function* changesAfter(changes: Changes, seq: number): Generator<ChangeRow> {
+function* changesAfter(db: Db, seq: number): Generator<ChangeRow> {
+  const { id: log } = readLog(db);
+  const changes = new Changes(db);
   for (let after = seq; ;) {
     const next = changes.factsAfter(after, changesAtOnce);
-    for (const { recordId, ...change } of next) yield { ...change, recordId: String(recordId) };
+    for (const { recordId, ...change } of next) yield { log, ...change, recordId: String(recordId) };
     const last = next.at(-1);
     if (!last) return;
     after = last.seq;

@@ -33,8 +33,8 @@ export class ChangeLog extends Repository {
   private readId: number | bigint = 0;
   private readonly firstSeq: number;
 
-  /** `firstSeq`: no change gets a lower `seq` any more; 0: they go on where they are. */
-  constructor(db: Db, firstSeq = 0) {
+  /** @param firstSeq no change gets a lower `seq` any more @default 1 */
+  constructor(db: Db, firstSeq = 1) {
     super(db);
     this.firstSeq = firstSeq;
   }
@@ -58,15 +58,11 @@ export class ChangeLog extends Repository {
 
   private insert({ stamp, resource, id, op, before }: NewChange): number {
     if (this.stamp !== stamp) this.insertRead(stamp);
-    const sql =
-      "INSERT INTO _change_log (seq, resource, record_id, op, read, before) VALUES (?, ?, ?, ?, ?, ?)";
-    const seq = this.firstSeq === 0 ? null : this.nextSeq();
-    return Number(this.execute(sql, seq, resource, id, op, this.readId, before).lastInsertRowid);
-  }
-
-  private nextSeq(): number {
-    const sql = "SELECT max(coalesce(max(seq), 0) + 1, ?) FROM _change_log";
-    return this.selectColumn<number>(sql, this.firstSeq)[0] ?? this.firstSeq;
+    const sql = "INSERT INTO _change_log (resource, record_id, op, read, before) VALUES (?, ?, ?, ?, ?)";
+    const seq = Number(this.execute(sql, resource, id, op, this.readId, before).lastInsertRowid);
+    if (seq >= this.firstSeq) return seq;
+    this.execute("UPDATE _change_log SET seq = ? WHERE seq = ?", this.firstSeq, seq);
+    return this.firstSeq;
   }
 
   private insertRead(stamp: ReadStamp): void {

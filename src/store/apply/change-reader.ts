@@ -41,6 +41,11 @@ export class Changes extends Repository {
     return this.selectColumn<number | null>("SELECT min(seq) FROM _change_log")[0] ?? 1;
   }
 
+  /** Is there a change of this number? */
+  has(seq: number): boolean {
+    return this.selectColumn("SELECT 1 FROM _change_log WHERE seq = ?", seq).length > 0;
+  }
+
   /** Throws MirrorError `not_found` where changes after `seq` were removed: what is left would hide them. */
   assertHeldAfter(seq: number): void {
     const first = this.firstSeq();
@@ -49,7 +54,7 @@ export class Changes extends Repository {
       "not_found",
       `the changes from seq ${seq + 1} to ${first - 1} were removed: the change log begins at seq ${first}`,
       {
-        hint: `Take all of it anew (\`export\` without --since, or the report) and go on from the next_since of its manifest; --since ${first - 1} gives what is left.`,
+        hint: `Take all of it anew (\`export\` without --since, or the report) and go on from the log and next_since of its manifest; --since ${first - 1} gives what is left.`,
       },
     );
   }

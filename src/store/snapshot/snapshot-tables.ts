@@ -200,7 +200,7 @@ export const about: SnapshotTable = {
     own(
       "fact",
       "TEXT",
-      "`report_date`, `seq`, `outcome`, `fresh_at`, `rows`, `without_detail`, `complete`, `redacted`, …",
+      "`report_date`, `log`, `seq`, `outcome`, `fresh_at`, `rows`, `without_detail`, `complete`, `redacted`, …",
     ),
     own("value", "TEXT", "As text; null where nobody knows.", true),
   ],

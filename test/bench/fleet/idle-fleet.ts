@@ -107,8 +107,8 @@ INSERT INTO fintoro_mirror.inbox (company, seq, event_id, body)
 INSERT INTO fintoro_mirror.snapshots (company, epoch, id, seq, inbox_seq, size_bytes, sha256, taken_at, node, facts)
   SELECT name, 3, md5(name), ${changesEach}, ${deliveriesEach}, 300000, md5(name) || md5(name), now(), 'worker-1', '{}'
   FROM fintoro_mirror.companies;
-INSERT INTO fintoro_mirror.changes (company, seq, resource, record_id, op, at, cause)
-  SELECT name, n, 'invoices', (1000000 + n)::text, 'update', now(), 'webhook'
+INSERT INTO fintoro_mirror.changes (company, log, seq, resource, record_id, op, at, cause)
+  SELECT name, 'a1', n, 'invoices', (1000000 + n)::text, 'update', now(), 'webhook'
   FROM fintoro_mirror.companies, generate_series(1, ${changesEach}) n;
 INSERT INTO fintoro_mirror.budgets (account, company, epoch, node, permits, last_at)
   SELECT 'account ' || md5(name), name, 3, 'worker-1', 1000, now() - interval '1 hour' FROM fintoro_mirror.companies;

@@ -153,7 +153,7 @@ const names: Readonly<Record<number, string>> = { 1: "published", 2: "after", 3:
 async function damagedStore(folder: string, url: string): Promise<string[]> {
   const { pointer, seqs } = await publishedIn(url);
   if (!pointer) return ["nothing is published any more"];
-  const whole = Array.from({ length: pointer.seq }, (_, at) => at + 1);
+  const whole = seqs.map((_, at) => pointer.seq - seqs.length + 1 + at);
   const log =
     seqs.join() === whole.join() ? [] : [`changes ${seqs.join()}, the snapshot ends with ${pointer.seq}`];
   const file = path.join(folder, "store", mirrorKey(pointer));

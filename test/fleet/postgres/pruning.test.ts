@@ -59,8 +59,8 @@ describeWithPostgres("what is pruned", () => {
       INSERT INTO fintoro_mirror.inbox_heads (company, seq, drained) SELECT 'c' || n, 100, 100 FROM generate_series(1, 500) n;
       INSERT INTO fintoro_mirror.inbox (company, seq, event_id, body, received_at)
         SELECT 'c' || n % 500, n, n::text, '', now() - n * interval '1 minute' FROM generate_series(1, 30000) n;
-      INSERT INTO fintoro_mirror.changes (company, seq, resource, record_id, op, at, cause, published_at)
-        SELECT 'c' || n % 500, n, 'orders', n, 'insert', now(), 'sweep', now() - n * interval '1 minute'
+      INSERT INTO fintoro_mirror.changes (company, log, seq, resource, record_id, op, at, cause, published_at)
+        SELECT 'c' || n % 500, 'a1', n, 'orders', n, 'insert', now(), 'sweep', now() - n * interval '1 minute'
         FROM generate_series(1, 30000) n;
       ANALYZE`);
     const inbox = await planOf(postgres, pruneInbox);

@@ -92,6 +92,17 @@ describeWithPostgres("a company that left the fleet", () => {
     expect(await readRemovedCompanies(fleet.postgres)).toMatchObject([{ company: "acme" }]);
   });
 
+  test("keeps the last number of its changes, above which a later log begins", async () => {
+    const fleet = await openFleet();
+    await used(fleet, "acme");
+    for (let time = 0; time < 2; time++) {
+      await fleet.companies.remove("acme");
+      expect(await forgetCompany(fleet.postgres, "acme")).toBe("forgotten");
+      await fleet.companies.put("acme", {});
+    }
+    expect(await fleet.companies.find("acme")).toMatchObject({ lastSeq: 3 });
+  });
+
   test("is not forgotten by a database that was restored since: it may have come back", async () => {
     const fleet = await openFleet();
     await used(fleet, "acme");

@@ -47,12 +47,13 @@ describeWithPostgres("a published snapshot", () => {
     await fleet.snapshots.publish(second, snapshotOf(3), (afterSeq) => {
       asked.push(afterSeq);
       const at = "2026-03-01T10:11:12.345Z";
-      return [{ seq: 3, resource: "clients", recordId: "77", op: "delete", at, cause: "confirm" }];
+      return [{ log: "a1", seq: 3, resource: "clients", recordId: "77", op: "delete", at, cause: "confirm" }];
     });
     expect(asked).toEqual([2]);
     const [last] = await fleet.postgres.query("SELECT * FROM fintoro_mirror.changes WHERE seq = 3");
     expect(last).toEqual({
       company: "acme",
+      log: "a1",
       published_at: expect.any(Date) as Date,
       seq: 3,
       resource: "clients",

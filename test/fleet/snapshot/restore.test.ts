@@ -80,7 +80,7 @@ describeWithPostgres("a restored snapshot", () => {
     for (const file of [one.files.verified, one.files.compared]) writeFileSync(file, "{}");
     await one.restore();
     expect(nameIn(one)).toBe("published");
-    expect(namesOf(one)).toEqual(["acme.db", "acme.lock"]);
+    expect(namesOf(one)).toEqual(["acme.db", "acme.lock", "acme.numbers.json"]);
   });
 
   // Fault: fleet | a node's last mirror left a write-ahead log, with or without its database | a restore on that node | the log does not become the restored mirror's

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { inboxPositionKey } from "../../../src/state/meta.ts";
+import { inboxPositionKey, readLog } from "../../../src/state/meta.ts";
 import { Runs } from "../../../src/state/runs.ts";
 import { Changes } from "../../../src/store/apply/change-reader.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
@@ -35,7 +35,7 @@ const keysOf = async ({ store }: TestFleet) => (await store.list("acme/", signal
 
 async function publishedChanges({ postgres }: TestFleet) {
   return postgres.query<{ seq: number }>(
-    `SELECT seq, resource, record_id AS "recordId", op, cause FROM fintoro_mirror.changes
+    `SELECT log, seq, resource, record_id AS "recordId", op, cause FROM fintoro_mirror.changes
      WHERE company = 'acme' ORDER BY seq`,
   );
 }
@@ -51,8 +51,10 @@ describeWithPostgres("a snapshot", () => {
     expect(pointer).toMatchObject({ company: "acme", epoch: 1, node: "node-1", seq: 5, inboxSeq: 7 });
     expect(await fleet.snapshots.current("acme")).toEqual(pointer);
     const found = new Changes(mirror.db).factsAfter(0, 10);
+    const { id: log } = readLog(mirror.db);
     expect(await publishedChanges(fleet)).toEqual(
       found.map(({ seq, resource, recordId, op, cause }) => ({
+        log,
         seq,
         resource,
         recordId: String(recordId),

@@ -83,7 +83,8 @@ function isMovedBudget({ what, row }: RecordedWrite, { budgets }: CompanyHistory
 function judgeChange({ op, row }: RecordedWrite, history: CompanyHistory): string[] {
   const seq = Number(row["seq"]);
   if (op !== "INSERT") return [`change ${seq} was altered (${op})`];
-  const expected = (history.lastChange ?? 0) + 1;
+  // A log begins with any number.
+  const expected = history.lastChange === null ? seq : history.lastChange + 1;
   history.lastChange = seq;
   return seq === expected ? [] : [`change ${seq} was written where ${expected} was expected`];
 }

@@ -59,7 +59,7 @@ describeWithPostgres("what processes write to Postgres", () => {
   test.each([
     [
       "a change log by a process that does not own the company",
-      "INSERT INTO fintoro_mirror.changes VALUES ('acme', 1, 'orders', '1', 'insert', now(), 'sweep')",
+      "INSERT INTO fintoro_mirror.changes VALUES ('acme', 'a1', 1, 'orders', '1', 'insert', now(), 'sweep')",
       "changes was written in epoch 1 of a.1",
     ],
     [

@@ -133,6 +133,7 @@ function adapted({ baseUrl, ports }: PageShell, args: readonly string[]): string
   }
   if (command === "sandbox" && second === "--port") return ["sandbox", "--port", port, "--limit", "6000"];
   if (command === "sandbox" && args.includes("--port")) return args.with(args.indexOf("--port") + 1, port);
+  if (args.includes("LOG:SEQ")) return args.with(args.indexOf("LOG:SEQ"), "0");
   if (command === "sandbox" && second === "tick") return [...args, "--duration", "1s", "--changes", "5"];
   return [...args];
 }

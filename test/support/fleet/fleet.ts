@@ -169,6 +169,7 @@ export function snapshotOf(seq: number, inboxSeq = 0) {
 /** The change log of a mirror that ends with `seq`. */
 export function changesUpTo(seq: number): (afterSeq: number) => ChangeRow[] {
   const row = {
+    log: "a1",
     resource: "orders",
     recordId: "1",
     op: "update",

@@ -6,6 +6,7 @@ import type { Manifest } from "../../../src/connector/connector-manifest.ts";
 import type { Resource } from "../../../src/connector/resource.ts";
 import * as schema from "../../../src/connector/record-schema.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 import type { StoreNotices } from "../../../src/store/apply/table-context.ts";
 import { memoryFolder } from "../memory-folder.ts";
 
@@ -183,10 +184,15 @@ export interface OpenShop {
   readonly notices?: StoreNotices;
 }
 
-/** A mirror of the shop in a real file, closed when the test ends. */
+/** When the change log of a new mirror begins with 1. */
+export const numberedFromOne = { ...systemClock, nowMs: () => Date.UTC(2026, 0, 1) };
+
+/** A mirror of the shop in a real file, closed when the test ends. Its changes are numbered from 1. */
 export async function openShop(options: OpenShop = {}): Promise<Mirror> {
   const path = options.path ?? join(tempFolder(), "shop.db");
-  const mirror = await openMirror(path, options.manifest ?? manifestOf(), options.notices);
+  const mirror = await openMirror(path, options.manifest ?? manifestOf(), options.notices, {
+    clock: numberedFromOne,
+  });
   onTestFinished(() => mirror.close());
   return mirror;
 }

@@ -4,7 +4,7 @@ import { restoreBackup } from "../../../backup/restore-backup.ts";
 import { chosenCompanies } from "../../../config/companies.ts";
 import type { CompanyConfig } from "../../../config/config.ts";
 import type { CommandRun } from "../../program/command-table.ts";
-import { addressOfBackups, openBackupPlace } from "../../runs/backup-company.ts";
+import { addressOfBackups, openBackupPlace, warnOfFuture } from "../../runs/backup-company.ts";
 import { forEachCompany } from "../../runs/each-company.ts";
 
 /** Puts a backup of each company where its mirror belongs. */
@@ -22,7 +22,15 @@ export const restoreCommand: CommandRun<"restore"> = (context, { options, loaded
       id: options.at ?? null,
       anyName,
     };
-    const { id, backup, replaced } = await restoreBackup({ ...asked, manifest, files, place, clock, signal });
+    const { id, backup, replaced, inFuture } = await restoreBackup({
+      ...asked,
+      manifest,
+      files,
+      place,
+      clock,
+      signal,
+    });
+    warnOfFuture(scope, inFuture);
     const { taken_at, seq } = backup;
     const missing_keys = keyFilesMissing(company);
     const what = `restored from backup ${id} in ${from}${replaced ? ", over the mirror that was there" : ""}`;

@@ -13,6 +13,8 @@ export interface CompanyRow {
   /** When it joined the fleet last: while it was out of it, nobody received its deliveries. */
   readonly addedAtMs: number;
   readonly changedAtMs: number;
+  /** The last published change of when it was forgotten: numbers of its next log are higher. 0: it never was. */
+  readonly lastSeq: number;
   /** It left the fleet: nobody may own it. */
   readonly removed: boolean;
 }
@@ -34,7 +36,7 @@ export function accountOf(baseUrl: string, name: string): string {
 /** Longer than a transaction that changes companies lasts: a change may become visible so long after its time. */
 const commitDelayMs = 60_000;
 
-const columns = `name, config, account, removed, ${epochMs("added_at")} AS "addedAtMs",
+const columns = `name, config, account, removed, last_seq AS "lastSeq", ${epochMs("added_at")} AS "addedAtMs",
   ${epochMs("changed_at")} AS "changedAtMs"`;
 
 /**

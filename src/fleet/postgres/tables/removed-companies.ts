@@ -9,8 +9,8 @@ const removedKeptMs = 30 * 86_400_000;
 const deletedAtOnce = 5_000;
 
 /**
- * Deletes what Postgres knows of a company that left the fleet 30 days ago, besides its name and the number of its last
- * epoch: added again it begins with an empty mirror, and with a higher epoch. What was published stays where it is.
+ * Deletes what Postgres knows of a company that left the fleet 30 days ago, besides its name and the numbers of its
+ * last epoch and change: added again it begins with an empty mirror, with a higher epoch and higher numbers of changes. What was published stays where it is.
  *
  * Guarantee: a company that is added again meanwhile keeps everything, or begins anew. Nodes that do it at the same time
  * take different companies.
@@ -81,17 +81,17 @@ async function isEmptied(sql: Sql, table: "inbox" | "changes", company: string):
 }
 
 async function forget(sql: Sql, company: string): Promise<void> {
+  await sql.query(
+    `UPDATE fintoro_mirror.companies SET config = '{}', account = NULL, forgotten_at = clock_timestamp(),
+       last_seq = greatest(last_seq, (SELECT seq FROM fintoro_mirror.snapshots WHERE company = $1)) WHERE name = $1`,
+    [company],
+  );
   for (const table of ["inbox_heads", "snapshots", "reports", "budgets"])
     await sql.query(`DELETE FROM fintoro_mirror.${table} WHERE company = $1`, [company]);
   // So that no node goes on from the file that it had in the last epoch.
   await sql.query("UPDATE fintoro_mirror.owners SET epoch = epoch + 1, node = NULL WHERE company = $1", [
     company,
   ]);
-  await sql.query(
-    `UPDATE fintoro_mirror.companies SET config = '{}', account = NULL, forgotten_at = clock_timestamp()
-     WHERE name = $1`,
-    [company],
-  );
 }
 
 /** A company that left the fleet and can still come back as it was. */

@@ -22,6 +22,8 @@ export interface SnapshotPointer {
 
 /** One row of the change log, without the record. */
 export interface ChangeRow {
+  /** The identity of the change log. */
+  readonly log: string;
   readonly seq: number;
   readonly resource: string;
   readonly recordId: string;
@@ -131,10 +133,12 @@ async function insertChanges(sql: Sql, company: string, changes: Iterable<Change
 
 async function insertRows(sql: Sql, company: string, rows: readonly ChangeRow[]): Promise<void> {
   await sql.query(
-    `INSERT INTO fintoro_mirror.changes (company, seq, resource, record_id, op, at, cause)
-     SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[])`,
+    `INSERT INTO fintoro_mirror.changes (company, log, seq, resource, record_id, op, at, cause)
+     SELECT $1, * FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::timestamptz[],
+       $8::text[])`,
     [
       company,
+      rows.map(({ log }) => log),
       rows.map(({ seq }) => seq),
       rows.map(({ resource }) => resource),
       rows.map(({ recordId }) => recordId),

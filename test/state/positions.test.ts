@@ -1,0 +1,139 @@
+import { rmSync } from "node:fs";
+import path from "node:path";
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parsePosition } from "../../src/base/ids.ts";
+import { firstNumber, noteGiven, readLog, seqAt } from "../../src/state/meta.ts";
+import { openMirror, type Mirror } from "../../src/state/mirror.ts";
+import { Changes } from "../../src/store/apply/change-reader.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { manifestOf, openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { put, rejectionOf } from "../support/mirror/store.ts";
+
+const dayMs = 86_400_000;
+const nowMs = Date.UTC(2026, 10, 24);
+
+/** Makes a mirror, reads so many people into it, and closes it. */
+async function aLog(file: string, atMs: number, people = 3) {
+  const mirror = await openMirror(file, manifestOf(), {}, { clock: { ...systemClock, nowMs: () => atMs } });
+  for (let id = 1; id <= people; id++) put(mirror, "people", { id, name: "Ann", email: null, score: 0 });
+  const found = { ...readLog(mirror.db), last: new Changes(mirror.db).lastSeq() };
+  mirror.close();
+  return found;
+}
+
+const removeMirror = (file: string) => {
+  for (const ending of ["", "-wal", "-shm"]) rmSync(file + ending, { force: true });
+};
+
+describe("the change log of a mirror that is made anew", () => {
+  test("has another identity, and numbers above those of the log before", async () => {
+    const file = path.join(tempFolder(), "acme.db");
+    const one = await aLog(file, nowMs);
+    expect(await aLog(file, nowMs + dayMs)).toMatchObject({ id: one.id, first: one.first });
+    removeMirror(file);
+    const other = await aLog(file, nowMs + 1_000);
+    expect(other.id).not.toBe(one.id);
+    expect(other.first).toBeGreaterThan(one.last);
+    expect(other.last).toBe(other.first + 2);
+  });
+
+  // Fault: clock | the clock is set back by a year, and the mirror's file is removed | a mirror that is made anew | its numbers follow those that are noted beside the mirror
+  test("has higher numbers also where the clock was set back, by any time", async () => {
+    const file = path.join(tempFolder(), "acme.db");
+    let last = 0;
+    for (const atMs of [nowMs, nowMs - 365 * dayMs, nowMs - 365 * dayMs, nowMs - 1, 0]) {
+      const log = await aLog(file, atMs);
+      expect(log.first).toBeGreaterThan(last);
+      last = log.last;
+      removeMirror(file);
+    }
+  });
+
+  test("has higher numbers where only the time is left of the log before", () => {
+    const lives = fc.record({
+      ms: fc.integer({ min: 1, max: 365 * dayMs }),
+      share: fc.double({ min: 0, max: 1, noNaN: true }),
+    });
+    const holds = (each: { readonly ms: number; readonly share: number }) => {
+      // Fewer numbers than microseconds.
+      const last = firstNumber(nowMs, 0) + Math.floor(each.ms * 1_000 * each.share * 0.99);
+      expect(firstNumber(nowMs + each.ms, 0)).toBeGreaterThan(last);
+      expect(Number.isSafeInteger(firstNumber(nowMs + 200 * 365 * dayMs, last))).toBe(true);
+    };
+    fc.assert(fc.property(lives, holds));
+  });
+
+  test("follows a number that is noted, however high; a damaged note counts for nothing", async () => {
+    const file = path.join(tempFolder(), "acme.db");
+    noteGiven(file, 10 ** 15);
+    noteGiven(file, 5);
+    expect((await aLog(file, nowMs)).first).toBeGreaterThan(10 ** 15);
+  });
+
+  test("numbers its first change again where its transaction was rolled back", async () => {
+    const mirror = await openShop();
+    mirror.meta.set("log", { id: "a1", from: 7_000, first: 7_000 });
+    mirror.close();
+    const again = await openShop({ path: mirror.db.name });
+    expect(() =>
+      again.apply(() => {
+        put(again, "people", { id: 1, name: "Ann", email: null, score: 0 });
+        throw new Error("no");
+      }),
+    ).toThrow("no");
+    for (const id of [1, 2]) put(again, "people", { id, name: "Ann", email: null, score: 0 });
+    expect(new Changes(again.db).factsAfter(0, 9).map(({ seq }) => seq)).toEqual([7_000, 7_001]);
+  });
+});
+
+/** A log of which 1 to 3 are from a backup, 4 to 6 were lost, and 7 to 9 came after its restore. */
+async function aRestoredLog(): Promise<Mirror> {
+  const mirror = await openShop();
+  for (const id of [1, 2, 3]) put(mirror, "people", { id, name: "Ann", email: null, score: 0 });
+  mirror.meta.set("log", { id: "b2", from: 1, first: 7 });
+  mirror.close();
+  const restored = await openShop({ path: mirror.db.name });
+  for (const id of [4, 5, 6]) put(restored, "people", { id, name: "Bob", email: null, score: 0 });
+  return restored;
+}
+
+describe("a position", () => {
+  test.each([0, 1, 3, 7, 9])("%i of this log is taken, with its identity or without", async (seq) => {
+    const { db } = await aRestoredLog();
+    for (const log of ["b2", null]) expect(seqAt(db, { log, seq })).toBe(seq);
+  });
+
+  test.each([
+    [{ log: "a1", seq: 3 }, "another change log"],
+    [{ log: "a1", seq: 0 }, "another change log"],
+    [{ log: null, seq: 4 }, "no position 4"],
+    [{ log: "b2", seq: 6 }, "no position 6"],
+    [{ log: "b2", seq: 10 }, "it ends at 9"],
+    [{ log: null, seq: 50_000 }, "it ends at 9"],
+  ])("%j that this log never had is refused, with what to do", async (position, message) => {
+    const { db } = await aRestoredLog();
+    const error = await rejectionOf(Promise.resolve().then(() => seqAt(db, position)));
+    expect([error.kind, error.message]).toEqual(["usage", expect.stringContaining(message)]);
+    expect(error.hint).toContain("Begin anew");
+  });
+
+  test("below the first number of a log that was never pruned is refused; its beginning is 0", async () => {
+    const file = path.join(tempFolder(), "acme.db");
+    const { first } = await aLog(file, nowMs);
+    const { db } = await openShop({ path: file });
+    expect(seqAt(db, { log: null, seq: 0 })).toBe(first - 1);
+    const error = await rejectionOf(Promise.resolve().then(() => seqAt(db, { log: null, seq: 120 })));
+    expect(error.kind).toBe("usage");
+  });
+
+  test("is written as LOG:SEQ or SEQ", () => {
+    expect(parsePosition("3f9a2c718b1d:28346876123001")).toEqual({
+      log: "3f9a2c718b1d",
+      seq: 28_346_876_123_001,
+    });
+    expect(parsePosition("120")).toEqual({ log: null, seq: 120 });
+    for (const text of ["", "a:", ":1", "-1", "1.5", "a:b", "99999999999999999", "9999999999999999", "a:1:2"])
+      expect(parsePosition(text)).toBeNull();
+  });
+});

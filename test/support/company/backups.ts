@@ -1,0 +1,34 @@
+import { readdirSync } from "node:fs";
+import path from "node:path";
+import { expect } from "vitest";
+import { runCommand } from "../program/cli.ts";
+import { writeServeConfig } from "../program/serve.ts";
+import { aMirroredCompany, type Company } from "./company.ts";
+
+/** A company with a mirror, and the folder or bucket of its backups. */
+export async function aMirrored(): Promise<Company & { readonly backups: string }> {
+  const company = await aMirroredCompany({ companies: 2, records: 5 });
+  writeServeConfig(company);
+  return { ...company, backups: path.join(company.folder, "backups") };
+}
+
+export async function run(company: Company, args: readonly string[], env = {}) {
+  const config = path.join(company.folder, "config.yaml");
+  return runCommand([...args, "--config", config], { cwd: company.folder, env });
+}
+
+export async function backUp(
+  company: Company & { readonly backups: string },
+  ...more: string[]
+): Promise<string> {
+  const args = ["backup", "--to", company.backups, "--json", ...more];
+  const { code, stdout, stderr } = await run(company, args);
+  expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
+  return (JSON.parse(stdout) as { companies: { acme: { id: string } } }).companies.acme.id;
+}
+
+export const restore = (company: Company & { readonly backups: string }, ...more: string[]) =>
+  run(company, ["restore", "--from", company.backups, ...more]);
+
+export const idsIn = (company: Company & { readonly backups: string }) =>
+  readdirSync(path.join(company.backups, "acme")).toSorted();
