@@ -87,5 +87,8 @@ export const manifest: Manifest = Object.freeze({
   translations: { sk: slovak },
   monthPackage: accountantMonth,
   questions,
-  webhooks: { subscriptions: { ...subscriptions, rotate: rotateSecret } },
+  webhooks: {
+    subscriptions: { ...subscriptions, rotate: rotateSecret },
+    subscriptionsResource: "webhook_subscriptions",
+  },
 });

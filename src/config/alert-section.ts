@@ -7,7 +7,17 @@ import { pathText } from "./config-problems.ts";
 import type { ResolvedSecrets } from "./secrets.ts";
 
 /** What an alert can be about. */
-export const alertKinds = ["failed", "stale", "partial", "refused", "held", "disk_low", "gap"] as const;
+export const alertKinds = [
+  "failed",
+  "stale",
+  "partial",
+  "refused",
+  "held",
+  "disk_low",
+  "gap",
+  "subscription",
+  "schema",
+] as const;
 export type AlertKind = (typeof alertKinds)[number];
 
 /** What a shell would read as more than words. */

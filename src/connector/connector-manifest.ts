@@ -110,6 +110,8 @@ export interface Manifest {
   readonly webhooks?: {
     /** Absent: people make them at the service. */
     readonly subscriptions?: SubscriptionOperations;
+    /** The resource that mirrors them; absent: none does. */
+    readonly subscriptionsResource?: string;
     /** @default signed */
     readonly deliveries?: DeliveryForm;
     /** The service's pauses between attempts, at least and at most, ms. @default those of the signed form */

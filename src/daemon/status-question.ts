@@ -17,6 +17,7 @@ export function statusQuestion(
   return {
     files: mirrorFiles(config, company.name),
     manifest,
+    company,
     resources: new Set(resources.map(({ name }) => name)),
     scrub: {
       settings: config.scrub,

@@ -36,8 +36,7 @@ function viewOf(sources: StatusSources, readable: CompanyRuntime | null): Compan
   const { settings, counters, closedState, runtime, clock } = sources;
   const { config, company } = settings;
   const nowMs = clock.nowMs();
-  const names = settings.resources.map(({ name }) => name);
-  const facts = readLiveFacts(readable?.mirror ?? null, names, nowMs);
+  const facts = readLiveFacts(readable?.mirror ?? null, settings, nowMs);
   const current = runtime?.runQueue.current ?? null;
   return {
     company: settings.company.name,

@@ -5,7 +5,10 @@ import type { RunPlan } from "../sync/plan/run-plan.ts";
 import type { Trouble } from "../sync/context/tally.ts";
 import type { WorkerState } from "../sync/event-worker/worker-status.ts";
 import type { Proof } from "../verify/proof-file.ts";
-import type { AlertState } from "./alerts/incidents.ts";
+import type { CompanyConfig } from "../config/config.ts";
+import type { SchemaChange } from "../store/tables/unknown-columns.ts";
+import type { SubscriptionFacts } from "../webhook/subscriptions/subscription-problems.ts";
+import type { AlertState, Finding } from "./alerts/incidents.ts";
 import type { StepStatus } from "./after-run-record.ts";
 import type { EventStatus } from "./event-status.ts";
 import type { ReceiverNote } from "./receiver-note.ts";
@@ -40,6 +43,8 @@ export interface CompanyStatus {
   readonly alerts: AlertState;
   /** What the last `verify` of this mirror found; null: none was made. */
   readonly verified: Proof | null;
+  /** What the service does otherwise than it was set up, or than it is known. */
+  readonly conditions: readonly Pick<Finding, "kind" | "subject" | "message">[];
 }
 
 /** How old the lists are. */
@@ -67,6 +72,20 @@ interface Wholeness {
   readonly quarantined: number;
   /** All attempts for an event may have failed, and no run that reads everything began since. */
   readonly mayHaveLostEvents: boolean;
+}
+
+/** What the service does otherwise than it was set up, or than it is known. */
+export interface Drift {
+  /** As they were read last. Null: not known, or the config expects none. */
+  readonly subscriptions: SubscriptionFacts | null;
+  readonly schemaChanges: readonly SchemaChange[];
+}
+
+/** What of a company's config its status depends on. */
+export interface StatusScope {
+  readonly company: CompanyConfig;
+  /** Resources that the config asks for. */
+  readonly resources: readonly { readonly name: string }[];
 }
 
 /** One company in the daemon: what /readyz, /metrics and the log show. Times are epoch milliseconds. */
@@ -99,6 +118,7 @@ export interface CompanyStatusView {
     readonly lastReceivedMs: number | null;
   };
   readonly wholeness: Wholeness;
+  readonly drift: Drift;
   /** Sizes of the mirror and its write-ahead log, and what is free beside them; null while the mirror is not open. */
   readonly fileBytes: { readonly database: number; readonly wal: number; readonly diskFree: number } | null;
   /** For how long at least a reader has held the write-ahead log back, milliseconds; 0: none does; null: not known. */

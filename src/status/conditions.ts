@@ -1,10 +1,13 @@
 import { elapsedSince } from "../base/clock.ts";
+import { someOf } from "../base/names.ts";
 import { formatDuration, formatSize } from "../base/units.ts";
 import type { AlertKind } from "../config/alert-section.ts";
 import { followsRuns } from "./after-run-record.ts";
 import { refusingText } from "./receiver-note.ts";
-import type { Finding } from "./alerts/incidents.ts";
-import type { CompanyStatusView } from "./company-status.ts";
+import { subscriptionProblems } from "../webhook/subscriptions/subscription-problems.ts";
+import type { SchemaChange } from "../store/tables/unknown-columns.ts";
+import { everySubject, type Finding } from "./alerts/incidents.ts";
+import type { CompanyStatusView, Drift } from "./company-status.ts";
 
 /** What still counts as current; configured in `serve`. */
 export interface ReadyLimits {
@@ -27,6 +30,11 @@ export interface Condition extends Finding {
 
 /** A mirror that another process writes for a moment, or that is being opened, is no incident. */
 const openingMs = 2 * minuteMs;
+/** Is it shown to people? Otherwise nothing is known, or it may pass. Pure. */
+export function isShown({ message, blocks, raises }: Condition): boolean {
+  return message !== "" && (blocks || raises);
+}
+
 /** What only an open mirror shows. */
 const shownWhileOpen = [
   ["failed", "writing"],
@@ -35,6 +43,8 @@ const shownWhileOpen = [
   ["partial", "records"],
   ["held", "deletions"],
   ["gap", "events"],
+  ["subscription", "deliveries"],
+  ["schema", everySubject],
 ] as const;
 
 /**
@@ -52,6 +62,7 @@ export function conditionsOf(view: CompanyStatusView, nowMs: number, limits: Rea
     ...eventConditions(view, nowMs, limits),
     ...afterRunConditions(view, limits),
     ...wholenessConditions(view),
+    ...driftConditions(view.drift, view.run !== null, nowMs),
   ];
 }
 
@@ -200,6 +211,41 @@ function wholenessConditions({ wholeness, queue, run }: CompanyStatusView): Cond
     ...(run ? [wrong("partial", "records", "", false), wrong("held", "deletions", "", false)] : []),
   ];
   return all.map((one) => ({ ...one, blocks: false }));
+}
+
+/** For so long a change is named: until then somebody has read it. */
+const namedForMs = 7 * 24 * hourMs;
+
+/**
+ * What the service does otherwise than it was set up, or than it is known. Changes of one day (UTC) are one condition,
+ * so that what comes on a later day begins another. While a run reads, more of the same may follow. Pure.
+ */
+export function driftConditions(
+  { subscriptions, schemaChanges }: Drift,
+  isReading: boolean,
+  nowMs: number,
+): Condition[] {
+  const problems = subscriptions ? subscriptionProblems(subscriptions) : [];
+  const recent = schemaChanges.filter(({ at }) => elapsedSince(Date.parse(at), nowMs) < namedForMs);
+  const days = [...Map.groupBy(recent, ({ at }) => at.slice(0, 10))];
+  const all = [
+    ...problems.map((text) => wrong("subscription", "deliveries", text)),
+    ...days.map(([day, changes]) => wrong("schema", day, schemaText(day, changes), !isReading)),
+  ];
+  return all.map((one) => ({ ...one, blocks: false }));
+}
+
+function schemaText(day: string, changes: readonly SchemaChange[]): string {
+  const texts = (isNew: boolean) => {
+    const some = changes.filter(({ type }) => (type === null) === isNew);
+    const each = some.map(
+      ({ field, type, record }) => `${field}${isNew ? "" : ` as ${type}`} (first in record ${record})`,
+    );
+    return each.length > 0
+      ? [`${isNew ? "fields that the connector does not know: " : ""}${someOf(each, mostNamed)}`]
+      : [];
+  };
+  return `since ${day} the service sends ${[...texts(true), ...texts(false)].join("; ")}`;
 }
 
 /** Below this `check` warns and an incident begins; it ends when there is half as much again. */

@@ -1,4 +1,4 @@
-import type { CompanyConfig, Config } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import { WorkQueue } from "../state/work-queue.ts";
@@ -8,17 +8,14 @@ import type { CompanyReport } from "../sync/context/run-report.ts";
 import { listedOutcome } from "../sync/context/run-report.ts";
 import { readStepStatus, stepsAfterRun } from "./after-run-record.ts";
 import { readAlerts } from "./alerts/alerter.ts";
-import type { CompanyStatusView } from "./company-status.ts";
+import type { CompanyStatusView, StatusScope } from "./company-status.ts";
 import { emptyReceiverNote } from "./receiver-note.ts";
 import { readLiveFacts } from "./live-facts.ts";
 
 /** A company after a run that no daemon made. */
-export interface RunOfCompany {
+export interface RunOfCompany extends StatusScope {
   readonly config: Config;
-  readonly company: CompanyConfig;
   readonly manifest: Manifest;
-  /** Resources that the config asks for. */
-  readonly resources: readonly { readonly name: string }[];
   readonly report: CompanyReport;
 }
 
@@ -64,11 +61,10 @@ export function viewAfterRun(run: RunOfCompany, nowMs: number): CompanyStatusVie
 }
 
 /** Events wait for a daemon or the next run: here nobody is late. */
-function readFile(file: string, { manifest, resources }: RunOfCompany, nowMs: number) {
-  const names = resources.map(({ name }) => name);
+function readFile(file: string, { manifest, ...scope }: RunOfCompany, nowMs: number) {
   const db = readableOrNone(file);
   try {
-    const facts = readLiveFacts(db && { db, manifest }, names, nowMs);
+    const facts = readLiveFacts(db && { db, manifest }, scope, nowMs);
     const events = { ...facts.events, oldestWaitingMs: null };
     return { ...facts, events, queue: db ? new WorkQueue(db).counts() : [] };
   } finally {

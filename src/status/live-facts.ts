@@ -14,29 +14,32 @@ import type { CompanyReport } from "../sync/context/run-report.ts";
 import { lastFailedStart } from "../sync/run/run-outcome.ts";
 import type { Trouble } from "../sync/context/tally.ts";
 import { mayHaveLost } from "../webhook/delivery-gap/delivery-gap.ts";
-import type { CompanyStatusView } from "./company-status.ts";
+import {
+  expectedSubscriptions,
+  mirroredSubscriptions,
+} from "../webhook/subscriptions/subscription-problems.ts";
+import { schemaChanges } from "../store/tables/unknown-columns.ts";
+import type { CompanyStatusView, Drift, StatusScope } from "./company-status.ts";
 
 /** The part of the daemon's view that is read from the mirror's file. */
 export type LiveFacts = Pick<
   CompanyStatusView,
-  "lastRun" | "wholeRunMs" | "sweptMs" | "events" | "wholeness" | "fileBytes"
+  "lastRun" | "wholeRunMs" | "sweptMs" | "events" | "wholeness" | "drift" | "fileBytes"
 >;
 
-/**
- * Reads the facts of a mirror; while it is closed (null) nothing is known.
- *
- * @param names resources that the config asks for
- */
+/** Reads the facts of a mirror; while it is closed (null) nothing is known. */
 export function readLiveFacts(
   mirror: Pick<Mirror, "db" | "manifest"> | null,
-  names: readonly string[],
+  scope: StatusScope,
   nowMs: number,
 ): LiveFacts {
+  const names = scope.resources.map(({ name }) => name);
   if (!mirror) {
     const sweptMs = Object.fromEntries(names.map((name) => [name, null]));
     const events = { waiting: 0, oldestWaitingMs: null, lastReceivedMs: null };
     const wholeness = { troubles: [], quarantined: 0, mayHaveLostEvents: false };
-    return { lastRun: null, wholeRunMs: null, sweptMs, events, wholeness, fileBytes: null };
+    const drift = { subscriptions: null, schemaChanges: [] };
+    return { lastRun: null, wholeRunMs: null, sweptMs, events, wholeness, drift, fileBytes: null };
   }
   const { db, manifest } = mirror;
   const inbox = new InboxView(db);
@@ -58,8 +61,22 @@ export function readLiveFacts(
       quarantined: new Quarantine(db).count(),
       mayHaveLostEvents: whole !== null && isGapLost(db, manifest, whole, nowMs),
     },
+    drift: readDrift(db, manifest, scope),
     fileBytes: fileBytesOf(db.name),
   };
+}
+
+/** Reads what the service does otherwise than it was set up, or than it is known. */
+export function readDrift(db: Db, manifest: Manifest, { company, resources }: StatusScope): Drift {
+  const resource = resources.find(({ name }) => name === manifest.webhooks?.subscriptionsResource);
+  const expected = resource ? expectedSubscriptions(company, manifest, resources) : null;
+  const isRead = resource && sweptAt(manifest, resourceNamed(manifest, resource.name), new Runs(db)) !== null;
+  const lastReceivedMs = epochMs(new InboxView(db).lastReceived());
+  const subscriptions =
+    expected && isRead
+      ? { ...expected, all: mirroredSubscriptions(db, resource.name), lastReceivedMs }
+      : null;
+  return { subscriptions, schemaChanges: schemaChanges(db, manifest.resources) };
 }
 
 function fileBytesOf(database: string): NonNullable<LiveFacts["fileBytes"]> {

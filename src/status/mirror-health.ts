@@ -5,7 +5,7 @@ import { Meta, readShard } from "../state/meta.ts";
 import { ScrubCandidates } from "../state/scrub-candidates.ts";
 import { Parents } from "../state/parents.ts";
 import { Quarantine, type Quarantined } from "../store/apply/quarantine.ts";
-import { unknownColumns } from "../store/tables/unknown-columns.ts";
+import { schemaChanges, type SchemaChange } from "../store/tables/unknown-columns.ts";
 import { Records } from "../store/tables/stored-records.ts";
 import { Sizes, type MirrorSizes } from "../state/retention/sizes.ts";
 import { Runs, type RunRow } from "../state/runs.ts";
@@ -54,6 +54,7 @@ export interface Health {
   /** Reads that the last run set aside; the next run asks again. */
   readonly setAside: readonly DeadLetter[];
   readonly newColumns: readonly string[];
+  readonly schemaChanges: readonly SchemaChange[];
   /** Required fields that the last finished run did not receive, and fields it could not keep. */
   readonly missingFields: readonly string[];
   readonly unkeptFields: readonly string[];
@@ -78,6 +79,7 @@ export function readHealth(db: Db, manifest: Manifest): Health {
     const queue = new WorkQueue(db);
     const meta = new Meta(db);
     const sizes = new Sizes(db).read();
+    const changes = schemaChanges(db, manifest.resources);
     return {
       resources: manifest.resources.map((resource) => ({
         name: resource.name,
@@ -95,7 +97,8 @@ export function readHealth(db: Db, manifest: Manifest): Health {
       lanes: new LeaseOrder(db).counts(),
       quarantine: new Quarantine(db).all(),
       setAside: queue.deadLetters(),
-      newColumns: unknownColumns(db),
+      newColumns: changes.flatMap(({ field, type }) => (type === null ? [field] : [])),
+      schemaChanges: changes,
       missingFields: last?.missing_fields ?? [],
       unkeptFields: last?.unkept_fields ?? [],
       uncomparedFields: last?.uncompared_fields ?? [],

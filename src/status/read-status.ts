@@ -3,6 +3,7 @@ import { elapsedSince, type Clock } from "../base/clock.ts";
 import { hintOf, MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
 import { formatDuration } from "../base/units.ts";
+import type { CompanyConfig } from "../config/config.ts";
 import type { MirrorFiles } from "../config/mirror-files.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import { quotaOf, viewMonth } from "../rate-limit/monthly-quota.ts";
@@ -23,6 +24,7 @@ import { readProof } from "../verify/proof-file.ts";
 import { readStepStatus } from "./after-run-record.ts";
 import { readAlerts } from "./alerts/alerter.ts";
 import type { CompanyStatus, Freshness } from "./company-status.ts";
+import { driftConditions } from "./conditions.ts";
 import {
   daemonSilent,
   deliveriesRefused,
@@ -31,6 +33,7 @@ import {
   readEventFacts,
   webhooksCover,
 } from "./event-status.ts";
+import { readDrift } from "./live-facts.ts";
 import { readHealth, type Health } from "./mirror-health.ts";
 
 /** Which company's status is read, and from what. */
@@ -39,6 +42,7 @@ export interface StatusQuestion {
   readonly db: Db | null;
   readonly files: MirrorFiles;
   readonly manifest: Manifest;
+  readonly company: CompanyConfig;
   /** Resources that the config asks for. */
   readonly resources: ReadonlySet<string>;
   /** What the config says of the scrub, and the length of the service's counting period. */
@@ -86,8 +90,19 @@ export function readStatus(question: StatusQuestion): CompanyStatus {
     events,
     files: new PendingFiles(db).counts(question.filed),
     verified: readProof(files.verified, db),
+    conditions: readConditions(db, question, running !== null),
   };
   return { mirrored: true, writer: writer?.description ?? null, running, ...facts };
+}
+
+function readConditions(
+  db: Db,
+  { manifest, company, resources, nowMs }: StatusQuestion,
+  isReading: boolean,
+): CompanyStatus["conditions"] {
+  const scope = { company, resources: [...resources].map((name) => ({ name })) };
+  const all = driftConditions(readDrift(db, manifest, scope), isReading, nowMs);
+  return all.map(({ kind, subject, message }) => ({ kind, subject, message }));
 }
 
 const noMirror = {
@@ -100,6 +115,7 @@ const noMirror = {
   events: null,
   files: null,
   verified: null,
+  conditions: [],
 };
 
 const hourMs = 3_600_000;

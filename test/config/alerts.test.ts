@@ -40,7 +40,7 @@ describe("the config's alerts", () => {
   test.each([
     [
       "{ when: [fail], command: a }",
-      "must be one of failed, stale, partial, refused, held, disk_low, gap. Did you mean failed?",
+      "must be one of failed, stale, partial, refused, held, disk_low, gap, subscription, schema. Did you mean failed?",
     ],
     ["{ when: [], command: a }", "must name at least one thing"],
     ["{ when: [failed] }", "must have a command or a url, one of the two"],

@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { CompanyStatusView } from "../../src/status/company-status.ts";
-import { conditionsOf, defaultReadyLimits, spaceConditions } from "../../src/status/conditions.ts";
-import { companyView, lookedAtMs, service } from "../support/status/company-view.ts";
+import {
+  conditionsOf,
+  defaultReadyLimits,
+  driftConditions,
+  spaceConditions,
+} from "../../src/status/conditions.ts";
+import type { SchemaChange } from "../../src/store/tables/unknown-columns.ts";
+import { companyView, lookedAtMs, schemaChange, service } from "../support/status/company-view.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -12,6 +18,9 @@ const run = { mode: "incremental", startedMs: lookedAtMs - minuteMs };
 const forbidden = { resource: "invoices", kind: "forbidden", message: "403" } as const;
 const held = { resource: "clients", kind: "held", message: "Kept 40 of 50 records" } as const;
 
+const acme = { name: "acme", webhook: { publicUrl: "https://hooks.example.com/webhooks/acme" } };
+const unsubscribed = { all: [], receiver: acme, needed: ["invoices.paid"], lastReceivedMs: null };
+
 /** What begins an incident, and what keeps one as it is. */
 function judged(facts: Partial<CompanyStatusView>) {
   const all = conditionsOf(companyView(facts), lookedAtMs, defaultReadyLimits);
@@ -19,6 +28,9 @@ function judged(facts: Partial<CompanyStatusView>) {
     all.filter((one) => one.raises === raises).map(({ kind, subject }) => `${kind} ${subject}`);
   return { raises: named(true), keeps: named(false) };
 }
+
+const seen = (daysAgo: number, facts: Partial<SchemaChange> = {}) =>
+  schemaChange({ at: new Date(lookedAtMs - daysAgo * 24 * hourMs).toISOString(), ...facts });
 
 describe("an incident", () => {
   test.each<[string, Partial<CompanyStatusView>]>([
@@ -34,6 +46,8 @@ describe("an incident", () => {
     ["partial records", { queue: [{ resource: "invoices", kind: "detail", state: "dead", count: 2 }] }],
     ["held deletions", { wholeness: { ...whole, troubles: [held] } }],
     ["gap events", { wholeness: { ...whole, mayHaveLostEvents: true } }],
+    ["subscription deliveries", { drift: { subscriptions: unsubscribed, schemaChanges: [] } }],
+    ["schema 2026-11-21", { drift: { subscriptions: null, schemaChanges: [schemaChange()] } }],
   ])("%s begins with %j", (incident, facts) => {
     expect(judged(facts).raises).toEqual([incident]);
   });
@@ -67,6 +81,8 @@ describe("an incident", () => {
       "partial records",
       "held deletions",
       "gap events",
+      "subscription deliveries",
+      "schema *",
     ];
     expect(judged({ open: false, service: service("starting", 1) }).keeps).toEqual(
       expect.arrayContaining(shown),
@@ -78,6 +94,25 @@ describe("an incident", () => {
     const afterRun = { steps: [], problem: "no room", isReportScheduled: false };
     const closed = judged({ open: false, service: service("starting", 1), afterRun });
     expect(closed.raises).toEqual(["failed after_run"]);
+  });
+
+  test("about new fields is one a day, waits for the end of a run, and ends after a week", () => {
+    const schemaChanges = [
+      seen(8),
+      seen(7),
+      seen(2),
+      seen(2, { field: "orders.buyer.zip", type: "list", record: "9" }),
+      seen(0),
+    ];
+    const drift = { subscriptions: null, schemaChanges };
+    expect(judged({ drift })).toEqual({ raises: ["schema 2026-11-19", "schema 2026-11-21"], keeps: [] });
+    expect(judged({ drift, run }).keeps).toEqual(
+      expect.arrayContaining(["schema 2026-11-19", "schema 2026-11-21"]),
+    );
+    const [first] = driftConditions(drift, false, lookedAtMs);
+    expect(first?.message).toBe(
+      "since 2026-11-19 the service sends fields that the connector does not know: people.nick_name (first in record 7); orders.buyer.zip as list (first in record 9)",
+    );
   });
 
   test.each([

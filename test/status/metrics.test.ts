@@ -2,7 +2,13 @@ import { describe, expect, test } from "vitest";
 import { workerStates } from "../../src/sync/event-worker/worker-status.ts";
 import { createMetrics } from "../../src/status/render/metrics.ts";
 import type { CompanyStatusView } from "../../src/status/company-status.ts";
-import { lookedAtMs, service, companyView, waitingEvents } from "../support/status/company-view.ts";
+import {
+  companyView,
+  lookedAtMs,
+  schemaChange,
+  service,
+  waitingEvents,
+} from "../support/status/company-view.ts";
 
 const metrics = createMetrics("1.2.3");
 const counts = { strays: {}, strayRefusals: {}, droppedConnections: 0 };
@@ -36,7 +42,7 @@ describe("metrics", () => {
     const own = (await scraped(companyView())).filter((line) => line.includes(" fintoro_mirror_"));
     const kinds = own.flatMap((line) => /^# TYPE (\S+) (\S+)$/.exec(line)?.slice(1, 3).join(" ") ?? []);
     const helps = own.flatMap((line) => /^# HELP ([a-z_]+) .{11,}$/.exec(line)?.[1] ?? []);
-    expect(helps).toHaveLength(40);
+    expect(helps).toHaveLength(41);
     expect(kinds.toSorted()).toEqual(
       helps.map((name) => `${name} ${name.endsWith("_total") ? "counter" : "gauge"}`).toSorted(),
     );
@@ -131,6 +137,16 @@ describe("metrics", () => {
     expect([one, other]).toEqual([['database_open{company="beta"} 1'], ['database_open{company="acme"} 0']]);
   });
 
+  test("count what is wrong by its kind, with 0 for every kind of which nothing is", async () => {
+    const drift = { subscriptions: null, schemaChanges: [schemaChange()] };
+    const lines = await samples("conditions", companyView({ drift, sweptMs: { invoices: 0 } }));
+    expect(lines.filter((line) => !line.endsWith(" 0"))).toEqual([
+      'conditions{company="acme",kind="stale"} 1',
+      'conditions{company="acme",kind="schema"} 1',
+    ]);
+    expect(lines).toContain('conditions{company="acme",kind="subscription"} 0');
+  });
+
   test("stay readable with any characters in a label", async () => {
     const odd = companyView({ company: 'a"b\\c\nd', deliveries: { '"': 1 } });
     const lines = await scraped(odd);
@@ -141,14 +157,14 @@ describe("metrics", () => {
 
   test("count dropped connections, from the start with 0", async () => {
     expect(await scraped()).toContain("fintoro_mirror_dropped_connections_total 0");
-    const text = await metrics.render([], lookedAtMs, { ...counts, droppedConnections: 7 });
+    const text = await metrics.render([], lookedAtMs, { counts: { ...counts, droppedConnections: 7 } });
     expect(text.split("\n")).toContain("fintoro_mirror_dropped_connections_total 7");
   });
 
   test("count requests for no company by status alone, since clients choose the paths", async () => {
-    const lines = (await metrics.render([], lookedAtMs, { ...counts, strays: { 404: 3, 400: 1 } })).split(
-      "\n",
-    );
+    const lines = (
+      await metrics.render([], lookedAtMs, { counts: { ...counts, strays: { 404: 3, 400: 1 } } })
+    ).split("\n");
     const strays = lines.filter((line) => line.startsWith("fintoro_mirror_stray_requests_total{"));
     expect(strays.toSorted((a, b) => a.localeCompare(b))).toEqual([
       'fintoro_mirror_stray_requests_total{status="400"} 1',

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { CompanyConfig } from "../../src/config/config.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { readLiveFacts } from "../../src/status/live-facts.ts";
@@ -11,6 +12,13 @@ import { childPage, page, runContextOf } from "../support/mirror/run.ts";
 
 function at(ms: number): string {
   return new Date(startMs + ms).toISOString();
+}
+
+/** A company that receives nothing, with these resources. */
+function scopeOf(...names: readonly string[]) {
+  const webhook = { publicUrl: null, secrets: [] };
+  const company = { name: "acme", webhook } as unknown as CompanyConfig;
+  return { company, resources: names.map((name) => ({ name })) };
 }
 
 describe("how a mirror stands", () => {
@@ -30,6 +38,10 @@ describe("how a mirror stands", () => {
     expect(people).toMatchObject({ live: 1, deleted: 1, sweptAt: "2026-03-01T00:00:00.000Z" });
     expect(health.quarantine).toMatchObject([{ resource: "people", recordId: 3 }]);
     expect(health.newColumns).toEqual(["colours.shade"]);
+    expect(health.schemaChanges).toMatchObject([
+      { field: "people.score", type: "text", record: "3" },
+      { field: "colours.shade", type: null, record: "1", at: "2026-03-01T00:00:00.000Z" },
+    ]);
     expect(health.queue).toContainEqual({ resource: "notes", kind: "child", state: "ready", count: 2 });
     expect(health.runs).toHaveLength(1);
   });
@@ -97,7 +109,7 @@ describe("how a mirror stands", () => {
     const runs = new Runs(mirror.db);
     const run = runs.begin("incremental", new Date(startMs).toISOString(), null, {});
     runs.noteSwept(run, "people", new Date(startMs + 5).toISOString());
-    expect(readLiveFacts(mirror, ["people", "notes", "orders"], startMs).sweptMs).toEqual({
+    expect(readLiveFacts(mirror, scopeOf("people", "notes", "orders"), startMs).sweptMs).toEqual({
       people: startMs + 5,
       notes: startMs + 5,
       orders: null,
@@ -107,10 +119,10 @@ describe("how a mirror stands", () => {
   test("knows the last run that ended, also while another is under way", async () => {
     const mirror = await openShop();
     const runs = new Runs(mirror.db);
-    expect(readLiveFacts(mirror, [], startMs).lastRun).toBeNull();
+    expect(readLiveFacts(mirror, scopeOf(), startMs).lastRun).toBeNull();
     runs.finish(runs.begin("incremental", at(0), null, {}), at(5), "partial", {});
     runs.begin("incremental", at(7), null, {});
     const ended = { outcome: "partial", startedMs: startMs, finishedMs: startMs + 5 };
-    expect(readLiveFacts(mirror, [], startMs).lastRun).toEqual(ended);
+    expect(readLiveFacts(mirror, scopeOf(), startMs).lastRun).toEqual(ended);
   });
 });

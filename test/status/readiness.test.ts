@@ -2,10 +2,18 @@ import { describe, expect, test } from "vitest";
 import { defaultReadyLimits } from "../../src/status/conditions.ts";
 import { readinessOf } from "../../src/status/render/readiness.ts";
 import type { CompanyStatusView } from "../../src/status/company-status.ts";
-import { lookedAtMs, service, companyView, waitingEvents } from "../support/status/company-view.ts";
+import {
+  companyView,
+  lookedAtMs,
+  schemaChange,
+  service,
+  waitingEvents,
+} from "../support/status/company-view.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
+
+const acme = { name: "acme", webhook: { publicUrl: null } };
 
 function readiness(facts: Partial<CompanyStatusView>) {
   return readinessOf(companyView(facts), lookedAtMs, defaultReadyLimits);
@@ -16,6 +24,7 @@ describe("a company is ready", () => {
     expect(readiness({})).toEqual({
       ready: true,
       reasons: [],
+      conditions: [],
       database: "open",
       service: "working",
       service_message: null,
@@ -33,6 +42,40 @@ describe("a company is ready", () => {
       after_run: [],
       next_run_at: "2026-11-22T02:00:00.000Z",
     });
+  });
+
+  test("while the service does otherwise than expected, which is named", () => {
+    const subscriptions = { all: [], receiver: acme, needed: [], lastReceivedMs: null };
+    const { ready, conditions } = readiness({ drift: { subscriptions, schemaChanges: [schemaChange()] } });
+    expect([ready, conditions]).toEqual([
+      true,
+      [
+        {
+          kind: "subscription",
+          subject: "deliveries",
+          blocks: false,
+          message: "the service delivers nothing to this receiver: there is no subscription",
+        },
+        {
+          kind: "schema",
+          subject: "2026-11-21",
+          blocks: false,
+          message:
+            "since 2026-11-21 the service sends fields that the connector does not know: people.nick_name (first in record 7)",
+        },
+      ],
+    ]);
+  });
+
+  test("and names what cannot be read, without the reason, which may quote a record", () => {
+    const trouble = { resource: "people", kind: "failed", message: "Jana Kováčová: 500" } as const;
+    const { ready, conditions } = readiness({
+      wholeness: { troubles: [trouble], quarantined: 0, mayHaveLostEvents: false },
+    });
+    expect([ready, conditions]).toMatchObject([
+      true,
+      [{ kind: "partial", subject: "records", message: null }],
+    ]);
   });
 
   test("not while deliveries are refused, or the mirror cannot be written", () => {

@@ -101,6 +101,9 @@ export function decideAlerts(state: AlertState, facts: AlertFacts): AlertState {
 
 type Seen = ReadonlyMap<string, Finding>;
 
+/** A subject that stands for each of its kind: nothing can be said about any. */
+export const everySubject = "*";
+
 function keyOf({ kind, subject }: Pick<Finding, "kind" | "subject">): string {
   return `${kind} ${subject}`;
 }
@@ -119,7 +122,8 @@ function seenConditions(conditions: readonly Finding[]): Seen {
 
 /** An open incident after this look. */
 function look(incident: Incident, seen: Seen, { nowMs }: AlertFacts): Incident {
-  if (seen.has(keyOf(incident))) return { ...incident, clear_since: null };
+  const keys = [keyOf(incident), keyOf({ ...incident, subject: everySubject })];
+  if (keys.some((key) => seen.has(key))) return { ...incident, clear_since: null };
   const clearSince = incident.clear_since ?? isoTime(nowMs);
   const calmMs = incident.returns === 0 ? 0 : backoffMs(incident.returns, calm);
   const isOver = elapsedSince(Date.parse(clearSince), nowMs) >= calmMs;

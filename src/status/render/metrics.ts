@@ -1,12 +1,18 @@
 import { workerStates } from "../../sync/event-worker/worker-status.ts";
-import { alertKinds } from "../../config/alert-section.ts";
+import { alertKinds, type AlertKind } from "../../config/alert-section.ts";
 import { targetsLeft } from "../alerts/incidents.ts";
 import type { RefusalCounts } from "../../webhook/delivery-gap/refusal-watch.ts";
 import { refusalReasons } from "../../webhook/ingest/delivery.ts";
 import type { CompanyStatusView } from "../company-status.ts";
 import { byKey, createProcessMetrics, metricText, type Sample } from "./metric-text.ts";
 import { backupStep, reportStep, type StepStatus } from "../after-run-record.ts";
-import { oldestWaitingMs } from "../conditions.ts";
+import {
+  conditionsOf,
+  defaultReadyLimits,
+  isShown,
+  oldestWaitingMs,
+  type ReadyLimits,
+} from "../conditions.ts";
 
 /** Requests for no company and no page, by the status of the answer. */
 export type Strays = Readonly<Record<string, number>>;
@@ -19,7 +25,18 @@ export interface ReceiverCounts {
 }
 
 /** Samples, or the value of the only one; milliseconds where the name has seconds. Null or undefined: not known. */
-type Read = (view: CompanyStatusView, nowMs: number) => readonly Sample[] | number | null | undefined;
+type Read = (
+  view: CompanyStatusView,
+  nowMs: number,
+  limits: ReadyLimits,
+) => readonly Sample[] | number | null | undefined;
+
+interface RenderOptions {
+  /** @default none */
+  readonly counts?: ReceiverCounts;
+  /** @default those of /readyz */
+  readonly limits?: ReadyLimits;
+}
 
 /**
  * Renders every metric from the companies' status at the moment of the request. Nothing is counted here, so nothing
@@ -31,11 +48,15 @@ export function createMetrics(version: string) {
   const build = [{ labels: { version }, value: 1 }];
   return {
     type: own.type,
-    render: async (views: readonly CompanyStatusView[], nowMs: number, counts = nothing) => {
+    render: async (
+      views: readonly CompanyStatusView[],
+      nowMs: number,
+      { counts = nothing, limits = defaultReadyLimits }: RenderOptions = {},
+    ) => {
       const texts: string[] = [];
       let written = 0;
       for (const [name, [help, read]] of Object.entries(families)) {
-        const samples = views.flatMap((view) => samplesOf(view, read(view, nowMs) ?? []));
+        const samples = views.flatMap((view) => samplesOf(view, read(view, nowMs, limits) ?? []));
         if (name === refusedName) samples.push(...strayRefusals(counts.strayRefusals));
         texts.push(metricText(name, help, samples));
         written += samples.length;
@@ -172,6 +193,7 @@ const families: Readonly<Record<string, readonly [help: string, read: Read]>> = 
     "what is free on the file system of the mirror, for this user",
     ({ fileBytes }) => fileBytes?.diskFree,
   ],
+  conditions: ["what is wrong now, by what it is about; 0: nothing of the kind", openConditions],
   alerts_open: ["incidents by what they are about; 0 without one", openIncidents],
   alerts_undelivered: [
     "alerts that their target has not taken yet, by target",
@@ -183,18 +205,24 @@ const families: Readonly<Record<string, readonly [help: string, read: Read]>> = 
 
 /** For what is read from the mirror's file: unknown while that is closed. */
 function whileOpen(read: Read): Read {
-  return (view, nowMs) => (view.open ? read(view, nowMs) : null);
+  return (view, nowMs, limits) => (view.open ? read(view, nowMs, limits) : null);
+}
+
+const companyKinds = alertKinds.filter((kind) => kind !== "disk_low");
+
+function openConditions(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Sample[] {
+  return byKind(conditionsOf(view, nowMs, limits).filter(isShown), companyKinds);
 }
 
 /** Usual keys are shown from the start with 0, so that an alert on growth sees the first count. */
 function openIncidents({ alerts }: CompanyStatusView): Sample[] {
   const open = alerts.incidents.filter(({ ended_at }) => ended_at === null);
-  const counts = Object.groupBy(open, ({ kind }) => kind);
-  return byKey(
-    "kind",
-    Object.fromEntries(Object.entries(counts).map(([kind, all]) => [kind, all.length])),
-    alertKinds,
-  );
+  return byKind(open, alertKinds);
+}
+
+function byKind(all: readonly { readonly kind: AlertKind }[], usual: readonly AlertKind[]): Sample[] {
+  const counts = Object.entries(Object.groupBy(all, ({ kind }) => kind));
+  return byKey("kind", Object.fromEntries(counts.map(([kind, some]) => [kind, some.length])), usual);
 }
 
 function serviceStates({ service }: CompanyStatusView): Sample[] {

@@ -30,9 +30,15 @@ export function createPages(views: Views, clock: Clock, options: PagesOptions): 
   return {
     "/healthz": () => page(200, json, JSON.stringify({ status: "ok", version: options.version })),
     "/readyz": () => readyPage(views, clock.nowMs(), options),
-    "/metrics": async () =>
-      page(200, metrics.type, await metrics.render(await views(), clock.nowMs(), receiverCounts(options))),
+    "/metrics": async () => {
+      const facts = { counts: receiverCounts(options), limits: limitsOf(options) };
+      return page(200, metrics.type, await metrics.render(await views(), clock.nowMs(), facts));
+    },
   };
+}
+
+function limitsOf({ limits }: PagesOptions): ReadyLimits {
+  return { ...defaultReadyLimits, ...limits?.() };
 }
 
 function receiverCounts({ strays, strayRefusals, droppedConnections }: PagesOptions): ReceiverCounts {
@@ -46,9 +52,8 @@ function receiverCounts({ strays, strayRefusals, droppedConnections }: PagesOpti
 const json = "application/json; charset=utf-8";
 
 async function readyPage(views: Views, nowMs: number, options: PagesOptions): Promise<Page> {
-  const limits = { ...defaultReadyLimits, ...options.limits?.() };
   const facts = {
-    ...(await readinessOfAll(views, nowMs, limits)),
+    ...(await readinessOfAll(views, nowMs, limitsOf(options))),
     refused_elsewhere: options.strayRefusals ?? {},
   };
   return jsonPage(facts.ready ? 200 : 503, facts);

@@ -1,7 +1,7 @@
 import { isoTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { CompanyStatusView } from "../company-status.ts";
-import { conditionsOf, staleLists, type ReadyLimits } from "../conditions.ts";
+import { conditionsOf, isShown, staleLists, type Condition, type ReadyLimits } from "../conditions.ts";
 
 /** What /readyz answers. Not ready without companies, or when their status cannot be read. */
 export async function readinessOfAll(
@@ -25,12 +25,12 @@ export function readinessOf(view: CompanyStatusView, nowMs: number, limits: Read
   const { open, service, events, run, lastRun, receiver } = view;
   const { refused, refusing, clock_skew_seconds: skew } = receiver;
   const { never, stale } = staleLists(view, nowMs, limits);
-  const reasons = conditionsOf(view, nowMs, limits).flatMap(({ blocks, message }) =>
-    blocks ? [message] : [],
-  );
+  const all = conditionsOf(view, nowMs, limits);
+  const reasons = all.flatMap(({ blocks, message }) => (blocks ? [message] : []));
   return {
     ready: reasons.length === 0,
     reasons,
+    conditions: all.filter(isShown).map(named),
     database: open ? "open" : "closed",
     service: service.state,
     service_message: service.message,
@@ -48,6 +48,11 @@ export function readinessOf(view: CompanyStatusView, nowMs: number, limits: Read
     after_run: view.afterRun.steps,
     next_run_at: isoOrNull(view.nextRunMs),
   };
+}
+
+/** What keeps records from being read may quote them, and anybody may ask for this page: `status` has the message. */
+function named({ kind, subject, message, blocks }: Condition) {
+  return { kind, subject, blocks, message: kind === "partial" ? null : message };
 }
 
 function isoOrNull(ms: number | null): string | null {

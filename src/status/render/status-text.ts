@@ -41,6 +41,7 @@ function allLines(company: string, status: CompanyStatus, nowMs: number, width: 
     ...(health.wal_bytes >= longLogBytes ? [`  ! ${longLogText(health.wal_bytes)}`] : []),
     ...sizeLines(health.sizes),
     ...troubleLines(health),
+    ...status.conditions.map(({ message }) => `  ! ${message}`),
     ...(status.verified ? [verifiedLine(status.verified, nowMs)] : []),
     ...(status.events ? eventLines(status.events, nowMs) : []),
     ...runLines(health, status.running, nowMs),

@@ -23,7 +23,7 @@ export interface DerivableRows {
   readonly previews: Previews;
   readonly statements: TableStatements;
   /** Adds columns for unknown fields, without values. */
-  addColumns(unknown: readonly UnknownKey[], stamp: ReadStamp): unknown;
+  addColumns(unknown: readonly UnknownKey[], stamp: ReadStamp, id: RecordId): unknown;
 }
 
 /**
@@ -51,7 +51,8 @@ export function deriveRecord(
   const { fence, json, cells, deletedAt } = held;
   if (json === undefined && !fence) return removeExtra(rows, id, held, stamp);
   const isGone = fence ? fence.gone === 1 : deletedAt !== null;
-  const row = json === undefined ? null : decode(rows, json, fence?.source ?? "detail", stamp);
+  const row =
+    json === undefined ? null : decode(rows, id, { json, source: fence?.source ?? "detail", stamp });
   if (!row || row instanceof OddValue) {
     if (isGone) return "same";
     const odd = { resource: rows.resource.name, id, json: json ?? "", reason: row?.message ?? "" };
@@ -70,10 +71,14 @@ export function deriveRecord(
   return "written";
 }
 
-function decode(rows: DerivableRows, json: string, source: Source, stamp: ReadStamp): Row | OddValue {
+function decode(
+  rows: DerivableRows,
+  id: RecordId,
+  { json, source, stamp }: { readonly json: string; readonly source: Source; readonly stamp: ReadStamp },
+): Row | OddValue {
   const decoded = decodeStored(rows, json, source);
   if (decoded instanceof OddValue || decoded.row.unknown.length === 0) return rowOf(decoded);
-  rows.addColumns(decoded.row.unknown, stamp);
+  rows.addColumns(decoded.row.unknown, stamp, id);
   return rowOf(decodeStored(rows, json, source));
 }
 

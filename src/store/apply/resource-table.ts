@@ -9,7 +9,7 @@ import { OddValue, toRow, type Cell, type UnknownKey } from "../tables/row-decod
 import { dataColumns, rawTable } from "../tables/table-layout.ts";
 import { knownPlan, type NewColumn, type TablePlan } from "../tables/table-plan.ts";
 import { TableStatements } from "../tables/table-statements.ts";
-import { addUnknownColumns, unsharedPlan } from "../tables/unknown-columns.ts";
+import { addUnknownColumns, noteOddType, unsharedPlan } from "../tables/unknown-columns.ts";
 import {
   assertOnlyIdMissing,
   dataCells,
@@ -163,11 +163,11 @@ export class ResourceTable implements DerivableRows {
   }
 
   /** Adds columns for unknown fields, without values. Rows derived afterwards have them. */
-  addColumns(unknown: readonly UnknownKey[], stamp: ReadStamp): NewColumn[] {
+  addColumns(unknown: readonly UnknownKey[], stamp: ReadStamp, id: RecordId): NewColumn[] {
     const { db, growth } = this.context;
     growth.tables.add(this.resource.name);
     const { plan, keys } = unsharedPlan(this.resource, this.plan, unknown);
-    const added = addUnknownColumns(db, plan, keys, this.formatTime(stamp.receivedAtMs));
+    const added = addUnknownColumns(db, plan, keys, { id, at: this.formatTime(stamp.receivedAtMs) });
     if (added.length === 0) return [];
     growth.columns.push(...added);
     this.plan = plan;
@@ -177,8 +177,8 @@ export class ResourceTable implements DerivableRows {
   }
 
   /** Adds columns for unknown fields, in the transaction that brought them, and fills them for older rows. */
-  private grow(unknown: readonly UnknownKey[], stamp: ReadStamp): void {
-    const added = this.addColumns(unknown, stamp);
+  private grow(unknown: readonly UnknownKey[], stamp: ReadStamp, first: RecordId): void {
+    const added = this.addColumns(unknown, stamp, first);
     if (added.length === 0) return;
     const raw = quoted(rawTable(this.resource.name));
     const having = this.context.db.prepare(`SELECT id FROM ${raw} WHERE instr(json, ?) > 0`).pluck();
@@ -217,7 +217,7 @@ export class ResourceTable implements DerivableRows {
 
   /** Parses the record and cuts it to columns; null after it went into quarantine. */
   private decode({ stamp, id, slice, withoutId }: IncomingRecord): DecodedRecord | null {
-    const { quarantine, notices } = this.context;
+    const { quarantine, notices, db } = this.context;
     const { name } = this.resource;
     try {
       const record = parseLossless(slice);
@@ -225,7 +225,7 @@ export class ResourceTable implements DerivableRows {
       let row = toRow(this.plan, record);
       if (withoutId) assertOnlyIdMissing(row);
       if (row.unknown.length > 0) {
-        this.grow(row.unknown, stamp);
+        this.grow(row.unknown, stamp, id);
         row = toRow(this.plan, record);
       }
       if (row.missing.length > 0) notices.onMissing?.(name, row.missing);
@@ -234,6 +234,8 @@ export class ResourceTable implements DerivableRows {
     } catch (error) {
       if (!(error instanceof OddValue)) throw error;
       quarantine.add(stamp, { resource: name, id, reason: error.message, json: slice.toString() });
+      const first = { id, at: this.formatTime(stamp.receivedAtMs) };
+      if (error.odd !== null) noteOddType(db, this.plan, error.odd, first);
       return null;
     }
   }

@@ -27,8 +27,27 @@ export interface Row {
  */
 export const decodingVersion = 1;
 
+/** A known key whose value is of another type than its column, and the value's type in JSON. */
+export interface OddType {
+  readonly key: UnknownKey;
+  readonly type: string;
+}
+
 /** A value that its column cannot hold; the record is quarantined with the message as its reason. */
-export class OddValue extends Error {}
+export class OddValue extends Error {
+  /** Null: it is not about the type of one key. */
+  readonly odd: OddType | null;
+
+  constructor(message: string, odd: OddType | null = null) {
+    super(message);
+    this.odd = odd;
+  }
+}
+
+function oddValue(plan: RowPlan, path: readonly string[], value: JsonValue, wanted: string): OddValue {
+  const odd = { key: { plan, path }, type: typeName(value) };
+  return new OddValue(`${path.join(".")} is ${describe(value)}, not ${wanted}`, odd);
+}
 
 /** Decodes a record: the same plan and record give the same row. Throws OddValue. */
 export function toRow(plan: TablePlan, record: JsonObject): Row {
@@ -44,7 +63,7 @@ export function toRow(plan: TablePlan, record: JsonObject): Row {
   };
   const cells = decode(plan, record, []);
   const children = plan.children.map((child) =>
-    partsOf(record, child.field, missing).map((part) => decode(child, part, [child.field])),
+    partsOf(plan, record, child.field, missing).map((part) => decode(child, part, [child.field])),
   );
   return { cells, children, unknown, missing };
 }
@@ -88,12 +107,13 @@ function fill(into: Decoding, node: KeyNode, object: JsonObject, path: readonly 
     const value = object[key] as JsonValue;
     if (value === null) continue;
     if (at.column >= 0) {
-      const cell = cellAt(plan.columns[at.column] as Column, value, path, key);
+      const { scalar } = plan.columns[at.column] as Column;
+      const cell = cellValue(scalar, value);
+      if (cell === undefined) throw oddValue(plan, [...path, key], value, scalar);
       if (at.first || cells[at.column] === null) cells[at.column] = cell;
     } else if (at.below) {
       if (isEmptyList(value)) continue;
-      if (!isObject(value))
-        throw new OddValue(`${[...path, key].join(".")} is ${describe(value)}, not an object`);
+      if (!isObject(value)) throw oddValue(plan, [...path, key], value, "an object");
       fill(into, at, value, [...path, key]);
     }
   }
@@ -102,12 +122,6 @@ function fill(into: Decoding, node: KeyNode, object: JsonObject, path: readonly 
 /** PHP sends an empty map as `[]`, and an empty list as `{}` where it was a map. */
 function isEmptyList(value: JsonValue): boolean {
   return Array.isArray(value) && value.length === 0;
-}
-
-function cellAt(column: Column, value: JsonValue, path: readonly string[], key: string): Cell {
-  const cell = cellValue(column.scalar, value);
-  if (cell !== undefined) return cell;
-  throw new OddValue(`${[...path, key].join(".")} is ${describe(value)}, not ${column.scalar}`);
 }
 
 /** The nodes of these keys; remembered, because the records of a list mostly have the same keys in the same order. */
@@ -129,12 +143,12 @@ export function isPresent(column: Column, record: JsonObject): boolean {
   return column.paths.some((path) => Object.hasOwn(record, path[0] ?? ""));
 }
 
-function partsOf(record: JsonObject, field: string, missing: string[]): JsonObject[] {
+function partsOf(plan: RowPlan, record: JsonObject, field: string, missing: string[]): JsonObject[] {
   const value = Object.hasOwn(record, field) ? record[field] : undefined;
   if (value === undefined) missing.push(field);
   if (value === undefined || value === null) return [];
   if (isObject(value) && Object.keys(value).length === 0) return [];
-  if (!Array.isArray(value)) throw new OddValue(`${field} is ${describe(value)}, not a list`);
+  if (!Array.isArray(value)) throw oddValue(plan, [field], value, "a list");
   return value.map((part, position) => {
     if (!isObject(part)) throw new OddValue(`${field}[${position}] is ${describe(part)}, not an object`);
     return part;
@@ -146,4 +160,11 @@ function describe(value: JsonValue | undefined): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value === "string") return `text (${JSON.stringify(value.slice(0, 40))})`;
   return isObject(value) ? "an object" : `${typeof value} ${String(value)}`;
+}
+
+function typeName(value: JsonValue): string {
+  if (typeof value === "string") return "text";
+  if (typeof value === "boolean") return "boolean";
+  if (Array.isArray(value)) return "list";
+  return isObject(value) ? "object" : "number";
 }

@@ -44,6 +44,13 @@ export class Records extends Repository {
     return this.selectIds(sql, beforeSeq);
   }
 
+  /** The JSON of all live records of a small resource, by id. Damaged JSON is left out. */
+  liveJson(resource: string): string[] {
+    const sql = `SELECT r.json FROM ${quoted(rawTable(resource))} r JOIN ${fence(resource)} f ON f.id = r.id
+      WHERE f.gone = 0 AND json_valid(r.json) ORDER BY r.id`;
+    return this.selectColumn(sql);
+  }
+
   /** Live records that have these values, by column. */
   liveIdsWhere(table: string, values: Readonly<Record<string, RecordId | string>>): RecordId[] {
     const where = Object.keys(values).map((column) => `${quoted(column)} = ? AND `);

@@ -1,7 +1,8 @@
+import type { RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { Db } from "../database.ts";
-import type { UnknownKey } from "./row-decoder.ts";
+import type { OddType, UnknownKey } from "./row-decoder.ts";
 import {
   keyNode,
   knownPlan,
@@ -17,35 +18,83 @@ import { addColumn, columnNames } from "./table-layout.ts";
 /** More unknown fields than this in one table are noise: they stay in `_raw`, and are reported. */
 export const mostNewColumns = 200;
 
+/** A record that is the first to show something, and when it was received, ISO. */
+export interface FirstRecord {
+  readonly id: RecordId;
+  readonly at: string;
+}
+
 /**
  * Adds a column for each unknown field to the plan and the database (I12). Table `_schema_changes` remembers them
  * for the next opening.
- *
- * @param at ISO
  */
 export function addUnknownColumns(
   db: Db,
   plan: TablePlan,
   unknown: readonly UnknownKey[],
-  at: string,
+  first: FirstRecord,
 ): NewColumn[] {
-  const sql = `INSERT INTO _schema_changes (at, table_name, column_name, path, what) VALUES (?, ?, ?, ?, 'added')`;
-  const insert = db.prepare(sql);
   return unknown.flatMap(({ plan: rows, path }) => {
     const added = rows.columns.filter((column) => column.scalar === "any");
     if (isKnown(rows.root, path) || added.length >= mostNewColumns) return [];
-    const table = plan.children.find((child) => child === rows)?.table ?? plan.table;
+    const table = tableOf(plan, rows);
     const column = adopt(rows, path, freeName(rows, path, columnNames(db, table)));
     addColumn(db, table, column);
-    insert.run(at, table, column.name, JSON.stringify(path));
+    noteSchemaChange(db, { table, name: column.name, path, what: "added" }, first);
     return [{ table, column }];
   });
 }
 
-/** Columns that were added for unknown fields, as `table.column`, the oldest first. */
-export function unknownColumns(db: Db): string[] {
-  const sql = "SELECT table_name || '.' || column_name FROM _schema_changes ORDER BY id";
-  return db.prepare(sql).pluck().all() as string[];
+/** Notes that a value is of another type than its column. */
+export function noteOddType(db: Db, plan: TablePlan, { key, type }: OddType, first: FirstRecord): void {
+  const change = { table: tableOf(plan, key.plan), name: key.path.join("."), path: key.path, what: type };
+  noteSchemaChange(db, change, first);
+}
+
+/** A row of `_schema_changes`. `what`: `added`, or the type of JSON that came instead. */
+interface NotedChange {
+  readonly table: string;
+  readonly name: string;
+  readonly path: readonly string[];
+  readonly what: string;
+}
+
+/** Later records that show the same write nothing. */
+function noteSchemaChange(db: Db, { table, name, path, what }: NotedChange, { id, at }: FirstRecord): void {
+  const insert = `INSERT INTO _schema_changes (at, table_name, column_name, path, what, record_id)
+    SELECT ?, ?, ?, ?, ?, ? WHERE NOT EXISTS (
+      SELECT 1 FROM _schema_changes WHERE table_name = ? AND path = ? AND what = ?)`;
+  const keys = JSON.stringify(path);
+  db.prepare(insert).run(at, table, name, keys, what, id, table, keys, what);
+}
+
+/** What the service sends otherwise than the connector knows. */
+export interface SchemaChange {
+  /** `people.nick_name`; where the type changed `people.address.zip`, as in the record. */
+  readonly field: string;
+  /** The type of JSON that came instead; null: the field is new. */
+  readonly type: string | null;
+  /** The id of the first record with it; of a child table's row that of its parent. */
+  readonly record: string;
+  /** ISO. */
+  readonly at: string;
+}
+
+/** What differs from what the connector knows today, the oldest first. */
+export function schemaChanges(db: Db, resources: readonly Resource[]): SchemaChange[] {
+  const sql = `SELECT table_name AS "table", column_name AS name, path, what, CAST(record_id AS TEXT) AS record, at
+    FROM _schema_changes ORDER BY id`;
+  const rows = db.prepare(sql).all() as Record<
+    "table" | "name" | "path" | "what" | "record" | "at",
+    string
+  >[];
+  return rows.flatMap(({ table, name, path, what, record, at }) => {
+    const type = what === "added" ? null : what;
+    const keys = JSON.parse(path) as string[];
+    const known = resources.flatMap((one) => rowsOf(knownPlan(one), table) ?? []);
+    if (type === null && known.some(({ root }) => isKnown(root, keys))) return [];
+    return [{ field: `${table}.${name}`, type, record, at }];
+  });
 }
 
 /** The plan of a resource with the columns that earlier runs added, except what the connector knows by now. */
@@ -77,6 +126,10 @@ export function unsharedPlan(
 
 function rowsOf(plan: TablePlan, table: string): RowPlan | undefined {
   return plan.table === table ? plan : plan.children.find((child) => child.table === table);
+}
+
+function tableOf(plan: TablePlan, rows: RowPlan): string {
+  return plan.children.find((child) => child === rows)?.table ?? plan.table;
 }
 
 function adopt(rows: RowPlan, path: readonly string[], name: string): Column {

@@ -2,8 +2,8 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/logger.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { CompanyConfig } from "../../config/config.ts";
-import { deliversHere } from "../subscriptions/event-choice.ts";
 import type { Subscription } from "../subscriptions/subscription-client.ts";
+import { deliversHere, failedAtMs } from "../subscriptions/subscription-problems.ts";
 import type { DeliveryVerdict, RefusalWatch } from "./refusal-watch.ts";
 
 /** When a refused delivery was the service's, as far as it is known here. */
@@ -28,11 +28,7 @@ export function deliveryVerdict(
 ): DeliveryVerdict {
   const here = subscriptions.filter(({ url }) => deliversHere(url, company));
   const asked = here.length > 0 ? here : subscriptions;
-  const failed = asked.some(({ lastFailureAt, lastSuccessAt }) => {
-    const failedMs = Date.parse(lastFailureAt ?? "");
-    return failedMs >= sinceMs - stampMs && !(Date.parse(lastSuccessAt ?? "") > failedMs);
-  });
-  if (failed) return "failed";
+  if (asked.some((one) => (failedAtMs(one) ?? -Infinity) >= sinceMs - stampMs)) return "failed";
   return here.length > 0 || everAccepted ? "fine" : "unknown";
 }
 

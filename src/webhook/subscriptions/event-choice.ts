@@ -1,7 +1,6 @@
 import { recordId, type RecordId } from "../../base/ids.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { someOf, unknownName } from "../../base/names.ts";
-import type { CompanyConfig } from "../../config/config.ts";
 import type { EventRule } from "../../connector/connector-manifest.ts";
 import type { Subscription } from "./subscription-client.ts";
 
@@ -21,19 +20,6 @@ export function eventsNamed(text: string, rules: readonly EventRule[]): string[]
   throw new MirrorError("usage", unknownName("event", unknown, known), {
     hint: `there are ${someOf(known, 9)}; in a config's folder \`webhooks list\` shows what is subscribed`,
   });
-}
-
-/** Event types that the subscription does not deliver. */
-export function missingEvents({ events }: Subscription, rules: readonly EventRule[]): string[] {
-  return rules.map(({ type }) => type).filter((type) => !events.includes(type));
-}
-
-/** Does the URL lead to this config's receiver? Then its secret belongs in this config. */
-export function deliversHere(url: string, { name, webhook }: CompanyConfig): boolean {
-  const there = URL.parse(url);
-  if (!there) return false;
-  if (webhook.publicUrl === null) return there.pathname === `/webhooks/${name}`;
-  return there.href === URL.parse(webhook.publicUrl)?.href;
 }
 
 /** Parses the id given to a command. Throws MirrorError `usage`. */

@@ -105,8 +105,8 @@ function issued(operation: Operation, answer: unknown): IssuedSecret {
   return { subscription: parseSubscription(record), secret };
 }
 
-/** A field that is missing or odd is null or empty; only the id is needed. */
-function parseSubscription(record: ServiceRecord): Subscription {
+/** A field that is missing or odd is null or empty; only the id is needed. Throws ProtocolError without one. */
+export function parseSubscription(record: ServiceRecord): Subscription {
   const { id, url, isActive, subscribedEvents } = record;
   const text = (name: string) => (typeof record[name] === "string" ? record[name] : null);
   if (typeof id !== "number" && typeof id !== "bigint")

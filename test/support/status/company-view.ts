@@ -1,5 +1,7 @@
 import { emptyReceiverNote } from "../../../src/status/receiver-note.ts";
 import type { CompanyStatusView } from "../../../src/status/company-status.ts";
+import type { SchemaChange } from "../../../src/store/tables/unknown-columns.ts";
+import type { Subscription } from "../../../src/webhook/subscriptions/subscription-client.ts";
 
 /** 2026-11-21T08:00:00Z, the time of the request. */
 export const lookedAtMs = Date.UTC(2026, 10, 21, 8);
@@ -25,6 +27,7 @@ export function companyView(facts: Partial<CompanyStatusView> = {}): CompanyStat
     sweptMs: { invoices: lookedAtMs - 6 * hourMs, clients: lookedAtMs - 6 * hourMs },
     events: { waiting: 0, oldestWaitingMs: null, lastReceivedMs: lookedAtMs - minuteMs },
     wholeness: { troubles: [], quarantined: 0, mayHaveLostEvents: false },
+    drift: { subscriptions: null, schemaChanges: [] },
     fileBytes: { database: 900_000, wal: 4_152, diskFree: 50_000_000_000 },
     logHeldMs: 0,
     queue: [],
@@ -54,4 +57,25 @@ export function service(
 
 export function waitingEvents(count: number, oldestForMs: number): CompanyStatusView["events"] {
   return { waiting: count, oldestWaitingMs: lookedAtMs - oldestForMs, lastReceivedMs: lookedAtMs };
+}
+
+/** A field that the service began to send an hour ago. */
+export function schemaChange(facts: Partial<SchemaChange> = {}): SchemaChange {
+  const at = new Date(lookedAtMs - hourMs).toISOString();
+  return { field: "people.nick_name", type: null, record: "7", at, ...facts };
+}
+
+/** A subscription that delivers these events to the receiver of acme. */
+export function subscription(facts: Partial<Subscription> = {}): Subscription {
+  return {
+    id: 1,
+    name: null,
+    url: "https://hooks.example.com/webhooks/acme",
+    active: true,
+    events: ["invoices.created"],
+    lastSuccessAt: null,
+    lastFailureAt: null,
+    disabledReason: null,
+    ...facts,
+  };
 }

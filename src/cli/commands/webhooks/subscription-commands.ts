@@ -1,27 +1,38 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { shortText } from "../../../base/terminal-text.ts";
 import {
-  deliversHere,
   eventsNamed,
   subscriptionId,
   subscriptionWith,
 } from "../../../webhook/subscriptions/event-choice.ts";
 import type { Subscription, SubscriptionInput } from "../../../webhook/subscriptions/subscription-client.ts";
+import {
+  deliversHere,
+  expectedSubscriptions,
+  subscriptionProblems,
+} from "../../../webhook/subscriptions/subscription-problems.ts";
 import { assertEndpoint } from "../../checks/webhook-endpoint.ts";
 import { printResult } from "../../console/output.ts";
 import { companyScopes, soleScope, type CompanyScope } from "../../mirror/company-scope.ts";
+import { selectResources } from "../../mirror/selected-resources.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import { operationsOf, withSubscriptions, withToken } from "./access.ts";
 import { defaultKeepOldMs, receiveSecret } from "./issued-secret.ts";
 import { subscriptionLines, viewOfSubscription, type SubscriptionView } from "./subscription-text.ts";
 
+interface ListedSubscriptions {
+  readonly subscriptions: readonly SubscriptionView[];
+  /** Why the company does not get all its events. */
+  readonly problems: readonly string[];
+}
+
 /** Lists every company's subscriptions. A company that fails is logged, and the others are still listed. */
 export const listCommand: CommandRun<"webhooks list"> = async (context, { options, loaded }) => {
   const scopes = companyScopes(context, loaded.config);
   if (options.tokenEnv !== undefined && scopes.length > 1)
     throw new MirrorError("usage", "--token-env is of one company: name it with --company");
-  const companies: Record<string, { readonly subscriptions: readonly SubscriptionView[] }> = {};
+  const companies: Record<string, ListedSubscriptions> = {};
   const lines: string[] = [];
   let failure: MirrorError | null = null;
   for (const each of scopes) {
@@ -30,10 +41,9 @@ export const listCommand: CommandRun<"webhooks list"> = async (context, { option
     try {
       const all = await withSubscriptions(scope, (subscriptions) => subscriptions.list());
       const views = all.map((one) => viewOfSubscription(one, scope));
-      companies[name] = { subscriptions: views };
+      companies[name] = { subscriptions: views, problems: warnOfProblems(scope, all) };
       if (views.length === 0) lines.push(`${name}: no subscription; \`webhooks create\` makes one`);
       lines.push(...views.flatMap((view) => subscriptionLines(name, view)));
-      warnOfSilence(scope, views);
     } catch (error) {
       if (!(error instanceof MirrorError) || loaded.config.companies.length === 1) throw error;
       failure ??= error;
@@ -44,13 +54,18 @@ export const listCommand: CommandRun<"webhooks list"> = async (context, { option
   return failure ? { kind: failure.kind } : "complete";
 };
 
-/** Warns when the config expects deliveries and no active subscription sends them. */
-function warnOfSilence({ context, company }: CompanyScope, views: readonly SubscriptionView[]): void {
-  const { publicUrl } = company.webhook;
-  if (publicUrl === null || views.some(({ here, active }) => here && active)) return;
-  context.log.warn(`${company.name}: the service delivers nothing to ${publicUrl}`, {
-    hint: "`webhooks create` makes a subscription, `webhooks update ID --active on` wakes one that is off",
-  });
+/** Warns of what keeps events from coming, and gives it. */
+function warnOfProblems(
+  { context, config, company, manifest }: CompanyScope,
+  all: readonly Subscription[],
+): string[] {
+  const resources = selectResources(manifest, config.resources, []);
+  const expected = expectedSubscriptions(company, manifest, resources);
+  const problems = expected ? subscriptionProblems({ ...expected, all, lastReceivedMs: null }) : [];
+  const hint =
+    "`webhooks create` makes a subscription, `webhooks update ID --active on` wakes one that is off, `--events all` gives it all events";
+  for (const problem of problems) context.log.warn(`${company.name}: ${problem}`, { hint });
+  return problems;
 }
 
 /** Creates a subscription and stores its secret. */

@@ -1,7 +1,7 @@
 import { someOf } from "../../../base/names.ts";
 import { shortText } from "../../../base/terminal-text.ts";
-import { deliversHere, missingEvents } from "../../../webhook/subscriptions/event-choice.ts";
 import type { Subscription } from "../../../webhook/subscriptions/subscription-client.ts";
+import { deliversHere, missingEvents } from "../../../webhook/subscriptions/subscription-problems.ts";
 import type { CompanyScope } from "../../mirror/company-scope.ts";
 
 /** A subscription as `--json` prints it. */

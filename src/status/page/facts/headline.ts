@@ -1,4 +1,4 @@
-import { conditionsOf, type Condition, type ReadyLimits } from "../../conditions.ts";
+import { conditionsOf, isShown, type Condition, type ReadyLimits } from "../../conditions.ts";
 import type { CompanyStatusView } from "../../company-status.ts";
 import { counted } from "../markup/page-part.ts";
 import { remedyFor } from "./remedies.ts";
@@ -22,8 +22,7 @@ export interface Headline {
  */
 export function shownConditions(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Condition[] {
   const shown = conditionsOf(view, nowMs, limits).filter(
-    ({ message, blocks, raises, subject }) =>
-      message !== "" && (blocks || raises) && !(subject === "lists" && isFirstRun(view)),
+    (one) => isShown(one) && !(one.subject === "lists" && isFirstRun(view)),
   );
   return shown.filter(({ message }, i) => shown.findIndex((one) => one.message === message) === i);
 }

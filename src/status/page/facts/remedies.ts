@@ -15,10 +15,14 @@ const steps: Readonly<Record<string, string>> = {
   "refused deliveries": "`fintoro-mirror check` compares the webhook secret, the clock and the address.",
   "partial records": "The next run asks for them again. The list below has each reason.",
   "held deletions": "If so much was really deleted, run `fintoro-mirror sync --allow-mass-delete`.",
+  "subscription deliveries":
+    "`fintoro-mirror webhooks list` shows what is subscribed; `webhooks update` and `webhooks create` mend it. The next run looks again.",
+  schema:
+    "Nothing is lost: new fields are kept, in columns of their own. A newer version may know them; it is told for a week.",
   "gap events": "`serve` makes a run that reads everything, by itself.",
 };
 
 /** What to do about it. Pure. */
 export function remedyFor({ kind, subject }: Pick<Condition, "kind" | "subject">): string {
-  return steps[`${kind} ${subject}`] ?? "`fintoro-mirror status` says more.";
+  return steps[`${kind} ${subject}`] ?? steps[kind] ?? "`fintoro-mirror status` says more.";
 }

@@ -1,0 +1,98 @@
+import { someOf } from "../../base/names.ts";
+import type { CompanyConfig } from "../../config/config.ts";
+import type { EventRule, Manifest } from "../../connector/connector-manifest.ts";
+import type { Db } from "../../store/database.ts";
+import { Records } from "../../store/tables/stored-records.ts";
+import { parseSubscription, type Subscription } from "./subscription-client.ts";
+
+/** Whose receiver it is, and where the service reaches it; null: the config does not say. */
+interface Receiver {
+  readonly name: string;
+  readonly webhook: { readonly publicUrl: string | null };
+}
+
+/** A company's subscriptions, and what its config expects of them. */
+export interface SubscriptionFacts {
+  readonly all: readonly Subscription[];
+  readonly receiver: Receiver;
+  /** Event types about what is mirrored. */
+  readonly needed: readonly string[];
+  /** When the last delivery was stored here; null: not known, or none was. */
+  readonly lastReceivedMs: number | null;
+}
+
+/** Does the URL lead to this config's receiver? Then its secret belongs in this config. */
+export function deliversHere(url: string, { name, webhook }: Receiver): boolean {
+  const there = URL.parse(url);
+  if (!there) return false;
+  if (webhook.publicUrl === null) return there.pathname === `/webhooks/${name}`;
+  return there.href === URL.parse(webhook.publicUrl)?.href;
+}
+
+/** Event types that the subscription does not deliver. */
+export function missingEvents({ events }: Subscription, rules: readonly EventRule[]): string[] {
+  return rules.map(({ type }) => type).filter((type) => !events.includes(type));
+}
+
+/**
+ * What the config expects of a company's subscriptions: that they deliver here whatever has a record of these resources
+ * read. Null: nothing, it names neither an address nor a secret.
+ */
+export function expectedSubscriptions(
+  { name, webhook: { publicUrl, secrets } }: CompanyConfig,
+  { events }: Manifest,
+  resources: readonly { readonly name: string }[],
+): Pick<SubscriptionFacts, "receiver" | "needed"> | null {
+  if (publicUrl === null && secrets.length === 0) return null;
+  const names = new Set<string | null>(resources.map((one) => one.name));
+  const needed = events.filter(({ resource, action }) => action !== "keep" && names.has(resource));
+  return { receiver: { name, webhook: { publicUrl } }, needed: needed.map(({ type }) => type) };
+}
+
+/** When a delivery failed after the last one that arrived, as the service says; null: the last one arrived. */
+export function failedAtMs({ lastFailureAt, lastSuccessAt }: Subscription): number | null {
+  const failedMs = Date.parse(lastFailureAt ?? "");
+  return Number.isNaN(failedMs) || Date.parse(lastSuccessAt ?? "") > failedMs ? null : failedMs;
+}
+
+/**
+ * Why a company does not get all events that it needs, a sentence each. Pure. No address is in it: that of another
+ * receiver may be a secret.
+ */
+export function subscriptionProblems({ all, receiver, needed, lastReceivedMs }: SubscriptionFacts): string[] {
+  const here = all.filter(({ url }) => deliversHere(url, receiver));
+  const active = here.filter((one) => one.active);
+  const { publicUrl } = receiver.webhook;
+  // Without its address a subscription with another path may lead here: a proxy can change paths.
+  if (here.length === 0 && all.length > 0 && publicUrl === null) return [];
+  if (active.length === 0) {
+    const place = publicUrl ?? "this receiver";
+    return [`the service delivers nothing to ${place}: ${whyNothing(here, all)}`];
+  }
+  const delivered = new Set(active.flatMap(({ events }) => events));
+  const missing = needed.filter((type) => !delivered.has(type));
+  const failing = active.filter((one) => (failedAtMs(one) ?? 0) > (lastReceivedMs ?? 0));
+  const lack = `lacks ${missing.length} of ${needed.length} events that are needed: ${someOf(missing, 6)}`;
+  return [
+    ...(missing.length > 0 ? [`${named(active)} ${lack}`] : []),
+    ...failing.map((one) => `deliveries of ${named([one])} fail: the last one did at ${one.lastFailureAt}`),
+  ];
+}
+
+function whyNothing(here: readonly Subscription[], all: readonly Subscription[]): string {
+  if (all.length === 0) return "there is no subscription";
+  if (here.length === 0) return `${named(all)} leads elsewhere`;
+  const isDisabled = here.some(({ disabledReason }) => disabledReason !== null);
+  return `${named(here)} is off${isDisabled ? ", switched off by the service" : ""}`;
+}
+
+function named(some: readonly Subscription[]): string {
+  const ids = some.map(({ id }) => String(id));
+  return ids.length === 1 ? `subscription ${ids[0]}` : `each of the subscriptions ${someOf(ids, 3)}`;
+}
+
+/** The subscriptions as the mirror has them. */
+export function mirroredSubscriptions(db: Db, resource: string): Subscription[] {
+  const records = new Records(db).liveJson(resource);
+  return records.map((json) => parseSubscription(JSON.parse(json) as Record<string, unknown>));
+}
