@@ -16,6 +16,8 @@ export interface ServiceRequest {
   readonly form?: FormData;
   /** What a 2xx answer must be: JSON by its content type, any bytes, or nothing (204). */
   readonly expect: "json" | "bytes" | "nothing";
+  /** A file that gets the bytes of a 2xx answer, whose `body` is empty then. @default none */
+  readonly into?: string;
   readonly lane?: Lane;
   readonly signal?: AbortSignal;
   /**

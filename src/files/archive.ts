@@ -1,7 +1,6 @@
-import { hash } from "node:crypto";
 import { existsSync, linkSync, copyFileSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
-import { makeFolders, replaceFile, syncToDisk, writeFileAtomically } from "../base/atomic-file.ts";
+import { makeFolders, replaceFile, syncToDisk } from "../base/atomic-file.ts";
 import { isoTime, type Clock } from "../base/clock.ts";
 import type { RecordRef } from "../base/ids.ts";
 import type { FileKind } from "../connector/resource.ts";
@@ -32,10 +31,11 @@ export function objectPath(sha256: string): string {
 }
 
 /** A file that came. */
-export interface NewFile {
+export interface NewFile extends ContentFacts {
   /** Where it is filed; given whether a place is another file's. */
   readonly placed: (isTaken: (path: string) => boolean) => string;
-  readonly content: Buffer;
+  /** Holds its content, in the folder of a draft. */
+  readonly file: string;
 }
 
 /** What was stored of one answer. */
@@ -81,14 +81,21 @@ export class FileArchive {
     return guarded(folder, () => new FileArchive(folder, db, clock));
   }
 
+  /** Does `work` with an empty folder for what an answer brings. What is left there is removed. */
+  async withDraft<T>(name: string, work: (folder: string) => Promise<T>): Promise<T> {
+    const draft = this.incoming(name);
+    guarded(draft, () => makeFolders(draft));
+    return work(draft).finally(() => rmSync(draft, { recursive: true, force: true }));
+  }
+
   /** Stores everything that an answer brought for a record, in place of what it had. */
   store(read: FileRead, kind: FileKind, files: readonly NewFile[]): StoredResult {
     return guarded(this.folder, () => {
       const owner = ownerOf({ document: read.ref.resource, document_id: read.ref.id });
       const before = this.stored.of(read.ref);
       const at = isoTime(this.clock.nowMs());
-      const next = this.place(owner, files).map(({ place, content }): DocumentFile => {
-        const facts = this.writeContent(content);
+      const next = this.place(owner, files).map(({ place, file: draft, ...facts }): DocumentFile => {
+        this.takeContent(draft, facts);
         const same = before.find((file) => file.path === place && file.sha256 === facts.sha256);
         const { resource: document, id: document_id } = read.ref;
         return same ?? { document, document_id, kind, path: place, ...facts, fetched_at: at };
@@ -107,13 +114,13 @@ export class FileArchive {
 
   private place(owner: string, files: readonly NewFile[]) {
     const taken = new Set<string>();
-    return files.map(({ placed, content }) => {
+    return files.map(({ placed, ...content }) => {
       const place = placed((candidate) => {
         const key = pathKey(candidate);
         return taken.has(key) || (this.owners.get(key) ?? owner) !== owner;
       });
       taken.add(pathKey(place));
-      return { place, content };
+      return { place, ...content };
     });
   }
 
@@ -130,11 +137,9 @@ export class FileArchive {
   }
 
   /** Leaves the content beside its place: there it would be a file that no line of the manifest names. */
-  private writeContent(content: Buffer): ContentFacts {
-    const sha256 = hash("sha256", content, "hex");
+  private takeContent(draft: string, { sha256, size_bytes }: ContentFacts): void {
     const there = statSync(this.at(objectPath(sha256)), { throwIfNoEntry: false });
-    if (there?.size !== content.length) writeFileAtomically(this.incoming(sha256), content);
-    return { size_bytes: content.length, sha256 };
+    if (there?.size !== size_bytes) replaceFile(draft, this.incoming(sha256));
   }
 
   private keepContent(sha256: string): void {
@@ -166,7 +171,7 @@ export class FileArchive {
   private finishIncoming(named: ReadonlySet<string | null>): void {
     for (const name of readdirSync(this.at(incomingName))) {
       if (named.has(name)) this.keepContent(name);
-      else rmSync(this.incoming(name), { force: true });
+      else rmSync(this.incoming(name), { recursive: true, force: true });
     }
   }
 

@@ -1,3 +1,4 @@
+import { closeSync, createReadStream, openSync, readSync, statSync } from "node:fs";
 import type { Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
@@ -11,8 +12,9 @@ import type {
 } from "../state/files/pending-files.ts";
 import type { FileRead, StoredFiles } from "../state/files/stored-files.ts";
 import type { FileArchive, NewFile } from "./archive.ts";
+import { hashOf } from "./content-hash.ts";
 import { archivePath } from "./file-names.ts";
-import { readZip, ZipError } from "./zip-entries.ts";
+import { readZip, ZipError, type ZipEntry } from "./zip-entries.ts";
 
 /** What fetching works with. */
 export interface FetchParts {
@@ -111,13 +113,18 @@ class ResourceFetch {
     if (failures.length > 0) throw failures[0];
   }
 
-  private async fetch(record: PendingRecord): Promise<void> {
+  private fetch(record: PendingRecord): Promise<void> {
+    const draft = `${this.resource.name}-${record.id}`;
+    return this.parts.archive.withDraft(draft, (folder) => this.fetchInto(`${folder}/answer`, record));
+  }
+
+  private async fetchInto(into: string, record: PendingRecord): Promise<void> {
     const { transport, archive, signal } = this.parts;
     const { files } = this.resource;
     try {
       const path = pathOf(files.path, record.id);
-      const { body } = await transport.send({ method: "GET", path, expect: "bytes", lane: "files", signal });
-      const found = await this.filesIn(record, body);
+      await transport.send({ method: "GET", path, expect: "bytes", into, lane: "files", signal });
+      const found = await this.filesIn(record, into);
       this.noteDoubtful();
       this.refused = 0;
       this.tally.asked++;
@@ -168,12 +175,12 @@ class ResourceFetch {
     return { ref, recordSha: record.recordSha, readAtMs: this.parts.clock.nowMs(), problem };
   }
 
-  private async filesIn(record: PendingRecord, body: Buffer): Promise<NewFile[]> {
+  private async filesIn(record: PendingRecord, answer: string): Promise<NewFile[]> {
     const { name: document, files } = this.resource;
-    const found = await contentsOf(files, body);
-    return found.map(({ name: ownName, content }) => {
+    const found = await contentsOf(files, answer);
+    return found.map(({ name: ownName, ...content }) => {
       const filed = { document, id: record.id, date: record.date, words: record.name, ownName };
-      return { content, placed: (isTaken) => archivePath(filed, ".pdf", isTaken) };
+      return { ...content, placed: (isTaken) => archivePath(filed, ".pdf", isTaken) };
     });
   }
 }
@@ -184,15 +191,16 @@ function stateOf({ id, recordSha }: PendingRecord): string {
 
 async function contentsOf(
   { mediaType }: RecordFiles,
-  body: Buffer,
-): Promise<readonly { readonly name: string | null; readonly content: Buffer }[]> {
-  if (body.length === 0) throw new UnusableAnswer("the answer is empty");
+  answer: string,
+): Promise<readonly (Omit<ZipEntry, "name"> & { readonly name: string | null })[]> {
+  const { size } = statSync(answer);
+  if (size === 0) throw new UnusableAnswer("the answer is empty");
   if (mediaType === "application/pdf") {
-    if (!isPdf(body)) throw new UnusableAnswer("the answer is no PDF, or only a part of one");
-    return [{ name: null, content: body }];
+    if (!isPdf(answer, size)) throw new UnusableAnswer("the answer is no PDF, or only a part of one");
+    return [{ name: null, file: answer, ...(await hashOf(createReadStream(answer))) }];
   }
   try {
-    return await readZip(body);
+    return await readZip(answer);
   } catch (error) {
     if (error instanceof ZipError)
       throw new UnusableAnswer(`the ZIP archive cannot be used: ${error.message}`);
@@ -201,6 +209,15 @@ async function contentsOf(
 }
 
 /** What readers look for: the head within the first kilobyte, the end within the last. */
-function isPdf(content: Buffer): boolean {
-  return content.subarray(0, 1024).includes("%PDF-") && content.subarray(-1024).includes("%%EOF");
+function isPdf(file: string, sizeBytes: number): boolean {
+  const handle = openSync(file, "r");
+  const kilobyteAt = (position: number) => {
+    const bytes = Buffer.alloc(1024);
+    return bytes.subarray(0, readSync(handle, bytes, { position }));
+  };
+  try {
+    return kilobyteAt(0).includes("%PDF-") && kilobyteAt(Math.max(0, sizeBytes - 1024)).includes("%%EOF");
+  } finally {
+    closeSync(handle);
+  }
 }

@@ -1,11 +1,14 @@
 import { crc32 } from "node:zlib";
 import yauzl from "yauzl";
 import type { Entry, ZipFile } from "yauzl";
+import { databaseError } from "../store/database.ts";
+import { writeHashed, type ContentFacts } from "./content-hash.ts";
 
 /** A file of a ZIP archive. Its name is data: never a path. */
-export interface ZipEntry {
+export interface ZipEntry extends ContentFacts {
   readonly name: string;
-  readonly content: Buffer;
+  /** Holds the content. */
+  readonly file: string;
 }
 
 /** The archive cannot be used. */
@@ -19,22 +22,28 @@ const mostRatio = 200;
 const ratioFromBytes = 1_000_000;
 
 /**
- * Reads a ZIP archive into memory. Refuses what is damaged or encrypted, and what would fill memory: by the sizes that
- * it declares, before anything is inflated, and what is inflated is never more than that.
+ * Writes the files of a ZIP archive beside it, piece by piece: `<archive>.1` and so on. Refuses what is damaged or
+ * encrypted, and what would fill the disk: by the sizes that it declares, before anything is inflated, and what is
+ * inflated is never more than that.
  *
- * @throws ZipError
+ * @throws ZipError; MirrorError `database` where the disk fails
  */
-export async function readZip(archive: Buffer): Promise<ZipEntry[]> {
+export async function readZip(archive: string): Promise<ZipEntry[]> {
+  const options = { autoClose: false, decodeStrings: false, validateEntrySizes: true };
+  let zip: ZipFile | null = null;
   try {
-    const zip = await yauzl.fromBufferPromise(archive, { decodeStrings: false, validateEntrySizes: true });
-    return await readEntries(zip);
+    zip = await yauzl.openPromise(archive, options);
+    return await readEntries(zip, archive);
   } catch (error) {
     if (error instanceof ZipError) throw error;
+    if (error instanceof Error && "syscall" in error) throw databaseError(archive, error);
     throw new ZipError(error instanceof Error ? error.message : "it cannot be read");
+  } finally {
+    zip?.close();
   }
 }
 
-async function readEntries(zip: ZipFile): Promise<ZipEntry[]> {
+async function readEntries(zip: ZipFile, archive: string): Promise<ZipEntry[]> {
   const files: ZipEntry[] = [];
   let bytes = 0;
   for await (const entry of zip.eachEntry()) {
@@ -47,7 +56,8 @@ async function readEntries(zip: ZipFile): Promise<ZipEntry[]> {
     if (/[/\\]$/.test(name)) continue;
     bytes += entry.uncompressedSize;
     assertHarmless(entry, files.length + 1, bytes);
-    files.push({ name, content: await contentOf(zip, entry) });
+    const file = `${archive}.${files.length + 1}`;
+    files.push({ name, file, ...(await writeContent(zip, entry, file)) });
   }
   return files;
 }
@@ -61,10 +71,15 @@ function assertHarmless(entry: Entry, count: number, bytes: number): void {
   if (entry.isEncrypted()) throw new ZipError("it is encrypted");
 }
 
-async function contentOf(zip: ZipFile, entry: Entry): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  for await (const part of await zip.openReadStreamPromise(entry)) parts.push(part as Buffer);
-  const content = Buffer.concat(parts);
-  if (crc32(content) !== entry.crc32) throw new ZipError("a checksum is wrong");
-  return content;
+async function writeContent(zip: ZipFile, entry: Entry, file: string): Promise<ContentFacts> {
+  let checksum = 0;
+  const content = async function* () {
+    for await (const part of (await zip.openReadStreamPromise(entry)) as AsyncIterable<Buffer>) {
+      checksum = crc32(part, checksum);
+      yield part;
+    }
+  };
+  const facts = await writeHashed(content(), file);
+  if (checksum !== entry.crc32) throw new ZipError("a checksum is wrong");
+  return facts;
 }

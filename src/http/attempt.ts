@@ -47,7 +47,7 @@ async function succeed(wire: Wire, call: Call, head: Head): Promise<Outcome> {
     head.discard();
     throw contentError(head, unexpected);
   }
-  const body = await head.read(wire.caps);
+  const body = await head.read(wire.caps, call.into);
   if (call.expect === "json" && body.length === 0) throw contentError(head, "an empty answer");
   const { status, headers, requestId } = head;
   return { status, headers, body, requestId };

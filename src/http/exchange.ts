@@ -53,7 +53,8 @@ export interface Call extends ServiceRequest {
 /** An answer whose head has arrived. Exactly one of `read` and `discard` is called. */
 export interface Head extends AnswerHead {
   readonly headers: AnswerHeaders;
-  read(caps: BodyCaps): Promise<Buffer>;
+  /** Gives the body; empty where it was written into a file. */
+  read(caps: BodyCaps, into?: string): Promise<Buffer>;
   discard(): void;
 }
 
@@ -108,8 +109,8 @@ async function headOf(wire: Wire, call: Call, permit: Permit, deadline: Deadline
   if (status === 429) counters.rateLimited++;
   const idHeader = headers["x-request-id"];
   const requestId = idHeader ? safeText(idHeader, 128) : null;
-  const read = (caps: BodyCaps) =>
-    readResponseBody(body, headers, caps).catch((error: unknown) => {
+  const read = (caps: BodyCaps, into?: string) =>
+    readResponseBody(body, headers, caps, into).catch((error: unknown) => {
       throw errorOfExchange(error, wire, { where, requestId }, deadline);
     });
   return { where, status, headers, requestId, read, discard: () => discardBody(body) };

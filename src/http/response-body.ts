@@ -1,3 +1,4 @@
+import { open } from "node:fs/promises";
 import { pipeline, type Readable, type Transform } from "node:stream";
 import {
   brotliDecompressSync,
@@ -7,6 +8,8 @@ import {
   gunzipSync,
   inflateSync,
 } from "node:zlib";
+import { MirrorError } from "../base/errors.ts";
+import { databaseError } from "../store/database.ts";
 import { parseWholeNumber, type AnswerHeaders } from "./headers.ts";
 
 /** The largest body that is read. */
@@ -28,13 +31,15 @@ export class BodyError extends Error {
 }
 
 /**
- * Reads a body into one buffer, decompressed. Stops as soon as it announces or reaches more than the caps.
- * Throws BodyError, or the error of the connection.
+ * Reads a body into one buffer, decompressed; or into a file, whatever was in it, and gives an empty buffer. Stops as soon
+ * as it announces or reaches more than the caps. Throws BodyError, MirrorError `database` where the file cannot be
+ * written, or the error of the connection.
  */
 export async function readResponseBody(
   body: Readable,
   headers: AnswerHeaders,
   caps: BodyCaps,
+  into?: string,
 ): Promise<Buffer> {
   try {
     const encoding = (headers["content-encoding"] ?? "").trim().toLowerCase();
@@ -42,7 +47,10 @@ export async function readResponseBody(
     const sizeBytes = parseWholeNumber(headers["content-length"]);
     const capBytes = isPlain ? Math.min(caps.bytes, caps.wireBytes) : caps.wireBytes;
     if (sizeBytes !== null && sizeBytes > capBytes) throw tooLarge(capBytes);
-    return isPlain ? await collect(body, capBytes, sizeBytes) : await decompressed(body, encoding, caps);
+    const take: Take =
+      into === undefined ? collect : (source, mostBytes) => writeInto(into, source, mostBytes);
+    if (isPlain) return await take(body, capBytes, sizeBytes);
+    return await decompressed(body, encoding, caps, take);
   } catch (error) {
     discardBody(body);
     throw error;
@@ -72,7 +80,7 @@ const codecs: Readonly<Record<string, Codec>> = {
 /** What comes in so few bytes is unpacked at once, if it is not longer than that: a stream costs five times as much. */
 const mostAtOnce = { wireBytes: 32_768, bytes: 4 * 1_048_576 };
 
-async function decompressed(body: Readable, encoding: string, caps: BodyCaps): Promise<Buffer> {
+async function decompressed(body: Readable, encoding: string, caps: BodyCaps, take: Take): Promise<Buffer> {
   const codec = Object.hasOwn(codecs, encoding) ? codecs[encoding] : undefined;
   if (!codec)
     throw new BodyError("encoding", `the content encoding ${JSON.stringify(encoding)} is not known`);
@@ -82,17 +90,18 @@ async function decompressed(body: Readable, encoding: string, caps: BodyCaps): P
     const wire = capped(body, caps.wireBytes, (error) => (wireError = error));
     const { chunks, sizeBytes, isWhole } = await readUpTo(wire, mostAtOnce.wireBytes);
     // An empty answer may still name an encoding.
-    if (isWhole && sizeBytes === 0) return Buffer.alloc(0);
-    const content = isWhole ? unpackAtOnce(Buffer.concat(chunks), codec, caps.bytes) : null;
+    if (isWhole && sizeBytes === 0) return await take([], caps.bytes, 0);
+    const isAtOnce = isWhole && take === collect;
+    const content = isAtOnce ? unpackAtOnce(Buffer.concat(chunks), codec, caps.bytes) : null;
     if (content) return content;
     const all = async function* () {
       yield* chunks;
       yield* wire;
     };
     const stream = pipeline(all, codec.stream(), () => undefined);
-    return await collect(stream, caps.bytes, null);
+    return await take(stream, caps.bytes, null);
   } catch (error) {
-    if (error instanceof BodyError || error === wireError) throw error;
+    if (error instanceof BodyError || error instanceof MirrorError || error === wireError) throw error;
     throw new BodyError("encoding", `the ${encoding} content is broken`);
   }
 }
@@ -136,6 +145,33 @@ function unpackAtOnce(content: Buffer, codec: Codec, capBytes: number): Buffer |
   }
 }
 
+/** What is done with the bytes of a body. `sizeBytes`: how many there are; null: not known. */
+type Take = (
+  source: AsyncIterable<Buffer> | Iterable<Buffer>,
+  capBytes: number,
+  sizeBytes: number | null,
+) => Promise<Buffer>;
+
+/** Writes piece by piece: a large file takes no memory. */
+async function writeInto(file: string, source: Parameters<Take>[0], capBytes: number): Promise<Buffer> {
+  const onDisk = <T>(step: Promise<T>) =>
+    step.catch((error: unknown) => {
+      throw databaseError(file, error);
+    });
+  const handle = await onDisk(open(file, "w", 0o600));
+  try {
+    let sizeBytes = 0;
+    for await (const chunk of source) {
+      sizeBytes += chunk.length;
+      if (sizeBytes > capBytes) throw tooLarge(capBytes);
+      await onDisk(handle.writeFile(chunk));
+    }
+    return Buffer.alloc(0);
+  } finally {
+    await handle.close();
+  }
+}
+
 const firstBytes = 65_536;
 const growth = 16;
 /** A smaller result is copied, so that it does not keep a large block alive. */
@@ -146,7 +182,7 @@ const copyBelowBytes = 1_048_576;
  * so the peak stays near the size of the content.
  */
 async function collect(
-  source: AsyncIterable<Buffer>,
+  source: AsyncIterable<Buffer> | Iterable<Buffer>,
   capBytes: number,
   sizeBytes: number | null,
 ): Promise<Buffer> {

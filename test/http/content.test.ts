@@ -1,7 +1,11 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { ProtocolError } from "../../src/connector/service-errors.ts";
 import { get } from "../support/http/http-client.ts";
 import { failureOf, json, page, serviceWith } from "../support/http/http.ts";
+import { tempFolder } from "../support/mirror/mirror.ts";
 
 describe("a 2xx answer of another kind than expected is a retryable error", () => {
   test("HTML with 200 is tried again, and the JSON after it taken", async () => {
@@ -49,6 +53,40 @@ describe("a 2xx answer of another kind than expected is a retryable error", () =
       Buffer.from([37, 80, 68, 70, 0, 255]),
     );
     expect(await failureOf(http.send(get("/page", { expect: "bytes" })))).toBeInstanceOf(ProtocolError);
+  });
+
+  test("bytes go into a file, unpacked, and replace what an attempt before left there", async () => {
+    const { http } = await serviceWith((answer, { url }) => {
+      const content = Buffer.alloc(url.endsWith("empty") ? 0 : 100_000, "%PDF");
+      const isPacked = !url.endsWith("plain");
+      const headers = { "content-type": "application/pdf", ...(isPacked && { "content-encoding": "gzip" }) };
+      answer.writeHead(200, headers).end(isPacked && content.length > 0 ? gzipSync(content) : content);
+    });
+    const into = path.join(tempFolder(), "answer");
+    for (const [url, size] of [
+      ["/plain", 100_000],
+      ["/packed", 100_000],
+      ["/empty", 0],
+    ] as const) {
+      const { body } = await http.send(get(url, { expect: "bytes", into }));
+      expect([url, body.length, readFileSync(into).equals(Buffer.alloc(size, "%PDF"))]).toEqual([
+        url,
+        0,
+        true,
+      ]);
+    }
+  });
+
+  // Fault: files | a file for an answer cannot be written | its folder is missing | an error of the disk, not of the network; nothing is tried again
+  test("a file that cannot be written is an error of the disk, and asks once", async () => {
+    const { http, service } = await serviceWith(
+      (answer) => void answer.writeHead(200, { "content-type": "application/pdf" }).end("%PDF"),
+    );
+    const into = path.join(tempFolder(), "missing", "answer");
+    expect(await failureOf(http.send(get("/x", { expect: "bytes", into })))).toMatchObject({
+      kind: "database",
+    });
+    expect(service.asked).toHaveLength(1);
   });
 
   // Fault: service | an HTML page as the answer to a deletion | a server in the service's place | no confirmation

@@ -38,7 +38,7 @@ export interface FilesResult extends FetchTally {
   readonly folder: string;
 }
 
-/** One answer, at most: several are in memory at a time. */
+/** One answer, at most. It is on the disk, not in memory. */
 const mostFileBytes = 100_000_000;
 
 /** Requests in flight at once: the budget allows two a second. */

@@ -1,0 +1,68 @@
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { zipOf } from "../../connectors/fintoro/sandbox/view/record-files.ts";
+import { aCompany, sync } from "../support/company/company.ts";
+import { endOf } from "../support/program/cli.ts";
+import { processEnv, program } from "../support/program/process-env.ts";
+import { writeServeConfig } from "../support/program/serve.ts";
+import { look } from "../support/truth/compare.ts";
+
+const megabyte = 1_000_000;
+
+/** As large as an answer may be. */
+function aLargePdf(): Buffer {
+  const content = Buffer.alloc(95 * megabyte, 32);
+  content.write("%PDF-1.7\n");
+  content.write("%%EOF", content.length - 5);
+  return content;
+}
+
+function aLargeArchive(): Buffer {
+  const contents = [1, 2].map((value) => Buffer.alloc(45 * megabyte, value));
+  return zipOf(
+    contents.map((content, index) => ({ name: `${index}.bin`, content, atMs: Date.UTC(2026, 9, 5) })),
+  );
+}
+
+/** The real program in a folder; gives its exit code and the most memory that it ever had. */
+async function runMeasured(folder: string, args: readonly string[]) {
+  const file = path.join(folder, "peak");
+  const script = `import { writeFileSync } from "node:fs";
+    process.on("exit", () => writeFileSync(${JSON.stringify(file)}, String(process.resourceUsage().maxRSS)));`;
+  const hook = `data:text/javascript,${encodeURIComponent(script)}`;
+  const child = spawn(process.execPath, ["--import", hook, program, ...args], {
+    cwd: folder,
+    env: processEnv(),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const { code } = await endOf(child);
+  return { code, peakBytes: Number(readFileSync(file, "utf8")) * 1024 };
+}
+
+// Fault: files | PDFs and archives as large as they may be, several at once | the routes of files, under the real program | fetched and checked within 512 MB of memory
+test("files as large as they may be are fetched and checked within 512 MB", async () => {
+  const company = await aCompany({ records: 5 });
+  writeServeConfig(
+    company,
+    "files: { pdf: on, attachments: on }\nresources: { include: [invoices, clients, contact_activity_logs] }",
+  );
+  await sync(company);
+  const [pdf, archive] = [aLargePdf(), aLargeArchive()];
+  const reply = (type: string, body: Buffer) => ({ status: 200, headers: { "content-type": type }, body });
+  company.proxy.obstruct(({ path: asked }) => {
+    if (asked.endsWith("/pdf")) return reply("application/pdf", pdf);
+    return asked.endsWith("/attachments") ? reply("application/zip", archive) : undefined;
+  });
+  const sizes = () =>
+    look(company.file, (db) =>
+      db.prepare("SELECT DISTINCT size_bytes FROM document_files ORDER BY 1").pluck().all(),
+    );
+  for (const args of [["files"], ["files", "check"]]) {
+    const { code, peakBytes } = await runMeasured(company.folder, args);
+    expect([code, sizes()]).toEqual([0, [45 * megabyte, pdf.length]]);
+    expect(peakBytes).toBeLessThan(512 * megabyte);
+  }
+});
