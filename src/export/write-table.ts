@@ -9,7 +9,7 @@ import { rangesOf, type KeyRange } from "./columns/row-source.ts";
 import { csvHead } from "./csv/csv-writer.ts";
 import type { ManifestFile } from "./files/export-manifest.ts";
 import { filePath, fromManifest } from "./files/file-layout.ts";
-import { writeNewFile, type WrittenFile } from "./files/guarded-file.ts";
+import { writeNewFile, type WrittenFile } from "../base/files/guarded-file.ts";
 import type { Staging } from "./files/staging.ts";
 import type { RowGroup } from "./parquet/column-chunk.ts";
 import { placeRowGroup, parquetFooter, parquetMagic } from "./parquet/footer.ts";

@@ -4,7 +4,7 @@ import { quoted } from "../store/sql-text.ts";
 import { freeBytes } from "./columns/cells.ts";
 import type { ManifestFile } from "./files/export-manifest.ts";
 import { fromManifest, workbookPath } from "./files/file-layout.ts";
-import { writeNewFile, type WrittenFile } from "./files/guarded-file.ts";
+import { writeNewFile, type WrittenFile } from "../base/files/guarded-file.ts";
 import { ZipStream } from "./files/zip-stream.ts";
 import { numberedRanges, rowsTable, type TablePlan } from "./plan/export-plan.ts";
 import type { SnapshotPool } from "./workers/snapshot-pool.ts";

@@ -1,5 +1,13 @@
 import { hash } from "node:crypto";
-import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { recordId, type RecordId } from "../base/ids.ts";
 import type { FileKind } from "../connector/resource.ts";
 import type { ArchivePosition } from "../state/meta.ts";
@@ -88,11 +96,10 @@ export function appendToManifest(
     return `${line}\n`;
   });
   const text = Buffer.from(lines.join(""));
-  const fd = openSync(file, existsSync(file) ? "r+" : "wx", 0o600);
+  const fd = openSync(file, "a", 0o600);
   try {
     ftruncateSync(fd, bytes);
-    for (let written = 0; written < text.length;)
-      written += writeSync(fd, text, written, text.length - written, bytes + written);
+    writeFileSync(fd, text);
     fsyncSync(fd);
   } finally {
     closeSync(fd);

@@ -206,7 +206,8 @@ export function nextAttempt(
   { failed, refused, repeatable, once }: CallProgress,
   rules: RetryRules,
 ): { readonly retryInMs: number } | "give_up" {
-  if (once) return "give_up";
+  // Another answer could not be written to the disk either.
+  if (once || failure.error.kind === "database") return "give_up";
   if (isRateLimited(failure)) return refused < mostRefusals ? { retryInMs: 0 } : "give_up";
   if (!failure.error.retryable || !repeatable || failed >= rules.attempts) return "give_up";
   const asked = Math.min(retryAfterOf(failure.error), longestRetryAfterMs);

@@ -1,4 +1,3 @@
-import { open } from "node:fs/promises";
 import { pipeline, type Readable, type Transform } from "node:stream";
 import {
   brotliDecompressSync,
@@ -9,7 +8,7 @@ import {
   inflateSync,
 } from "node:zlib";
 import { MirrorError } from "../base/errors.ts";
-import { databaseError } from "../store/database.ts";
+import { writeNewFile } from "../base/files/guarded-file.ts";
 import { parseWholeNumber, type AnswerHeaders } from "./headers.ts";
 
 /** The largest body that is read. */
@@ -47,8 +46,7 @@ export async function readResponseBody(
     const sizeBytes = parseWholeNumber(headers["content-length"]);
     const capBytes = isPlain ? Math.min(caps.bytes, caps.wireBytes) : caps.wireBytes;
     if (sizeBytes !== null && sizeBytes > capBytes) throw tooLarge(capBytes);
-    const take: Take =
-      into === undefined ? collect : (source, mostBytes) => writeInto(into, source, mostBytes);
+    const take: Take = into === undefined ? collect : (source, cap) => writeInto(into, capped(source, cap));
     if (isPlain) return await take(body, capBytes, sizeBytes);
     return await decompressed(body, encoding, caps, take);
   } catch (error) {
@@ -56,6 +54,10 @@ export async function readResponseBody(
     throw error;
   }
 }
+
+type BodySource = AsyncIterable<Buffer> | Iterable<Buffer>;
+/** Gets all bytes of a body. `sizeBytes`: how many there are; null: not known. */
+type Take = (source: BodySource, capBytes: number, sizeBytes: number | null) => Promise<Buffer>;
 
 /** Closes the connection of an answer that nobody reads. */
 export function discardBody(body: Readable): void {
@@ -107,13 +109,13 @@ async function decompressed(body: Readable, encoding: string, caps: BodyCaps, ta
 }
 
 async function* capped(
-  body: Readable,
+  source: BodySource,
   capBytes: number,
-  onBroken: (error: unknown) => void,
+  onBroken: (error: unknown) => void = () => undefined,
 ): AsyncGenerator<Buffer, void, undefined> {
   let wireBytes = 0;
   try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
+    for await (const chunk of source) {
       wireBytes += chunk.length;
       if (wireBytes > capBytes) throw tooLarge(capBytes);
       yield chunk;
@@ -145,31 +147,10 @@ function unpackAtOnce(content: Buffer, codec: Codec, capBytes: number): Buffer |
   }
 }
 
-/** What is done with the bytes of a body. `sizeBytes`: how many there are; null: not known. */
-type Take = (
-  source: AsyncIterable<Buffer> | Iterable<Buffer>,
-  capBytes: number,
-  sizeBytes: number | null,
-) => Promise<Buffer>;
-
-/** Writes piece by piece: a large file takes no memory. */
-async function writeInto(file: string, source: Parameters<Take>[0], capBytes: number): Promise<Buffer> {
-  const onDisk = <T>(step: Promise<T>) =>
-    step.catch((error: unknown) => {
-      throw databaseError(file, error);
-    });
-  const handle = await onDisk(open(file, "w", 0o600));
-  try {
-    let sizeBytes = 0;
-    for await (const chunk of source) {
-      sizeBytes += chunk.length;
-      if (sizeBytes > capBytes) throw tooLarge(capBytes);
-      await onDisk(handle.writeFile(chunk));
-    }
-    return Buffer.alloc(0);
-  } finally {
-    await handle.close();
-  }
+/** Piece by piece: a large file takes no memory. */
+async function writeInto(file: string, source: AsyncIterable<Buffer>): Promise<Buffer> {
+  await writeNewFile(file, source);
+  return Buffer.alloc(0);
 }
 
 const firstBytes = 65_536;
@@ -181,11 +162,7 @@ const copyBelowBytes = 1_048_576;
  * Collects into one block that grows in few large steps. Memory that is reserved but not written to is not used,
  * so the peak stays near the size of the content.
  */
-async function collect(
-  source: AsyncIterable<Buffer> | Iterable<Buffer>,
-  capBytes: number,
-  sizeBytes: number | null,
-): Promise<Buffer> {
+async function collect(source: BodySource, capBytes: number, sizeBytes: number | null): Promise<Buffer> {
   let block: Buffer = Buffer.allocUnsafeSlow(sizeBytes ?? Math.min(firstBytes, capBytes));
   let used = 0;
   for await (const chunk of source) {

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { zipOf } from "../../connectors/fintoro/sandbox/view/record-files.ts";
+import { zipOf } from "../../connectors/fintoro/sandbox/routes/record-files.ts";
 import { aCompany, sync } from "../support/company/company.ts";
 import { endOf } from "../support/program/cli.ts";
 import { processEnv, program } from "../support/program/process-env.ts";

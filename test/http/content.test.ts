@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
@@ -77,12 +77,14 @@ describe("a 2xx answer of another kind than expected is a retryable error", () =
     }
   });
 
-  // Fault: files | a file for an answer cannot be written | its folder is missing | an error of the disk, not of the network; nothing is tried again
+  // Fault: files | a file for an answer cannot be written | a file in the place of its folder | an error of the disk, not of the network; nothing is tried again
   test("a file that cannot be written is an error of the disk, and asks once", async () => {
     const { http, service } = await serviceWith(
       (answer) => void answer.writeHead(200, { "content-type": "application/pdf" }).end("%PDF"),
     );
-    const into = path.join(tempFolder(), "missing", "answer");
+    const folder = path.join(tempFolder(), "folder");
+    writeFileSync(folder, "");
+    const into = path.join(folder, "answer");
     expect(await failureOf(http.send(get("/x", { expect: "bytes", into })))).toMatchObject({
       kind: "database",
     });

@@ -42,16 +42,8 @@ export function isRepublishDue({ last, seq, everyMs }: ReportState, nowMs: numbe
   return elapsedSince(Date.parse(last.at), nowMs) >= everyMs;
 }
 
-/** What decides whether the next opening of a mirror makes a step that follows runs. */
-interface StepState {
-  /** Null: it was never attempted. */
-  readonly last: StepRecord | null;
-  readonly seq: number;
-  readonly runEndedMs: number;
-}
-
-/** Pure: did a run end after the last attempt, with changes that this does not show? */
-export function isStepOwed({ last, seq, runEndedMs }: StepState): boolean {
+/** Pure: was the step never attempted (null), or did a run end after that with changes that it does not show? */
+export function isStepOwed(last: StepRecord | null, seq: number, runEndedMs: number): boolean {
   return last === null || (last.seq !== seq && Date.parse(last.at) < runEndedMs);
 }
 
@@ -64,7 +56,7 @@ export function isAfterRunOwed(db: Db, config: Config, company: string): boolean
   const runEndedMs = Date.parse((!isWorthPublishing(report) && report.listed_at) || report.finished_at);
   const seq = new Changes(db).lastSeq();
   const records = readSteps(mirrorFiles(config, company).afterRun);
-  return stepsAfterRun(config).some((step) => isStepOwed({ last: records[step] ?? null, seq, runEndedMs }));
+  return stepsAfterRun(config).some((step) => isStepOwed(records[step] ?? null, seq, runEndedMs));
 }
 
 /** When a company's report is to be written again, epoch ms; null: it shows everything, or only runs publish. */

@@ -7,7 +7,7 @@ import { resourceNamed, type Manifest } from "../../connector/connector-manifest
 import type { Snapshot } from "../../state/mirror-snapshot.ts";
 import { quoted } from "../../store/sql-text.ts";
 import type { MonthPeriod } from "../plan/period.ts";
-import { writeNewFile, type WrittenFile } from "../files/guarded-file.ts";
+import { writeNewFile, type WrittenFile } from "../../base/files/guarded-file.ts";
 import { Staging } from "../files/staging.ts";
 import { ZipStream, type EntryContent } from "../files/zip-stream.ts";
 

@@ -33,18 +33,11 @@ export function continuesLocally(
   published: Pick<SnapshotPointer, "seq" | "inboxSeq"> | null,
 ): boolean {
   if (!existsSync(mirror)) return false;
-  let db: Db | null = null;
-  try {
-    db = openDatabase(mirror, { readonly: true });
+  return isTrueOf(mirror, (db) => {
     const { seq, inboxSeq } = readMirrorPosition(db);
     const isBehind = published !== null && (seq < published.seq || inboxSeq < published.inboxSeq);
     return new Meta(db).get(epochKey) === epoch - 1 && !isBehind;
-  } catch {
-    // A file that cannot be read is no state to go on from.
-    return false;
-  } finally {
-    db?.close();
-  }
+  });
 }
 
 /**
@@ -56,15 +49,21 @@ export function isPublished(
   owner: Pick<Ownership, "epoch">,
   published: SnapshotPointer | null,
 ): boolean {
-  let db: Db | null = null;
-  try {
-    db = openDatabase(mirror, { readonly: true });
+  return isTrueOf(mirror, (db) => {
     const epoch = new Meta(db).get(epochKey);
     if (typeof epoch !== "number") return false;
     const isAsFar = published !== null && isDeepStrictEqual(readMirrorPosition(db), positionOf(published));
     return owner.epoch > epoch || isAsFar;
+  });
+}
+
+/** False also of a file that cannot be read: what is in it is not known. */
+function isTrueOf(mirror: string, ask: (db: Db) => boolean): boolean {
+  let db: Db | null = null;
+  try {
+    db = openDatabase(mirror, { readonly: true });
+    return ask(db);
   } catch {
-    // What is in it is not known.
     return false;
   } finally {
     db?.close();

@@ -3,8 +3,8 @@ import { createReadStream, existsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { makeFolders } from "../../base/atomic-file.ts";
-import { MirrorError } from "../../base/errors.ts";
+import { makeFolders } from "../atomic-file.ts";
+import { MirrorError } from "../errors.ts";
 
 const knownErrors: readonly (readonly [RegExp, string, string])[] = [
   [
