@@ -26,6 +26,8 @@ function aLargeArchive(): Buffer {
   );
 }
 
+const reply = (type: string, body: Buffer) => ({ status: 200, headers: { "content-type": type }, body });
+
 /** The real program in a folder; gives its exit code and the most memory that it ever had. */
 async function runMeasured(folder: string, args: readonly string[]) {
   const file = path.join(folder, "peak");
@@ -51,7 +53,6 @@ test("files as large as they may be are fetched and checked within 512 MB", asyn
   );
   await sync(company);
   const [pdf, archive] = [aLargePdf(), aLargeArchive()];
-  const reply = (type: string, body: Buffer) => ({ status: 200, headers: { "content-type": type }, body });
   company.proxy.obstruct(({ path: asked }) => {
     if (asked.endsWith("/pdf")) return reply("application/pdf", pdf);
     return asked.endsWith("/attachments") ? reply("application/zip", archive) : undefined;

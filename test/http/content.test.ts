@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import path from "node:path";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { ProtocolError } from "../../src/connector/service-errors.ts";
@@ -62,7 +62,7 @@ describe("a 2xx answer of another kind than expected is a retryable error", () =
       const headers = { "content-type": "application/pdf", ...(isPacked && { "content-encoding": "gzip" }) };
       answer.writeHead(200, headers).end(isPacked && content.length > 0 ? gzipSync(content) : content);
     });
-    const into = path.join(tempFolder(), "answer");
+    const into = join(tempFolder(), "answer");
     for (const [url, size] of [
       ["/plain", 100_000],
       ["/packed", 100_000],
@@ -82,9 +82,9 @@ describe("a 2xx answer of another kind than expected is a retryable error", () =
     const { http, service } = await serviceWith(
       (answer) => void answer.writeHead(200, { "content-type": "application/pdf" }).end("%PDF"),
     );
-    const folder = path.join(tempFolder(), "folder");
+    const folder = join(tempFolder(), "folder");
     writeFileSync(folder, "");
-    const into = path.join(folder, "answer");
+    const into = join(folder, "answer");
     expect(await failureOf(http.send(get("/x", { expect: "bytes", into })))).toMatchObject({
       kind: "database",
     });
