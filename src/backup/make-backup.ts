@@ -24,7 +24,6 @@ import { readBackupOrder } from "./backup-order.ts";
 import { copyMirror } from "./content/copy-mirror.ts";
 import type { BackupPlace } from "./places/backup-place.ts";
 
-/** What a backup works with. */
 export interface BackupParts {
   readonly company: string;
   readonly files: MirrorFiles;
@@ -41,7 +40,6 @@ export interface BackupParts {
   readonly signal: AbortSignal;
 }
 
-/** What a backup did. */
 export interface BackupResult {
   readonly id: string;
   readonly manifest: BackupManifest;

@@ -28,7 +28,6 @@ import { assertSameMirror, assertSound, readMirrorFacts } from "./content/copy-m
 import { freePlace } from "./content/free-place.ts";
 import type { BackupSource } from "./places/backup-place.ts";
 
-/** What a restore works with. */
 export interface RestoreParts {
   readonly company: string;
   readonly files: MirrorFiles;
@@ -44,7 +43,6 @@ export interface RestoreParts {
   readonly signal: AbortSignal;
 }
 
-/** What a restore did. */
 export interface RestoreResult {
   readonly id: string;
   readonly backup: BackupManifest;

@@ -17,7 +17,6 @@ export type ErrorKind =
   | "runtime"
   | "stopped";
 
-/** Details of a MirrorError. */
 export interface ErrorOptions {
   /** Could the same call succeed later? @default false */
   readonly retryable?: boolean;

@@ -4,7 +4,6 @@
  * `scrub`: what was read longest ago. `quick`: a quick run's reads, which no other run makes.
  */
 export const lanes = ["webhook", "list", "changed", "hydration", "scrub", "files", "quick"] as const;
-/** One of them. */
 export type Lane = (typeof lanes)[number];
 
 /** 0 for the lane that is served first. */

@@ -98,7 +98,6 @@ export interface Manifest {
   readonly operations: readonly Operation[];
   /** @default only the ids of deleted records are shown */
   readonly lastKnown?: LastKnown;
-  /** Views of the report. */
   readonly views?: readonly ReportView[];
   /** Queries that Datasette offers beside the views. */
   readonly questions?: readonly ReportQuestion[];

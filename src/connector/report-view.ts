@@ -2,7 +2,6 @@
 export type ReportType =
   "INTEGER" | "TEXT" | "REAL" | "BOOLEAN" | "DATE" | "TIMESTAMP" | `DECIMAL(${number},${number})`;
 
-/** A column of a view. */
 export interface ReportViewColumn {
   readonly name: string;
   readonly type: ReportType;
@@ -33,7 +32,6 @@ export interface ReportView {
   readonly date?: string;
   /** Columns that people usually filter by. */
   readonly facets?: readonly string[];
-  /** The column to sort by. */
   readonly sort?: { readonly column: string; readonly descending: boolean };
 }
 

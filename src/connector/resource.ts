@@ -87,7 +87,6 @@ export interface QuickPlan {
 
 /** How records belong to a parent. */
 export interface ParentLink {
-  /** The parent resource. */
   readonly resource: string;
   /** The query parameter that takes the parent's id. */
   readonly param: string;
@@ -120,7 +119,6 @@ export interface RecordFiles {
   readonly where?: string;
 }
 
-/** What a file is. */
 export type FileKind = "pdf" | "attachment";
 
 /** A collection of the service and the table it becomes. */

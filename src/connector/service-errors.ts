@@ -1,7 +1,6 @@
 import { MirrorError, type ErrorKind, type ErrorOptions } from "../base/errors.ts";
 import type { ServiceRequest } from "./transport.ts";
 
-/** Details of a ServiceError. */
 export interface ServiceErrorOptions extends ErrorOptions {
   /** Null when there was no answer. */
   readonly status?: number | null;

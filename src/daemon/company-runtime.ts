@@ -45,7 +45,6 @@ export interface SharedParts {
   readonly turns: LoopTurns;
 }
 
-/** What a runtime is opened with. */
 export interface RuntimeOptions extends SharedParts {
   readonly context: DaemonContext;
   readonly settings: CompanySettings;

@@ -12,7 +12,6 @@ import { assertHeld, type WriterLock } from "../store/writer-lock.ts";
 import type { RefusalWatch } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { DaemonContext } from "./daemon-context.ts";
 
-/** What the heartbeat works with. */
 export interface HeartbeatParts {
   readonly mirror: Mirror;
   readonly uptime: UptimeLog;

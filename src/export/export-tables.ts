@@ -24,7 +24,6 @@ import { SnapshotPool } from "./workers/snapshot-pool.ts";
 import { writeWorkbook } from "./write-workbook.ts";
 import { writeTable, type ExportContext, type TableLimits } from "./write-table.ts";
 
-/** What an export did. */
 export interface ExportResult {
   readonly manifest: ExportManifest;
   /** The manifest's file. */

@@ -31,7 +31,6 @@ export interface ArchiveCheck {
   readonly damaged: readonly FileDamage[];
 }
 
-/** What a check works with. */
 export interface ArchiveCheckParts {
   readonly folder: string;
   /** What the mirror knows; null: there is no mirror that knows of files. */

@@ -16,7 +16,6 @@ import { hashOf } from "./content-hash.ts";
 import { archivePath } from "./file-names.ts";
 import { readZip, ZipError, type ZipEntry } from "./zip-entries.ts";
 
-/** What fetching works with. */
 export interface FetchParts {
   readonly archive: FileArchive;
   readonly pending: PendingFiles;

@@ -2,7 +2,6 @@ import { EnvHttpProxyAgent, Pool, type Dispatcher } from "undici";
 import { MirrorError } from "../base/errors.ts";
 import { isLoopbackUrl } from "../config/address.ts";
 
-/** What a pool is opened with. */
 export interface PoolOptions {
   readonly timeoutMs: number;
   readonly concurrency: number;

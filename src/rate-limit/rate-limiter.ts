@@ -133,7 +133,6 @@ function logChange(log: Log, before: RateLimitState, after: RateLimitState, nowM
   if (after.limit !== before.limit) log.debug("the service states its limit", { limit: after.limit });
 }
 
-/** Limits of one run. */
 export interface RequestLimits {
   /** Permits in all; retries count too. */
   readonly mostRequests?: number;

@@ -125,7 +125,6 @@ export const defaultRules = {
   lookBeforeMs: 1_000,
 };
 
-/** Settings of the decisions. */
 export type Rules = Readonly<typeof defaultRules>;
 
 /** Nothing is known yet. */

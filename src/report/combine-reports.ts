@@ -16,7 +16,6 @@ import { pause } from "./publish-draft.ts";
 import { findReport, makeReportFolder, nextOf, removeNext, replaceReport } from "./report-file.ts";
 import { indexSql } from "./report-layout.ts";
 
-/** What a combined report is made of. */
 export interface CombineParts {
   /** Published reports, by the companies' names in the config. */
   readonly reports: readonly { readonly company: string; readonly file: string }[];

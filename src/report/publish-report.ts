@@ -36,7 +36,6 @@ import { updateReport } from "./update-report.ts";
 /** `anew`: from the mirror alone; `changes`: a copy of the last report, with what changed since. */
 export type PublishWay = "anew" | "changes";
 
-/** What a publish works with. */
 export interface PublishParts {
   readonly manifest: Manifest;
   readonly clock: Clock;
@@ -61,7 +60,6 @@ export interface PublishParts {
   readonly onStep?: ReportDraft["onStep"];
 }
 
-/** What a publish did. */
 export interface Published {
   /** `unchanged`: the report that is there has the same content and was not touched. */
   readonly outcome: "written" | "unchanged";

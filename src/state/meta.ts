@@ -161,7 +161,6 @@ export function findLog(db: Db): LogIdentity | null {
   return new Meta(db).get(logKey) as LogIdentity | null;
 }
 
-/** What beginning a change log works with. */
 interface BeginParts {
   /** The mirror's file, beside which is noted how far the numbers are; it may be elsewhere still. */
   readonly mirror: string;

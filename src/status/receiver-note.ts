@@ -33,7 +33,6 @@ export interface RefusingNote {
   readonly hint: string;
 }
 
-/** What a note is made of. */
 export interface ReceiverFacts {
   readonly refusals: Pick<RefusalWatch, "counts" | "refusing">;
   readonly strayRefusals: RefusalCounts;

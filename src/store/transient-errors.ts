@@ -85,7 +85,6 @@ export function createBusyRetry(db: Db): <T>(step: () => T) => T {
 const longestLockMs = 30_000;
 const tryLockEveryMs = 500;
 
-/** What a wait for the lock works with. */
 export interface LockWait {
   readonly clock: Clock;
   readonly log: Log;

@@ -30,7 +30,6 @@ import type { VerifyReport } from "./report.ts";
 import { chooseSample, type SampleSize } from "./sample.ts";
 import { ServiceReader } from "./service/service-reader.ts";
 
-/** What a verification works with. */
 export interface VerificationParts {
   /** The mirror, for reading; also beside its writer. */
   readonly db: Db;

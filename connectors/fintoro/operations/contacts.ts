@@ -71,7 +71,6 @@ const supplierFilters = z.strictObject({
   ...sorted(["name", "city", "zip", "createdAt", "updatedAt"]),
 });
 
-/** Operations on clients and suppliers. */
 export const contactOperations = {
   clients: {
     list: op.filtered(op.wholeList("/clients", client), clientFilters),

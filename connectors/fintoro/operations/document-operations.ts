@@ -88,7 +88,6 @@ const quotationInput = z
   .strictObject({ ...of.common, validityDate: maybe(day), items: of.plainItems })
   .refine(...of.needsClient);
 
-/** Operations on the five kinds of documents. */
 export const documentOperations = {
   invoices: {
     list: op.pagedList("/invoices", invoicePreview, 500, {

@@ -11,7 +11,6 @@ const input = z.strictObject({
   subscribedEvents: z.array(eventName()).min(1),
 });
 
-/** Operations on webhook subscriptions. */
 export const webhookOperations = {
   webhookSubscriptions: {
     list: op.wholeList("/webhook-subscriptions", webhookSubscription),

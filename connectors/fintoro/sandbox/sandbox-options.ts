@@ -8,7 +8,6 @@ import type { DeliveryShares } from "./webhooks/delivery-faults.ts";
 /** 60 documents, 5,000, or a number of them. */
 type RecordCount = "small" | "medium" | number;
 
-/** What a sandbox starts with. */
 export interface SandboxOptions {
   /** 0 takes a free one. @default 0 */
   readonly port?: number;

@@ -1,7 +1,6 @@
 import { MirrorError } from "../../base/errors.ts";
 import type { ContentFacts } from "../../files/content-hash.ts";
 
-/** One file of a backup. */
 export interface BackupFile extends ContentFacts {
   /** Relative to the manifest, with slashes. */
   readonly file: string;

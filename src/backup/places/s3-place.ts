@@ -9,7 +9,6 @@ import { hashOf } from "../../files/content-hash.ts";
 import { assertSameFile, isBackupId, manifestName } from "../content/backup-manifest.ts";
 import type { BackupPlace } from "./backup-place.ts";
 
-/** What backups in an object store work with. */
 export interface S3PlaceParts {
   /** `s3://bucket/prefix` */
   readonly address: string;

@@ -68,7 +68,6 @@ export async function openContext(
   return { context, loaded };
 }
 
-/** What says which connector a command works with. */
 interface ConnectorChoice {
   readonly loaded: LoadedConfig | null;
   readonly command: Pick<CommandSpec, "readsConfig">;

@@ -38,7 +38,6 @@ export interface ProcessEnvironment {
   readonly connectors: readonly [ConnectorEntry, ...ConnectorEntry[]];
 }
 
-/** What a command works with. */
 export interface CommandContext extends Pick<
   ProcessEnvironment,
   "env" | "cwd" | "version" | "clock" | "random" | "readInput" | "exampleConfig"

@@ -8,7 +8,6 @@ export function ownEntry(): string {
   return fileURLToPath(existsSync(source) ? source : new URL("./main.js", import.meta.url));
 }
 
-/** What a process of this program is started with. */
 export interface OwnProcess {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -19,7 +19,6 @@ export const paginator = record({
   links: stated(json(z.array(record({ url: orNull(text()), label: text(), active: boolean() })))),
 });
 
-/** One page of a list. */
 export interface Page<T> {
   readonly data: readonly T[];
   readonly paginator: z.output<typeof paginator>;

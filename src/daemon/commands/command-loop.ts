@@ -15,7 +15,6 @@ import type { ProcessContext } from "../runs/process-context.ts";
 import type { RunQueue, RunUnderWay } from "../runs/run-queue.ts";
 import { parseSyncCommand } from "./sync-command.ts";
 
-/** What the command loop works with. */
 export interface CommandLoopParts {
   readonly manifest: Manifest;
   readonly commands: DaemonCommands;

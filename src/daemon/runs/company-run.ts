@@ -45,7 +45,6 @@ export const usualRun = {
   mostRequests: undefined,
 };
 
-/** One run of one company, and what it works with. */
 export interface CompanyRun extends Pick<RunParts, "mirror" | "tally" | "notices"> {
   readonly context: Pick<ProcessContext, "clock" | "random" | "log">;
   readonly config: Config;

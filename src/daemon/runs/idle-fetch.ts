@@ -8,7 +8,6 @@ import { filedResources, fileKinds, PendingFiles, usualQuestion } from "../../st
 import { filesStep, readSteps } from "../../status/after-run-record.ts";
 import type { Db } from "../../store/database.ts";
 
-/** What fetching files in the daemon works with. */
 export interface IdleFetchParts {
   readonly context: { readonly clock: Clock; readonly log: Log };
   readonly config: Config;

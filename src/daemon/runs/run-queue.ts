@@ -16,14 +16,12 @@ export interface RunUnderWay {
   /** Epoch milliseconds. */
   readonly startedMs: number;
   readonly run: CompanyRun;
-  /** Ends its scrub. */
   readonly endScrub: () => void;
 }
 
 /** What the status shows of a run that ended. */
 export type EndedRun = NonNullable<CompanyStatusView["lastRun"]>;
 
-/** What the run queue works with. */
 export interface RunQueueParts {
   readonly context: Pick<ProcessContext, "clock" | "log">;
   /** Shared by all companies. */
@@ -54,7 +52,6 @@ export type Scrubbing = Required<Pick<CompanyRun, "onListsRead" | "onListed" | "
  * Worst outcome of a crash: waiting runs are forgotten; the scheduler and the commands of others ask again.
  */
 export class RunQueue {
-  /** The run under way. */
   current: RunUnderWay | null = null;
   private readonly parts: RunQueueParts;
   private last: Promise<unknown> = Promise.resolve();

@@ -5,7 +5,6 @@ import { Runs } from "../../state/runs.ts";
 import { createErrorGuard } from "../../store/transient-errors.ts";
 import type { ProcessContext } from "../runs/process-context.ts";
 
-/** What pruning in the daemon works with. */
 export interface PrunerParts extends Pick<PruneParts, "db" | "retention"> {
   readonly context: Pick<ProcessContext, "clock" | "log">;
   /** Does a run read what lists show? A prune waits until that is over. */

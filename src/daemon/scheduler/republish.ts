@@ -9,7 +9,6 @@ import { mirrorFiles } from "../../config/mirror-files.ts";
 import type { Config } from "../../config/config.ts";
 import type { ProcessContext } from "../runs/process-context.ts";
 
-/** What republishing works with. */
 export interface RepublishParts {
   readonly context: Pick<ProcessContext, "clock" | "log">;
   /** The mirror. */

@@ -14,7 +14,6 @@ import { lastWholeRun, type WholeRun } from "../../status/live-facts.ts";
 import { firstOf } from "./next-work.ts";
 import { isDue, runOnSchedule, type ScheduledWork } from "./run-on-schedule.ts";
 
-/** What the run scheduler works with. */
 export interface RunSchedulerParts {
   readonly mirror: Mirror;
   readonly runQueue: Pick<RunQueue, "run" | "current">;

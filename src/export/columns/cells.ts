@@ -13,7 +13,6 @@ export const nullCell = 0xfe;
 /** What the bytes of a cell are: UTF-8 text, or a number as SQLite writes it; a boolean is `0` or `1`. */
 export type CellKind = "text" | "integer" | "real" | "boolean";
 
-/** A column of cells. */
 export interface CellColumn {
   readonly name: string;
   readonly type: ReportType;

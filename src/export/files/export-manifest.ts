@@ -4,7 +4,6 @@ import type { Format } from "../plan/export-request.ts";
 import type { DatedPeriod } from "../plan/period.ts";
 import { belowOut } from "./file-layout.ts";
 
-/** One file of an export. */
 export interface ManifestFile {
   readonly table: string;
   readonly format: Format;

@@ -5,7 +5,6 @@ import type { KeyRange, RowSource } from "../columns/row-source.ts";
 import type { ExportRequest, Partition } from "./export-request.ts";
 import type { Labels } from "./labels.ts";
 
-/** A column of the files. */
 interface OutColumn extends CellColumn {
   readonly nullable: boolean;
 }

@@ -41,7 +41,6 @@ export interface ExportRequest {
   readonly ifChanged?: boolean;
 }
 
-/** What an export works with. */
 export interface ExportParts {
   /** The mirror's file. */
   readonly mirror: string;

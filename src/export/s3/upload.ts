@@ -8,7 +8,6 @@ import { belowOut, manifestPath } from "../files/file-layout.ts";
 import type { ExportRequest } from "../plan/export-request.ts";
 import type { ObjectStore } from "./object-store.ts";
 
-/** What requests to an object store work with. */
 export interface RequestParts {
   readonly store: ObjectStore;
   readonly clock: Clock;
@@ -17,7 +16,6 @@ export interface RequestParts {
   readonly beforeRequest?: () => void;
 }
 
-/** What an upload works with. */
 export interface UploadParts extends RequestParts {
   readonly prefix: string;
   readonly onFile?: (file: string, done: number, of: number) => void;

@@ -4,7 +4,6 @@ import type { SnapshotColumn } from "../../store/snapshot/snapshot-tables.ts";
 /** What the cells of a column are. A month is shown as one, and is its first day. */
 export type SheetKind = "text" | "number" | "count" | "boolean" | "date" | "time" | "month";
 
-/** A column of a sheet. */
 export interface SheetColumn {
   /** Its heading. */
   readonly name: string;

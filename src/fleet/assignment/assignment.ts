@@ -54,7 +54,6 @@ export interface AssignmentContext {
   readonly idleMs: () => number;
 }
 
-/** The company that is assigned. */
 export interface AssignedCompany {
   readonly lease: Lease;
   readonly job: Job;

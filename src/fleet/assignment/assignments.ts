@@ -14,7 +14,6 @@ import { Assignment, type AssignmentContext, type AssignmentEnd } from "./assign
 import { discardReport } from "./local-mirror.ts";
 import { ReturnedJobs } from "./returned-jobs.ts";
 
-/** What the assignments of a node are made with. */
 export interface AssignmentsParts {
   readonly process: Pick<ProcessContext, "clock" | "log">;
   readonly daemonOf: (config: Config) => Promise<DaemonContext>;

@@ -29,7 +29,6 @@ export interface Snapshots {
   ) => Promise<SnapshotPointer | null>;
 }
 
-/** What the snapshots of one ownership are made with. */
 export interface CompanySnapshotsParts {
   readonly lease: Lease;
   readonly files: MirrorFiles;

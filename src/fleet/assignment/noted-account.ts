@@ -2,7 +2,6 @@ import { pinnedIdentity, type Meta } from "../../state/meta.ts";
 import { whileOwned, type Lease } from "../ownership/ownership.ts";
 import { accountOf, type CompaniesTable } from "../postgres/tables/companies-table.ts";
 
-/** What an account is noted with. */
 export interface NotedAccountParts {
   readonly lease: Lease;
   readonly companies: Pick<CompaniesTable, "setAccount">;

@@ -10,7 +10,6 @@ import { databaseOf, importPgBoss, seldom } from "./pg-boss.ts";
  * left when it was released is due.
  */
 export const jobKinds = ["run", "events", "later"] as const;
-/** One of them. */
 export type JobKind = (typeof jobKinds)[number];
 
 /** A job that this process has taken. */
@@ -22,7 +21,6 @@ export interface Job {
   readonly retryCount: number;
 }
 
-/** What an engine works with. */
 export interface JobEngineParts {
   readonly postgres: Postgres;
   readonly log: Log;

@@ -4,7 +4,6 @@ import type { Log } from "../../base/logger.ts";
 import type { Claim, OwnersTable } from "../postgres/tables/owners-table.ts";
 import { Lease, readSentAt, type UptimeClock } from "./ownership.ts";
 
-/** What the keeper works with. */
 export interface LeaseKeeperParts {
   readonly owners: Pick<OwnersTable, "claim" | "renew" | "release">;
   /** Of this process. */

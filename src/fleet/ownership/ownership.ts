@@ -31,7 +31,6 @@ export type UptimeClock = () => number;
 /** Of the operating system, to 10 ms; 13 microseconds. */
 const machineUptimeMs: UptimeClock = () => uptime() * 1_000;
 
-/** What a lease is made of. */
 export interface LeaseFacts {
   readonly company: string;
   readonly epoch: number;

@@ -4,7 +4,6 @@ import type { Log } from "../../base/logger.ts";
 import { Semaphore } from "../../base/semaphore.ts";
 import { isPostgresAway } from "../postgres/postgres-error.ts";
 
-/** What a circuit breaker works with. */
 export interface BreakerParts {
   /** Rejects while Postgres does not answer. */
   readonly probe: () => Promise<unknown>;

@@ -16,7 +16,6 @@ import { ReceivingTable } from "../postgres/tables/receiving-table.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { FleetIngest, type DeliverySettings, type FleetIngestParts } from "./fleet-ingest.ts";
 
-/** What the companies are received with. */
 export interface FleetCompaniesParts extends Pick<FleetIngestParts, "sendJob"> {
   readonly postgres: Postgres;
   /** How a connector's service delivers; null: the connector that a document without a name means. */

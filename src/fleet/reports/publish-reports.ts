@@ -7,7 +7,6 @@ import type { ReportFiles, ReportsTable } from "../postgres/tables/reports-table
 import type { FleetStore, WriteRight } from "../store/fleet-store.ts";
 import { findMadeReport, reportKey, type MadeFile } from "./report-files.ts";
 
-/** What publishing reports works with. */
 export interface PublishReportsParts {
   readonly ownership: Ownership;
   readonly schedule: Pick<Config["schedule"], "publish">;

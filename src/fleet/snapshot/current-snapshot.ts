@@ -9,7 +9,6 @@ import {
   type SnapshotName,
 } from "./snapshot-manifest.ts";
 
-/** What finding a company's snapshot works with. */
 export interface CurrentSnapshotParts {
   readonly company: string;
   /** On which the database is. */

@@ -31,7 +31,6 @@ import {
   type SnapshotManifest,
 } from "./snapshot-manifest.ts";
 
-/** What making a snapshot works with. */
 export interface SnapshotParts {
   readonly ownership: Ownership;
   readonly files: MirrorFiles;

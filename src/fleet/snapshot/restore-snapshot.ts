@@ -10,7 +10,6 @@ import type { FleetStore } from "../store/fleet-store.ts";
 import type { MirrorThreads } from "./mirror-threads.ts";
 import { mirrorKey, unpackedOf } from "./snapshot-manifest.ts";
 
-/** What restoring a snapshot works with. */
 export interface RestoreSnapshotParts {
   readonly company: string;
   readonly pointer: SnapshotPointer;

@@ -4,7 +4,6 @@ import type { S3Access } from "../../export/s3/target.ts";
 import { partBytes, uploadFile, withRetries, type RequestParts } from "../../export/s3/upload.ts";
 import type { FleetStore, WriteRight } from "./fleet-store.ts";
 
-/** What a store in an object store works with. */
 interface S3StoreParts {
   /** `s3://bucket/prefix` */
   readonly address: string;

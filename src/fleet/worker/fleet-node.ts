@@ -21,7 +21,6 @@ import { ReceivingTimes } from "../assignment/receiving-times.ts";
 import { UnattendedCompanies } from "./unattended-companies.ts";
 import { TimelineWatch } from "./timeline-watch.ts";
 
-/** What a node is made of. */
 export interface FleetNodeParts {
   readonly process: ProcessContext;
   /** What companies with this config are held with. Loads their connector. */

@@ -44,7 +44,6 @@ export function surplusMirrors(mirrors: readonly ReleasedMirror[], disk: DiskSpa
   });
 }
 
-/** What the cache works with. */
 export interface MirrorCacheParts {
   readonly dataDir: string;
   readonly owners: Pick<OwnersTable, "ownersOf">;

@@ -4,7 +4,6 @@ import type { Log } from "../../base/logger.ts";
 import type { Timeline, TimelineMark, TimelineTable } from "../postgres/tables/timeline-table.ts";
 import type { StoredMark } from "../snapshot/timeline-mark.ts";
 
-/** What the watch works with. */
 export interface TimelineWatchParts {
   readonly table: Pick<TimelineTable, "read" | "beat" | "begin" | "isMarkDue">;
   readonly stored: StoredMark;

@@ -5,7 +5,6 @@ import type { Postgres } from "../postgres/connection.ts";
 import { judgeLosses } from "../postgres/tables/losses.ts";
 import { findWaitingCompanies } from "../postgres/tables/owners-table.ts";
 
-/** What unattended companies are found with. */
 export interface UnattendedCompaniesParts {
   readonly postgres: Postgres;
   readonly engine: Pick<JobEngine, "sendAll" | "setAside">;

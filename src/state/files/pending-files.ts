@@ -45,7 +45,6 @@ export interface FileProblem {
   readonly at: string;
 }
 
-/** A resource that has files. */
 export type FiledResource = Resource & Required<Pick<Resource, "files">>;
 
 /** Those of the resources that have files. */

@@ -8,7 +8,6 @@ import { LoggedChanges } from "./logged-changes.ts";
 import type { AgeLimit, Removable } from "./old-rows.ts";
 import { unusedBytes } from "./sizes.ts";
 
-/** What a prune works with. */
 export interface PruneParts {
   /** The mirror; on a dry run any connection to it, otherwise the one of the writer. */
   readonly db: Db;

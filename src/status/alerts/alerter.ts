@@ -21,7 +21,6 @@ import type { AlertTarget } from "./targets.ts";
 /** The longest message of an alert, characters. */
 const mostCharacters = 2_000;
 
-/** What an alerter works with. */
 export interface AlerterParts {
   readonly file: string;
   /** Null: what concerns all companies. */

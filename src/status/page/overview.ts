@@ -15,7 +15,6 @@ export interface OverviewQuestion {
   readonly page: number;
 }
 
-/** What an overview is made from. */
 export interface OverviewFacts {
   readonly views: readonly CompanyStatusView[];
   readonly moment: Moment;

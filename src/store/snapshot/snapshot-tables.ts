@@ -15,7 +15,6 @@ import type { Db } from "../database.ts";
 /** `drop`: the column stays, empty. `hash`: a keyed hash stands for each value, so that equal values still join. */
 export type RedactMode = "drop" | "hash";
 
-/** A column of a snapshot. */
 export interface SnapshotColumn
   extends Omit<Column, "scalar" | "paths">, Pick<ReportViewColumn, "format" | "total"> {
   readonly type: ReportType;

@@ -41,7 +41,6 @@ export function outageAfter(
   return { sinceMs, untilMs, probeAtMs, probes, error };
 }
 
-/** What a watch works with. */
 export interface WatchParts {
   readonly clock: Clock;
   readonly log: Log;

@@ -11,7 +11,6 @@ import { CompanyIngest } from "../../webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../webhook/keys/keyring.ts";
 import { oddWork, replaceOddWork } from "./odd-work.ts";
 
-/** What a repair works with. */
 export interface RepairParts {
   readonly mirror: Mirror;
   readonly queue: WorkQueue;

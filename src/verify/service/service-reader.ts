@@ -4,7 +4,6 @@ import type { ServiceRequest, Transport } from "../../connector/transport.ts";
 import { mayPass, type OutageWatch } from "../../sync/retry/outage.ts";
 import type { Tally } from "../../sync/context/tally.ts";
 
-/** What is read. */
 export type ServiceRead = Pick<ServiceRequest, "path" | "query">;
 
 /** The service refuses this read, or answers it with something else, while it answers others. */
@@ -17,7 +16,6 @@ export class ReadRefused extends MirrorError {
   }
 }
 
-/** What a reader works with. */
 export interface ReaderParts {
   readonly transport: Transport;
   readonly outages: OutageWatch;

@@ -24,7 +24,6 @@ export const refusalReasons = [
   "not_stored",
 ] as const;
 
-/** One of them. */
 export type RefusalReason = (typeof refusalReasons)[number];
 
 /** What a delivery is answered; `why` is a text of this program and repeats no part of the request. */

@@ -31,7 +31,6 @@ export interface ReplayResult {
   readonly pruned: readonly string[];
 }
 
-/** What an ingest works with. */
 export interface IngestParts {
   readonly mirror: Mirror;
   readonly queue: WorkQueue;

@@ -5,7 +5,6 @@ import type { Log } from "../../base/logger.ts";
 import { createRefusalLog, type RefusalLog } from "./delivery-log.ts";
 import { rawRefusal } from "./response.ts";
 
-/** Limits of connections. */
 export const connectionLimits = {
   /** Open at the same time. */
   connections: 512,
@@ -27,7 +26,6 @@ export interface ConnectionCounts {
   dropped: number;
 }
 
-/** What the connections work with. */
 export interface ConnectionOptions {
   readonly limits: typeof connectionLimits;
   readonly counts: ConnectionCounts;

@@ -20,7 +20,6 @@ export interface Companies {
   countAnswer(name: string, result: string, refusal?: Refusal): void;
 }
 
-/** What the receiver works with. */
 export interface ReceiverOptions {
   readonly companies: Companies;
   readonly clock: Clock;

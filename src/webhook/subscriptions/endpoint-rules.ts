@@ -12,7 +12,6 @@ export interface EndpointFault {
   readonly certain: boolean;
 }
 
-/** What an endpoint is checked with. */
 export interface EndpointRules {
   readonly lookup: Lookup;
   /** The service runs on this machine too and may reach loopback addresses. */

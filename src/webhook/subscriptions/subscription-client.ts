@@ -29,7 +29,6 @@ export interface IssuedSecret {
   readonly secret: string;
 }
 
-/** What the calls are made with. */
 export interface SubscriptionParts {
   readonly transport: Transport;
   readonly operations: SubscriptionOperations;

@@ -64,7 +64,6 @@ interface CompanySettings {
   nextPartId: number;
 }
 
-/** What a company starts with. */
 interface CompanyInput extends Pick<Company, "index" | "snapshot" | "nowMs" | "random"> {
   readonly settings: Omit<CompanySettings, "name" | "nextPartId">;
 }

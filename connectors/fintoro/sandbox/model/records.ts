@@ -202,7 +202,6 @@ export interface Document
   readonly items: readonly Item[];
 }
 
-/** A payment of one document. */
 export interface Payment {
   readonly id: number;
   readonly documentKind: DocumentKind;

@@ -27,7 +27,6 @@ import { createAfterRun } from "../../runs/after-run-process.ts";
 import { fleetOf } from "./open-fleet.ts";
 import { reportPublisher } from "./open-reports.ts";
 
-/** What a node is opened with. */
 interface NodeOptions {
   readonly name: string;
   readonly role: "all" | "work";
@@ -124,7 +123,6 @@ async function loadConnector({ knownConnectors }: CommandContext, name: string):
   throw new MirrorError("config", `this version knows no connector ${name}`);
 }
 
-/** What a receiver is opened with. */
 interface ReceiverOptions {
   readonly postgres: Postgres;
   readonly engine: JobEngine;
