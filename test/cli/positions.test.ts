@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
-import { jsonLines, runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { endOf, jsonLines, runCommand, startProgram, temporaryFolder } from "../support/program/cli.ts";
 import { put } from "../support/mirror/store.ts";
 
 /** Reads so many currencies into the mirror of a company; makes it where there is none. */
@@ -87,6 +87,24 @@ describe("a follower of the change log", () => {
     }
     expect(existsSync(path.join(cwd, "delta"))).toBe(false);
     expect((await changes(cwd, "--since", "0")).lines).toHaveLength(20);
+  });
+
+  // Fault: disk | the mirror's file is removed, and the mirror made anew | while `changes --follow` follows it | it ends with exit 10 and says so, and does not wait for ever
+  test("ends where the mirror is made anew under it", async () => {
+    const cwd = await aFolder();
+    const child = startProgram(["changes", "--follow"], { cwd });
+    const printed = new Promise<void>((resolve) => {
+      let lines = 0;
+      child.stdout?.on("data", (text: Buffer) => {
+        lines += text.toString().split("\n").length - 1;
+        if (lines === 5) resolve();
+      });
+    });
+    const ended = endOf(child);
+    await printed;
+    removeMirror(cwd);
+    await read(cwd, 1);
+    expect(await ended).toMatchObject({ code: 10, stderr: expect.stringContaining("Follow it again") });
   });
 
   test("is refused with a position that is none", async () => {

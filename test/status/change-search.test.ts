@@ -50,4 +50,15 @@ describe("a search in the change log", () => {
     }
     expect(seen).toEqual(Array.from({ length: 70 }, (_, i) => 70 - i));
   });
+
+  test("goes on before the numbers that a restore left out", async () => {
+    const mirror = await openShop();
+    put(mirror, "people", person(1, "Kováč"));
+    mirror.meta.set("log", { id: "b2", from: 1, first: 28_000_000_000_000 });
+    mirror.close();
+    const restored = await openShop({ path: mirror.db.name });
+    for (let id = 2; id <= 40; id++) put(restored, "people", person(id, "Mlyn"));
+    const found = await search(restored, { text: "kováč" });
+    expect(found).toMatchObject({ lines: [{ recordId: 1 }], nextSeq: null, searched: 40 });
+  });
 });

@@ -1,6 +1,7 @@
 import { MirrorError } from "../../base/errors.ts";
 import { readLog, seqAt } from "../../state/meta.ts";
 import { parseLossless, stringifyLossless } from "../../json/lossless.ts";
+import { fileAt } from "../../store/writer-lock.ts";
 import { Changes, type Change } from "../../store/apply/change-reader.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { readExisting, soleScope } from "../mirror/company-scope.ts";
@@ -35,13 +36,21 @@ export const changesCommand: CommandRun<"changes"> = async (context, { options, 
     if (globals.json)
       await output.jsonText(`],"log":"${log}","next_since":${seq === start ? since.seq : seq}}`);
     if (!follow) return;
+    const file = fileAt(db.name);
     while (!signal.aborted) {
       await clock.sleep(followEveryMs, signal);
+      if (fileAt(db.name) !== file) throw replaced(scope.files.mirror);
       await printNew();
     }
   });
   return "complete";
 };
+
+function replaced(mirror: string): MirrorError {
+  return new MirrorError("database", `the mirror was removed or replaced while it was followed: ${mirror}`, {
+    hint: "Follow it again: `changes --since LOG:SEQ` with the last line's position goes on, or says how to begin anew.",
+  });
+}
 
 /** A change as JSON. `before` and `after` are inserted as received, number literals included. */
 function changeLine(change: Change, log: string): string {

@@ -67,7 +67,7 @@ export async function pruneMirror(parts: PruneParts): Promise<PruneReport> {
     finished: !signal.aborted,
     runs,
     inbox_bodies,
-    changes: { ...changes, first_seq: new Changes(db).firstSeq() + (dryRun ? changes.rows : 0) },
+    changes: { ...changes, first_seq: new Changes(db).firstSeq(dryRun ? changes.rows : 0) },
     released_bytes,
     free_bytes: unusedBytes(db),
   };

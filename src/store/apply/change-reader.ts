@@ -36,9 +36,23 @@ export class Changes extends Repository {
     return this.selectColumn<number | null>("SELECT max(seq) FROM _change_log")[0] ?? 0;
   }
 
-  /** The number of the first change that is there; 1 for none. */
-  firstSeq(): number {
-    return this.selectColumn<number | null>("SELECT min(seq) FROM _change_log")[0] ?? 1;
+  /** The number of the first change that is there, after the first `skipped`; 1 for none. */
+  firstSeq(skipped = 0): number {
+    return (
+      this.selectColumn<number>("SELECT seq FROM _change_log ORDER BY seq LIMIT 1 OFFSET ?", skipped)[0] ?? 1
+    );
+  }
+
+  /** The number of the first of the last `most` changes before `seq`; `seq` where there are none. */
+  seqBefore(seq: number, most: number): number {
+    const sql = "SELECT min(seq) FROM (SELECT seq FROM _change_log WHERE seq < ? ORDER BY seq DESC LIMIT ?)";
+    return this.selectColumn<number | null>(sql, seq, most)[0] ?? seq;
+  }
+
+  /** How many changes there are from one number to before another. */
+  countBetween(fromSeq: number, beforeSeq: number): number {
+    const sql = "SELECT count(*) FROM _change_log WHERE seq >= ? AND seq < ?";
+    return this.selectColumn<number>(sql, fromSeq, beforeSeq)[0] ?? 0;
   }
 
   /** Is there a change of this number? */

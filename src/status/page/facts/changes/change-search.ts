@@ -23,7 +23,7 @@ export interface FoundChanges {
 }
 
 /** What one search may cost: further ones go on where it ended. */
-const searchLimits = { found: 30, changes: 20_000, perStep: 500, ms: 300 };
+const searchLimits = { found: 30, steps: 40, perStep: 500, ms: 300 };
 
 /** Searches the newest changes first, in steps: whatever else the thread has to do comes between them. */
 export async function searchChanges(db: Db, question: ChangeQuestion): Promise<FoundChanges> {
@@ -33,8 +33,8 @@ export async function searchChanges(db: Db, question: ChangeQuestion): Promise<F
   const untilMs = performance.now() + searchLimits.ms;
   const lines: ChangeLine[] = [];
   let beforeSeq = start;
-  while (beforeSeq > first && start - beforeSeq < searchLimits.changes && performance.now() < untilMs) {
-    const fromSeq = Math.max(first, beforeSeq - searchLimits.perStep);
+  for (let step = 0; beforeSeq > first && step < searchLimits.steps && performance.now() < untilMs; step++) {
+    const fromSeq = changes.seqBefore(beforeSeq, searchLimits.perStep);
     const found = findIn(changes, question, { fromSeq, beforeSeq });
     const room = searchLimits.found - lines.length;
     lines.push(...found.slice(0, room).map(changeLine));
@@ -43,7 +43,8 @@ export async function searchChanges(db: Db, question: ChangeQuestion): Promise<F
     if (lines.length >= searchLimits.found) break;
     await new Promise((resolve) => setImmediate(resolve));
   }
-  return { lines, nextSeq: beforeSeq > first ? beforeSeq : null, searched: start - beforeSeq };
+  const searched = changes.countBetween(beforeSeq, start);
+  return { lines, nextSeq: beforeSeq > first ? beforeSeq : null, searched };
 }
 
 function findIn(
