@@ -44,9 +44,9 @@ export const fileFaults: readonly PlantedFault[] = [
     ...beside,
     id: "manifest-before-its-files",
     file: "src/export/files/staging.ts",
-    find: "    for (const file of files)\n      if (existsSync",
+    find: "      for (const file of files) await this.#move(file.path);",
     replace:
-      "    writeFileAtomically(path.join(this.#out, manifest.path), manifest.text);\n    for (const file of files)\n      if (existsSync",
+      "      writeFileAtomically(place, manifest.text);\n      for (const file of files) await this.#move(file.path);",
     why: "a reader finds a manifest whose files are not there yet, or are those of before",
     tests: ["test/export/staging.test.ts"],
   },
