@@ -3,7 +3,7 @@ import { LoopTurns } from "../store/loop-turns.ts";
 import type { Config } from "../config/config.ts";
 import { currentPageToken, type PageToken } from "../status/page/page-token.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
-import type { PageCompany } from "../status/page/facts/company-facts.ts";
+import type { PageCompany } from "../status/page/facts/facts-reader.ts";
 import type { Refusal } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { RefusalReason } from "../webhook/ingest/delivery.ts";
 import type { Ingest } from "../webhook/ingest/ingest.ts";

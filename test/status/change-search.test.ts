@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { searchChanges, type ChangeQuestion } from "../../src/status/page/facts/changes/change-search.ts";
+import { searchChanges, type ChangeQuestion } from "../../src/status/page/facts/change-search.ts";
+import { searchBody } from "../../src/status/page/sections/change-list.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { openShop } from "../support/mirror/mirror.ts";
 import { person } from "../support/mirror/shop-records.ts";
@@ -7,6 +8,12 @@ import { put, remove } from "../support/mirror/store.ts";
 
 const search = (mirror: Mirror, question: Partial<ChangeQuestion> = {}) =>
   searchChanges(mirror.db, { text: "", resource: null, beforeSeq: null, ...question });
+
+async function bodyOf(mirror: Mirror) {
+  const question = { text: "", resource: null, beforeSeq: null };
+  const moment = { nowMs: Date.UTC(2026, 10, 21), timeZone: "UTC" };
+  return searchBody("acme", question, await search(mirror, question), ["people"], moment);
+}
 
 describe("a search in the change log", () => {
   test("finds by text of the record before or after, by id and by resource, the newest first", async () => {
@@ -16,7 +23,7 @@ describe("a search in the change log", () => {
     put(mirror, "people", person(1, "Píla"));
     remove(mirror, "people", 2);
     const found = async (question: Partial<ChangeQuestion>) =>
-      (await search(mirror, question)).lines.map(({ op, recordId }) => `${op} ${recordId}`);
+      (await search(mirror, question)).changes.map(({ op, recordId }) => `${op} ${recordId}`);
     expect(await found({})).toEqual(["delete 2", "update 1", "insert 2", "insert 1"]);
     expect(await found({ text: "kováč" })).toEqual(["update 1", "insert 1"]);
     expect(await found({ text: " 2 " })).toEqual(["delete 2", "insert 2"]);
@@ -28,13 +35,9 @@ describe("a search in the change log", () => {
     const mirror = await openShop();
     put(mirror, "people", person(1, "Kováč"));
     put(mirror, "people", person(1, "Píla"));
-    const { lines } = await search(mirror);
-    expect(lines[0]).toMatchObject({
-      label: "Píla",
-      fields: [{ name: "name", before: "Kováč", after: "Píla" }],
-      moreFields: 0,
-    });
-    expect(lines[1]).toMatchObject({ op: "insert", fields: [] });
+    const { text } = await bodyOf(mirror);
+    expect(text).toMatch(/people 1<[^]*Píla<[^]*<code>name<\/code> <del>Kováč<\/del>[^]*<ins>Píla<\/ins>/);
+    expect(text.match(/class="diff"/g)).toHaveLength(1);
   });
 
   test("looks at a bounded number at a time, and says where to go on", async () => {
@@ -43,8 +46,8 @@ describe("a search in the change log", () => {
     const seen: number[] = [];
     let beforeSeq: number | null = null;
     for (let pages = 0; pages < 5; pages++) {
-      const { lines, nextSeq } = await search(mirror, { beforeSeq });
-      seen.push(...lines.map(({ seq }) => seq));
+      const { changes, nextSeq } = await search(mirror, { beforeSeq });
+      seen.push(...changes.map(({ seq }) => seq));
       beforeSeq = nextSeq;
       if (nextSeq === null) break;
     }
@@ -59,6 +62,6 @@ describe("a search in the change log", () => {
     const restored = await openShop({ path: mirror.db.name });
     for (let id = 2; id <= 40; id++) put(restored, "people", person(id, "Mlyn"));
     const found = await search(restored, { text: "kováč" });
-    expect(found).toMatchObject({ lines: [{ recordId: 1 }], nextSeq: null, searched: 40 });
+    expect(found).toMatchObject({ changes: [{ recordId: 1 }], nextSeq: null, searched: 40 });
   });
 });

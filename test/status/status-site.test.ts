@@ -4,7 +4,7 @@ import { Secret } from "../../src/base/secret.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { defaultReadyLimits } from "../../src/status/conditions.ts";
 import { PageAccess } from "../../src/status/page/page-access.ts";
-import type { PageCompany } from "../../src/status/page/facts/company-facts.ts";
+import type { PageCompany } from "../../src/status/page/facts/facts-reader.ts";
 import { StatusSite } from "../../src/status/page/status-site.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { startServer } from "../../src/webhook/server/server.ts";

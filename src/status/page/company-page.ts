@@ -1,65 +1,76 @@
 import { formatCount } from "../../base/units.ts";
-import type { ChangeQuestion, FoundChanges } from "./facts/changes/change-search.ts";
-import type { Moment } from "./markup/moments.ts";
+import { readyItems } from "../../state/work-item.ts";
+import type { CompanyPageFacts } from "./facts/facts-reader.ts";
+import { headlineOf, isSaidOnTop, remedyFor, shownConditions } from "./facts/headline.ts";
 import { cut, html, type Html } from "./markup/html.ts";
-import { counted, emptyText, type Part } from "./markup/page-part.ts";
-import type { CompanyPageFacts } from "./facts/company-facts.ts";
+import { when } from "./markup/moments.ts";
+import {
+  banner,
+  factList,
+  hiddenPart,
+  advice,
+  pagePart,
+  prose,
+  rowList,
+  type Row,
+} from "./markup/page-part.ts";
 import { budgetPlot } from "./sections/budget-plot.ts";
-import { changeForm, changeLines, changeList } from "./sections/change-list.ts";
+import { changeForm, changeList } from "./sections/change-list.ts";
 import { eventList } from "./sections/event-list.ts";
 import { freshness } from "./sections/freshness.ts";
-import { outputs } from "./sections/outputs.ts";
-import { problemList } from "./sections/problem-list.ts";
-import { alertList, proof } from "./sections/proof.ts";
-import { queueLanes } from "./sections/queue-lanes.ts";
+import { alertList, outputs, problemList, proof } from "./sections/health-lists.ts";
+import { queueLanes, runProgress } from "./sections/queue-lanes.ts";
 import { runTimeline } from "./sections/run-timeline.ts";
-import { attention, runProgress, verdict } from "./sections/verdict.ts";
 
-/** Every part of a company's page, in the order of reading. Pure. */
-export function companyParts(facts: CompanyPageFacts): Part[] {
-  const parts = [verdict, attention, runProgress, budgetPlot, queueLanes, runTimeline, freshness];
-  return [...parts, eventList, changeList, problemList, outputs, proof, alertList].map((part) => part(facts));
-}
-
-/** The body of a company's page. `rest` is not live: what is typed there stays. */
-export function companyBody(company: string, parts: readonly Part[], resources: readonly string[]): Html {
-  const at = (...ids: readonly string[]) =>
-    parts.filter(({ id }) => ids.includes(id)).map(({ body }) => body);
-  return html`${at("verdict", "attention", "progress")}
+/** The body of a company's page. Pure. */
+export function companyBody(facts: CompanyPageFacts): Html {
+  return html`${verdict(facts)}${attention(facts)}${runProgress(facts)}
     <div class="columns">
       <div>
-        ${at("budget", "queue", "runs")}
-        <div class="with-form">${at("changes")}${changeForm(company, resources)}</div>
-        ${at("events")}
+        ${[budgetPlot(facts), queueLanes(facts), runTimeline(facts)]}
+        <div class="with-form">
+          ${[changeList(facts), changeForm(facts.company, Object.keys(facts.view.sweptMs))]}
+        </div>
+        ${eventList(facts)}
       </div>
-      <div>${at("freshness", "proof", "outputs", "problems", "alerts")}</div>
+      <div>${[freshness, problemList, outputs, proof, alertList].map((section) => section(facts))}</div>
     </div>`;
 }
 
-/** What was found, and for which question. */
-export interface SearchFacts {
-  readonly company: string;
-  readonly question: ChangeQuestion;
-  readonly found: FoundChanges;
-  readonly resources: readonly string[];
-  readonly moment: Moment;
+/** The sentence on top, and the numbers that people ask for first. */
+function verdict(facts: CompanyPageFacts): Html {
+  const { status, view, moment, company } = facts;
+  const { level, sentence, next } = headlineOf(facts);
+  const resources = status.health?.resources ?? [];
+  const live = resources.reduce((sum, one) => sum + one.live, 0);
+  const missing = resources.reduce((sum, one) => sum + one.provisional, 0);
+  const details = missing === 0 ? "all with their detail" : `${formatCount(missing)} without their detail`;
+  const waiting = readyItems(view.queue);
+  const { run, nextRunMs, lastRun, events } = view;
+  const { remaining = null, limit = null } = view.budget ?? {};
+  const began = run ? ["since ", when(run.startedMs, moment)] : lastRun && when(lastRun.finishedMs, moment);
+  const numbers = factList([
+    ["Records", formatCount(live), live === 0 ? "none yet" : details],
+    ["Run", run ? "under way" : (lastRun?.outcome ?? "none yet"), began],
+    ["Next run", nextRunMs === null ? "not scheduled" : when(nextRunMs, moment)],
+    ["Waiting", formatCount(waiting), waiting === 1 ? "request" : "requests"],
+    [
+      "Budget left",
+      remaining === null ? "not known" : formatCount(remaining),
+      limit === null ? null : `of ${formatCount(limit)} in this window`,
+    ],
+    ["Last event", when(events.lastReceivedMs, moment), `${formatCount(events.waiting)} waiting`],
+  ]);
+  return banner(level, company, prose(sentence), [next !== null && advice(next), numbers]);
 }
 
-/** The page of a search in the change log. Pure. */
-export function searchPageBody({ company, question, found, resources, moment }: SearchFacts): Html {
-  const { lines, nextSeq, searched } = found;
-  const older = new URLSearchParams({
-    ...(question.text !== "" && { q: question.text }),
-    ...(question.resource !== null && { resource: question.resource }),
-    before: String(nextSeq ?? 0),
+/** What is wrong, each with what to do. Hidden where nothing is, or the sentence on top says it. */
+function attention({ view, moment, limits }: CompanyPageFacts): Html {
+  const shown = shownConditions(view, moment.nowMs, limits);
+  if (shown.length === 0 || isSaidOnTop(shown)) return hiddenPart("attention");
+  const rows = shown.map((one): Row => {
+    const text = cut(one.message, 600);
+    return { text, more: advice(remedyFor(one)), badge: one.blocks ? ["bad", "wrong"] : ["look", "look"] };
   });
-  const about = question.text === "" ? "" : ` with “${cut(question.text)}”`;
-  const summary = `${counted(lines.length, "change")}${about}, ${formatCount(searched)} looked at${nextSeq === null ? "" : ", older ones were not"}.`;
-  return html`<section class="card" aria-labelledby="title">
-    <div class="head"><h1 id="title">Changes of ${company}</h1></div>
-    ${changeForm(company, resources, question)}
-    <p class="plan" role="status">${summary}</p>
-    ${lines.length === 0 ? emptyText("Nothing was found.") : changeLines(lines, moment)}
-    ${nextSeq !== null && html`<nav class="pager" aria-label="Pages"><a rel="next" href="/companies/${company}/changes?${older.toString()}">Search older changes</a></nav>`}
-  </section>`;
+  return pagePart("attention", "What needs a look", rowList(rows));
 }

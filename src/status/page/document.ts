@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Page } from "../../webhook/server/response.ts";
-import { html, type Html, type Piece } from "./markup/html.ts";
+import { html, type Html } from "./markup/html.ts";
 
 /** What every page loads. Each name has a hash of its content, so that a browser may keep it for ever. */
 export interface Assets {
@@ -43,14 +43,15 @@ const safety = {
 
 /** What stands on a page, and around it. */
 export interface DocumentFacts {
+  /** Without the name of this program. */
   readonly title: string;
-  readonly body: Piece;
-  /** Links above: text by path, the last one is this page. */
+  readonly body: Html;
+  /** Links above: text by path, the last one is this page. @default none */
   readonly trail?: readonly (readonly [string, string])[];
   /** It is asked for again and again, and so follows what it shows. @default false */
   readonly isLive?: boolean;
   readonly version: string;
-  readonly assets: Pick<Assets, "style" | "script" | "icon">;
+  readonly assets: Assets;
 }
 
 /** A whole page as an answer. */
@@ -59,47 +60,35 @@ export function documentPage(
   facts: DocumentFacts,
   headers: Readonly<Record<string, string>> = {},
 ): Page {
-  const type = "text/html; charset=utf-8";
-  const tag = facts.isLive === true ? `"${shortHash(html`${facts.body}`.text)}"` : null;
+  const tag = facts.isLive === true ? `"${shortHash(facts.body.text)}"` : null;
   const body = documentOf(facts, tag).text.replaceAll(/\n\s+/g, "\n");
   const tagged = { ...headers, ...(tag !== null && { ETag: tag }) };
+  const type = "text/html; charset=utf-8";
   return { status, type, body, headers: { ...safety, "Cache-Control": "no-store", ...tagged } };
 }
 
 function documentOf({ title, body, trail = [], version, assets }: DocumentFacts, tag: string | null): Html {
-  const links = trail.map(([text, path], i) =>
-    i === trail.length - 1
-      ? html`<li><span aria-current="page">${text}</span></li>`
-      : html`<li><a href="${path}">${text}</a></li>`,
-  );
+  const isLive = tag !== null;
   return html`<!doctype html>
-    <html lang="en" ${tag !== null && html` data-tag="${tag}"`}>
+    <html lang="en" ${isLive && html` data-tag="${tag}"`}>
       <head>
         <meta charset="utf-8" />
-        <title>${title}</title>
+        <title>${title} · fintoro-mirror</title>
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex" />
         <link rel="icon" type="image/svg+xml" href="${assets.icon}" />
         <link rel="stylesheet" href="${assets.style}" />
-        ${tag !== null && html`<script src="${assets.script}" defer></script>`}
+        ${isLive && html`<script src="${assets.script}" defer></script>`}
       </head>
       <body>
         <a class="skip" href="#main">To the content</a>
         <header class="top">
-          <a class="brand" href="/">fintoro-mirror</a>
-          ${
-            links.length > 1 &&
-            html`<nav aria-label="Where you are">
-              <ol>
-                ${links}
-              </ol>
-            </nav>`
-          }
+          <a class="brand" href="/">fintoro-mirror</a>${trail.length > 1 && trailOf(trail)}
         </header>
         <main id="main" tabindex="-1">${body}</main>
         <footer class="bottom">
-          <p id="connection">${tag === null ? "" : "This page is as it was when it was loaded."}</p>
+          <p id="connection">${isLive && "This page is as it was when it was loaded."}</p>
           <p>
             ${version} · <a href="/readyz">/readyz</a> · <a href="/metrics">/metrics</a> ·
             <a href="/healthz">/healthz</a>
@@ -107,4 +96,18 @@ function documentOf({ title, body, trail = [], version, assets }: DocumentFacts,
         </footer>
       </body>
     </html> `;
+}
+
+function trailOf(trail: NonNullable<DocumentFacts["trail"]>): Html {
+  const links = trail.map(([text, path], i) => {
+    const isHere = i === trail.length - 1;
+    return html`<li>
+      ${isHere ? html`<span aria-current="page">${text}</span>` : html`<a href="${path}">${text}</a>`}
+    </li>`;
+  });
+  return html`<nav aria-label="Where you are">
+    <ol>
+      ${links}
+    </ol>
+  </nav>`;
 }

@@ -5,7 +5,7 @@ import type { ReadyLimits } from "../conditions.ts";
 import { companyLevel, shownConditions, type Level } from "./facts/headline.ts";
 import { cut, html, type Html } from "./markup/html.ts";
 import { clockText, when, type Moment } from "./markup/moments.ts";
-import { badge, counted, emptyText, pagePart, table, type Part } from "./markup/page-part.ts";
+import { badge, banner, counted, emptyText, factList, pagePart, table } from "./markup/page-part.ts";
 
 /** Which companies are listed. */
 export interface OverviewQuestion {
@@ -30,76 +30,58 @@ const words: Readonly<Record<Level, string>> = {
   good: "fresh",
 };
 
-/** The companies, the worst first. Pure. */
-export function overviewParts(facts: OverviewFacts, { text, page }: OverviewQuestion): Part[] {
+/** The body of the overview: the companies, the worst first. Pure. */
+export function overviewBody(facts: OverviewFacts, { text, page }: OverviewQuestion): Html {
   const { moment, limits, views } = facts;
   const all = views.map((view) => ({ view, level: companyLevel(view, moment.nowMs, limits) }));
-  const found = all.filter(({ view }) => view.company.toLowerCase().includes(text.toLowerCase()));
-  const sorted = found.toSorted(
-    (a, b) => order.indexOf(a.level) - order.indexOf(b.level) || a.view.company.localeCompare(b.view.company),
-  );
-  const pages = Math.max(1, Math.ceil(sorted.length / perPage));
+  const found = all
+    .filter(({ view }) => view.company.toLowerCase().includes(text.toLowerCase()))
+    .toSorted(
+      (a, b) =>
+        order.indexOf(a.level) - order.indexOf(b.level) || a.view.company.localeCompare(b.view.company),
+    );
+  const pages = Math.max(1, Math.ceil(found.length / perPage));
   const current = Math.min(Math.max(1, page), pages);
-  const rows = sorted
-    .slice((current - 1) * perPage, current * perPage)
-    .map((one) => row(one.view, one.level, facts));
+  const first = (current - 1) * perPage;
+  const rows = found.slice(first, first + perPage).map(({ view, level }) => row(view, level, facts));
+  const none = text === "" ? "The config names no company." : `No company has “${cut(text)}” in its name.`;
   const heads = ["Company", "State", "Read whole", "Waiting", "Last event", "Next run"];
-  const list =
-    rows.length === 0
-      ? emptyText(
-          text === "" ? "The config names no company." : html`No company has “${cut(text)}” in its name.`,
-        )
-      : html`<div class="companies">${table("Companies, the worst first", heads, rows)}</div>`;
-  const range = `${formatCount(sorted.length === 0 ? 0 : (current - 1) * perPage + 1)} to ${formatCount(Math.min(sorted.length, current * perPage))} of ${formatCount(sorted.length)}`;
-  const body = [list, pages > 1 && pager(text, current, pages)];
-  return [
-    summary(
-      all.map(({ level }) => level),
-      facts,
-    ),
-    pagePart("companies", "Companies", body, range),
-  ];
+  const companies = html`<div class="companies">${table("Companies, the worst first", heads, rows)}</div>`;
+  const list = [rows.length === 0 ? emptyText(none) : companies, pages > 1 && pager(text, current, pages)];
+  const range = [Math.min(first + 1, found.length), first + rows.length, found.length].map(formatCount);
+  const levels = all.map(({ level }) => level);
+  return html`${summary(levels, facts)}${overviewForm(text)}
+  ${pagePart("companies", "Companies", list, `${range[0]} to ${range[1]} of ${range[2]}`)}`;
 }
 
-function summary(levels: readonly Level[], { views, moment }: OverviewFacts): Part {
+function summary(levels: readonly Level[], { views, moment }: OverviewFacts): Html {
   const count = (level: Level) => levels.filter((one) => one === level).length;
+  const some = (level: Level, one: string, many: string) =>
+    `${formatCount(count(level))} of ${all} ${count(level) === 1 ? one : many}`;
   const worst = order.find((level) => count(level) > 0) ?? "busy";
-  const many = counted(levels.length, "company", "companies");
+  const all = counted(levels.length, "company", "companies");
   const swept = views.flatMap(({ sweptMs }) => Object.values(sweptMs)).filter((ms) => ms !== null);
   const sentences: Readonly<Record<Level, string>> = {
-    bad: `${formatCount(count("bad"))} of ${many} ${count("bad") === 1 ? "is" : "are"} not current`,
-    look: `All are current, ${formatCount(count("look"))} of ${many} ${count("look") === 1 ? "needs" : "need"} a look`,
-    busy:
-      levels.length === 0
-        ? "There is no company yet"
-        : `${formatCount(count("busy"))} of ${many} ${count("busy") === 1 ? "is" : "are"} being read for the first time`,
-    good: `All ${many} are fresh as of ${clockText(Math.min(moment.nowMs, ...swept), moment)}`,
+    bad: `${some("bad", "is", "are")} not current`,
+    look: `All are current, ${some("look", "needs", "need")} a look`,
+    busy: `${some("busy", "is", "are")} being read for the first time`,
+    good: `All ${all} are fresh as of ${clockText(Math.min(moment.nowMs, ...swept), moment)}`,
   };
-  const numbers = order.map(
-    (level) =>
-      html`<div>
-        <dt>${words[level]}</dt>
-        <dd><strong>${formatCount(count(level))}</strong></dd>
-      </div>`,
-  );
-  const body = html`<section id="verdict" class="verdict ${worst}" aria-labelledby="title">
-    <h1 id="title">All companies</h1>
-    <p class="sentence" role="status">${sentences[worst]}</p>
-    <dl class="facts">${numbers}</dl>
-  </section>`;
-  return { id: "verdict", body };
+  const sentence = levels.length === 0 ? "There is no company yet" : sentences[worst];
+  const numbers = order.map((level) => [words[level], formatCount(count(level))] as const);
+  return banner(worst, "All companies", sentence, factList(numbers));
 }
 
 function row(view: CompanyStatusView, level: Level, { moment, limits }: OverviewFacts): Html {
   const [first] = shownConditions(view, moment.nowMs, limits);
   const times = Object.values(view.sweptMs);
-  const oldest =
-    times.some((ms) => ms === null) || times.length === 0 ? null : Math.min(...times.map(Number));
-  const why = first && html`<small>${cut(first.message, 160)}</small>`;
+  const isRead = times.length > 0 && times.every((ms) => ms !== null);
   return html`<tr>
     <th scope="row"><a href="/companies/${view.company}">${view.company}</a></th>
-    <td>${badge(level, words[level])}${why ?? null}</td>
-    <td>${when(oldest, moment)}</td>
+    <td>
+      ${badge(level, words[level])}${first !== undefined && html`<small>${cut(first.message, 160)}</small>`}
+    </td>
+    <td>${when(isRead ? Math.min(...times.map(Number)) : null, moment)}</td>
     <td class="number">${formatCount(readyItems(view.queue))}</td>
     <td>${when(view.events.lastReceivedMs, moment)}</td>
     <td>${view.nextRunMs === null ? "–" : when(view.nextRunMs, moment)}</td>
@@ -124,8 +106,8 @@ export function overviewPath({ text, page }: OverviewQuestion): string {
   return query.size === 0 ? "/" : `/?${query.toString()}`;
 }
 
-/** The form that finds a company by its name: works without a script. */
-export function overviewForm(text: string): Html {
+/** Finds a company by its name: works without a script. */
+function overviewForm(text: string): Html {
   return html`<form class="search" role="search" method="get" action="/">
     <label
       >Find a company <input type="search" name="q" value="${text}" maxlength="64" autocomplete="off"

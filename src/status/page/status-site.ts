@@ -4,14 +4,15 @@ import type { Page } from "../../webhook/server/response.ts";
 import type { Site, SiteRequest } from "../../webhook/server/site.ts";
 import type { CompanyStatusView } from "../company-status.ts";
 import type { ReadyLimits } from "../conditions.ts";
-import { companyBody, companyParts, searchPageBody } from "./company-page.ts";
-import { documentPage, readAssets, type Assets } from "./document.ts";
-import { cpuMs, FactsReader, whyUnreadable } from "./facts/facts-reader.ts";
-import type { PageCompany } from "./facts/company-facts.ts";
-import { html } from "./markup/html.ts";
+import { companyBody } from "./company-page.ts";
+import { documentPage, readAssets, type Assets, type DocumentFacts } from "./document.ts";
+import { cpuMs, FactsReader, whyUnreadable, type PageCompany } from "./facts/facts-reader.ts";
+import { html, type Html } from "./markup/html.ts";
 import type { Moment } from "./markup/moments.ts";
-import { overviewForm, overviewParts, overviewPath } from "./overview.ts";
+import { banner, prose } from "./markup/page-part.ts";
+import { overviewBody, overviewPath } from "./overview.ts";
 import type { Access, PageAccess } from "./page-access.ts";
+import { searchBody } from "./sections/change-list.ts";
 
 /** What the pages are made from. */
 export interface SiteOptions {
@@ -52,62 +53,52 @@ export class StatusSite implements Site {
   }
 
   async answer(request: SiteRequest): Promise<Page> {
-    const { path } = request;
+    const { path, form } = request;
     const asset = Object.hasOwn(this.assets.pages, path) ? this.assets.pages[path] : undefined;
     if (asset) return asset;
-    if (request.form) return this.signIn(request, request.form);
+    if (form) return this.signIn(request, form);
     const access = this.options.access.judge(request);
     if (access !== "granted") return this.refused(access, pathOf(request));
-    const [, company, isSearch] = companyPath.exec(path) ?? [];
+    const [, named, isSearch] = companyPath.exec(path) ?? [];
     const [only, another] = this.options.companies();
-    const one = company ?? (another === undefined ? only : undefined);
-    if (one === undefined) return this.overviewAnswer(request);
-    return this.companyAnswer(one, isSearch !== undefined, request);
-  }
-
-  private companyAnswer(company: string, isSearch: boolean, request: SiteRequest): Promise<Page> | Page {
-    const page = this.options.find(company);
-    if (!page)
+    const company = named ?? (another === undefined ? only : undefined);
+    if (company === undefined) return this.overviewPage(request);
+    const found = this.options.find(company);
+    if (!found)
       return this.plainPage(404, "There is no such company", "The config names no company like that.");
-    if (isSearch) return this.searchAnswer(company, page, request);
-    return this.kept.get(company, () => this.companyPage(company, page));
+    if (isSearch !== undefined) return this.searchPage(company, found, request);
+    return this.kept.get(company, () => this.companyPage(company, found));
   }
 
-  private companyPage(company: string, page: PageCompany): Page {
-    const facts = this.reader(company).read(page, this.moment(), this.options.limits());
-    const body = companyBody(company, companyParts(facts), Object.keys(facts.view.sweptMs));
+  private companyPage(company: string, found: PageCompany): Page {
+    const facts = this.reader(company).read(found, this.moment(), this.options.limits());
     const trail = this.trailTo([company, `/companies/${company}`]);
-    return this.page(`${company} · fintoro-mirror`, body, { trail, isLive: true });
+    return this.page({ title: company, body: companyBody(facts), trail, isLive: true });
   }
 
-  private async searchAnswer(company: string, page: PageCompany, { query }: SiteRequest): Promise<Page> {
+  private async searchPage(company: string, page: PageCompany, { query }: SiteRequest): Promise<Page> {
     const before = Number(query.get("before") ?? Number.NaN);
     const resources = Object.keys(page.view().sweptMs);
     const question = {
-      text: (query.get("q") ?? "").slice(0, mostText).toWellFormed(),
+      text: searchedText(query),
       resource: resources.find((name) => name === query.get("resource")) ?? null,
       beforeSeq: Number.isSafeInteger(before) ? before : null,
     };
     const found = await this.reader(company).search(page, question).catch(whyUnreadable);
     if (typeof found === "string") return this.plainPage(503, "The mirror's file cannot be read", found);
-    const body = searchPageBody({ company, question, found, resources, moment: this.moment() });
+    const body = searchBody(company, question, found, resources, this.moment());
     const path = `/companies/${company}`;
     const trail = this.trailTo([company, path], ["Changes", `${path}/changes`]);
-    return this.page(`Changes of ${company} · fintoro-mirror`, body, { trail });
+    return this.page({ title: `Changes of ${company}`, body, trail });
   }
 
-  private overviewAnswer({ query }: SiteRequest): Promise<Page> {
-    const text = (query.get("q") ?? "").slice(0, mostText).toWellFormed();
+  private overviewPage({ query }: SiteRequest): Promise<Page> {
+    const text = searchedText(query);
     const page = Math.min(1_000, Math.max(1, Math.floor(Number(query.get("page") ?? 1)) || 1));
     return this.kept.get(overviewPath({ text, page }), async () => {
-      const facts = {
-        views: await this.options.views(),
-        moment: this.moment(),
-        limits: this.options.limits(),
-      };
-      const [verdict, ...rest] = overviewParts(facts, { text, page }).map(({ body }) => body);
-      const body = [verdict ?? null, overviewForm(text), rest];
-      return this.page("All companies · fintoro-mirror", body, { isLive: true });
+      const { views, limits } = this.options;
+      const facts = { views: await views(), moment: this.moment(), limits: limits() };
+      return this.page({ title: "All companies", body: overviewBody(facts, { text, page }), isLive: true });
     });
   }
 
@@ -127,30 +118,22 @@ export class StatusSite implements Site {
   }
 
   private page(
-    title: string,
-    body: Parameters<typeof documentPage>[1]["body"],
-    more: Partial<Parameters<typeof documentPage>[1]> & { readonly status?: number } = {},
+    facts: Omit<DocumentFacts, "version" | "assets">,
+    status = 200,
     headers: Readonly<Record<string, string>> = {},
   ): Page {
-    const { status = 200, ...facts } = more;
-    const { assets } = this;
-    const { version } = this.options;
-    return documentPage(status, { title, body, version, assets, ...facts }, headers);
+    return documentPage(status, { ...facts, version: this.options.version, assets: this.assets }, headers);
   }
 
-  private plainPage(status: number, title: string, text: string): Page {
-    const body = html`<section class="verdict look" aria-labelledby="title">
-      <h1 id="title">${title}</h1>
-      <p class="sentence">${text}</p>
-    </section>`;
-    return this.page(`${title} · fintoro-mirror`, body, { status });
+  private plainPage(status: number, title: string, text: string, headers?: Record<string, string>): Page {
+    return this.page({ title, body: banner("look", title, text) }, status, headers);
   }
 
   private refused(access: Exclude<Access, "granted">, next: string, wasWrong = false): Page {
-    if (access === "wait") {
-      const page = this.plainPage(429, "Too many wrong tokens", "Wait a minute, and try again.");
-      return { ...page, headers: { ...page.headers, "Retry-After": "60" } };
-    }
+    if (access === "wait")
+      return this.plainPage(429, "Too many wrong tokens", "Wait a minute, and try again.", {
+        "Retry-After": "60",
+      });
     if (access === "no token set")
       return this.plainPage(
         403,
@@ -158,22 +141,10 @@ export class StatusSite implements Site {
         "Beyond this machine the pages are shown only with a token: set serve.page_token in the config, for example to ${env:FINTORO_MIRROR_PAGE_TOKEN}, and reload.",
       );
     const isMade = access === "made token wanted";
-    const place =
-      isMade && html`the file <code>page-token</code> in <code>data_dir</code> has it, unless you set `;
-    const body = html`<section class="verdict busy sign-in" aria-labelledby="title">
-      <h1 id="title">Sign in</h1>
-      <p class="sentence">The pages need a token: ${place}<code>serve.page_token</code>.</p>
-      ${wasWrong && html`<p class="next" role="alert">That is not the token.</p>`}
-      <form method="post" action="/session">
-        <input type="hidden" name="next" value="${next}" />
-        <label
-          >Token <input type="password" name="token" required autocomplete="current-password" maxlength="500"
-        /></label>
-        <button>Show the pages</button>
-      </form>
-    </section>`;
-    const status = isMade ? 403 : 401;
-    return this.page("Sign in · fintoro-mirror", body, { status }, { "WWW-Authenticate": "Bearer" });
+    const place = isMade ? "the file `page-token` in `data_dir` has it, unless you set " : "";
+    const sentence = prose(`The pages need a token: ${place}\`serve.page_token\`.`);
+    const body = banner("busy", "Sign in", sentence, signInForm(next, wasWrong));
+    return this.page({ title: "Sign in", body }, isMade ? 403 : 401, { "WWW-Authenticate": "Bearer" });
   }
 
   private signIn({ headers }: SiteRequest, form: URLSearchParams): Page {
@@ -181,9 +152,24 @@ export class StatusSite implements Site {
     const next = /^\/(?![/\\])[\x21-\x7e]*$/.test(asked) ? asked : "/";
     const answer = this.options.access.signIn(form.get("token") ?? "", headers);
     if (typeof answer === "string") return this.refused(answer, next, true);
-    const page = this.plainPage(303, "Signed in", "The page follows.");
-    return { ...page, headers: { ...page.headers, Location: next, "Set-Cookie": answer.cookie } };
+    const given = { Location: next, "Set-Cookie": answer.cookie };
+    return this.plainPage(303, "Signed in", "The page follows.", given);
   }
+}
+
+function signInForm(next: string, wasWrong: boolean): Html {
+  return html`${wasWrong && html`<p class="next" role="alert">That is not the token.</p>`}
+    <form class="search" method="post" action="/session">
+      <label
+        >Token <input type="password" name="token" required autocomplete="current-password" maxlength="500"
+      /></label>
+      <input type="hidden" name="next" value="${next}" />
+      <button>Show the pages</button>
+    </form>`;
+}
+
+function searchedText(query: URLSearchParams): string {
+  return (query.get("q") ?? "").slice(0, mostText).toWellFormed();
 }
 
 function pathOf({ path, query }: SiteRequest): string {

@@ -1,17 +1,46 @@
 import { statSync } from "node:fs";
 import { hintOf, messageOf } from "../../../base/errors.ts";
-import { InboxView } from "../../../state/inbox/inbox-view.ts";
-import { Runs } from "../../../state/runs.ts";
-import { Changes } from "../../../store/apply/change-reader.ts";
+import type { ProgressView } from "../../../log/progress-view.ts";
+import { InboxView, type InboxRow } from "../../../state/inbox/inbox-view.ts";
+import { Runs, type RunRow } from "../../../state/runs.ts";
+import { Changes, type Change } from "../../../store/apply/change-reader.ts";
 import type { Db } from "../../../store/database.ts";
 import { openReadable } from "../../../store/migrations/migrate.ts";
-import type { CompanyStatus } from "../../company-status.ts";
+import type { CompanyStatus, CompanyStatusView } from "../../company-status.ts";
 import type { ReadyLimits } from "../../conditions.ts";
-import { readStatus } from "../../read-status.ts";
-import { changeLine } from "./changes/change-line.ts";
-import { searchChanges, type ChangeQuestion, type FoundChanges } from "./changes/change-search.ts";
+import { readStatus, type StatusQuestion } from "../../read-status.ts";
+import { searchChanges, type ChangeQuestion, type FoundChanges } from "./change-search.ts";
 import type { Moment } from "../markup/moments.ts";
-import type { CompanyPageFacts, PageCompany } from "./company-facts.ts";
+
+/** One company as the daemon gives it to its page. */
+export interface PageCompany {
+  /** What `status` asks of its files. */
+  readonly question: Omit<StatusQuestion, "db" | "maxAgeMs" | "nowMs">;
+  view(): CompanyStatusView;
+  /** The run under way; null: none. */
+  progress(): ProgressView | null;
+}
+
+/** What is read from a mirror. The latest runs, events and changes come first. */
+interface MirrorFacts {
+  /** What `status --json` prints. */
+  readonly status: CompanyStatus;
+  readonly runs: readonly RunRow[];
+  readonly events: readonly InboxRow[];
+  readonly changes: readonly Change[];
+}
+
+/** All that a company's page shows. */
+export interface CompanyPageFacts extends MirrorFacts {
+  readonly company: string;
+  readonly moment: Moment;
+  readonly limits: ReadyLimits;
+  /** What /readyz says. */
+  readonly view: CompanyStatusView;
+  readonly progress: ProgressView | null;
+  /** Why the mirror's file cannot be read; null: it can. */
+  readonly unreadable: string | null;
+}
 
 const mostEvents = 10;
 const mostRuns = 40;
@@ -42,8 +71,6 @@ export function whyUnreadable(error: unknown): string {
   return hint === undefined ? messageOf(error) : `${messageOf(error)}. ${hint}`;
 }
 
-type MirrorFacts = Pick<CompanyPageFacts, "status" | "events" | "changes" | "runs">;
-
 /**
  * Reads what the pages of one company show, on a connection of its own that can only read. The mirror is read again when
  * something was committed since.
@@ -69,14 +96,14 @@ export class FactsReader {
     } catch (error) {
       this.close();
       const status = readStatus({ ...page.question, db: null, maxAgeMs: null, nowMs: moment.nowMs });
-      return { ...common, status, events: [], changes: [], runs: [], unreadable: whyUnreadable(error) };
+      return { ...common, status, ...noLists, unreadable: whyUnreadable(error) };
     }
   }
 
   /** Throws MirrorError `database` for a mirror that cannot be read. */
   async search(page: PageCompany, question: ChangeQuestion): Promise<FoundChanges> {
     const db = this.database(page);
-    return db ? searchChanges(db, question) : { lines: [], nextSeq: null, searched: 0 };
+    return db ? searchChanges(db, question) : { changes: [], nextSeq: null, searched: 0 };
   }
 
   close(): void {
@@ -94,8 +121,8 @@ export class FactsReader {
     const startedMs = cpuMs();
     if (held && db && askedMs < (held.version === version ? held.readMs + unchangedMs : held.restsUntilMs))
       return held.facts;
-    const status: CompanyStatus = readStatus({ ...page.question, db, maxAgeMs: null, nowMs });
-    const facts = { status, ...(db ? readLists(db) : { events: [], changes: [], runs: [] }) };
+    const status = readStatus({ ...page.question, db, maxAgeMs: null, nowMs });
+    const facts = { status, ...(db ? readLists(db) : noLists) };
     const readMs = clock.monotonicMs();
     this.held = { facts, version, readMs, restsUntilMs: readMs + (cpuMs() - startedMs) * restFactor };
     return facts;
@@ -113,11 +140,13 @@ export class FactsReader {
   }
 }
 
+const noLists = { events: [], changes: [], runs: [] };
+
 function readLists(db: Db): Omit<MirrorFacts, "status"> {
   const all = { fromSeq: 0, beforeSeq: Number.MAX_SAFE_INTEGER, resource: null };
   return {
     events: new InboxView(db).list({ most: mostEvents }),
-    changes: new Changes(db).newestIn({ ...all, most: mostChanges }).map(changeLine),
+    changes: new Changes(db).newestIn({ ...all, most: mostChanges }),
     runs: new Runs(db).latest(mostRuns),
   };
 }

@@ -1,10 +1,15 @@
 import { formatCount } from "../../../base/units.ts";
-import type { ChangeLine } from "../facts/changes/change-line.ts";
-import { html, type Html } from "../markup/html.ts";
+import type { Change } from "../../../store/apply/change-reader.ts";
+import type { ChangeQuestion, FoundChanges } from "../facts/change-search.ts";
+import type { CompanyPageFacts } from "../facts/facts-reader.ts";
+import { cut, html, type Html, type Piece } from "../markup/html.ts";
 import { when, type Moment } from "../markup/moments.ts";
-import type { CompanyPageFacts } from "../facts/company-facts.ts";
-import { badge, emptyText, pagePart, type Part } from "../markup/page-part.ts";
+import { counted, joined, pagePart, rowList, type Tone, type Row } from "../markup/page-part.ts";
 
+const mostFields = 3;
+const mostCharacters = 60;
+/** Fields by which people know a record, the best first. */
+const labelFields = ["number", "name", "title", "subject"];
 const causes: Readonly<Record<string, string>> = {
   sweep: "from a list",
   hydrate: "from its detail",
@@ -13,82 +18,115 @@ const causes: Readonly<Record<string, string>> = {
   repair: "repaired",
   schema: "derived again",
 };
+const levels: Readonly<Record<string, Tone>> = { insert: "good", update: "busy", delete: "bad" };
 
-const levels = { insert: "good", update: "busy", delete: "bad" } as const;
-
-/** The latest changes. The form that searches them stands beside, so that what is typed there stays. */
-export function changeList({ changes, moment }: CompanyPageFacts): Part {
-  return pagePart(
-    "changes",
-    "Changes",
-    changes.length === 0 ? emptyText("Nothing changed yet.") : changeLines(changes, moment),
-  );
+/** The latest changes. The form that searches them stands beside. */
+export function changeList({ changes, moment }: CompanyPageFacts): Html {
+  return pagePart("changes", "Changes", changeLines(changes, moment, "Nothing changed yet."));
 }
 
-/** Changes as a list. */
-export function changeLines(lines: readonly ChangeLine[], moment: Moment): Html {
-  return html`<ol class="rows">
-    ${lines.map((line) => item(line, moment))}
-  </ol>`;
+function changeLines(changes: readonly Change[], moment: Moment, none: string): Html {
+  const rows = changes.map((change): Row => {
+    const { resource, recordId, op, at, cause, seq } = change;
+    const { label, fields } = differences(change);
+    const id = `${resource.replaceAll("_", " ")} ${recordId}`;
+    const small = [joined([when(at, moment), causes[cause] ?? cause, `no. ${formatCount(seq)}`])];
+    const more =
+      fields.length > 0 &&
+      html`<ul class="diff">
+        ${fields.map((one) => html`<li>${one}</li>`)}
+      </ul>`;
+    return { name: id, about: label, small, more, badge: [levels[op] ?? "plain", op] };
+  });
+  return rowList(rows, none);
 }
 
-function item(line: ChangeLine, moment: Moment): Html {
-  const { resource, recordId, op, at, cause, label, fields, moreFields } = line;
-  const level = op in levels ? levels[op as keyof typeof levels] : "plain";
-  const diffs = fields.map(
-    ({ name, before, after }) =>
-      html`<li>
-        <code>${name}</code>
-        ${before === null && after === null ? "changed" : html`<del>${before ?? "–"}</del> <span aria-hidden="true">→</span> <ins>${after ?? "–"}</ins>`}
-      </li>`,
-  );
-  const more = moreFields > 0 ? html`<li>and ${formatCount(moreFields)} more</li>` : null;
-  return html`<li>
-    <div>
-      <strong>${resource.replaceAll("_", " ")} ${String(recordId)}</strong
-      >${label !== null && html` <span>${label}</span>`}
-      <small>${when(at, moment)} · ${causes[cause] ?? cause} · no. ${formatCount(line.seq)}</small>
-      ${
-        diffs.length > 0 &&
-        html`<ul class="diff">
-          ${diffs}${more}
-        </ul>`
-      }
-    </div>
-    ${badge(level, op)}
-  </li>`;
+/** What the record calls itself (a number or a name; null: nothing), and the first of the fields that differ. */
+function differences({ op, before, after }: Change): { label: string | null; fields: readonly Piece[] } {
+  const [was, is] = [fieldsOf(before), fieldsOf(after)];
+  const all = { ...was, ...is };
+  const names = op === "update" ? Object.keys(all) : [];
+  const different = names.filter((name) => JSON.stringify(was[name]) !== JSON.stringify(is[name]));
+  const more = different.length - mostFields;
+  const fields = different
+    .slice(0, mostFields)
+    .map((name) => difference(name, shown(was[name]), shown(is[name])));
+  const values = labelFields.map((name) => all[name]);
+  const label = values.find((value): value is string => typeof value === "string" && value !== "");
+  return {
+    label: label === undefined ? null : cut(label, mostCharacters),
+    fields: more > 0 ? [...fields, `and ${formatCount(more)} more`] : fields,
+  };
+}
+
+function difference(name: string, before: string | null, after: string | null): Html {
+  if (before === null && after === null) return html`<code>${name}</code> changed`;
+  return html`<code>${name}</code> <del>${before ?? "–"}</del> <span aria-hidden="true">→</span>
+    <ins>${after ?? "–"}</ins>`;
+}
+
+function fieldsOf(json: string | null): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(json ?? "{}");
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Null: it holds more than one value, or was not there. */
+function shown(value: unknown): string | null {
+  if (value === undefined || (typeof value === "object" && value !== null)) return null;
+  if (value === null || value === "") return "empty";
+  return cut(typeof value === "string" ? value : JSON.stringify(value), mostCharacters);
 }
 
 /** The form that searches changes: works without a script. */
 export function changeForm(
   company: string,
   resources: readonly string[],
-  given: { readonly text: string; readonly resource: string | null } = { text: "", resource: null },
+  { text, resource }: Pick<ChangeQuestion, "text" | "resource"> = { text: "", resource: null },
 ): Html {
-  const options = resources.map(
-    (name) =>
-      html`<option value="${name}" ${name === given.resource && html` selected`}>
-        ${name.replaceAll("_", " ")}
-      </option>`,
-  );
+  const options = resources.map((name) => {
+    const chosen = name === resource && html` selected`;
+    return html`<option value="${name}" ${chosen}>${name.replaceAll("_", " ")}</option>`;
+  });
   return html`<form class="search" role="search" method="get" action="/companies/${company}/changes">
     <label
       >Search changes
-      <input
-        type="search"
-        name="q"
-        value="${given.text}"
-        maxlength="100"
-        placeholder="number, name, id"
-        autocomplete="off"
-    /></label>
+      <input type="search" name="q" value="${text}" maxlength="100" placeholder="number, name, id" />
+    </label>
     <label
       >in
       <select name="resource">
         <option value="">all resources</option>
         ${options}
-      </select></label
-    >
+      </select>
+    </label>
     <button>Search</button>
   </form>`;
+}
+
+/** The body of a search in the change log. Pure. */
+export function searchBody(
+  company: string,
+  question: ChangeQuestion,
+  { changes, nextSeq, searched }: FoundChanges,
+  resources: readonly string[],
+  moment: Moment,
+): Html {
+  const { text, resource } = question;
+  const asked = { ...(text !== "" && { q: text }), ...(resource !== null && { resource }) };
+  const older = new URLSearchParams({ ...asked, before: String(nextSeq ?? 0) });
+  const about = text === "" ? "" : ` with “${cut(text)}”`;
+  const left = nextSeq === null ? "" : ", older ones were not";
+  return html`<section class="card" aria-labelledby="title">
+    <div class="head"><h1 id="title">Changes of ${company}</h1></div>
+    ${changeForm(company, resources, question)}
+    <p class="plan" role="status">
+      ${counted(changes.length, "change")}${about}, ${formatCount(searched)} looked at${left}.
+    </p>
+    ${changeLines(changes, moment, "Nothing was found.")}
+    ${nextSeq !== null && html`<nav class="pager" aria-label="Pages"><a rel="next" href="/companies/${company}/changes?${older.toString()}">Search older changes</a></nav>`}
+  </section>`;
 }

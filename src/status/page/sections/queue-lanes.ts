@@ -1,10 +1,12 @@
 import type { Lane } from "../../../base/lane.ts";
 import { formatCount } from "../../../base/units.ts";
+import { etaMs } from "../../../log/progress-view.ts";
 import { readyItems } from "../../../state/work-item.ts";
 import { scrubText } from "../../../sync/plan/run-plan.ts";
-import { html, type Html } from "../markup/html.ts";
-import type { CompanyPageFacts } from "../facts/company-facts.ts";
-import { bar, counted, emptyText, pagePart, type Part } from "../markup/page-part.ts";
+import type { CompanyPageFacts } from "../facts/facts-reader.ts";
+import { cut, html, type Html } from "../markup/html.ts";
+import { roughly } from "../markup/moments.ts";
+import { bar, barList, counted, emptyText, hiddenPart, advice, note, pagePart } from "../markup/page-part.ts";
 
 const names: Readonly<Record<Lane, string>> = {
   webhook: "events",
@@ -17,37 +19,49 @@ const names: Readonly<Record<Lane, string>> = {
 };
 
 /** What waits to be read by lane, in the order in which lanes are served, and the plan of the scrub. */
-export function queueLanes({ status }: CompanyPageFacts): Part {
-  const counts = status.health?.lanes ?? [];
+export function queueLanes({ status: { health, plan } }: CompanyPageFacts): Html {
+  const counts = health?.lanes ?? [];
   const ready = readyItems(counts);
   const most = Math.max(1, ...counts.map(({ count }) => count));
-  const inLanes = [...new Set(counts.map(({ lane }) => lane))];
-  const rows = inLanes.map((lane): Html => {
+  const lanes = [...new Set(counts.map(({ lane }) => lane))].map((lane) => {
     const of = (wanted: string) =>
       counts.find((one) => one.lane === lane && one.state === wanted)?.count ?? 0;
+    const [dead, held] = [of("dead"), of("held")];
     const others = [
-      ...(of("dead") > 0 ? [`${formatCount(of("dead"))} set aside`] : []),
-      ...(of("held") > 0 ? [`${formatCount(of("held"))} held`] : []),
+      ...(dead > 0 ? [`${formatCount(dead)} set aside`] : []),
+      ...(held > 0 ? [`${formatCount(held)} held`] : []),
     ].join(", ");
-    return html`<li>
-      <span>${names[lane]}</span> ${bar(of("ready") / most, "busy")}
-      <span class="number"
-        >${formatCount(of("ready"))}${others !== "" && html` <small>${others}</small>`}</span
-      >
-    </li>`;
+    const text = [formatCount(of("ready")), others !== "" && html` <small>${others}</small>`];
+    return [names[lane], of("ready") / most, text] as const;
   });
-  const queue =
-    rows.length === 0
-      ? emptyText("Nothing waits.")
-      : html`<ul class="lanes">
-          ${rows}
-        </ul>`;
-  const { plan } = status;
-  const scrub = plan && html`<p class="plan"><strong>Scrub</strong> ${scrubText(plan.scrub)}</p>`;
+  const queue = lanes.length === 0 ? emptyText("Nothing waits.") : barList(lanes);
+  const aside = ready === 0 ? null : `${counted(ready, "request")} to be made`;
+  return pagePart("queue", "Queue", [queue, plan && note("Scrub", scrubText(plan.scrub))], aside);
+}
+
+const mostActive = 6;
+
+/** The run under way. Hidden where there is none. */
+export function runProgress({ progress, view }: CompanyPageFacts): Html {
+  if (!progress || !view.run) return hiddenPart("progress");
+  const { requests, queued, outage, resources } = progress;
+  const eta = etaMs(progress);
+  const total = requests + queued;
+  const active = resources.filter(({ phase }) => phase === "listing" || phase === "reading");
+  const rows = active.slice(0, mostActive).map(({ name, phase, done, total: all }) => {
+    const known = all === null ? "" : ` of ${formatCount(all)}`;
+    const text = `${formatCount(done)}${known} ${phase === "listing" ? "listed" : "read"}`;
+    return [name, all ? done / all : 0, text] as const;
+  });
+  const left = eta === null ? "" : eta === 0 ? ", about to end" : `, about ${roughly(eta)} left`;
+  const away = outage
+    ? `The service is away (${cut(outage.error, 200)}): it is asked again in ${roughly(outage.nextTryMs)}.`
+    : null;
+  const whole = html`<div class="whole">${bar(total === 0 ? 0 : requests / total, "busy")}</div>`;
   return pagePart(
-    "queue",
-    "Queue",
-    [queue, scrub],
-    ready === 0 ? null : `${counted(ready, "request")} to be made`,
+    "progress",
+    `The ${view.run.mode} run under way`,
+    [whole, away !== null && advice(away), barList(rows)],
+    `${counted(requests, "request")} of ${formatCount(total)} known${left}`,
   );
 }

@@ -1,7 +1,6 @@
-import { recordId } from "../../../../base/ids.ts";
-import { Changes, type Change } from "../../../../store/apply/change-reader.ts";
-import type { Db } from "../../../../store/database.ts";
-import { changeLine, type ChangeLine } from "./change-line.ts";
+import { recordId } from "../../../base/ids.ts";
+import { Changes, type Change } from "../../../store/apply/change-reader.ts";
+import type { Db } from "../../../store/database.ts";
 
 /** What somebody looks for in the change log. */
 export interface ChangeQuestion {
@@ -15,7 +14,7 @@ export interface ChangeQuestion {
 
 /** Changes that were found, the newest first. */
 export interface FoundChanges {
-  readonly lines: readonly ChangeLine[];
+  readonly changes: readonly Change[];
   /** Where to go on; null: everything was searched. */
   readonly nextSeq: number | null;
   /** How many changes were looked at. */
@@ -27,34 +26,34 @@ const searchLimits = { found: 30, steps: 40, perStep: 500, ms: 300 };
 
 /** Searches the newest changes first, in steps: whatever else the thread has to do comes between them. */
 export async function searchChanges(db: Db, question: ChangeQuestion): Promise<FoundChanges> {
-  const changes = new Changes(db);
-  const first = changes.firstSeq();
-  const start = Math.min(question.beforeSeq ?? Infinity, changes.lastSeq() + 1);
+  const log = new Changes(db);
+  const first = log.firstSeq();
+  const start = Math.min(question.beforeSeq ?? Infinity, log.lastSeq() + 1);
   const untilMs = performance.now() + searchLimits.ms;
-  const lines: ChangeLine[] = [];
+  const changes: Change[] = [];
   let beforeSeq = start;
   for (let step = 0; beforeSeq > first && step < searchLimits.steps && performance.now() < untilMs; step++) {
-    const fromSeq = changes.seqBefore(beforeSeq, searchLimits.perStep);
-    const found = findIn(changes, question, { fromSeq, beforeSeq });
-    const room = searchLimits.found - lines.length;
-    lines.push(...found.slice(0, room).map(changeLine));
+    const fromSeq = log.seqBefore(beforeSeq, searchLimits.perStep);
+    const found = findIn(log, question, { fromSeq, beforeSeq });
+    const room = searchLimits.found - changes.length;
+    changes.push(...found.slice(0, room));
     const last = found[room - 1];
     beforeSeq = found.length >= room && last ? last.seq : fromSeq;
-    if (lines.length >= searchLimits.found) break;
+    if (changes.length >= searchLimits.found) break;
     await new Promise((resolve) => setImmediate(resolve));
   }
-  const searched = changes.countBetween(beforeSeq, start);
-  return { lines, nextSeq: beforeSeq > first ? beforeSeq : null, searched };
+  const searched = log.countBetween(beforeSeq, start);
+  return { changes, nextSeq: beforeSeq > first ? beforeSeq : null, searched };
 }
 
 function findIn(
-  changes: Changes,
+  log: Changes,
   { text, resource }: ChangeQuestion,
   range: { readonly fromSeq: number; readonly beforeSeq: number },
 ): Change[] {
   const wanted = text.trim().toLowerCase();
   const most = wanted === "" ? searchLimits.found : searchLimits.perStep;
-  const all = changes.newestIn({ ...range, resource, most });
+  const all = log.newestIn({ ...range, resource, most });
   if (wanted === "") return all;
   const id = recordId(wanted);
   return all.filter((change) => change.recordId === id || textOf(change).includes(wanted));
