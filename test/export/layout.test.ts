@@ -92,7 +92,7 @@ describe("a lake", () => {
 describe("the date that a table is partitioned by", () => {
   test("is the documents' date; tables without a date, or with a nullable one, stay in one file", async () => {
     const mirror = await openHasty({ manifest: fintoro });
-    const dates = snapshotTables(mirror.db, "main", fintoro)
+    const dates = snapshotTables(mirror.db, fintoro)
       .filter(({ kind }) => kind === "table")
       .map((table) => [table.name, documentDate(fintoro, table)] as const)
       .filter(([, date]) => date !== null);

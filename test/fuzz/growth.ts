@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { check, named } from "../support/mirror/local-check.ts";
-import { manifestOf } from "../support/mirror/mirror.ts";
+import { manifestOf, numberedFromOne } from "../support/mirror/mirror.ts";
 import { publish } from "../support/export/published.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
 import { allChanges, liveRecords, putAs, remove, replay, row, rows } from "../support/mirror/store.ts";
@@ -156,7 +156,7 @@ function assertColumns(
   record: Record<string, unknown>,
   id: number,
 ): void {
-  const sql = "SELECT column_name, path FROM _schema_changes WHERE table_name = ?";
+  const sql = "SELECT column_name, path FROM _schema_changes WHERE table_name = ? AND what = 'added'";
   const grown = rows(mirror, sql, table) as unknown as GrownColumn[];
   const stored = row(mirror, table, id) ?? assert.fail("the record has no row");
   for (const { column_name: column, path: keys } of grown) {
@@ -198,7 +198,7 @@ class GrowingMirror {
 
   async open(): Promise<Mirror> {
     this.close();
-    this.#mirror = await openMirror(this.#file, this.#manifest);
+    this.#mirror = await openMirror(this.#file, this.#manifest, {}, { clock: numberedFromOne });
     this.#mirror.db.pragma("synchronous = OFF");
     return this.#mirror;
   }

@@ -11,7 +11,9 @@ const maxPlainLength = 16;
 /** The text of a REAL that must be printed again; null if its bytes are right, up to `endOfReal`. */
 export function reprintedReal(bytes: Uint8Array, start: number, end: number): string | null {
   if (end - start <= maxPlainLength && !hasExponent(bytes, start, end)) return null;
-  return decimalText(Number(asciiText(bytes, start, end)));
+  const text = asciiText(bytes, start, end);
+  // An integer among the numbers of an unknown field has all of its digits.
+  return /^-?\d+$/.test(text) ? null : decimalText(Number(text));
 }
 
 /** The end of a REAL without the `.0` of a whole number. */

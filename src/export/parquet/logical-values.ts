@@ -37,7 +37,7 @@ export function daysSinceEpoch(text: string): number | undefined {
   return Number.isNaN(ms) || new Date(ms).getUTCDate() !== Number(match[3]) ? undefined : ms / dayMs;
 }
 
-const timestamp = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:?\d\d)?$/;
+const timestamp = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:?\d\d)?$/;
 
 /** Microseconds since 1970, UTC; a text without a zone is UTC. Undefined for no time, or a finer one. */
 function microsSinceEpoch(text: string): bigint | undefined {

@@ -15,7 +15,7 @@ export const first = [
     read INTEGER NOT NULL, before TEXT, next_seq INTEGER) STRICT`,
   `CREATE TABLE _schema_changes (
     id INTEGER PRIMARY KEY, at TEXT NOT NULL, table_name TEXT NOT NULL, column_name TEXT NOT NULL,
-    path TEXT NOT NULL, what TEXT NOT NULL, record_id INTEGER) STRICT`,
+    path TEXT NOT NULL, what TEXT NOT NULL, record_id INTEGER, type TEXT) STRICT`,
   // The version of the columns and decoding that made a table's rows; `next_id` while they are made again.
   `CREATE TABLE _derivations (
     resource TEXT PRIMARY KEY, version TEXT NOT NULL, next_id INTEGER) STRICT, WITHOUT ROWID`,

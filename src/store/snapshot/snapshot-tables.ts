@@ -8,7 +8,6 @@ import {
   type RowPlan,
   type TablePlan,
 } from "../tables/table-plan.ts";
-import { quoted } from "../sql-text.ts";
 import { planWithUnknown } from "../tables/unknown-columns.ts";
 import type { Db } from "../database.ts";
 
@@ -16,7 +15,7 @@ import type { Db } from "../database.ts";
 export type RedactMode = "drop" | "hash";
 
 export interface SnapshotColumn
-  extends Omit<Column, "scalar" | "paths">, Pick<ReportViewColumn, "format" | "total"> {
+  extends Omit<Column, "scalar" | "seen" | "paths">, Pick<ReportViewColumn, "format" | "total"> {
   readonly type: ReportType;
   /** Type in the connector; `any`: a field it does not know. null: a column of a view or an own table. */
   readonly scalar: ColumnScalar | null;
@@ -60,28 +59,22 @@ export const reportTypes: Readonly<Record<ColumnScalar, ReportType>> = {
 
 /** The tables of a snapshot as the connector declares them, without columns of unknown fields. */
 export function tablesOfManifest(manifest: Manifest): SnapshotTable[] {
-  const tables = manifest.resources.flatMap((resource) =>
-    describeTables(resource, knownPlan(resource), ({ scalar }) => reportTypes[scalar]),
-  );
+  const tables = manifest.resources.flatMap((resource) => describeTables(resource, knownPlan(resource)));
   return [...tables, ...(manifest.views ?? []).map(viewTable)];
 }
 
-/** All tables of the mirror attached as `schema`, in the connector's order. */
-export function snapshotTables(db: Db, schema: string, manifest: Manifest): SnapshotTable[] {
-  const typeIn: TypeOf = ({ name, scalar }, table) =>
-    scalar === "any" ? typeByContent(db, schema, table, name) : reportTypes[scalar];
+/** All tables of the mirror of `db`, in the connector's order. */
+export function snapshotTables(db: Db, manifest: Manifest): SnapshotTable[] {
   const tables = manifest.resources.flatMap((resource) =>
-    describeTables(resource, planWithUnknown(db, resource), typeIn),
+    describeTables(resource, planWithUnknown(db, resource)),
   );
   return [...tables, ...(manifest.views ?? []).map(viewTable), documentFiles, deletedRecords, about];
 }
 
-type TypeOf = (column: Column, table: string) => ReportType;
-
-function describeTables(resource: Resource, plan: TablePlan, typeIn: TypeOf): SnapshotTable[] {
+function describeTables(resource: Resource, plan: TablePlan): SnapshotTable[] {
   const { title, name } = resource;
   const id = keyColumn("id", "The record's id in the service.");
-  const data = columnsOf(name, plan, typeIn).filter((column) => column.name !== "id");
+  const data = columnsOf(plan).filter((column) => column.name !== "id");
   const doc = resource.doc ?? null;
   const columns = [id, ...data];
   const main: SnapshotTable = { ...plain, name, kind: "table", title, doc, columns, primaryKey: ["id"] };
@@ -94,7 +87,7 @@ function describeTables(resource: Resource, plan: TablePlan, typeIn: TypeOf): Sn
       kind: "child",
       title: `${title}: ${child.field}`,
       doc: resource.fields[child.field]?.doc ?? null,
-      columns: [parentKey, position, ...columnsOf(child.table, child, typeIn)],
+      columns: [parentKey, position, ...columnsOf(child)],
       primaryKey: [child.parentKey, "position"],
       parent: name,
     };
@@ -106,21 +99,10 @@ function keyColumn(name: string, doc: string, references: string | null = null):
   return { name, type: "INTEGER", scalar: "integer", nullable: false, references, doc, values: null };
 }
 
-function columnsOf(table: string, plan: RowPlan, typeIn: TypeOf): SnapshotColumn[] {
-  return plan.columns.map((column) => {
-    const { name, scalar, references, doc, values } = column;
-    return { name, type: typeIn(column, table), scalar, nullable: true, references, doc, values };
+function columnsOf(plan: RowPlan): SnapshotColumn[] {
+  return plan.columns.map(({ name, scalar, seen, references, doc, values }) => {
+    return { name, type: reportTypes[seen ?? scalar], scalar, nullable: true, references, doc, values };
   });
-}
-
-/** An unknown field has the type of all its values, and is text where they differ. */
-function typeByContent(db: Db, schema: string, table: string, column: string): ReportType {
-  const from = `${quoted(schema)}.${quoted(table)}`;
-  const sql = `SELECT DISTINCT typeof(${quoted(column)}) FROM ${from} WHERE ${quoted(column)} IS NOT NULL`;
-  const found = db.prepare(sql).pluck().all() as string[];
-  if (found.length === 1 && found[0] === "integer") return "INTEGER";
-  if (found.length === 1 && found[0] === "real") return "REAL";
-  return "TEXT";
 }
 
 /** The table that a view of the connector shows as. */

@@ -18,7 +18,7 @@ export function createSnapshotViews(
   redact: readonly RedactRule[],
 ): SnapshotTable[] {
   assertReadable(db, schema);
-  const tables = redactTables(snapshotTables(db, schema, manifest), redact);
+  const tables = redactTables(snapshotTables(db, manifest), redact);
   for (const table of tables) {
     if (table.kind === "about") continue;
     const sql =

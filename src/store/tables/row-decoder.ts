@@ -1,14 +1,16 @@
 import { isObject, type JsonObject, type JsonValue } from "../../json/literal.ts";
 import type { Column, KeyNode, RowPlan, TablePlan } from "./table-plan.ts";
 import { cellValue } from "./cell-values.ts";
+import { seenTypeWith } from "./seen-type.ts";
 
 /** A value that SQLite holds. */
 export type Cell = number | bigint | string | null;
 
-/** A key that the plan does not know, and the plan whose table gets its column. */
+/** A key that the plan does not know, or not with values of this type, and the plan whose table has its column. */
 export interface UnknownKey {
   readonly plan: RowPlan;
   readonly path: readonly string[];
+  readonly value: JsonValue;
 }
 
 /** A record as cells of its columns. */
@@ -45,7 +47,7 @@ export class OddValue extends Error {
 }
 
 function oddValue(plan: RowPlan, path: readonly string[], value: JsonValue, wanted: string): OddValue {
-  const odd = { key: { plan, path }, type: typeName(value) };
+  const odd = { key: { plan, path, value }, type: typeName(value) };
   return new OddValue(`${path.join(".")} is ${describe(value)}, not ${wanted}`, odd);
 }
 
@@ -100,16 +102,18 @@ function fill(into: Decoding, node: KeyNode, object: JsonObject, path: readonly 
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i] as string;
     const at = nodes[i];
+    const value = object[key] as JsonValue;
     if (at === undefined) {
-      if (node.open) unknown?.push({ plan, path: [...path, key] });
+      if (node.open) unknown?.push({ plan, path: [...path, key], value });
       continue;
     }
-    const value = object[key] as JsonValue;
     if (value === null) continue;
     if (at.column >= 0) {
-      const { scalar } = plan.columns[at.column] as Column;
+      const { scalar, seen } = plan.columns[at.column] as Column;
       const cell = cellValue(scalar, value);
       if (cell === undefined) throw oddValue(plan, [...path, key], value, scalar);
+      if (seen !== undefined && seenTypeWith(seen, value) !== seen)
+        unknown?.push({ plan, path: [...path, key], value });
       if (at.first || cells[at.column] === null) cells[at.column] = cell;
     } else if (at.below) {
       if (isEmptyList(value)) continue;

@@ -1,6 +1,7 @@
 import { snakeCase } from "../../base/names.ts";
 import type { Field, Fields, ScalarType } from "../../connector/field.ts";
 import type { Resource } from "../../connector/resource.ts";
+import type { SeenType } from "./seen-type.ts";
 
 /** `any`: a field the connector does not know; each value keeps its own type. */
 export type ColumnScalar = ScalarType | "any";
@@ -9,6 +10,8 @@ export type ColumnScalar = ScalarType | "any";
 export interface Column {
   readonly name: string;
   readonly scalar: ColumnScalar;
+  /** Of an unknown field: what its values were so far. */
+  readonly seen?: SeenType;
   readonly paths: (readonly string[])[];
   readonly nullable: boolean;
   /** The table whose id this is. */

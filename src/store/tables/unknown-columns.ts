@@ -13,6 +13,7 @@ import {
   type RowPlan,
   type TablePlan,
 } from "./table-plan.ts";
+import { seenTypeWith, type SeenType } from "./seen-type.ts";
 import { addColumn, columnNames } from "./table-layout.ts";
 
 /** More unknown fields than this in one table are noise: they stay in `_raw`, and are reported. */
@@ -25,8 +26,8 @@ export interface FirstRecord {
 }
 
 /**
- * Adds a column for each unknown field to the plan and the database (I12). Table `_schema_changes` remembers them
- * for the next opening.
+ * Adds a column for each unknown field to the plan and the database, and widens the type of those that have one (I12).
+ * Table `_schema_changes` remembers both for the next opening. Returns the new columns.
  */
 export function addUnknownColumns(
   db: Db,
@@ -34,13 +35,19 @@ export function addUnknownColumns(
   unknown: readonly UnknownKey[],
   first: FirstRecord,
 ): NewColumn[] {
-  return unknown.flatMap(({ plan: rows, path }) => {
+  return unknown.flatMap(({ plan: rows, path, value }) => {
+    const table = tableOf(plan, rows);
+    const known = unknownColumn(rows, path);
+    if (known) {
+      widen(db, rows, known, { table, name: path.join("."), path, value }, first);
+      return [];
+    }
     const added = rows.columns.filter((column) => column.scalar === "any");
     if (isKnown(rows.root, path) || added.length >= mostNewColumns) return [];
-    const table = tableOf(plan, rows);
-    const column = adopt(rows, path, freeName(rows, path, columnNames(db, table)));
+    const seen = seenTypeWith(null, value);
+    const column = adopt(rows, path, freeName(rows, path, columnNames(db, table)), seen);
     addColumn(db, table, column);
-    noteSchemaChange(db, { table, name: column.name, path, what: "added" }, first);
+    noteSchemaChange(db, { table, name: column.name, path, what: "added", seen }, first);
     return [{ table, column }];
   });
 }
@@ -57,15 +64,38 @@ interface NotedChange {
   readonly name: string;
   readonly path: readonly string[];
   readonly what: string;
+  /** Of an unknown field: the type of what was seen of it. */
+  readonly seen?: SeenType;
 }
 
 /** Later records that show the same write nothing. */
-function noteSchemaChange(db: Db, { table, name, path, what }: NotedChange, { id, at }: FirstRecord): void {
-  const insert = `INSERT INTO _schema_changes (at, table_name, column_name, path, what, record_id)
-    SELECT ?, ?, ?, ?, ?, ? WHERE NOT EXISTS (
+function noteSchemaChange(
+  db: Db,
+  { table, name, path, what, seen = null }: NotedChange,
+  { id, at }: FirstRecord,
+): void {
+  const insert = `INSERT INTO _schema_changes (at, table_name, column_name, path, what, record_id, type)
+    SELECT ?, ?, ?, ?, ?, ?, ? WHERE NOT EXISTS (
       SELECT 1 FROM _schema_changes WHERE table_name = ? AND path = ? AND what = ?)`;
   const keys = JSON.stringify(path);
-  db.prepare(insert).run(at, table, name, keys, what, id, table, keys, what);
+  db.prepare(insert).run(at, table, name, keys, what, id, seen, table, keys, what);
+}
+
+/** A type that only nulls came before is no change of it. */
+function widen(
+  db: Db,
+  rows: RowPlan,
+  column: Column,
+  { value, ...place }: Omit<NotedChange, "what"> & Pick<UnknownKey, "value">,
+  first: FirstRecord,
+): void {
+  const seen = seenTypeWith(column.seen ?? null, value);
+  if (seen === null || seen === column.seen) return;
+  rows.columns[rows.columns.indexOf(column)] = { ...column, seen };
+  const sql =
+    "UPDATE _schema_changes SET type = ? WHERE table_name = ? AND column_name = ? AND what = 'added'";
+  db.prepare(sql).run(seen, place.table, column.name);
+  if (column.seen !== null) noteSchemaChange(db, { ...place, what: seen, seen }, first);
 }
 
 /** What the service sends otherwise than the connector knows. */
@@ -82,31 +112,34 @@ export interface SchemaChange {
 
 /** What differs from what the connector knows today, the oldest first. */
 export function schemaChanges(db: Db, resources: readonly Resource[]): SchemaChange[] {
-  const sql = `SELECT table_name AS "table", column_name AS name, path, what, CAST(record_id AS TEXT) AS record, at
-    FROM _schema_changes ORDER BY id`;
-  const rows = db.prepare(sql).all() as Record<
-    "table" | "name" | "path" | "what" | "record" | "at",
-    string
-  >[];
-  return rows.flatMap(({ table, name, path, what, record, at }) => {
+  const sql = `SELECT table_name AS "table", column_name AS name, path, what, type AS seen,
+      CAST(record_id AS TEXT) AS record, at FROM _schema_changes ORDER BY id`;
+  const rows = db.prepare(sql).all() as (SchemaRow & Record<"what" | "record" | "at", string>)[];
+  return rows.flatMap(({ table, name, path, what, seen, record, at }) => {
     const type = what === "added" ? null : what;
     const keys = JSON.parse(path) as string[];
     const known = resources.flatMap((one) => rowsOf(knownPlan(one), table) ?? []);
-    if (type === null && known.some(({ root }) => isKnown(root, keys))) return [];
+    if ((type === null || seen !== null) && known.some(({ root }) => isKnown(root, keys))) return [];
     return [{ field: `${table}.${name}`, type, record, at }];
   });
 }
 
+/** Of an unknown field's column `seen` is the type of what was seen so far. */
+interface SchemaRow extends Record<"table" | "name" | "path", string> {
+  readonly seen: SeenType;
+}
+
 /** The plan of a resource with the columns that earlier runs added, except what the connector knows by now. */
 export function planWithUnknown(db: Db, resource: Resource): TablePlan {
-  const sql = `SELECT table_name AS "table", column_name AS name, path FROM _schema_changes WHERE what = 'added'`;
+  const sql = `SELECT table_name AS "table", column_name AS name, path, type AS seen
+    FROM _schema_changes WHERE what = 'added'`;
   let plan = knownPlan(resource);
-  for (const { table, name, path } of db.prepare(sql).all() as Record<"table" | "name" | "path", string>[]) {
+  for (const { table, name, path, seen } of db.prepare(sql).all() as SchemaRow[]) {
     const keys = JSON.parse(path) as string[];
     const known = rowsOf(plan, table);
     if (!known || isKnown(known.root, keys) || known.columns.some((column) => column.name === name)) continue;
     if (plan === knownPlan(resource)) plan = planTable(resource);
-    adopt(rowsOf(plan, table) ?? plan, keys, name);
+    adopt(rowsOf(plan, table) ?? plan, keys, name, seen);
   }
   return plan;
 }
@@ -121,7 +154,7 @@ export function unsharedPlan(
   const own = planTable(resource);
   const tables = new Map<RowPlan, string>(plan.children.map((child) => [child, child.table]));
   const ownRows = (rows: RowPlan) => rowsOf(own, tables.get(rows) ?? own.table) ?? own;
-  return { plan: own, keys: keys.map(({ plan: rows, path }) => ({ plan: ownRows(rows), path })) };
+  return { plan: own, keys: keys.map((key) => ({ ...key, plan: ownRows(key.plan) })) };
 }
 
 function rowsOf(plan: TablePlan, table: string): RowPlan | undefined {
@@ -132,9 +165,15 @@ function tableOf(plan: TablePlan, rows: RowPlan): string {
   return plan.children.find((child) => child === rows)?.table ?? plan.table;
 }
 
-function adopt(rows: RowPlan, path: readonly string[], name: string): Column {
+/** The column that was added for the field of this path. */
+function unknownColumn(rows: RowPlan, path: readonly string[]): Column | undefined {
+  const column = rows.columns[parentOf(rows.root, path)?.below?.get(path.at(-1) ?? "")?.column ?? -1];
+  return column?.scalar === "any" ? column : undefined;
+}
+
+function adopt(rows: RowPlan, path: readonly string[], name: string, seen: SeenType): Column {
   const plain = { nullable: true, references: null, doc: null, values: null };
-  const column: Column = { name, scalar: "any", paths: [path], ...plain };
+  const column: Column = { name, scalar: "any", seen, paths: [path], ...plain };
   const node = keyNode(null, rows.columns.push(column) - 1);
   const parent = parentOf(rows.root, path);
   parent?.below?.set(path.at(-1) ?? "", node);
