@@ -1,7 +1,6 @@
-import { isoTime } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import type { BackupSource } from "./places/backup-place.ts";
-import { idOfBackup, parseBackupManifest } from "./content/backup-manifest.ts";
+import { parseBackupManifest } from "./content/backup-manifest.ts";
 
 /** A company's finished backups in one place. */
 export interface BackupOrder {
@@ -9,8 +8,6 @@ export interface BackupOrder {
   readonly ids: readonly string[];
   /** Of the last one; 0: there is none. */
   readonly lastNumber: number;
-  /** Names of a time that is still to come: the clock was ahead when they were made, or is behind now. */
-  readonly inFuture: readonly string[];
 }
 
 /**
@@ -19,17 +16,12 @@ export interface BackupOrder {
  *
  * @throws MirrorError of the place
  */
-export async function readBackupOrder(
-  place: BackupSource,
-  company: string,
-  nowMs: number,
-): Promise<BackupOrder> {
+export async function readBackupOrder(place: BackupSource, company: string): Promise<BackupOrder> {
   const found: { id: string; number: number }[] = [];
   for (const id of await place.list(company)) found.push({ id, number: await numberOf(place, company, id) });
   const ids = found.toSorted((a, b) => a.number - b.number || (a.id < b.id ? -1 : 1)).map(({ id }) => id);
   const numbers = found.map(({ number }) => number).filter((number) => number < Infinity);
-  const inFuture = ids.filter((id) => id > idOfBackup(isoTime(nowMs)));
-  return { ids, lastNumber: Math.max(0, ...numbers), inFuture };
+  return { ids, lastNumber: Math.max(0, ...numbers) };
 }
 
 async function numberOf(place: BackupSource, company: string, id: string): Promise<number> {

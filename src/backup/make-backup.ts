@@ -47,8 +47,6 @@ export interface BackupResult {
   readonly bytes: number;
   /** Names of earlier backups that were removed. */
   readonly removed: readonly string[];
-  /** Names of earlier backups that are times in the future. */
-  readonly inFuture: readonly string[];
 }
 
 /**
@@ -68,9 +66,8 @@ export async function makeBackup(parts: BackupParts): Promise<BackupResult> {
     });
   const lock = takeWriterLock(files.backupLock, "backup", `the backup of ${company}`);
   try {
-    const nowMs = parts.clock.nowMs();
-    const { ids, lastNumber, inFuture } = await readBackupOrder(place, company, nowMs);
-    const takenAt = isoTime(nowMs);
+    const { ids, lastNumber } = await readBackupOrder(place, company);
+    const takenAt = isoTime(parts.clock.nowMs());
     const id = idOfBackup(takenAt);
     const folder = await place.prepare(company, id);
     try {
@@ -81,7 +78,7 @@ export async function makeBackup(parts: BackupParts): Promise<BackupResult> {
       const removed =
         keep === null || manifest.identity === null ? [] : ids.slice(0, Math.max(0, ids.length + 1 - keep));
       for (const old of removed) await place.remove(company, old);
-      return { id, manifest, bytes, removed, inFuture };
+      return { id, manifest, bytes, removed };
     } catch (error) {
       await place.discard(folder);
       throw error;

@@ -48,8 +48,6 @@ export interface RestoreResult {
   readonly backup: BackupManifest;
   /** Was there a mirror before? */
   readonly replaced: boolean;
-  /** Names of backups that are times in the future. */
-  readonly inFuture: readonly string[];
 }
 
 /**
@@ -65,7 +63,7 @@ export interface RestoreResult {
  */
 export async function restoreBackup(parts: RestoreParts): Promise<RestoreResult> {
   const { files } = parts;
-  const { folder, id, inFuture } = await findBackup(parts);
+  const { folder, id } = await findBackup(parts);
   const address = `${parts.place.address} ${folder}/${id}`;
   const backup = parseBackupManifest(await parts.place.readManifest(folder, id), address);
   guarded(files.mirror, () => makeFolders(path.dirname(files.mirror)));
@@ -80,7 +78,7 @@ export async function restoreBackup(parts: RestoreParts): Promise<RestoreResult>
     // What the last `verify` found was about another state of the mirror.
     for (const each of [files.verified, files.compared]) rmSync(each, { force: true });
     replaceFile(path.join(files.restoreStaging, mirrorName), files.mirror);
-    return { id, backup, replaced, inFuture };
+    return { id, backup, replaced };
   } finally {
     rmSync(files.restoreStaging, { recursive: true, force: true });
     lock.release();
@@ -88,17 +86,18 @@ export async function restoreBackup(parts: RestoreParts): Promise<RestoreResult>
 }
 
 /** The backup, and the name that its company had. A place with one company may be restored under another name. */
-async function findBackup({ company, place, anyName, id, clock }: RestoreParts): Promise<{
-  readonly folder: string;
-  readonly id: string;
-  readonly inFuture: readonly string[];
-}> {
+async function findBackup({
+  company,
+  place,
+  anyName,
+  id,
+}: RestoreParts): Promise<{ readonly folder: string; readonly id: string }> {
   const companies = await place.companies();
   const only = anyName && companies.length === 1 ? companies[0] : undefined;
   const folder = companies.includes(company) ? company : (only ?? company);
-  const { ids, inFuture } = await readBackupOrder(place, folder, clock.nowMs());
+  const { ids } = await readBackupOrder(place, folder);
   const found = id === null ? ids.at(-1) : ids.find((each) => each === id);
-  if (found !== undefined) return { folder, id: found, inFuture };
+  if (found !== undefined) return { folder, id: found };
   const which = id === null || ids.length === 0 ? "" : ` of ${id}`;
   throw new MirrorError("not_found", `there is no backup${which} of ${company} in ${place.address}`, {
     hint:

@@ -7,7 +7,7 @@ import { UptimeLog } from "../state/uptime-log.ts";
 import { WorkQueue } from "../state/work-queue.ts";
 import { LogWatch } from "../store/write-ahead-log.ts";
 import type { WriterLock } from "../store/writer-lock.ts";
-import { backupStep, readSteps } from "../status/after-run-record.ts";
+import { backupStep, hasSucceededSince, readSteps } from "../status/after-run-record.ts";
 import { Tally } from "../sync/context/tally.ts";
 import { EventWorker } from "../sync/event-worker/event-worker.ts";
 import { releaseMemory } from "../store/kept-statements.ts";
@@ -243,12 +243,11 @@ export class CompanyRuntime {
 
   /** Has a backup made by another process. False: it did not succeed. */
   private async backUp(): Promise<boolean> {
-    const { afterRuns, settings, context } = this.options;
-    const startedMs = context.clock.nowMs();
-    await afterRuns.add(settings.company.name, "backup", this.closed);
+    const { afterRuns, settings } = this.options;
     const { afterRun } = mirrorFiles(settings.config, settings.company.name);
-    const last = readSteps(afterRun)[backupStep]?.last_success_at ?? null;
-    return last !== null && Date.parse(last) >= startedMs;
+    const before = readSteps(afterRun)[backupStep];
+    await afterRuns.add(settings.company.name, "backup", this.closed);
+    return hasSucceededSince(before, readSteps(afterRun)[backupStep]);
   }
 
   /** Does a run read what lists show? */

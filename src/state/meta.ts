@@ -148,6 +148,8 @@ const logKey = "log";
 /** No log gives a number in each microsecond: what it gives stays below the first number of a log that begins later. */
 const numberedSinceMs = Date.UTC(2026, 0, 1);
 const numbersPerMs = 1_000;
+/** The year 2248: a clock that is wrong by more leaves numbers that are safe integers. */
+const highestByTime = 7e15;
 /** More changes than a log has: what else it may have given, where the clock was set back. */
 const skippedNumbers = 1_000_000_000;
 
@@ -183,7 +185,7 @@ export function beginLog(db: Db, { mirror, nowMs }: BeginParts): void {
 /** Pure: the first number of a log that begins now, where earlier ones gave numbers up to about `given`; 0: none. */
 export function firstNumber(nowMs: number, given: number): number {
   const byTime = Math.floor((nowMs - numberedSinceMs) * numbersPerMs);
-  return Math.max(1, byTime, given === 0 ? 0 : given + skippedNumbers);
+  return Math.max(1, Math.min(byTime, highestByTime), given === 0 ? 0 : given + skippedNumbers);
 }
 
 /** The highest number that the mirror's log gave, or may give next; 0: none. */

@@ -118,3 +118,8 @@ export function recordStep(
   };
   writeFileAtomically(file, `${JSON.stringify({ ...records, [step]: record })}\n`);
 }
+
+/** Pure: was the step made since `before` was read, and did it succeed? By no clock: it may have been set. */
+export function hasSucceededSince(before: StepRecord | undefined, now: StepRecord | undefined): boolean {
+  return now !== undefined && now.at !== before?.at && now.outcome !== "failed";
+}

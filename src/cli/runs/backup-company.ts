@@ -1,6 +1,8 @@
 import path from "node:path";
 import { makeBackup, type BackupResult } from "../../backup/make-backup.ts";
-import type { BackupPlace } from "../../backup/places/backup-place.ts";
+import { idOfBackup } from "../../backup/content/backup-manifest.ts";
+import type { BackupPlace, BackupSource } from "../../backup/places/backup-place.ts";
+import { isoTime } from "../../base/clock.ts";
 import { folderPlace } from "../../backup/places/folder-place.ts";
 import { s3Place } from "../../backup/places/s3-place.ts";
 import { MirrorError } from "../../base/errors.ts";
@@ -46,29 +48,24 @@ export function openBackupPlace({ context, files }: CompanyScope, address: strin
 }
 
 /** Warns of backups whose names are times in the future. */
-export function warnOfFuture({ context, company }: CompanyScope, ids: readonly string[]): void {
-  if (ids.length === 0) return;
-  context.log.warn(`${company.name}: backups with a name in the future: ${someOf(ids, 3)}`, {
+export async function warnOfFuture({ context, company }: CompanyScope, place: BackupSource): Promise<void> {
+  const now = idOfBackup(isoTime(context.clock.nowMs()));
+  const ahead = (await place.list(company.name)).filter((id) => id > now);
+  if (ahead.length === 0) return;
+  context.log.warn(`${company.name}: backups with a name in the future: ${someOf(ahead, 3)}`, {
     hint: "The clock was ahead when they were made, or is behind now. Which backup is the newest is decided by their manifests.",
   });
 }
 
 /** Makes a backup of one company, and records how it went for `status`. */
-export async function backupCompany(
-  scope: CompanyScope,
-  { to, ...request }: BackupRequest,
-): Promise<BackupResult> {
+export function backupCompany(scope: CompanyScope, { to, ...request }: BackupRequest): Promise<BackupResult> {
   const { context, company, files } = scope;
   const { clock, version, signal } = context;
   const keyPlaces = company.webhook.places;
-  const work = () => {
+  const work = async () => {
     const place = openBackupPlace(scope, to);
+    await warnOfFuture(scope, place);
     return makeBackup({ company: company.name, files, keyPlaces, place, ...request, clock, version, signal });
   };
-  const made = await recorded(scope, backupStep, work, ({ manifest: { seq } }) => ({
-    unchanged: false,
-    seq,
-  }));
-  warnOfFuture(scope, made.inFuture);
-  return made;
+  return recorded(scope, backupStep, work, ({ manifest }) => ({ unchanged: false, seq: manifest.seq }));
 }

@@ -22,15 +22,8 @@ export const restoreCommand: CommandRun<"restore"> = (context, { options, loaded
       id: options.at ?? null,
       anyName,
     };
-    const { id, backup, replaced, inFuture } = await restoreBackup({
-      ...asked,
-      manifest,
-      files,
-      place,
-      clock,
-      signal,
-    });
-    warnOfFuture(scope, inFuture);
+    await warnOfFuture(scope, place);
+    const { id, backup, replaced } = await restoreBackup({ ...asked, manifest, files, place, clock, signal });
     const { taken_at, seq } = backup;
     const missing_keys = keyFilesMissing(company);
     const what = `restored from backup ${id} in ${from}${replaced ? ", over the mirror that was there" : ""}`;

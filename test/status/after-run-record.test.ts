@@ -1,0 +1,20 @@
+import path from "node:path";
+import { expect, test } from "vitest";
+import { backupStep, hasSucceededSince, readSteps, recordStep } from "../../src/status/after-run-record.ts";
+import { tempFolder } from "../support/mirror/mirror.ts";
+
+// Fault: clock | a backup succeeded while the clock was years ahead | the next one, which fails | it is no success, and is tried again
+test("an attempt that failed is no success, also after one that was made while the clock was ahead", () => {
+  const file = path.join(tempFolder(), "acme.after-run.json");
+  const read = () => readSteps(file)[backupStep];
+  const attempt = (outcome: "written" | "failed", endedMs: number) => {
+    const before = read();
+    recordStep(file, backupStep, { outcome, error: null, seq: 1 }, { startedMs: endedMs - 1, endedMs });
+    return hasSucceededSince(before, read());
+  };
+  expect(attempt("written", Date.UTC(2099, 0, 1))).toBe(true);
+  expect(attempt("failed", Date.UTC(2026, 10, 24))).toBe(false);
+  expect(read()?.last_success_at).toBe("2099-01-01T00:00:00.000Z");
+  expect(attempt("written", Date.UTC(2026, 10, 25))).toBe(true);
+  expect(hasSucceededSince(read(), read())).toBe(false);
+});
