@@ -47,7 +47,11 @@ export const serveCommand: CommandRun<"serve"> = async (context, { options, load
     const companies = config.companies.map(({ name }) => name);
     const way = `the status page at ${url}/ asks for the token in ${file}: \`cat ${file}\` shows it`;
     const lines = [`listening on ${url} for ${companies.join(", ")}`, ...(file === null ? [] : [way])];
-    await printResult(context, { url, pid: process.pid, companies, page_token_file: file }, lines);
+    await printResult(
+      context,
+      { url, pid: process.pid, companies, ...(file !== null && { page_token_file: file }) },
+      lines,
+    );
     systemd.ready(context.signal);
     while (!context.signal.aborted) await context.clock.sleep(dayMs, context.signal);
   } finally {
