@@ -86,9 +86,9 @@ export class CompanySupervisor {
 
   view(): CompanyStatusView {
     const { context, settings, counters, refusals, closedState, runtime } = this;
-    const { clock, connections, strayRefusals } = context;
+    const { clock, manifest, connections, strayRefusals } = context;
     const receiver = { refusals, strayRefusals, dropped: connections.dropped };
-    return readCompanyStatus({ clock, settings, counters, receiver, closedState, runtime });
+    return readCompanyStatus({ clock, settings, manifest, counters, receiver, closedState, runtime });
   }
 
   /** Requests since the start, by status. */

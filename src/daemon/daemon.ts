@@ -15,7 +15,6 @@ import { AfterRunQueue, type AfterRunScope } from "./runs/after-run-queue.ts";
 import { RecentViews } from "./recent-views.ts";
 import { RunPlaces } from "./runs/run-places.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
-import { statusQuestion } from "./status-question.ts";
 
 /** Longer than the supervisors' own deadline, after which they only close. */
 const stopDeadlineMs = 20_500;
@@ -97,7 +96,8 @@ export class Daemon implements Companies {
     const supervisor = this.supervisors.get(name);
     if (!supervisor) return null;
     return {
-      question: statusQuestion(supervisor.settings, this.context),
+      scope: { ...supervisor.settings, manifest: this.context.manifest },
+      surroundings: this.context,
       view: () => supervisor.view(),
       progress: () => supervisor.progress(),
     };

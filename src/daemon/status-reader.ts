@@ -1,11 +1,9 @@
 import type { Clock } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
-import { mirrorFiles } from "../config/mirror-files.ts";
-import { readStepStatus, stepsOf } from "../status/after-run-record.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
 import { noteOf, type ReceiverFacts } from "../status/receiver-note.ts";
-import { readAlerts } from "../status/alerts/alerter.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
-import { readLiveFacts } from "../status/live-facts.ts";
+import { readView } from "../status/read-view.ts";
 import type { CompanyRuntime } from "./company-runtime.ts";
 import type { CompanySettings } from "./daemon-context.ts";
 import type { CompanyCounters, Counting } from "./counters.ts";
@@ -14,6 +12,7 @@ import type { CompanyCounters, Counting } from "./counters.ts";
 export interface StatusSources {
   readonly clock: Clock;
   readonly settings: CompanySettings;
+  readonly manifest: Manifest;
   readonly counters: CompanyCounters;
   readonly receiver: Omit<ReceiverFacts, "skewMs">;
   /** How the company stands without a runtime. */
@@ -33,33 +32,25 @@ export function readCompanyStatus(sources: StatusSources): CompanyStatusView {
 
 /** @param readable the runtime; null: its mirror cannot be read, or there is none */
 function viewOf(sources: StatusSources, readable: CompanyRuntime | null): CompanyStatusView {
-  const { settings, counters, closedState, runtime, clock } = sources;
-  const { config, company } = settings;
+  const { settings, manifest, counters, closedState, runtime, clock } = sources;
   const nowMs = clock.nowMs();
-  const facts = readLiveFacts(readable?.mirror ?? null, settings, nowMs);
+  const view = readView(readable?.mirror.db ?? null, { ...settings, manifest }, nowMs);
   const current = runtime?.runQueue.current ?? null;
   return {
-    company: settings.company.name,
+    ...view,
     missingSecrets: missingSecrets(settings, runtime),
     open: runtime !== null,
     service: runtime ? runtime.eventWorker.state() : closedState,
     run: current ? { mode: current.mode, startedMs: current.startedMs } : null,
     runs: { ...counters.runs },
-    ...facts,
     logHeldMs: readable?.logWatch.heldMs ?? null,
-    lastRun: counters.lastRun ?? facts.lastRun,
-    queue: readable?.queue.counts() ?? [],
+    lastRun: counters.lastRun ?? view.lastRun,
     budget: readable?.service.rateLimiter.view() ?? null,
     ...counters.with(countingOf(runtime)),
     deliveries: Object.fromEntries(counters.deliveries),
     receiver: noteOf({ ...sources.receiver, skewMs: runtime?.service.skew.skewMs() ?? null }),
     writeProblem: runtime?.writeProblem ?? null,
-    afterRun: {
-      steps: readStepStatus(mirrorFiles(config, company.name).afterRun, stepsOf(config), nowMs),
-      problem: counters.afterRunProblem,
-      isReportScheduled: config.schedule.publish !== "after_sync",
-    },
-    alerts: readAlerts(mirrorFiles(config, company.name)),
+    afterRun: { ...view.afterRun, problem: counters.afterRunProblem },
     nextRunMs: runtime?.schedule?.after(nowMs) ?? null,
   };
 }

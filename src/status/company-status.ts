@@ -5,7 +5,9 @@ import type { RunPlan } from "../sync/plan/run-plan.ts";
 import type { Trouble } from "../sync/context/tally.ts";
 import type { WorkerState } from "../sync/event-worker/worker-status.ts";
 import type { Proof } from "../verify/proof-file.ts";
-import type { CompanyConfig } from "../config/config.ts";
+import type { CompanyConfig, Config } from "../config/config.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
+import type { Resource } from "../connector/resource.ts";
 import type { SchemaChange } from "../store/tables/unknown-columns.ts";
 import type { SubscriptionFacts } from "../webhook/subscriptions/subscription-problems.ts";
 import type { AlertState, Finding } from "./alerts/incidents.ts";
@@ -43,9 +45,12 @@ export interface CompanyStatus {
   readonly alerts: AlertState;
   /** What the last `verify` of this mirror found; null: none was made. */
   readonly verified: Proof | null;
-  /** What the service does otherwise than it was set up, or than it is known. */
-  readonly conditions: readonly Pick<Finding, "kind" | "subject" | "message">[];
+  /** What is wrong, as /readyz names it; what makes that one not ready first. */
+  readonly conditions: readonly NamedCondition[];
 }
+
+/** Something that is wrong. `blocks`: it keeps /readyz from being ready. */
+type NamedCondition = Omit<Finding, "raises"> & { readonly blocks: boolean };
 
 /** How old the lists are. */
 export interface Freshness {
@@ -81,11 +86,13 @@ export interface Drift {
   readonly schemaChanges: readonly SchemaChange[];
 }
 
-/** What of a company's config its status depends on. */
+/** A company of a config: what its status depends on besides its files. */
 export interface StatusScope {
+  readonly config: Config;
   readonly company: CompanyConfig;
+  readonly manifest: Manifest;
   /** Resources that the config asks for. */
-  readonly resources: readonly { readonly name: string }[];
+  readonly resources: readonly Resource[];
 }
 
 /** One company in the daemon: what /readyz, /metrics and the log show. Times are epoch milliseconds. */

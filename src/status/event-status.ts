@@ -73,7 +73,7 @@ const mostSpans = 1_000;
 const heartbeatLostMs = 4 * heartbeatMs;
 const gapDaysMs = 7 * 86_400_000;
 /** A daemon reads events within seconds; one that waits this long means that the mirror is not whole. */
-const overdueMs = 3_600_000;
+export const overdueMs = 3_600_000;
 
 /** Reads the facts from one snapshot, beside the daemon. */
 export function readEventFacts(db: Db): EventFacts {

@@ -3,58 +3,43 @@ import { elapsedSince, type Clock } from "../base/clock.ts";
 import { hintOf, MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
 import { formatDuration } from "../base/units.ts";
-import type { CompanyConfig } from "../config/config.ts";
-import type { MirrorFiles } from "../config/mirror-files.ts";
-import type { Manifest } from "../connector/connector-manifest.ts";
-import { quotaOf, viewMonth } from "../rate-limit/monthly-quota.ts";
+import { mirrorFiles } from "../config/mirror-files.ts";
 import type { Resource } from "../connector/resource.ts";
 import { openBudgetFile } from "../rate-limit/budget-file.ts";
+import { quotaOf, viewMonth } from "../rate-limit/monthly-quota.ts";
 import type { BudgetView } from "../rate-limit/permit.ts";
 import { createRateLimiter } from "../rate-limit/rate-limiter.ts";
-import { PendingFiles, type FiledResource } from "../state/files/pending-files.ts";
+import { fileKinds, filedResources, PendingFiles, type FiledResource } from "../state/files/pending-files.ts";
 import { changesOf, earliest } from "../state/sweeps.ts";
 import { readyItems } from "../state/work-item.ts";
 import type { Db } from "../store/database.ts";
 import { lockHolder, type LockHolder } from "../store/writer-lock.ts";
-import { listedOutcome, type CompanyReport } from "../sync/context/run-report.ts";
+import { workerStates } from "../sync/event-worker/worker-status.ts";
 import { planRun, type RunPlan } from "../sync/plan/run-plan.ts";
-import { readScrubPlan, type ScrubQuestion } from "../sync/plan/scrub-facts.ts";
+import { parentsPerRunOf, readScrubPlan } from "../sync/plan/scrub-facts.ts";
 import { listRequests } from "../sync/plan/sweep-plan.ts";
 import { readProof } from "../verify/proof-file.ts";
-import { readStepStatus } from "./after-run-record.ts";
-import { readAlerts } from "./alerts/alerter.ts";
-import type { CompanyStatus, Freshness } from "./company-status.ts";
-import { driftConditions } from "./conditions.ts";
+import type { CompanyStatus, CompanyStatusView, Freshness, StatusScope } from "./company-status.ts";
+import { conditionsOf, isShown, type Condition } from "./conditions.ts";
 import {
   daemonSilent,
-  deliveriesRefused,
-  eventsOverdue,
   judgeEvents,
+  overdueMs,
   readEventFacts,
   webhooksCover,
+  type EventStatus,
 } from "./event-status.ts";
-import { readDrift } from "./live-facts.ts";
 import { readHealth, type Health } from "./mirror-health.ts";
+import { readView } from "./read-view.ts";
 
 /** Which company's status is read, and from what. */
-export interface StatusQuestion {
+export interface StatusQuestion extends StatusScope {
   /** The mirror, opened for reading; null while there is none. */
   readonly db: Db | null;
-  readonly files: MirrorFiles;
-  readonly manifest: Manifest;
-  readonly company: CompanyConfig;
-  /** Resources that the config asks for. */
-  readonly resources: ReadonlySet<string>;
-  /** What the config says of the scrub, and the length of the service's counting period. */
-  readonly scrub: Pick<ScrubQuestion, "settings" | "parentsPerRun" | "windowMs">;
-  /** What the config says of the budget. */
-  readonly rateLimit: { readonly monthly: number | null; readonly reserveShare: number };
-  /** What the config asks for after runs. */
-  readonly steps: readonly string[];
-  /** Whose files the config asks for. */
-  readonly filed: readonly FiledResource[];
   /** Tables read whole longer ago are stale; null: none is. */
   readonly maxAgeMs: number | null;
+  /** For how long what a run read is current by the schedule: for the conditions. */
+  readonly freshForMs: number;
   readonly nowMs: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -62,47 +47,73 @@ export interface StatusQuestion {
 
 /** Reads the status of one company from its files; sends no request and writes nothing. */
 export function readStatus(question: StatusQuestion): CompanyStatus {
-  const { db, files, manifest, nowMs } = question;
-  const { budget, budget_minutes } = readBudget(question);
-  const after_run = readStepStatus(files.afterRun, question.steps, nowMs);
-  const alerts = readAlerts(files);
-  if (!db) return { ...noMirror, budget, budget_minutes, after_run, alerts };
+  const { db, config, company, manifest, freshForMs, nowMs } = question;
+  const files = mirrorFiles(config, company.name);
+  const view = readView(db, question, nowMs);
+  const budget = readBudget(question, files.budget);
+  const common = { ...budget, after_run: view.afterRun.steps, alerts: view.alerts };
+  if (!db) return { ...noMirror, ...common };
   const health = readHealth(db, manifest);
   const freshness = judgeFreshness(health, question);
   const writer = lockHolder(files.lock);
   const wholeSinceMs = freshness.oldest === null ? null : Date.parse(freshness.oldest);
-  const events = judgeEvents(readEventFacts(db), {
-    writer,
-    wholeSinceMs,
-    nowMs,
-    delays: manifest.webhooks?.retryDelays,
-  });
+  const delays = manifest.webhooks?.retryDelays;
+  const events = judgeEvents(readEventFacts(db), { writer, wholeSinceMs, nowMs, delays });
   const running = runUnderWay(health, writer);
-  const plan = readPlan(db, question, health, budget);
-  const facts = {
-    budget,
-    budget_minutes,
-    after_run,
-    alerts,
-    plan,
+  const limits = { freshForMs, outageLimitMs: overdueMs };
+  const judged = conditionsOf(withNotes(view, { health, events, running }), nowMs, limits);
+  return {
+    mirrored: true,
+    writer: writer?.description ?? null,
+    running,
+    ...common,
+    plan: readPlan(db, question, health, budget.budget),
     freshness,
     health,
     events,
-    files: new PendingFiles(db).counts(question.filed),
+    files: new PendingFiles(db).counts(wantedFiles(question)),
     verified: readProof(files.verified, db),
-    conditions: readConditions(db, question, running !== null),
+    conditions: judged.filter(isShown).map(named),
   };
-  return { mirrored: true, writer: writer?.description ?? null, running, ...facts };
 }
 
-function readConditions(
-  db: Db,
-  { manifest, company, resources, nowMs }: StatusQuestion,
-  isReading: boolean,
-): CompanyStatus["conditions"] {
-  const scope = { company, resources: [...resources].map((name) => ({ name })) };
-  const all = driftConditions(readDrift(db, manifest, scope), isReading, nowMs);
-  return all.map(({ kind, subject, message }) => ({ kind, subject, message }));
+function named({ kind, subject, blocks, message }: Condition): CompanyStatus["conditions"][number] {
+  return { kind, subject, blocks, message };
+}
+
+function wantedFiles({ config, resources }: StatusScope): FiledResource[] {
+  const kinds = fileKinds(config);
+  return filedResources(resources).filter(({ files: { kind } }) => kinds.includes(kind));
+}
+
+/**
+ * The view with what a daemon has noted, as far as it runs. Secrets are those of its environment, not of this
+ * process; without a daemon events wait for the next run, and none is late. Pure.
+ */
+function withNotes(
+  view: CompanyStatusView,
+  {
+    health,
+    events,
+    running,
+  }: Pick<CompanyStatus, "running"> & { readonly health: Health; readonly events: EventStatus },
+): CompanyStatusView {
+  const { listening, service } = events;
+  const state = listening ? workerStates.find((one) => one === service?.state) : undefined;
+  const [latest] = health.runs;
+  const isRunning = running !== null && latest !== undefined;
+  return {
+    ...view,
+    missingSecrets: [],
+    receiver: listening ? events : view.receiver,
+    service:
+      state && service
+        ? { state, message: service.message, sinceMs: Date.parse(service.since) }
+        : view.service,
+    run: isRunning ? { mode: latest.mode, startedMs: Date.parse(latest.startedAt) } : null,
+    events: listening ? view.events : { ...view.events, oldestWaitingMs: null },
+    wholeness: { ...view.wholeness, troubles: health.resources.flatMap(({ troubles }) => troubles) },
+  };
 }
 
 const noMirror = {
@@ -124,9 +135,12 @@ const hourMs = 3_600_000;
  * What is known of the request budget; null where no request was ever sent, or its file fails: on a full disk nobody can
  * open it, and everything else is worth knowing then.
  */
-function readBudget(question: StatusQuestion): Pick<CompanyStatus, "budget" | "budget_minutes"> {
+function readBudget(
+  question: StatusQuestion,
+  path: string,
+): Pick<CompanyStatus, "budget" | "budget_minutes"> {
   try {
-    return readBudgetFile(question);
+    return readBudgetFile(question, path);
   } catch (error) {
     if (!(error instanceof MirrorError) || error.kind !== "database") throw error;
     question.log.warn(error.message, hintOf(error));
@@ -136,15 +150,11 @@ function readBudget(question: StatusQuestion): Pick<CompanyStatus, "budget" | "b
 
 const noBudget = { budget: null, budget_minutes: [] };
 
-function readBudgetFile({
-  files: { budget: path },
-  manifest,
-  scrub: { windowMs },
-  rateLimit,
-  clock,
-  log,
-  nowMs,
-}: StatusQuestion): Pick<CompanyStatus, "budget" | "budget_minutes"> {
+function readBudgetFile(
+  { manifest, config: { rateLimit }, clock, log, nowMs }: StatusQuestion,
+  path: string,
+): Pick<CompanyStatus, "budget" | "budget_minutes"> {
+  const { windowMs } = rateLimit;
   if (!existsSync(path)) return noBudget;
   const store = openBudgetFile({ path, clock, log, windowMs });
   try {
@@ -161,38 +171,37 @@ function readBudgetFile({
 /** What an unchanged run costs. Null: some list was never read, so nobody knows how long it is. */
 function readPlan(
   db: Db,
-  { resources, manifest, scrub, nowMs }: StatusQuestion,
+  { config, resources, manifest, nowMs }: StatusQuestion,
   { queue, resources: known }: Health,
   budget: BudgetView | null,
 ): RunPlan | null {
-  const lists = readListRequests(manifest, resources, known);
+  const lists = readListRequests(resources, known);
   if (lists === null) return null;
+  const { windowMs } = config.rateLimit;
   const { requests } = manifest.limits;
   const { limit = null, granted = requests } = budget ?? {};
-  const selected = manifest.resources.filter(({ name }) => resources.has(name));
-  const isCovered = (sinceMs: number) => webhooksCover(db, sinceMs, nowMs);
-  const scope = { manifest: manifest.resources, resources: selected };
-  const question = { ...scrub, ...scope, limit: limit ?? requests, isCovered, nowMs };
+  const question = {
+    settings: config.scrub,
+    parentsPerRun: parentsPerRunOf(manifest, config),
+    windowMs,
+    manifest: manifest.resources,
+    resources,
+    limit: limit ?? requests,
+    isCovered: (sinceMs: number) => webhooksCover(db, sinceMs, nowMs),
+    nowMs,
+  };
   const { plan } = readScrubPlan(db, question, null);
   const night = Math.min(plan.total, plan.stalest + plan.recent);
-  return planRun({ lists, missing: readyItems(queue), scrub: night }, plan, {
-    granted,
-    windowMs: scrub.windowMs,
-  });
+  return planRun({ lists, missing: readyItems(queue), scrub: night }, plan, { granted, windowMs });
 }
 
 /** As long as the lists were when they were last read; null: one never was. */
-function readListRequests(
-  { resources }: Manifest,
-  asked: ReadonlySet<string>,
-  known: Health["resources"],
-): number | null {
+function readListRequests(resources: readonly Resource[], known: Health["resources"]): number | null {
   const lengths = new Map(known.map(({ name, sweptAt, expected }) => [name, sweptAt && (expected ?? 0)]));
-  const selected = resources.filter(({ name }) => asked.has(name));
-  if (selected.some(({ name }) => typeof lengths.get(name) !== "number")) return null;
+  if (resources.some(({ name }) => typeof lengths.get(name) !== "number")) return null;
   // Where a list shows what changed, a usual night reads that alone.
   const requests = (one: Resource) => (changesOf(one) ? 1 : listRequests(one, Number(lengths.get(one.name))));
-  return selected.reduce((sum, one) => sum + requests(one), 0);
+  return resources.reduce((sum, one) => sum + requests(one), 0);
 }
 
 /**
@@ -209,7 +218,7 @@ function runUnderWay({ runs }: Health, holder: LockHolder | null): CompanyStatus
 /** Which of the tables that the config asks for are older than allowed? Pure. */
 function judgeFreshness(health: Health, question: StatusQuestion): Freshness {
   const { resources, maxAgeMs, nowMs } = question;
-  const asked = health.resources.filter(({ name }) => resources.has(name));
+  const asked = health.resources.filter(({ name }) => resources.some((one) => one.name === name));
   const oldest = earliest(asked.map(({ sweptAt }) => sweptAt));
   if (maxAgeMs === null) return { oldest, stale: [] };
   const stale = asked.flatMap(({ name, sweptAt }) => {
@@ -221,19 +230,16 @@ function judgeFreshness(health: Health, question: StatusQuestion): Freshness {
   return { oldest, stale };
 }
 
+/** What is not whole, or not as it should be; for the others the exit code says nothing. */
+const partialKinds: ReadonlySet<string> = new Set(["failed", "partial", "held", "refused"]);
+
 /** What the exit code of `status` says: `difference` when stale or missing, `partial` when not whole. Pure. */
-export function statusOutcome(status: CompanyStatus, nowMs: number): "complete" | "partial" | "difference" {
-  const { mirrored, freshness, health, events, after_run: steps } = status;
+export function statusOutcome(status: CompanyStatus): "complete" | "partial" | "difference" {
+  const { mirrored, freshness, health, events, conditions } = status;
   if (!mirrored || !health || freshness.stale.length > 0) return "difference";
   if (health.resources.every(({ sweptAt }) => sweptAt === null)) return "difference";
-  if (health.failed_start !== null || health.quarantine.length > 0 || health.setAside.length > 0)
-    return "partial";
-  if (health.resources.some(({ troubles }) => troubles.length > 0)) return "partial";
-  if (events && (eventsOverdue(events, nowMs) || deliveriesRefused(events) || daemonSilent(events)))
-    return "partial";
-  if (steps.some(({ outcome }) => outcome === "failed")) return "partial";
-  const last = health.runs.find((run) => run.outcome !== null);
-  if (!last) return "complete";
-  const report = { ...(last.report as CompanyReport), outcome: last.outcome as CompanyReport["outcome"] };
-  return listedOutcome(report) === "complete" ? "complete" : "partial";
+  const isPartial = conditions.some(
+    ({ kind, subject }) => partialKinds.has(kind) || (kind === "stale" && subject === "events"),
+  );
+  return isPartial || (events && daemonSilent(events)) ? "partial" : "complete";
 }

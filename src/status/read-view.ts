@@ -1,16 +1,18 @@
 import { statSync } from "node:fs";
 import { freeBytesAt } from "../base/atomic-file.ts";
-import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
+import { mirrorFiles } from "../config/mirror-files.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
 import { InboxView } from "../state/inbox/inbox-view.ts";
-import type { Mirror } from "../state/mirror.ts";
 import { Meta } from "../state/meta.ts";
 import { Runs, type EndedRun } from "../state/runs.ts";
 import { sweptAt } from "../state/sweeps.ts";
 import { UptimeLog } from "../state/uptime-log.ts";
+import { WorkQueue } from "../state/work-queue.ts";
 import type { Db } from "../store/database.ts";
+import { openReadable } from "../store/migrations/migrate.ts";
 import { logBytes } from "../store/write-ahead-log.ts";
 import { Quarantine } from "../store/apply/quarantine.ts";
-import type { CompanyReport } from "../sync/context/run-report.ts";
+import { listedOutcome, type CompanyReport } from "../sync/context/run-report.ts";
 import { lastFailedStart } from "../sync/run/run-outcome.ts";
 import type { Trouble } from "../sync/context/tally.ts";
 import { mayHaveLost } from "../webhook/delivery-gap/delivery-gap.ts";
@@ -19,38 +21,106 @@ import {
   mirroredSubscriptions,
 } from "../webhook/subscriptions/subscription-problems.ts";
 import { schemaChanges } from "../store/tables/unknown-columns.ts";
+import { readStepStatus, stepsOf } from "./after-run-record.ts";
+import { readAlerts } from "./alerts/alerter.ts";
 import type { CompanyStatusView, Drift, StatusScope } from "./company-status.ts";
+import { emptyReceiverNote } from "./receiver-note.ts";
 
-/** The part of the daemon's view that is read from the mirror's file. */
-export type LiveFacts = Pick<
+/** The part of the view that is read from the mirror. */
+type MirrorFacts = Pick<
   CompanyStatusView,
-  "lastRun" | "wholeRunMs" | "sweptMs" | "events" | "wholeness" | "drift" | "fileBytes"
+  "lastRun" | "wholeRunMs" | "sweptMs" | "events" | "wholeness" | "drift" | "fileBytes" | "queue"
 >;
 
-/** Reads the facts of a mirror; while it is closed (null) nothing is known. */
-export function readLiveFacts(
-  mirror: Pick<Mirror, "db" | "manifest"> | null,
+/** How a company stands, as its files show it: what only a daemon knows is not known. Null: there is no mirror. */
+export function readView(db: Db | null, scope: StatusScope, nowMs: number): CompanyStatusView {
+  const { config, company } = scope;
+  const files = mirrorFiles(config, company.name);
+  const secrets = [company.token, ...company.webhook.secrets];
+  return {
+    company: company.name,
+    missingSecrets: secrets.flatMap(({ problem }) => problem ?? []),
+    open: true,
+    service: { state: "working", message: null, sinceMs: nowMs },
+    run: null,
+    runs: {},
+    logHeldMs: null,
+    budget: null,
+    requests: {},
+    waitedMs: 0,
+    rows: [],
+    deliveries: {},
+    receiver: emptyReceiverNote,
+    writeProblem: null,
+    nextRunMs: null,
+    afterRun: {
+      steps: readStepStatus(files.afterRun, stepsOf(config), nowMs),
+      problem: null,
+      isReportScheduled: config.schedule.publish !== "after_sync",
+    },
+    alerts: readAlerts(files),
+    ...(db ? readFacts(db, scope, nowMs) : unknownFacts(scope)),
+  };
+}
+
+/** How a company stands after a run that no daemon made. */
+export function readViewAfterRun(
   scope: StatusScope,
+  report: CompanyReport,
   nowMs: number,
-): LiveFacts {
-  const names = scope.resources.map(({ name }) => name);
-  if (!mirror) {
-    const sweptMs = Object.fromEntries(names.map((name) => [name, null]));
-    const events = { waiting: 0, oldestWaitingMs: null, lastReceivedMs: null };
-    const wholeness = { troubles: [], quarantined: 0, mayHaveLostEvents: false };
-    const drift = { subscriptions: null, schemaChanges: [] };
-    return { lastRun: null, wholeRunMs: null, sweptMs, events, wholeness, drift, fileBytes: null };
+): CompanyStatusView {
+  const db = readableOrNone(mirrorFiles(scope.config, scope.company.name).mirror);
+  try {
+    const view = readView(db, scope, nowMs);
+    const lastRun = {
+      outcome: listedOutcome(report),
+      startedMs: Date.parse(report.started_at),
+      finishedMs: Date.parse(report.finished_at),
+      message: report.error?.message,
+    };
+    // Events wait for a daemon or the next run: here nobody is late.
+    return { ...view, lastRun, events: { ...view.events, oldestWaitingMs: null } };
+  } finally {
+    db?.close();
   }
-  const { db, manifest } = mirror;
+}
+
+/** Null: there is no mirror, or it cannot be read; the run's report says so. */
+function readableOrNone(file: string): Db | null {
+  try {
+    return openReadable(file);
+  } catch {
+    return null;
+  }
+}
+
+function unknownFacts({ resources }: StatusScope): MirrorFacts {
+  return {
+    lastRun: null,
+    wholeRunMs: null,
+    sweptMs: Object.fromEntries(resources.map(({ name }) => [name, null])),
+    events: { waiting: 0, oldestWaitingMs: null, lastReceivedMs: null },
+    wholeness: { troubles: [], quarantined: 0, mayHaveLostEvents: false },
+    drift: { subscriptions: null, schemaChanges: [] },
+    fileBytes: null,
+    queue: [],
+  };
+}
+
+/** Reads the facts of a mirror. */
+export function readFacts(db: Db, scope: Omit<StatusScope, "config">, nowMs: number): MirrorFacts {
+  const { manifest, resources } = scope;
   const inbox = new InboxView(db);
   const runs = new Runs(db);
   const last = runs.lastEnded();
-  const whole = lastWholeRun(db, names);
-  const sweptMs = (name: string) => epochMs(sweptAt(manifest, resourceNamed(manifest, name), runs));
+  const whole = lastWholeRun(
+    db,
+    resources.map(({ name }) => name),
+  );
   return {
     lastRun: readLastRun(db, last),
     wholeRunMs: whole?.startedMs ?? null,
-    sweptMs: Object.fromEntries(names.map((name) => [name, sweptMs(name)])),
+    sweptMs: Object.fromEntries(resources.map((one) => [one.name, epochMs(sweptAt(manifest, one, runs))])),
     events: {
       waiting: inbox.waiting(),
       oldestWaitingMs: epochMs(inbox.oldestWaiting()),
@@ -61,16 +131,16 @@ export function readLiveFacts(
       quarantined: new Quarantine(db).count(),
       mayHaveLostEvents: whole !== null && isGapLost(db, manifest, whole, nowMs),
     },
-    drift: readDrift(db, manifest, scope),
+    drift: readDrift(db, scope),
     fileBytes: fileBytesOf(db.name),
+    queue: new WorkQueue(db).counts(),
   };
 }
 
-/** Reads what the service does otherwise than it was set up, or than it is known. */
-export function readDrift(db: Db, manifest: Manifest, { company, resources }: StatusScope): Drift {
+function readDrift(db: Db, { manifest, company, resources }: Omit<StatusScope, "config">): Drift {
   const resource = resources.find(({ name }) => name === manifest.webhooks?.subscriptionsResource);
   const expected = resource ? expectedSubscriptions(company, manifest, resources) : null;
-  const isRead = resource && sweptAt(manifest, resourceNamed(manifest, resource.name), new Runs(db)) !== null;
+  const isRead = resource && sweptAt(manifest, resource, new Runs(db)) !== null;
   const lastReceivedMs = epochMs(new InboxView(db).lastReceived());
   const subscriptions =
     expected && isRead
@@ -79,13 +149,13 @@ export function readDrift(db: Db, manifest: Manifest, { company, resources }: St
   return { subscriptions, schemaChanges: schemaChanges(db, manifest.resources) };
 }
 
-function fileBytesOf(database: string): NonNullable<LiveFacts["fileBytes"]> {
+function fileBytesOf(database: string): NonNullable<MirrorFacts["fileBytes"]> {
   const diskFree = freeBytesAt(database);
   return { database: statSync(database).size, wal: logBytes(database), diskFree };
 }
 
 /** The run that ended last, also one that failed before it could write its row. */
-function readLastRun(db: Db, last: EndedRun | null): LiveFacts["lastRun"] {
+function readLastRun(db: Db, last: EndedRun | null): MirrorFacts["lastRun"] {
   const failure = lastFailedStart(new Meta(db), last?.startedAt ?? null);
   const atMs = Date.parse(failure?.at ?? "");
   if (failure) {

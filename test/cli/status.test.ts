@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { CompanyStatus } from "../../src/status/company-status.ts";
 import type { EventStatus } from "../../src/status/event-status.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { openDatabase } from "../../src/store/database.ts";
@@ -26,6 +27,13 @@ async function status(company: Company, ...args: string[]) {
 async function eventsOf(company: Company): Promise<EventStatus> {
   const { stdout } = await status(company, "--json");
   return (JSON.parse(stdout) as { companies: { acme: { events: EventStatus } } }).companies.acme.events;
+}
+
+/** The ids of what is wrong. */
+async function conditionsOf(company: Company): Promise<string[]> {
+  const { stdout } = await status(company, "--json");
+  const { companies } = JSON.parse(stdout) as { companies: { acme: CompanyStatus } };
+  return companies.acme.conditions.map(({ kind, subject }) => `${kind} ${subject}`);
 }
 
 function arrived(company: Company, id: string, agoMs: number, state: string): void {
@@ -105,9 +113,11 @@ describe("status", () => {
     const company = await mirrored();
     arrived(company, "a", hourMs + 60_000, "waiting");
     expect(await status(company)).toMatchObject({ code: 0 });
+    expect(await conditionsOf(company)).toEqual([]);
     listening(company);
     const { code, stdout } = await status(company);
     expect(code).toBe(3);
+    expect(await conditionsOf(company)).toEqual(["stale events"]);
     expect(stdout).toContain("! events: 1 waits, the oldest received 1h 01m ago");
   });
 
@@ -191,6 +201,7 @@ describe("status", () => {
     const { code, stdout } = await status(company);
     expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringContaining("! a run ") });
     expect(stdout).toMatch(/! a run .* ago could not begin: unauthenticated: GET \/whoami/);
+    expect(await conditionsOf(company)).toEqual(["failed reading"]);
     company.recover();
     await sync(company);
     const later = await status(company);

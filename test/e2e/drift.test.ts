@@ -61,7 +61,7 @@ test("subscriptions that drift and new fields are conditions of every output, an
   const first = await nightly(company);
   expect(first).toMatchObject({ codes: [0, 0], alerts: ["begin subscription"] });
   const message = expect.stringMatching(new RegExp(`^subscription ${ours.id} lacks \\d+ of \\d+ events`));
-  expect(first.conditions).toEqual([{ kind: "subscription", subject: "deliveries", message }]);
+  expect(first.conditions).toEqual([{ kind: "subscription", subject: "deliveries", blocks: false, message }]);
 
   control.update("webhook_subscriptions", ours.id, {
     ...input,
@@ -71,7 +71,7 @@ test("subscriptions that drift and new fields are conditions of every output, an
   const second = await nightly(company);
   expect(second).toMatchObject({ codes: [0, 0], alerts: ["end subscription", "begin schema"] });
   const field = expect.stringMatching(/suppliers\.brand_new_field \(first in record \d+\)/);
-  expect(second.conditions).toEqual([{ kind: "schema", subject: day, message: field }]);
+  expect(second.conditions).toEqual([{ kind: "schema", subject: day, blocks: false, message: field }]);
 
   control.alter("webhook_subscriptions", ours.id, { isActive: false });
   expect(await nightly(company)).toMatchObject({ codes: [0, 0], alerts: ["begin subscription"] });

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { fakturoid } from "../../connectors/fakturoid/fakturoid.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/logger.ts";
-import { statusQuestion } from "../../src/daemon/status-question.ts";
 import { readStatus } from "../../src/status/read-status.ts";
 import { openForTest, type Account } from "../support/company/open-account.ts";
 
@@ -113,8 +112,8 @@ test("status names the service's own limit, also before an answer stated one", a
   const { rateLimiter, close } = connect();
   (await rateLimiter.admit("list")).lost();
   await close();
-  const parts = { manifest: fakturoid, clock: systemClock, log: silentLog };
-  const question = statusQuestion({ config, company, resources: fakturoid.resources }, parts);
-  const { budget } = readStatus({ ...question, db: null, maxAgeMs: null, nowMs: systemClock.nowMs() });
+  const scope = { config, company, manifest: fakturoid, resources: fakturoid.resources };
+  const times = { maxAgeMs: null, freshForMs: 0, nowMs: systemClock.nowMs() };
+  const { budget } = readStatus({ ...scope, ...times, db: null, clock: systemClock, log: silentLog });
   expect(budget).toMatchObject({ limit: null, granted: fakturoid.limits.requests });
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { CompanyConfig } from "../../src/config/config.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { readLiveFacts } from "../../src/status/live-facts.ts";
+import { readFacts } from "../../src/status/read-view.ts";
 import { readHealth } from "../../src/status/mirror-health.ts";
 import { manifestOf, openShop, tempFolder } from "../support/mirror/mirror.ts";
 import { person } from "../support/mirror/shop-records.ts";
@@ -18,7 +18,8 @@ function at(ms: number): string {
 function scopeOf(...names: readonly string[]) {
   const webhook = { publicUrl: null, secrets: [] };
   const company = { name: "acme", webhook } as unknown as CompanyConfig;
-  return { company, resources: names.map((name) => ({ name })) };
+  const manifest = manifestOf();
+  return { company, manifest, resources: manifest.resources.filter(({ name }) => names.includes(name)) };
 }
 
 describe("how a mirror stands", () => {
@@ -109,7 +110,7 @@ describe("how a mirror stands", () => {
     const runs = new Runs(mirror.db);
     const run = runs.begin("incremental", new Date(startMs).toISOString(), null, {});
     runs.noteSwept(run, "people", new Date(startMs + 5).toISOString());
-    expect(readLiveFacts(mirror, scopeOf("people", "notes", "orders"), startMs).sweptMs).toEqual({
+    expect(readFacts(mirror.db, scopeOf("people", "notes", "orders"), startMs).sweptMs).toEqual({
       people: startMs + 5,
       notes: startMs + 5,
       orders: null,
@@ -119,10 +120,10 @@ describe("how a mirror stands", () => {
   test("knows the last run that ended, also while another is under way", async () => {
     const mirror = await openShop();
     const runs = new Runs(mirror.db);
-    expect(readLiveFacts(mirror, scopeOf(), startMs).lastRun).toBeNull();
+    expect(readFacts(mirror.db, scopeOf(), startMs).lastRun).toBeNull();
     runs.finish(runs.begin("incremental", at(0), null, {}), at(5), "partial", {});
     runs.begin("incremental", at(7), null, {});
     const ended = { outcome: "partial", startedMs: startMs, finishedMs: startMs + 5 };
-    expect(readLiveFacts(mirror, scopeOf(), startMs).lastRun).toEqual(ended);
+    expect(readFacts(mirror.db, scopeOf(), startMs).lastRun).toEqual(ended);
   });
 });

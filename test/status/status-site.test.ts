@@ -1,5 +1,6 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { silentLog } from "../../src/base/logger.ts";
 import { Secret } from "../../src/base/secret.ts";
 import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { defaultReadyLimits } from "../../src/status/conditions.ts";
@@ -95,8 +96,10 @@ describe("on this machine", () => {
     db.exec("CREATE TABLE _migrations (name TEXT); INSERT INTO _migrations VALUES ('9999-later')");
     db.close();
     // A search asks for the file alone.
-    const question = { files: { mirror } } as PageCompany["question"];
-    const find = () => ({ question, view: () => companyView({ company: "acme" }), progress: () => null });
+    const config = { dataDir: dirname(mirror), report: { out: null } };
+    const scope = { config, company: { name: "acme" } } as PageCompany["scope"];
+    const surroundings = { clock: systemClock, log: silentLog };
+    const find = () => ({ scope, surroundings, view: () => companyView(), progress: () => null });
     const { get } = await served({ find });
     for (let i = 0; i < 2; i++) {
       const answer = await get("/companies/acme/changes?q=x");

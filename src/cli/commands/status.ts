@@ -1,7 +1,6 @@
 import { MirrorError } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
 import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
-import { statusQuestion } from "../../daemon/status-question.ts";
 import { readStatus, statusOutcome } from "../../status/read-status.ts";
 import type { CompanyStatus } from "../../status/company-status.ts";
 import { statusLines } from "../../status/render/status-text.ts";
@@ -19,28 +18,25 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, lo
     throw new MirrorError("usage", "--all is about all companies: leave out --company and --shard", {
       hint: "Without --all, `status` shows the chosen companies alone.",
     });
-  const times = { maxAgeMs: options.maxAge ?? null, nowMs: context.clock.nowMs() };
+  const nowMs = context.clock.nowMs();
+  const maxAgeMs = options.maxAge ?? null;
+  const times = { maxAgeMs, freshForMs: maxAgeMs ?? scheduledFreshness(config, nowMs), nowMs };
   const companies: Record<string, CompanyStatus> = {};
   for (const scope of companyScopes(context, config, options.shard)) {
     const resources = selectResources(scope.manifest, config.resources, []);
     const { clock, log } = context;
-    const question = statusQuestion({ ...scope, resources }, { manifest: scope.manifest, clock, log });
-    companies[scope.company.name] = await readMirror(scope, (db) =>
-      readStatus({ ...question, ...times, db }),
-    );
+    const question = { ...scope, ...times, resources, clock, log };
+    companies[scope.company.name] = await readMirror(scope, (db) => readStatus({ ...question, db }));
   }
   const { columns } = context.output;
-  const lines = Object.entries(companies).flatMap(([name, one]) =>
-    statusLines(name, one, times.nowMs, columns),
-  );
-  const limitMs = times.maxAgeMs ?? scheduledFreshness(config, times.nowMs);
-  const shards = isOfSome ? null : judgeShards(companies, { freshForMs: limitMs, nowMs: times.nowMs });
-  lines.push(...shardLines(shards, { all: options.all, nowMs: times.nowMs }));
+  const lines = Object.entries(companies).flatMap(([name, one]) => statusLines(name, one, nowMs, columns));
+  const shards = isOfSome ? null : judgeShards(companies, times);
+  lines.push(...shardLines(shards, { all: options.all, nowMs }));
   if (config.fleet && Object.values(companies).some(({ mirrored }) => !mirrored))
     lines.push("this is about mirrors on this machine; `fleet status` shows those of the fleet");
   await printResult(context, { companies, shards }, lines);
   return worstOutcome([
-    ...Object.values(companies).map((one) => statusOutcome(one, times.nowMs)),
+    ...Object.values(companies).map(statusOutcome),
     ...(shards?.some(({ missing }) => missing) ? (["difference"] as const) : []),
   ]);
 };

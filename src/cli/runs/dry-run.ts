@@ -1,6 +1,6 @@
 import { formatCount, formatDuration } from "../../base/units.ts";
 import type { Resource } from "../../connector/resource.ts";
-import { parentsPerRun, wholeListSettings } from "../../daemon/runs/company-run.ts";
+import { wholeListSettings } from "../../daemon/runs/company-run.ts";
 import { connectService } from "../../daemon/runs/service-connection.ts";
 import type { BudgetView } from "../../rate-limit/permit.ts";
 import { ScrubCandidates } from "../../state/scrub-candidates.ts";
@@ -18,6 +18,7 @@ import { listsRead } from "../../sync/plan/sweep-plan.ts";
 import { wholeListsNow } from "../../sync/plan/whole-lists.ts";
 import { minutesText, planRun, scrubText, type RunPlan } from "../../sync/plan/run-plan.ts";
 import {
+  parentsPerRunOf,
   readRecent,
   readScrubChoice,
   readScrubPlan,
@@ -69,7 +70,7 @@ export async function dryRun(
 async function estimateOf(scope: CompanyScope, asked: AskedRun) {
   const { context, config, manifest } = scope;
   const { transport, rateLimiter, close } = connectService(context, scope);
-  const choice = parentsPerRun(manifest, config);
+  const choice = parentsPerRunOf(manifest, config);
   try {
     return await readMirror(scope, async (db) => {
       const monthLeft = rateLimiter.view().month?.left ?? null;
@@ -98,7 +99,7 @@ function knownOf(
   const runs = new Runs(db);
   const unfinished = unfinishedRun(runs, { full });
   const parentsRead = (resource: Resource) => {
-    if (full || parentsPerRun(manifest, config) !== "auto")
+    if (full || parentsPerRunOf(manifest, config) !== "auto")
       return unfinished ? new Parents(db).countListed(resource.name, runs.firstOfChain(unfinished.id).id) : 0;
     const scope = { manifest: manifest.resources, resources: [resource], parentsPerRun: "auto" } as const;
     return scrubSources(scope).reduce((sum, source) => sum + candidates.readBefore(source).count, 0);
@@ -129,7 +130,7 @@ function scrubOf(
     limit: limit ?? manifest.limits.requests,
     manifest: manifest.resources,
     resources,
-    parentsPerRun: parentsPerRun(manifest, config),
+    parentsPerRun: parentsPerRunOf(manifest, config),
     isCovered: (sinceMs) => webhooksCover(db, sinceMs, nowMs),
     nowMs,
   };

@@ -3,7 +3,7 @@ import type { Config } from "../../config/config.ts";
 import { Alerters } from "../../daemon/incident-watch.ts";
 import { parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
 import { alertTargets, type AlertTarget } from "../../status/alerts/targets.ts";
-import { viewAfterRun } from "../../status/file-view.ts";
+import { readViewAfterRun } from "../../status/read-view.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { companyScopes, type CompanyScope } from "../mirror/company-scope.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
@@ -55,7 +55,7 @@ export async function sendAlerts(
 function viewOf({ context, config, company, manifest }: CompanyScope, report: CompanyReport | undefined) {
   if (!report) return [];
   const resources = selectResources(manifest, config.resources, []);
-  return [viewAfterRun({ config, company, manifest, resources, report }, context.clock.nowMs())];
+  return [readViewAfterRun({ config, company, manifest, resources }, report, context.clock.nowMs())];
 }
 
 function scheduleOf({ schedule: { sync, timezone } }: Pick<Config, "schedule">) {

@@ -1,7 +1,6 @@
 import { isoTime, type Clock } from "../../base/clock.ts";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { CompanyConfig, Config } from "../../config/config.ts";
-import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { HttpTransport } from "../../http/http-transport.ts";
 import type { RateLimiter } from "../../rate-limit/permit.ts";
@@ -9,7 +8,7 @@ import { WorkQueue } from "../../state/work-queue.ts";
 import { webhooksCover } from "../../status/event-status.ts";
 import type { CompanyReport, Outcome } from "../../sync/context/run-report.ts";
 import type { RunParts, WholeListSettings } from "../../sync/context/run-context.ts";
-import type { ParentsPerRun } from "../../sync/plan/scrub-facts.ts";
+import { parentsPerRunOf } from "../../sync/plan/scrub-facts.ts";
 import type { ScrubOptions } from "../../sync/run/scrub-phase.ts";
 import { runSync } from "../../sync/run/sync-run.ts";
 import { Tally } from "../../sync/context/tally.ts";
@@ -79,7 +78,7 @@ export function performRun(run: CompanyRun): Promise<CompanyReport> {
   const parts = { ...opened, clock, random, log, token, rateLimited };
   return runSync(parts, {
     ...run.request,
-    parentsPerRun: parentsPerRun(mirror.manifest, config),
+    parentsPerRun: parentsPerRunOf(mirror.manifest, config),
     wholeLists: wholeListSettings(
       config,
       run.rateLimiter.view().month?.left ?? null,
@@ -105,13 +104,6 @@ function scrubOptions({ mirror, config, context, rateLimiter, scrubClosed }: Com
     isCovered: (sinceMs) => webhooksCover(db, sinceMs, context.clock.nowMs()),
     closed: scrubClosed ?? new AbortController().signal,
   };
-}
-
-/** What the config says of resources that are listed parent by parent. */
-export function parentsPerRun({ resources }: Manifest, config: Config): ParentsPerRun {
-  const { parentsPerRun: choices } = config.resources;
-  const found = resources.find(({ name, list }) => list.kind === "parents" && choices[name] !== undefined);
-  return (found && choices[found.name]) ?? "auto";
 }
 
 /**

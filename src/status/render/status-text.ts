@@ -41,7 +41,7 @@ function allLines(company: string, status: CompanyStatus, nowMs: number, width: 
     ...(health.wal_bytes >= longLogBytes ? [`  ! ${longLogText(health.wal_bytes)}`] : []),
     ...sizeLines(health.sizes),
     ...troubleLines(health),
-    ...status.conditions.map(({ message }) => `  ! ${message}`),
+    ...status.conditions.filter(({ kind }) => driftKinds.has(kind)).map(({ message }) => `  ! ${message}`),
     ...(status.verified ? [verifiedLine(status.verified, nowMs)] : []),
     ...(status.events ? eventLines(status.events, nowMs) : []),
     ...runLines(health, status.running, nowMs),
@@ -51,6 +51,9 @@ function allLines(company: string, status: CompanyStatus, nowMs: number, width: 
     ...status.freshness.stale.map(({ name, age }) => `  TOO OLD ${name}: ${age}`),
   ];
 }
+
+/** Other lines say the others. */
+const driftKinds: ReadonlySet<string> = new Set(["subscription", "schema"]);
 
 function alertLine({ target, count, attempts, error }: ReturnType<typeof targetsLeft>[number]): string {
   const why =

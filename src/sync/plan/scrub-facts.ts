@@ -1,4 +1,6 @@
 import { isoTime } from "../../base/clock.ts";
+import type { Config } from "../../config/config.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { Meta, readRestored } from "../../state/meta.ts";
 import { ScrubCandidates, type ScrubCandidate, type ScrubSource } from "../../state/scrub-candidates.ts";
@@ -18,6 +20,13 @@ import {
 
 /** Where parents' lists are read: in the scrub, with the first reading at once; or in every run, all or so many. */
 export type ParentsPerRun = "auto" | "all" | number;
+
+/** What the config says of resources that are listed parent by parent. */
+export function parentsPerRunOf({ resources }: Manifest, config: Config): ParentsPerRun {
+  const { parentsPerRun: choices } = config.resources;
+  const found = resources.find(({ name, list }) => list.kind === "parents" && choices[name] !== undefined);
+  return (found && choices[found.name]) ?? "auto";
+}
 
 /** What the scrub of one company depends on, besides its mirror. */
 export interface ScrubQuestion extends Pick<ScrubFacts, "limit" | "windowMs"> {

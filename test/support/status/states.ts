@@ -6,7 +6,6 @@ import type { Clock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { mirrorFiles } from "../../../src/config/mirror-files.ts";
-import { statusQuestion } from "../../../src/daemon/status-question.ts";
 import { openBudgetFile } from "../../../src/rate-limit/budget-file.ts";
 import type { CompanyStatusView } from "../../../src/status/company-status.ts";
 import type { PageCompany } from "../../../src/status/page/facts/facts-reader.ts";
@@ -61,7 +60,8 @@ export async function openStates(clock: Clock): Promise<StatusStates> {
     if (!views.has(name)) return null;
     const settings = { config, company: { ...config.companies[0]!, name }, resources: manifest.resources };
     return {
-      question: statusQuestion(settings, { manifest, clock, log: silentLog }),
+      scope: { ...settings, manifest },
+      surroundings: { clock, log: silentLog },
       view: () => views.get(name) ?? companyView({ company: name }),
       progress: () => (name === "first_run" ? progress : null),
     };

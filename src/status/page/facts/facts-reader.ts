@@ -1,12 +1,13 @@
 import { statSync } from "node:fs";
 import { hintOf, messageOf } from "../../../base/errors.ts";
+import { mirrorFiles } from "../../../config/mirror-files.ts";
 import type { ProgressView } from "../../../log/progress-view.ts";
 import { InboxView, type InboxRow } from "../../../state/inbox/inbox-view.ts";
 import { Runs, type RunRow } from "../../../state/runs.ts";
 import { Changes, type Change } from "../../../store/apply/change-reader.ts";
 import type { Db } from "../../../store/database.ts";
 import { openReadable } from "../../../store/migrations/migrate.ts";
-import type { CompanyStatus, CompanyStatusView } from "../../company-status.ts";
+import type { CompanyStatus, CompanyStatusView, StatusScope } from "../../company-status.ts";
 import type { ReadyLimits } from "../../conditions.ts";
 import { readStatus, type StatusQuestion } from "../../read-status.ts";
 import { searchChanges, type ChangeQuestion, type FoundChanges } from "./change-search.ts";
@@ -14,8 +15,8 @@ import type { Moment } from "../markup/moments.ts";
 
 /** One company as the daemon gives it to its page. */
 export interface PageCompany {
-  /** What `status` asks of its files. */
-  readonly question: Omit<StatusQuestion, "db" | "maxAgeMs" | "nowMs">;
+  readonly scope: StatusScope;
+  readonly surroundings: Pick<StatusQuestion, "clock" | "log">;
   view(): CompanyStatusView;
   /** The run under way; null: none. */
   progress(): ProgressView | null;
@@ -92,10 +93,10 @@ export class FactsReader {
     const view = page.view();
     const common = { company: this.company, moment, limits, view, progress: page.progress() };
     try {
-      return { ...common, ...this.mirrorFacts(page, moment), unreadable: null };
+      return { ...common, ...this.mirrorFacts(page, moment, limits), unreadable: null };
     } catch (error) {
       this.close();
-      const status = readStatus({ ...page.question, db: null, maxAgeMs: null, nowMs: moment.nowMs });
+      const status = statusOf(page, null, moment, limits);
       return { ...common, status, ...noLists, unreadable: whyUnreadable(error) };
     }
   }
@@ -112,16 +113,16 @@ export class FactsReader {
     this.held = null;
   }
 
-  private mirrorFacts(page: PageCompany, { nowMs }: Moment): MirrorFacts {
+  private mirrorFacts(page: PageCompany, moment: Moment, limits: ReadyLimits): MirrorFacts {
     const db = this.database(page);
     const version: unknown = db?.pragma("data_version", { simple: true });
     const { held } = this;
-    const { clock } = page.question;
+    const { clock } = page.surroundings;
     const askedMs = clock.monotonicMs();
     const startedMs = cpuMs();
     if (held && db && askedMs < (held.version === version ? held.readMs + unchangedMs : held.restsUntilMs))
       return held.facts;
-    const status = readStatus({ ...page.question, db, maxAgeMs: null, nowMs });
+    const status = statusOf(page, db, moment, limits);
     const facts = { status, ...(db ? readLists(db) : noLists) };
     const readMs = clock.monotonicMs();
     this.held = { facts, version, readMs, restsUntilMs: readMs + (cpuMs() - startedMs) * restFactor };
@@ -129,18 +130,28 @@ export class FactsReader {
   }
 
   /** Null: there is no mirror yet. One that was replaced is opened anew. */
-  private database({ question: { files } }: PageCompany): Db | null {
+  private database({ scope: { config, company } }: PageCompany): Db | null {
     this.idle.refresh();
-    const inode = statSync(files.mirror, { throwIfNoEntry: false })?.ino;
+    const file = mirrorFiles(config, company.name).mirror;
+    const inode = statSync(file, { throwIfNoEntry: false })?.ino;
     if (this.open && this.open.inode === inode) return this.open.db;
     this.close();
-    const db = openReadable(files.mirror);
+    const db = openReadable(file);
     this.open = db && { db, inode };
     return db;
   }
 }
 
 const noLists = { events: [], changes: [], runs: [] };
+
+function statusOf(
+  { scope, surroundings }: PageCompany,
+  db: Db | null,
+  { nowMs }: Moment,
+  { freshForMs }: ReadyLimits,
+): CompanyStatus {
+  return readStatus({ ...scope, ...surroundings, db, maxAgeMs: null, freshForMs, nowMs });
+}
 
 function readLists(db: Db): Omit<MirrorFacts, "status"> {
   const all = { fromSeq: 0, beforeSeq: Number.MAX_SAFE_INTEGER, resource: null };
