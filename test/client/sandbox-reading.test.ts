@@ -109,12 +109,12 @@ describe("forbidden calls have their own errors", () => {
 
   it("wrong input, with every wrong field, in the requested language", async () => {
     const sandbox = await openSandbox();
-    const wish = { name: "x", color: "modrá" };
-    const english = await refusal(clientOf(sandbox).businessCaseStatuses.create(wish));
+    const wish = { name: "x", clientId: 999_999 };
+    const english = await refusal(clientOf(sandbox).businessCases.create(wish));
     expect(english).toBeInstanceOf(InvalidError);
     expect(english).toMatchObject({
       status: 422,
-      fields: { color: ["The color field must be a hex color."] },
+      fields: { clientId: ["The selected client id is invalid."] },
     });
     const receipt = { number: "1", warehouseId: 0, languageId: 1, issueDate: "2026-11-20" };
     const line = { priceListItemId: 0, quantity: 1, unitPrice: 1, vatRate: 23 };

@@ -53,13 +53,6 @@ function localTime(epochMs: number): string {
   return new Date(epochMs + offsetMs(epochMs)).toISOString().slice(0, 19);
 }
 
-/** True for a day of the calendar written as `YYYY-MM-DD`. */
-export function isDate(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
-  const time = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
-}
-
 /** Start and end of summer time by year, epoch ms. */
 const summers = new Map<number, readonly [number, number]>();
 

@@ -1,20 +1,33 @@
+import type { z } from "zod";
 import { offsetStamp } from "../base/calendar.ts";
 import { route, type Call, type Route } from "../http/router.ts";
 import { list, nothing, oneRecord, type Answer } from "../http/service-answer.ts";
-import { collections, type TableName } from "../model/catalogue.ts";
+import { collections, references, type TableName } from "../model/catalogue.ts";
 import { emit, ownerKey, type Company, type RecordOf, type Tables } from "../model/company-state.ts";
 import type { ActivityTarget, Stamped } from "../model/records.ts";
-import { Missing } from "../rules/problems.ts";
+import { check, Missing, type Problems } from "../rules/problems.ts";
+import { parse } from "../rules/request-shape.ts";
 import { recordList, type ListRules, type View } from "./record-list.ts";
 
-/** The facts of one collection: how its records are made of requests, listed and shown. */
-interface CollectionRules<T> {
-  /** Makes a record of a request; `own` is the record that the request changes. @throws Invalid */
-  readonly factsFrom: (company: Company, input: unknown, own: T | null) => Omit<T, "id">;
+/** One write of a record: what was sent, and the record that it changes. */
+export interface Write<T, S> {
+  readonly company: Company;
+  readonly sent: S;
+  readonly own: T | null;
+}
+
+/** The facts of one collection: what requests may send, and how its records are made, listed and shown. */
+interface CollectionRules<T, S extends z.ZodObject> {
+  /** What a request sends. Ids that name a record must name one that is there. */
+  readonly shape: S;
+  /** Fields that no two records have in common; the table has an index of each. */
+  readonly unique?: readonly (keyof T & string)[];
+  /** Makes a record of what was sent. @throws Invalid */
+  readonly facts: (write: Write<T, z.output<S>>) => Omit<T, "id">;
   readonly view: View<T>;
   /** @default all records in one answer */
   readonly list?: ListRules<T> | ((call: Call) => Answer);
-  /** Null for records that never change. @default "PUT" */
+  /** PATCH sends only what changes; null for records that never change. @default "PUT" */
   readonly method?: "PATCH" | null;
   /** Does POST take an `Idempotency-Key`? @default true */
   readonly idempotent?: boolean;
@@ -27,20 +40,36 @@ interface CollectionRules<T> {
 }
 
 /** A collection: its records are written here and nowhere else. */
-export type Collection<K extends TableName> = ReturnType<typeof collection<K>>;
+export type Collection<K extends TableName> = ReturnType<typeof collection<K, z.ZodObject>>;
 
 /** Declares a collection by its facts. */
-export function collection<K extends TableName>(table: K, rules: CollectionRules<RecordOf<K>>) {
+export function collection<K extends TableName, S extends z.ZodObject>(
+  table: K,
+  rules: CollectionRules<RecordOf<K>, S>,
+) {
   type T = RecordOf<K>;
-  const { factsFrom, view, beforeRemove, afterChange } = rules;
-  const created = (company: Company, facts: Omit<T, "id">): T => {
-    const record = company.tables[table].add((id) => ({ id, ...facts }) as T);
+  const { shape, unique = [], method, facts, view, beforeRemove, afterChange } = rules;
+  const patch = method === "PATCH" ? shape.partial() : shape;
+  const read = (company: Company, input: unknown, own: T | null) => {
+    const sent = parse(own ? patch : shape, input) as z.output<S>;
+    check((problems) => {
+      expectReferences(problems, company, sent, "");
+      for (const field of unique) {
+        const value = sent[field as keyof typeof sent];
+        const same = typeof value === "string" ? company.tables[table].findBy(field, value) : [];
+        problems.expectUnique(field, same, own);
+      }
+    });
+    return facts({ company, sent, own });
+  };
+  const add = (company: Company, made: Omit<T, "id">): T => {
+    const record = company.tables[table].add((id) => ({ id, ...made }) as T);
     emit(company, table, "created", record.id);
     afterChange?.(company, null, record);
     return record;
   };
-  const changed = (company: Company, before: T, facts: Partial<T>): T => {
-    const after = { ...before, ...facts };
+  const change = (company: Company, before: T, made: Partial<T>): T => {
+    const after = { ...before, ...made };
     company.tables[table].replace(after);
     emit(company, table, "updated", after.id);
     afterChange?.(company, before, after);
@@ -51,52 +80,48 @@ export function collection<K extends TableName>(table: K, rules: CollectionRules
     emit(company, table, "deleted", own.id);
     afterChange?.(company, own, null);
   };
-  return {
-    table,
-    rules,
-    view,
-    /** Adds a record; its facts are right already. */
-    add: created,
-    /** Changes a record; the facts are right already. */
-    change: changed,
-    /** Adds the record that a request asks for. @throws Invalid */
-    create: (company: Company, input: unknown) => created(company, factsFrom(company, input, null)),
-    /** Changes a record as a request asks for. @throws Invalid */
-    update: (company: Company, own: T, input: unknown) =>
-      changed(company, own, factsFrom(company, input, own) as Partial<T>),
-    /** Removes a record, also one that a request may not remove. */
-    drop,
-    /** Removes a record as a request asks for. @throws Invalid where it has to stay */
-    remove: (company: Company, own: T): void => {
-      beforeRemove?.(company, own);
-      drop(company, own);
-    },
+  const create = (company: Company, input: unknown) => add(company, read(company, input, null));
+  const update = (company: Company, own: T, input: unknown) =>
+    change(company, own, read(company, input, own) as Partial<T>);
+  const remove = (company: Company, own: T): void => {
+    beforeRemove?.(company, own);
+    drop(company, own);
   };
+  /** List, detail, create, update, delete. */
+  const routes = (): Route[] => {
+    const { idempotent, createdView = view, list: listed } = rules;
+    const path = `/${collections[table].path}`;
+    const show = ({ company, language }: Call, record: T, shown = view) => shown(company, record, language);
+    const listAll = (call: Call) =>
+      list(Array.from(call.company.tables[table].values() as Iterable<T>, (one) => show(call, one)));
+    const handler = typeof listed === "function" ? listed : listed && recordList(table, listed, view);
+    const post = (call: Call) => oneRecord(show(call, create(call.company, call.input), createdView), 201);
+    const put = (call: Call) =>
+      oneRecord(show(call, update(call.company, recordAt(call, table), call.input)));
+    return [
+      route("GET", path, handler ?? listAll),
+      route("GET", `${path}/{id}`, (call) => oneRecord(show(call, recordAt(call, table)))),
+      route("POST", path, post, idempotent),
+      ...(method === null ? [] : [route(method ?? "PUT", `${path}/{id}`, put)]),
+      route("DELETE", `${path}/{id}`, (call) => {
+        remove(call.company, recordAt(call, table));
+        return nothing();
+      }),
+    ];
+  };
+  /** `add`, `change` and `drop` do what is right already; the others what a request asks for, or throw Invalid. */
+  return { table, view, add, change, drop, create, update, remove, routes };
 }
 
-/** The routes of a collection: list, detail, create, update, delete. */
-export function routesOf<K extends TableName>({ table, rules, ...own }: Collection<K>): Route[] {
-  const { view, method = "PUT", idempotent, createdView = view, list: listed } = rules;
-  const path = `/${collections[table].path}`;
-  const show = ({ company, language }: Call, record: RecordOf<K>) =>
-    oneRecord(view(company, record, language));
-  const listAll = ({ company, language }: Call) =>
-    list([...company.tables[table].values()].map((record) => view(company, record, language)));
-  const handler = typeof listed === "function" ? listed : listed && recordList(table, listed, view);
-  const post = ({ company, input, language }: Call) =>
-    oneRecord(createdView(company, own.create(company, input), language), 201);
-  const put = (call: Call) => show(call, own.update(call.company, recordAt(call, table), call.input));
-  const remove = (call: Call) => {
-    own.remove(call.company, recordAt(call, table));
-    return nothing();
-  };
-  return [
-    route("GET", path, handler ?? listAll),
-    route("GET", `${path}/{id}`, (call) => show(call, recordAt(call, table))),
-    route("POST", path, post, idempotent),
-    ...(method ? [route(method, `${path}/{id}`, put)] : []),
-    route("DELETE", `${path}/{id}`, remove),
-  ];
+/** Adds the problem `exists` for every id of the input, at any depth, that names no record of the company. */
+function expectReferences(problems: Problems, company: Company, input: object, at: string): void {
+  for (const [field, value] of Object.entries(input)) {
+    const table = references[field];
+    if (typeof value === "object" && value !== null)
+      expectReferences(problems, company, value, `${at}${field}.`);
+    else if (table && typeof value === "number")
+      problems.expect(company.tables[table].has(value), `${at}${field}`, "exists");
+  }
 }
 
 /** The record that the path names; throws `Missing` (404) where there is none. */

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { plainStamp } from "../base/calendar.ts";
-import { isIban } from "../base/identifiers.ts";
 import { pick, type JsonObject } from "../base/values.ts";
 import type { Language } from "../lookups/languages.ts";
 import { lookup } from "../lookups/lookup-lists.ts";
@@ -8,9 +7,9 @@ import { eventTypes } from "../model/catalogue.ts";
 import type { Company } from "../model/company-state.ts";
 import type { BankAccount, Subscription } from "../model/records.ts";
 import { check } from "../rules/problems.ts";
-import { choice, parse, sentOnly, text } from "../rules/request-shape.ts";
+import { choice, sentOnly, text } from "../rules/request-shape.ts";
 import { endpointFlaws } from "../rules/webhook-address.ts";
-import { collection, stampsOf } from "./collection.ts";
+import { collection, stampsOf, type Write } from "./collection.ts";
 
 const strategies = ["none", "by_variable_symbol", "by_price", "by_variable_symbol_and_price"] as const;
 const moreStrategies = ["by_all_symbols", "by_all_symbols_and_price"] as const;
@@ -24,24 +23,16 @@ const accountShape = z.object({
     .transform((iban) => iban.replaceAll(" ", "").toUpperCase()),
   swift: text().min(1),
   autoPairingStrategy: z.enum([...strategies, ...moreStrategies]).optional(),
+  isPrimary: z.boolean().optional(),
 });
-const accountPatch = accountShape.partial().extend({ isPrimary: z.boolean().optional() });
 
-const newAccount = {
-  bankId: null,
-  name: "",
-  iban: "",
-  swift: "",
-  isPrimary: false,
-  autoPairingStrategy: "by_variable_symbol",
-  openBanking: null,
-};
+const newAccount = { autoPairingStrategy: "by_variable_symbol", bankId: null, openBanking: null };
 
 /** A new account becomes the primary one. Its times have no offset. Documents still show one that is removed. */
 export const accounts = collection("bank_accounts", {
-  method: "PATCH",
-  idempotent: false,
-  factsFrom: accountFrom,
+  shape: accountShape,
+  unique: ["iban"],
+  facts: accountFacts,
   view: (_, account, language) => ({
     ...accountReference(account, language),
     autoPairingStrategy: account.autoPairingStrategy,
@@ -51,27 +42,26 @@ export const accounts = collection("bank_accounts", {
     createdAt: plainStamp(account.createdAtMs),
     updatedAt: plainStamp(account.updatedAtMs),
   }),
+  method: "PATCH",
+  idempotent: false,
   beforeRemove: ({ closedAccounts }, account) =>
     void closedAccounts.set(account.id, { ...account, isPrimary: false }),
 });
 
-/** A change concerns only what is sent. An account cannot stop being the primary one by itself. */
-function accountFrom(company: Company, input: unknown, own: BankAccount | null): Omit<BankAccount, "id"> {
-  const { isPrimary: becomes = false, ...sent } = own
-    ? parse(accountPatch, input)
-    : { isPrimary: true, ...parse(accountShape, input) };
-  const { iban } = sent;
-  check((problems) => {
-    if (iban === undefined) return;
-    problems.expect(isIban(iban), "iban", "iban");
-    const same = company.tables.bank_accounts.where((account) => account.iban === iban);
-    problems.expectUnique("iban", same, own);
-  });
+/** An account cannot stop being the primary one by itself. */
+function accountFacts({ company, sent, own }: Write<BankAccount, z.output<typeof accountShape>>) {
+  const becomes = own === null || sent.isPrimary === true;
   const primary = primaryAccount(company);
   if (becomes && primary && primary.id !== own?.id)
     accounts.change(company, primary, { isPrimary: false, ...stampsOf(company, primary) });
-  const isPrimary = becomes || own?.isPrimary === true;
-  return { ...(own ?? newAccount), ...sentOnly(sent), isPrimary, ...stampsOf(company, own) };
+  const isPrimary = becomes || own.isPrimary;
+  return {
+    ...newAccount,
+    ...own,
+    ...(sentOnly(sent) as typeof sent & typeof newAccount),
+    isPrimary,
+    ...stampsOf(company, own),
+  };
 }
 
 /** The account that documents get where none is named. */
@@ -97,8 +87,8 @@ const subscriptionShape = z.object({
 
 /** Webhook subscriptions have no events of their own. Replacing one keeps its secret. */
 export const subscriptions = collection("webhook_subscriptions", {
-  factsFrom: (company, input, own) => {
-    const sent = parse(subscriptionShape, input);
+  shape: subscriptionShape,
+  facts: ({ company, sent, own }) => {
     const flaws = endpointFlaws(sent.url, company.settings.allowLoopbackWebhooks);
     check((problems) => flaws.forEach((flaw) => problems.expect(false, "url", flaw)));
     const { secret = newSecret(company), lastSuccessAtMs = null, lastFailureAtMs = null } = own ?? {};

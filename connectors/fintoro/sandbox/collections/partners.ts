@@ -13,7 +13,7 @@ import {
   type Party,
   type Supplier,
 } from "../model/records.ts";
-import { choice, filled, id, parse, sentOnly, text } from "../rules/request-shape.ts";
+import { choice, filled, id, sentOnly, text } from "../rules/request-shape.ts";
 import { by, byTimes } from "./record-list.ts";
 import { removeActivitiesOf, collection, stampsOf, stampsView } from "./collection.ts";
 
@@ -75,10 +75,8 @@ const byParty = {
 
 /** All clients in one answer. One goes with its CRM events; documents keep their copy. */
 export const clients = collection("clients", {
-  factsFrom: (company, input, own) => ({
-    ...clientFrom(parse(clientShape, input)),
-    ...stampsOf(company, own),
-  }),
+  shape: clientShape,
+  facts: ({ company, sent, own }) => ({ ...clientFrom(sent), ...stampsOf(company, own) }),
   view: (_, client, language) => ({
     ...omit(client, ["countryId", "deliveryCountryId", "createdAtMs", "updatedAtMs"]),
     country: lookup("countries", client.countryId, language),
@@ -102,7 +100,8 @@ export const clients = collection("clients", {
 
 /** All suppliers in one answer, without their times. */
 export const suppliers = collection("suppliers", {
-  factsFrom: (company, input, own) => ({ ...partyFrom(parse(partyShape, input)), ...stampsOf(company, own) }),
+  shape: partyShape,
+  facts: ({ company, sent, own }) => ({ ...partyFrom(sent), ...stampsOf(company, own) }),
   view: (_, supplier, language) => ({
     ...omit(supplier, ["countryId", "createdAtMs", "updatedAtMs"]),
     country: lookup("countries", supplier.countryId, language),

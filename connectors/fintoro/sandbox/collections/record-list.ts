@@ -26,15 +26,13 @@ export const by = {
   number: <T>(test: Test<T, number>): Filter<T> => ({ schema: query.number(), test }),
   text: <T>(test: Test<T, string>): Filter<T> => ({ schema: query.text(), test }),
   date: <T>(test: Test<T, string>): Filter<T> => ({ schema: query.date(), test }),
-  word: <T>(words: readonly [string, ...string[]], test: Test<T, string>): Filter<T> => ({
-    schema: query.oneOf(words),
-    test,
-  }),
+  word: <T>(words: readonly [string, ...string[]], test: Test<T, string>): Filter<T> => {
+    return { schema: query.oneOf(words), test };
+  },
   /** Applies where the parameter is true. */
-  flag: <T>(test: (record: T, call: Call) => boolean): Filter<T> => ({
-    schema: query.flag(),
-    test: (record, wanted, call) => !wanted || test(record, call),
-  }),
+  flag: <T>(test: (record: T, call: Call) => boolean): Filter<T> => {
+    return { schema: query.flag(), test: (record, wanted, call) => !wanted || test(record, call) };
+  },
 };
 
 /** How one list filters, sorts and pages its records. */
@@ -67,43 +65,34 @@ export function recordList<K extends TableName>(
   rules: ListRules<RecordOf<K>>,
   view: View<RecordOf<K>>,
 ): (call: Call) => Answer {
-  const { filters, sorts, pageSize, preview = view } = rules;
+  const { filters, sorts, usualOrder, changingSort, shufflesTies, pageSize, preview = view } = rules;
   const shape = z.object({
     ...Object.fromEntries(Object.entries(filters).map(([param, { schema }]) => [param, schema])),
     sortBy: query.oneOf(Object.keys(sorts) as [string, ...string[]]),
     sortDirection: query.oneOf(["asc", "desc"]),
   });
+  const sorted = ({ company, shuffle }: Call, sortBy: string): readonly RecordOf<K>[] => {
+    const sortKey = sorts[sortBy] ?? (({ id }) => id);
+    const keyOf = (own: RecordOf<K>) => sortKey(own, company);
+    const turn = shufflesTies ? shuffle : null;
+    if (sortBy !== changingSort && turn === null) return company.tables[table].sorted(sortBy, keyOf);
+    const tieOf = (own: RecordOf<K>) => (turn === null ? own.id : randomFor(turn, "tie", own.id).next());
+    const rows = Array.from(company.tables[table].values(), (own) => [own, keyOf(own), tieOf(own)] as const);
+    rows.sort(([, a, firstTie], [, b, secondTie]) => compareKeys(a, b) || firstTie - secondTie);
+    return rows.map(([own]) => own);
+  };
   return (call) => {
     const wanted: Readonly<Record<string, unknown>> = parse(shape, call.query);
+    const { sortBy = usualOrder[0], sortDirection = usualOrder[1] } = wanted;
     const tests = Object.entries(filters).filter(([param]) => wanted[param] !== undefined);
     const fits = (own: RecordOf<K>) =>
       tests.every(([param, { test }]) => test(own, wanted[param] as never, call));
-    const sorted = sortedRecords(table, rules, wanted, call);
-    const records = tests.length === 0 ? sorted : sorted.filter(fits);
+    const ascending = sorted(call, String(sortBy));
+    const all = sortDirection === "asc" ? ascending : ascending.toReversed();
+    const records = tests.length === 0 ? all : all.filter(fits);
     const show = (own: RecordOf<K>) => preview(call.company, own, call.language);
     return pageSize ? onePage(call, table, records, pageSize, show) : list(lazily(records, show));
   };
-}
-
-function sortedRecords<K extends TableName>(
-  name: K,
-  { sorts, usualOrder, changingSort, shufflesTies }: ListRules<RecordOf<K>>,
-  { sortBy = usualOrder[0], sortDirection = usualOrder[1] }: { readonly [param: string]: unknown },
-  { company, shuffle }: Call,
-): readonly RecordOf<K>[] {
-  const table = company.tables[name];
-  const sortKey = sorts[String(sortBy)] ?? (({ id }) => id);
-  const keyOf = (own: RecordOf<K>) => sortKey(own, company);
-  const turn = shufflesTies ? shuffle : null;
-  if (sortBy !== changingSort && turn === null) {
-    const ascending = table.sorted(String(sortBy), keyOf);
-    return sortDirection === "asc" ? ascending : ascending.toReversed();
-  }
-  const tie = ({ id }: RecordOf<K>) => (turn === null ? id : randomFor(turn, "tie", id).next());
-  const sign = sortDirection === "asc" ? 1 : -1;
-  const rows = Array.from(table.values(), (own) => ({ own, key: keyOf(own), tie: tie(own) }));
-  rows.sort((a, b) => sign * (compareKeys(a.key, b.key) || a.tie - b.tie));
-  return rows.map(({ own }) => own);
 }
 
 /** One by one while the answer is written: a list without pages may be long. */
@@ -135,41 +124,38 @@ export function onePage<T>(
   const { perPage = usual, page = 1 } = parse(pageShapes[most], sent);
   const shown = records.slice((page - 1) * perPage, page * perPage);
   const path = `${company.settings.publicOrigin}${basePath}/${collections[table].path}`;
-  return list(shown.map(view), paginatorOf(path, page, perPage, records.length, shown.length));
+  return list(shown.map(view), paginatorOf(path, page, perPage, records.length));
 }
 
 /** The service's URLs name the page and drop every other parameter. */
-function paginatorOf(path: string, page: number, perPage: number, total: number, shown: number): JsonObject {
+function paginatorOf(path: string, page: number, perPage: number, total: number): JsonObject {
   const last = Math.max(1, Math.ceil(total / perPage));
+  const isShown = page <= last && total > 0;
   const url = (number: number) => (number >= 1 && number <= last ? `${path}?page=${number}` : null);
-  const links = pageNumbers(page, last).map((number) =>
-    number === null
-      ? { url: null, label: "...", active: false }
-      : { url: url(number), label: String(number), active: number === page },
+  const link = (number: number, label = String(number)) => {
+    return { url: url(number), label, active: number === page };
+  };
+  // Both ends and the neighbours, and three dots for a gap.
+  const isNear = (number: number) =>
+    last < 14 || number <= 2 || number > last - 2 || Math.abs(number - page) <= 3;
+  const links = Array.from({ length: last }, (_, i) => i + 1).flatMap((number) =>
+    isNear(number) ? [link(number)] : isNear(number - 1) ? [link(0, "...")] : [],
   );
   return {
     currentPage: page,
     perPage,
     totalPages: last,
     totalResults: total,
-    currentFrom: shown === 0 ? 0 : (page - 1) * perPage + 1,
-    currentTo: shown === 0 ? 0 : (page - 1) * perPage + shown,
+    currentFrom: isShown ? (page - 1) * perPage + 1 : 0,
+    currentTo: isShown ? Math.min(page * perPage, total) : 0,
     firstPageUrl: url(1),
     lastPageUrl: url(last),
     nextPageUrl: url(page + 1),
     previousPageUrl: url(page - 1),
     links: [
-      { url: url(page - 1), label: "&laquo; Previous", active: false },
+      { ...link(page - 1, "&laquo; Previous"), active: false },
       ...links,
-      { url: url(page + 1), label: "Next &raquo;", active: false },
+      { ...link(page + 1, "Next &raquo;"), active: false },
     ],
   };
-}
-
-/** All pages while they are few; else both ends and the neighbours, null for a gap. */
-function pageNumbers(page: number, last: number): (number | null)[] {
-  const near = (number: number) =>
-    last < 14 || number <= 2 || number > last - 2 || Math.abs(number - page) <= 3;
-  const numbers = Array.from({ length: last }, (_, i) => i + 1);
-  return numbers.flatMap((number) => (near(number) ? [number] : near(number - 1) ? [null] : []));
 }

@@ -1,33 +1,23 @@
 import { decimal, divide, toNumber } from "../base/decimal-money.ts";
-import { hasCounter } from "../base/identifiers.ts";
 import { latin } from "../base/values.ts";
 import type { Language } from "../lookups/languages.ts";
 import { lookup } from "../lookups/lookup-lists.ts";
 import type { Company } from "../model/company-state.ts";
 import { itemShape, warehouseShape, type PriceListItem } from "../model/records.ts";
-import { check, refuse } from "../rules/problems.ts";
-import { filled, parse } from "../rules/request-shape.ts";
+import { refuse } from "../rules/problems.ts";
+import { filled } from "../rules/request-shape.ts";
+import { collection } from "./collection.ts";
 import { isIn } from "./partners.ts";
 import { by } from "./record-list.ts";
-import { collection } from "./collection.ts";
 
-const patterns = ["inboundNumericalSeriesPattern", "outboundNumericalSeriesPattern"] as const;
-
-/** The last warehouse stays, and every warehouse that a receipt still names. */
+/** A warehouse that a receipt names stays. */
 export const warehouses = collection("warehouses", {
-  idempotent: false,
-  factsFrom: ({ tables }, input, own) => {
-    const sent = parse(warehouseShape, input);
-    const same = tables.warehouses.where(({ code }) => code === sent.code);
-    check((problems) => {
-      problems.expectUnique("code", same, own);
-      for (const field of patterns) problems.expect(hasCounter(sent[field]), field, "counter");
-    });
-    return sent;
-  },
+  shape: warehouseShape,
+  unique: ["code"],
+  facts: ({ sent }) => sent,
   view: (_, warehouse) => ({ ...warehouse }),
+  idempotent: false,
   beforeRemove: ({ tables }, { id }) => {
-    if (tables.warehouses.size <= 1) refuse("warehouse", "last_warehouse");
     const receipts = [tables.warehouse_inbound_receipts, tables.warehouse_outbound_receipts];
     if (receipts.some((table) => table.findBy("warehouse", id).length > 0))
       refuse("warehouse", "warehouse_used");
@@ -38,15 +28,9 @@ const stockOf = ({ id }: PriceListItem, { stock }: Company) => toNumber(stock.to
 
 /** The price list. A list may leave the stock by warehouse to the record. */
 export const priceList = collection("price_list_items", {
-  factsFrom: ({ tables }, input, own) => {
-    const item = filled(itemShape, parse(itemShape, input));
-    check((problems) => {
-      problems.expect(!item.useWarehouse || item.warehouseCode !== null, "warehouseCode", "required");
-      for (const field of ["ean", "warehouseCode"] as const)
-        problems.expectUnique(field, tables.price_list_items.findBy(field, item[field] ?? ""), own);
-    });
-    return item;
-  },
+  shape: itemShape,
+  unique: ["ean", "warehouseCode"],
+  facts: ({ sent }) => filled(itemShape, sent),
   view: itemView,
   list: {
     filters: {
@@ -86,10 +70,10 @@ function itemPreview(company: Company, item: PriceListItem, language: Language) 
 function itemView(company: Company, item: PriceListItem, language: Language) {
   const levels = [...company.stock.of(item.id)].toSorted(([a], [b]) => a - b);
   const stocks = levels.flatMap(([warehouseId, quantity]) => {
-    const warehouse = company.tables.warehouses.get(warehouseId);
-    if (!warehouse) return [];
-    const { name: warehouseName, code: warehouseCode } = warehouse;
-    return [{ warehouseId, warehouseName, warehouseCode, stockQuantity: toNumber(quantity) }];
+    const { name: warehouseName, code: warehouseCode } = company.tables.warehouses.get(warehouseId) ?? {};
+    return warehouseName
+      ? [{ warehouseId, warehouseName, warehouseCode, stockQuantity: toNumber(quantity) }]
+      : [];
   });
   return { ...itemPreview(company, item, language), stocks };
 }

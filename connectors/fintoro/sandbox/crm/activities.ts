@@ -11,8 +11,8 @@ import { documentsOf, ownerKey, type Company } from "../model/company-state.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
 import type { ActivityLog, ActivityMetadata, Attachment, Upload } from "../model/records.ts";
 import { onePage, tenPerPage } from "../collections/record-list.ts";
-import { collection, stampsOf, stampsView } from "../collections/collection.ts";
-import { check, refuse, type Problems } from "../rules/problems.ts";
+import { collection, stampsOf, stampsView, type Write } from "../collections/collection.ts";
+import { check, refuse } from "../rules/problems.ts";
 import { email, filled, id, parse, query, text } from "../rules/request-shape.ts";
 
 const types = ["note", "email", "phone_call", "document_linked"] as const;
@@ -25,21 +25,24 @@ const metadataShape = z.object({
   documentType: z.enum(["invoice", "proforma", "order", "quotation", "credit-note"]).nullish(),
   documentId: id().nullish(),
 });
-type Metadata = z.output<typeof metadataShape>;
 
-const common = { metadata: metadataShape, attachmentUploadTokens: z.array(z.string()).default([]) };
 const targets = (type: z.ZodType<number | null | undefined>) =>
   ({ businessCaseId: type, clientId: type, supplierId: type }) as const;
-const activityShape = z.object({ ...common, ...targets(id().nullish()), type: z.enum(types) });
-const activityPatch = z.looseObject({ ...common, deletedAttachmentIds: z.array(id()).default([]) });
+const activityShape = z.object({
+  ...targets(id().nullish()),
+  type: z.enum(types),
+  metadata: metadataShape,
+  attachmentUploadTokens: z.array(z.string()).optional(),
+  deletedAttachmentIds: z.array(id()).optional(),
+});
 
-/** CRM events of business cases, clients and suppliers. */
+/** CRM events of business cases, clients and suppliers. A change leaves type and target as they are. */
 export const activities = collection("contact_activity_logs", {
-  method: "PATCH",
-  factsFrom: (company, input, own) =>
-    own ? changedActivity(company, input, own) : newActivity(company, input),
+  shape: activityShape,
+  facts: activityFacts,
   view: activityView,
   list: listActivities,
+  method: "PATCH",
 });
 
 /** What a CRM event belongs to: exactly one of the fields names a record. @throws Invalid */
@@ -56,71 +59,28 @@ function targetOf(
   return { kind, id: named };
 }
 
-function newActivity(company: Company, input: unknown): Omit<ActivityLog, "id"> {
-  const sent = parse(activityShape, input);
-  const { type, metadata, attachmentUploadTokens: tokens } = sent;
-  const target = targetOf(company, sent);
-  check((problems) => expectContent(company, problems, type, metadata, tokens));
+/** Replaces the metadata as a whole, and adds or removes attachments. */
+function activityFacts({ company, sent, own }: Write<ActivityLog, z.output<typeof activityShape>>) {
+  const { attachmentUploadTokens: tokens = [], deletedAttachmentIds: removed = [] } = sent;
+  const { type, target } = own ?? { type: sent.type, target: targetOf(company, sent) };
+  const { documentType: documentKind, documentId, ...words } = filled(metadataShape, sent.metadata ?? {});
+  const isLink = type === "document_linked";
+  const document = documentKind && documentsOf(company, documentKind).get(documentId ?? 0);
+  check((problems) => {
+    problems.expect(isLink || words.content !== null, "metadata.content", "required");
+    problems.expect(!isLink || Boolean(document), "metadata.documentId", documentId ? "exists" : "required");
+    for (const [i, token] of tokens.entries())
+      problems.expect(company.uploads.has(token), `attachmentUploadTokens.${i}`, "upload_token");
+  });
+  const kept = own?.attachments.filter((attachment) => !removed.includes(attachment.id)) ?? [];
+  const metadata = document ? { documentKind: document.kind, documentId: document.id } : words;
   return {
     type,
     target,
-    metadata: metadataOf(type, metadata),
-    attachments: attach(company, tokens),
-    ...stampsOf(company),
+    metadata,
+    attachments: [...kept, ...attach(company, tokens)],
+    ...stampsOf(company, own),
   };
-}
-
-/** Replaces the metadata as a whole, and adds or removes attachments; type and target stay. */
-function changedActivity(company: Company, input: unknown, own: ActivityLog): ActivityLog {
-  const sent = parse(activityPatch, input);
-  const { metadata, attachmentUploadTokens: tokens, deletedAttachmentIds: removed } = sent;
-  check((problems) => {
-    for (const field of ["type", ...targetFields])
-      problems.expect(sent[field] === undefined, field, "prohibited");
-    expectContent(company, problems, own.type, metadata, tokens);
-    const known = new Set(own.attachments.map((attachment) => attachment.id));
-    for (const [i, one] of removed.entries()) problems.expectIn(known, `deletedAttachmentIds.${i}`, one);
-  });
-  const kept = own.attachments.filter((attachment) => !removed.includes(attachment.id));
-  const attachments = [...kept, ...attach(company, tokens)];
-  return { ...own, metadata: metadataOf(own.type, metadata), attachments, ...stampsOf(company, own) };
-}
-
-/** Which metadata each type needs, and which it may have besides; all others are refused. */
-const metadataOfType: Readonly<Record<string, { needs: string[]; takes?: string[] }>> = {
-  note: { needs: ["content"] },
-  email: { needs: ["content", "email"] },
-  phone_call: { needs: ["content", "personName"], takes: ["phoneNumber"] },
-  document_linked: { needs: ["documentType", "documentId"] },
-};
-
-function expectContent(
-  company: Company,
-  problems: Problems,
-  type: string,
-  sent: Metadata,
-  tokens: readonly string[],
-): void {
-  const { needs = [], takes = [] } = metadataOfType[type] ?? {};
-  for (const [field, value] of Object.entries(filled(metadataShape, sent))) {
-    if (needs.includes(field)) problems.expect(value !== null, `metadata.${field}`, "required");
-    else problems.expect(value === null || takes.includes(field), `metadata.${field}`, "prohibited");
-  }
-  if (type === "document_linked" && sent.documentType)
-    problems.expectIn(documentsOf(company, sent.documentType), "metadata.documentId", sent.documentId);
-  const allowed = !type.startsWith("document") || tokens.length === 0;
-  problems.expect(allowed, "attachmentUploadTokens", "no_attachments");
-  for (const [i, token] of tokens.entries()) {
-    const unused = company.uploads.has(token) && tokens.indexOf(token) === i;
-    problems.expect(unused, `attachmentUploadTokens.${i}`, "upload_token");
-  }
-}
-
-function metadataOf(type: string, sent: Metadata): ActivityMetadata {
-  const { documentType, documentId, ...words } = filled(metadataShape, sent);
-  return type === "document_linked"
-    ? { documentKind: documentType ?? "invoice", documentId: documentId ?? 0 }
-    : words;
 }
 
 /** Keeps an uploaded file until a CRM event takes it; gives its token, which works once. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { latin, omit } from "../base/values.ts";
+import { everyKey, latin, omit } from "../base/values.ts";
 import type { Company } from "../model/company-state.ts";
 import type { BusinessCase } from "../model/records.ts";
 import { clients, isIn, suppliers } from "../collections/partners.ts";
@@ -11,17 +11,20 @@ import {
   type ListRules,
   type View,
 } from "../collections/record-list.ts";
-import { removeActivitiesOf, collection, stampsOf, stampsView } from "../collections/collection.ts";
-import { check, refuse } from "../rules/problems.ts";
-import { filled, id, parse, query, text } from "../rules/request-shape.ts";
-
-const isColor = (value: string) => /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.test(value);
-const color = text(7).refine(isColor, { params: { key: "color" } });
-const statusShape = z.object({ name: text().min(1), color });
+import {
+  collection,
+  removeActivitiesOf,
+  stampsOf,
+  stampsView,
+  type Write,
+} from "../collections/collection.ts";
+import { refuse } from "../rules/problems.ts";
+import { id, query, sentOnly, text } from "../rules/request-shape.ts";
 
 /** The columns of the board. The cases of one that is removed stay without one, and without events. */
 export const caseStatuses = collection("business_case_statuses", {
-  factsFrom: (_, input) => parse(statusShape, input),
+  shape: z.object({ name: text().min(1), color: text(7).min(4) }),
+  facts: ({ sent }) => sent,
   view: (_, status) => ({ ...status }),
   beforeRemove: ({ tables: { business_cases: cases } }, { id: own }) => {
     for (const item of cases.where(({ statusId }) => statusId === own))
@@ -30,15 +33,9 @@ export const caseStatuses = collection("business_case_statuses", {
 });
 
 const caseShape = z.object({
-  clientId: id().nullish(),
-  supplierId: id().nullish(),
-  statusId: id().nullish(),
+  ...everyKey(["clientId", "supplierId", "statusId"], id().nullish()),
   name: text().min(1),
   description: z.string().nullish(),
-});
-const casePatch = caseShape.partial().extend({
-  clientId: z.unknown().optional(),
-  supplierId: z.unknown().optional(),
 });
 
 /** What an empty `statusId` becomes: it asks for cases without a status. */
@@ -79,8 +76,8 @@ const listCases = recordList("business_cases", caseList, caseView);
 
 /** Business cases. One goes with its CRM events; a list is of one contact at most. */
 export const cases = collection("business_cases", {
-  method: "PATCH",
-  factsFrom: (company, input, own) => (own ? changedCase(company, input, own) : newCase(company, input)),
+  shape: caseShape,
+  facts: caseFacts,
   view: caseView,
   list: (call) => {
     const { clientId, supplierId } = call.query;
@@ -88,41 +85,30 @@ export const cases = collection("business_cases", {
       refuse("supplierId", "not_together", { other: "clientId" });
     return listCases(call);
   },
+  method: "PATCH",
   beforeRemove: (company, { id: own }) => removeActivitiesOf(company, "businessCase", own),
 });
 
-/** A case of one client or supplier, at the end of its column. */
-function newCase(company: Company, input: unknown): Omit<BusinessCase, "id"> {
-  const { clientId, supplierId, ...facts } = filled(caseShape, parse(caseShape, input));
-  const { tables } = company;
-  check((problems) => {
-    const both = { fields: "clientId, supplierId" };
-    problems.expect((clientId === null) !== (supplierId === null), "clientId", "exactly_one", both);
-    problems.expectIn(tables.clients, "clientId", clientId);
-    problems.expectIn(tables.suppliers, "supplierId", supplierId);
-    problems.expectIn(tables.business_case_statuses, "statusId", facts.statusId);
-  });
-  return {
-    contactType: clientId === null ? "supplier" : "client",
+/** A case of one client or supplier, which never changes; at the end of its column. */
+function caseFacts({
+  company,
+  sent,
+  own,
+}: Write<BusinessCase, z.output<typeof caseShape>>): Omit<BusinessCase, "id"> {
+  const { clientId = null, supplierId = null, ...facts } = sent;
+  if (!own && (clientId === null) === (supplierId === null))
+    refuse("clientId", "exactly_one", { fields: "clientId, supplierId" });
+  const contactType = clientId === null ? "supplier" : "client";
+  const start = {
+    contactType,
     contactId: clientId ?? supplierId ?? 0,
-    ...facts,
-    boardPosition: endOfColumn(company, facts.statusId),
-    ...stampsOf(company),
-  };
-}
-
-/** Only what is sent changes; the contact never changes. */
-function changedCase(company: Company, input: unknown, own: BusinessCase): BusinessCase {
-  const { clientId, supplierId, ...sent } = parse(casePatch, input);
-  const { name = own.name, description = own.description, statusId = own.statusId } = sent;
-  check((problems) => {
-    problems.expect(clientId === undefined, "clientId", "prohibited");
-    problems.expect(supplierId === undefined, "supplierId", "prohibited");
-    if (statusId !== own.statusId)
-      problems.expectIn(company.tables.business_case_statuses, "statusId", statusId);
-  });
-  const boardPosition = statusId === own.statusId ? own.boardPosition : endOfColumn(company, statusId);
-  return { ...own, name, description, statusId, boardPosition, ...stampsOf(company, own) };
+    description: null,
+    statusId: null,
+  } as const;
+  const after = { ...start, ...own, ...sentOnly(facts), name: facts.name ?? own?.name ?? "" };
+  const isMoved = after.statusId !== own?.statusId;
+  const boardPosition = own && !isMoved ? own.boardPosition : endOfColumn(company, after.statusId);
+  return { ...after, boardPosition, ...stampsOf(company, own) };
 }
 
 /** The board position after the last case with this status. */

@@ -13,12 +13,18 @@ import { check, refuse } from "../rules/problems.ts";
 import { parse, sentOnly } from "../rules/request-shape.ts";
 import { expectAllocated, syncAllocations } from "./allocations.ts";
 import { paymentsOf, totalsOf } from "./balance.ts";
-import { expectCase, expectDates, expectDocument } from "./checks.ts";
 import { documentList } from "./document-list.ts";
 import { documentView } from "./document-view.ts";
-import { expectNumber, takeNumber } from "./number-series.ts";
+import { takeNumber } from "./number-series.ts";
 import { payments } from "./payments.ts";
-import { creditShape, documentShape, type DocumentWrite, type ItemInput } from "./shapes.ts";
+import {
+  type anyShape,
+  creditShape,
+  shapes,
+  type DocumentInput,
+  type DocumentWrite,
+  type ItemInput,
+} from "./shapes.ts";
 
 /** The documents of each kind. A change leaves nothing as it was: what is not sent gets its default. */
 export const documents = {
@@ -31,7 +37,13 @@ export const documents = {
 
 function documentsAs(kind: DocumentKind) {
   return collection(kindFacts[kind].table, {
-    factsFrom: (company, input, own) => factsFrom(company, kind, input, own),
+    shape: shapes[kind] as typeof anyShape,
+    unique: ["number"],
+    facts: ({ company, sent, own }) => {
+      const write = { company, kind, sent, own };
+      const facts = kind === "credit-note" ? creditNoteFacts(write) : saleFacts(write);
+      return { ...facts, ...(own ? pick(own, ["uuid", "type", "willBePaid", "answer"]) : {}) };
+    },
     view: documentView,
     list: documentList(kind),
     beforeRemove: (company, own) => {
@@ -46,14 +58,6 @@ function documentsAs(kind: DocumentKind) {
 
 type Facts = Omit<Document, "id">;
 
-function factsFrom(company: Company, kind: DocumentKind, input: unknown, own: Document | null): Facts {
-  const sent = parse(documentShape(kind), input);
-  const write = { company, kind, sent, own };
-  check((problems) => expectDocument(problems, write));
-  const facts = kind === "credit-note" ? creditNoteFacts(write) : saleFacts(write);
-  return { ...facts, ...(own ? pick(own, ["uuid", "type", "willBePaid", "answer"]) : {}) };
-}
-
 /** The company's settings for documents, where neither request nor client says otherwise. */
 const defaults = { languageId: 1, currencyId: euro, deliveryMethodId: 1, paymentMethodId: 1, qrTypeId: 2 };
 const usualDays = { due: 14, validity: 30 };
@@ -61,21 +65,46 @@ const usualDays = { due: 14, validity: 30 };
 /** An invoice, proforma, order or quotation. The client may be created on the way. */
 function saleFacts(write: DocumentWrite): Facts {
   const { company, kind, sent, own } = write;
+  expectComplete(sent);
   const known = company.tables.clients.get(sent.clientId ?? 0);
   const languageId = sent.languageId ?? known?.preferredLanguageId ?? defaults.languageId;
   const items = sent.items.map((line) => itemFrom(write, line, languageId));
   if (kind === "invoice") expectAllocated(company, items, own);
   const client = known ?? resolveClient(company, sent.client ?? {});
-  if (!known) check((problems) => expectCase(company, problems, sent.businessCaseId, client.id));
   const head = headOf(write, sent.dueDateDays ?? client.preferredDueDays ?? usualDays.due);
+  const usual = { ...defaults, variableSymbol: variableSymbol(head.number), ...preferencesOf(client) };
   return {
     ...head,
     clientId: client.id,
     client: overlaid(snapshotOf(client), known ? (sent.client ?? null) : null),
-    ...termsOf(write, preferencesOf(client, head.number)),
-    languageId,
+    ...termsOf(write, usual),
     items,
   };
+}
+
+/** There is a client, and all of a line that has no item of the price list. @throws Invalid */
+function expectComplete({ clientId = null, client, items }: DocumentInput): void {
+  check((problems) => {
+    const field = client && clientId === null ? "client.name" : "clientId";
+    problems.expect(clientId !== null || client?.name !== undefined, field, "required");
+    for (const [i, line] of items.entries())
+      for (const name of ["name", "unitPrice", "vatRate"] as const)
+        problems.expect(
+          Boolean(line.priceListItemId) || (line[name] ?? null) !== null,
+          `items.${i}.${name}`,
+          "required",
+        );
+  });
+}
+
+/** What the client prefers: `preferredNote` -> `note`. */
+function preferencesOf(client: Client): Partial<Terms> {
+  const own = Object.entries(client).filter(
+    ([field, value]) => field.startsWith("preferred") && value !== null,
+  );
+  return Object.fromEntries(
+    own.map(([field, value]) => [`${field.charAt(9).toLowerCase()}${field.slice(10)}`, value]),
+  );
 }
 
 /** One copy for all documents of a client: large companies keep many. */
@@ -91,13 +120,9 @@ function snapshotOf(client: Client): Document["client"] {
 function creditNoteFacts(write: DocumentWrite): Facts {
   const { company, sent } = write;
   const invoice = documentsOf(company, "invoice").get(sent.invoiceId ?? 0) as Document;
-  const { languageId = defaults.languageId } = sent;
-  const facts = {
-    ...headOf(write, 0),
-    ...pick(invoice, ["clientId", "client"]),
-    ...termsOf(write, { ...pick(invoice, methodNames), ...everyKey(textNames, null) }),
-    items: sent.items.map((line) => itemFrom(write, line, languageId)),
-  };
+  const terms = termsOf(write, pick(invoice, ["deliveryMethodId", "paymentMethodId", "qrTypeId"]));
+  const items = sent.items.map((line) => itemFrom(write, line, terms.languageId));
+  const facts = { ...headOf(write, 0), ...pick(invoice, ["clientId", "client"]), ...terms, items };
   expectNegative(facts);
   return facts;
 }
@@ -124,47 +149,32 @@ function headOf(write: DocumentWrite, dueDays: number) {
     dueDate: dated("dueDate", dateOf(issueDay + dueDays)),
     deliveryDate: dated("deliveryDate", issueDate),
     validityDate: dated("validityDate", dateOf(issueDay + usualDays.validity)),
-    proformaId: sent.proformaId ?? null,
-    orderId: sent.orderId ?? null,
-    quotationId: sent.quotationId ?? null,
     willBePaid: true,
     answer: "waiting" as const,
   };
 }
 
-const methodNames = ["deliveryMethodId", "paymentMethodId", "currencyId", "languageId", "qrTypeId"] as const;
-const textNames = ["variableSymbol", "constantSymbol", "specificSymbol", "note", "textAboveItems"] as const;
-type Fallback = Pick<Document, (typeof methodNames)[number] | (typeof textNames)[number]>;
+const numbers = ["deliveryMethodId", "paymentMethodId", "currencyId", "languageId", "qrTypeId"] as const;
+const symbols = ["variableSymbol", "constantSymbol", "specificSymbol"] as const;
+const links = ["invoiceId", "proformaId", "orderId", "quotationId", "businessCaseId"] as const;
+const discount = ["discountType", "discountValue"] as const;
+const termFields = [...numbers, ...symbols, ...links, ...discount, "note", "textAboveItems"] as const;
+type Terms = Pick<Document, (typeof termFields)[number]>;
 
-/** What a document has where the request leaves it out. */
-function preferencesOf(client: Client, number: string): Fallback {
-  return {
-    deliveryMethodId: client.preferredDeliveryMethodId ?? defaults.deliveryMethodId,
-    paymentMethodId: client.preferredPaymentMethodId ?? defaults.paymentMethodId,
-    currencyId: client.preferredCurrencyId ?? defaults.currencyId,
-    languageId: client.preferredLanguageId ?? defaults.languageId,
-    qrTypeId: defaults.qrTypeId,
-    variableSymbol: client.preferredVariableSymbol ?? variableSymbol(number),
-    constantSymbol: client.preferredConstantSymbol,
-    specificSymbol: client.preferredSpecificSymbol,
-    note: client.preferredNote,
-    textAboveItems: client.preferredTextAboveItems,
-  };
-}
-
-/** Everything that a request may set and that needs no more than a fallback. */
-function termsOf({ company, kind, sent }: DocumentWrite, fallback: Fallback) {
-  const terms = { ...fallback, ...sentOnly(pick(sent, [...methodNames, ...textNames])) };
+/** Everything that a request may set and that needs no more than what is usual; else it is null. */
+function termsOf({ company, kind, sent }: DocumentWrite, usual: Partial<Terms>) {
+  const terms = {
+    ...everyKey(termFields, null),
+    ...defaults,
+    ...usual,
+    ...sentOnly(pick(sent, termFields)),
+  } as Terms;
   const rateDate = sent.deliveryDate ?? sent.issueDate ?? dateOf(company.settings.today);
   const { currencyRate = rateOn(terms.currencyId, dayOf(rateDate) - 1) } = sent;
   const { bankAccountId = primaryAccount(company)?.id ?? null } = sent;
   return {
     ...terms,
-    invoiceId: sent.invoiceId ?? null,
     bankAccountId: kindFacts[kind].payable ? bankAccountId : null,
-    businessCaseId: sent.businessCaseId ?? null,
-    discountType: sent.discountType ?? null,
-    discountValue: sent.discountValue ?? null,
     transferTaxLiability: sent.transferTaxLiability ?? false,
     currencyRate: terms.currencyId === euro ? 1 : currencyRate,
   };
@@ -207,10 +217,8 @@ export function creditInvoice(company: Company, invoice: Document, input: unknow
   const { issueDate = dateOf(company.settings.today) } = sent;
   const { dueDate = issueDate, deliveryDate = issueDate } = sent;
   const numbered = { company, kind: "credit-note", sent } as const;
-  check((problems) => {
-    expectNumber(problems, numbered, null);
-    expectDates(problems, { issueDate, dueDate, deliveryDate });
-  });
+  const same = company.tables.credit_notes.findBy("number", sent.number ?? "");
+  check((problems) => problems.expectUnique("number", same, null));
   const items = invoice.items.map((item) => {
     const id = company.settings.nextPartId++;
     return { ...item, id, uuid: company.random.uuid(), unitPrice: -item.unitPrice };

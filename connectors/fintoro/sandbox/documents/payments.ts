@@ -27,7 +27,8 @@ const paymentShape = z.object({
 
 /** Payments never change; one that completes its document's sum makes it paid, with an event. */
 export const payments = collection("document_payments", {
-  factsFrom: (company, input) => paymentFrom(company, parse(paymentShape, input)),
+  shape: paymentShape,
+  facts: ({ company, sent }) => paymentFrom(company, sent),
   view: paymentView,
   list: listPayments,
   method: null,

@@ -65,7 +65,7 @@ const payable = {
 };
 
 /** What each kind of document may send, and what it must. */
-const shapes = {
+export const shapes = {
   invoice: common.extend({
     ...payable,
     proformaId: id().nullish(),
@@ -92,14 +92,12 @@ const shapes = {
 } satisfies Record<DocumentKind, z.ZodType>;
 
 /** All that any kind may send; a kind that does not have a field never has a value in it. */
-export type DocumentInput = z.output<typeof shapes.invoice> &
-  Pick<Partial<z.output<(typeof shapes)["credit-note"]>>, "invoiceId" | "dueDate"> &
-  Pick<z.output<typeof shapes.quotation>, "validityDate">;
-
-/** The schema of a request that creates or replaces a document of the kind. */
-export function documentShape(kind: DocumentKind): z.ZodType<DocumentInput> {
-  return shapes[kind];
-}
+export const anyShape = shapes.invoice.extend({
+  invoiceId: id().optional(),
+  dueDate: date().optional(),
+  validityDate: date().nullish(),
+});
+export type DocumentInput = z.output<typeof anyShape>;
 
 /** A request that credits a whole invoice. */
 export const creditShape = z.object({

@@ -11,6 +11,22 @@ export const collections = Object.fromEntries(
   tableNames.map((name) => [name, { path: name.replaceAll("_", "-"), type: eventResources[name] }]),
 ) as Readonly<Record<TableName, { readonly path: string; readonly type: string }>>;
 
+/** Fields of requests that name a record of the company, and its table. */
+export const references: Readonly<Record<string, TableName | "numerical_series">> = {
+  clientId: "clients",
+  supplierId: "suppliers",
+  statusId: "business_case_statuses",
+  businessCaseId: "business_cases",
+  bankAccountId: "bank_accounts",
+  warehouseId: "warehouses",
+  priceListItemId: "price_list_items",
+  invoiceId: "invoices",
+  proformaId: "proformas",
+  orderId: "orders",
+  quotationId: "quotations",
+  numericalSeriesId: "numerical_series",
+};
+
 /** The tables that hold documents. */
 export type DocumentTable = "invoices" | "credit_notes" | "proformas" | "orders" | "quotations";
 
@@ -18,14 +34,14 @@ export type DocumentTable = "invoices" | "credit_notes" | "proformas" | "orders"
 interface KindFacts {
   readonly table: DocumentTable;
   /** It has payments, and with them a status, a bank account and symbols. */
-  readonly payable: boolean;
+  readonly payable?: true;
   /** Its lines have ids that last, a price-list item, and receipts of a warehouse. */
-  readonly movesStock: boolean;
+  readonly movesStock?: true;
   /** The kinds it can be made from. */
   readonly sources: readonly ("proforma" | "order" | "quotation")[];
   /** Fields of an answer that not all kinds have. */
   readonly shown: readonly (keyof Omit<Document, "company" | "client" | "items">)[];
-  /** What `sortBy` may name. */
+  /** What `sortBy` may name, besides number and issue date. */
   readonly sorts: readonly string[];
 }
 
@@ -40,7 +56,7 @@ export const kindFacts: Readonly<Record<DocumentKind, KindFacts>> = {
     movesStock: true,
     sources: ["proforma", "order", "quotation"],
     shown: ["dueDate", "deliveryDate", ...methods, "currencyRate", "qrTypeId"],
-    sorts: ["number", "issueDate", "dueDate", "deliveryDate", "totalWithVatEur"],
+    sorts: ["dueDate", "deliveryDate", "totalWithVatEur"],
   },
   "credit-note": {
     table: "credit_notes",
@@ -48,53 +64,34 @@ export const kindFacts: Readonly<Record<DocumentKind, KindFacts>> = {
     movesStock: true,
     sources: [],
     shown: ["invoiceId", "dueDate", "deliveryDate", "paymentMethodId", "currencyRate"],
-    sorts: ["number", "issueDate", "dueDate", ...sums],
+    sorts: ["dueDate", ...sums],
   },
   proforma: {
     table: "proformas",
     payable: true,
-    movesStock: false,
     sources: ["order", "quotation"],
     shown: ["dueDate", ...methods, "qrTypeId", "willBePaid"],
-    sorts: ["number", "issueDate", "dueDate", ...sums],
+    sorts: ["dueDate", ...sums],
   },
-  order: {
-    table: "orders",
-    payable: false,
-    movesStock: false,
-    sources: ["quotation"],
-    shown: methods,
-    sorts: ["number", "issueDate", ...sums],
-  },
-  quotation: {
-    table: "quotations",
-    payable: false,
-    movesStock: false,
-    sources: [],
-    shown: ["validityDate"],
-    sorts: ["number", "issueDate", "validityDate", ...sums],
-  },
+  order: { table: "orders", sources: ["quotation"], shown: methods, sorts: sums },
+  quotation: { table: "quotations", sources: [], shown: ["validityDate"], sorts: ["validityDate", ...sums] },
 };
 
 export const documentKinds = Object.keys(kindFacts) as readonly DocumentKind[];
 /** Kinds that can be paid. */
 export const payableKinds = documentKinds.filter((kind) => kindFacts[kind].payable);
 
-const changes = ["created", "updated", "deleted"];
+const otherEvents =
+  "document-payments.created document-payments.deleted price-list-items.stock-updated invoices.paid credit-notes.paid proformas.paid received-invoices.paid received-receipts.paid";
 
 /** All event types that a subscription may name. */
 export const eventTypes: readonly string[] = [
   ...tableNames
     .filter((table) => table !== "document_payments" && table !== "webhook_subscriptions")
-    .flatMap((table) => changes.map((change) => `${collections[table].path}.${change}`)),
-  "document-payments.created",
-  "document-payments.deleted",
-  "price-list-items.stock-updated",
-  "invoices.paid",
-  "credit-notes.paid",
-  "proformas.paid",
-  "received-invoices.paid",
-  "received-receipts.paid",
+    .flatMap((table) =>
+      ["created", "updated", "deleted"].map((change) => `${collections[table].path}.${change}`),
+    ),
+  ...otherEvents.split(" "),
 ];
 
 /** What a CRM event can belong to: its kind, the field of requests and answers that names it, and its table. */

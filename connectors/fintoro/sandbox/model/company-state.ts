@@ -105,6 +105,8 @@ const receiptKeys: Keys<records.Receipt> = {
 /** The indexes of the tables that have some. */
 const indexes: { readonly [K in keyof Tables]?: Keys<Records[K]> } = {
   contact_activity_logs: { target: ({ target }) => ownerKey(target.kind, target.id) },
+  bank_accounts: { iban: ({ iban }) => iban },
+  warehouses: { code: ({ code }) => code },
   warehouse_inbound_receipts: receiptKeys,
   warehouse_outbound_receipts: receiptKeys,
   price_list_items: { ean: ({ ean }) => ean, warehouseCode: ({ warehouseCode }) => warehouseCode },

@@ -8,13 +8,11 @@ import { choice, email, id, number, symbol, text, type Filled } from "../rules/r
  * looks in an answer is decided by its view.
  */
 type Fields<T extends z.ZodType> = Readonly<Filled<z.output<T>>>;
-type Identified = { readonly id: number };
+type Each<K extends string, T> = Readonly<Record<K, T>>;
+type Identified = Each<"id", number>;
 
 /** When a record was made and last changed, epoch ms. */
-export interface Stamped {
-  readonly createdAtMs: number;
-  readonly updatedAtMs: number;
-}
+export type Stamped = Each<"createdAtMs" | "updatedAtMs", number>;
 
 /** A person or company, as clients and suppliers have it and as documents keep a copy of it. */
 export const partyShape = z.object({
@@ -48,101 +46,74 @@ export const preferenceShape = z.object({
   preferredConstantSymbol: symbol(4).nullish(),
 });
 
-export type Party = Fields<typeof partyShape> & {
-  readonly type: "person" | "company";
-  readonly isVatPayer: boolean;
-};
+export type Party = Fields<typeof partyShape> &
+  Each<"type", "person" | "company"> &
+  Each<"isVatPayer", boolean>;
 /** The copy of a client that a document keeps. */
-export type ClientSnapshot = Party & Fields<typeof deliveryShape> & { readonly hasDeliveryAddress: boolean };
+export type ClientSnapshot = Party & Fields<typeof deliveryShape> & Each<"hasDeliveryAddress", boolean>;
 export type Supplier = Identified & Party & Stamped;
 export type Client = Identified & ClientSnapshot & Fields<typeof preferenceShape> & Stamped;
 
 /** A bank account; `openBanking` is what the bank last reported of it. */
-export interface BankAccount extends Stamped {
-  readonly id: number;
-  readonly bankId: number | null;
-  readonly isPrimary: boolean;
-  readonly name: string;
-  readonly iban: string;
-  readonly swift: string;
-  readonly autoPairingStrategy: string;
-  readonly openBanking: {
-    readonly balance: number;
-    readonly syncedAtMs: number;
-    readonly until: string;
-  } | null;
-}
+export type BankAccount = Identified &
+  Stamped &
+  Each<"name" | "iban" | "swift" | "autoPairingStrategy", string> & {
+    readonly bankId: number | null;
+    readonly isPrimary: boolean;
+    readonly openBanking: (Each<"balance" | "syncedAtMs", number> & Each<"until", string>) | null;
+  };
 
 /** A webhook subscription. */
-export interface Subscription extends Stamped {
-  readonly id: number;
-  readonly name: string | null;
-  readonly url: string;
-  readonly isActive: boolean;
-  readonly subscribedEvents: readonly string[];
-  readonly secret: string;
-  readonly lastSuccessAtMs: number | null;
-  readonly lastFailureAtMs: number | null;
-}
+export type Subscription = Identified &
+  Stamped &
+  Each<"url" | "secret", string> &
+  Each<"lastSuccessAtMs" | "lastFailureAtMs", number | null> & {
+    readonly name: string | null;
+    readonly isActive: boolean;
+    readonly subscribedEvents: readonly string[];
+  };
 
-export interface CaseStatus {
-  readonly id: number;
-  readonly name: string;
-  readonly color: string;
-}
+export type CaseStatus = Identified & Each<"name" | "color", string>;
 
 /** A business case with one client or supplier. */
-export interface BusinessCase extends Stamped {
-  readonly id: number;
-  readonly contactType: "client" | "supplier";
-  readonly contactId: number;
-  readonly name: string;
-  readonly description: string | null;
-  readonly statusId: number | null;
-  readonly boardPosition: number;
-}
+export type BusinessCase = Identified &
+  Stamped &
+  Each<"contactId" | "boardPosition", number> & {
+    readonly contactType: "client" | "supplier";
+    readonly name: string;
+    readonly description: string | null;
+    readonly statusId: number | null;
+  };
 
 /** An uploaded file, and a file at a CRM event. */
-export interface Upload {
-  readonly name: string;
-  readonly mimeType: string;
-  readonly content: Buffer;
-}
+export type Upload = Each<"name" | "mimeType", string> & { readonly content: Buffer };
 export type Attachment = Identified & Upload;
 
 /** A CRM event. Its type decides which metadata it has. */
-export interface ActivityLog extends Stamped {
-  readonly id: number;
-  readonly type: string;
-  readonly target: ActivityTarget;
-  readonly metadata: ActivityMetadata;
-  readonly attachments: readonly Attachment[];
-}
+export type ActivityLog = Identified &
+  Stamped & {
+    readonly type: string;
+    readonly target: ActivityTarget;
+    readonly metadata: ActivityMetadata;
+    readonly attachments: readonly Attachment[];
+  };
 
 /** What a CRM event belongs to. */
-export interface ActivityTarget {
-  readonly kind: "businessCase" | "client" | "supplier";
-  readonly id: number;
-}
+export type ActivityTarget = Identified & { readonly kind: "businessCase" | "client" | "supplier" };
 
 /** The metadata of all types of CRM events together. */
-export interface ActivityMetadata extends Readonly<
-  Partial<Record<"content" | "email" | "personName" | "phoneNumber", string | null>>
-> {
-  readonly documentKind?: DocumentKind;
-  readonly documentId?: number;
-  readonly numberSnapshot?: string;
-  readonly priceSnapshot?: number;
-  readonly currencySnapshotId?: number;
-  readonly paidAmount?: number;
-}
+export type ActivityMetadata = Partial<
+  Each<"content" | "email" | "personName" | "phoneNumber", string | null> &
+    Each<"documentId" | "priceSnapshot" | "currencySnapshotId" | "paidAmount", number> &
+    Each<"numberSnapshot", string> &
+    Each<"documentKind", DocumentKind>
+>;
 
 export type DocumentKind = "invoice" | "credit-note" | "proforma" | "order" | "quotation";
 
 /** What documents show of the company itself, as it stands in an answer. */
 export interface CompanySnapshot {
   readonly name: string;
-  readonly subjectId: string;
   readonly [field: string]: string | number | null;
 }
 
@@ -153,76 +124,53 @@ export interface Discount {
 }
 
 /** A line of a document. */
-export interface Item extends Discount {
-  readonly id: number;
-  readonly uuid: string;
-  readonly name: string;
-  readonly description: string | null;
-  readonly unitPrice: number;
-  readonly unitId: number;
-  readonly quantity: number;
-  readonly vatRate: number;
-  readonly discountName: string | null;
-  readonly priceListItemId: number | null;
-  readonly allocations: readonly { readonly warehouseId: number; readonly quantity: number }[];
-}
+export type Item = Identified &
+  Discount &
+  Each<"uuid" | "name", string> &
+  Each<"description" | "discountName", string | null> &
+  Each<"unitPrice" | "unitId" | "quantity" | "vatRate", number> & {
+    readonly priceListItemId: number | null;
+    readonly allocations: readonly Each<"warehouseId" | "quantity", number>[];
+  };
 
 type Texts = "dueDate" | "deliveryDate" | "validityDate" | "note" | "textAboveItems";
 type Symbols = "variableSymbol" | "constantSymbol" | "specificSymbol";
-type Links =
-  | "invoiceId"
-  | "proformaId"
-  | "orderId"
-  | "quotationId"
-  | "bankAccountId"
-  | "businessCaseId"
-  | "numericalSeriesId";
+type Sources = "invoiceId" | "proformaId" | "orderId" | "quotationId";
+type Links = "bankAccountId" | "businessCaseId" | "numericalSeriesId";
 type Choices = "deliveryMethodId" | "paymentMethodId" | "currencyId" | "languageId" | "qrTypeId";
 
 /** A document of any kind; a field that its kind does not have is null or a default. */
 export interface Document
   extends
-    Readonly<Record<Texts, string | null>>,
-    Readonly<Record<Symbols | Links, number | null>>,
-    Readonly<Record<Choices, number>>,
-    Discount {
+    Identified,
+    Discount,
+    Each<"uuid" | "type" | "number" | "issueDate", string>,
+    Each<Texts, string | null>,
+    Each<Symbols | Sources | Links, number | null>,
+    Each<Choices | "clientId" | "currencyRate", number>,
+    Each<"transferTaxLiability" | "willBePaid", boolean> {
   readonly kind: DocumentKind;
-  readonly id: number;
-  readonly uuid: string;
-  readonly type: string;
-  readonly number: string;
   readonly company: CompanySnapshot;
-  readonly clientId: number;
   readonly client: ClientSnapshot;
-  readonly issueDate: string;
-  readonly transferTaxLiability: boolean;
-  readonly currencyRate: number;
-  readonly willBePaid: boolean;
   readonly answer: "waiting" | "accepted" | "rejected";
   readonly items: readonly Item[];
 }
 
-export interface Payment {
-  readonly id: number;
-  readonly documentKind: DocumentKind;
-  readonly documentId: number;
-  readonly paymentMethodId: number;
-  readonly currencyId: number;
-  readonly currencyRate: number;
-  readonly paymentDate: string;
-  readonly amountCents: bigint;
-  readonly receiptInvoiceId: number | null;
-}
+export type Payment = Identified &
+  Each<"documentId" | "paymentMethodId" | "currencyId" | "currencyRate", number> & {
+    readonly documentKind: DocumentKind;
+    readonly paymentDate: string;
+    readonly amountCents: bigint;
+    readonly receiptInvoiceId: number | null;
+  };
 
 /** A number series of one kind of document. */
-export interface Series {
-  readonly id: number;
-  readonly documentKind: DocumentKind;
-  readonly name: string;
-  readonly pattern: string;
-  readonly nextNumber: number;
-  readonly isDefault: boolean;
-}
+export type Series = Identified &
+  Each<"name" | "pattern", string> & {
+    readonly documentKind: DocumentKind;
+    readonly nextNumber: number;
+    readonly isDefault: boolean;
+  };
 
 export const itemShape = z.object({
   name: text().min(1),
@@ -257,26 +205,21 @@ export const receiptLineShape = z.object({
 export type LineInput = Readonly<z.output<typeof receiptLineShape>>;
 
 /** A line of a receipt, with the item's name, code and unit of that time. */
-export interface ReceiptLine extends LineInput {
-  readonly id: number;
-  readonly itemName: string;
-  readonly itemCode: string | null;
-  readonly unitId: number;
-}
+export type ReceiptLine = Identified &
+  LineInput & { readonly itemName: string; readonly itemCode: string | null; readonly unitId: number };
 
 /** Goods coming in (partner: a supplier) or going out (partner: a client). */
-export interface Receipt extends Stamped {
-  readonly id: number;
-  readonly uuid: string;
-  readonly number: string;
+export interface Receipt
+  extends
+    Identified,
+    Stamped,
+    Each<"uuid" | "number" | "issueDate", string>,
+    Each<"warehouseId" | "languageId", number> {
   readonly company: CompanySnapshot;
-  readonly warehouseId: number;
   readonly partnerId: number | null;
   readonly partner: Party | ClientSnapshot | null;
-  readonly languageId: number;
-  readonly issueDate: string;
   readonly note: string | null;
   readonly lines: readonly ReceiptLine[];
   /** The document whose warehouse allocations made it. */
-  readonly madeBy: { readonly kind: DocumentKind; readonly id: number } | null;
+  readonly madeBy: (Identified & { readonly kind: DocumentKind }) | null;
 }

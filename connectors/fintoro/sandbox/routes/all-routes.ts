@@ -10,7 +10,7 @@ import { lookupList, lookupNames } from "../lookups/lookup-lists.ts";
 import { collections, documentKinds, kindFacts, type TableName } from "../model/catalogue.ts";
 import { clients, suppliers } from "../collections/partners.ts";
 import { receipts } from "../collections/receipts.ts";
-import { recordAt, routesOf, type Collection } from "../collections/collection.ts";
+import { recordAt, type Collection } from "../collections/collection.ts";
 import { accounts, rotateSecret, subscriptions, viewWithSecret } from "../collections/own-settings.ts";
 import { priceList, warehouses } from "../collections/stock.ts";
 import { Missing, refuse } from "../rules/problems.ts";
@@ -56,7 +56,7 @@ export function allRoutes(): Route[] {
     ),
     route("GET", "/subjects", listSubjects),
     route("GET", "/subjects/{id}", showSubject),
-    ...Object.values(writable).flatMap((one) => routesOf(one as Collection<TableName>)),
+    ...Object.values(writable).flatMap((one) => one.routes()),
     ...withPdf.map((table) =>
       route("GET", `/${collections[table].path}/{id}/pdf`, (call) => {
         const record = recordAt(call, table);

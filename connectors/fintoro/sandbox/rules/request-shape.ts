@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isDate } from "../base/calendar.ts";
+import { isCalendarDay } from "../../../../src/base/clock.ts";
 import { lookupHas, type LookupName } from "../lookups/lookup-lists.ts";
 import { Invalid, type MessageKey, type Problem } from "./problems.ts";
 
@@ -7,7 +7,7 @@ import { Invalid, type MessageKey, type Problem } from "./problems.ts";
 export const text = (max = 255) => z.string().max(max);
 export const id = () => z.int();
 export const number = (min = -1e13, max = 1e13) => z.number().min(min).max(max);
-export const date = () => z.string().refine(isDate, { params: { key: "date" } });
+export const date = () => z.string().refine(isCalendarDay, { params: { key: "date" } });
 export const email = () => z.email().max(255);
 /** A payment symbol: a whole number of at most so many digits. */
 export const symbol = (digits: number) =>

@@ -1,4 +1,4 @@
-import { isIP } from "node:net";
+import { BlockList, isIP } from "node:net";
 
 /** What is wrong with the address of a subscription; the words are keys of messages. */
 export type EndpointFlaw = "url" | "credentials" | "https" | "public_address";
@@ -14,32 +14,24 @@ export function endpointFlaws(text: string, allowLoopback: boolean): EndpointFla
   if (!url) return ["url"];
   const flaws: EndpointFlaw[] = url.username === "" && url.password === "" ? [] : ["credentials"];
   const host = url.hostname.replace(/^\[|\]$/g, "").toLowerCase();
-  if (allowLoopback && isLoopback(host) && /^https?:$/.test(url.protocol)) return flaws;
+  const isLoopback = /^(localhost|::1|127\.[\d.]+)$/.test(host);
+  if (allowLoopback && isLoopback && /^https?:$/.test(url.protocol)) return flaws;
   if (url.protocol !== "https:") flaws.push("https");
   if (!isPublic(host)) flaws.push("public_address");
   return flaws;
 }
 
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+const reserved = new BlockList();
+const ranges =
+  "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.168.0.0/16 198.18.0.0/15 224.0.0.0/3";
+for (const range of ranges.split(" ")) {
+  const [network = "", bits] = range.split("/");
+  reserved.addSubnet(network, Number(bits));
 }
 
 function isPublic(host: string): boolean {
   const version = isIP(host);
-  if (version === 4) return !isReservedV4(host);
+  if (version === 4) return !reserved.check(host);
   if (version === 6) return /^[23]/.test(host) && !host.startsWith("2001:db8");
   return host.includes(".") && !/(^|\.)(localhost|local|internal|test|invalid)$/.test(host);
-}
-
-function isReservedV4(host: string): boolean {
-  const [a = 0, b = 0] = host.split(".").map(Number);
-  return (
-    [0, 10, 127].includes(a) ||
-    a >= 224 ||
-    (a === 100 && b >= 64 && b < 128) ||
-    (a === 169 && b === 254) ||
-    (a === 172 && b >= 16 && b < 32) ||
-    (a === 192 && (b === 168 || b === 0)) ||
-    (a === 198 && (b === 18 || b === 19))
-  );
 }

@@ -4,34 +4,21 @@ import { latin } from "../base/values.ts";
 import { czechCrown, czechia, slovakia } from "../lookups/lookup-lists.ts";
 import { abroad, czechWords, oddNames, oddNotes, slovakWords, type Words } from "./sample-words.ts";
 
-/** A country that most contacts are from. */
-interface Region {
-  readonly countryId: number;
-  readonly words: Words;
-  readonly idsOf: (random: SeededRandom) => { subjectId: string; taxId: string; vatId: string | null };
+/** Countries with people and companies: how many of a hundred contacts are from there, and their ids. */
+const regions = [
+  { share: 0.8, countryId: slovakia, words: slovakWords, prefix: "SK" },
+  { share: 0.95, countryId: czechia, words: czechWords, prefix: "CZ" },
+] as const;
+type Region = (typeof regions)[number];
+
+/** A Slovak tax id (DIČ) has ten digits and is divisible by eleven; a Czech one is the business id. */
+function idsOf(random: SeededRandom, { prefix }: Region) {
+  const subjectId = businessId(String(random.int(2_500_000, 5_600_000)));
+  const base = 2_020_000_000 + random.int(0, 99_999_999);
+  const digits = prefix === "SK" ? String(base - (base % 11)) : subjectId;
+  const vatId = random.often(0.77) ? `${prefix}${digits}` : null;
+  return { subjectId, taxId: prefix === "SK" ? digits : `CZ${digits}`, vatId };
 }
-
-const slovak: Region = {
-  countryId: slovakia,
-  words: slovakWords,
-  idsOf: (random) => {
-    // A tax id (DIČ) has ten digits and is divisible by eleven.
-    const base = 2_020_000_000 + random.int(0, 99_999_999);
-    const taxId = String(base - (base % 11));
-    const vatId = random.often(0.75) ? `SK${taxId}` : null;
-    return { subjectId: businessId(String(random.int(3_100_000, 5_600_000))), taxId, vatId };
-  },
-};
-
-const czech: Region = {
-  countryId: czechia,
-  words: czechWords,
-  idsOf: (random) => {
-    const subjectId = businessId(String(random.int(2_500_000, 2_999_999)));
-    const taxId = `CZ${subjectId}`;
-    return { subjectId, taxId, vatId: random.often(0.8) ? taxId : null };
-  },
-};
 
 /**
  * What is sent to create a supplier: mostly Slovak, some Czech, a few from elsewhere, and every ninth `turn`
@@ -40,49 +27,40 @@ const czech: Region = {
 export function partyInput(random: SeededRandom, turn: number, personShare: number) {
   const where = random.next();
   const isOdd = turn % 9 === 4;
-  if (where < 0.05 && !isOdd) return foreignParty(random, turn);
-  const party = regionalParty(
-    random,
-    where < 0.2 && !isOdd ? czech : slovak,
-    random.often(personShare) && !isOdd,
-  );
-  const odd = Math.floor(turn / 9);
-  const name = oddNames[odd % oddNames.length] ?? "";
-  return isOdd ? { ...party, name: odd < oddNames.length ? name : `${name} (${odd})` } : party;
+  const region = isOdd ? regions[0] : regions.find(({ share }) => where < share);
+  if (!region) return foreignParty(random, turn);
+  const party = regionalParty(random, region, random.often(personShare) && !isOdd);
+  const round = Math.floor(turn / 9);
+  const name = oddNames[round % oddNames.length] ?? "";
+  return isOdd ? { ...party, name: round < oddNames.length ? name : `${name} (${round})` } : party;
 }
 
 function regionalParty(random: SeededRandom, region: Region, isPerson: boolean) {
-  const name = isPerson ? personName(random, region.words) : companyName(random, region.words);
-  const [city = "", zip = ""] = random.pick(region.words.cities).split(":");
-  const street = `${random.pick(region.words.streets)} ${random.int(1, 120)}${random.often(0.2) ? "/A" : ""}`;
-  const ids = isPerson ? { subjectId: null, taxId: null, vatId: null } : region.idsOf(random);
+  const { words, countryId } = region;
+  const name = isPerson ? personName(random, words) : companyName(random, words);
+  const [city = "", zip = ""] = random.pick(words.cities).split(":");
+  const street = `${random.pick(words.streets)} ${random.int(1, 120)}${random.often(0.2) ? "/A" : ""}`;
+  const ids = isPerson ? { subjectId: null, taxId: null, vatId: null } : idsOf(random, region);
   const type = isPerson ? "person" : "company";
-  return { type, name, ...ids, email: emailOf(random, name), street, city, zip, countryId: region.countryId };
+  return { type, name, ...ids, email: emailOf(random, name), street, city, zip, countryId };
 }
 
 function foreignParty(random: SeededRandom, turn: number) {
-  const [countryId, city, zip, street, plainName, , , vatPrefix] = random.pick(abroad);
-  const name = turn % 2 === 0 ? plainName : `${plainName} ${turn}`;
-  const vatId = vatPrefix === null ? null : vatPrefix + random.digits(9);
+  const [countryId, city, zip, street, company, , , prefix] = random.pick(abroad);
+  const name = turn % 2 === 0 ? company : `${company} ${turn}`;
+  const vatId = prefix === null ? null : prefix + random.digits(9);
   const ids = { subjectId: random.digits(9), taxId: null, vatId };
   return { type: "company", name, ...ids, email: emailOf(random, name), street, city, zip, countryId };
 }
 
 /** Most have an address, at a domain that no name server knows. */
 function emailOf(random: SeededRandom, name: string): string | null {
-  const domain = name.split(" ").map(plainWord).filter(Boolean).join("-").slice(0, 40).replace(/-+$/, "");
+  const domain = latin(name)
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+/, "")
+    .slice(0, 40)
+    .replace(/-+$/, "");
   return random.often(0.8) ? `fakturacie@${domain || "firma"}.example` : null;
-}
-
-/** The same words come thousands of times: their accents are removed once. */
-const plainWords = new Map<string, string>();
-
-function plainWord(word: string): string {
-  const known = plainWords.get(word);
-  if (known !== undefined) return known;
-  const plain = latin(word).replace(/[^a-z0-9]+/g, "");
-  plainWords.set(word, plain);
-  return plain;
 }
 
 function personName(random: SeededRandom, { men, women, surnames }: Words): string {
@@ -111,7 +89,7 @@ export function clientInput(random: SeededRandom, turn: number) {
     street: deliveryStreet,
     city: deliveryCity,
     zip: deliveryZip,
-  } = regionalParty(random, slovak, true);
+  } = regionalParty(random, regions[0], true);
   const deliveryCountryId = party.countryId;
   return {
     ...party,
@@ -135,13 +113,12 @@ export function clientInput(random: SeededRandom, turn: number) {
 export const subjects = Array.from({ length: 400 }, (_, index) => {
   const random = randomFor(0, "subject", index);
   const isFreelancer = random.often(0.3);
-  const party = regionalParty(random, slovak, false);
   const subjectId = businessId(`5${String(index * 7 + 1).padStart(6, "0")}`);
   return {
-    ...party,
+    ...regionalParty(random, regions[0], isFreelancer),
+    ...idsOf(random, regions[0]),
     id: Number(subjectId),
     subjectId,
-    name: isFreelancer ? personName(random, slovakWords) : party.name,
     legalForm: isFreelancer ? "freelancer" : "company",
   };
 });

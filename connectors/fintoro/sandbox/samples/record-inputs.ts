@@ -1,12 +1,13 @@
-import { dateOf, dayOf, yearOf } from "../base/calendar.ts";
+import { dateOf, yearOf } from "../base/calendar.ts";
 import { centsToNumber, decimal, toNumber } from "../base/decimal-money.ts";
 import { ean13, iban } from "../base/identifiers.ts";
 import type { SeededRandom } from "../base/seeded-random.ts";
+import { everyKey } from "../base/values.ts";
 import { balanceOf } from "../documents/balance.ts";
 import { czechCrown, czechia, euro } from "../lookups/lookup-lists.ts";
-import { documentKinds, kindFacts, payableKinds, type TableName } from "../model/catalogue.ts";
+import { payableKinds, type TableName } from "../model/catalogue.ts";
 import { documentsOf } from "../model/company-state.ts";
-import type { ActivityLog, Document, Receipt, Warehouse } from "../model/records.ts";
+import type { Warehouse } from "../model/records.ts";
 import { nextReceiptNumber, type Side } from "../collections/receipts.ts";
 import { Missing } from "../rules/problems.ts";
 import type { Actor } from "./actor.ts";
@@ -233,56 +234,13 @@ function partPayment({ company, random }: Actor) {
   return { ...document, amount: centsToNumber(cents / 2n || cents) };
 }
 
-/** What is sent for a record that is there; `mark` makes it differ from before. */
-type MakeChange = (record: never, mark: number, actor: Actor) => unknown;
-
-/** What a person sends to change something about a record, and leave the rest as it is. */
-export const changes: Readonly<Partial<Record<TableName, MakeChange>>> = {
-  clients: (client: object, mark) => ({ ...client, street: `Nová ${mark}` }),
-  suppliers: (supplier: object, mark) => ({ ...supplier, street: `Nová ${mark}` }),
-  bank_accounts: (_, mark) => ({ name: `Účet ${mark}` }),
-  business_case_statuses: (status: object, mark) => ({ ...status, name: `Stav ${mark}` }),
-  business_cases: (_, mark, actor) => ({
-    description: `Dohodnuté ${mark}`,
-    statusId: actor.any("business_case_statuses").id,
-  }),
-  contact_activity_logs: activityChange,
-  warehouses: (warehouse: object, mark) => ({ ...warehouse, name: `Sklad ${mark}` }),
-  warehouse_inbound_receipts: receiptChange,
-  warehouse_outbound_receipts: receiptChange,
-  price_list_items: (item: object, mark) => ({ ...item, unitPrice: mark / 100 }),
-  ...Object.fromEntries(documentKinds.map((kind) => [kindFacts[kind].table, documentChange])),
+/** The field of each table that people change, so that nothing else about the record does. */
+export const changedFields: Readonly<Partial<Record<TableName, string>>> = {
+  ...everyKey(["clients", "suppliers"], "street"),
+  ...everyKey(["bank_accounts", "business_case_statuses", "warehouses"], "name"),
+  business_cases: "description",
+  contact_activity_logs: "metadata",
+  price_list_items: "unitPrice",
+  ...everyKey(["warehouse_inbound_receipts", "warehouse_outbound_receipts"], "note"),
+  ...everyKey(["invoices", "credit_notes", "proformas", "orders", "quotations"], "note"),
 };
-
-/** Of a type that holds a text: logs made by documents have none. */
-function activityChange({ type, metadata }: ActivityLog, mark: number) {
-  if (metadata.documentId !== undefined || type === "document_linked") throw new Missing();
-  return { metadata: { ...metadata, content: `Dohodnuté ${mark}` } };
-}
-
-/** Each side takes only the id of its own partner. */
-function receiptChange({ partnerId, lines: items, ...receipt }: Receipt, mark: number) {
-  return { ...receipt, note: `Poznámka ${mark}`, supplierId: partnerId, clientId: partnerId, items };
-}
-
-/**
- * The whole document again, with another note, and every second time one piece more of its first line. Fields
- * that are not sent are resolved as at a creation.
- */
-function documentChange(document: Document, mark: number) {
-  const { issueDate, dueDate } = document;
-  const items = document.items.map(({ allocations, ...item }, index) => {
-    if (allocations.length > 0) return { ...item, warehouseAllocations: allocations };
-    return { ...item, quantity: item.quantity + (index === 0 ? mark % 2 : 0) };
-  });
-  const dueDateDays = dueDate === null ? null : dayOf(dueDate) - dayOf(issueDate);
-  const whole = {
-    ...document,
-    numericalSeriesId: null,
-    client: null,
-    items,
-    note: `Upravené ${mark}`,
-    dueDateDays,
-  };
-  return Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== null));
-}

@@ -15,7 +15,7 @@ import type { Past } from "./seed-plan.ts";
 /** The kinds in the order in which they are made from each other, and how often. */
 const chain = [
   { kind: "quotation", from: null, often: 0 },
-  { kind: "order", from: "quotation", often: 0.6 },
+  { kind: "order", from: "quotation", often: 0.5 },
   { kind: "proforma", from: "order", often: 0.5 },
   { kind: "invoice", from: "proforma", often: 0.35 },
   { kind: "credit-note", from: "invoice", often: 1 },
@@ -154,11 +154,11 @@ function pay({ company, random }: Actor, document: Document, lastDay: number, is
   const share = random.next();
   const firstDay = dayOf(document.issueDate) + random.int(1, 25);
   const secondDay = firstDay + random.int(1, 30);
-  const isPart = share >= 0.68 && share <= 0.86;
+  const isPart = share >= 0.6 && share <= 0.86;
   if (!isWhole && (!document.willBePaid || firstDay > lastDay || share > 0.86)) return;
   const gross = totalsOf(document).gross;
   const first = isPart ? divide(gross * BigInt(random.pick([20, 30, 50, 65])), 100n) : gross;
-  const isSecond = isPart && (isWhole || (share < 0.76 && secondDay <= lastDay));
+  const isSecond = isPart && (isWhole || (share < 0.7 && secondDay <= lastDay));
   const parts = isSecond ? [first, gross - first] : [first];
   for (const [turn, amountCents] of parts.entries())
     payments.add(company, {

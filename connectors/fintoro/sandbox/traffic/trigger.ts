@@ -6,11 +6,11 @@ import { collections, documentKinds, eventTypes, kindFacts, tableNames } from ".
 import type { TableName } from "../model/catalogue.ts";
 import type { RecordOf, SandboxEvent } from "../model/company-state.ts";
 import type { Document } from "../model/records.ts";
-import type { Collection } from "../collections/collection.ts";
+import { stampsOf, type Collection } from "../collections/collection.ts";
 import { writable } from "../routes/all-routes.ts";
 import { isRefusedByRules, Missing } from "../rules/problems.ts";
 import type { Actor } from "../samples/actor.ts";
-import { changes, inboundInput, newRecords } from "../samples/record-inputs.ts";
+import { changedFields, inboundInput, newRecords } from "../samples/record-inputs.ts";
 
 /** Documents of other companies: they have no route, so that nothing can change. */
 const otherTypes: Readonly<Record<string, string>> = {
@@ -26,10 +26,12 @@ type Action = (actor: Actor, table: TableName, id: number) => void;
 
 /** By the last word of the event's type; `created` has no record before. */
 const actions: Readonly<Record<string, Action>> = {
-  updated: (actor, table, id) => {
-    const own = present(actor.company.tables[table].get(id));
-    const input = changes[table]?.(own as never, actor.random.int(1, 99_999), actor);
-    collectionOf(table).update(actor.company, own, input);
+  updated: ({ company, random }, table, id) => {
+    const own: RecordOf<TableName> = present(company.tables[table].get(id));
+    const field = present(changedFields[table]);
+    const value = newValue(own[field as keyof typeof own], random.int(1, 99_999));
+    const stamps = "updatedAtMs" in own ? stampsOf(company, own) : {};
+    collectionOf(table).change(company, own, { [field]: value, ...stamps });
   },
   deleted: ({ company }, table, id) =>
     collectionOf(table).remove(company, present(company.tables[table].get(id))),
@@ -40,6 +42,14 @@ const actions: Readonly<Record<string, Action>> = {
   "stock-updated": (actor, _, id) =>
     void writable.warehouse_inbound_receipts.create(actor.company, inboundInput(actor, id)),
 };
+
+/** Of metadata the content, which a CRM event about a document has none of. */
+function newValue(value: unknown, mark: number): unknown {
+  if (typeof value === "number") return mark / 100;
+  if (typeof value !== "object" || value === null) return `Upravené ${mark}`;
+  if (!("content" in value)) throw new Missing();
+  return { ...value, content: `Dohodnuté ${mark}` };
+}
 
 /** Any of the collections, so that each takes each record. */
 export function collectionOf(table: TableName) {
