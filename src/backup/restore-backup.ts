@@ -144,7 +144,7 @@ function prepareMirror(
     guarded(db.name, () => migrate(db));
     const nowMs = clock.nowMs();
     markRestored(db, { nowMs, takenAt: backup.taken_at });
-    inTransaction(db, () => beginLog(db, { mirror: files.mirror, nowMs }));
+    inTransaction(db, () => beginLog(db, files.mirror, nowMs));
     db.pragma("journal_mode = DELETE");
   } finally {
     db.close();

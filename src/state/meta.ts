@@ -120,11 +120,10 @@ export function markRestored(
   db: Db,
   { nowMs, takenAt }: { readonly nowMs: number; readonly takenAt: string },
 ): void {
-  const highest = (sql: string) => Number(db.prepare(sql).pluck().get() ?? 0);
   const restored: Restored = {
     at: isoTime(nowMs),
     taken_at: takenAt,
-    last_run: highest("SELECT max(id) FROM _runs"),
+    last_run: Number(db.prepare("SELECT coalesce(max(id), 0) FROM _runs").pluck().get()),
   };
   const endRuns = "UPDATE _runs SET finished_at = ?, outcome = 'interrupted' WHERE finished_at IS NULL";
   inTransaction(db, () => {
@@ -163,18 +162,14 @@ export function findLog(db: Db): LogIdentity | null {
   return new Meta(db).get(logKey) as LogIdentity | null;
 }
 
-interface BeginParts {
-  /** The mirror's file, beside which is noted how far the numbers are; it may be elsewhere still. */
-  readonly mirror: string;
-  readonly nowMs: number;
-}
-
 /**
  * Begins the change log of a new mirror; in a transaction. The first number is above any that earlier logs of the company
  * can have given: it is the time, and where the clock was set back it follows the numbers that are noted beside the
  * mirror, which stay when the mirror's file is removed.
+ *
+ * @param mirror where the mirror's file belongs; `db` may be elsewhere still
  */
-export function beginLog(db: Db, { mirror, nowMs }: BeginParts): void {
+export function beginLog(db: Db, mirror: string, nowMs: number): void {
   const before = findLog(db);
   const first = firstNumber(nowMs, Math.max(readGiven(mirror), givenBy(db)));
   noteGiven(mirror, first);

@@ -156,7 +156,7 @@ export async function openMirror(
     const wait = { clock, log, signal: signal ?? new AbortController().signal };
     await retryInTurn(db, () => migrate(db), wait);
     const open = () => {
-      if (!findLog(db)) beginLog(db, { mirror: path, nowMs: clock.nowMs() });
+      if (!findLog(db)) beginLog(db, path, clock.nowMs());
       return new Mirror(db, manifest, notices, files);
     };
     const mirror = await retryInTurn(db, () => guarded(path, () => inTransaction(db, open)), wait);

@@ -38,7 +38,7 @@ test("a log that goes on from a backup begins above all that went on from it bef
   const began = readLog(db);
   const firsts: number[] = [];
   for (const nowMs of [0, 0, -1]) {
-    inTransaction(db, () => beginLog(db, { mirror: db.name, nowMs }));
+    inTransaction(db, () => beginLog(db, db.name, nowMs));
     const { id, from, first } = readLog(db);
     expect([id === began.id, from]).toEqual([false, began.from]);
     firsts.push(first);

@@ -208,6 +208,7 @@ describeWithPostgres("a node", () => {
     await eventually(() => two.said("acme").includes(restored), "the snapshot, restored");
   });
 
+  // Fault: clock | the node that had a forgotten company had a clock that was ahead | another node begins the company anew | another log, whose numbers are above all that were published
   test("reads a company anew whose snapshot is lost for good, once it was forgotten and added again", async () => {
     const fleet = await aWorkedFleet({ records: 3 });
     await fleet.add("acme", { rate_limit: { window: "1s" } });
@@ -215,12 +216,20 @@ describeWithPostgres("a node", () => {
     await eventually(() => one.said("acme").includes(released), "a release");
     await one.stop();
     rmSync(path.join(fleet.company.folder, "snapshots"), { recursive: true });
+    const logs = "SELECT DISTINCT log, min(seq) AS first FROM fintoro_mirror.changes GROUP BY log";
+    const [before] = await fleet.postgres.query<{ log: string; first: number }>(logs);
+    const last = 10 ** 15;
+    await fleet.postgres.query("UPDATE fintoro_mirror.snapshots SET seq = $1", [last]);
     await fleet.tables.companies.remove("acme");
     expect(await forgetCompany(fleet.postgres, "acme")).toBe("forgotten");
     await fleet.add("acme", { rate_limit: { window: "1s" } });
     const two = await startNode(fleet, "two");
     await eventually(() => two.said("acme").includes(released), "a release");
     expectEqual(two.company);
+    const [after, ...more] = await fleet.postgres.query<{ log: string; first: number }>(logs);
+    expect(more).toEqual([]);
+    expect(after?.log).not.toBe(before?.log);
+    expect(after?.first).toBeGreaterThan(last);
   });
 
   test("removes a report of a company that was lost while it was made: the next owner changes other things", async () => {
