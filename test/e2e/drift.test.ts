@@ -78,21 +78,15 @@ test("subscriptions that drift and new fields are conditions of every output, an
   expect((await nightly(company)).alerts).toEqual([]);
 
   const daemon = await serve(company);
-  const { ready, companies } = (await (await fetch(`${daemon.url}/readyz`)).json()) as {
-    ready: boolean;
-    companies: { acme: { conditions: { kind: string; blocks: boolean }[] } };
-  };
-  const named = companies.acme.conditions.map(({ kind, blocks }) => [kind, blocks]);
-  expect([ready, named]).toEqual([
-    true,
-    [
-      ["subscription", false],
-      ["schema", false],
-    ],
-  ]);
-  const metrics = await (await fetch(`${daemon.url}/metrics`)).text();
-  expect(metrics).toContain('fintoro_mirror_conditions{company="acme",kind="subscription"} 1');
-  expect(metrics).toContain('fintoro_mirror_conditions{company="acme",kind="schema"} 1');
+  const readiness = async () => (await fetch(`${daemon.url}/readyz`)).json();
+  const conditions = [
+    { kind: "subscription", blocks: false },
+    { kind: "schema", blocks: false },
+  ];
+  await expect.poll(readiness).toMatchObject({ ready: true, companies: { acme: { conditions } } });
+  const metrics = async () => (await fetch(`${daemon.url}/metrics`)).text();
+  for (const { kind } of conditions)
+    await expect.poll(metrics).toContain(`fintoro_mirror_conditions{company="acme",kind="${kind}"} 1`);
   expect((await daemon.end("SIGTERM")).code).toBe(0);
   expect((await nightly(company)).alerts).toEqual([]);
 });

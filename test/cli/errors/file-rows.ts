@@ -159,7 +159,7 @@ export const fileRows: readonly ErrorRow[] = [
     },
     exit: 1,
     what: "the object store refused",
-    where: "x/acme/invoices.csv",
+    where: "x/acme/",
     next: "Check the bucket's name",
   },
   {

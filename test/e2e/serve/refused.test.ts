@@ -162,12 +162,8 @@ test("a client that sends garbage beside the service's deliveries is counted, an
   for (let i = 0; i < 5; i++) expect(await deliver(here, good)).toBe(401);
   here.set(0);
   const refused = { bad_signature: 100, missing_header: 1, stale_timestamp: 5 };
-  expect(await readiness(here)).toMatchObject({
-    status: 200,
-    refused,
-    refusing: null,
-    elsewhere: { unknown_company: 1 },
-  });
+  const shown = { status: 200, refused, refusing: null, elsewhere: { unknown_company: 1 } };
+  await expect.poll(() => readiness(here)).toMatchObject(shown);
   expect(await metricsOf(here)).toContain(
     'fintoro_mirror_refused_deliveries_total{company="",reason="unknown_company"} 1',
   );

@@ -67,15 +67,22 @@ describe("serve", () => {
 
   // Fault: process | SIGTERM in the middle of the first run and of deliveries | a process of `serve` | what was answered is kept; the run continues later
   test("a signal in the middle of its first run and of deliveries: what was answered is kept, the run goes on later", async () => {
-    const company = await aCompany({ latencyMs: 15 });
+    const company = await aCompany();
     writeServeConfig(company);
+    const stopping = Promise.withResolvers<void>();
+    company.proxy.obstruct(async ({ path }) => {
+      if (path.startsWith("/invoices/")) await stopping.promise;
+      return undefined;
+    });
     const first = await serve(company);
     await eventually(() => Number(inMirror(company, "SELECT count(*) FROM invoices")) > 0, "some invoices");
     const sent = Array.from({ length: 20 }, (_, n) => eventAbout("clients.updated", "client", n + 1));
     const answers = Promise.all(sent.map((event) => deliver(first, event).catch(() => 0)));
     expect(await deliver(first, eventAbout("clients.updated", "client", 1))).toBe(204);
-    const { code } = await first.end("SIGTERM");
-    expect(code).toBe(0);
+    const ended = first.end("SIGTERM");
+    await first.until("stopping at the next safe point");
+    stopping.resolve();
+    expect((await ended).code).toBe(0);
     const statuses = await answers;
     expect(statuses).toContain(204);
     for (const [n, { id }] of sent.entries())
@@ -85,7 +92,7 @@ describe("serve", () => {
     const second = await serve(company);
     await eventually(() => wholeRuns(company) === 1, "the run gone on with");
     expect(inMirror(company, "SELECT resumes FROM _runs ORDER BY id DESC LIMIT 1")).not.toBeNull();
-    await second.end("SIGINT").then((ended) => expect(ended.code).toBe(130));
+    expect((await second.end("SIGINT")).code).toBe(130);
     expectEqual(company);
   });
 
