@@ -86,6 +86,8 @@ describe("an alert", () => {
       "oldest_waiting",
       "oldest_reader",
       'state="dead"',
+      'kind="subscription"',
+      'kind="schema"',
     ])
       expect(all).toContain(sign);
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
