@@ -106,7 +106,7 @@ function trailOf(trail: NonNullable<DocumentFacts["trail"]>): Html {
     </li>`;
   });
   return html`<nav aria-label="Where you are">
-    <ol>
+    <ol class="trail">
       ${links}
     </ol>
   </nav>`;

@@ -31,15 +31,28 @@ function plot(spent: readonly SpentMinute[], limit: number | null, { nowMs }: Mo
   const columns = spent.map(({ at, requests, refused: isRefused }) => {
     const ago = Math.floor(nowMs / minuteMs) - Math.floor(Date.parse(at) / minuteMs);
     if (ago < 0 || ago >= minutes || requests === 0) return null;
-    const [x, top, level] = [width - 10 * ago - 9, y(requests), isRefused > 0 ? "column bad" : "column"];
+    const [x, top, level] = [width - 10 * ago - 9, y(requests), isRefused > 0 ? "column bad" : "column busy"];
     return html`<rect class="${level}" x="${x}" y="${top}" width="8" height="${height - top}" />`;
   });
-  const line = (at: number, name: string) =>
-    html`<line class="${name}" x1="0" x2="${width}" y1="${at}" y2="${at}" />`;
+  const line = (at: number, name: string, dashes: string) =>
+    html`<line
+      class="${name}"
+      x2="${width}"
+      y1="${at}"
+      y2="${at}"
+      vector-effect="non-scaling-stroke"
+      stroke-dasharray="${dashes}"
+    />`;
   return html`<figure class="plot">
     <div class="scale" aria-hidden="true"><span>${formatCount(most)} a minute</span></div>
-    <svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="${summary}">
-      ${limit !== null && line(y(limit), "limit")}${columns}${line(height, "base")}
+    <svg
+      height="112"
+      viewBox="0 0 ${width} ${height}"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label="${summary}"
+    >
+      ${limit !== null && line(y(limit), "limit", "4 4")}${columns}${line(height, "base", "none")}
     </svg>
     <div class="scale" aria-hidden="true"><span>1 h ago</span><span>30 min</span><span>now</span></div>
     <figcaption>${summary}</figcaption>

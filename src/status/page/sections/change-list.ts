@@ -30,13 +30,9 @@ function changeLines(changes: readonly Change[], moment: Moment, none: string): 
     const { resource, recordId, op, at, cause, seq } = change;
     const { label, fields } = differences(change);
     const id = `${resource.replaceAll("_", " ")} ${recordId}`;
-    const small = [joined([when(at, moment), causes[cause] ?? cause, `no. ${formatCount(seq)}`])];
-    const more =
-      fields.length > 0 &&
-      html`<ul class="diff">
-        ${fields.map((one) => html`<li>${one}</li>`)}
-      </ul>`;
-    return { name: id, about: label, small, more, badge: [levels[op] ?? "plain", op] };
+    const origin = joined([when(at, moment), causes[cause] ?? cause, `no. ${formatCount(seq)}`]);
+    const badge = [levels[op] ?? "plain", op] as const;
+    return { name: id, about: label, small: [origin, ...fields], badge };
   });
   return rowList(rows, none);
 }

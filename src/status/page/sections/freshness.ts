@@ -30,11 +30,13 @@ function row(one: ResourceHealth, { view, moment, limits }: CompanyPageFacts): H
   const ageMs = sweptAt === null ? Infinity : elapsedSince(Date.parse(sweptAt), moment.nowMs);
   const isLate = ageMs > limits.freshForMs && !isFirstRun(view);
   const isPart = expected !== null && live < expected;
-  const left = isLate ? html`<strong class="late">late</strong>` : bar(1 - ageMs / limits.freshForMs, "good");
+  const left = isLate
+    ? html`<strong class="late bad">late</strong>`
+    : bar(1 - ageMs / limits.freshForMs, "good");
   const details = detailsOf(one, moment.nowMs);
   return html`<tr>
     <th scope="row">${name.replaceAll("_", " ")}${details !== "" && html`<small>${details}</small>`}</th>
-    <td class="number">${formatCount(live)}${isPart && html` <small>of ${formatCount(expected)}</small>`}</td>
+    <td class="number">${formatCount(live)}${isPart && html` <span>of ${formatCount(expected)}</span>`}</td>
     <td class="age">
       <div><span>${sweptAt === null ? "not yet" : when(sweptAt, moment)}</span>${left}</div>
     </td>

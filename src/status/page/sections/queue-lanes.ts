@@ -31,7 +31,7 @@ export function queueLanes({ status: { health, plan } }: CompanyPageFacts): Html
       ...(dead > 0 ? [`${formatCount(dead)} set aside`] : []),
       ...(held > 0 ? [`${formatCount(held)} held`] : []),
     ].join(", ");
-    const text = [formatCount(of("ready")), others !== "" && html` <small>${others}</small>`];
+    const text = [formatCount(of("ready")), others !== "" && html` <span>${others}</span>`];
     return [names[lane], of("ready") / most, text] as const;
   });
   const queue = lanes.length === 0 ? emptyText("Nothing waits.") : barList(lanes);

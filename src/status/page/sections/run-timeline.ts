@@ -36,8 +36,8 @@ function strip(facts: CompanyPageFacts): Html | null {
   if (!oldest) return null;
   const spanMs = Math.min(30 * dayMs, Math.max(dayMs, moment.nowMs - Date.parse(oldest.startedAt)));
   return html`<figure class="plot strip">
-    <svg viewBox="0 0 ${width} 24" preserveAspectRatio="none" aria-hidden="true">
-      <line class="base" x1="0" x2="${width}" y1="12" y2="12" />
+    <svg height="28" viewBox="0 0 ${width} 24" preserveAspectRatio="none" aria-hidden="true">
+      <line class="base" x1="0" x2="${width}" y1="12" y2="12" vector-effect="non-scaling-stroke" />
       ${runs.map((run) => mark(run, facts, spanMs))}
     </svg>
     <div class="scale" aria-hidden="true"><span>${roughly(spanMs)} ago</span><span>now</span></div>
