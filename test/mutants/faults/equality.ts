@@ -61,7 +61,7 @@ export const equalityFaults: readonly PlantedFault[] = [
     id: "unknown-field-dropped",
     invariant: "I12",
     file: "src/store/tables/row-decoder.ts",
-    find: "if (node.open) unknown?.push({ plan, path: [...path, key] });",
+    find: "if (node.open) unknown?.push({ plan, path: [...path, key], value });",
     replace: "",
     why: "a field that the connector does not know gets no column",
     tests: ["test/store/growth.test.ts"],
