@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { DataStream } from "../../src/cli/console/output.ts";
@@ -7,57 +7,32 @@ import { temporaryFolder } from "../support/program/cli.ts";
 import { program } from "../support/program/process-env.ts";
 import { startOnTerminal } from "../support/terminal/pseudo-terminal.ts";
 
-/** A terminal of 5 rows that keeps what is written. */
-function smallTerminal(isTTY = true) {
-  const written: string[] = [];
-  const terminal: DataStream = {
-    isTTY,
-    columns: 20,
-    rows: 5,
-    on: () => undefined,
-    write: (text, done) => {
-      written.push(text);
-      done();
-      return true;
-    },
-  };
-  return { terminal, written };
-}
+/** A terminal on which nobody writes but the pager. */
+const screen: DataStream = { isTTY: true, on: () => undefined, write: () => true };
 
 const { PATH = "" } = process.env;
 
 async function page(lines: readonly string[], env: Readonly<Record<string, string>>) {
-  const { terminal, written } = smallTerminal();
-  const pager = openPager({ terminal, env: { PATH, ...env }, isWanted: true });
-  const errors: unknown[] = [];
-  for (const line of lines) pager?.write(`${line}\n`, (error) => errors.push(error));
+  const pager = openPager(screen, { PATH, ...env });
+  for (const line of lines) pager?.write(`${line}\n`, () => undefined);
   await pager?.end();
-  return { written, errors };
 }
 
 describe("a pager", () => {
-  test("shows at once what fits, and is started for what does not, wrapped lines counted", async () => {
+  test("is started for the first text, gets all of it, and LESS=FRX unless the person has said otherwise", async () => {
     const file = path.join(temporaryFolder(), "paged");
-    const PAGER = `sh -c 'cat > "$0"' ${file}`;
-    expect((await page(["a", "b"], { PAGER })).written).toEqual(["a\nb\n"]);
-    const long = ["a", "b".repeat(50), "c"];
-    expect((await page(long, { PAGER })).written).toEqual([]);
-    expect(readFileSync(file, "utf8")).toBe(`${long.join("\n")}\n`);
+    const PAGER = `sh -c 'cat > "$0"; echo "$LESS" >> "$0"' ${file}`;
+    await page([], { PAGER });
+    expect(existsSync(file)).toBe(false);
+    await page(["a", "b"], { PAGER });
+    expect(readFileSync(file, "utf8")).toBe("a\nb\nFRX\n");
+    await page(["a"], { PAGER, LESS: "i" });
+    expect(readFileSync(file, "utf8")).toBe("a\ni\n");
   });
 
-  test("gets LESS=FRX unless the person has said otherwise", async () => {
-    const file = path.join(temporaryFolder(), "paged");
-    const PAGER = `sh -c 'cat > /dev/null; echo "$LESS" > "$0"' ${file}`;
-    const long = Array.from({ length: 9 }, () => "line");
-    await page(long, { PAGER });
-    expect(readFileSync(file, "utf8")).toBe("FRX\n");
-    await page(long, { PAGER, LESS: "i" });
-    expect(readFileSync(file, "utf8")).toBe("i\n");
-  });
-
-  test("that ends early is no error for who waits for it", async () => {
-    const { terminal } = smallTerminal();
-    const pager = openPager({ terminal, env: { PATH, PAGER: "true" }, isWanted: true });
+  test("that ends early is no error for who waits for it, and ends who does not write", async () => {
+    const pager = openPager(screen, { PATH, PAGER: "true" });
+    const gone = new Promise<NodeJS.ErrnoException>((resolve) => void pager?.on("error", resolve));
     const codes = new Set<unknown>();
     for (let i = 0; i < 200; i++)
       await new Promise<void>((resolve) => {
@@ -66,6 +41,7 @@ describe("a pager", () => {
           resolve();
         });
       });
+    expect((await gone).code).toBe("EPIPE");
     await pager?.end();
     expect([...codes].filter((code) => code !== "taken")).toEqual(["EPIPE"]);
   });
@@ -75,20 +51,30 @@ describe("a pager", () => {
     ["CI", { CI: "true" }],
     ["PAGER=cat", { PAGER: "cat" }],
     ["an empty PAGER", { PAGER: "" }],
-    ["a PAGER that is not there", { PAGER: "no-such-pager -x" }],
-    ["no less on PATH", { PATH: "/nowhere" }],
-  ])("is not used with %s", (_, env) => {
-    const { terminal } = smallTerminal();
-    expect(openPager({ terminal, env: { PATH, ...env }, isWanted: true })).toBeNull();
+  ])("is not used with %s, nor in a pipe", (_, env) => {
+    expect(openPager(screen, { PATH, ...env })).toBeNull();
+    expect(openPager({ ...screen, isTTY: false }, { PATH })).toBeNull();
   });
+});
 
-  test("is not used with --no-pager, nor in a pipe", () => {
-    const { terminal } = smallTerminal();
-    const env = { PATH, PAGER: "sh" };
-    expect(openPager({ terminal, env, isWanted: true })).not.toBeNull();
-    expect(openPager({ terminal, env, isWanted: false })).toBeNull();
-    expect(openPager({ ...smallTerminal(false), env, isWanted: true })).toBeNull();
-  });
+// Fault: process | the pager is not installed | $PAGER, and PATH without less | everything is shown at once
+test.each(["PAGER=no-such-pager", "PATH=."])(
+  "at a real terminal output is shown at once where %s names no pager",
+  async (setting) => {
+    const cwd = temporaryFolder();
+    symlinkSync("/bin/cat", path.join(cwd, "cat"));
+    const line = `export ${setting}; exec '${process.execPath}' '${program}' schema --tables`;
+    const terminal = startOnTerminal(line, { cwd, rows: 10 });
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.shown().split("\n").length).toBeGreaterThan(1_000);
+  },
+);
+
+test("at a real terminal `--no-pager` shows long output at once", async () => {
+  const line = `exec '${process.execPath}' '${program}' schema --tables --no-pager`;
+  const terminal = startOnTerminal(line, { cwd: temporaryFolder(), env: { PAGER: "false" }, rows: 10 });
+  expect(await terminal.ended).toBe(0);
+  expect(terminal.shown().split("\n").length).toBeGreaterThan(1_000);
 });
 
 // Fault: process | the person ends the pager after its first page | `schema --tables` on a real terminal | the exit code is the command's own

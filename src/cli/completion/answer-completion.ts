@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
-import type { Command as Node, Option } from "commander";
+import type { Command as Node } from "commander";
 import { MirrorError } from "../../base/errors.ts";
 import { unknownName } from "../../base/names.ts";
-import { complete, type NameSources } from "./complete.ts";
-import { completionText, joinedWords, shells, shellScript } from "./shell-scripts.ts";
+import { complete } from "./complete.ts";
+import { completionText, shells, shellScript } from "./shell-scripts.ts";
 import type { ProcessEnvironment } from "../program/command.ts";
 
 /** Prints the script of a shell; with words, as the script calls it, what may stand at the cursor. */
@@ -15,11 +15,15 @@ export async function answerCompletion(
   const shell = shells.find((one) => one === name);
   if (shell === undefined) throw new MirrorError("usage", unknownName("shell", name, shells));
   if (words.length === 0) return shellScript(shell);
-  const typed = joinedWords(shell, words);
-  return completionText(shell, await complete(tree(), typed, sourcesOf(environment, typed)));
+  // bash gives `--format`, `=` and `csv` for `--format=csv`.
+  const last = words.at(-1) === "=" ? [""] : [];
+  const typed = shell === "bash" ? [...words.filter((word) => word !== "="), ...last] : words;
+  const named = namesFrom(environment, typed);
+  return completionText(shell, await complete(tree(), typed, async (of) => (await named[of]?.()) ?? []));
 }
 
-function sourcesOf(environment: ProcessEnvironment, words: readonly string[]): NameSources {
+/** By the argument or option that takes them; each is read only when it is asked for. */
+function namesFrom(environment: ProcessEnvironment, words: readonly string[]) {
   const { connectors } = environment;
   const chosen = async () => {
     const name = optionValue(words, "--connector") ?? (await readConfig(environment, words)).connector;
@@ -29,24 +33,19 @@ function sourcesOf(environment: ProcessEnvironment, words: readonly string[]): N
   const resources = async () => (await chosen()).resources.map(({ name }) => name);
   const companies = async () => Object.keys((await readConfig(environment, words)).companies ?? {});
   const named: Readonly<Record<string, () => Promise<readonly string[]>>> = {
-    "<shell>": async () => shells,
+    shell: async () => shells,
     company: companies,
-    "[company...]": companies,
-    connector: async () => connectors.map(({ name }) => name),
-    "[resource...]": resources,
-    // An option takes one of the service's lists, an argument also what is made of them.
-    "<table>": resources,
-    "[table...]": async () => {
+    "--company": companies,
+    "--connector": async () => connectors.map(({ name }) => name),
+    resource: resources,
+    "--resource": resources,
+    table: async () => {
       const { tablesOfManifest } = await import("../../store/snapshot/snapshot-tables.ts");
       return tablesOfManifest(await manifest()).map((table) => table.name);
     },
-    "<event>": async () => (await manifest()).events.map(({ type }) => type),
+    event: async () => (await manifest()).events.map(({ type }) => type),
   };
-  return { valuesOf, named: async (kind) => (await named[kind]?.()) ?? [] };
-}
-
-function valuesOf(option: Option): readonly string[] {
-  return "values" in option ? (option.values as string[]) : [];
+  return named;
 }
 
 /** The part of a config that completion uses, not checked. */

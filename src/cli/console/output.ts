@@ -63,6 +63,7 @@ export function createOutput(stream: DataStream) {
     /** Has everything from now on written here instead. */
     through(other: DataStream) {
       target = other;
+      other.on("error", fail);
     },
     /** True once something was written. */
     get used() {

@@ -140,7 +140,7 @@ export interface CommandSpec<S extends OptionSpecs = OptionSpecs> {
   /** As help shows them: `[resource...]`. */
   readonly args?: readonly { readonly name: string; readonly doc: string }[];
   readonly options: S;
-  /** Is the output read page by page, where it does not fit the terminal? @default false */
+  /** Does a pager show the output, on a terminal? @default false */
   readonly isPaged?: (options: { readonly follow?: boolean }) => boolean;
   /** Secrets that the config must hold, `when_used` by default. It is read before the command is loaded. */
   readonly config?: NonNullable<LoadOptions["secrets"]> | "none";

@@ -110,9 +110,9 @@ async function openPagerFor(
   { stdout, env }: ProcessEnvironment,
   { command, input, globals }: Request & { kind: "run" },
 ): Promise<PagedStream | null> {
-  if (stdout.isTTY !== true || command.isPaged?.(input.options) !== true) return null;
+  if (!globals.pager || stdout.isTTY !== true || command.isPaged?.(input.options) !== true) return null;
   const { openPager } = await import("../console/pager.ts");
-  return openPager({ terminal: stdout, env, isWanted: globals.pager });
+  return openPager(stdout, env);
 }
 
 /** Waits for the person who reads. Ctrl-C is the pager's meanwhile. */
