@@ -267,14 +267,24 @@ function report(place: ConfigPlace) {
 
 /** Keys are checked against the connector's tables when those are loaded (`redaction-check.ts`). */
 const redact = z
-  .record(
-    z.string(),
+  .object(
+    {
+      unknown: oneOfWords(["drop", "keep"])
+        .optional()
+        .describe("Fields that the connector does not know. By default drop where anything is redacted."),
+    },
+    { error: "must be a map such as { TABLE.COLUMN: drop }" },
+  )
+  .catchall(
     oneOfWords(["drop", "hash"]).describe(
       "drop: always null. hash: a keyed hash, by which equal values still join.",
     ),
-    { error: "must be a map such as { TABLE.COLUMN: drop }" },
   )
-  .transform((modes) => Object.entries(modes).map(([columns, mode]) => ({ columns, mode })));
+  .transform(({ unknown, ...modes }) => {
+    const named = Object.entries(modes).map(([columns, mode]) => ({ columns, mode }));
+    const isDropped = unknown === "drop" || (unknown === undefined && named.length > 0);
+    return isDropped ? [...named, { columns: "unknown", mode: "drop" as const }] : named;
+  });
 
 /** The config's JSON Schema, draft 7: the one that editors read. A file for workers alone has no companies. */
 export function configJsonSchema(known: KnownConnector): Record<string, unknown> {

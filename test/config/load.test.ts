@@ -71,7 +71,14 @@ describe("a config", () => {
         },
       ],
       files: { pdf: true, attachments: false },
-      report: { out: "/srv/reports", mode: 0o640, redact: [{ columns: "clients.email", mode: "drop" }] },
+      report: {
+        out: "/srv/reports",
+        mode: 0o640,
+        redact: [
+          { columns: "clients.email", mode: "drop" },
+          { columns: "unknown", mode: "drop" },
+        ],
+      },
       log: { level: "debug" },
     });
     expect(config.companies[0]?.webhook.publicUrl).toBe("https://hooks.example.com/webhooks/acme");

@@ -3,7 +3,13 @@ import { nearest, someOf, unknownName } from "../../base/names.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { AdjustableLog } from "../../log/log.ts";
-import { isMatch, isRedactable, redactModeOf, type RedactRule } from "../../store/snapshot/redaction.ts";
+import {
+  isAboutUnknown,
+  isMatch,
+  isRedactable,
+  redactModeOf,
+  type RedactRule,
+} from "../../store/snapshot/redaction.ts";
 import { tablesOfManifest, type SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
 
 /**
@@ -21,7 +27,8 @@ export function checkRedaction(
   if (redact.length === 0) return;
   const tables = tablesOfManifest(manifest);
   const place = ({ columns }: RedactRule) => placeOf(["report", "redact", columns]);
-  const found = redact.map((rule) => ({ at: place(rule), ...judgeRule(rule, tables) }));
+  const named = redact.filter((rule) => !isAboutUnknown(rule));
+  const found = named.map((rule) => ({ at: place(rule), ...judgeRule(rule, tables) }));
   const refused = found.filter(({ refusal }) => refusal !== undefined);
   if (refused.length > 0)
     throw new MirrorError("config", refused.map(({ at, refusal }) => `${at}: ${refusal}`).join("\n"), {
@@ -87,10 +94,11 @@ function unredactedCopies(
   const columns = tables.flatMap((table) =>
     table.columns
       .filter((column) => isRedactable(table, column) && column.references === null)
-      .map(({ name }) => {
+      .map((column) => {
+        const { name } = column;
         const isCopy = [...snapshots].some((one) => name.startsWith(`${one}_`));
         const meaning = isCopy ? name : `${singular.get(table.name) ?? table.name}_${name}`;
-        return { name: `${table.name}.${name}`, meaning, mode: redactModeOf(rules, table.name, name) };
+        return { name: `${table.name}.${name}`, meaning, mode: redactModeOf(rules, table.name, column) };
       }),
   );
   const redacted = new Set(columns.filter(({ mode }) => mode !== null).map(({ meaning }) => meaning));

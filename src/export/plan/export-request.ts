@@ -86,12 +86,18 @@ const shapes = {
 
 /** The hash of all that shapes the files of an export besides the rows: with another one they are written again. */
 export function formOf(
-  { version }: Pick<ExportParts, "version">,
+  { version, redact = [] }: Pick<ExportParts, "version" | "redact">,
   request: ExportRequest,
   tables: readonly SnapshotTable[],
 ): string {
   const asked = Object.entries(request).filter(([key]) => shapes[key as keyof ExportRequest]);
   const columns = tables.map(({ name, columns: all }) => [name, all.map((one) => [one.name, one.type])]);
-  const form = [version, asked.toSorted(([a], [b]) => (a < b ? -1 : 1)), redactionsOf(tables), columns];
+  const form = [
+    version,
+    redact,
+    asked.toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    redactionsOf(tables),
+    columns,
+  ];
   return hash("sha256", JSON.stringify(form));
 }

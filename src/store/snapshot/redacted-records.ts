@@ -10,12 +10,12 @@ import { cellValue } from "../tables/cell-values.ts";
 import type { Cell } from "../tables/row-decoder.ts";
 import type { ColumnScalar } from "../tables/table-plan.ts";
 import { planWithUnknown } from "../tables/unknown-columns.ts";
-import { redactModeOf, type RedactRule } from "./redaction.ts";
+import { isAboutUnknown, redactModeOf, type RedactRule } from "./redaction.ts";
 import type { RedactMode } from "./snapshot-tables.ts";
 
 /** What a key of a record's JSON leads to. */
 type KeyRule =
-  | { readonly kind: "value"; readonly mode: RedactMode; readonly scalar: ColumnScalar }
+  | { readonly kind: "value"; readonly mode: RedactMode | null; readonly scalar: ColumnScalar }
   /** An object within the record, or a list of its parts. */
   | { readonly kind: "inner"; readonly keys: KeyRules }
   /** A record of another resource, or a list of them; `id` is of the column that refers to it. */
@@ -29,6 +29,8 @@ export interface Redaction {
   readonly key: string;
   /** Resources whose JSON has something to redact, also deep within it. */
   readonly records: ReadonlyMap<string, KeyRules>;
+  /** Are keys without a rule dropped? Then every known key has one. */
+  readonly dropsUnknown: boolean;
 }
 
 /** The redaction of the mirror attached to `db`, with the columns that its unknown fields have. */
@@ -39,24 +41,27 @@ export function redactionOf(
   key: string,
 ): Redaction {
   const all = new Map(manifest.resources.map((resource) => [resource.name, keysOf(db, resource, rules)]));
+  const dropsUnknown = rules.some(isAboutUnknown);
+  if (dropsUnknown) return { key, records: all, dropsUnknown };
   const touched = new Set<string>();
   for (let before = -1; before < touched.size;) {
     before = touched.size;
     for (const [name, keys] of all) if (isTouched(keys, touched)) touched.add(name);
   }
-  return { key, records: new Map([...all].filter(([name]) => touched.has(name))) };
+  return { key, records: new Map([...all].filter(([name]) => touched.has(name))), dropsUnknown };
 }
 
 function isTouched(keys: KeyRules, touched: ReadonlySet<string>): boolean {
   return [...keys.values()].some((rule) => {
     if (rule.kind === "inner") return isTouched(rule.keys, touched);
-    return rule.kind === "value" || rule.id !== null || touched.has(rule.resource);
+    return rule.kind === "value" ? rule.mode !== null : rule.id !== null || touched.has(rule.resource);
   });
 }
 
 function keysOf(db: Db, resource: Resource, rules: readonly RedactRule[]): KeyRules {
   const keys: KeyRules = new Map();
-  const mode = (table: string, column: string) => redactModeOf(rules, table, column);
+  const mode = (table: string, name: string, scalar: ColumnScalar = "text") =>
+    redactModeOf(rules, table, { name, scalar });
   addFields(keys, resource.fields, { table: resource.name, path: [], mode });
   addFields(keys, resource.previewFields ?? {}, { table: resource.name, path: [], mode });
   const plan = planWithUnknown(db, resource);
@@ -65,7 +70,7 @@ function keysOf(db: Db, resource: Resource, rules: readonly RedactRule[]): KeyRu
     ...plan.children.map((child) => ({ ...child, above: [child.field] })),
   ])
     for (const { name, scalar, paths } of columns) {
-      const found = scalar === "any" ? mode(table, name) : null;
+      const found = scalar === "any" ? mode(table, name, scalar) : null;
       for (const path of found ? paths : [])
         addValue(keys, [...above, ...path], { mode: found ?? "drop", scalar });
     }
@@ -90,8 +95,7 @@ function addFields(keys: KeyRules, fields: Fields, place: Place): void {
     else if (field.shape === "lookup")
       keys.set(name, { kind: "record", resource: field.resource, id: mode(table, `${column}_id`) });
     else {
-      const found = mode(table, column);
-      if (found !== null) keys.set(name, { kind: "value", mode: found, scalar: field.type });
+      keys.set(name, { kind: "value", mode: mode(table, column), scalar: field.type });
     }
   }
 }
@@ -117,7 +121,7 @@ function addValue(
  * Gives a connection the SQL functions `redacted_hash(value)` and `redacted_json(resource, json)`. The same value has
  * the same hash in a column and in JSON, in every table.
  */
-export function installRedaction(db: Db, { key, records }: Redaction): void {
+export function installRedaction(db: Db, { key, records, dropsUnknown }: Redaction): void {
   const options = { deterministic: true, safeIntegers: true };
   const hash = (value: Cell) => {
     if (value === null) return null;
@@ -126,13 +130,19 @@ export function installRedaction(db: Db, { key, records }: Redaction): void {
   const redact = (value: JsonValue, keys: KeyRules): JsonValue => {
     if (Array.isArray(value)) return value.map((part) => redact(part, keys));
     if (!isObject(value)) return value;
-    for (const [name, rule] of keys)
-      if (Object.hasOwn(value, name)) value[name] = redactValue(value[name] ?? null, rule);
+    for (const name of Object.keys(value)) {
+      const rule = keys.get(name);
+      if (rule) value[name] = redactValue(value[name] ?? null, rule);
+      else if (dropsUnknown) value[name] = null;
+    }
     return value;
   };
   const redactValue = (value: JsonValue, rule: KeyRule): JsonValue => {
     if (rule.kind === "inner") return redact(value, rule.keys);
-    if (rule.kind === "value") return rule.mode === "drop" ? null : hash(cellOf(value, rule.scalar));
+    if (rule.kind === "value") {
+      if (rule.mode === null) return value;
+      return rule.mode === "drop" ? null : hash(cellOf(value, rule.scalar));
+    }
     if (rule.id !== null && isObject(value)) return rule.id === "drop" ? null : { id: hash(idOf(value)) };
     return redact(value, records.get(rule.resource) ?? new Map());
   };

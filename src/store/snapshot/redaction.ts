@@ -2,9 +2,14 @@ import type { RedactMode, SnapshotColumn, SnapshotTable } from "./snapshot-table
 
 /** What the config says of one column, or of several by a pattern. */
 export interface RedactRule {
-  /** `TABLE.COLUMN`; `*` stands for any characters of either. */
+  /** `TABLE.COLUMN`; `*` stands for any characters of either. `unknown`: of every field that the connector does not know. */
   readonly columns: string;
   readonly mode: RedactMode;
+}
+
+/** Is the rule about all fields that the connector does not know? */
+export function isAboutUnknown({ columns }: Pick<RedactRule, "columns">): boolean {
+  return columns === "unknown";
 }
 
 /** Whether a rule's pattern has this column. */
@@ -18,11 +23,19 @@ export function isMatch({ columns }: Pick<RedactRule, "columns">, table: string,
   return new RegExp(`^${pattern}$`).test(name);
 }
 
-/** What becomes of a column; null: nothing. Its own name counts before patterns, and `drop` before `hash`. */
-export function redactModeOf(rules: readonly RedactRule[], table: string, column: string): RedactMode | null {
-  const found = rules.filter((rule) => isMatch(rule, table, column));
+/**
+ * What becomes of a column; null: nothing. Its own name counts before patterns, `drop` before `hash`, and what is said
+ * of all unknown fields last.
+ */
+export function redactModeOf(
+  rules: readonly RedactRule[],
+  table: string,
+  { name, scalar }: Pick<SnapshotColumn, "name" | "scalar">,
+): RedactMode | null {
+  const found = rules.filter((rule) => isMatch(rule, table, name));
   const exact = found.find(({ columns }) => !columns.includes("*"));
-  return (exact ?? found.find(({ mode }) => mode === "drop") ?? found[0])?.mode ?? null;
+  const ofUnknown = scalar === "any" ? rules.find(isAboutUnknown) : undefined;
+  return (exact ?? found.find(({ mode }) => mode === "drop") ?? found[0] ?? ofUnknown)?.mode ?? null;
 }
 
 /** Whether a column of a snapshot can be redacted: its key cannot, because rows are found by it. */
@@ -38,7 +51,7 @@ export function redactTables(
   if (rules.length === 0) return [...tables];
   return tables.map((table) => {
     const columns = table.columns.map((column) => {
-      const mode = isRedactable(table, column) ? redactModeOf(rules, table.name, column.name) : null;
+      const mode = isRedactable(table, column) ? redactModeOf(rules, table.name, column) : null;
       return mode === null ? column : redactColumn(column, mode);
     });
     return { ...table, columns };

@@ -1,0 +1,152 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import path from "node:path";
+import { unzipSync } from "fflate";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { checkRedaction } from "../../src/cli/program/check-redaction.ts";
+import { mostNewColumns } from "../../src/store/tables/unknown-columns.ts";
+import type { RedactRule } from "../../src/store/snapshot/redaction.ts";
+import { rememberIdentity } from "../../src/sync/identity/pinned-identity.ts";
+import { complaint, load, minimal } from "../support/connector/config.ts";
+import { exportOf } from "../support/export/export.ts";
+import {
+  publish,
+  publishedCompany,
+  reading,
+  rowsOf,
+  type PublishedCompany,
+} from "../support/export/published.ts";
+import type { Dict } from "../support/export/recount.ts";
+import { putAs, remove } from "../support/mirror/store.ts";
+
+const email: RedactRule = { columns: "clients.email", mode: "drop" };
+const unknown: RedactRule = { columns: "unknown", mode: "drop" };
+
+let company: PublishedCompany;
+const known = new Map<string, string>();
+
+/** The record with an unknown field in each of its objects. */
+function withNews(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withNews);
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).map(
+    ([key, inner]) => [key, key === "metadata" ? inner : withNews(inner)] as const,
+  );
+  return { ...Object.fromEntries(members), novelty: "leak-text", news: { of: ["leak-inner"] } };
+}
+
+beforeAll(async () => {
+  company = await publishedCompany({ records: "small" });
+  const { mirror, records } = company;
+  rememberIdentity(mirror, { name: "Acme", salt: "5aac11c0", fingerprint: "", businessId: null });
+  for (const rules of [[email], [email, unknown]]) {
+    const out = path.join(path.dirname(company.file), `known-${rules.length}`);
+    await exportOf(mirror, { format: "jsonl", out }, { redact: rules });
+    for (const file of readdirSync(path.join(out, "acme")))
+      if (file !== "manifest.json")
+        known.set(`${rules.length} ${file}`, readFileSync(path.join(out, "acme", file), "utf8"));
+  }
+  for (const name of ["clients", "invoices", "price_list_items", "contact_activity_logs", "business_cases"]) {
+    const [first, second] = records.get(name) as Dict[];
+    for (const record of [first, second])
+      if (record) putAs(mirror, name, Number(record["id"]), JSON.stringify(withNews(record)));
+  }
+  const noise = Object.fromEntries(
+    Array.from({ length: mostNewColumns + 5 }, (_, i) => [`f${i}`, `leak-${i}`]),
+  );
+  const [, , client, gone] = records.get("clients") as Dict[];
+  putAs(mirror, "clients", Number(client?.["id"]), JSON.stringify({ ...client, ...noise }));
+  putAs(mirror, "clients", Number(gone?.["id"]), JSON.stringify({ ...gone, novelty: "leak-gone" }));
+  remove(mirror, "clients", Number(gone?.["id"]));
+});
+afterAll(() => company.close());
+
+/** Whether a file, or one of a folder, has a value of an unknown field. */
+function leaks(place: string): boolean {
+  const files = statSync(place).isDirectory()
+    ? readdirSync(place, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => path.join(entry.parentPath, entry.name))
+    : [place];
+  return files.some((file) => {
+    const bytes = readFileSync(file);
+    const parts = file.endsWith(".xlsx") ? Object.values(unzipSync(bytes)) : [bytes];
+    return parts.some((part) => Buffer.from(part).includes("leak-"));
+  });
+}
+
+describe("fields that the connector does not know, dropped", () => {
+  test("are in no byte of the report, its views and its deleted records, and keep their column", async () => {
+    const report = path.join(path.dirname(company.file), "unknown.report.db");
+    await publish(company.mirror, { report });
+    expect(leaks(report)).toBe(true);
+    await publish(company.mirror, { report, redact: [unknown] });
+    expect(leaks(report)).toBe(false);
+    const db = reading(report);
+    expect(rowsOf(db, "SELECT DISTINCT novelty FROM clients")).toEqual([{ novelty: null }]);
+    const [about] = rowsOf(
+      db,
+      "SELECT value FROM _about WHERE subject = 'invoice_items' AND fact = 'redacted'",
+    );
+    expect(about?.["value"]).toContain("novelty: drop");
+  });
+
+  test.each([
+    { format: "csv" },
+    { format: "parquet" },
+    { format: "parquet", nested: true },
+    { format: "jsonl" },
+    { format: "xlsx" },
+    { format: "jsonl", ofChanges: true },
+  ] as const)("are in no byte of an export: %j", async ({ format, nested = false, ofChanges = false }) => {
+    const first = company.mirror.db.prepare("SELECT min(seq) FROM _change_log").pluck().get() as number;
+    const request = { format, nested, since: ofChanges ? { log: null, seq: first } : null };
+    const tables = format === "xlsx" ? ["clients", "invoices", "invoice_items", "deleted_records"] : [];
+    const plain = await exportOf(company.mirror, { ...request, tables });
+    expect(leaks(plain.out)).toBe(true);
+    const { out } = await exportOf(company.mirror, { ...request, tables }, { redact: [unknown] });
+    expect(leaks(out)).toBe(false);
+  });
+
+  test("take nothing of what the connector knows with them, in the JSON of any record", () => {
+    const files = [...known].filter(([name]) => name.startsWith("1 "));
+    expect(files.length).toBeGreaterThan(20);
+    for (const [name, text] of files) expect([name, known.get(`2${name.slice(1)}`)]).toEqual([name, text]);
+  });
+
+  test("are hashed, or not, where their own column is named", async () => {
+    const redact: RedactRule[] = [unknown, { columns: "clients.novelty", mode: "hash" }];
+    const { text } = await exportOf(company.mirror, { format: "jsonl", tables: ["clients"] }, { redact });
+    expect(text("clients.jsonl")).toMatch(/"novelty":"[0-9a-f]{32}"/);
+    expect(text("clients.jsonl")).not.toContain("leak-");
+  });
+});
+
+const rulesOf = (redact: string) => load(minimal(`report: { redact: { ${redact} } }\n`)).config.report.redact;
+
+describe("report.redact.unknown", () => {
+  test("is drop as soon as anything is redacted, and keep otherwise", () => {
+    expect(rulesOf("")).toEqual([]);
+    expect(rulesOf("unknown: keep")).toEqual([]);
+    expect(rulesOf("unknown: drop")).toEqual([unknown]);
+    expect(rulesOf("clients.email: drop")).toEqual([email, unknown]);
+    expect(rulesOf("clients.email: drop, unknown: keep")).toEqual([email]);
+  });
+
+  test.each([
+    ["unknown: hash", "config.yaml:4:30", "must be one of drop, keep"],
+    ["unknown: kep", "config.yaml:4:30", "Did you mean keep?"],
+    ["clients.email: keep", "config.yaml:4:36", "must be one of drop, hash"],
+  ])("%s is refused with its place", (redact, place, message) => {
+    const said = complaint(minimal(`report: { redact: { ${redact} } }\n`)).message;
+    expect(said).toContain(place);
+    expect(said).toContain(message);
+  });
+
+  test("is no table: it is not checked as one", () => {
+    const loaded = load(minimal("report: { redact: { unknown: drop } }\n"));
+    const warnings: string[] = [];
+    checkRedaction(loaded, manifest, { warn: (text) => void warnings.push(text) });
+    expect(warnings).toEqual([]);
+  });
+});
