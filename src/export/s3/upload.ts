@@ -69,7 +69,9 @@ export async function uploadExport(
     if (names.length === 0) await withRetries(parts, () => parts.store.remove(noteKey));
     else await withRetries(parts, () => parts.store.put(noteKey, body, "text/plain"));
   };
-  if (changed.length > 0) await keep([...new Set([...unsure, ...changed.map(({ file }) => file)])]);
+  // Where no object is replaced, none can be newer than the manifest.
+  const isNoted = unsure.size > 0 || changed.some(({ file }) => known.has(file));
+  if (isNoted) await keep([...new Set([...unsure, ...changed.map(({ file }) => file)])]);
   for (const [done, { file }] of changed.entries()) {
     throwIfAborted(parts.signal, interrupted);
     parts.onFile?.(file, done, changed.length);
@@ -83,7 +85,7 @@ export async function uploadExport(
   await withRetries(parts, () => parts.store.put(manifestKey, body, "application/json"));
   const removed = removedFiles(before, remote).map(keyOf);
   for (const key of removed) await withRetries(parts, () => parts.store.remove(key));
-  if (changed.length > 0) await keep([...unsure].filter((file) => !contents.has(file)));
+  if (isNoted) await keep([...unsure].filter((file) => !contents.has(file)));
   return {
     written: [...changed.map(({ file }) => keyOf(file)), manifestKey],
     unchanged: same.map(({ file }) => keyOf(file)),
