@@ -50,7 +50,7 @@ export interface CompanyStatus {
 }
 
 /** Something that is wrong. `blocks`: it keeps /readyz from being ready. */
-type NamedCondition = Omit<Finding, "raises"> & { readonly blocks: boolean };
+export type NamedCondition = Omit<Finding, "raises"> & { readonly blocks: boolean };
 
 /** How old the lists are. */
 export interface Freshness {

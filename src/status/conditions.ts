@@ -7,7 +7,7 @@ import { refusingText } from "./receiver-note.ts";
 import { subscriptionProblems } from "../webhook/subscriptions/subscription-problems.ts";
 import type { SchemaChange } from "../store/tables/unknown-columns.ts";
 import { everySubject, type Finding } from "./alerts/incidents.ts";
-import type { CompanyStatusView, Drift } from "./company-status.ts";
+import type { CompanyStatusView, Drift, NamedCondition } from "./company-status.ts";
 
 /** What still counts as current; configured in `serve`. */
 export interface ReadyLimits {
@@ -30,11 +30,6 @@ export interface Condition extends Finding {
 
 /** A mirror that another process writes for a moment, or that is being opened, is no incident. */
 const openingMs = 2 * minuteMs;
-/** Is it shown to people? Otherwise nothing is known, or it may pass. Pure. */
-export function isShown({ message, blocks, raises }: Condition): boolean {
-  return message !== "" && (blocks || raises);
-}
-
 /** What only an open mirror shows. */
 const shownWhileOpen = [
   ["failed", "writing"],
@@ -64,6 +59,17 @@ export function conditionsOf(view: CompanyStatusView, nowMs: number, limits: Rea
     ...wholenessConditions(view),
     ...driftConditions(view.drift, view.run !== null, nowMs),
   ];
+}
+
+/** What people are shown of it: neither what is only not known, nor what may pass. Pure. */
+export function openConditions(
+  view: CompanyStatusView,
+  nowMs: number,
+  limits: ReadyLimits,
+): NamedCondition[] {
+  return conditionsOf(view, nowMs, limits)
+    .filter(({ message, blocks, raises }) => message !== "" && (blocks || raises))
+    .map(({ kind, subject, blocks, message }) => ({ kind, subject, blocks, message }));
 }
 
 function wrong(kind: AlertKind, subject: string, message: string, raises = true): Condition {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { elapsedSince, type Clock } from "../base/clock.ts";
+import { elapsedSince, isoTime, type Clock } from "../base/clock.ts";
 import { hintOf, MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
 import { formatDuration } from "../base/units.ts";
@@ -20,7 +20,7 @@ import { parentsPerRunOf, readScrubPlan } from "../sync/plan/scrub-facts.ts";
 import { listRequests } from "../sync/plan/sweep-plan.ts";
 import { readProof } from "../verify/proof-file.ts";
 import type { CompanyStatus, CompanyStatusView, Freshness, StatusScope } from "./company-status.ts";
-import { conditionsOf, isShown, type Condition } from "./conditions.ts";
+import { openConditions } from "./conditions.ts";
 import {
   daemonSilent,
   judgeEvents,
@@ -54,14 +54,13 @@ export function readStatus(question: StatusQuestion): CompanyStatus {
   const common = { ...budget, after_run: view.afterRun.steps, alerts: view.alerts };
   if (!db) return { ...noMirror, ...common };
   const health = readHealth(db, manifest);
-  const freshness = judgeFreshness(health, question);
+  const freshness = judgeFreshness(view, question);
   const writer = lockHolder(files.lock);
   const wholeSinceMs = freshness.oldest === null ? null : Date.parse(freshness.oldest);
   const delays = manifest.webhooks?.retryDelays;
   const events = judgeEvents(readEventFacts(db), { writer, wholeSinceMs, nowMs, delays });
   const running = runUnderWay(health, writer);
   const limits = { freshForMs, outageLimitMs: overdueMs };
-  const judged = conditionsOf(withNotes(view, { health, events, running }), nowMs, limits);
   return {
     mirrored: true,
     writer: writer?.description ?? null,
@@ -73,12 +72,8 @@ export function readStatus(question: StatusQuestion): CompanyStatus {
     events,
     files: new PendingFiles(db).counts(wantedFiles(question)),
     verified: readProof(files.verified, db),
-    conditions: judged.filter(isShown).map(named),
+    conditions: openConditions(withNotes(view, { health, events, running }), nowMs, limits),
   };
-}
-
-function named({ kind, subject, blocks, message }: Condition): CompanyStatus["conditions"][number] {
-  return { kind, subject, blocks, message };
 }
 
 function wantedFiles({ config, resources }: StatusScope): FiledResource[] {
@@ -216,15 +211,14 @@ function runUnderWay({ runs }: Health, holder: LockHolder | null): CompanyStatus
 }
 
 /** Which of the tables that the config asks for are older than allowed? Pure. */
-function judgeFreshness(health: Health, question: StatusQuestion): Freshness {
-  const { resources, maxAgeMs, nowMs } = question;
-  const asked = health.resources.filter(({ name }) => resources.some((one) => one.name === name));
-  const oldest = earliest(asked.map(({ sweptAt }) => sweptAt));
+function judgeFreshness({ sweptMs }: CompanyStatusView, { maxAgeMs, nowMs }: StatusQuestion): Freshness {
+  const swept = Object.entries(sweptMs).map(([name, ms]) => ({ name, at: ms === null ? null : isoTime(ms) }));
+  const oldest = earliest(swept.map(({ at }) => at));
   if (maxAgeMs === null) return { oldest, stale: [] };
-  const stale = asked.flatMap(({ name, sweptAt }) => {
-    if (sweptAt === null) return [{ name, age: "never read whole" }];
-    const ageMs = elapsedSince(Date.parse(sweptAt), nowMs);
-    if (ageMs === Infinity) return [{ name, age: `unknown: read at ${sweptAt}, by a clock that was ahead` }];
+  const stale = swept.flatMap(({ name, at }) => {
+    if (at === null) return [{ name, age: "never read whole" }];
+    const ageMs = elapsedSince(Date.parse(at), nowMs);
+    if (ageMs === Infinity) return [{ name, age: `unknown: read at ${at}, by a clock that was ahead` }];
     return ageMs > maxAgeMs ? [{ name, age: formatDuration(ageMs) }] : [];
   });
   return { oldest, stale };

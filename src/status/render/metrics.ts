@@ -6,13 +6,7 @@ import { refusalReasons } from "../../webhook/ingest/delivery.ts";
 import type { CompanyStatusView } from "../company-status.ts";
 import { byKey, createProcessMetrics, metricText, type Sample } from "./metric-text.ts";
 import { backupStep, reportStep, type StepStatus } from "../after-run-record.ts";
-import {
-  conditionsOf,
-  defaultReadyLimits,
-  isShown,
-  oldestWaitingMs,
-  type ReadyLimits,
-} from "../conditions.ts";
+import { defaultReadyLimits, oldestWaitingMs, openConditions, type ReadyLimits } from "../conditions.ts";
 
 /** Requests for no company and no page, by the status of the answer. */
 export type Strays = Readonly<Record<string, number>>;
@@ -193,7 +187,10 @@ const families: Readonly<Record<string, readonly [help: string, read: Read]>> = 
     "what is free on the file system of the mirror, for this user",
     ({ fileBytes }) => fileBytes?.diskFree,
   ],
-  conditions: ["what is wrong now, by what it is about; 0: nothing of the kind", openConditions],
+  conditions: [
+    "what is wrong now, by what it is about; 0: nothing of the kind",
+    (view, nowMs, limits) => byKind(openConditions(view, nowMs, limits), companyKinds),
+  ],
   alerts_open: ["incidents by what they are about; 0 without one", openIncidents],
   alerts_undelivered: [
     "alerts that their target has not taken yet, by target",
@@ -209,10 +206,6 @@ function whileOpen(read: Read): Read {
 }
 
 const companyKinds = alertKinds.filter((kind) => kind !== "disk_low");
-
-function openConditions(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Sample[] {
-  return byKind(conditionsOf(view, nowMs, limits).filter(isShown), companyKinds);
-}
 
 /** Usual keys are shown from the start with 0, so that an alert on growth sees the first count. */
 function openIncidents({ alerts }: CompanyStatusView): Sample[] {

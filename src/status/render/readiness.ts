@@ -1,7 +1,7 @@
 import { isoTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
-import type { CompanyStatusView } from "../company-status.ts";
-import { conditionsOf, isShown, staleLists, type Condition, type ReadyLimits } from "../conditions.ts";
+import type { CompanyStatusView, NamedCondition } from "../company-status.ts";
+import { openConditions, staleLists, type ReadyLimits } from "../conditions.ts";
 
 /** What /readyz answers. Not ready without companies, or when their status cannot be read. */
 export async function readinessOfAll(
@@ -25,12 +25,12 @@ export function readinessOf(view: CompanyStatusView, nowMs: number, limits: Read
   const { open, service, events, run, lastRun, receiver } = view;
   const { refused, refusing, clock_skew_seconds: skew } = receiver;
   const { never, stale } = staleLists(view, nowMs, limits);
-  const all = conditionsOf(view, nowMs, limits);
+  const all = openConditions(view, nowMs, limits);
   const reasons = all.flatMap(({ blocks, message }) => (blocks ? [message] : []));
   return {
     ready: reasons.length === 0,
     reasons,
-    conditions: all.filter(isShown).map(named),
+    conditions: all.map(withoutQuotes),
     database: open ? "open" : "closed",
     service: service.state,
     service_message: service.message,
@@ -51,8 +51,8 @@ export function readinessOf(view: CompanyStatusView, nowMs: number, limits: Read
 }
 
 /** What keeps records from being read may quote them, and anybody may ask for this page: `status` has the message. */
-function named({ kind, subject, message, blocks }: Condition) {
-  return { kind, subject, blocks, message: kind === "partial" ? null : message };
+function withoutQuotes(one: NamedCondition) {
+  return { ...one, message: one.kind === "partial" ? null : one.message };
 }
 
 function isoOrNull(ms: number | null): string | null {

@@ -1,5 +1,5 @@
-import { conditionsOf, isShown, type Condition, type ReadyLimits } from "../../conditions.ts";
-import type { CompanyStatusView } from "../../company-status.ts";
+import { openConditions, type ReadyLimits } from "../../conditions.ts";
+import type { CompanyStatusView, NamedCondition } from "../../company-status.ts";
 import { counted } from "../markup/page-part.ts";
 import { clockText, roughly } from "../markup/moments.ts";
 import type { CompanyPageFacts } from "./facts-reader.ts";
@@ -19,9 +19,13 @@ export interface Headline {
  * What is wrong and shown: each message once, nothing that is only not known, and not that a first run has not read
  * everything yet. Pure.
  */
-export function shownConditions(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Condition[] {
-  const shown = conditionsOf(view, nowMs, limits).filter(
-    (one) => isShown(one) && !(one.subject === "lists" && isFirstRun(view)),
+export function shownConditions(
+  view: CompanyStatusView,
+  nowMs: number,
+  limits: ReadyLimits,
+): NamedCondition[] {
+  const shown = openConditions(view, nowMs, limits).filter(
+    ({ subject }) => !(subject === "lists" && isFirstRun(view)),
   );
   return shown.filter(({ message }, i) => shown.findIndex((one) => one.message === message) === i);
 }
@@ -70,7 +74,7 @@ function busyHeadline({ view, status, progress }: CompanyPageFacts): Headline {
 }
 
 /** Nothing is wrong but that no run has read everything. */
-function isUnread({ wholeRunMs }: CompanyStatusView, shown: readonly Condition[]): boolean {
+function isUnread({ wholeRunMs }: CompanyStatusView, shown: readonly NamedCondition[]): boolean {
   return wholeRunMs === null && shown.every(({ subject }) => subject === "lists");
 }
 
@@ -85,7 +89,7 @@ function unreadHeadline({ lastRun, nextRunMs }: CompanyStatusView): Headline {
 }
 
 /** Is the only thing that is wrong said by the sentence on top? Pure. */
-export function isSaidOnTop(shown: readonly Condition[]): boolean {
+export function isSaidOnTop(shown: readonly NamedCondition[]): boolean {
   const [first, another] = shown;
   return first !== undefined && another === undefined && first.message.length <= mostCharacters;
 }
@@ -93,7 +97,7 @@ export function isSaidOnTop(shown: readonly Condition[]): boolean {
 /** A sentence that is longer is no headline. */
 const mostCharacters = 120;
 
-function wrongHeadline(level: Level, first: Condition, others: number): Headline {
+function wrongHeadline(level: Level, first: NamedCondition, others: number): Headline {
   const start = level === "bad" ? "Not current" : "Current, but";
   const fits = first.message.length <= mostCharacters;
   const short = first.subject === "lists" ? "some lists are too old" : "something is wrong";
@@ -159,6 +163,6 @@ const steps: Readonly<Record<string, string>> = {
 };
 
 /** What to do about it. Pure. */
-export function remedyFor({ kind, subject }: Pick<Condition, "kind" | "subject">): string {
+export function remedyFor({ kind, subject }: Pick<NamedCondition, "kind" | "subject">): string {
   return steps[`${kind} ${subject}`] ?? steps[kind] ?? "`fintoro-mirror status` says more.";
 }
