@@ -17,6 +17,7 @@ export const changesCommand: CommandRun<"changes"> = async (context, { options, 
   if (follow && globals.json) throw new MirrorError("usage", "--json and --follow exclude each other");
   if (resource !== null) selectResources(scope.manifest, config.resources, [resource]);
   await readExisting(scope, async (db) => {
+    const file = fileAt(db.name);
     const changes = new Changes(db);
     const start = seqAt(db, since);
     const { id: log } = readLog(db);
@@ -36,7 +37,6 @@ export const changesCommand: CommandRun<"changes"> = async (context, { options, 
     if (globals.json)
       await output.jsonText(`],"log":"${log}","next_since":${seq === start ? since.seq : seq}}`);
     if (!follow) return;
-    const file = fileAt(db.name);
     while (!signal.aborted) {
       await clock.sleep(followEveryMs, signal);
       if (fileAt(db.name) !== file) throw replaced(scope.files.mirror);
