@@ -65,12 +65,9 @@ export function headlineOf(facts: CompanyPageFacts): Headline {
 function busyHeadline({ view, status, progress }: CompanyPageFacts): Headline {
   if (isStarting(view)) return { level: "busy", sentence: "The mirror is being opened", next: null };
   const live = status.health?.resources.reduce((sum, one) => sum + one.live, 0) ?? 0;
-  const left = progress ? `${counted(progress.queued, "request")} known so far to be made` : null;
-  return {
-    level: "busy",
-    sentence: `The first run is reading everything: ${counted(live, "record")} so far`,
-    next: left,
-  };
+  const next = progress ? `${counted(progress.queued, "request")} known so far to be made` : null;
+  const sentence = `The first run is reading everything: ${counted(live, "record")} so far`;
+  return { level: "busy", sentence, next };
 }
 
 /** Nothing is wrong but that no run has read everything. */
@@ -81,11 +78,8 @@ function isUnread({ wholeRunMs }: CompanyStatusView, shown: readonly NamedCondit
 function unreadHeadline({ lastRun, nextRunMs }: CompanyStatusView): Headline {
   const sentence = lastRun === null ? "Nothing was read yet" : "Not everything was read yet";
   const start = "`fintoro-mirror sync` starts a run at once";
-  return {
-    level: "bad",
-    sentence,
-    next: nextRunMs === null ? `${start}.` : `The next run does, and ${start}.`,
-  };
+  const next = nextRunMs === null ? `${start}.` : `The next run does, and ${start}.`;
+  return { level: "bad", sentence, next };
 }
 
 /** Is the only thing that is wrong said by the sentence on top? Pure. */
@@ -108,30 +102,24 @@ function wrongHeadline(level: Level, first: NamedCondition, others: number): Hea
   return { level, sentence, next: `${remedyFor(first)}${more}` };
 }
 
-function goodHeadline({ view, status, moment }: CompanyPageFacts): Headline {
-  const { verified } = status;
-  const asOf = clockText(freshSinceMs(view), moment);
-  if (verified === null)
-    return {
-      level: "good",
-      sentence: `Everything is fresh as of ${asOf}`,
-      next: "It was never compared with the service: `fintoro-mirror verify` proves that both are equal.",
-    };
+function goodHeadline({ view, status: { verified }, moment }: CompanyPageFacts): Headline {
+  const freshMs = freshSinceMs(view);
+  const asOf = `as of ${clockText(freshMs, moment)}`;
+  const sentence = `Everything is fresh ${asOf}`;
+  if (verified === null) {
+    const next =
+      "It was never compared with the service: `fintoro-mirror verify` proves that both are equal.";
+    return { level: "good", sentence, next };
+  }
   const provedMs = Date.parse(verified.at);
   const age = `${roughly(moment.nowMs - provedMs)} ago`;
-  if (!verified.match)
-    return {
-      level: "look",
-      sentence: `Everything is fresh as of ${asOf}, but \`verify\` found a difference`,
-      next: `That was ${age}. \`fintoro-mirror verify --repair\` reads again what differs, and says what is left.`,
-    };
-  if (provedMs >= freshSinceMs(view))
-    return { level: "good", sentence: `Everything is fresh and proven as of ${asOf}`, next: null };
-  return {
-    level: "good",
-    sentence: `Everything is fresh as of ${asOf}`,
-    next: `It was proved equal to the service ${age}.`,
-  };
+  if (!verified.match) {
+    const next = `That was ${age}. \`fintoro-mirror verify --repair\` reads again what differs, and says what is left.`;
+    return { level: "look", sentence: `${sentence}, but \`verify\` found a difference`, next };
+  }
+  if (provedMs < freshMs)
+    return { level: "good", sentence, next: `It was proved equal to the service ${age}.` };
+  return { level: "good", sentence: `Everything is fresh and proven ${asOf}`, next: null };
 }
 
 /** When the stalest list was last read whole. */

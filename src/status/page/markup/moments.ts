@@ -50,18 +50,8 @@ function timeElement(atMs: number, text: string, { timeZone }: Moment): Html {
 const forms = {
   day: ["en-GB", { day: "numeric", month: "short" }],
   time: ["en-GB", { hour: "2-digit", minute: "2-digit" }],
-  exact: [
-    "sv",
-    {
-      year: "numeric",
-      month: "2-digit",
-      day: "2-digit",
-      hour: "2-digit",
-      minute: "2-digit",
-      second: "2-digit",
-      timeZoneName: "short",
-    },
-  ],
+  /** `2026-11-21 06:00:00 CET` */
+  exact: ["sv", { dateStyle: "short", timeStyle: "long" }],
 } as const;
 
 /** To make one takes as long as to make a page. */

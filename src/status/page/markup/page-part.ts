@@ -132,15 +132,9 @@ export function badge(level: Tone, text: string): Html {
 /** A bar that shows a share from 0 to 1; what it says stands beside it as text. */
 export function bar(share: number, level: Tone): Html {
   const width = Math.round(Math.min(1, Math.max(0, share)) * 1000) / 10;
-  return html`<svg
-    class="${level}"
-    height="5"
-    viewBox="0 0 100 4"
-    preserveAspectRatio="none"
-    aria-hidden="true"
-  >
+  return html`<svg height="5" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
     <rect class="rest" width="100" height="4" />
-    <rect class="done" width="${width}" height="4" />
+    <rect class="done ${level}" width="${width}" height="4" />
   </svg>`;
 }
 

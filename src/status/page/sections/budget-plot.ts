@@ -45,13 +45,7 @@ function plot(spent: readonly SpentMinute[], limit: number | null, { nowMs }: Mo
     />`;
   return html`<figure class="plot">
     <div class="scale" aria-hidden="true"><span>${formatCount(most)} a minute</span></div>
-    <svg
-      height="112"
-      viewBox="0 0 ${width} ${height}"
-      preserveAspectRatio="none"
-      role="img"
-      aria-label="${summary}"
-    >
+    <svg height="112" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" aria-hidden="true">
       ${limit !== null && line(y(limit), "limit", "4 4")}${columns}${line(height, "base", "none")}
     </svg>
     <div class="scale" aria-hidden="true"><span>1 h ago</span><span>30 min</span><span>now</span></div>
