@@ -1,9 +1,14 @@
 import { isoTime } from "../base/clock.ts";
 import { guarded, hasTable, inTransaction, type Db } from "../store/database.ts";
+import type { OwnRow } from "../store/own-tables/mirror-tables.ts";
+import { insertRow, removeRows, updateRows } from "../store/own-tables/own-rows.ts";
 import { Repository } from "../store/repository.ts";
+import { statement, type Builder } from "../store/own-tables/statement.ts";
+
+type StoredCommand = OwnRow<"_commands">;
 
 /** A run, stored events to be evaluated again, or the removal of what is old. */
-export type DaemonCommandKind = "sync" | "replay" | "prune";
+export type DaemonCommandKind = StoredCommand["kind"];
 
 /** What another process asks of the daemon, which writes the mirror. */
 export interface DaemonCommand {
@@ -14,12 +19,10 @@ export interface DaemonCommand {
   /** Process that asks and waits for the answer. */
   readonly pid: number;
   readonly options: unknown;
-  readonly state: "waiting" | "running" | "done" | "failed";
+  readonly state: StoredCommand["state"];
   /** The answer; while the command runs, its progress; null: none yet. */
   readonly report: unknown;
 }
-
-const columns = "id, kind, asked_at AS askedAt, pid, options, state, report";
 
 /** Answers are kept for so long at most. */
 const keptMs = 7 * 86_400_000;
@@ -41,51 +44,49 @@ export class DaemonCommands extends Repository {
 
   /** Gives the id, which is never used again. */
   add(kind: DaemonCommandKind, options: unknown, asker: { atMs: number; pid: number }): number {
-    const sql = "INSERT INTO _commands (kind, asked_at, pid, options) VALUES (?, ?, ?, ?)";
-    const values = [kind, isoTime(asker.atMs), asker.pid, JSON.stringify(options)];
-    return inTransaction(this.db, () => Number(this.execute(sql, ...values).lastInsertRowid));
+    const command = { kind, asked_at: isoTime(asker.atMs), pid: asker.pid, options: JSON.stringify(options) };
+    return inTransaction(this.db, () => insertRow(this.db, "_commands", command));
   }
 
   find(id: number): DaemonCommand | null {
-    return this.select("id = ?", id)[0] ?? null;
+    return this.parsed(() => byId.all(this.db, { id }))[0] ?? null;
   }
 
   /** The oldest of its kind that waits. */
   next(kind: DaemonCommandKind): DaemonCommand | null {
-    return this.select("state = 'waiting' AND kind = ? ORDER BY id LIMIT 1", kind)[0] ?? null;
+    return this.parsed(() => nextWaiting.all(this.db, { kind }))[0] ?? null;
   }
 
   /** Those waiting and running, the oldest first. */
   open(): DaemonCommand[] {
-    return this.select("state IN ('waiting', 'running') ORDER BY id");
+    return this.parsed(() => notEnded.all(this.db));
   }
 
   /** False: the asker has removed it. */
   start(id: number): boolean {
-    return this.run("UPDATE _commands SET state = 'running' WHERE id = ? AND state = 'waiting'", id) === 1;
+    return this.update({ state: "running" }, { id, state: "waiting" }) === 1;
   }
 
   /** Shows the asker how far a running command is. */
   setProgress(id: number, view: unknown): void {
-    this.run("UPDATE _commands SET report = ? WHERE id = ? AND state = 'running'", JSON.stringify(view), id);
+    this.update({ report: JSON.stringify(view) }, { id, state: "running" });
   }
 
   finish(id: number, state: "done" | "failed", report: unknown, atMs: number): void {
-    const sql = "UPDATE _commands SET state = ?, report = ?, settled_at = ? WHERE id = ?";
     inTransaction(this.db, () => {
-      this.execute(sql, state, JSON.stringify(report), isoTime(atMs), id);
+      this.update({ state, report: JSON.stringify(report), done_at: isoTime(atMs) }, { id });
       this.removeOld(atMs);
     });
   }
 
   /** Removes a command that its asker no longer waits for. False: it is begun already, or not there. */
   withdraw(id: number): boolean {
-    return this.run("DELETE FROM _commands WHERE id = ? AND state = 'waiting'", id) === 1;
+    return inTransaction(this.db, () => removeRows(this.db, "_commands", { id, state: "waiting" })) === 1;
   }
 
   /** Removes a command in any state: its writer has ended. */
   remove(id: number): void {
-    this.run("DELETE FROM _commands WHERE id = ?", id);
+    inTransaction(this.db, () => removeRows(this.db, "_commands", { id }));
   }
 
   /**
@@ -95,38 +96,46 @@ export class DaemonCommands extends Repository {
   dropStale(isAskerAlive: (pid: number) => boolean, nowMs: number): number {
     return inTransaction(this.db, () => {
       const orphans = this.open().filter(({ pid }) => !isAskerAlive(pid));
-      for (const { id } of orphans) this.execute("DELETE FROM _commands WHERE id = ?", id);
-      this.execute("UPDATE _commands SET state = 'waiting', report = NULL WHERE state = 'running'");
+      for (const { id } of orphans) this.remove(id);
+      this.update({ state: "waiting", report: null }, { state: "running" });
       this.removeOld(nowMs);
       return orphans.length;
     });
   }
 
   private removeOld(nowMs: number): void {
-    this.execute("DELETE FROM _commands WHERE settled_at < ?", isoTime(nowMs - keptMs));
+    removeOld.run(this.db, { before: isoTime(nowMs - keptMs) });
   }
 
-  private run(sql: string, ...values: unknown[]): number {
-    return inTransaction(this.db, () => this.execute(sql, ...values).changes);
+  private update(
+    changes: Partial<StoredCommand>,
+    where: Partial<Pick<StoredCommand, "id" | "state">>,
+  ): number {
+    return inTransaction(this.db, () => updateRows(this.db, "_commands", changes, where));
   }
 
-  private select(where: string, ...values: unknown[]): DaemonCommand[] {
-    return guarded(this.db.name, () => {
-      const sql = `SELECT ${columns} FROM _commands WHERE ${where}`;
-      return this.selectAll<StoredCommand>(sql, ...values).map(parseCommand);
+  private parsed(select: () => SelectedCommand[]): DaemonCommand[] {
+    return guarded(this.db.name, select).map((row) => {
+      const report: unknown = row.report === null ? null : JSON.parse(row.report);
+      return { ...row, options: JSON.parse(row.options) as unknown, report };
     });
   }
 }
 
-interface StoredCommand extends Omit<DaemonCommand, "options" | "report"> {
-  readonly options: string;
-  readonly report: string | null;
-}
+type SelectedCommand = Omit<StoredCommand, "asked_at" | "done_at"> & { readonly askedAt: string };
 
-function parseCommand(row: StoredCommand): DaemonCommand {
-  const report: unknown = row.report === null ? null : JSON.parse(row.report);
-  return { ...row, options: JSON.parse(row.options) as unknown, report };
-}
+const selected = (db: Builder) =>
+  db
+    .selectFrom("_commands")
+    .select(["id", "kind", "asked_at as askedAt", "pid", "options", "state", "report"]);
+const byId = statement((db, p: { id: number }) => selected(db).where("id", "=", p.id));
+const nextWaiting = statement((db, p: { kind: DaemonCommandKind }) =>
+  selected(db).where("state", "=", "waiting").where("kind", "=", p.kind).orderBy("id").limit(1),
+);
+const notEnded = statement((db) => selected(db).where("state", "in", ["waiting", "running"]).orderBy("id"));
+const removeOld = statement((db, p: { before: string }) =>
+  db.deleteFrom("_commands").where("done_at", "<", p.before),
+);
 
 /**
  * Is it a process of this machine, of whatever user? The number of a process in another container says nothing: at

@@ -1,5 +1,8 @@
+import { sql } from "kysely";
 import { inTransaction } from "../store/database.ts";
+import { insertRow, removeRows, updateRows } from "../store/own-tables/own-rows.ts";
 import { Repository } from "../store/repository.ts";
+import { statement } from "../store/own-tables/statement.ts";
 
 /** A time in which deliveries were accepted, both ends included. Epoch milliseconds. */
 export interface Span {
@@ -30,32 +33,29 @@ const keptMs = 30 * 86_400_000;
  * Worst outcome of a crash: up to one heartbeat is missing, and a run is made that was not needed.
  */
 export class UptimeLog extends Repository {
-  private id: number | bigint | null = null;
+  private id: number | null = null;
   private seenMs = 0;
   /** What `merge` took over last. */
   private merged: readonly Span[] | null = null;
 
   /** Of all processes, the oldest first. */
   spans(): Span[] {
-    const sql = "SELECT started_ms AS startedMs, seen_ms AS seenMs FROM _receiver ORDER BY started_ms";
-    return this.selectAll(sql);
+    return allSpans.all(this.db);
   }
 
   /** The last `most` spans, the oldest first. */
   latest(most: number): EndedSpan[] {
-    const sql =
-      "SELECT started_ms AS startedMs, seen_ms AS seenMs, ended FROM _receiver ORDER BY id DESC LIMIT ?";
-    return this.selectAll<EndedSpan>(sql, most).toReversed();
+    return latestSpans.all(this.db, { most }).toReversed();
   }
 
   /** A heartbeat. True after a gap (the machine slept, the clock jumped): a new span begins. */
   beat(nowMs: number): boolean {
-    const isFirst = this.id === null;
-    if (isFirst || nowMs < this.seenMs || nowMs - this.seenMs > missedMs) {
+    const { id } = this;
+    if (id === null || nowMs < this.seenMs || nowMs - this.seenMs > missedMs) {
       this.begin(nowMs);
-      return !isFirst;
+      return id !== null;
     }
-    this.update("UPDATE _receiver SET seen_ms = ? WHERE id = ?", nowMs, this.id);
+    inTransaction(this.db, () => updateRows(this.db, "_receiver", { seen_ms: nowMs }, { id }));
     this.seenMs = nowMs;
     return false;
   }
@@ -69,11 +69,11 @@ export class UptimeLog extends Repository {
     const isFirst = this.merged === null;
     if (added.length + longer.length > 0)
       inTransaction(this.db, () => {
-        this.execute("DELETE FROM _receiver WHERE seen_ms < ?", (spans.at(-1)?.seenMs ?? 0) - keptMs);
+        removeOld.run(this.db, { beforeMs: (spans.at(-1)?.seenMs ?? 0) - keptMs });
         for (const { startedMs, seenMs } of longer)
-          this.execute("UPDATE _receiver SET seen_ms = ? WHERE started_ms = ?", seenMs, startedMs);
+          updateRows(this.db, "_receiver", { seen_ms: seenMs }, { started_ms: startedMs });
         for (const { startedMs, seenMs } of added)
-          this.execute("INSERT INTO _receiver (started_ms, seen_ms) VALUES (?, ?)", startedMs, seenMs);
+          insertRow(this.db, "_receiver", { started_ms: startedMs, seen_ms: seenMs });
       });
     this.merged = spans;
     return !isFirst && added.length > 0;
@@ -81,35 +81,48 @@ export class UptimeLog extends Repository {
 
   /** Nobody knows any more when deliveries were accepted. To be called in a transaction, before the first heartbeat. */
   forget(): void {
-    this.execute("DELETE FROM _receiver");
+    removeRows(this.db, "_receiver", {});
   }
 
   /** Deliveries have been refused since this moment: what was noted after it is taken back. */
   refuse(sinceMs: number): void {
-    const sql = `UPDATE _receiver SET seen_ms = max(started_ms, min(seen_ms, ?)), ended = 'refused'
-      WHERE seen_ms >= ? OR id = ?`;
-    this.update(sql, sinceMs, sinceMs, this.id);
+    inTransaction(this.db, () => refuseSince.run(this.db, { sinceMs, id: this.id }));
     this.id = null;
   }
 
   /** No more deliveries are accepted. */
   end(nowMs: number): void {
-    if (this.id === null) return;
-    const sql = "UPDATE _receiver SET seen_ms = max(seen_ms, ?), ended = 'drained' WHERE id = ?";
-    this.update(sql, nowMs, this.id);
+    const { id } = this;
+    if (id === null) return;
+    inTransaction(this.db, () => endSpan.run(this.db, { nowMs, id }));
     this.id = null;
   }
 
   private begin(nowMs: number): void {
     this.id = inTransaction(this.db, () => {
-      this.execute("DELETE FROM _receiver WHERE seen_ms < ?", nowMs - keptMs);
-      const sql = "INSERT INTO _receiver (started_ms, seen_ms) VALUES (?, ?)";
-      return this.execute(sql, nowMs, nowMs).lastInsertRowid;
+      removeOld.run(this.db, { beforeMs: nowMs - keptMs });
+      return insertRow(this.db, "_receiver", { started_ms: nowMs, seen_ms: nowMs });
     });
     this.seenMs = nowMs;
   }
-
-  private update(sql: string, ...values: readonly unknown[]): void {
-    inTransaction(this.db, () => this.execute(sql, ...values));
-  }
 }
+
+const allSpans = statement((db) =>
+  db.selectFrom("_receiver").select(["started_ms as startedMs", "seen_ms as seenMs"]).orderBy("started_ms"),
+);
+const latestSpans = statement((db, p: { most: number }) => {
+  const spans = db.selectFrom("_receiver").select(["started_ms as startedMs", "seen_ms as seenMs", "ended"]);
+  return spans.orderBy("id", "desc").limit(p.most);
+});
+const removeOld = statement((db, p: { beforeMs: number }) =>
+  db.deleteFrom("_receiver").where("seen_ms", "<", p.beforeMs),
+);
+const refuseSince = statement((db, p: { sinceMs: number; id: number | null }) => {
+  const seen = sql<number>`max(started_ms, min(seen_ms, ${p.sinceMs}))`;
+  const refused = db.updateTable("_receiver").set({ seen_ms: seen, ended: "refused" });
+  return refused.where((r) => r.or([r("seen_ms", ">=", p.sinceMs), r("id", "=", p.id)]));
+});
+const endSpan = statement((db, p: { nowMs: number; id: number }) => {
+  const seen_ms = sql<number>`max(seen_ms, ${p.nowMs})`;
+  return db.updateTable("_receiver").set({ seen_ms, ended: "drained" }).where("id", "=", p.id);
+});

@@ -1,3 +1,4 @@
+import { canonicalId } from "../base/ids.ts";
 import type { Db, Statement } from "./database.ts";
 
 /** Prepared statements by a name or their text. */
@@ -15,6 +16,15 @@ export function keptStatements(db: Db, owner: unknown): KeptStatements {
   let statements = owners.get(owner);
   if (!statements) owners.set(owner, (statements = new Map()));
   return statements;
+}
+
+/** All rows of a statement that gives bigints; of these only ids beyond 2^53 stay such. */
+export function rowsWithIds<T>(statement: Statement, values: readonly unknown[]): T[] {
+  const rows = statement.safeIntegers().all(...values) as Record<string, unknown>[];
+  for (const row of rows)
+    for (const [name, cell] of Object.entries(row))
+      if (typeof cell === "bigint") row[name] = canonicalId(cell);
+  return rows as T[];
 }
 
 /** What SQLite keeps for a statement, about. */

@@ -1,7 +1,7 @@
 import type { RunResult } from "better-sqlite3";
 import { canonicalId, type RecordId } from "../base/ids.ts";
 import type { Db, Statement } from "./database.ts";
-import { keptStatements, type KeptStatements } from "./kept-statements.ts";
+import { keptStatements, rowsWithIds, type KeptStatements } from "./kept-statements.ts";
 
 /**
  * Base of the classes that hold the SQL on own tables. A statement is prepared at its first use and kept by its text
@@ -31,6 +31,11 @@ export abstract class Repository {
   /** All rows; `T` has the names of the query's columns. */
   protected selectAll<T>(sql: string, ...values: readonly unknown[]): T[] {
     return this.statement(sql).all(...values) as T[];
+  }
+
+  /** All rows, with ids of records. */
+  protected selectExact<T>(sql: string, ...values: readonly unknown[]): T[] {
+    return rowsWithIds(this.statement(sql), values);
   }
 
   /** Is there a row? */

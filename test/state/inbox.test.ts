@@ -35,7 +35,7 @@ describe("a read completes the events that asked for it", () => {
     expect(completed.map(({ type }) => type)).toEqual(["people.updated", "people.updated"]);
     const stored = rows(
       mirror,
-      "SELECT target, state, outcome, request_id, settled_at AS done_at FROM _inbox ORDER BY rowid",
+      "SELECT target, state, outcome, request_id, done_at AS done_at FROM _inbox ORDER BY rowid",
     );
     const done = { state: "done", outcome: "updated", request_id: "req-1", done_at: completion.at };
     const waiting = { state: "waiting", outcome: null, request_id: null, done_at: null };

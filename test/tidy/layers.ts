@@ -71,6 +71,7 @@ export function connectorKeepsToItself(source: Source): Complaints {
 const libraries: Readonly<Record<string, readonly string[]>> = {
   undici: ["src/http/"],
   "better-sqlite3": ["src/store/", "src/report/", "src/rate-limit/budget-file.ts"],
+  kysely: ["src/store/", "src/state/", "src/fleet/postgres/"],
   croner: ["src/daemon/"],
   pino: ["src/log/"],
   "prom-client": ["src/status/"],
@@ -118,13 +119,15 @@ export function namesNoTable(source: Source, tables: ReadonlySet<string>): Compl
 
 /** `_about` is public: views of the report read it. */
 const ownTableSql = /\b(?:FROM|INTO|JOIN|UPDATE|TABLE)\s+_(?!about\b)[a-z]/;
+const ownStatements = /^src\/store\/own-tables\/(?:statement|own-rows)\.ts$/;
 const ownTableFolders = ["src/state/", "src/store/", "src/report/", "src/export/"];
 
 /** SQL on own tables stands in `state/`; store, report and export have their own tables. */
 export function ownSqlInItsPlace(source: Source): Complaints {
   if (source.path.startsWith("test/") || ownTableFolders.some((folder) => source.path.startsWith(folder)))
     return [];
-  return source.strings.some((text) => ownTableSql.test(text))
+  const builds = importedFiles(source).some((file) => ownStatements.test(file));
+  return builds || source.strings.some((text) => ownTableSql.test(text))
     ? [`${source.path}: SQL on an own table belongs to src/state`]
     : [];
 }

@@ -1,5 +1,6 @@
-import { canonicalId, type RecordId } from "../../base/ids.ts";
+import type { RecordId } from "../../base/ids.ts";
 import { changesBegin } from "../retention/logged-changes.ts";
+import { insertRow, updateRows } from "../../store/own-tables/own-rows.ts";
 import { Repository } from "../../store/repository.ts";
 import type { LastChange } from "./last-changes.ts";
 
@@ -13,14 +14,6 @@ export interface BrokenChange extends LastChange {
   readonly following: number | null;
   /** The record never had an earlier one. */
   readonly isFirst: boolean;
-}
-
-interface SelectedChange extends Pick<BrokenChange, "resource" | "op"> {
-  readonly seq: bigint;
-  readonly recordId: bigint;
-  readonly next: bigint | null;
-  readonly following: bigint | null;
-  readonly isFirst: bigint;
 }
 
 /**
@@ -38,22 +31,15 @@ export class ChangeLogCheck extends Repository {
           WINDOW changes AS (PARTITION BY resource, record_id ORDER BY seq))
       WHERE (op <> 'delete' AND next_seq IS NOT following) OR op NOT IN ('insert', 'update', 'delete')
         OR (op = 'update' AND earlier IS NULL AND ?) LIMIT ?`;
-    const rows = this.statement(sql).safeIntegers().all(Number(this.isWhole), most) as SelectedChange[];
-    return rows.map(({ seq, recordId, next, following, isFirst, ...row }) => ({
-      ...row,
-      seq: Number(seq),
-      recordId: canonicalId(recordId),
-      next: next === null ? null : Number(next),
-      following: following === null ? null : Number(following),
-      isFirst: isFirst === 1n && this.isWhole,
-    }));
+    const rows = this.selectExact<BrokenChange>(sql, Number(this.isWhole), most);
+    return rows.map((row) => ({ ...row, isFirst: Number(row.isFirst) === 1 && this.isWhole }));
   }
 
   /** Puts a change right. The first of a record is an insert, whatever was lost before it. */
   mend({ seq, op, following, isFirst }: BrokenChange): void {
     const right = op === "delete" || (op === "insert" && !isFirst) ? op : isFirst ? "insert" : "update";
-    const sql = `UPDATE _change_log SET op = ?, next_seq = ?, before = iif(?, NULL, before) WHERE seq = ?`;
-    this.execute(sql, right, following, Number(right === "insert"), seq);
+    const changes = { op: right, next_seq: following, ...(right === "insert" && { before: null }) };
+    updateRows(this.db, "_change_log", changes, { seq });
   }
 
   /** Numbers of reads that changes name and that are not there: such changes are not shown to anybody. */
@@ -65,6 +51,6 @@ export class ChangeLogCheck extends Repository {
 
   /** @param at ISO */
   restoreRead(id: number, at: string): void {
-    this.execute("INSERT INTO _reads (id, at, cause) VALUES (?, ?, 'repair')", id, at);
+    insertRow(this.db, "_reads", { id, at, cause: "repair" });
   }
 }

@@ -1,4 +1,5 @@
-import { canonicalId } from "../../base/ids.ts";
+import type { OwnRow } from "../../store/own-tables/mirror-tables.ts";
+import { count, statement } from "../../store/own-tables/statement.ts";
 import { Repository } from "../../store/repository.ts";
 import type { Delivery, EventEvaluation, EventOutcome, InboxState, StoredEvent } from "./inbox.ts";
 
@@ -16,11 +17,7 @@ export interface InboxRow
   readonly body?: StoredEvent["body"];
 }
 
-interface InboxWork {
-  readonly state: "ready" | "dead" | "held";
-  readonly error: string | null;
-  readonly attempts: number;
-}
+type InboxWork = Pick<OwnRow<"_work">, "state" | "error" | "attempts">;
 
 /** Which events are listed. */
 export interface InboxFilter {
@@ -33,13 +30,10 @@ export interface InboxFilter {
   readonly most: number;
 }
 
-type SelectedRow = Omit<InboxRow, "resourceId" | "work" | "body"> & {
-  readonly body: string | Buffer | bigint | null;
-  readonly resourceId: bigint | null;
-  readonly workState: InboxWork["state"] | null;
-  readonly workError: string | null;
-  readonly workAttempts: bigint | null;
-};
+type SelectedRow = Omit<InboxRow, "work" | "body"> &
+  Record<"body", StoredEvent["body"] | null> & {
+    readonly [F in keyof InboxWork as `work_${F}`]: InboxWork[F] | null;
+  };
 
 /** The inbox as people look at it, on any connection. */
 export class InboxView extends Repository {
@@ -47,44 +41,39 @@ export class InboxView extends Repository {
   list(filter: InboxFilter): InboxRow[] {
     const sql = `SELECT i.event_id AS eventId, i.type, i.resource_type AS resourceType, i.resource_id AS resourceId,
         i.occurred_at AS occurredAt, i.received_at AS receivedAt, i.state, i.resource, i.target,
-        i.settled_at AS doneAt, i.outcome, i.request_id AS requestId, i.problem, iif(@seqs IS NULL, NULL, i.body) AS body,
-        w.state AS workState, w.error AS workError, w.attempts AS workAttempts
+        i.done_at AS doneAt, i.outcome, i.request_id AS requestId, i.problem, iif(@seqs IS NULL, NULL, i.body) AS body,
+        w.state AS work_state, w.error AS work_error, w.attempts AS work_attempts
       FROM _inbox i LEFT JOIN _work w ON i.state = 'waiting' AND w.resource = i.resource AND w.target = i.target
       WHERE (@state IS NULL OR i.state = @state) AND (@resource IS NULL OR i.resource = @resource)
         AND i.received_at >= @since ${filter.seqs ? "AND i.seq IN (SELECT value FROM json_each(@seqs))" : ""}
       ORDER BY i.rowid DESC LIMIT @most`;
     const { state = null, resource = null, since = "", most } = filter;
     const seqs = filter.seqs ? JSON.stringify(filter.seqs) : null;
-    const select = this.statement(sql).safeIntegers();
-    const rows = select.all({ state, resource, since, most, seqs }) as SelectedRow[];
-    return rows.map(({ workState, workError, workAttempts, resourceId, body, ...row }) => ({
+    const rows = this.selectExact<SelectedRow>(sql, { state, resource, since, most, seqs });
+    return rows.map(({ work_state, work_error: error, work_attempts, body, ...row }) => ({
       ...row,
-      ...(body === null ? {} : { body: typeof body === "bigint" ? Number(body) : body }),
-      resourceId: resourceId === null ? null : canonicalId(resourceId),
-      work: workState && { state: workState, error: workError, attempts: Number(workAttempts) },
+      ...(body !== null && { body }),
+      work: work_state && { state: work_state, error, attempts: work_attempts ?? 0 },
     }));
   }
 
   /** How many events are in each state. */
   counts(): Partial<Record<InboxState, number>> {
-    const sql = "SELECT state, count(*) AS count FROM _inbox GROUP BY state";
-    const rows = this.selectAll<{ state: InboxState; count: number }>(sql);
-    return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
+    return Object.fromEntries(byState.all(this.db).map((found) => [found.state, found.count]));
   }
 
   waiting(): number {
-    return this.selectColumn<number>("SELECT count(*) FROM _inbox WHERE state = 'waiting'")[0] ?? 0;
+    return waiting.value(this.db) ?? 0;
   }
 
   /** ISO; null: nothing waits. */
   oldestWaiting(): string | null {
-    const sql = "SELECT min(received_at) FROM _inbox WHERE state = 'waiting'";
-    return this.selectColumn<string | null>(sql)[0] ?? null;
+    return oldestWaiting.value(this.db) ?? null;
   }
 
   /** ISO; null: nothing ever came. */
   lastReceived(): string | null {
-    return this.selectColumn<string>("SELECT received_at FROM _inbox ORDER BY rowid DESC LIMIT 1")[0] ?? null;
+    return lastReceived.value(this.db) ?? null;
   }
 
   /** Waiting events whose read was given up or is held. */
@@ -108,3 +97,13 @@ export class InboxView extends Repository {
     return this.selectColumn(sql, since, state);
   }
 }
+
+const byState = statement((db) => db.selectFrom("_inbox").select(["state", count]).groupBy("state"));
+const waiting = statement((db) => db.selectFrom("_inbox").select(count).where("state", "=", "waiting"));
+const oldestWaiting = statement((db) => {
+  const at = db.fn.min<string | null>("_inbox.received_at").as("at");
+  return db.selectFrom("_inbox").select(at).where("state", "=", "waiting");
+});
+const lastReceived = statement((db) =>
+  db.selectFrom("_inbox").select("received_at").orderBy("seq", "desc").limit(1),
+);

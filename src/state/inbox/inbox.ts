@@ -1,4 +1,7 @@
 import type { RecordId } from "../../base/ids.ts";
+import type { OwnRow } from "../../store/own-tables/mirror-tables.ts";
+import { insertRow, updateRows } from "../../store/own-tables/own-rows.ts";
+import { statement } from "../../store/own-tables/statement.ts";
 import { Repository } from "../../store/repository.ts";
 import type { WorkKind } from "../work-item.ts";
 
@@ -15,11 +18,7 @@ export interface Delivery {
   readonly body: string | Buffer;
 }
 
-/**
- * `waiting`: its read is in the queue. `kept`: there is nothing to read. `excluded`: its table is not mirrored.
- * `unknown`: an event of a type or shape that the connector does not know. `unreadable`: signed, but no JSON object.
- */
-export type InboxState = "waiting" | "done" | "kept" | "excluded" | "unknown" | "unreadable";
+export type InboxState = OwnRow<"_inbox">["state"];
 
 /** What an event means to this mirror. */
 export interface EventEvaluation {
@@ -32,7 +31,7 @@ export interface EventEvaluation {
 }
 
 /** What the read of an event's record changed. */
-export type EventOutcome = "inserted" | "updated" | "unchanged" | "deleted" | "absent" | "quarantined";
+export type EventOutcome = NonNullable<OwnRow<"_inbox">["outcome"]>;
 
 /** The read that completes events. */
 export interface Completion {
@@ -66,35 +65,38 @@ export interface StoredEvent extends Pick<Delivery, "eventId"> {
 export class Inbox extends Repository {
   /** Adds an event that EventIds does not know. `dirtySeq` is the number of its reason to read, if it waits. */
   insert(delivery: Delivery, receivedAt: string, evaluation: EventEvaluation, dirtySeq: number | null): void {
-    const { eventId, type, resourceType, resourceId, occurredAt, body } = delivery;
     const { state, resource, target, problem } = evaluation;
-    const event = [eventId, type, resourceType, resourceId, occurredAt, receivedAt, body];
-    const sql = `INSERT INTO _inbox (event_id, type, resource_type, resource_id, occurred_at, received_at, body,
-      state, resource, target, dirty_seq, problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-    this.execute(sql, ...event, state, resource, target, dirtySeq, problem);
+    insertRow(this.db, "_inbox", {
+      event_id: delivery.eventId,
+      type: delivery.type,
+      resource_type: delivery.resourceType,
+      resource_id: delivery.resourceId,
+      occurred_at: delivery.occurredAt,
+      received_at: receivedAt,
+      body: delivery.body,
+      state,
+      resource,
+      target,
+      dirty_seq: dirtySeq,
+      problem,
+    });
   }
 
   /** The record was read: completes the events that came before the read was sent (I4), and returns them. */
   complete(resource: string, target: string, sentSeq: number, read: Completion): CompletedEvent[] {
-    const { outcome, requestId, at } = read;
-    const sql = `UPDATE _inbox SET state = 'done', settled_at = ?, outcome = ?, request_id = ?, problem = NULL
-      WHERE state = 'waiting' AND resource = ? AND target = ? AND dirty_seq <= ?
-      RETURNING event_id AS eventId, type`;
-    return this.selectAll(sql, at, outcome, requestId, resource, target, sentSeq);
+    return complete.all(this.db, { ...read, resource, target, sentSeq });
   }
 
   /** By its number, as EventIds finds it. */
   find(seq: number): StoredEvent | null {
-    const sql = "SELECT event_id AS eventId, state, body FROM _inbox WHERE seq = ?";
-    return this.selectAll<StoredEvent>(sql, seq)[0] ?? null;
+    return bySeq.first(this.db, { seq }) ?? null;
   }
 
   /** Replaces what a stored event means. */
   reevaluate(seq: number, evaluation: EventEvaluation, dirtySeq: number | null): void {
-    const { state, resource, target, problem } = evaluation;
-    const sql = `UPDATE _inbox SET state = ?, resource = ?, target = ?, dirty_seq = ?, problem = ?,
-      settled_at = NULL, outcome = NULL, request_id = NULL WHERE seq = ?`;
-    this.execute(sql, state, resource, target, dirtySeq, problem, seq);
+    const { kind: _kind, ...meaning } = evaluation;
+    const unread = { done_at: null, outcome: null, request_id: null };
+    updateRows(this.db, "_inbox", { ...meaning, ...unread, dirty_seq: dirtySeq }, { seq });
   }
 
   /** Ids of events that wait for a read that is not queued, or whose table is no longer among `selected`. */
@@ -105,3 +107,21 @@ export class Inbox extends Repository {
     return this.selectColumn(sql, JSON.stringify([...selected]));
   }
 }
+
+type Completed = Completion & {
+  readonly resource: string;
+  readonly target: string;
+  readonly sentSeq: number;
+};
+const complete = statement((db, p: Completed) => {
+  const done = { done_at: p.at, outcome: p.outcome, request_id: p.requestId, problem: null };
+  const waiting = db
+    .updateTable("_inbox")
+    .set({ state: "done", ...done })
+    .where("dirty_seq", "<=", p.sentSeq);
+  const asked = waiting.where((i) => i.and({ state: "waiting", resource: p.resource, target: p.target }));
+  return asked.returning(["event_id as eventId", "type"]).$narrowType<{ type: string }>();
+});
+const bySeq = statement((db, p: { seq: number }) =>
+  db.selectFrom("_inbox").select(["event_id as eventId", "state", "body"]).where("seq", "=", p.seq),
+);
