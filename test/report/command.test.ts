@@ -251,6 +251,18 @@ describe("after a run", () => {
       stderr: expect.stringContaining("was not written"),
     });
   });
+
+  // Fault: files | an export after a run has no access keys | an object store in the config, without its environment | it fails as `export` fails; the report is there
+  test("an export that fails comes to what `export` itself comes to", async () => {
+    const folder = await aFolder(
+      "exports: [{ format: csv, out: ./files, to: s3://bucket/prefix, after: sync }]\n",
+    );
+    expect(await after(folder)).toMatchObject({
+      got: ["failed"],
+      isThere: true,
+      stderr: expect.stringContaining("the export of csv to s3://bucket/prefix failed"),
+    });
+  });
 });
 
 test("the report's date is the day in the config's time zone, also at the end of a year", () => {

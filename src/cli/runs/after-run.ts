@@ -3,10 +3,11 @@ import type { ExportConfig } from "../../config/config.ts";
 import { monthBefore, periodOfMonth } from "../../export/plan/period.ts";
 import { fileKinds, usualQuestion } from "../../state/files/pending-files.ts";
 import type { AfterRunScope } from "../../daemon/runs/after-run-queue.ts";
-import { exportStep, filesStep } from "../../status/after-run-record.ts";
+import { exportStep } from "../../status/after-run-record.ts";
 import { failureOf } from "../console/failure-text.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
 import type { Outcome } from "../program/exit-code.ts";
+import { outcomeOf } from "./each-company.ts";
 import { publishCompany } from "./publish-company.ts";
 import { recorded } from "./recorded-step.ts";
 
@@ -48,18 +49,12 @@ export async function filesOne(
   const question = usualQuestion(context.clock.nowMs());
   const request = { kinds: fileKinds(config), question, closed, mostRequests };
   let isAll = false;
-  const work = async () => {
+  const outcome = await attempt(scope, "fetching files failed", async () => {
     const { fetchCompanyFiles } = await import("./files-company.ts");
-    const { written, pending, folder } = await recorded(
-      scope,
-      filesStep,
-      () => fetchCompanyFiles(scope, request),
-      (result) => ({ unchanged: result.written === 0, seq: null }),
-    );
+    const { written, pending, folder } = await fetchCompanyFiles(scope, request);
     if (written > 0) context.log.info(`${company.name}: files fetched`, { folder, written, pending });
     isAll = pending === 0;
-  };
-  const outcome = await attempt(scope, { what: "fetching files failed", failed: "failed" }, work);
+  });
   return isAll && config.schedule.publish === "after_sync" ? publishOne(scope) : outcome;
 }
 
@@ -71,7 +66,7 @@ function withoutLines<T>(_read: () => readonly string[], work: () => Promise<T>)
 function publishOne(scope: CompanyScope): Promise<Outcome | null> {
   const { log } = scope.context;
   const { name } = scope.company;
-  return attempt(scope, { what: "the report was not written" }, async () => {
+  return attempt(scope, "the report was not written", async () => {
     const { outcome, file, bytes } = await publishCompany(scope);
     if (outcome === "written") log.info(`${name}: report written`, { file, bytes });
     else log.debug(`${name}: nothing changed since the last report`, { file });
@@ -80,7 +75,7 @@ function publishOne(scope: CompanyScope): Promise<Outcome | null> {
 
 function backupOne(scope: CompanyScope): Promise<Outcome | null> {
   const { keep, keys: withKeys } = scope.config.backup;
-  return attempt(scope, { what: "the backup failed" }, async () => {
+  return attempt(scope, "the backup failed", async () => {
     const { addressOfBackups, backupCompany } = await import("./backup-company.ts");
     const to = addressOfBackups(scope, undefined);
     const { id, bytes, removed } = await backupCompany(scope, { to, keep, withKeys });
@@ -98,8 +93,7 @@ function exportOne(scope: CompanyScope, wanted: ExportConfig): Promise<Outcome |
   const period = wanted.month === null ? null : periodOfMonth(month);
   const request = { ...wanted, tables: tables ?? [], partition, period, since: null, ifChanged: true };
   const fields = { format, where: out ?? to };
-  // Who holds the lock may be writing other files there.
-  return attempt(scope, { what: "the export failed", fields, isLockFailure: true }, async () => {
+  const work = async () => {
     const { exportCompany } = await import("./export-company.ts");
     const { unchanged, files } = await recorded(
       scope,
@@ -109,33 +103,27 @@ function exportOne(scope: CompanyScope, wanted: ExportConfig): Promise<Outcome |
     );
     if (unchanged) log.debug(`${name}: nothing changed since the last export`, fields);
     else log.info(`${name}: exported`, { ...fields, files: files.length });
-  });
+  };
+  // Who holds the lock may be writing other files there.
+  return attempt(scope, `the export of ${format} to ${to ?? out} failed`, work, { isLockFailure: true });
 }
 
-interface Attempt {
-  /** What is said where it fails. */
-  readonly what: string;
-  readonly fields?: object;
-  /** Of an error that is not the database's. @default "database" */
-  readonly failed?: Outcome;
-  /** Otherwise another process makes the same. @default false */
-  readonly isLockFailure?: boolean;
-}
-
-/** Never rejects: logs a failure, and gives its outcome. */
+/** Never rejects: logs a failure, and gives its outcome, which is that of the command that makes the same. */
 async function attempt(
   { context: { log, signal }, company }: CompanyScope,
-  { what, fields = {}, failed = "database", isLockFailure = false }: Attempt,
+  what: string,
   work: () => Promise<void>,
+  { isLockFailure = false } = {},
 ): Promise<Outcome | null> {
   try {
     await work();
     return null;
   } catch (error) {
     const { kind, message, hint } = failureOf(error);
+    // Otherwise another process makes the same.
     if (kind === "locked" && !isLockFailure) return null;
     if (signal.aborted) return "interrupted";
-    log.error(`${company.name}: ${what}: ${message}`, { kind, ...fields, hint: hint ?? undefined });
-    return kind === "database" ? "database" : failed;
+    log.error(`${company.name}: ${what}: ${message}`, { kind, hint: hint ?? undefined });
+    return outcomeOf(error);
   }
 }

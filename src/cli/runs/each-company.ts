@@ -71,7 +71,8 @@ export async function forEachCompany(
 
 const ownOutcomes = ["unauthenticated", "identity", "database", "locked"] as const;
 
-function outcomeOf(error: unknown): Outcome {
+/** What a command that fails for a company comes to. */
+export function outcomeOf(error: unknown): Outcome {
   if (!(error instanceof MirrorError)) return "database";
   return ownOutcomes.find((one) => one === error.kind) ?? "failed";
 }

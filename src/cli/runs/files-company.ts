@@ -12,12 +12,14 @@ import {
   type FileProblem,
   type PendingQuestion,
 } from "../../state/files/pending-files.ts";
+import { filesStep } from "../../status/after-run-record.ts";
 import { StoredFiles, type DocumentFile } from "../../state/files/stored-files.ts";
 import { openDatabase, type Db } from "../../store/database.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
 import { readExisting, type CompanyScope } from "../mirror/company-scope.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
 import { askWhoami, judgeOwnToken } from "../mirror/whoami.ts";
+import { recorded } from "./recorded-step.ts";
 
 /** Which files of a company are fetched. */
 export interface FilesRequest {
@@ -45,13 +47,22 @@ const mostFileBytes = 100_000_000;
 const mostAtOnce = 4;
 
 /**
- * Fetches files of one company beside whoever writes the mirror. Sends nothing where none is missing. On a terminal one
- * line shows the progress.
+ * Fetches files of one company beside whoever writes the mirror, and records how it went for `status`. Sends nothing where
+ * none is missing. On a terminal one line shows the progress.
  *
  * @throws MirrorError `locked` while another process fetches, `identity` for the token of another company (I10),
  *   `database`, and those of the service when it is away
  */
-export async function fetchCompanyFiles(scope: CompanyScope, request: FilesRequest): Promise<FilesResult> {
+export function fetchCompanyFiles(scope: CompanyScope, request: FilesRequest): Promise<FilesResult> {
+  return recorded(
+    scope,
+    filesStep,
+    () => fetchAlone(scope, request),
+    ({ written }) => ({ unchanged: written === 0, seq: null }),
+  );
+}
+
+async function fetchAlone(scope: CompanyScope, request: FilesRequest): Promise<FilesResult> {
   const { files } = scope;
   // There must be a mirror: opening one for writing would make it.
   await readExisting(scope, () => null);
@@ -76,7 +87,7 @@ export async function filesOfDocuments(
 ): Promise<(DocumentFile & { readonly file: string })[]> {
   const question = { retryBeforeMs: scope.context.clock.nowMs(), records: documents };
   try {
-    await fetchCompanyFiles(scope, { kinds: ["pdf", "attachment"], question });
+    await fetchAlone(scope, { kinds: ["pdf", "attachment"], question });
   } catch (error) {
     if (!onFailure || scope.context.signal.aborted) throw error;
     onFailure(error);

@@ -1,10 +1,8 @@
 import { formatCount, formatSize } from "../../../base/units.ts";
 import { fileKinds } from "../../../state/files/pending-files.ts";
-import { filesStep } from "../../../status/after-run-record.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { forEachCompany } from "../../runs/each-company.ts";
 import { fetchCompanyFiles, fileProblems } from "../../runs/files-company.ts";
-import { recorded } from "../../runs/recorded-step.ts";
 
 const mostNamed = 20;
 
@@ -18,12 +16,7 @@ export const filesCommand: CommandRun<"files"> = (context, { options, loaded: { 
     // Where the config asks for none, a person who calls the command wants all.
     const kinds = asked.length > 0 ? asked : (["pdf", "attachment"] as const);
     const request = { kinds, question, mostRequests, closed };
-    const result = await recorded(
-      scope,
-      filesStep,
-      () => fetchCompanyFiles(scope, request),
-      ({ written }) => ({ unchanged: written === 0, seq: null }),
-    );
+    const result = await fetchCompanyFiles(scope, request);
     const { written, bytes, problems, pending, folder } = result;
     const left = pending > 0 ? `; ${formatCount(pending)} still to be fetched` : "";
     const bad = problems > 0 ? `; ${formatCount(problems)} without a file` : "";
