@@ -99,7 +99,6 @@ export const work = { name: "Práca", unitPrice: 40, vatRate: 23, quantity: 1 };
 
 /** By their numbers, as ISO 3166-1 has them. */
 export const slovakia = 703;
-export const czechia = 203;
 
 export const newClient = (client: FintoroClient, name = "Pekáreň u Ďura") =>
   client.clients.create({ name, countryId: slovakia });

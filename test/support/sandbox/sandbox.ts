@@ -63,8 +63,6 @@ export const post = (sandbox: Sandbox, path: string, body: unknown, how: Ask = {
   ask(sandbox, "POST", path, { ...how, body });
 export const put = (sandbox: Sandbox, path: string, body: unknown, how: Ask = {}) =>
   ask(sandbox, "PUT", path, { ...how, body });
-export const patch = (sandbox: Sandbox, path: string, body: unknown, how: Ask = {}) =>
-  ask(sandbox, "PATCH", path, { ...how, body });
 export const remove = (sandbox: Sandbox, path: string, how: Ask = {}) => ask(sandbox, "DELETE", path, how);
 
 function parsed(text: string): Dict {

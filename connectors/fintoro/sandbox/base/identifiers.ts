@@ -15,14 +15,6 @@ export function iban(country: "SK" | "CZ", bank: string, account: string): strin
   return `${country}${String(check).padStart(2, "0")}${body}`;
 }
 
-/** True for an IBAN with right check digits; spaces are allowed. */
-export function isIban(text: string): boolean {
-  const plain = text.replaceAll(" ", "").toUpperCase();
-  if (!/^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(plain)) return false;
-  if (/^(SK|CZ)/.test(plain) && plain.length !== 24) return false;
-  return modulo97(lettersAsDigits(plain.slice(4) + plain.slice(0, 4))) === 1;
-}
-
 function lettersAsDigits(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55));
 }
@@ -49,11 +41,6 @@ export function formatNumber(pattern: string, day: number, counter: number): str
     if (token === "MM") return month;
     return token.length === 4 ? year : year.slice(-2);
   });
-}
-
-/** True if the pattern has a token for the counter. */
-export function hasCounter(pattern: string): boolean {
-  return /\(C+\)/.test(pattern);
 }
 
 /** The variable symbol of a document number: its last ten digits. */

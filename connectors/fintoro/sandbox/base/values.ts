@@ -1,6 +1,5 @@
 /** A value as an answer's JSON holds it. */
-export type Json =
-  null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
 /** A record as an answer shows it. */
 export type JsonObject = { readonly [key: string]: Json | undefined };
 

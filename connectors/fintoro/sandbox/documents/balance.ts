@@ -12,7 +12,7 @@ import { documentsOf, ownerKey, type Company } from "../model/company-state.ts";
 import type { Discount, Document, Item, Payment } from "../model/records.ts";
 
 /** Without and with VAT, cents. */
-export interface Amounts {
+interface Amounts {
   readonly net: bigint;
   readonly gross: bigint;
 }

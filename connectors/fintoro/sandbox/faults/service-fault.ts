@@ -3,7 +3,7 @@ import type { Rewrite } from "../http/service-answer.ts";
 
 /** How much of the answer is sent before the connection breaks. */
 export const moments = ["before", "headers", "half"] as const;
-export type Moment = (typeof moments)[number];
+type Moment = (typeof moments)[number];
 
 const plain =
   "html truncated invalid_json empty_list wrong_page endless_pages changing_totals duplicate_ids shuffled_ties missing_ids huge_ids unknown_values unknown_fields missing_fields proto_key number_literals echo_token content_type redirect redirect_same drip";
