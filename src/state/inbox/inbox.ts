@@ -1,6 +1,6 @@
 import type { RecordId } from "../../base/ids.ts";
 import type { OwnRow } from "../../store/own-tables/mirror-tables.ts";
-import { insertRow, updateRows } from "../../store/own-tables/own-rows.ts";
+import { updateRows } from "../../store/own-tables/own-rows.ts";
 import { statement } from "../../store/own-tables/statement.ts";
 import { Repository } from "../../store/repository.ts";
 import type { WorkKind } from "../work-item.ts";
@@ -65,21 +65,7 @@ export interface StoredEvent extends Pick<Delivery, "eventId"> {
 export class Inbox extends Repository {
   /** Adds an event that EventIds does not know. `dirtySeq` is the number of its reason to read, if it waits. */
   insert(delivery: Delivery, receivedAt: string, evaluation: EventEvaluation, dirtySeq: number | null): void {
-    const { state, resource, target, problem } = evaluation;
-    insertRow(this.db, "_inbox", {
-      event_id: delivery.eventId,
-      type: delivery.type,
-      resource_type: delivery.resourceType,
-      resource_id: delivery.resourceId,
-      occurred_at: delivery.occurredAt,
-      received_at: receivedAt,
-      body: delivery.body,
-      state,
-      resource,
-      target,
-      dirty_seq: dirtySeq,
-      problem,
-    });
+    insert.run(this.db, { ...delivery, ...evaluation, receivedAt, dirtySeq });
   }
 
   /** The record was read: completes the events that came before the read was sent (I4), and returns them. */
@@ -108,6 +94,24 @@ export class Inbox extends Repository {
   }
 }
 
+type Inserted = Delivery &
+  EventEvaluation & { readonly receivedAt: string; readonly dirtySeq: number | null };
+const insert = statement((db, p: Inserted) =>
+  db.insertInto("_inbox").values({
+    event_id: p.eventId,
+    type: p.type,
+    resource_type: p.resourceType,
+    resource_id: p.resourceId,
+    occurred_at: p.occurredAt,
+    received_at: p.receivedAt,
+    body: p.body,
+    state: p.state,
+    resource: p.resource,
+    target: p.target,
+    dirty_seq: p.dirtySeq,
+    problem: p.problem,
+  }),
+);
 type Completed = Completion & {
   readonly resource: string;
   readonly target: string;

@@ -61,15 +61,15 @@ export class OwnStatement<P, R> {
   }
 
   run(db: Db, ...values: Values<P>): RunResult {
-    return this.prepared(db).run(this.bound(values));
+    return this.prepared(db).run(...this.bound(values));
   }
 
   all(db: Db, ...values: Values<P>): R[] {
-    return this.prepared(db).all(this.bound(values)) as R[];
+    return this.prepared(db).all(...this.bound(values)) as R[];
   }
 
   first(db: Db, ...values: Values<P>): R | undefined {
-    return this.prepared(db).get(this.bound(values)) as R | undefined;
+    return this.prepared(db).get(...this.bound(values)) as R | undefined;
   }
 
   iterate(db: Db, ...values: Values<P>): IterableIterator<R> {
@@ -78,12 +78,12 @@ export class OwnStatement<P, R> {
 
   /** The only column of all rows. */
   column(db: Db, ...values: Values<P>): R[keyof R][] {
-    return this.prepared(db, "column").all(this.bound(values)) as R[keyof R][];
+    return this.prepared(db, "column").all(...this.bound(values)) as R[keyof R][];
   }
 
   /** The only column of the first row. */
   value(db: Db, ...values: Values<P>): R[keyof R] | undefined {
-    return this.prepared(db, "column").get(this.bound(values)) as R[keyof R] | undefined;
+    return this.prepared(db, "column").get(...this.bound(values)) as R[keyof R] | undefined;
   }
 
   /** All rows, with ids of records. */
@@ -109,10 +109,13 @@ export class OwnStatement<P, R> {
 
   private bound([values]: Values<P>): unknown[] {
     const given = (values ?? {}) as Readonly<Record<string, unknown>>;
-    return this.compile().names.map((name) => {
+    const { names } = this.compile();
+    const bound: unknown[] = [];
+    for (const name of names) {
       const value = given[name];
-      return Array.isArray(value) ? JSON.stringify(value) : value;
-    });
+      bound.push(Array.isArray(value) ? JSON.stringify(value) : value);
+    }
+    return bound;
   }
 }
 
