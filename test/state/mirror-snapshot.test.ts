@@ -108,7 +108,7 @@ describe("a snapshot", () => {
     const types = Object.fromEntries(
       tableOf(snapshot, "people").columns.map(({ name, type }) => [name, type]),
     );
-    expect(types).toMatchObject({ rank: "INTEGER", mixed: "TEXT", share: "REAL" });
+    expect(types).toMatchObject({ rank: "INTEGER", mixed: "TEXT", share: "DECIMAL(18,6)" });
     expect(all(snapshot, "people").map(({ mixed }) => mixed)).toEqual(["x", "1.5"]);
   });
 
