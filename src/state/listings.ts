@@ -1,4 +1,5 @@
 import { recordId, type RecordId } from "../base/ids.ts";
+import { insertRow, removeRows, updateRows } from "../store/own-tables/own-rows.ts";
 import { Repository } from "../store/repository.ts";
 
 /** Which list is read, and since when. */
@@ -95,17 +96,19 @@ export class Listings extends Repository {
   }
 
   update(listing: Listing): void {
-    const sql = `UPDATE _listings SET pages = @pages, total = @total, steady = @steady, idle = @idle, tails = @tails,
-      overstated = @overstated WHERE resource = @resource AND variant = @variant`;
     const { resource, variant, pages, total, steady, idle, tails, overstated } = stored(listing);
-    this.execute(sql, { resource, variant, pages, total, steady, idle, tails, overstated });
+    updateRows(
+      this.db,
+      "_listings",
+      { pages, total, steady, idle, tails, overstated },
+      { resource, variant },
+    );
   }
 
   /** Adds a page to the open listing; the same page again replaces what it showed. */
   putPage({ resource, variant }: ListingStart, { page, total, ids, withoutId }: ListedPage): void {
-    const sql = `INSERT OR REPLACE INTO _listing_pages (resource, variant, page, ids, total, without_id)
-      VALUES (?, ?, ?, ?, ?, ?)`;
-    this.execute(sql, resource, variant, page, ids.join(","), total, withoutId.join(","));
+    const row = { resource, variant, page, ids: ids.join(","), total, without_id: withoutId.join(",") };
+    insertRow(this.db, "_listing_pages", row, "or replace");
   }
 
   /** Does the page show a record that no other page of this reading showed? Asked before the page is added. */
@@ -167,12 +170,12 @@ export class Listings extends Repository {
 
   /** Forgets a listing, complete or not. */
   close(resource: string, variant: string): void {
-    this.execute("DELETE FROM _listings WHERE resource = ? AND variant = ?", resource, variant);
+    removeRows(this.db, "_listings", { resource, variant });
     this.forgetPages({ resource, variant });
   }
 
   private forgetPages({ resource, variant }: Pick<ListingStart, "resource" | "variant">): void {
-    this.execute("DELETE FROM _listing_pages WHERE resource = ? AND variant = ?", resource, variant);
+    removeRows(this.db, "_listing_pages", { resource, variant });
     this.seen.delete(`${resource} ${variant}`);
   }
 }

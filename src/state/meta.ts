@@ -6,22 +6,26 @@ import { MirrorError } from "../base/errors.ts";
 import type { LogPosition } from "../base/ids.ts";
 import { Changes } from "../store/apply/change-reader.ts";
 import { inTransaction, type Db } from "../store/database.ts";
+import { insertRow } from "../store/own-tables/own-rows.ts";
+import { statement } from "../store/own-tables/statement.ts";
 import { Repository } from "../store/repository.ts";
 
 /** Small facts about the mirror itself by key, as JSON, in table `_meta`. */
 export class Meta extends Repository {
   /** null: never set. */
   get(key: string): unknown {
-    const [value] = this.selectColumn<string>("SELECT value FROM _meta WHERE key = ?", key);
+    const value = valueOf.value(this.db, { key });
     return value === undefined ? null : (JSON.parse(value) as unknown);
   }
 
   set(key: string, value: unknown): void {
-    const sql =
-      "INSERT INTO _meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
-    this.execute(sql, key, JSON.stringify(value));
+    insertRow(this.db, "_meta", { key, value: JSON.stringify(value) }, "or replace");
   }
 }
+
+const valueOf = statement((db, p: { key: string }) =>
+  db.selectFrom("_meta").select("value").where("key", "=", p.key),
+);
 
 /** Where the mirror keeps its identity. */
 export const identityKey = "identity";

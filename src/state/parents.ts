@@ -1,4 +1,4 @@
-import { canonicalId, type RecordId, type RecordRef } from "../base/ids.ts";
+import type { RecordId, RecordRef } from "../base/ids.ts";
 import { Repository } from "../store/repository.ts";
 import { quoted } from "../store/sql-text.ts";
 import { fenceTable } from "../store/tables/table-layout.ts";
@@ -73,18 +73,13 @@ export class Parents extends Repository {
     most: number,
     beforeRun: number | null,
   ): ListedParent[] {
-    const sql = `SELECT f.id, p.listed_at AS listedAt, p.run FROM ${quoted(fenceTable(parent))} f
+    const sql = `SELECT f.id, p.listed_at AS listedAtMs, p.run FROM ${quoted(fenceTable(parent))} f
       LEFT JOIN _parents p ON p.resource = @resource AND p.parent_resource = @parent AND p.parent_id = f.id
       WHERE f.gone = 0 AND (@beforeRun IS NULL OR (coalesce(p.run, -1) < @beforeRun AND NOT EXISTS
         (SELECT 1 FROM _work WHERE resource = @resource AND target BETWEEN @pages || f.id || ':' AND @pages || f.id || ';')))
       ORDER BY p.run, p.listed_at, f.id LIMIT @most`;
     const asked = { resource, parent, beforeRun, most, pages: childPrefix(parent) };
-    const rows = this.statement(sql).safeIntegers().all(asked);
-    return (rows as { id: bigint; listedAt: bigint | null; run: bigint | null }[]).map((row) => ({
-      resource: parent,
-      id: canonicalId(row.id),
-      listedAtMs: row.listedAt === null ? null : Number(row.listedAt),
-      run: row.run === null ? null : Number(row.run),
-    }));
+    const rows = this.selectExact<Omit<ListedParent, "resource">>(sql, asked);
+    return rows.map((row) => ({ resource: parent, ...row }));
   }
 }

@@ -1,8 +1,11 @@
+import type { OwnRow } from "../store/own-tables/mirror-tables.ts";
+import { insertRow, updateRows } from "../store/own-tables/own-rows.ts";
+import { statement } from "../store/own-tables/statement.ts";
 import { Repository } from "../store/repository.ts";
 import { lastBeforeRestore } from "./meta.ts";
 
 /** A `quick` run proves nothing: it counts in no question about what was read whole. */
-export type RunMode = "incremental" | "full" | "quick";
+export type RunMode = OwnRow<"_runs">["mode"];
 
 /** One execution of `sync`. Times are ISO. */
 export interface RunRow {
@@ -41,9 +44,8 @@ export type EndedRun = Pick<RunRow, "id" | "mode" | "startedAt"> & {
 export class Runs extends Repository {
   /** Returns the run's id. */
   begin(mode: RunMode, startedAt: string, resumes: number | null, swept: RunRow["swept"]): number {
-    const sql = "INSERT INTO _runs (mode, started_at, resumes, pid, swept) VALUES (?, ?, ?, ?, ?)";
-    const values = [mode, startedAt, resumes, process.pid, JSON.stringify(swept)];
-    return Number(this.execute(sql, ...values).lastInsertRowid);
+    const row = { mode, started_at: startedAt, resumes, pid: process.pid, swept: JSON.stringify(swept) };
+    return insertRow(this.db, "_runs", row);
   }
 
   /** Notes when a list was begun that is read whole; in the transaction that closes it. */
@@ -53,8 +55,7 @@ export class Runs extends Repository {
   }
 
   sweptIn(id: number): RunRow["swept"] {
-    const [swept = "{}"] = this.selectColumn<string>("SELECT swept FROM _runs WHERE id = ?", id);
-    return JSON.parse(swept) as Record<string, string>;
+    return JSON.parse(sweptOf.value(this.db, { id }) ?? "{}") as Record<string, string>;
   }
 
   /** When the last whole reading of this list was begun; null: never. */
@@ -81,13 +82,13 @@ export class Runs extends Repository {
   }
 
   finish(id: number, finishedAt: string, outcome: string, report: unknown): void {
-    const sql = "UPDATE _runs SET finished_at = ?, outcome = ?, report = ? WHERE id = ?";
-    this.execute(sql, finishedAt, outcome, JSON.stringify(report), id);
+    const end = { finished_at: finishedAt, outcome, report: JSON.stringify(report) };
+    updateRows(this.db, "_runs", end, { id });
   }
 
   /** Keeps what a run reports before its scrub: killed after this, it counts as one that read everything listed. */
   noteListed(id: number, report: unknown): void {
-    this.execute("UPDATE _runs SET report = ? WHERE id = ?", JSON.stringify(report), id);
+    updateRows(this.db, "_runs", { report: JSON.stringify(report) }, { id });
   }
 
   /**
@@ -137,3 +138,7 @@ interface StoredRun extends Omit<RunRow, "swept" | "report"> {
   readonly swept: string;
   readonly report: string;
 }
+
+const sweptOf = statement((db, p: { id: number }) =>
+  db.selectFrom("_runs").select("swept").where("id", "=", p.id),
+);

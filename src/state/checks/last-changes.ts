@@ -1,4 +1,4 @@
-import { canonicalId, type RecordId } from "../../base/ids.ts";
+import type { RecordId } from "../../base/ids.ts";
 import type { Db } from "../../store/database.ts";
 import { changesBegin } from "../retention/logged-changes.ts";
 import { Repository } from "../../store/repository.ts";
@@ -32,13 +32,8 @@ export class LastChanges extends Repository {
   between(resource: string, from: RecordId, to: RecordId): Map<RecordId, LastChange> {
     const sql = `SELECT record_id, seq, op FROM temp._last_changes
       WHERE resource = ? AND record_id BETWEEN ? AND ?`;
-    const rows = this.statement(sql).raw().safeIntegers().all(resource, from, to);
-    return new Map(
-      (rows as [bigint, bigint, string][]).map(([id, seq, op]) => [
-        canonicalId(id),
-        { seq: Number(seq), op },
-      ]),
-    );
+    const rows = this.selectExact<LastChange & { readonly record_id: RecordId }>(sql, resource, from, to);
+    return new Map(rows.map(({ record_id, ...last }) => [record_id, last]));
   }
 
   /** Records that live by the log, and of which the mirror holds nothing; with ids after `after`, in their order. */

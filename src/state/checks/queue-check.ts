@@ -1,4 +1,6 @@
 import { lanes } from "../../base/lane.ts";
+import { removeRows } from "../../store/own-tables/own-rows.ts";
+import { statement } from "../../store/own-tables/statement.ts";
 import { Repository } from "../../store/repository.ts";
 import type { WorkItem } from "../work-item.ts";
 
@@ -23,13 +25,11 @@ const states = new Set(["ready", "dead", "held"]);
 export class QueueCheck extends Repository {
   /** Rows after this id, some at a time. */
   rowsAfter(id: number, most: number): QueuedRow[] {
-    const sql = `SELECT id, resource, target, kind, lane, state, payload, reason, dirty_seq AS dirtySeq
-      FROM _work WHERE id > ? ORDER BY id LIMIT ?`;
-    return this.selectAll(sql, id, most);
+    return rowsAfter.all(this.db, { id, most });
   }
 
   remove(id: number): void {
-    this.execute("DELETE FROM _work WHERE id = ?", id);
+    removeRows(this.db, "_work", { id });
   }
 
   /** Pages of listings that are not open, and open listings without a page that is read or queued. */
@@ -42,6 +42,21 @@ export class QueueCheck extends Repository {
     return this.selectAll(sql);
   }
 }
+
+const rowsAfter = statement((db, p: { id: number; most: number }) => {
+  const rows = db.selectFrom("_work").where("id", ">", p.id).orderBy("id").limit(p.most);
+  return rows.select([
+    "id",
+    "resource",
+    "target",
+    "kind",
+    "lane",
+    "state",
+    "payload",
+    "reason",
+    "dirty_seq as dirtySeq",
+  ]);
+});
 
 /** What of a row no worker understands; null: nothing. What its read would be is the caller's to judge. Pure. */
 export function oddPartOf({ lane, state, payload }: QueuedRow): string | null {

@@ -1,22 +1,16 @@
-import type { RecordId, RecordRef } from "../../base/ids.ts";
-import type { FileKind } from "../../connector/resource.ts";
+import type { RecordRef } from "../../base/ids.ts";
 import { inTransaction } from "../../store/database.ts";
+import type { OwnRow } from "../../store/own-tables/mirror-tables.ts";
+import { insertRow, removeRows } from "../../store/own-tables/own-rows.ts";
+import { statement } from "../../store/own-tables/statement.ts";
 import { Repository } from "../../store/repository.ts";
 import { archivePositionKey, Meta, type ArchivePosition } from "../meta.ts";
 
-/** A file of a record, as `document_files` shows it. */
-export interface DocumentFile {
-  /** The record's table. */
-  readonly document: string;
-  readonly document_id: RecordId;
-  readonly kind: FileKind;
-  /** Relative to the company's folder of files, with slashes. */
-  readonly path: string;
-  readonly size_bytes: number;
-  readonly sha256: string;
-  /** ISO. */
-  readonly fetched_at: string;
-}
+/**
+ * A file of a record, as `document_files` shows it: `document` is the record's table, `path` relative to the company's
+ * folder of files, with slashes.
+ */
+export type DocumentFile = Readonly<OwnRow<"document_files">>;
 
 /** For which state of a record its files were asked for, and with what result. */
 export interface FileRead {
@@ -28,8 +22,6 @@ export interface FileRead {
   readonly problem: string | null;
 }
 
-const columns = "document, document_id, kind, path, size_bytes, sha256, fetched_at";
-
 /**
  * What the mirror knows of stored files: `document_files` and `_file_reads`. The archive's manifest is written first.
  *
@@ -39,20 +31,19 @@ const columns = "document, document_id, kind, path, size_bytes, sha256, fetched_
  */
 export class StoredFiles extends Repository {
   all(): DocumentFile[] {
-    return this.selectAll(`SELECT ${columns} FROM document_files ORDER BY path`);
+    return allFiles.all(this.db);
   }
 
   of({ resource, id }: RecordRef): DocumentFile[] {
-    const sql = `SELECT ${columns} FROM document_files WHERE document = ? AND document_id = ? ORDER BY path`;
-    return this.selectAll(sql, resource, id);
+    return filesOf.all(this.db, { resource, id });
   }
 
   /** Replaces the files of a record. */
   replace(read: FileRead, files: readonly DocumentFile[], position: ArchivePosition): void {
     const { resource, id } = read.ref;
     inTransaction(this.db, () => {
-      this.execute("DELETE FROM document_files WHERE document = ? AND document_id = ?", resource, id);
-      for (const file of files) this.insert(file);
+      removeRows(this.db, "document_files", { document: resource, document_id: id });
+      for (const file of files) insertRow(this.db, "document_files", file, "or replace");
       this.note(read);
       new Meta(this.db).set(archivePositionKey, position);
     });
@@ -61,9 +52,9 @@ export class StoredFiles extends Repository {
   /** Makes all rows anew from the manifest. What was asked for without a file stays known. */
   rebuild(files: readonly DocumentFile[], reads: readonly FileRead[], position: ArchivePosition): void {
     inTransaction(this.db, () => {
-      this.execute("DELETE FROM document_files");
-      this.execute("DELETE FROM _file_reads WHERE problem IS NULL");
-      for (const file of files) this.insert(file);
+      removeRows(this.db, "document_files", {});
+      forgetStored.run(this.db);
+      for (const file of files) insertRow(this.db, "document_files", file, "or replace");
       for (const read of reads) this.note(read);
       new Meta(this.db).set(archivePositionKey, position);
     });
@@ -76,20 +67,21 @@ export class StoredFiles extends Repository {
 
   /** The files of these records are asked for again. */
   forget(refs: readonly RecordRef[]): void {
-    const sql = "DELETE FROM _file_reads WHERE document = ? AND document_id = ?";
-    inTransaction(this.db, () => refs.forEach(({ resource, id }) => this.execute(sql, resource, id)));
-  }
-
-  private insert(file: DocumentFile): void {
-    const { document, document_id, kind, path, size_bytes, sha256, fetched_at } = file;
-    const sql = `INSERT OR REPLACE INTO document_files (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?)`;
-    this.execute(sql, document, document_id, kind, path, size_bytes, sha256, fetched_at);
+    inTransaction(this.db, () => {
+      for (const { resource, id } of refs)
+        removeRows(this.db, "_file_reads", { document: resource, document_id: id });
+    });
   }
 
   private note({ ref: { resource, id }, recordSha, readAtMs, problem }: FileRead): void {
-    const sql = `INSERT INTO _file_reads (document, document_id, record_sha, read_at, problem) VALUES (?, ?, ?, ?, ?)
-      ON CONFLICT (document, document_id) DO UPDATE SET
-        record_sha = excluded.record_sha, read_at = excluded.read_at, problem = excluded.problem`;
-    this.execute(sql, resource, id, recordSha, readAtMs, problem);
+    const read = { document: resource, document_id: id, record_sha: recordSha, read_at: readAtMs, problem };
+    insertRow(this.db, "_file_reads", read, "or replace");
   }
 }
+
+const allFiles = statement((db) => db.selectFrom("document_files").selectAll().orderBy("path"));
+const filesOf = statement((db, p: RecordRef) => {
+  const files = db.selectFrom("document_files").selectAll().orderBy("path");
+  return files.where((f) => f.and({ document: p.resource, document_id: p.id }));
+});
+const forgetStored = statement((db) => db.deleteFrom("_file_reads").where("problem", "is", null));

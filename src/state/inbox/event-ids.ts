@@ -1,5 +1,7 @@
 import { Meta } from "../meta.ts";
 import type { Db } from "../../store/database.ts";
+import { removeRows } from "../../store/own-tables/own-rows.ts";
+import { statement } from "../../store/own-tables/statement.ts";
 import { Repository } from "../../store/repository.ts";
 import { HashedIds } from "./hashed-ids.ts";
 
@@ -40,11 +42,9 @@ export class EventIds extends Repository {
   begin(): void {
     this.inThis.clear();
     this.forget(this.filed());
-    const lastStored = this.selectColumn<number | null>("SELECT max(seq) FROM _inbox")[0] ?? 0;
+    const lastStored = lastSeq.value(this.db) ?? 0;
     if (lastStored < Math.max(this.lastSeq, this.filedSeq)) this.reset();
-    const sql = "SELECT event_id AS eventId, seq FROM _inbox WHERE seq > ? ORDER BY seq";
-    const from = Math.max(this.lastSeq, this.filedSeq);
-    for (const { eventId, seq } of this.selectAll<{ eventId: string; seq: number }>(sql, from)) {
+    for (const { eventId, seq } of idsAfter.all(this.db, { seq: Math.max(this.lastSeq, this.filedSeq) })) {
       this.unfiled.add(hashOf(eventId), seq);
       this.lastSeq = seq;
     }
@@ -55,9 +55,9 @@ export class EventIds extends Repository {
     if (this.inThis.has(eventId)) return true;
     const key = hashOf(eventId);
     if (this.unfiled.seqsOf(key).some((seq) => this.eventIdOf(seq) === eventId)) return true;
-    if (!this.exists("SELECT 1 FROM _inbox_ids WHERE hash = ?", key)) return false;
-    const sql = "SELECT event_id FROM _inbox_ids JOIN _inbox USING (seq) WHERE hash = ?";
-    return this.selectColumn(sql, key).includes(eventId);
+    return (
+      filedUnder.value(this.db, { key }) !== undefined && idsUnder.column(this.db, { key }).includes(eventId)
+    );
   }
 
   /** The number of a stored event, whichever connection wrote it; null: it never came. */
@@ -78,25 +78,21 @@ export class EventIds extends Repository {
   }
 
   private file(): void {
-    const sql = "INSERT OR IGNORE INTO _inbox_ids (hash, seq) VALUES (?, ?)";
-    for (const [key, seq] of this.unfiled.entries().toSorted(([a], [b]) => a - b))
-      this.execute(sql, key, seq);
+    for (const [hash, seq] of this.unfiled.entries().toSorted(([a], [b]) => a - b))
+      fileId.run(this.db, { hash, seq });
     this.meta.set(filedKey, this.lastSeq);
   }
 
   /** The number of an event that is not filed under its id; null: all are. Reads the whole inbox. */
   misfiled(): number | null {
-    const sql = `SELECT i.event_id AS eventId, i.seq, x.hash FROM _inbox i LEFT JOIN _inbox_ids x ON x.seq = i.seq
-      WHERE i.seq <= ? ORDER BY i.seq`;
-    type Filed = { readonly eventId: string; readonly seq: number; readonly hash: number | null };
-    for (const { eventId, seq, hash } of this.statement(sql).iterate(this.filed()) as IterableIterator<Filed>)
+    for (const { eventId, seq, hash } of filed.iterate(this.db, { upTo: this.filed() }))
       if (hash !== hashOf(eventId)) return seq;
     return null;
   }
 
   /** Files all events anew, in one transaction of the caller. */
   refile(): void {
-    this.execute("DELETE FROM _inbox_ids");
+    removeRows(this.db, "_inbox_ids", {});
     this.reset();
     this.begin();
     this.file();
@@ -122,9 +118,34 @@ export class EventIds extends Repository {
   }
 
   private eventIdOf(seq: number): string | undefined {
-    return this.selectColumn<string>("SELECT event_id FROM _inbox WHERE seq = ?", seq)[0];
+    return idOf.value(this.db, { seq });
   }
 }
+
+const lastSeq = statement((db) => db.selectFrom("_inbox").select(db.fn.max<number | null>("seq").as("seq")));
+const idsAfter = statement((db, p: { seq: number }) =>
+  db.selectFrom("_inbox").select(["event_id as eventId", "seq"]).where("seq", ">", p.seq).orderBy("seq"),
+);
+const idOf = statement((db, p: { seq: number }) =>
+  db.selectFrom("_inbox").select("event_id").where("seq", "=", p.seq),
+);
+const filedUnder = statement((db, p: { key: number }) =>
+  db.selectFrom("_inbox_ids").select("seq").where("hash", "=", p.key),
+);
+const idsUnder = statement((db, p: { key: number }) => {
+  const events = db.selectFrom("_inbox_ids as x").innerJoin("_inbox as i", "i.seq", "x.seq");
+  return events.select("i.event_id").where("x.hash", "=", p.key);
+});
+const fileId = statement((db, p: { hash: number; seq: number }) =>
+  db.insertInto("_inbox_ids").orIgnore().values({ hash: p.hash, seq: p.seq }),
+);
+const filed = statement((db, p: { upTo: number }) => {
+  const events = db.selectFrom("_inbox as i").leftJoin("_inbox_ids as x", "x.seq", "i.seq");
+  return events
+    .select(["event_id as eventId", "i.seq", "x.hash"])
+    .where("i.seq", "<=", p.upTo)
+    .orderBy("i.seq");
+});
 
 /** 53 bits, mixed as in cyrb53 (public domain). Two ids with the same hash cost one more query. */
 function hashOf(eventId: string): number {

@@ -1,4 +1,5 @@
 import type { Db } from "../../store/database.ts";
+import { removeRows } from "../../store/own-tables/own-rows.ts";
 import { Repository } from "../../store/repository.ts";
 import type { AgeLimit, Removable, RemovablePart } from "./old-rows.ts";
 import { rowsAtOnce, sumOf } from "./old-rows.ts";
@@ -50,7 +51,7 @@ export class EndedRuns extends Repository implements Removable {
       FROM _runs WHERE id < ? ORDER BY id DESC LIMIT ?`;
     const rows = this.selectAll<SelectedRun>(sql, from, rowsAtOnce);
     const going = rows.filter((row) => !this.mustStay(row));
-    const remove = () => going.forEach(({ id }) => this.execute("DELETE FROM _runs WHERE id = ?", id));
+    const remove = () => going.forEach(({ id }) => removeRows(this.db, "_runs", { id }));
     const next = rows.length === rowsAtOnce ? (rows.at(-1)?.id ?? null) : null;
     return { rows: going.length, bytes: sumOf(going.map(({ bytes }) => bytes)), next, remove };
   }

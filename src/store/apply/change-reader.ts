@@ -1,4 +1,4 @@
-import { canonicalId, type RecordId } from "../../base/ids.ts";
+import type { RecordId } from "../../base/ids.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { Cause } from "./read-stamp.ts";
 import { Repository } from "../repository.ts";
@@ -99,7 +99,7 @@ export class Changes extends Repository {
   factsAfter(seq: number, most: number): ChangeFacts[] {
     const sql = `SELECT l.seq, l.resource, l.record_id AS recordId, l.op, r.at, r.cause
       FROM _change_log l JOIN _reads r ON r.id = l.read WHERE l.seq > ? ORDER BY l.seq LIMIT ?`;
-    return this.changesOf<ChangeFacts>(sql, seq, most);
+    return this.selectExact<ChangeFacts>(sql, seq, most);
   }
 
   /** Those of these changes, the newest first. What was removed is left out. */
@@ -107,24 +107,13 @@ export class Changes extends Repository {
     const sql = `SELECT seq, resource, record_id AS recordId, op, at, cause, request_id AS requestId, before, after
       FROM _changes WHERE seq >= ? AND seq < ? AND (? IS NULL OR resource = ?)
       ORDER BY seq DESC LIMIT ?`;
-    return this.changesOf<Change>(sql, fromSeq, beforeSeq, resource, resource, most);
+    return this.selectExact<Change>(sql, fromSeq, beforeSeq, resource, resource, most);
   }
 
   private readAfter(seq: number, resource: string | null, most: number): Change[] {
     this.assertHeldAfter(seq);
     const sql = `SELECT seq, resource, record_id AS recordId, op, at, cause, request_id AS requestId, before, after
       FROM _changes WHERE seq > ? AND (? IS NULL OR resource = ?) ORDER BY seq LIMIT ?`;
-    return this.changesOf<Change>(sql, seq, resource, resource, most);
-  }
-
-  private changesOf<T extends ChangeFacts>(sql: string, ...values: readonly unknown[]): T[] {
-    const rows = this.statement(sql)
-      .safeIntegers()
-      .all(...values);
-    return (rows as (T & { seq: bigint; recordId: bigint })[]).map((row) => ({
-      ...row,
-      seq: Number(row.seq),
-      recordId: canonicalId(row.recordId),
-    }));
+    return this.selectExact<Change>(sql, seq, resource, resource, most);
   }
 }

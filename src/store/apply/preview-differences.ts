@@ -1,4 +1,6 @@
-import { canonicalId, type RecordId } from "../../base/ids.ts";
+import type { RecordId } from "../../base/ids.ts";
+import { insertRow, removeRows } from "../own-tables/own-rows.ts";
+import { statement } from "../own-tables/statement.ts";
 import { Repository } from "../repository.ts";
 
 /** A field that previews show differently from details in more records than this is no longer compared. */
@@ -47,7 +49,7 @@ export class PreviewDifferences extends Repository {
   note(resource: string, column: string, id: RecordId): boolean {
     const ids = this.noted(resource).get(column);
     if (ids && (ids.has(id) || ids.size > mostRecords)) return false;
-    this.execute("INSERT INTO _preview_differences VALUES (?, ?, ?)", resource, column, id);
+    insertRow(this.db, "_preview_differences", { resource, field: column, record_id: id });
     this.byResource.delete(resource);
     if (ids?.size !== mostRecords) return false;
     this.stopped.add(resource);
@@ -58,8 +60,7 @@ export class PreviewDifferences extends Repository {
   forget(resource: string, id: RecordId, differing: readonly string[]): void {
     for (const [column, ids] of this.noted(resource)) {
       if (!ids.has(id) || differing.includes(column)) continue;
-      const sql = "DELETE FROM _preview_differences WHERE resource = ? AND field = ? AND record_id = ?";
-      this.execute(sql, resource, column, id);
+      removeRows(this.db, "_preview_differences", { resource, field: column, record_id: id });
       ids.delete(id);
     }
   }
@@ -67,11 +68,14 @@ export class PreviewDifferences extends Repository {
   private noted(resource: string): Noted {
     const known = this.byResource.get(resource);
     if (known) return known;
-    const sql = "SELECT field, record_id FROM _preview_differences WHERE resource = ?";
     const noted = new Map<string, Set<RecordId>>();
-    for (const [column, id] of this.statement(sql).safeIntegers().raw().all(resource) as [string, bigint][])
-      noted.set(column, (noted.get(column) ?? new Set()).add(canonicalId(id)));
+    for (const { field, record_id: id } of differences.exact(this.db, { resource }))
+      noted.set(field, (noted.get(field) ?? new Set()).add(id));
     this.byResource.set(resource, noted);
     return noted;
   }
 }
+
+const differences = statement((db, p: { resource: string }) =>
+  db.selectFrom("_preview_differences").select(["field", "record_id"]).where("resource", "=", p.resource),
+);

@@ -1,8 +1,10 @@
 import { hash } from "node:crypto";
 import { isoTime } from "../../base/clock.ts";
-import { canonicalId, type RecordId } from "../../base/ids.ts";
+import type { RecordId } from "../../base/ids.ts";
 import type { ReadStamp } from "./read-stamp.ts";
 import type { Db } from "../database.ts";
+import { removeRows } from "../own-tables/own-rows.ts";
+import { count, statement } from "../own-tables/statement.ts";
 import { Repository } from "../repository.ts";
 
 /** A record that cannot become a row, with the reason. `at` is ISO. */
@@ -69,19 +71,21 @@ export class Quarantine extends Repository {
   }
 
   count(): number {
-    return this.selectColumn<number>("SELECT count(*) FROM _quarantine")[0] ?? 0;
+    return total.value(this.db) ?? 0;
   }
 
   /** Everything that is kept, by resource. */
   all(): Quarantined[] {
-    const sql = "SELECT resource, record_id AS recordId, reason, at FROM _quarantine ORDER BY resource, key";
-    return (this.statement(sql).safeIntegers().all() as Quarantined[]).map((row) => ({
-      ...row,
-      recordId: row.recordId === null ? null : canonicalId(row.recordId),
-    }));
+    return everything.exact(this.db);
   }
 
   private remove(resource: string, key: string): void {
-    this.execute("DELETE FROM _quarantine WHERE resource = ? AND key = ?", resource, key);
+    removeRows(this.db, "_quarantine", { resource, key });
   }
 }
+
+const total = statement((db) => db.selectFrom("_quarantine").select(count));
+const everything = statement((db) => {
+  const all = db.selectFrom("_quarantine").select(["resource", "record_id as recordId", "reason", "at"]);
+  return all.orderBy("resource").orderBy("key");
+});

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { firstId } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
+import { insertRow, updateRows } from "../own-tables/own-rows.ts";
 import { Repository } from "../repository.ts";
 import { quoted } from "../sql-text.ts";
 import { decodingVersion } from "./row-decoder.ts";
@@ -23,8 +24,12 @@ export class Derivations extends Repository {
     )
       return;
     const isEmpty = !this.exists(`SELECT 1 FROM ${quoted(rawTable(resource))}`);
-    const sql = "INSERT OR REPLACE INTO _derivations (resource, version, next_id) VALUES (?, ?, ?)";
-    this.execute(sql, resource, version, isEmpty ? null : firstId);
+    insertRow(
+      this.db,
+      "_derivations",
+      { resource, version, next_id: isEmpty ? null : firstId },
+      "or replace",
+    );
   }
 
   /** Were all rows of the resource made by this version? */
@@ -43,7 +48,7 @@ export class Derivations extends Repository {
 
   /** Call with the next id not derived yet; null: all are done. */
   advance(resource: string, nextId: bigint | null): void {
-    this.execute("UPDATE _derivations SET next_id = ? WHERE resource = ?", nextId, resource);
+    updateRows(this.db, "_derivations", { next_id: nextId }, { resource });
   }
 }
 
