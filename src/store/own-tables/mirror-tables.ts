@@ -8,6 +8,10 @@ const zero = t.withDefault(t.integer, 0);
 /**
  * The mirror's own tables as the first migration makes them; the types of all statements follow from it. Times `_at` are
  * ISO, those of `_ms` and of reads epoch milliseconds. Tables of resources follow the connector's fields (`tables/`).
+ *
+ * Statements stay SQL text in a `Repository` where they name tables of resources (parents, scrub candidates, pending
+ * files, stored records), an index or a recursive search in one (lease order), a row in conflict (work queue), keys of
+ * JSON (runs, retention), or a window (change log check): kysely makes these no clearer.
  */
 export const firstTables = {
   /** Small facts about the mirror itself, as JSON. */
