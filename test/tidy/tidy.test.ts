@@ -27,7 +27,7 @@ import { projectFolder, readProject, type Source } from "./read-source.ts";
 const sources = readProject(["src", "connectors", "test", "bin"]);
 const present = new Set(sources.map((source) => source.path));
 const product = sources.filter(({ path: file }) => /^(?:src|connectors)\//.test(file));
-const mostLines = 71_415;
+const mostLines = 71_050;
 /** Tables whose names are ordinary words of the code, too. */
 const plainWords = new Set(["company", "units", "languages", "currencies", "orders", "countries", "banks"]);
 /** Entry points, and what a connector declares one by one. */
