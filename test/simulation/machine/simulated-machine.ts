@@ -112,7 +112,7 @@ export class SimulatedMachine {
   reboot(): void {
     this.clockLosses.reboots.push(this.time.passedMs);
     this.boots += 1;
-    this.bootedAtMs = this.time.passedMs - 10_000;
+    this.bootedAtMs = this.time.passedMs;
   }
 
   /** Equal for two simulations in which the same things happened at the same times. */

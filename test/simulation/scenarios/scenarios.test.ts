@@ -99,6 +99,8 @@ const unusualJudgedWrongly = [
   202_879,
   // An answer without a request id deleted a record, which came back as a preview.
   210_027,
+  // A machine had booted ten seconds before it lost its power.
+  4_201_788,
 ];
 const firstSeeds = Array.from({ length: 12 }, (_, i) => i + 1);
 const seeds = [...firstSeeds, ...mended, ...judgedWrongly];
