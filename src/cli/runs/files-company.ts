@@ -43,8 +43,8 @@ export interface FilesResult extends FetchTally {
 /** One answer, at most. It is on the disk, not in memory. */
 const mostFileBytes = 100_000_000;
 
-/** Requests in flight at once: the budget allows two a second. */
-const mostAtOnce = 4;
+/** Requests in flight at once: the budget allows two a second, and each may hold a part of a large file. */
+const mostAtOnce = 2;
 
 /**
  * Fetches files of one company beside whoever writes the mirror, and records how it went for `status`. Sends nothing where
