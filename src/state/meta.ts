@@ -224,7 +224,7 @@ export function seqAt(db: Db, { log, seq }: LogPosition): number {
   if (log !== null && log !== id)
     throw notOfLog(`position ${log}:${seq} is of another change log than this mirror's, which is ${id}`);
   if (after < from - 1 || (after >= Math.max(changes.firstSeq(), from) && !changes.has(after)))
-    throw notOfLog(`this mirror's change log ${id} has no position ${seq}: it ends at ${changes.lastSeq()}`);
+    throw notOfLog(`log ${id} has no position ${seq}: it begins at ${from}, it ends at ${changes.lastSeq()}`);
   changes.assertHeldAfter(after);
   return after;
 }
