@@ -1,12 +1,13 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { formatSize } from "../../src/base/units.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
+import { peakBytesIn, peakReporter } from "../support/program/peak-memory.ts";
 import type { BenchResult } from "./result.ts";
 
 const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
@@ -81,16 +82,10 @@ async function measure({ url, token }: Service, args: readonly string[], entry =
     child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
     await once(child, "close");
     const { companies } = JSON.parse(stdout) as { companies: { acme: CompanyReport } };
-    return { peakBytes: Number(readFileSync(peak, "utf8")) * 1024, report: companies.acme };
+    return { peakBytes: peakBytesIn(peak), report: companies.acme };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-function peakReporter(file: string): string {
-  const code = `import { writeFileSync } from "node:fs";
-    process.on("exit", () => writeFileSync(${JSON.stringify(file)}, String(process.resourceUsage().maxRSS)));`;
-  return `data:text/javascript,${encodeURIComponent(code)}`;
 }
 
 function result(name: string, { peakBytes, report }: Measured, mostBytes: number): BenchResult {

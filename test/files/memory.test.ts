@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { zipOf } from "../../connectors/fintoro/sandbox/routes/record-files.ts";
 import { aCompany, sync } from "../support/company/company.ts";
 import { endOf } from "../support/program/cli.ts";
+import { peakBytesIn, peakReporter } from "../support/program/peak-memory.ts";
 import { processEnv, program } from "../support/program/process-env.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { look } from "../support/truth/compare.ts";
@@ -31,17 +31,14 @@ const reply = (type: string, body: Buffer) => ({ status: 200, headers: { "conten
 /** The real program in a folder; gives its exit code and the most memory that it ever had. */
 async function runMeasured(folder: string, args: readonly string[]) {
   const file = path.join(folder, "peak");
-  const script = `import { writeFileSync } from "node:fs";
-    process.on("exit", () => writeFileSync(${JSON.stringify(file)}, String(process.resourceUsage().maxRSS)));`;
-  const hook = `data:text/javascript,${encodeURIComponent(script)}`;
-  const child = spawn(process.execPath, ["--import", hook, program, ...args], {
+  const child = spawn(process.execPath, ["--import", peakReporter(file), program, ...args], {
     cwd: folder,
     env: processEnv(),
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   const { code } = await endOf(child);
-  return { code, peakBytes: Number(readFileSync(file, "utf8")) * 1024 };
+  return { code, peakBytes: peakBytesIn(file) };
 }
 
 // Fault: files | PDFs and archives as large as they may be, several at once | the routes of files, under the real program | fetched and checked within 512 MB of memory
