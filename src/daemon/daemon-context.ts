@@ -3,7 +3,7 @@ import type { CompanyConfig, Config } from "../config/config.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { RefusalCounts } from "../webhook/delivery-gap/refusal-watch.ts";
-import type { ConnectionCounts } from "../webhook/server/connections.ts";
+import type { ConnectionCounts } from "../server/connections.ts";
 import type { AlertContext } from "./incident-watch.ts";
 import type { AfterRunScope } from "./runs/after-run-queue.ts";
 import type { ProcessContext } from "./runs/process-context.ts";

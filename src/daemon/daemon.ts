@@ -7,7 +7,7 @@ import type { PageCompany } from "../status/page/facts/facts-reader.ts";
 import type { Refusal } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { RefusalReason } from "../webhook/ingest/delivery.ts";
 import type { Ingest } from "../webhook/ingest/ingest.ts";
-import type { Companies } from "../webhook/server/receiver.ts";
+import type { Companies } from "../webhook/receiver.ts";
 import { companyLog, type CompanySettings, type DaemonContext } from "./daemon-context.ts";
 import { CompanySupervisor } from "./company-supervisor.ts";
 import { watchIncidents } from "./incident-watch.ts";

@@ -8,7 +8,7 @@ import { silentLog } from "../../src/base/logger.ts";
 import { defaultReadyLimits } from "../../src/status/conditions.ts";
 import { PageAccess, type AccessOptions } from "../../src/status/page/page-access.ts";
 import { StatusSite } from "../../src/status/page/status-site.ts";
-import { startServer, type WebhookServer } from "../../src/webhook/server/server.ts";
+import { startServer, type WebhookServer } from "../../src/server/server.ts";
 import { openPage, startBrowser } from "../support/status/browser.ts";
 import { lookedAtMs } from "../support/status/company-view.ts";
 import { hostile } from "../support/status/rows.ts";

@@ -10,7 +10,7 @@ import { receiverNoteKey, type ReceiverNote } from "../../src/status/receiver-no
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { LogWatch } from "../../src/store/write-ahead-log.ts";
 import { RefusalWatch, type Refusal } from "../../src/webhook/delivery-gap/refusal-watch.ts";
-import type { ConnectionCounts } from "../../src/webhook/server/connections.ts";
+import type { ConnectionCounts } from "../../src/server/connections.ts";
 import { openShop, tempFolder } from "../support/mirror/mirror.ts";
 
 const hourMs = 3_600_000;

@@ -12,7 +12,7 @@ import { openMirror } from "../../src/state/mirror.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
 import { CompanyIngest, type Ingest } from "../../src/webhook/ingest/ingest.ts";
-import { startServer } from "../../src/webhook/server/server.ts";
+import { startServer } from "../../src/server/server.ts";
 import { eventText, keyringOf, post, secret, shopWithEvents, wire } from "../support/webhook/webhook.ts";
 import { fuzzTarget, type AtEnd } from "./fuzz-target.ts";
 import { bytesOf, connectionPlan, type ConnectionPlan } from "./request-bytes.ts";

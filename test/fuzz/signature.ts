@@ -6,7 +6,7 @@ import { silentLog } from "../../src/base/logger.ts";
 import type { Delivery } from "../../src/state/inbox/inbox.ts";
 import type { Answer } from "../../src/webhook/ingest/delivery.ts";
 import type { Ingest } from "../../src/webhook/ingest/ingest.ts";
-import { Receiver } from "../../src/webhook/server/receiver.ts";
+import { Receiver } from "../../src/webhook/receiver.ts";
 import { natively } from "../support/json/json.ts";
 import { keyringOf, sign } from "../support/webhook/webhook.ts";
 import { pureTarget } from "./fuzz-target.ts";

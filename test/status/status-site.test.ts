@@ -8,7 +8,7 @@ import { PageAccess } from "../../src/status/page/page-access.ts";
 import type { PageCompany } from "../../src/status/page/facts/facts-reader.ts";
 import { StatusSite } from "../../src/status/page/status-site.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { startServer } from "../../src/webhook/server/server.ts";
+import { startServer } from "../../src/server/server.ts";
 import { companyView } from "../support/status/company-view.ts";
 import { tempFolder } from "../support/mirror/mirror.ts";
 import { dial } from "../support/webhook/webhook.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import type { LogFields } from "../../src/base/logger.ts";
-import { Receiver } from "../../src/webhook/server/receiver.ts";
+import { Receiver } from "../../src/webhook/receiver.ts";
 import { about, deliveryOf, openIngest, post } from "../support/webhook/webhook.ts";
 
 /** Receives these events in one turn of the event loop; gives what the log then holds. */

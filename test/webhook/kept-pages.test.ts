@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { KeptPages } from "../../src/webhook/server/kept-pages.ts";
+import { KeptPages } from "../../src/server/kept-pages.ts";
 
 function fail(): never {
   throw new Error("disk I/O error");

@@ -7,7 +7,7 @@ import type { Mirror } from "../../state/mirror.ts";
 import type { LoopTurns } from "../../store/loop-turns.ts";
 import { readStored } from "../../webhook/ingest/delivery.ts";
 import type { CompanyIngest, ReceivedDelivery } from "../../webhook/ingest/ingest.ts";
-import { logStored } from "../../webhook/server/delivery-log.ts";
+import { logStored } from "../../webhook/delivery-log.ts";
 import type { InboxRow, InboxTable } from "../postgres/tables/inbox-table.ts";
 import type { InboxWatch } from "./inbox-watch.ts";
 

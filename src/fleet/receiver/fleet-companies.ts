@@ -8,7 +8,7 @@ import type { Refusal, RefusalCounts } from "../../webhook/delivery-gap/refusal-
 import type { RefusalReason } from "../../webhook/ingest/delivery.ts";
 import type { Ingest } from "../../webhook/ingest/ingest.ts";
 import { createKeyring, type Keyring } from "../../webhook/keys/keyring.ts";
-import type { Companies } from "../../webhook/server/receiver.ts";
+import type { Companies } from "../../webhook/receiver.ts";
 import { CompaniesTable, type CompanyRow } from "../postgres/tables/companies-table.ts";
 import type { Postgres } from "../postgres/connection.ts";
 import { InboxTable } from "../postgres/tables/inbox-table.ts";

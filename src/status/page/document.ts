@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { Page } from "../../webhook/server/response.ts";
+import type { Page } from "../../server/response.ts";
 import { html, type Html } from "./markup/html.ts";
 
 /** What every page loads. Each name has a hash of its content, so that a browser may keep it for ever. */

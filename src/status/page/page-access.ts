@@ -5,7 +5,7 @@ import type { Log } from "../../base/logger.ts";
 import type { Secret } from "../../base/secret.ts";
 import type { PageToken } from "./page-token.ts";
 import { isSecret } from "../../webhook/ingest/delivery.ts";
-import type { SiteRequest } from "../../webhook/server/site.ts";
+import type { SiteRequest } from "../../server/site.ts";
 import { isLoopbackUrl } from "../../config/address.ts";
 
 /** May these headers see a page? `wait`: too many wrong tokens came lately. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
-import { KeptPages } from "../../webhook/server/kept-pages.ts";
-import type { Page } from "../../webhook/server/response.ts";
-import type { Site, SiteRequest } from "../../webhook/server/site.ts";
+import { KeptPages } from "../../server/kept-pages.ts";
+import type { Page } from "../../server/response.ts";
+import type { Site, SiteRequest } from "../../server/site.ts";
 import type { CompanyStatusView } from "../company-status.ts";
 import type { ReadyLimits } from "../conditions.ts";
 import { companyBody } from "./company-page.ts";

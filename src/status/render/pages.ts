@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import type { Page } from "../../webhook/server/response.ts";
+import type { Page } from "../../server/response.ts";
 import type { RefusalCounts } from "../../webhook/delivery-gap/refusal-watch.ts";
 import { defaultReadyLimits, type ReadyLimits } from "../conditions.ts";
 import { readinessOfAll } from "./readiness.ts";

@@ -12,7 +12,7 @@ import { OwnersTable } from "../../../src/fleet/postgres/tables/owners-table.ts"
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
 import { FleetCompanies } from "../../../src/fleet/receiver/fleet-companies.ts";
 import { signedForm } from "../../../src/webhook/ingest/delivery.ts";
-import { startServer } from "../../../src/webhook/server/server.ts";
+import { startServer } from "../../../src/server/server.ts";
 import { findPostgres, startPostgres } from "../../support/postgres/server.ts";
 import { load, logToFile, median, realSide, run, secret, summaryOf } from "../receiver.ts";
 import type { Measured, Side } from "../receiver.ts";

@@ -2,7 +2,7 @@ import { onTestFinished, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { Daemon } from "../../../src/daemon/daemon.ts";
 import { createPages } from "../../../src/status/render/pages.ts";
-import { startServer } from "../../../src/webhook/server/server.ts";
+import { startServer } from "../../../src/server/server.ts";
 import { heartbeatMs } from "../../../src/state/uptime-log.ts";
 import { runCommand } from "../../support/program/cli.ts";
 import { aCompany, type Company } from "../../support/company/company.ts";

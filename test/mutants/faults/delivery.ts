@@ -5,7 +5,7 @@ export const deliveryFaults: readonly PlantedFault[] = [
   {
     id: "204-before-the-commit",
     invariant: "I6",
-    file: "src/webhook/server/receiver.ts",
+    file: "src/webhook/receiver.ts",
     find: "const isRoom = this.heldBytes + sizeBytes <= mostHeldBytes;",
     replace:
       'respond({ status: 204, why: "", reason: null });\n    const isRoom = this.heldBytes + sizeBytes <= mostHeldBytes;',
@@ -15,7 +15,7 @@ export const deliveryFaults: readonly PlantedFault[] = [
   {
     id: "204-for-what-cannot-be-stored",
     invariant: "I6",
-    file: "src/webhook/server/receiver.ts",
+    file: "src/webhook/receiver.ts",
     find: "respond(result ? this.accepted(company, result) : this.failed(company, error));",
     replace: 'respond(result ? this.accepted(company, result) : { status: 204, why: "", reason: null });',
     why: "the service hears 204 although the transaction failed",

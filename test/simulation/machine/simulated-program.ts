@@ -15,7 +15,7 @@ import { Tally } from "../../../src/sync/context/tally.ts";
 import type { ParentsPerRun } from "../../../src/sync/plan/scrub-facts.ts";
 import { EventWorker } from "../../../src/sync/event-worker/event-worker.ts";
 import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
-import { Receiver } from "../../../src/webhook/server/receiver.ts";
+import { Receiver } from "../../../src/webhook/receiver.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { brokenAfterUsualRun } from "../checks/all-checks.ts";
 import { MirrorContents } from "../checks/mirror-contents.ts";

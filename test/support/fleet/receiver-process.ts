@@ -4,7 +4,7 @@ import { silentLog } from "../../../src/base/logger.ts";
 import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { FleetCompanies } from "../../../src/fleet/receiver/fleet-companies.ts";
 import { signedForm } from "../../../src/webhook/ingest/delivery.ts";
-import { startServer } from "../../../src/webhook/server/server.ts";
+import { startServer } from "../../../src/server/server.ts";
 
 const [, , url = "", when = ""] = process.argv;
 

@@ -6,7 +6,7 @@ import type { Postgres, Sql } from "../../../src/fleet/postgres/connection.ts";
 import type { InboxRow } from "../../../src/fleet/postgres/tables/inbox-table.ts";
 import { FleetCompanies } from "../../../src/fleet/receiver/fleet-companies.ts";
 import { signedForm } from "../../../src/webhook/ingest/delivery.ts";
-import { startServer, type WebhookServer } from "../../../src/webhook/server/server.ts";
+import { startServer, type WebhookServer } from "../../../src/server/server.ts";
 import { openFleet, type Fleet } from "./fleet.ts";
 import { tempFolder } from "../mirror/mirror.ts";
 import { post, recordingLog, secret, type Post } from "../webhook/webhook.ts";

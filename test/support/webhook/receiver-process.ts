@@ -3,7 +3,7 @@ import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
-import { startServer } from "../../../src/webhook/server/server.ts";
+import { startServer } from "../../../src/server/server.ts";
 import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 

@@ -9,12 +9,12 @@ import type { EventRule, Manifest } from "../../../src/connector/connector-manif
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { readDelivery } from "../../../src/webhook/ingest/delivery.ts";
 import type { Delivery } from "../../../src/state/inbox/inbox.ts";
-import { startServer, type ServerLimits, type WebhookServer } from "../../../src/webhook/server/server.ts";
-import type { Site } from "../../../src/webhook/server/site.ts";
-import type { ConnectionCounts } from "../../../src/webhook/server/connections.ts";
-import type { Page } from "../../../src/webhook/server/response.ts";
+import { startServer, type ServerLimits, type WebhookServer } from "../../../src/server/server.ts";
+import type { Site } from "../../../src/server/site.ts";
+import type { ConnectionCounts } from "../../../src/server/connections.ts";
+import type { Page } from "../../../src/server/response.ts";
 import { CompanyIngest, type Ingest } from "../../../src/webhook/ingest/ingest.ts";
-import type { Companies } from "../../../src/webhook/server/receiver.ts";
+import type { Companies } from "../../../src/webhook/receiver.ts";
 import type { Keyring } from "../../../src/webhook/keys/keyring.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import { manifestOf, openShop } from "../mirror/mirror.ts";

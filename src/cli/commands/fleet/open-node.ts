@@ -20,7 +20,7 @@ import { fleetTables, type FleetTables } from "../../../fleet/postgres/tables/fl
 import { FleetNode } from "../../../fleet/worker/fleet-node.ts";
 import type { NodeLoops } from "../../../fleet/worker/node-loops.ts";
 import { signedForm } from "../../../webhook/ingest/delivery.ts";
-import type { ConnectionCounts } from "../../../webhook/server/connections.ts";
+import type { ConnectionCounts } from "../../../server/connections.ts";
 import { selectResources } from "../../mirror/selected-resources.ts";
 import type { CommandContext, Connector } from "../../program/command.ts";
 import { createAfterRun } from "../../runs/after-run-process.ts";

@@ -1,8 +1,8 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { isLoopbackUrl, listenUrl, parseListen } from "../../../config/address.ts";
 import { createNodePages } from "../../../fleet/worker/node-pages.ts";
-import type { Companies } from "../../../webhook/server/receiver.ts";
-import { startServer } from "../../../webhook/server/server.ts";
+import type { Companies } from "../../../webhook/receiver.ts";
+import { startServer } from "../../../server/server.ts";
 import { printResult } from "../../console/output.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandRun } from "../../program/command-table.ts";

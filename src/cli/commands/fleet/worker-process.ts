@@ -11,7 +11,7 @@ import type { FleetNode } from "../../../fleet/worker/fleet-node.ts";
 import { fleetTables } from "../../../fleet/postgres/tables/fleet-tables.ts";
 import { NodeLoops } from "../../../fleet/worker/node-loops.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
-import type { ConnectionCounts } from "../../../webhook/server/connections.ts";
+import type { ConnectionCounts } from "../../../server/connections.ts";
 import type { CommandContext } from "../../program/command.ts";
 import { openNode, openReceiver } from "./open-node.ts";
 import { waitForPostgres, type PostgresWait } from "./wait-for-postgres.ts";

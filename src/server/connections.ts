@@ -1,8 +1,8 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Clock } from "../../base/clock.ts";
-import type { Log } from "../../base/logger.ts";
-import { createRefusalLog, type RefusalLog } from "./delivery-log.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../base/logger.ts";
+import { createRefusalLog, type RefusalLog } from "../webhook/delivery-log.ts";
 import { rawRefusal } from "./response.ts";
 
 export const connectionLimits = {

@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import type { Clock } from "../base/clock.ts";
 
 /** For how long a page is kept: so many times as long as making it took, within bounds. */
 export interface KeptFor {

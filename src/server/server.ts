@@ -1,10 +1,10 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { listenFailure } from "../../base/errors.ts";
-import { isPageHost } from "../../config/address.ts";
+import { listenFailure } from "../base/errors.ts";
+import { isPageHost } from "../config/address.ts";
 import { connectionLimits, Connections, type ConnectionCounts } from "./connections.ts";
-import type { Answer } from "../ingest/delivery.ts";
-import { Receiver, type Admission, type ReceiverOptions } from "./receiver.ts";
+import type { Answer } from "../webhook/ingest/delivery.ts";
+import { Receiver, type Admission, type ReceiverOptions } from "../webhook/receiver.ts";
 import { KeptPages } from "./kept-pages.ts";
 import { siteAnswer, type Site } from "./site.ts";
 import { bodyLimits, createBodyReader, type BodyReader, type BodyResult } from "./request-body.ts";

@@ -1,6 +1,6 @@
-import type { Clock } from "../../base/clock.ts";
-import type { Log, LogFields } from "../../base/logger.ts";
-import type { ReceivedResult } from "../ingest/ingest.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Log, LogFields } from "../base/logger.ts";
+import type { ReceivedResult } from "./ingest/ingest.ts";
 
 const defaultQuietMs = 10_000;
 /** Of a flood that goes on for days there is still a line as often as this. */

@@ -1,6 +1,6 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
-import { messageOf } from "../../base/errors.ts";
-import type { Log } from "../../base/logger.ts";
+import { messageOf } from "../base/errors.ts";
+import type { Log } from "../base/logger.ts";
 
 const textType = "text/plain; charset=utf-8";
 const retryAfterSeconds = 5;

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import type { Log } from "../../base/logger.ts";
+import type { Log } from "../base/logger.ts";
 import type { BodyReader } from "./request-body.ts";
 import { refusalPage, renderPage, type Page, type RenderedPage } from "./response.ts";
 

@@ -1,12 +1,12 @@
-import type { Clock } from "../../base/clock.ts";
-import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
-import type { Log } from "../../base/logger.ts";
-import type { Refusal } from "../delivery-gap/refusal-watch.ts";
-import { isSecret, isSigned, isTimely, readDelivery, readHead } from "../ingest/delivery.ts";
-import type { Answer, DeliveryHead, RefusalReason } from "../ingest/delivery.ts";
-import type { Delivery } from "../../state/inbox/inbox.ts";
-import { GroupCommit } from "../ingest/group-commit.ts";
-import type { Ingest, ReceivedResult } from "../ingest/ingest.ts";
+import type { Clock } from "../base/clock.ts";
+import { hintOf, messageOf, MirrorError } from "../base/errors.ts";
+import type { Log } from "../base/logger.ts";
+import type { Refusal } from "./delivery-gap/refusal-watch.ts";
+import { isSecret, isSigned, isTimely, readDelivery, readHead } from "./ingest/delivery.ts";
+import type { Answer, DeliveryHead, RefusalReason } from "./ingest/delivery.ts";
+import type { Delivery } from "../state/inbox/inbox.ts";
+import { GroupCommit } from "./ingest/group-commit.ts";
+import type { Ingest, ReceivedResult } from "./ingest/ingest.ts";
 import { createRefusalLog, logStored, type RefusalLog } from "./delivery-log.ts";
 
 /** The companies that deliveries may be for. */
