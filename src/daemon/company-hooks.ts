@@ -1,6 +1,6 @@
 import type { Mirror } from "../state/mirror.ts";
 import type { Span } from "../state/uptime-log.ts";
-import type { RequestGuard } from "./runs/service-connection.ts";
+import type { RequestGuard } from "../runs/service-connection.ts";
 
 /** What a company adds that several processes share. In `serve` there is none of it. */
 export interface CompanyHooks {

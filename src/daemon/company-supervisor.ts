@@ -14,7 +14,7 @@ import { needsRestart, type CompanySettings, type DaemonContext } from "./daemon
 import { CompanyCounters } from "./counters.ts";
 import { nextWorkMs } from "./scheduler/next-work.ts";
 import { republishMs } from "./scheduler/republish.ts";
-import { progressView } from "./runs/run-progress.ts";
+import { progressView } from "../runs/run-progress.ts";
 import { countingOf, readCompanyStatus } from "./status-reader.ts";
 
 /** Pause before a lock held by another process is tried again, and a file that could not be opened. */

@@ -1,7 +1,7 @@
 import type { HttpTransport } from "../http/http-transport.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import type { Tally } from "../sync/context/tally.ts";
-import type { EndedRun } from "./runs/run-queue.ts";
+import type { EndedRun } from "../runs/run-queue.ts";
 
 const ops = ["inserted", "updated", "hydrated", "deleted", "unchanged"] as const;
 

@@ -5,8 +5,8 @@ import type { Resource } from "../connector/resource.ts";
 import type { RefusalCounts } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { ConnectionCounts } from "../server/connections.ts";
 import type { AlertContext } from "./incident-watch.ts";
-import type { AfterRunScope } from "./runs/after-run-queue.ts";
-import type { ProcessContext } from "./runs/process-context.ts";
+import type { AfterRunScope } from "./after-run-queue.ts";
+import type { ProcessContext } from "../runs/process-context.ts";
 
 /** What every part of the daemon works with; below the daemon itself the log adds the company to each line. */
 export interface DaemonContext extends ProcessContext, Pick<AlertContext, "targetsOf" | "freeBytes"> {

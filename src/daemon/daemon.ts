@@ -11,9 +11,9 @@ import type { Companies } from "../webhook/receiver.ts";
 import { companyLog, type CompanySettings, type DaemonContext } from "./daemon-context.ts";
 import { CompanySupervisor } from "./company-supervisor.ts";
 import { watchIncidents } from "./incident-watch.ts";
-import { AfterRunQueue, type AfterRunScope } from "./runs/after-run-queue.ts";
+import { AfterRunQueue, type AfterRunScope } from "./after-run-queue.ts";
 import { RecentViews } from "./recent-views.ts";
-import { RunPlaces } from "./runs/run-places.ts";
+import { RunPlaces } from "../runs/run-places.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
 
 /** Longer than the supervisors' own deadline, after which they only close. */

@@ -9,7 +9,7 @@ import { Alerter } from "../status/alerts/alerter.ts";
 import type { AlertTarget } from "../status/alerts/targets.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import { conditionsOf, defaultReadyLimits, spaceConditions, type Condition } from "../status/conditions.ts";
-import type { ProcessContext } from "./runs/process-context.ts";
+import type { ProcessContext } from "../runs/process-context.ts";
 import { freshForMs, type CronSchedule } from "./scheduler/cron-schedule.ts";
 
 /** What the alerts of many companies are sent with. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { processCommands, type CommandLoopParts } from "../../src/daemon/commands/command-loop.ts";
-import { emptyReport, type RunRequest } from "../../src/daemon/runs/company-run.ts";
+import { emptyReport, type RunRequest } from "../../src/runs/company-run.ts";
 import { formatSyncCommand } from "../../src/daemon/commands/sync-command.ts";
 import { DaemonCommands } from "../../src/state/daemon-commands.ts";
 import { openShop, resourceOf } from "../support/mirror/mirror.ts";

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
-import { emptyReport, type CompanyRun, type RunRequest } from "../../src/daemon/runs/company-run.ts";
-import { RunPlaces } from "../../src/daemon/runs/run-places.ts";
-import { RunQueue, type RunQueueParts } from "../../src/daemon/runs/run-queue.ts";
+import { emptyReport, type CompanyRun, type RunRequest } from "../../src/runs/company-run.ts";
+import { RunPlaces } from "../../src/runs/run-places.ts";
+import { RunQueue, type RunQueueParts } from "../../src/runs/run-queue.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import { jumpingClock, recordingLog } from "../support/terminal/terminal.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { wholeListSettings } from "../../src/daemon/runs/company-run.ts";
+import { wholeListSettings } from "../../src/runs/company-run.ts";
 import { planWholeLists } from "../../src/sync/plan/whole-lists.ts";
 import { startMs } from "../support/mirror/store.ts";
 

@@ -1,7 +1,7 @@
 import { shortText } from "../../base/terminal-text.ts";
 import { isLoopbackUrl } from "../../config/address.ts";
 import type { Transport } from "../../connector/transport.ts";
-import { connectService } from "../../daemon/runs/service-connection.ts";
+import { connectService } from "../../runs/service-connection.ts";
 import { skewText, skewWarnMs } from "../../http/clock-skew.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
 import { askWhoami, judgeOwnToken } from "../mirror/whoami.ts";

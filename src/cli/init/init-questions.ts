@@ -3,7 +3,7 @@ import { hintOf, MirrorError } from "../../base/errors.ts";
 import { didYouMean } from "../../base/names.ts";
 import { shortText } from "../../base/terminal-text.ts";
 import type { ConfigChoices } from "./config-text.ts";
-import { connectService } from "../../daemon/runs/service-connection.ts";
+import { connectService } from "../../runs/service-connection.ts";
 import { formats } from "../../export/plan/export-request.ts";
 import type { Prompts } from "../console/prompts.ts";
 import { askWhoami } from "../mirror/whoami.ts";

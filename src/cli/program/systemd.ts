@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import type { ProcessContext } from "../../daemon/runs/process-context.ts";
+import type { ProcessContext } from "../../runs/process-context.ts";
 import type { CommandContext } from "./command.ts";
 
 /** NOTIFY_SOCKET and WATCHDOG_USEC of `env` are systemd's; without the first, nothing is sent. */

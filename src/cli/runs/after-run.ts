@@ -2,7 +2,7 @@ import { localDate } from "../../base/clock.ts";
 import type { ExportConfig } from "../../config/config.ts";
 import { monthBefore, periodOfMonth } from "../../export/plan/period.ts";
 import { fileKinds, usualQuestion } from "../../state/files/pending-files.ts";
-import type { AfterRunScope } from "../../daemon/runs/after-run-queue.ts";
+import type { AfterRunScope } from "../../daemon/after-run-queue.ts";
 import { exportStep } from "../../status/after-run-record.ts";
 import { failureOf } from "../console/failure-text.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";

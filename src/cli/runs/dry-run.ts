@@ -1,7 +1,7 @@
 import { formatCount, formatDuration } from "../../base/units.ts";
 import type { Resource } from "../../connector/resource.ts";
-import { wholeListSettings } from "../../daemon/runs/company-run.ts";
-import { connectService } from "../../daemon/runs/service-connection.ts";
+import { wholeListSettings } from "../../runs/company-run.ts";
+import { connectService } from "../../runs/service-connection.ts";
 import type { BudgetView } from "../../rate-limit/permit.ts";
 import { ScrubCandidates } from "../../state/scrub-candidates.ts";
 import { Listings } from "../../state/listings.ts";

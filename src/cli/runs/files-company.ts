@@ -3,7 +3,7 @@ import { MirrorError } from "../../base/errors.ts";
 import type { RecordRef } from "../../base/ids.ts";
 import { formatCount, formatSize } from "../../base/units.ts";
 import type { FileKind } from "../../connector/resource.ts";
-import { connectService, type ServiceConnection } from "../../daemon/runs/service-connection.ts";
+import { connectService, type ServiceConnection } from "../../runs/service-connection.ts";
 import { FileArchive } from "../../files/archive.ts";
 import { fetchFiles, type FetchTally } from "../../files/fetch-files.ts";
 import {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { askDaemon } from "../../daemon/commands/ask-daemon.ts";
 import { formatSyncCommand } from "../../daemon/commands/sync-command.ts";
-import { emptyReport, type RunRequest } from "../../daemon/runs/company-run.ts";
+import { emptyReport, type RunRequest } from "../../runs/company-run.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
 import { DaemonCommands, type DaemonCommand } from "../../state/daemon-commands.ts";
 import { openDatabase, type Db } from "../../store/database.ts";

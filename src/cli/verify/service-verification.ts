@@ -1,8 +1,8 @@
 import { formatCount, formatDuration } from "../../base/units.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
-import { connectService, type ServiceConnection } from "../../daemon/runs/service-connection.ts";
-import { createNotices } from "../../daemon/runs/store-notices.ts";
+import { connectService, type ServiceConnection } from "../../runs/service-connection.ts";
+import { createNotices } from "../../runs/store-notices.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
 import { openMirror, type Mirror } from "../../state/mirror.ts";
 import { Meta } from "../../state/meta.ts";

@@ -10,9 +10,9 @@ import {
 } from "../../state/daemon-commands.ts";
 import type { PruneReport } from "../../state/retention/prune-mirror.ts";
 import { createErrorGuard } from "../../store/transient-errors.ts";
-import { notBegun, type RunRequest } from "../runs/company-run.ts";
-import type { ProcessContext } from "../runs/process-context.ts";
-import type { RunQueue, RunUnderWay } from "../runs/run-queue.ts";
+import { notBegun, type RunRequest } from "../../runs/company-run.ts";
+import type { ProcessContext } from "../../runs/process-context.ts";
+import type { RunQueue, RunUnderWay } from "../../runs/run-queue.ts";
 import { parseSyncCommand } from "./sync-command.ts";
 
 export interface CommandLoopParts {

@@ -1,6 +1,6 @@
 import { MirrorError } from "../../base/errors.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
-import type { RunRequest } from "../runs/company-run.ts";
+import type { RunRequest } from "../../runs/company-run.ts";
 
 /** What a `sync` asks of the daemon, as the command's options in `_commands`. */
 type SyncCommand = Omit<RunRequest, "resources" | "closed"> & {

@@ -3,7 +3,7 @@ import { messageOf } from "../../base/errors.ts";
 import { pruneMirror, type PruneParts, type PruneReport } from "../../state/retention/prune-mirror.ts";
 import { Runs } from "../../state/runs.ts";
 import { createErrorGuard } from "../../store/transient-errors.ts";
-import type { ProcessContext } from "../runs/process-context.ts";
+import type { ProcessContext } from "../../runs/process-context.ts";
 
 export interface PrunerParts extends Pick<PruneParts, "db" | "retention"> {
   readonly context: Pick<ProcessContext, "clock" | "log">;

@@ -7,7 +7,7 @@ import type { Db } from "../../store/database.ts";
 import { createErrorGuard } from "../../store/transient-errors.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
 import type { Config } from "../../config/config.ts";
-import type { ProcessContext } from "../runs/process-context.ts";
+import type { ProcessContext } from "../../runs/process-context.ts";
 
 export interface RepublishParts {
   readonly context: Pick<ProcessContext, "clock" | "log">;

@@ -4,7 +4,7 @@ import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
 import type { SharedParts } from "../../daemon/company-runtime.ts";
 import { CompanySupervisor } from "../../daemon/company-supervisor.ts";
 import type { CompanySettings, DaemonContext } from "../../daemon/daemon-context.ts";
-import type { AfterRunQueue, AfterRunScope } from "../../daemon/runs/after-run-queue.ts";
+import type { AfterRunQueue, AfterRunScope } from "../../daemon/after-run-queue.ts";
 import { inboxPosition, noteGiven } from "../../state/meta.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import { UptimeLog, type Span } from "../../state/uptime-log.ts";

@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { hintOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import type { MirrorFiles } from "../../config/mirror-files.ts";
-import type { EndedRun } from "../../daemon/runs/run-queue.ts";
+import type { EndedRun } from "../../runs/run-queue.ts";
 import { whileOwned, type Lease, type Ownership } from "../ownership/ownership.ts";
 import type { SnapshotPointer } from "../postgres/tables/snapshots-table.ts";
 import type { Timeline } from "../postgres/tables/timeline-table.ts";

@@ -2,7 +2,7 @@ import { eitherSignal } from "../../base/cancellation.ts";
 import type { Clock } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
-import type { RequestGuard } from "../../daemon/runs/service-connection.ts";
+import type { RequestGuard } from "../../runs/service-connection.ts";
 import type { Permit, RateLimiter } from "../../rate-limit/permit.ts";
 import type { Lease } from "../ownership/ownership.ts";
 import { isPostgresAway } from "../postgres/postgres-error.ts";

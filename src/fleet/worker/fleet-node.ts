@@ -1,8 +1,8 @@
 import { messageOf } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
 import type { DaemonContext } from "../../daemon/daemon-context.ts";
-import type { ProcessContext } from "../../daemon/runs/process-context.ts";
-import { RunPlaces } from "../../daemon/runs/run-places.ts";
+import type { ProcessContext } from "../../runs/process-context.ts";
+import { RunPlaces } from "../../runs/run-places.ts";
 import { LoopTurns } from "../../store/loop-turns.ts";
 import { maintainEveryMs, type JobEngine } from "../jobs/job-engine.ts";
 import { ScheduledRuns } from "../jobs/scheduled-runs.ts";

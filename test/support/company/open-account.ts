@@ -7,9 +7,9 @@ import { startStandIn, type StandInOptions } from "../../../connectors/fakturoid
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import type { CompanyConfig, Config } from "../../../src/config/config.ts";
 import { mirrorFiles } from "../../../src/config/mirror-files.ts";
-import { performRun, usualRun, type RunRequest } from "../../../src/daemon/runs/company-run.ts";
-import { connectService, type ServiceConnection } from "../../../src/daemon/runs/service-connection.ts";
-import { createNotices } from "../../../src/daemon/runs/store-notices.ts";
+import { performRun, usualRun, type RunRequest } from "../../../src/runs/company-run.ts";
+import { connectService, type ServiceConnection } from "../../../src/runs/service-connection.ts";
+import { createNotices } from "../../../src/runs/store-notices.ts";
 import { openMirror } from "../../../src/state/mirror.ts";
 import type { CompanyReport } from "../../../src/sync/context/run-report.ts";
 import { Tally } from "../../../src/sync/context/tally.ts";

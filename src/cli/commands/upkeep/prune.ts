@@ -1,7 +1,7 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { formatCount, formatSize } from "../../../base/units.ts";
 import { askDaemon } from "../../../daemon/commands/ask-daemon.ts";
-import { createNotices } from "../../../daemon/runs/store-notices.ts";
+import { createNotices } from "../../../runs/store-notices.ts";
 import { DaemonCommands } from "../../../state/daemon-commands.ts";
 import { openMirror } from "../../../state/mirror.ts";
 import { pruneMirror, type PruneReport } from "../../../state/retention/prune-mirror.ts";

@@ -2,7 +2,7 @@ import { MirrorError } from "../../../base/errors.ts";
 import { Secret } from "../../../base/secret.ts";
 import type { SubscriptionOperations } from "../../../connector/connector-manifest.ts";
 import type { Transport } from "../../../connector/transport.ts";
-import { connectService } from "../../../daemon/runs/service-connection.ts";
+import { connectService } from "../../../runs/service-connection.ts";
 import { Meta, pinnedIdentity } from "../../../state/meta.ts";
 import { fingerprintOf } from "../../../sync/identity/pinned-identity.ts";
 import {

@@ -7,7 +7,7 @@ import { openDatabase } from "../../../store/database.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
 import { CompanyIngest, type ReplayResult } from "../../../webhook/ingest/ingest.ts";
 import { replayRemotely } from "../../../daemon/commands/remote-replay.ts";
-import { createNotices } from "../../../daemon/runs/store-notices.ts";
+import { createNotices } from "../../../runs/store-notices.ts";
 import { emptyKeyring } from "../../../webhook/keys/keyring.ts";
 import { printResult } from "../../console/output.ts";
 import { readExisting, soleScope, type CompanyScope } from "../../mirror/company-scope.ts";

@@ -1,4 +1,4 @@
-import { Semaphore, type Release } from "../../base/semaphore.ts";
+import { Semaphore, type Release } from "../base/semaphore.ts";
 
 /** Places for the runs of a process; each company has a request budget of its own, but the processor is shared. */
 export class RunPlaces {

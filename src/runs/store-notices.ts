@@ -1,6 +1,6 @@
-import type { Log } from "../../base/logger.ts";
-import type { Derived, StoreNotices } from "../../store/apply/table-context.ts";
-import type { RunNotices } from "../../sync/context/run-context.ts";
+import type { Log } from "../base/logger.ts";
+import type { Derived, StoreNotices } from "../store/apply/table-context.ts";
+import type { RunNotices } from "../sync/context/run-context.ts";
 
 /** Collects what the store notices while a mirror is open. */
 export interface Notices {

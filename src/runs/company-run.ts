@@ -1,17 +1,17 @@
-import { isoTime, type Clock } from "../../base/clock.ts";
-import { messageOf, MirrorError } from "../../base/errors.ts";
-import type { CompanyConfig, Config } from "../../config/config.ts";
-import type { Resource } from "../../connector/resource.ts";
-import type { HttpTransport } from "../../http/http-transport.ts";
-import type { RateLimiter } from "../../rate-limit/permit.ts";
-import { WorkQueue } from "../../state/work-queue.ts";
-import { webhooksCover } from "../../status/event-status.ts";
-import type { CompanyReport, Outcome } from "../../sync/context/run-report.ts";
-import type { RunParts, WholeListSettings } from "../../sync/context/run-context.ts";
-import { parentsPerRunOf } from "../../sync/plan/scrub-facts.ts";
-import type { ScrubOptions } from "../../sync/run/scrub-phase.ts";
-import { runSync } from "../../sync/run/sync-run.ts";
-import { Tally } from "../../sync/context/tally.ts";
+import { isoTime, type Clock } from "../base/clock.ts";
+import { messageOf, MirrorError } from "../base/errors.ts";
+import type { CompanyConfig, Config } from "../config/config.ts";
+import type { Resource } from "../connector/resource.ts";
+import type { HttpTransport } from "../http/http-transport.ts";
+import type { RateLimiter } from "../rate-limit/permit.ts";
+import { WorkQueue } from "../state/work-queue.ts";
+import { webhooksCover } from "../status/event-status.ts";
+import type { CompanyReport, Outcome } from "../sync/context/run-report.ts";
+import type { RunParts, WholeListSettings } from "../sync/context/run-context.ts";
+import { parentsPerRunOf } from "../sync/plan/scrub-facts.ts";
+import type { ScrubOptions } from "../sync/run/scrub-phase.ts";
+import { runSync } from "../sync/run/sync-run.ts";
+import { Tally } from "../sync/context/tally.ts";
 import type { ProcessContext } from "./process-context.ts";
 
 /** What a run is asked for, the same for every company of it. */

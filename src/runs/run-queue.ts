@@ -1,10 +1,10 @@
-import { isoTime } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
-import type { Resource } from "../../connector/resource.ts";
-import type { CompanyStatusView } from "../../status/company-status.ts";
-import { isWorthPublishing, listedOutcome, type CompanyReport } from "../../sync/context/run-report.ts";
-import type { RunMode } from "../../state/runs.ts";
-import { modeOf } from "../../sync/run/begin-run.ts";
+import { isoTime } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
+import type { Resource } from "../connector/resource.ts";
+import type { CompanyStatusView } from "../status/company-status.ts";
+import { isWorthPublishing, listedOutcome, type CompanyReport } from "../sync/context/run-report.ts";
+import type { RunMode } from "../state/runs.ts";
+import { modeOf } from "../sync/run/begin-run.ts";
 import { notBegun, usualRun, type CompanyRun, type RunRequest } from "./company-run.ts";
 import type { ProcessContext } from "./process-context.ts";
 import type { RunPlaces } from "./run-places.ts";

@@ -1,12 +1,12 @@
-import type { Clock } from "../../base/clock.ts";
-import { messageOf } from "../../base/errors.ts";
-import type { Log } from "../../base/logger.ts";
-import type { CompanyConfig, Config } from "../../config/config.ts";
-import { mirrorFiles } from "../../config/mirror-files.ts";
-import type { Resource } from "../../connector/resource.ts";
-import { filedResources, fileKinds, PendingFiles, usualQuestion } from "../../state/files/pending-files.ts";
-import { filesStep, readSteps } from "../../status/after-run-record.ts";
-import type { Db } from "../../store/database.ts";
+import type { Clock } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
+import type { Log } from "../base/logger.ts";
+import type { CompanyConfig, Config } from "../config/config.ts";
+import { mirrorFiles } from "../config/mirror-files.ts";
+import type { Resource } from "../connector/resource.ts";
+import { filedResources, fileKinds, PendingFiles, usualQuestion } from "../state/files/pending-files.ts";
+import { filesStep, readSteps } from "../status/after-run-record.ts";
+import type { Db } from "../store/database.ts";
 
 export interface IdleFetchParts {
   readonly context: { readonly clock: Clock; readonly log: Log };

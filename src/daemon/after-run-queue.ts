@@ -1,4 +1,4 @@
-import { WaitQueue } from "../../base/semaphore.ts";
+import { WaitQueue } from "../base/semaphore.ts";
 
 /** What is made: `all` that follows runs, the `report` alone, a `backup` or `files`, which jobs of their own make. */
 export type AfterRunScope = "all" | "report" | "backup" | "files";

@@ -1,19 +1,19 @@
-import { MirrorError } from "../../base/errors.ts";
-import type { CompanyConfig, Config } from "../../config/config.ts";
-import { secretTexts } from "../../config/companies.ts";
-import { accessTokenFile, mirrorFiles } from "../../config/mirror-files.ts";
-import type { Manifest } from "../../connector/connector-manifest.ts";
-import { accountPath, type Protocol } from "../../connector/service-protocol.ts";
-import { valueOf } from "../../json/cut.ts";
-import { limitMonth, monthAt, quotaOf, type CountedQuota } from "../../rate-limit/monthly-quota.ts";
-import { AccessTokens } from "../../http/access-tokens.ts";
-import { createRateLimiter, limitRequests, type RequestLimits } from "../../rate-limit/rate-limiter.ts";
-import type { RateLimiter } from "../../rate-limit/permit.ts";
-import { openBudgetFile } from "../../rate-limit/budget-file.ts";
-import { createMemoryRateLimitStore } from "../../rate-limit/state-store.ts";
-import { ClockSkew } from "../../http/clock-skew.ts";
-import { createHttpTransport, type HttpTransport } from "../../http/http-transport.ts";
-import { HttpCounters } from "../../http/stats.ts";
+import { MirrorError } from "../base/errors.ts";
+import type { CompanyConfig, Config } from "../config/config.ts";
+import { secretTexts } from "../config/companies.ts";
+import { accessTokenFile, mirrorFiles } from "../config/mirror-files.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
+import { accountPath, type Protocol } from "../connector/service-protocol.ts";
+import { valueOf } from "../json/cut.ts";
+import { limitMonth, monthAt, quotaOf, type CountedQuota } from "../rate-limit/monthly-quota.ts";
+import { AccessTokens } from "../http/access-tokens.ts";
+import { createRateLimiter, limitRequests, type RequestLimits } from "../rate-limit/rate-limiter.ts";
+import type { RateLimiter } from "../rate-limit/permit.ts";
+import { openBudgetFile } from "../rate-limit/budget-file.ts";
+import { createMemoryRateLimitStore } from "../rate-limit/state-store.ts";
+import { ClockSkew } from "../http/clock-skew.ts";
+import { createHttpTransport, type HttpTransport } from "../http/http-transport.ts";
+import { HttpCounters } from "../http/stats.ts";
 import type { ProcessContext } from "./process-context.ts";
 
 /** One company's connection to the service. All its requests share one rate limiter. */

@@ -1,7 +1,7 @@
-import type { Resource } from "../../connector/resource.ts";
-import type { ProgressView, RequestsAhead, ResourceProgress } from "../../log/progress-view.ts";
-import { WorkQueue, type QueueCount } from "../../state/work-queue.ts";
-import type { Tally } from "../../sync/context/tally.ts";
+import type { Resource } from "../connector/resource.ts";
+import type { ProgressView, RequestsAhead, ResourceProgress } from "../log/progress-view.ts";
+import { WorkQueue, type QueueCount } from "../state/work-queue.ts";
+import type { Tally } from "../sync/context/tally.ts";
 import type { CompanyRun } from "./company-run.ts";
 
 /** The progress of a run; null when its mirror is closed already. */
