@@ -9,6 +9,7 @@ import {
 import { fileCircles } from "./folders.ts";
 import { cleanText, shortEnough, strictLint, wellNamed, type LintConfig } from "./code-rules.ts";
 import { readSource } from "./read-source.ts";
+import { longestChain, sizeOf } from "./size.ts";
 
 /** A file that imports these, and nothing else. */
 function importing(path: string, ...names: string[]) {
@@ -257,5 +258,30 @@ describe("the linter's bar: the rule bites", () => {
     ],
   ] as [string, LintConfig][])("%s", (_, config) => {
     expect(strictLint(config).length).toBeGreaterThan(0);
+  });
+});
+
+describe("the size of the product", () => {
+  test("what is loaded counts in a chain, types and what is imported when it is needed do not", () => {
+    const sources = [
+      readSource("src/a.ts", 'import { b } from "./b.ts";\nimport type { D } from "./d.ts";\n'),
+      readSource("src/b.ts", 'export {\n  c,\n} from "./c.ts";\nconst d = await import("./d.ts");\n'),
+      readSource("src/c.ts", ""),
+      readSource("src/d.ts", 'import "./c.ts";\n'),
+    ];
+    expect(longestChain(sources)).toEqual(["src/a.ts", "src/b.ts", "src/c.ts"]);
+  });
+
+  test("a type that stands twice and an interface of nine members are found", () => {
+    const members = Array.from("abcdefghi", (name) => `  readonly ${name}: string;\n`).join("");
+    const sources = [
+      readSource("src/a.ts", `export interface Wide {\n${members}}\n`),
+      readSource("src/b.ts", "type Wide = string;\nexport const b = 1;\n"),
+    ];
+    expect(sizeOf(sources)).toMatchObject({
+      interfacesOfMoreThanEightMembers: 1,
+      typeNamesThatStandTwice: 1,
+      exportedNamesPerThousandLines: 154,
+    });
   });
 });
