@@ -24,6 +24,8 @@ export interface MirrorFiles {
   readonly folderAlerts: string;
   /** What a `verify` that is not complete has compared. */
   readonly compared: string;
+  /** What the service shows to a `verify`, while it compares. */
+  readonly shown: string;
   /** Locked by the one process that makes a backup. */
   readonly backupLock: string;
   /** Folders of what `backup` and `restore` work on before it is where it belongs. */
@@ -66,6 +68,7 @@ export function mirrorFiles({ dataDir, report }: FilePlaces, company: string): M
     alerts: named(".alerts.json"),
     folderAlerts: path.join(dataDir, ".alerts.json"),
     compared: named(".compared.jsonl"),
+    shown: named(".shown.db"),
     backupLock: named(".backup.lock"),
     backupStaging: path.join(dataDir, `.${company}.backup`),
     restoreStaging: path.join(dataDir, `.${company}.restore`),

@@ -2,8 +2,11 @@ import { laneRank, lanes as allLanes, type Lane } from "../base/lane.ts";
 import { Repository } from "../store/repository.ts";
 import { longestDelayMs, type WorkItem, type WorkState } from "./work-item.ts";
 
-/** Whose items: beside an event worker, which reads the webhook lane, runs read the other lanes. A quick run: its own. */
-export type LaneShare = "all" | "events" | "others" | "quick";
+/**
+ * Whose items: beside an event worker, which reads the webhook lane, runs read the other lanes. A quick run: its own.
+ * A comparison: what it asks for, which is in the lane of lists, and no detail that follows.
+ */
+export type LaneShare = "all" | "events" | "others" | "quick" | "asked";
 
 /** What may be leased: items of these resources and lanes that are due and that nobody holds. */
 export interface LeaseQuestion {
@@ -80,6 +83,7 @@ export class LeaseOrder extends Repository {
     const asked = { ...question, lanes: this.selectColumn<number>(waitingLanes) };
     if (share === "events") return this.nextDue("webhook", asked);
     if (share === "quick") return this.nextDue("quick", asked);
+    if (share === "asked") return this.nextDue("list", asked);
     const first =
       (share === "all" ? this.nextDue("webhook", asked) : undefined) ??
       this.nextDue("list", asked, "AND rank <= 0");

@@ -168,3 +168,12 @@ export async function openMirror(
     throw error;
   }
 }
+
+/** Makes a mirror that need not outlive this process: for what is only compared. Throws MirrorError `database`. */
+export function makeScratchMirror(path: string, manifest: Manifest): Mirror {
+  const db = openDatabase(path);
+  db.pragma("journal_mode = MEMORY");
+  db.pragma("synchronous = OFF");
+  migrate(db);
+  return new Mirror(db, manifest, {}, null);
+}

@@ -15,6 +15,7 @@ const ranksOf: Readonly<Record<LaneShare, readonly number[]>> = {
   all: ranks,
   events: ranks.filter((rank) => rank === laneRank("webhook")),
   others: ranks.filter((rank) => rank !== laneRank("webhook")),
+  asked: [laneRank("list")],
 };
 
 const holdSql = `UPDATE _work SET state = 'held', error = ? WHERE resource = ? AND state = 'ready'

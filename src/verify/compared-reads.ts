@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { elapsedSince, isoTime, type Clock } from "../base/clock.ts";
-import type { DeepRead } from "./passes/comparison.ts";
+import type { AskedRead } from "./service-copy.ts";
 
 /** Of what a comparison is. */
 interface ComparedSubject {
@@ -45,12 +45,12 @@ export class ComparedReads {
   }
 
   /** @param state another text after each change of what the mirror holds of the read's records */
-  has(read: DeepRead, state: string): boolean {
+  has(read: AskedRead, state: string): boolean {
     return this.states.get(keyOf(read)) === state;
   }
 
   /** Notes that the read was compared, and is equal. */
-  add(read: DeepRead, state: string): void {
+  add(read: AskedRead, state: string): void {
     appendFileSync(this.file, `${JSON.stringify([keyOf(read), state])}\n`);
   }
 
@@ -60,7 +60,7 @@ export class ComparedReads {
   }
 }
 
-function keyOf({ resource, id, listOf }: DeepRead): string {
+function keyOf({ resource, id, listOf }: AskedRead): string {
   return `${resource} ${id} ${listOf ?? ""}`;
 }
 

@@ -13,28 +13,25 @@ import type { ResourceTable } from "../store/apply/resource-table.ts";
 import { createEventContext, type ReadContext, type RunContext } from "../sync/context/run-context.ts";
 import { holdMassDelete, mayRemove, runRemovals } from "../sync/deletion/mass-delete-guard.ts";
 import { removeRecord } from "../sync/deletion/removal.ts";
-import { runRouteProofs } from "../sync/deletion/route-probe.ts";
 import { Engine } from "../sync/engine/engine.ts";
 import type { OutageWatch } from "../sync/retry/outage.ts";
 import { BatchRetryPolicy } from "../sync/retry/retry-policy.ts";
 import type { Tally } from "../sync/context/tally.ts";
 import { repairRead } from "./local/odd-work.ts";
 import { repairLocally } from "./local/repair-locally.ts";
-import type { Finding } from "./passes/name-differences.ts";
-import { readLists } from "./service/list-reading.ts";
-import type { ServiceReader } from "./service/service-reader.ts";
+import type { Finding } from "./name-differences.ts";
+import type { ServiceCopy } from "./service-copy.ts";
 
 /** What a repair works with. The caller holds the writer lock. */
 export interface RepairParts {
   readonly mirror: Mirror;
   readonly resources: readonly Resource[];
   readonly transport: Transport;
-  readonly reader: ServiceReader;
+  /** What the service shows. */
+  readonly copy: ServiceCopy;
   readonly outages: OutageWatch;
   /** Reads something that always exists, once. */
   readonly probe: () => Promise<unknown>;
-  /** Resources whose detail route has answered 200. */
-  readonly provenRoutes: ReadonlySet<string>;
   readonly tally: Tally;
   readonly concurrency: number;
   readonly clock: Clock;
@@ -77,7 +74,13 @@ export async function repairFromService(parts: RepairParts, findings: readonly F
     findings.filter((one) => !isOwn(one)),
     ({ resource }) => resource,
   );
-  for (const [name, some] of listed) await applyLists(parts, run, name, new Set(some.map(({ id }) => id)));
+  for (const [name, some] of listed)
+    await applyLists(
+      parts,
+      run,
+      name,
+      some.map(({ id }) => id),
+    );
   const stamp = stampWithoutRead("repair", parts.clock);
   mirror.apply(() => {
     for (const { resource, id } of findings) mirror.table(resource).derive(id, stamp);
@@ -87,9 +90,8 @@ export async function repairFromService(parts: RepairParts, findings: readonly F
 /** A run that reads what is in the lane of events: nothing else is there beside a repair but events that wait. */
 function contextOf(parts: RepairParts): RunContext {
   const queue = new WorkQueue(parts.mirror.db);
-  const proofs = runRouteProofs(queue, parts.clock);
-  for (const name of parts.provenRoutes) proofs.add(name);
-  return createEventContext({ ...parts, queue }, { ...parts, provenRoutes: proofs, removals: runRemovals() });
+  const { provenRoutes } = parts.copy;
+  return createEventContext({ ...parts, queue }, { ...parts, provenRoutes, removals: runRemovals() });
 }
 
 /** The next read of the record is stored, where the JSON is not the one that its hash is of, or has no fence. */
@@ -101,28 +103,26 @@ function distrust({ statements }: ResourceTable, id: RecordId): void {
 
 /** The lists of records without a route of their own, read again, decide about those that differ. */
 async function applyLists(
-  parts: RepairParts,
+  { mirror, copy, clock }: RepairParts,
   run: RunContext,
   name: string,
-  wanted: ReadonlySet<RecordId>,
+  wanted: readonly RecordId[],
 ): Promise<void> {
-  const { mirror, reader } = parts;
   const resource = resourceNamed(mirror.manifest, name);
   const sentSeq = mirror.sequence.next();
-  const slices = new Map<RecordId, Buffer>();
-  const shown = await readLists(reader, resource, (id, slice) => {
-    if (wanted.has(id)) slices.set(id, slice);
-  });
+  await copy.readLists([resource]);
   const seqs = { sentSeq, receivedSeq: mirror.sequence.next() };
-  const read: ReadContext = { run, stamp: { ...stampWithoutRead("repair", parts.clock), ...seqs } };
+  const read: ReadContext = { run, stamp: { ...stampWithoutRead("repair", clock), ...seqs } };
   mirror.apply(() => {
     const table = mirror.table(name);
-    const absent = [...wanted].filter((id) => !slices.has(id));
+    const shown = wanted.map((id) => ({ id, ...copy.shown(resource, id) }));
+    const absent = shown.flatMap(({ id, kind }) => (kind === "absent" ? [id] : []));
     const live = absent.filter((id) => mirror.records.isLive(name, id)).length;
-    const isProven = shown.isWhole && shown.ids.size > 0;
     for (const id of wanted) distrust(table, id);
-    for (const [id, slice] of slices) table.put({ stamp: read.stamp, id, slice, source: "list" });
-    if (!isProven) return;
+    for (const one of shown)
+      if (one.kind === "shown")
+        table.put({ stamp: read.stamp, id: one.id, slice: one.slice, source: "list" });
+    if (!copy.isWhole(name)) return;
     if (mayRemove(run, name, live)) for (const id of absent) removeRecord(read, resource, id);
     else holdMassDelete(run, name, live);
   });

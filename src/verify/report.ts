@@ -2,8 +2,8 @@ import { isoTime } from "../base/clock.ts";
 import type { RecordId } from "../base/ids.ts";
 import { notAtService } from "./compare/compare-record.ts";
 import type { FieldDifference } from "./compare/differences.ts";
-import type { Finding } from "./passes/name-differences.ts";
-import type { Comparison, Uncompared } from "./passes/comparison.ts";
+import type { Comparison, Uncompared } from "./comparison.ts";
+import type { Finding } from "./name-differences.ts";
 
 /** The records of one resource that differ. */
 export interface NamedRecords {
@@ -54,6 +54,8 @@ export interface VerifyReport {
 export interface ReportFacts {
   readonly by: string;
   readonly startedAtMs: number;
+  readonly finishedAtMs: number;
+  readonly requests: number;
   /** What differs at the end. */
   readonly findings: readonly Finding[];
   /** What differed before a repair; null: none was asked for. */
@@ -63,16 +65,16 @@ export interface ReportFacts {
 
 /** Builds the report. */
 export function verifyReport(comparison: Comparison, facts: ReportFacts): VerifyReport {
-  const { counts, clock, reader, deepReads, resources } = comparison;
-  const { by, startedAtMs, findings, before, resumed } = facts;
+  const { counts, deepReads, resources } = comparison;
+  const { by, startedAtMs, finishedAtMs, requests, findings, before, resumed } = facts;
   const uncompared = [...comparison.uncompared, ...withoutDetail(comparison)];
   const sum = (key: "mirror" | "details") => [...counts.values()].reduce((all, one) => all + one[key], 0);
   return {
     match: findings.length === 0 && uncompared.length === 0,
     by,
     started_at: isoTime(startedAtMs),
-    finished_at: isoTime(clock.nowMs()),
-    requests: reader.requests,
+    finished_at: isoTime(finishedAtMs),
+    requests,
     records_compared: sum("mirror"),
     details_compared: sum("details"),
     details_total: deepReads.length,

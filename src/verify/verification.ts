@@ -1,5 +1,4 @@
 import type { Clock } from "../base/clock.ts";
-import type { RecordId } from "../base/ids.ts";
 import type { Log } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
@@ -11,24 +10,14 @@ import type { Db } from "../store/database.ts";
 import { Tally } from "../sync/context/tally.ts";
 import { identify } from "../sync/identity/identify.ts";
 import { OutageWatch } from "../sync/retry/outage.ts";
-import { nameDifferences, type Finding } from "./passes/name-differences.ts";
 import type { ComparedReads } from "./compared-reads.ts";
-import {
-  countsOf,
-  newComparison,
-  suspect,
-  type Comparison,
-  type DeepRead,
-  type Uncompared,
-} from "./passes/comparison.ts";
-import { compareDeepRead, lastChangesOf } from "./passes/detail-pass.ts";
-import { compareLists } from "./passes/list-pass.ts";
-import type { FreshLists } from "./passes/fresh-record.ts";
 import { MirrorView } from "./compare/mirror-view.ts";
+import { Comparison, type DeepRead } from "./comparison.ts";
+import { nameDifferences, type Finding } from "./name-differences.ts";
 import { repairFromService } from "./repair.ts";
 import type { VerifyReport } from "./report.ts";
 import { chooseSample, type SampleSize } from "./sample.ts";
-import { ServiceReader } from "./service/service-reader.ts";
+import { ServiceCopy } from "./service-copy.ts";
 
 export interface VerificationParts {
   /** The mirror, for reading; also beside its writer. */
@@ -46,10 +35,16 @@ export interface VerificationParts {
   /** How long it waits for a service that is away. */
   readonly longestOutageMs: number;
   readonly sample: SampleSize;
+  /** Where what the service shows is kept meanwhile. */
+  readonly shownFile: string;
+  /** Does another process hold the mirror's writer lock? */
   readonly isWritten: () => boolean;
   /** What an interrupted verification has compared; takes what this one compares. */
   readonly compared: ComparedReads;
 }
+
+/** So many details are read before they are compared and noted. */
+const readAtOnce = 20;
 
 /**
  * Compares one mirror with the service: all lists, a sample of details; then asks again for what seems to differ.
@@ -74,12 +69,13 @@ export class Verification {
   };
 
   constructor(parts: VerificationParts) {
-    const { db, manifest, signal } = parts;
+    const { db, manifest, resources, shownFile, signal } = parts;
     this.parts = parts;
     const { probe, tally } = this;
     this.outages = new OutageWatch({ ...parts, tally, ended: signal });
-    const reader = new ServiceReader({ ...parts, outages: this.outages, probe, tally });
-    this.comparison = newComparison({ ...parts, view: new MirrorView(db, manifest), reader });
+    const view = new MirrorView(db, manifest);
+    const copy = new ServiceCopy(shownFile, { ...parts, outages: this.outages, probe, tally });
+    this.comparison = new Comparison(view, copy, resources);
   }
 
   /**
@@ -89,44 +85,41 @@ export class Verification {
    */
   async compare(): Promise<Finding[]> {
     const { comparison, parts } = this;
+    const { copy, resources } = comparison;
     await this.outages.untilAnswered(this.probe);
-    for (const resource of comparison.resources) await compareLists(comparison, resource);
+    await copy.readLists(resources);
+    for (const resource of resources) await comparison.compareLists(resource, parts.signal);
     this.sample = this.chooseReads();
-    const fresh: FreshLists = new Map();
-    await comparison.reader.forEach(this.sample, async (read) => {
-      await this.compareRead(read, fresh);
-      this.deepReadsDone += 1;
-    });
+    for (let from = 0; from < this.sample.length; from += readAtOnce)
+      await this.compareReads(this.sample.slice(from, from + readAtOnce));
     const suspects = [...comparison.suspects.values()].reduce((sum, ids) => sum + ids.size, 0);
     if (suspects > 0) parts.log.info("what seems to differ is asked for again", { records: suspects });
-    return nameDifferences(comparison);
+    return nameDifferences(comparison, parts);
   }
 
   /** What is to be compared, without what an interrupted verification compared. */
   private chooseReads(): DeepRead[] {
     const { comparison, parts } = this;
     const { compared, log, random, sample } = parts;
-    const { deepReads, view } = comparison;
     const isKnown = (read: DeepRead) =>
-      compared.since !== null && compared.has(read, lastChangesOf(view, read));
-    const groups = Map.groupBy(deepReads, isKnown);
+      compared.since !== null && compared.has(read, comparison.lastChangesOf(read));
+    const groups = Map.groupBy(comparison.deepReads, isKnown);
     const [known, left] = [groups.get(true) ?? [], groups.get(false) ?? []];
-    for (const { resource, listOf } of known) countsOf(comparison, listOf ?? resource).details += 1;
+    for (const { resource, listOf } of known) comparison.countsOf(listOf ?? resource).details += 1;
     this.known = known.length;
     if (this.resumed) log.info("resumed: details that were compared before are not read again", this.resumed);
     return chooseSample(left, sample === "all" ? sample : Math.max(0, sample - known.length), random);
   }
 
-  /** Compares one of them, and notes it where nothing differs. */
-  private async compareRead(read: DeepRead, fresh: FreshLists): Promise<void> {
+  /** Reads and compares some of them, and notes those where nothing differs. */
+  private async compareReads(reads: readonly DeepRead[]): Promise<void> {
     const { comparison, parts } = this;
-    // Of before the answer: a change meanwhile makes it another one.
-    const state = lastChangesOf(comparison.view, read);
-    const [suspects, uncompared] = [new Map<string, Set<RecordId>>(), [] as Uncompared[]];
-    await compareDeepRead({ ...comparison, suspects, uncompared }, read, fresh);
-    if (suspects.size === 0 && uncompared.length === 0) parts.compared.add(read, state);
-    for (const [resource, ids] of suspects) for (const id of ids) suspect(comparison, resource, id);
-    comparison.uncompared.push(...uncompared);
+    // Of before the answers: a change meanwhile makes it another one.
+    const states = reads.map((read) => comparison.lastChangesOf(read));
+    await comparison.copy.read(reads);
+    for (const [i, read] of reads.entries())
+      if (comparison.compareRead(read)) parts.compared.add(read, states[i] ?? "");
+    this.deepReadsDone += reads.length;
   }
 
   /** What was compared before; null: nothing. */
@@ -142,19 +135,24 @@ export class Verification {
    */
   async repair(mirror: Mirror, findings: readonly Finding[]): Promise<Finding[]> {
     const { comparison, parts, outages, probe, tally } = this;
-    const { reader, provenRoutes } = comparison;
-    await repairFromService({ ...parts, mirror, reader, provenRoutes, outages, probe, tally }, findings);
+    await repairFromService({ ...parts, mirror, copy: comparison.copy, outages, probe, tally }, findings);
     comparison.suspects.clear();
-    for (const { resource, id } of findings) suspect(comparison, resource, id);
-    return nameDifferences(comparison);
+    for (const { resource, id } of findings) comparison.suspect(resource, id);
+    return nameDifferences(comparison, parts);
+  }
+
+  close(): void {
+    this.comparison.copy.close();
   }
 
   /** For progress. */
   resourceProgress(): ResourceProgress[] {
     const { counts, suspects } = this.comparison;
-    const lists = [...counts].map(([name, { mirror, isDone, service }]): ResourceProgress => {
-      const phase = isDone ? "done" : mirror > 0 || service !== null ? "listing" : "waiting";
-      return { name, phase, done: mirror, total: null, changed: suspects.get(name)?.size ?? 0 };
+    const lists = [...counts].map(([name, { mirror, isDone }]): ResourceProgress => {
+      const { listed } = this.tally.of(name);
+      const phase = isDone ? "done" : listed > 0 ? "listing" : "waiting";
+      const done = isDone ? mirror : listed;
+      return { name, phase, done, total: null, changed: suspects.get(name)?.size ?? 0 };
     });
     const total = this.sample.length;
     if (total === 0) return lists;

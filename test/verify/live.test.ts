@@ -1,18 +1,10 @@
 import { expect, test } from "vitest";
-import { systemClock, type Clock } from "../../src/base/clock.ts";
 import { aCompany, aMirroredCompany } from "../support/company/company.ts";
 import { secret, serve, wholeRuns, writeServeConfig } from "../support/program/serve.ts";
 import { portToKeep } from "../support/program/serve-process.ts";
 import { LiveChanges } from "../support/verify/live-changes.ts";
-import { named, verify } from "../support/verify/verify.ts";
+import { hasty, named, verify } from "../support/verify/verify.ts";
 import { eventually } from "../support/eventually.ts";
-
-/** Time passes five times as fast: what the mirror gets to catch up is real time for the daemon. */
-const hasty: Clock = {
-  nowMs: () => systemClock.nowMs(),
-  monotonicMs: () => systemClock.monotonicMs() * 5,
-  sleep: (ms, signal) => systemClock.sleep(ms / 5, signal),
-};
 
 // Fault: service | ten changes a second while `verify` compares | the sandbox | only records that changed are named
 test("without webhooks, with ten changes a second, only records that changed are named", async () => {

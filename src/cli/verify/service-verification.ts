@@ -103,6 +103,7 @@ async function compare(
     longestOutageMs,
     sample,
     compared,
+    shownFile: files.shown,
     isWritten: () => mirror === null && lockHolder(files.lock) !== null,
   });
   const { lists, details } = verifyCost(db, manifest, resources, sample);
@@ -120,20 +121,25 @@ async function compare(
     budget: rateLimiter.view(),
     windowMs,
   });
-  return context.progress(
-    () => [view()],
-    async () => {
-      const before = await verification.compare();
-      if (mirror && before.length > 0) log.info(`${company.name}: repairing`, { records: before.length });
-      const findings = mirror && before.length > 0 ? await verification.repair(mirror, before) : before;
-      const { resumed } = verification;
-      const facts = { by, startedAtMs, findings, before: mirror ? before : null, resumed };
-      const report = verifyReport(verification.comparison, facts);
-      writeProof(files.verified, db, report);
-      compared.finish();
-      return report;
-    },
-  );
+  try {
+    return await context.progress(
+      () => [view()],
+      async () => {
+        const before = await verification.compare();
+        if (mirror && before.length > 0) log.info(`${company.name}: repairing`, { records: before.length });
+        const findings = mirror && before.length > 0 ? await verification.repair(mirror, before) : before;
+        const { resumed, tally } = verification;
+        const at = { startedAtMs, finishedAtMs: clock.nowMs(), requests: tally.requests.total };
+        const facts = { by, ...at, findings, before: mirror ? before : null, resumed };
+        const report = verifyReport(verification.comparison, facts);
+        writeProof(files.verified, db, report);
+        compared.finish();
+        return report;
+      },
+    );
+  } finally {
+    verification.close();
+  }
 }
 
 /** Estimates the requests from the mirror alone, and sends none. What differs is asked for on top. */

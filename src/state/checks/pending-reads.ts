@@ -1,4 +1,4 @@
-import type { RecordId } from "../../base/ids.ts";
+import { recordId, type RecordId } from "../../base/ids.ts";
 import { laneRank } from "../../base/lane.ts";
 import { Repository } from "../../store/repository.ts";
 import { recordTarget } from "../work-item.ts";
@@ -14,7 +14,7 @@ export interface PendingQuestion {
 }
 
 /**
- * Says whether the writer of a mirror is about to read a record.
+ * Says what the writer of a mirror is about to read, or could not.
  *
  * Guarantee: nothing is written. Source of truth: table `_work`. Worst outcome of a crash: none.
  */
@@ -39,5 +39,18 @@ export class PendingReads extends Repository {
       this.exists(lists, nowMs, resource) ||
       this.exists(changed, nowMs, laneRank("webhook"), laneRank("changed"), reason)
     );
+  }
+
+  /** Why a target from `first` to `last` in the lane of lists, or put off, is not answered; null: all of them are. */
+  whyUnanswered(resource: string, first: string, last = first): string | null {
+    const sql = `SELECT coalesce(error, 'it was not answered') FROM _work
+      WHERE resource = ? AND target BETWEEN ? AND ? AND (lane = ${laneRank("list")} OR error IS NOT NULL) LIMIT 1`;
+    return this.selectColumn<string>(sql, resource, first, last)[0] ?? null;
+  }
+
+  /** The records of a resource that are still to be read. */
+  records(resource: string): RecordId[] {
+    const sql = "SELECT substr(target, 4) FROM _work WHERE resource = ? AND target BETWEEN 'id:' AND 'id;'";
+    return this.selectColumn<string>(sql, resource).flatMap((text) => recordId(text) ?? []);
   }
 }

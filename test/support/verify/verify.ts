@@ -1,8 +1,16 @@
 import Database from "better-sqlite3";
+import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import type { VerifyReport } from "../../../src/verify/report.ts";
 import { runCommand, type CommandResult } from "../program/cli.ts";
 import type { Company } from "../company/company.ts";
 import { writeServeConfig } from "../program/serve.ts";
+
+/** Time passes five times as fast: what the mirror gets to catch up is real time for a daemon beside it. */
+export const hasty: Clock = {
+  nowMs: () => systemClock.nowMs(),
+  monotonicMs: () => systemClock.monotonicMs() * 5,
+  sleep: (ms, signal) => systemClock.sleep(ms / 5, signal),
+};
 
 export interface Verified extends CommandResult {
   readonly report: VerifyReport;

@@ -1,0 +1,222 @@
+import { yieldToLoop } from "../base/cancellation.ts";
+import type { RecordId, RecordRef } from "../base/ids.ts";
+import { snakeCase } from "../base/names.ts";
+import { resourceNamed } from "../connector/connector-manifest.ts";
+import type { Resource } from "../connector/resource.ts";
+import { integerOf } from "../json/literal.ts";
+import type { HeldRecord } from "../store/apply/held-record.ts";
+import type { Fence } from "../store/apply/merge-rules.ts";
+import type { Records } from "../store/tables/stored-records.ts";
+import { dataColumns } from "../store/tables/table-layout.ts";
+import { ownerColumns } from "../sync/deletion/removal.ts";
+import { compareRecord, differsFromListed, isSound, type Verdict } from "./compare/compare-record.ts";
+import { isLiveRow, isOfPreview, type MirrorView } from "./compare/mirror-view.ts";
+import type { AskedRead, ServiceCopy } from "./service-copy.ts";
+
+/** A read that may be compared. */
+export interface DeepRead extends AskedRead {
+  /** When the mirror read it last, epoch ms; 0: never. */
+  readonly readAtMs: number;
+}
+
+/** Something that could not be compared, and why. */
+export interface Uncompared {
+  readonly resource: string;
+  /** null: it concerns more than one record. */
+  readonly id: RecordId | null;
+  readonly message: string;
+}
+
+/** How far one resource is compared. */
+export interface ResourceCounts {
+  /** Records that its lists show; null: it has no list of its own. */
+  service: number | null;
+  /** Live rows. */
+  mirror: number;
+  /** Live rows of which only the preview is known. */
+  provisional: number;
+  /** Details, or lists of parents, that were compared. */
+  details: number;
+  isDone: boolean;
+}
+
+/** Where a list cannot be read whole, no more records than this are asked for because it does not show them. */
+const mostAbsent = 200;
+
+/** Compares a mirror with what the service shows: what seems to differ is a suspect. */
+export class Comparison {
+  readonly view: MirrorView;
+  readonly copy: ServiceCopy;
+  readonly resources: readonly Resource[];
+  readonly counts: ReadonlyMap<string, ResourceCounts>;
+  /** By resource: records that seem to differ. They are asked for again before anything is said. */
+  readonly suspects = new Map<string, Set<RecordId>>();
+  /** Details and lists of parents that may be compared. */
+  readonly deepReads: DeepRead[] = [];
+  readonly uncompared: Uncompared[] = [];
+
+  constructor(view: MirrorView, copy: ServiceCopy, resources: readonly Resource[]) {
+    const none = { service: null, mirror: 0, provisional: 0, details: 0, isDone: false };
+    this.view = view;
+    this.copy = copy;
+    this.resources = resources;
+    this.counts = new Map(resources.map(({ name }) => [name, { ...none }]));
+  }
+
+  /** The counts of a resource that is compared. */
+  countsOf(resource: string): ResourceCounts {
+    const found = this.counts.get(resource);
+    if (!found) throw new Error(`broken promise: ${resource} is compared`);
+    return found;
+  }
+
+  /** Notes that a record seems to differ; not one of a resource that is not compared. */
+  suspect(resource: string, id: RecordId): void {
+    if (!this.counts.has(resource)) return;
+    const ids = this.suspects.get(resource) ?? new Set();
+    this.suspects.set(resource, ids.add(id));
+  }
+
+  /** How the mirror's record compares with what the service showed last. */
+  verdictOf(resource: string, id: RecordId, held = this.view.held(resource, id)): Verdict {
+    const one = resourceNamed(this.view.manifest, resource);
+    return compareRecord(this.view, one, held, this.copy.shown(one, id));
+  }
+
+  /** Compares one resource with its lists, and each of its records in the mirror with itself. */
+  async compareLists(resource: Resource, signal: AbortSignal): Promise<void> {
+    const { view } = this;
+    const { name } = resource;
+    const counts = this.countsOf(name);
+    const shown = this.shownByLists(resource);
+    const absent: RecordId[] = [];
+    for (const ids of view.ids(name)) {
+      for (const id of ids) {
+        const held = view.held(name, id);
+        const isLive = isLiveRow(held);
+        const isShown = shown?.delete(id) ?? isLive;
+        counts.mirror += Number(isLive);
+        counts.provisional += Number(isLive && isOfPreview(held));
+        if (!isSound(view, resource, held)) this.suspect(name, id);
+        else if (isLive && !isShown) absent.push(id);
+        else {
+          if (isShown && (!isLive || (shown && this.differsFromList(resource, id, held))))
+            this.suspect(name, id);
+          if (isLive) this.addDetail(resource, id, held);
+        }
+      }
+      await yieldToLoop(signal, "stopped before all was compared");
+    }
+    for (const id of shown ?? []) this.suspect(name, id);
+    this.suspectAbsent(name, absent);
+    this.addParents(resource);
+    counts.isDone = true;
+  }
+
+  /** What its lists showed; null: it has no list of its own, or that was refused. */
+  private shownByLists({ name, list }: Resource): Set<RecordId> | null {
+    if (list.kind === "owned" || list.kind === "parents") return null;
+    const why = this.copy.whyNoList(name);
+    if (why !== null) {
+      this.uncompared.push({ resource: name, id: null, message: `its list cannot be compared: ${why}` });
+      return null;
+    }
+    const shown = this.copy.ids(name);
+    const withoutId = this.copy.countWithoutId(name);
+    this.countsOf(name).service = shown.size + withoutId;
+    if (withoutId > 0)
+      this.uncompared.push({ resource: name, id: null, message: `${withoutId} records have no usable id` });
+    return shown;
+  }
+
+  /** A record that cannot become a row differs. */
+  private differsFromList(resource: Resource, id: RecordId, held: HeldRecord): boolean {
+    const { json } = this.copy.held(resource.name, id);
+    return json === undefined || differsFromListed(this.view, resource, held, Buffer.from(json));
+  }
+
+  private suspectAbsent(resource: string, absent: readonly RecordId[]): void {
+    const isBounded = absent.length > mostAbsent && !this.copy.isWhole(resource);
+    for (const id of isBounded ? absent.slice(0, mostAbsent) : absent) this.suspect(resource, id);
+    if (!isBounded) return;
+    const message = `its list does not show ${absent.length} records, and was never whole: ${mostAbsent} were asked for`;
+    this.uncompared.push({ resource, id: null, message });
+  }
+
+  /** The detail of a live record, where its list does not show all of it. */
+  private addDetail(resource: Resource, id: RecordId, held: HeldRecord): void {
+    const { name, list, detail } = resource;
+    const isWhole = this.copy.held(name, id).fence?.source === "list" && list.kind !== "owned";
+    if (detail === undefined || isWhole || list.kind === "parents" || isOfPreview(held)) return;
+    const owner = this.ownerOf(resource, held);
+    if (owner === "gone") this.suspect(name, id);
+    else if (owner !== "live")
+      this.deepReads.push({ resource: name, id, listOf: null, readAtMs: held.fence?.read_at ?? 0 });
+  }
+
+  /** Does an owned record come with another one? `none`: no detail holds it. */
+  private ownerOf({ name, list }: Resource, { cells }: HeldRecord) {
+    if (list.kind !== "owned") return "none";
+    const columns = dataColumns(this.view.table(name).plan);
+    const cellOf = (field: string) =>
+      cells?.[columns.findIndex((one) => one.name === snakeCase(field))] ?? null;
+    const link = list.by.find(({ type, typeField }) => cellOf(typeField) === type);
+    if (!link) return "none";
+    const id = integerOf(Number(cellOf(link.idField)));
+    return id !== null && this.view.records.isLive(link.resource, id) ? "live" : "gone";
+  }
+
+  /** The lists of all parents, and records that no parent's list can show. */
+  private addParents({ name, list }: Resource): void {
+    if (list.kind !== "parents") return;
+    const { records, parents } = this.view;
+    const names = list.parents.map(({ resource }) => resource);
+    for (const { resource, id, listedAtMs } of parents.stalest(name, names, Number.MAX_SAFE_INTEGER))
+      this.deepReads.push({ resource, id, listOf: name, readAtMs: listedAtMs ?? 0 });
+    const links = list.parents.map((one) => ({ parent: one.resource, column: snakeCase(one.field) }));
+    for (const { column } of links)
+      for (const id of records.liveWithoutParent(name, column, links, mostAbsent)) this.suspect(name, id);
+  }
+
+  /** Compares a detail, or the list of a parent, that the copy has read. True: it is equal. */
+  compareRead(read: DeepRead): boolean {
+    const { resource, id, listOf } = read;
+    this.countsOf(listOf ?? resource).details += 1;
+    const why = listOf === null ? null : this.copy.whyNoList(listOf, read);
+    if (listOf !== null && why !== null) {
+      this.uncompared.push({ resource: listOf, id: null, message: `the list of ${resource} ${id}: ${why}` });
+      return false;
+    }
+    const sides = [this.view.records, this.copy.mirror.records];
+    const isGone = listOf !== null && this.copy.hasNoParent(listOf, read);
+    const found = isGone
+      ? [read]
+      : this.recordsOf(read, sides).filter((one) => this.verdictOf(one.resource, one.id).kind !== "equal");
+    for (const one of found) this.suspect(one.resource, one.id);
+    return found.length === 0;
+  }
+
+  /** The records that a read shows: of a parent's list, or a record with those that it owns. */
+  private recordsOf({ resource, id, listOf }: AskedRead, sides: readonly Records[]): RecordRef[] {
+    const owner = resourceNamed(this.view.manifest, resource);
+    const lists =
+      listOf === null ? this.view.table(resource).plan.owned.map((one) => one.resource) : [listOf];
+    const records = lists.flatMap((name) => {
+      const listed = resourceNamed(this.view.manifest, name);
+      const { list } = listed;
+      const link = list.kind === "parents" && list.parents.find((one) => one.resource === resource);
+      const columns = link ? { [snakeCase(link.field)]: id } : ownerColumns(listed, owner, id);
+      const ids = columns ? sides.flatMap((side) => side.liveIdsWhere(name, columns)) : [];
+      return [...new Set(ids)].map((one) => ({ resource: name, id: one }));
+    });
+    return listOf === null ? [{ resource, id }, ...records] : records;
+  }
+
+  /** Another text after each change of what the mirror holds of a read's records. */
+  lastChangesOf(read: AskedRead): string {
+    const fences = this.recordsOf(read, [this.view.records]).map(
+      (one) => this.view.table(one.resource).statements.selectFence.get(one.id) as Fence | undefined,
+    );
+    return JSON.stringify(fences.map((fence) => fence?.last_change ?? null));
+  }
+}
