@@ -35,25 +35,6 @@ it("a warehouse is made and changed, and stays while a receipt names it", async 
   await client.warehouses.delete(id);
 });
 
-it("goods leave the warehouse with their invoice, no more than there are, and come back with it", async () => {
-  const { client } = await openLive();
-  const { id: clientId } = await newClient(client);
-  const { warehouse, item: stocked } = await stockedItem(client, 10);
-  const sold = (quantity: number) => {
-    const warehouseAllocations = [{ warehouseId: warehouse.id, quantity }];
-    return client.invoices.create({
-      clientId,
-      items: [{ priceListItemId: stocked.id, quantity, warehouseAllocations }],
-    });
-  };
-  const stock = async () => (await client.priceListItems.show(stocked.id)).stock;
-  const made = await sold(4);
-  expect([await stock(), first(made.items).name]).toEqual([6, "Skrutka M8"]);
-  await expect(sold(7)).rejects.toMatchObject({ fields: { "items.0.quantity": [expect.any(String)] } });
-  await client.invoices.delete(made.id);
-  expect(await stock()).toBe(10);
-});
-
 const file = (name: string, content: string) => new File([content], name, { type: "text/plain" });
 
 it("an attachment is uploaded byte for byte, attached by its token, taken off, and comes back in the archive", async () => {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { aMirroredCompany, sync, type Company, type SyncOptions } from "../support/company/company.ts";
 import { count, expectEqual, look } from "../support/truth/equal.ts";
-import { post } from "../support/sandbox/sandbox.ts";
-import { receipt } from "../support/sandbox/trade.ts";
+import { post, testDay } from "../support/sandbox/sandbox.ts";
 import { truthOf } from "../support/truth/truth.ts";
 
 /** A night that re-reads nothing: what it finds, its lists lead to. */
@@ -43,8 +42,11 @@ describe("what changes with a record that a list led to", () => {
     for (const [path, warehouse] of [
       ["/warehouse-outbound-receipts", from],
       ["/warehouse-inbound-receipts", to],
-    ] as const)
-      expect((await post(company.sandbox, path, receipt(warehouse, "M-1", [item, 2]))).status).toBe(201);
+    ] as const) {
+      const items = [{ priceListItemId: item, quantity: 2, unitPrice: 1.5, vatRate: 23 }];
+      const receipt = { number: "M-1", warehouseId: warehouse, languageId: 1, issueDate: testDay, items };
+      expect((await post(company.sandbox, path, receipt)).status).toBe(201);
+    }
     expect((await sync(company, night)).outcome).toBe("complete");
     expectEqual(company, { tables: ["price_list_items", "warehouses"] });
     expect(detailsSince(company, asked)).toEqual([`/price-list-items/${item}`]);

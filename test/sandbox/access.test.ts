@@ -60,14 +60,6 @@ describe("who may read", () => {
     expect((await get(sandbox, "/whoami")).headers.get("x-ratelimit-remaining")).toBe("4");
   });
 
-  test("a revoked token stops working at once", async () => {
-    const sandbox = await openSandbox();
-    expect((await get(sandbox, "/whoami")).status).toBe(200);
-    sandbox.control.revoke(sandbox.token);
-    expect((await get(sandbox, "/whoami")).status).toBe(401);
-    expect((await get(sandbox, "/whoami", { token: sandbox.readToken })).status).toBe(200);
-  });
-
   test("an unknown route and a wrong method are refused in JSON and cost nothing", async () => {
     const sandbox = await openSandbox({ limit: 5 });
     const unknown = await get(sandbox, "/no/such");
@@ -104,15 +96,6 @@ describe("who may read", () => {
     expect(foreign.status).toBe(404);
     expect(foreign.headers.get("x-ratelimit-remaining")).toBe("48");
   });
-});
-
-test("a large answer is zipped for who can read it, and the same underneath", async () => {
-  const sandbox = await openSandbox({ records: 500 });
-  const plain = await get(sandbox, "/clients", { headers: { "Accept-Encoding": "identity" } });
-  const zipped = await get(sandbox, "/clients", { headers: { "Accept-Encoding": "gzip" } });
-  expect(plain.headers.get("content-encoding")).toBeNull();
-  expect(zipped.headers.get("content-encoding")).toBe("gzip");
-  expect(zipped.text).toBe(plain.text);
 });
 
 test("requests are logged with what they asked and how it ended", async () => {

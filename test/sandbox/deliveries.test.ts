@@ -1,8 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
 import type { SandboxOptions } from "../../connectors/fintoro/sandbox/sandbox-options.ts";
-import { get, openSandbox, post, put, remove, testDay, type Dict } from "../support/sandbox/sandbox.ts";
-import { isSigned, openSink, type WebhookSink } from "../support/sandbox/webhook-sink.ts";
+import {
+  parseShares,
+  type DeliveryShares,
+} from "../../connectors/fintoro/sandbox/webhooks/delivery-faults.ts";
+import { get, openSandbox, post, put, remove, WoundClock, type Dict } from "../support/sandbox/sandbox.ts";
+import { isSigned, openSink, type Treatment, type WebhookSink } from "../support/sandbox/webhook-sink.ts";
 
 /** Ids hang on the seed. */
 const firstClient = 101;
@@ -44,14 +48,6 @@ describe("a delivery", () => {
     expect(outcomes(sandbox)).toEqual(["delivered"]);
   });
 
-  test("comes after the answer to the request that made the change", async () => {
-    const { sandbox, sink } = await opened();
-    const made = await post(sandbox, "/clients", { name: "Nový" });
-    expect([made.status, sink.received.length]).toEqual([201, 0]);
-    await sandbox.control.webhooks.idle();
-    expect(sink.received.map(({ json }) => json["type"])).toEqual(["clients.created"]);
-  });
-
   test("goes to active subscriptions of that event, each signed with its own secret", async () => {
     const [first, second] = [await openSink(), await openSink()];
     const webhooks = [{ url: first.url, secret: "one", events: ["clients.updated"] }, { url: second.url }];
@@ -65,24 +61,6 @@ describe("a delivery", () => {
     expect(first.received.every((request) => isSigned(request, "one"))).toBe(true);
     expect(second.received.map(({ json }) => json["type"])).toEqual(["clients.updated", "suppliers.created"]);
     expect(second.received.every((one) => isSigned(one, sandbox.webhookSecrets[1] ?? ""))).toBe(true);
-  });
-
-  test("marks when the subscription last succeeded and failed, and leaves it enabled", async () => {
-    const { sandbox, sink } = await opened({ retryScale: 0.000_01 });
-    const subscription = async () => {
-      const list = (await get(sandbox, "/webhook-subscriptions")).data;
-      return list.find(({ url }) => url === sink.url) ?? {};
-    };
-    const marks = { lastSuccessAt: null, lastFailureAt: null, isActive: true };
-    expect(await subscription()).toMatchObject(marks);
-    changeClient(sandbox);
-    await sandbox.control.webhooks.idle();
-    expect(await subscription()).toMatchObject({ lastSuccessAt: expect.any(String), lastFailureAt: null });
-    sink.treat(500);
-    changeClient(sandbox);
-    await sandbox.control.webhooks.idle();
-    expect(outcomes(sandbox)).toEqual(["delivered", "retry", "retry", "retry", "retry", "failed"]);
-    expect(await subscription()).toMatchObject({ lastFailureAt: expect.any(String), isActive: true });
   });
 
   test("uses the secret and the URL of the moment it is sent", async () => {
@@ -116,17 +94,6 @@ describe("a delivery", () => {
     changeClient(sandbox);
     expect(sandbox.control.webhooks.pending()).toBe(0);
   });
-
-  test("is each company's own", async () => {
-    const { sandbox, sink } = await opened({ companies: 2 });
-    sandbox.control.create("suppliers", { name: "Cudzí" }, 1);
-    sandbox.control.create("suppliers", { name: "Vlastný" });
-    await sandbox.control.webhooks.idle();
-    expect(sink.received.map(({ json }) => json["id"])).toEqual(
-      sandbox.control.events(0).map(({ id }) => id),
-    );
-    expect(sandbox.control.webhooks.history(undefined, 1)).toEqual([]);
-  });
 });
 
 describe("many deliveries", () => {
@@ -150,25 +117,102 @@ describe("many deliveries", () => {
   });
 });
 
-test("a sandbox that ends breaks off what is under way and leaves no timer behind", async () => {
-  const sink = await openSink();
-  const sandbox = await startSandbox({ today: testDay, webhooks: [{ url: sink.url }] });
-  sink.treat((_, index) => (index === 0 ? 500 : "hang"));
-  changeClient(sandbox);
-  await expect.poll(() => outcomes(sandbox)).toEqual(["retry"]);
-  changeClient(sandbox);
-  await sink.arrived(2);
-  changeClient(sandbox);
-  const before = timers();
-  await sandbox.close();
-  expect(timers()).toBeLessThanOrEqual(before - 1);
-  expect(sandbox.control.webhooks.pending()).toBe(0);
-  expect(sandbox.control.failures()).toEqual([]);
+describe("a delivery that fails", () => {
+  test("is tried five times, at about 10, 100, 1,000 and 10,000 s, each sent as of then, and then no more", async () => {
+    const clock = new WoundClock();
+    const { sandbox, sink } = await opened({ retryScale: 1, clock });
+    sink.treat(500);
+    changeClient(sandbox);
+    for (const [index, waitS] of [10, 100, 1_000, 10_000].entries()) {
+      await expect.poll(() => outcomes(sandbox)).toHaveLength(index + 1);
+      clock.wind(waitS * 940);
+      await sandbox.control.webhooks.idle(1_000, { withinMs: 0 });
+      expect(sink.received).toHaveLength(index + 1);
+      clock.wind(waitS * 120);
+    }
+    await expect.poll(() => outcomes(sandbox)).toEqual(["retry", "retry", "retry", "retry", "failed"]);
+    expect([clock.sleeping, sandbox.control.webhooks.pending()]).toEqual([0, 0]);
+    const sentAt = sink.received.map(({ headers }) => Number(headers["webhook-timestamp"]));
+    expect(new Set(sentAt).size).toBe(5);
+    expect(new Set(sink.received.map(({ body }) => body.toString())).size).toBe(1);
+  });
+
+  test.each<[Treatment, number | null, string | null]>([
+    [500, 500, null],
+    [304, 304, null],
+    ["redirect", 307, null],
+    ["reset", null, "socket hang up"],
+    ["hang", null, "no answer within 900 ms"],
+    ["drip", null, "no answer within 900 ms"],
+  ])("by %s is tried again, and is delivered when that is over", async (treatment, status, error) => {
+    const deliveryTimeoutMs = error?.startsWith("no answer") ? 900 : 60_000;
+    const { sandbox, sink } = await opened({ deliveryTimeoutMs });
+    sink.treat((_, index) => (index === 0 ? treatment : 200));
+    changeClient(sandbox);
+    await sandbox.control.webhooks.idle();
+    expect(sandbox.control.webhooks.history()).toMatchObject([
+      { type: "clients.updated", attempt: 1, status, error, outcome: "retry" },
+      { attempt: 2, status: 200, error: null, outcome: "delivered" },
+    ]);
+    expect(sandbox.control.failures()).toEqual([]);
+  });
+
+  test("breaks off with the sandbox", async () => {
+    const { sandbox, sink } = await opened();
+    sink.treat("hang");
+    changeClient(sandbox);
+    await sink.arrived(1);
+    await expect(sandbox.control.webhooks.idle(50)).rejects.toThrow("1 deliveries are still waiting");
+    await sandbox.close();
+    expect([sandbox.control.webhooks.pending(), sandbox.control.failures()]).toEqual([0, []]);
+  });
 });
 
-function timers(): number {
-  return process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
-}
+/** The places, among 200 events, of those that came. */
+const came = async (deliveries: Partial<DeliveryShares>, seed = 1) => {
+  const { sandbox, sink } = await opened({ deliveries, seed, deliveryConcurrency: 1 });
+  for (let i = 0; i < 200; i++) changeClient(sandbox, `Meno ${i}`);
+  await sandbox.control.webhooks.idle(60_000);
+  const ids = sandbox.control.events().map(({ id }) => id);
+  return sink.received.map(({ json }) => ids.indexOf(String(json["id"])));
+};
+
+describe("faults of deliveries", () => {
+  test("losses are never sent, and the seed says which", async () => {
+    const [first, again, other] = [
+      await came({ losses: 0.2 }),
+      await came({ losses: 0.2 }),
+      await came({ losses: 0.2 }, 2),
+    ];
+    expect(first.length).toBeGreaterThan(140);
+    expect(first.length).toBeLessThan(180);
+    expect(again).toEqual(first);
+    expect(other).not.toEqual(first);
+  });
+
+  test("duplicates come once more, and reordered ones are overtaken", async () => {
+    const places = await came({ duplicates: 0.2, reorder: 0.5 });
+    expect(new Set(places).size).toBe(200);
+    expect(places.length - 200).toBeGreaterThan(20);
+    expect(
+      places.filter((place, index) => places.slice(0, index).some((one) => one > place)).length,
+    ).toBeGreaterThan(50);
+  });
+
+  test("are written as shares", () => {
+    expect(parseShares("duplicates:0.2, losses:1,")).toEqual({ duplicates: 0.2, losses: 1 });
+    for (const bad of [
+      "losses",
+      "losses:",
+      "losses:2",
+      "losses:-1",
+      "loss:0.1",
+      "losses:0.1:0.2",
+      "losses:x",
+    ])
+      expect(() => parseShares(bad), bad).toThrow("cannot be read");
+  });
+});
 
 async function subscriptionPath(sandbox: Sandbox, sink: WebhookSink): Promise<string> {
   const list: Dict[] = (await get(sandbox, "/webhook-subscriptions")).data;

@@ -1,125 +1,222 @@
+import { request } from "node:http";
 import { describe, expect, test } from "vitest";
+import { parseFaults } from "../../connectors/fintoro/sandbox/faults/fault-text.ts";
 import type { Fault } from "../../connectors/fintoro/sandbox/faults/service-fault.ts";
-import { get, openSandbox } from "../support/sandbox/sandbox.ts";
+import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import { get, openSandbox, type Dict, type Heard } from "../support/sandbox/sandbox.ts";
 
 const faulty = (fault: Fault) => openSandbox({ faults: [fault] });
-
-/** Status, Retry-After and what remains, of a 429. */
-async function refusal(retryAfterS?: number | null): Promise<unknown[]> {
-  const aim = retryAfterS === undefined ? {} : { retryAfterS };
-  const heard = await get(await faulty({ kind: "status", status: 429, ...aim }), "/invoices");
-  return [heard.status, heard.headers.get("retry-after"), heard.headers.get("x-ratelimit-remaining")];
-}
 
 describe("statuses", () => {
   test.each([
     [401, "Unauthenticated."],
-    [403, "This action is unauthorized."],
-    [404, "No query results for model."],
     [422, "The given data was invalid."],
     [500, "Server Error"],
     [503, "Service Unavailable"],
   ])("%i comes in JSON with the service's words", async (status, message) => {
-    const sandbox = await faulty({ kind: "status", status });
-    const heard = await get(sandbox, "/invoices");
+    const heard = await get(await faulty({ kind: "status", status }), "/invoices");
     expect([heard.status, heard.json]).toEqual([status, { message }]);
-    expect(heard.headers.get("x-request-id")).not.toBeNull();
     const counted = status !== 401 && status !== 503;
     expect(heard.headers.get("x-ratelimit-remaining") !== null).toBe(counted);
   });
 
-  test("429 comes with Retry-After, with 0, or without", async () => {
-    expect(await refusal()).toEqual([429, "1", "0"]);
-    expect(await refusal(17)).toEqual([429, "17", "0"]);
-    expect(await refusal(0)).toEqual([429, "0", "0"]);
-    expect(await refusal(null)).toEqual([429, null, "0"]);
+  test.each([
+    [{}, "1"],
+    [{ retryAfterS: 17 }, "17"],
+    [{ retryAfterS: 0 }, "0"],
+    [{ retryAfterS: null }, null],
+  ])("429 with %j", async (aim, retryAfter) => {
+    const { status, headers } = await get(await faulty({ kind: "status", status: 429, ...aim }), "/invoices");
+    expect([status, headers.get("retry-after"), headers.get("x-ratelimit-remaining")]).toEqual([
+      429,
+      retryAfter,
+      "0",
+    ]);
   });
 });
 
+const statuses = async (sandbox: Sandbox, ...paths: string[]) => {
+  const heard: number[] = [];
+  for (const path of paths) heard.push((await get(sandbox, path)).status);
+  return heard;
+};
+
 describe("whom a fault strikes", () => {
-  test("only the paths, methods and companies it names, so often and after so many", async () => {
+  test("only the paths, methods and companies it names, so often and after so many, until it is taken away", async () => {
     const sandbox = await openSandbox({ companies: 2 });
-    sandbox.control.fault({ kind: "status", status: 500, match: { path: /^\/orders\/\d+$/ } });
-    sandbox.control.fault({
-      kind: "status",
-      status: 503,
-      match: { path: "/invoices", method: "GET" },
-      after: 1,
-      times: 2,
-    });
-    sandbox.control.fault({ kind: "status", status: 404, match: { company: 1 } });
-    const statuses = async (...paths: string[]) => {
-      const heard: number[] = [];
-      for (const path of paths) heard.push((await get(sandbox, path)).status);
-      return heard;
-    };
-    expect(await statuses("/orders", "/orders/1")).toEqual([200, 500]);
-    expect(await statuses("/invoices", "/invoices", "/invoices", "/invoices")).toEqual([200, 503, 503, 200]);
-    expect((await get(sandbox, "/whoami", { token: sandbox.companies[1]?.token ?? "" })).status).toBe(404);
-    expect(await statuses("/whoami")).toEqual([200]);
+    const { control } = sandbox;
+    control.fault({ kind: "status", status: 500, match: { path: /^\/orders\/\d+$/ } });
+    const match = { path: "/invoices", method: "GET" };
+    control.fault({ kind: "status", status: 503, match, after: 1, times: 2 });
+    const mend = control.fault({ kind: "status", status: 404, match: { company: 1 } });
+    const theirs = { token: sandbox.companies[1]?.token ?? "" };
+    expect(await statuses(sandbox, "/orders", "/orders/1")).toEqual([200, 500]);
+    expect(await statuses(sandbox, ...Array.from({ length: 4 }, () => "/invoices"))).toEqual([
+      200, 503, 503, 200,
+    ]);
+    expect((await get(sandbox, "/whoami", theirs)).status).toBe(404);
+    mend();
+    expect((await get(sandbox, "/whoami", theirs)).status).toBe(200);
   });
 
   test("as often as its probability says, decided by the random source passed in", async () => {
     const lots = [0.04, 0.5, 0.049, 0.05];
     const random = { next: () => lots.shift() ?? 1, uuid: () => "00000000-0000-4000-a000-000000000000" };
-    const sandbox = await openSandbox({
-      random,
-      faults: [{ kind: "status", status: 500, probability: 0.05 }],
-    });
-    const heard: number[] = [];
-    for (let i = 0; i < 5; i++) heard.push((await get(sandbox, "/whoami")).status);
-    expect(heard).toEqual([500, 200, 500, 200, 200]);
-  });
-
-  test("until it is taken away", async () => {
-    const sandbox = await openSandbox();
-    const mend = sandbox.control.fault({ kind: "status", status: 500 });
-    expect((await get(sandbox, "/whoami")).status).toBe(500);
-    mend();
-    expect((await get(sandbox, "/whoami")).status).toBe(200);
-    sandbox.control.fault({ kind: "html" });
-    sandbox.control.clearFaults();
-    expect((await get(sandbox, "/whoami")).json).toHaveProperty("name");
+    const faults = [{ kind: "status", status: 500, probability: 0.05 }];
+    const sandbox = await openSandbox({ random, faults });
+    const paths = Array.from({ length: 5 }, () => "/whoami");
+    expect(await statuses(sandbox, ...paths)).toEqual([500, 200, 500, 200, 200]);
   });
 });
 
-describe("answers that are not what the interface says", () => {
-  test("HTML with 200", async () => {
-    const heard = await get(await faulty({ kind: "html" }), "/invoices");
-    expect(heard.status).toBe(200);
-    expect(heard.headers.get("content-type")).toContain("text/html");
-    expect(heard.text).toContain("<h1>");
+const paginator = ({ json }: Heard) => json["paginator"] as Dict;
+
+/** What each fault makes of the answer to `GET /invoices`. */
+const answers: readonly [string, (heard: Heard) => unknown, unknown][] = [
+  ["html", ({ status, text }) => [status, text.includes("<h1>")], [200, true]],
+  ["truncated", ({ text, json }) => [text.startsWith('{"data":['), json], [true, {}]],
+  ["invalid_json", ({ text, json }) => [text.startsWith('{"data":['), json], [true, {}]],
+  [
+    "content_type",
+    ({ headers, data }) => [headers.get("content-type")?.slice(0, 10), data.length],
+    ["text/plain", 10],
+  ],
+  [
+    "redirect",
+    ({ status, headers }) => [status, headers.get("location")],
+    [302, "https://elsewhere.example/"],
+  ],
+  ["redirect_same", ({ headers }) => headers.get("location")?.endsWith("/invoices"), true],
+  ["echo_token", ({ status, text }) => [status, /sandboxwrite/.test(text)], [500, true]],
+  ["empty_list", (heard) => [heard.data, paginator(heard)["totalResults"]], [[], 31]],
+  ["wrong_page", (heard) => paginator(heard)["currentPage"], 2],
+  [
+    "endless_pages",
+    (heard) => [paginator(heard)["totalPages"], paginator(heard)["nextPageUrl"]],
+    [2, expect.stringContaining("page=2")],
+  ],
+  ["changing_totals", (heard) => paginator(heard)["totalResults"], 32],
+  ["duplicate_ids", ({ data }) => [data.length, data[0]?.["id"] === data[1]?.["id"]], [11, true]],
+  ["missing_ids", ({ data }) => "id" in (data[0] ?? {}), false],
+  ["huge_ids", ({ text }) => new Set(text.match(/\{"id":9007199254\d+,"uuid"/g)).size, 10],
+  [
+    "unknown_values",
+    ({ data }) => [data[0]?.["type"], data[0]?.["status"]],
+    ["brand_new_value", "brand_new_value"],
+  ],
+  ["unknown_fields", ({ data }) => data[0]?.["brandNewField"], { deep: [1, "ň", null] }],
+  ["missing_fields", ({ data }) => "number" in (data[0] ?? {}), false],
+  ["proto_key", ({ data }) => Object.keys(data[0] ?? {}).includes("__proto__"), true],
+  [
+    "number_literals",
+    ({ text }) =>
+      ["9007199254740993", '"total":1e3', '"totalWithVat":0.10'].every((one) => text.includes(one)),
+    true,
+  ],
+];
+
+test.each(answers)("an answer under %s", async (kind, seen, expected) => {
+  expect(seen(await get(await faulty({ kind }), "/invoices"))).toEqual(expected);
+});
+
+test("ties come in another order each time, all else in order", async () => {
+  const sandbox = await openSandbox({ records: 1_000, faults: [{ kind: "shuffled_ties" }] });
+  const page = async () => (await get(sandbox, "/invoices?perPage=200&page=2")).data;
+  const [once, again] = [await page(), await page()];
+  expect(once.map(({ id }) => id)).not.toEqual(again.map(({ id }) => id));
+  const dates = once.map(({ issueDate }) => String(issueDate));
+  expect(dates).toEqual(dates.toSorted().toReversed());
+});
+
+const rewrite = ({ id }: Dict, text: string) => (id === 501 ? text.replace('"id":501', '"id":"501"') : text);
+
+test("a function rewrites records, in lists and alone", async () => {
+  const sandbox = await faulty({ kind: "rewrite", rewrite });
+  expect((await get(sandbox, "/invoices?perPage=500")).text).toContain('"id":"501"');
+  expect((await get(sandbox, "/invoices/501")).json["id"]).toBe("501");
+});
+
+/** A request as the wire shows it: its status, bytes of its body, and how it ended, or `silent`. */
+function wire(sandbox: Sandbox, path: string, silentMs: number): Promise<[number | null, number, string]> {
+  return new Promise((resolve) => {
+    let [status, bytes]: [number | null, number] = [null, 0];
+    const end = (how: string) => {
+      clearTimeout(timer);
+      sent.destroy();
+      resolve([status, bytes, how]);
+    };
+    const headers = { Authorization: `Bearer ${sandbox.token}` };
+    const sent = request(`${sandbox.url}${path}`, { agent: false, headers });
+    const timer = setTimeout(() => end("silent"), silentMs);
+    sent.on("error", () => end("broken"));
+    sent.on("response", (response) => {
+      status = response.statusCode ?? null;
+      response.on("data", (chunk: Buffer) => (bytes += chunk.length));
+      response.on("error", () => end("broken"));
+      response.on("end", () => end(response.complete ? "whole" : "broken"));
+    });
+    sent.end();
+  });
+}
+
+describe("connections that break", () => {
+  test.each<[Fault, number | null, number, string]>([
+    [{ kind: "reset", when: "before" }, null, 0, "broken"],
+    [{ kind: "reset", when: "headers" }, 200, 0, "broken"],
+    [{ kind: "reset", when: "half" }, 200, 100, "broken"],
+    [{ kind: "hang", when: "before" }, null, 0, "silent"],
+    [{ kind: "hang", when: "half" }, 200, 100, "silent"],
+    [{ kind: "drip", chunkBytes: 400, everyMs: 1 }, 200, 100, "whole"],
+    [{ kind: "huge_body", sizeBytes: 300_000 }, 200, 300_000, "whole"],
+  ])("%j", async (fault, status, atLeast, how) => {
+    const sandbox = await faulty(fault);
+    const [sent, bytes, end] = await wire(sandbox, "/units", fault.kind === "hang" ? 2_000 : 60_000);
+    expect([sent, end]).toEqual([status, how]);
+    expect(bytes).toBeGreaterThanOrEqual(atLeast);
+    await sandbox.close();
   });
 
-  test("JSON cut short, and JSON with rubbish behind it, each complete as HTTP", async () => {
-    for (const kind of ["truncated", "invalid_json"] as const) {
-      const heard = await get(await faulty({ kind }), "/invoices");
-      expect(heard.headers.get("content-type")).toBe("application/json");
-      expect(heard.text.startsWith('{"data":[')).toBe(true);
-      expect(() => JSON.parse(heard.text) as unknown, kind).toThrow(SyntaxError);
-    }
+  test("a body packed small is far larger than asked for", async () => {
+    const sandbox = await faulty({ kind: "gzip_bomb", sizeBytes: 20_000_000 });
+    expect((await get(sandbox, "/units")).text.length).toBeGreaterThan(20_000_000);
   });
 
-  test("a wrong content type around right content", async () => {
-    const heard = await get(await faulty({ kind: "content_type" }), "/invoices");
-    expect(heard.headers.get("content-type")).toContain("text/plain");
-    expect(heard.data).toHaveLength(10);
+  test("added latency is waited for by the clock passed in", async () => {
+    const waits: number[] = [];
+    const sleep = async (ms: number) => void waits.push(ms);
+    const clock = { nowMs: () => 0, monotonicMs: () => 0, sleep };
+    const faults = [{ kind: "latency", latencyMs: 200 }];
+    await get(await openSandbox({ clock, latencyMs: 10, faults }), "/whoami");
+    expect(waits).toEqual([105, 105]);
+  });
+});
+
+describe("faults as text", () => {
+  test("a list of names with probabilities, details and paths", () => {
+    expect(
+      parseFaults("500:0.05, latency:200,429=0:0.2@/invoices,429=-,hang=half,huge_body=1000,html"),
+    ).toEqual([
+      { kind: "status", status: 500, probability: 0.05 },
+      { kind: "latency", latencyMs: 200 },
+      { kind: "status", status: 429, retryAfterS: 0, probability: 0.2, match: { path: "/invoices" } },
+      { kind: "status", status: 429, retryAfterS: null, probability: 1 },
+      { kind: "hang", when: "half", probability: 1 },
+      { kind: "huge_body", sizeBytes: 1000, probability: 1 },
+      { kind: "html", probability: 1 },
+    ]);
+    expect(parseFaults("")).toEqual([]);
   });
 
-  test("redirects, elsewhere and to itself", async () => {
-    const away = await get(
-      await faulty({ kind: "redirect", location: "http://127.0.0.1:9/x", status: 307 }),
-      "/invoices",
+  test.each([
+    ["resett:0.1", "Did you mean reset"],
+    ["500:2", "probability above 1"],
+    ["latency", "needs a number"],
+    ["reset=later", "moments"],
+    ["200:0.1", "unknown fault 200"],
+    ["500;503", "cannot be read"],
+  ])("%s is refused, and the message says why", (text, why) => {
+    expect(() => parseFaults(text)).toThrow(
+      expect.objectContaining({ kind: "usage", message: expect.stringContaining(why) as string }) as Error,
     );
-    expect([away.status, away.headers.get("location")]).toEqual([307, "http://127.0.0.1:9/x"]);
-    const sandbox = await faulty({ kind: "redirect_same" });
-    expect((await get(sandbox, "/invoices")).headers.get("location")).toBe(`${sandbox.url}/invoices`);
-  });
-
-  test("an error page that prints the token", async () => {
-    const sandbox = await faulty({ kind: "echo_token" });
-    const heard = await get(sandbox, "/invoices");
-    expect(heard.status).toBe(500);
-    expect(heard.text).toContain(sandbox.token);
   });
 });

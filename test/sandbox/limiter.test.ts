@@ -24,16 +24,6 @@ describe("the window", () => {
     expect(of.count()).toMatchObject({ allowed: true });
   });
 
-  test("does not slide: requests late in it do not push its end", () => {
-    const { clock, limiter: of } = limiter("fixed");
-    of.count();
-    clock.wind(minute - 10);
-    of.count();
-    of.count();
-    clock.wind(10);
-    expect(remainders(of, 3)).toEqual(["2", "1", "0"]);
-  });
-
   test("in whole seconds ends up to a second early, on the second", () => {
     const { clock, limiter: of } = limiter(
       "whole_seconds",
@@ -45,13 +35,6 @@ describe("the window", () => {
     expect(remainders(of, 2)).toEqual(["1", "0"]);
     clock.wind(1);
     expect(remainders(of, 1)).toEqual(["2"]);
-  });
-
-  test("refused requests are not counted", () => {
-    const { clock, limiter: of } = limiter("fixed");
-    for (let i = 0; i < 50; i++) of.count();
-    clock.wind(minute);
-    expect(remainders(of, 4).slice(0, 3)).toEqual(["2", "1", "0"]);
   });
 });
 
@@ -109,13 +92,6 @@ describe("over HTTP", () => {
     expect(third.headers.get("x-ratelimit-reset")).toBe(String(Math.floor(clock.nowMs() / 1000) + 60));
     clock.wind(minute);
     expect((await get(sandbox, "/whoami")).headers.get("x-ratelimit-remaining")).toBe("1");
-  });
-
-  test("422 and 404 of a record cost as much as success", async () => {
-    const sandbox = await openSandbox({ limit: 10 });
-    await get(sandbox, "/invoices?perPage=0");
-    await get(sandbox, "/invoices/999999");
-    expect((await get(sandbox, "/whoami")).headers.get("x-ratelimit-remaining")).toBe("7");
   });
 
   test("the limit can be changed while it runs, for one company alone", async () => {

@@ -2,10 +2,11 @@ import type { z } from "zod";
 import { offsetStamp } from "../base/calendar.ts";
 import { route, type Call, type Route } from "../http/router.ts";
 import { list, nothing, oneRecord, type Answer } from "../http/service-answer.ts";
-import { collections, references, type TableName } from "../model/catalogue.ts";
+import { lookupHas } from "../lookups/lookup-lists.ts";
+import { collections, referenceOf, type TableName } from "../model/catalogue.ts";
 import { emit, ownerKey, type Company, type RecordOf, type Tables } from "../model/company-state.ts";
 import type { ActivityTarget, Stamped } from "../model/records.ts";
-import { check, Missing, type Problems } from "../rules/problems.ts";
+import { Invalid, Missing, type Problem } from "../rules/problems.ts";
 import { parse } from "../rules/request-shape.ts";
 import { recordList, type ListRules, type View } from "./record-list.ts";
 
@@ -52,14 +53,13 @@ export function collection<K extends TableName, S extends z.ZodObject>(
   const patch = method === "PATCH" ? shape.partial() : shape;
   const read = (company: Company, input: unknown, own: T | null) => {
     const sent = parse(own ? patch : shape, input) as z.output<S>;
-    check((problems) => {
-      expectReferences(problems, company, sent, "");
-      for (const field of unique) {
-        const value = sent[field as keyof typeof sent];
-        const same = typeof value === "string" ? company.tables[table].findBy(field, value) : [];
-        problems.expectUnique(field, same, own);
-      }
-    });
+    const problems = wrongReferences(company, sent, "");
+    for (const field of unique) {
+      const value = sent[field as keyof typeof sent];
+      const same = typeof value === "string" ? company.tables[table].findBy(field, value) : [];
+      if (same.some(({ id }) => id !== own?.id)) problems.push({ field, key: "unique" });
+    }
+    if (problems.length > 0) throw new Invalid(problems);
     return facts({ company, sent, own });
   };
   const add = (company: Company, made: Omit<T, "id">): T => {
@@ -113,15 +113,16 @@ export function collection<K extends TableName, S extends z.ZodObject>(
   return { table, view, add, change, drop, create, update, remove, routes };
 }
 
-/** Adds the problem `exists` for every id of the input, at any depth, that names no record of the company. */
-function expectReferences(problems: Problems, company: Company, input: object, at: string): void {
-  for (const [field, value] of Object.entries(input)) {
-    const table = references[field];
-    if (typeof value === "object" && value !== null)
-      expectReferences(problems, company, value, `${at}${field}.`);
-    else if (table && typeof value === "number")
-      problems.expect(company.tables[table].has(value), `${at}${field}`, "exists");
-  }
+/** A problem for every id of the input, at any depth, that names no record of the company or of a lookup. */
+function wrongReferences(company: Company, input: object, at: string): Problem[] {
+  return Object.entries(input).flatMap(([name, value]: [string, unknown]): Problem[] => {
+    const field = `${at}${name}`;
+    if (typeof value === "object" && value !== null) return wrongReferences(company, value, `${field}.`);
+    const { table, lookup } = referenceOf(name);
+    if (typeof value !== "number" || (!table && !lookup)) return [];
+    const isThere = table ? company.tables[table].has(value) : lookup && lookupHas(lookup, value);
+    return isThere ? [] : [{ field, key: "invalid" }];
+  });
 }
 
 /** The record that the path names; throws `Missing` (404) where there is none. */

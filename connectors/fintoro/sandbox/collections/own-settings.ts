@@ -6,33 +6,37 @@ import { lookup } from "../lookups/lookup-lists.ts";
 import { eventTypes } from "../model/catalogue.ts";
 import type { Company } from "../model/company-state.ts";
 import type { BankAccount, Subscription } from "../model/records.ts";
-import { check } from "../rules/problems.ts";
-import { choice, sentOnly, text } from "../rules/request-shape.ts";
-import { endpointFlaws } from "../rules/webhook-address.ts";
-import { collection, stampsOf, type Write } from "./collection.ts";
-
-const strategies = ["none", "by_variable_symbol", "by_price", "by_variable_symbol_and_price"] as const;
-const moreStrategies = ["by_all_symbols", "by_all_symbols_and_price"] as const;
+import { refuse } from "../rules/problems.ts";
+import { sentOnly } from "../rules/request-shape.ts";
+import { collection, stampsOf } from "./collection.ts";
 
 const accountShape = z.object({
-  bankId: choice("banks").nullish(),
-  name: text().min(1),
+  bankId: z.int().nullish(),
+  name: z.string(),
   /** Spaces do not count. */
-  iban: text(64)
-    .min(1)
-    .transform((iban) => iban.replaceAll(" ", "").toUpperCase()),
-  swift: text().min(1),
-  autoPairingStrategy: z.enum([...strategies, ...moreStrategies]).optional(),
+  iban: z.string().transform((iban) => iban.replaceAll(" ", "").toUpperCase()),
+  swift: z.string(),
+  autoPairingStrategy: z.string().optional(),
   isPrimary: z.boolean().optional(),
 });
 
 const newAccount = { autoPairingStrategy: "by_variable_symbol", bankId: null, openBanking: null };
 
-/** A new account becomes the primary one. Its times have no offset. Documents still show one that is removed. */
+/**
+ * A new account becomes the primary one, which it cannot stop being by itself. Its times have no offset. Documents
+ * still show one that is removed.
+ */
 export const accounts = collection("bank_accounts", {
   shape: accountShape,
   unique: ["iban"],
-  facts: accountFacts,
+  facts: ({ company, sent, own }) => {
+    const isPrimary = own === null || sent.isPrimary === true || own.isPrimary;
+    const primary = primaryAccount(company);
+    if (isPrimary && primary && primary.id !== own?.id)
+      accounts.change(company, primary, { isPrimary: false, ...stampsOf(company, primary) });
+    const facts = sentOnly(sent) as typeof sent & typeof newAccount;
+    return { ...newAccount, ...own, ...facts, isPrimary, ...stampsOf(company, own) };
+  },
   view: (_, account, language) => ({
     ...accountReference(account, language),
     autoPairingStrategy: account.autoPairingStrategy,
@@ -47,22 +51,6 @@ export const accounts = collection("bank_accounts", {
   beforeRemove: ({ closedAccounts }, account) =>
     void closedAccounts.set(account.id, { ...account, isPrimary: false }),
 });
-
-/** An account cannot stop being the primary one by itself. */
-function accountFacts({ company, sent, own }: Write<BankAccount, z.output<typeof accountShape>>) {
-  const becomes = own === null || sent.isPrimary === true;
-  const primary = primaryAccount(company);
-  if (becomes && primary && primary.id !== own?.id)
-    accounts.change(company, primary, { isPrimary: false, ...stampsOf(company, primary) });
-  const isPrimary = becomes || own.isPrimary;
-  return {
-    ...newAccount,
-    ...own,
-    ...(sentOnly(sent) as typeof sent & typeof newAccount),
-    isPrimary,
-    ...stampsOf(company, own),
-  };
-}
 
 /** The account that documents get where none is named. */
 export function primaryAccount({ tables }: Company): BankAccount | undefined {
@@ -79,8 +67,8 @@ export function accountReference(account: BankAccount, language: Language) {
 }
 
 const subscriptionShape = z.object({
-  name: text().nullable().default(null),
-  url: text(2048).min(1),
+  name: z.string().nullable().default(null),
+  url: z.string(),
   isActive: z.boolean(),
   subscribedEvents: z.array(z.enum(eventTypes as [string, ...string[]])).min(1),
 });
@@ -89,8 +77,9 @@ const subscriptionShape = z.object({
 export const subscriptions = collection("webhook_subscriptions", {
   shape: subscriptionShape,
   facts: ({ company, sent, own }) => {
-    const flaws = endpointFlaws(sent.url, company.settings.allowLoopbackWebhooks);
-    check((problems) => flaws.forEach((flaw) => problems.expect(false, "url", flaw)));
+    const { protocol, hostname } = URL.parse(sent.url) ?? {};
+    const isLoopback = /^(localhost|\[::1\]|127\.[\d.]+)$/.test(hostname ?? "");
+    if (protocol !== "https:" && !(isLoopback && company.settings.allowLoopbackWebhooks)) refuse("url");
     const { secret = newSecret(company), lastSuccessAtMs = null, lastFailureAtMs = null } = own ?? {};
     return { ...sent, secret, lastSuccessAtMs, lastFailureAtMs, ...stampsOf(company, own) };
   },

@@ -1,35 +1,17 @@
-import { z } from "zod";
-import { centsToNumber, decimal, productCents, toNumber, withVatCents } from "../base/decimal-money.ts";
+import { centsToNumber, decimal, productCents, withVatCents } from "../base/decimal-money.ts";
 import { formatNumber } from "../base/identifiers.ts";
 import { pick, type JsonObject } from "../base/values.ts";
 import type { Language } from "../lookups/languages.ts";
 import { euro, lookup } from "../lookups/lookup-lists.ts";
 import { emit, type Company } from "../model/company-state.ts";
-import { receiptLineShape, type Client, type LineInput } from "../model/records.ts";
-import type { Receipt, ReceiptLine, Warehouse } from "../model/records.ts";
-import { check, type Problems } from "../rules/problems.ts";
-import { choice, date, id, text } from "../rules/request-shape.ts";
+import { receiptShape, type Client, type Receipt, type Warehouse } from "../model/records.ts";
 import { collection, stampsOf } from "./collection.ts";
 import * as partners from "./partners.ts";
-import { by, byTimes, tenPerPage } from "./record-list.ts";
+import { tenPerPage } from "./record-list.ts";
 import { priceWithVat } from "./stock.ts";
 
 /** Goods that come in, or goods that go out. */
 export type Side = "inbound" | "outbound";
-
-const receiptShape = z.object({
-  number: text(20).min(1),
-  warehouseId: id(),
-  languageId: choice("languages"),
-  issueDate: date(),
-  note: text(3000).nullable().default(null),
-  items: z.array(receiptLineShape).min(1),
-  supplierId: id().nullish(),
-  supplier: partners.supplierDraft.nullish(),
-  clientId: id().nullish(),
-  client: partners.clientDraft.nullish(),
-});
-type Sent = z.output<typeof receiptShape>;
 
 /** How the two sides differ. */
 const sides = {
@@ -37,16 +19,14 @@ const sides = {
     table: "warehouse_inbound_receipts",
     sign: 1n,
     partner: "supplier",
-    contacts: "suppliers",
-    resolve: partners.resolveSupplier,
+    contacts: partners.suppliers,
     snapshot: partners.supplierSnapshot,
   },
   outbound: {
     table: "warehouse_outbound_receipts",
     sign: -1n,
     partner: "client",
-    contacts: "clients",
-    resolve: partners.resolveClient,
+    contacts: partners.clients,
     snapshot: partners.clientSnapshot,
   },
 } as const;
@@ -55,99 +35,38 @@ const sides = {
 export const receipts = { inbound: receiptsOf("inbound"), outbound: receiptsOf("outbound") };
 
 function receiptsOf(side: Side) {
-  const { table, partner } = sides[side];
+  const { table, partner: name, contacts, snapshot } = sides[side];
   return collection(table, {
     shape: receiptShape,
     unique: ["number"],
     facts: ({ company, sent, own }) => {
-      const { items, ...head } = pick(sent, [
-        "number",
-        "warehouseId",
-        "languageId",
-        "issueDate",
-        "note",
-        "items",
-      ]);
-      check((problems) => {
-        if (side === "outbound") expectStock(company, problems, sent.warehouseId, items, own);
-      });
-      const lines = items.map((line) => receiptLine(company, line));
-      const facts = { ...head, lines, ...partnerFor(company, side, sent), madeBy: own?.madeBy ?? null };
-      return receiptFrom(company, facts, own);
+      const { tables, settings, random } = company;
+      const { [`${name}Id` as const]: partnerId, [name]: draft } = sent;
+      const known = tables[contacts.table].get(partnerId ?? 0);
+      const partner = known ?? (draft ? contacts.create(company, draft) : null);
+      return {
+        ...pick(sent, ["number", "warehouseId", "languageId", "issueDate", "note"]),
+        uuid: own?.uuid ?? random.uuid(),
+        company: own?.company ?? company.snapshot,
+        partnerId: partner?.id ?? null,
+        partner: partner && snapshot(partner as Client),
+        // A line keeps the item's name, code and unit of now.
+        lines: sent.items.map((line) => {
+          const item = tables.price_list_items.get(line.priceListItemId);
+          const { name: itemName = "", warehouseCode: itemCode = null, unitId = 1 } = item ?? {};
+          return { id: settings.nextPartId++, ...line, itemName, itemCode, unitId };
+        }),
+        ...stampsOf(company, own),
+      };
     },
     view: (company, receipt, language) => receiptView(company, side, receipt, language),
     list: {
-      filters: {
-        warehouseId: by.int(({ warehouseId }: Receipt, wanted) => warehouseId === wanted),
-        [`${partner}Id`]: by.int(({ partnerId }: Receipt, wanted) => partnerId === wanted),
-        number: by.text(({ number }: Receipt, part) => number.includes(part)),
-      },
-      sorts: {
-        number: ({ number }) => number,
-        issue_date: ({ issueDate }) => issueDate,
-        created_at: byTimes.createdAt,
-        updated_at: byTimes.updatedAt,
-      },
+      filters: { [`${name}Id`]: ({ partnerId }: Receipt, wanted) => partnerId === Number(wanted) },
       usualOrder: ["created_at", "desc"],
       pageSize: tenPerPage,
     },
     afterChange: (company, before, after) => moveStock(company, side, before, after),
   });
-}
-
-type Kept = "id" | "uuid" | "company" | "createdAtMs" | "updatedAtMs";
-
-/** All facts of a receipt; those that it always has are kept or new. */
-export function receiptFrom(
-  company: Company,
-  facts: Omit<Receipt, Kept>,
-  own: Receipt | null,
-): Omit<Receipt, "id"> {
-  const { uuid = company.random.uuid(), company: snapshot = company.snapshot } = own ?? {};
-  return { uuid, company: snapshot, ...facts, ...stampsOf(company, own) };
-}
-
-/** There is enough of every item, what the receipt itself has taken included. */
-export function expectStock(
-  { tables, stock }: Company,
-  problems: Problems,
-  warehouseId: number,
-  lines: readonly Pick<LineInput, "priceListItemId" | "quantity">[],
-  own: Receipt | null,
-): void {
-  const before = own?.warehouseId === warehouseId ? own.lines : [];
-  const sumOf = (all: typeof lines, itemId: number) =>
-    all.reduce((sum, one) => (one.priceListItemId === itemId ? sum + decimal(one.quantity) : sum), 0n);
-  const last = new Map(lines.map(({ priceListItemId }, at) => [priceListItemId, at]));
-  for (const [itemId, at] of last) {
-    const item = tables.price_list_items.get(itemId);
-    const available = stock.level(itemId, warehouseId) + sumOf(before, itemId);
-    const wanted = sumOf(lines, itemId);
-    const values = { item: item?.name ?? "", available: toNumber(available), wanted: toNumber(wanted) };
-    const isThere = !item || item.enableNegativeStock || available >= wanted;
-    problems.expect(isThere, `items.${at}.quantity`, "stock", values);
-  }
-}
-
-/** The partner that is named, else the one that the sent facts describe, else none. */
-function partnerFor(company: Company, side: Side, sent: Sent): Pick<Receipt, "partnerId" | "partner"> {
-  const { partner, contacts, resolve, snapshot } = sides[side];
-  const { [`${partner}Id` as const]: partnerId, [partner]: draft } = sent;
-  const named = company.tables[contacts].get(partnerId ?? 0);
-  const found = named ?? (draft ? resolve(company, draft) : undefined);
-  if (!found) return { partnerId: null, partner: null };
-  const copy = partners.overlaid(snapshot(found as Client), named ? (draft ?? null) : null);
-  return { partnerId: found.id, partner: copy };
-}
-
-/** A line as it is kept, with the item's name, code and unit of now. */
-export function receiptLine({ tables, settings }: Company, line: LineInput): ReceiptLine {
-  const {
-    name = "",
-    warehouseCode = null,
-    unitId = 1,
-  } = tables.price_list_items.get(line.priceListItemId) ?? {};
-  return { id: settings.nextPartId++, ...line, itemName: name, itemCode: warehouseCode, unitId };
 }
 
 /** The number that the warehouse gives next. */
@@ -180,13 +99,14 @@ function moveStock(company: Company, side: Side, before: Receipt | null, after: 
 /** The partner's id is null once the partner is deleted. */
 function receiptView(company: Company, side: Side, receipt: Receipt, language: Language): JsonObject {
   const { partner: name, contacts } = sides[side];
-  const { partner, partnerId, lines } = receipt;
+  const { partner, partnerId, lines, uuid, id } = receipt;
   const { settings, tables, index } = company;
   const { net, gross } = receiptTotals(receipt);
+  const kind = `warehouse-${side}-receipt`;
   return {
     ...pick(receipt, ["id", "uuid", "number", "issueDate", "note"]),
-    webDokladUrl: `${settings.publicOrigin}/web-doklad/${index + 1}/warehouse-${side}-receipt/${receipt.uuid}`,
-    pdfDownloadUrl: `${settings.publicOrigin}/api/public/v1/warehouse-${side}-receipts/${receipt.id}/pdf`,
+    webDokladUrl: `${settings.publicOrigin}/web-doklad/${index + 1}/${kind}/${uuid}`,
+    pdfDownloadUrl: `${settings.publicOrigin}/api/public/v1/${kind}s/${id}/pdf`,
     company: { ...receipt.company },
     warehouse: { ...tables.warehouses.get(receipt.warehouseId) },
     currency: lookup("currencies", euro, language),
@@ -201,7 +121,7 @@ function receiptView(company: Company, side: Side, receipt: Receipt, language: L
       unitName: lookup("units", line.unitId, language)?.["name"] ?? null,
       unitPriceWithVat: priceWithVat(line.unitPrice, line.vatRate),
     })),
-    [`${name}Id`]: tables[contacts].has(partnerId ?? 0) ? partnerId : null,
+    [`${name}Id`]: tables[contacts.table].has(partnerId ?? 0) ? partnerId : null,
     [name]: partner && partners.snapshotView(partner, language),
   };
 }

@@ -1,5 +1,4 @@
 import { decimal, divide, toNumber } from "../base/decimal-money.ts";
-import { latin } from "../base/values.ts";
 import type { Language } from "../lookups/languages.ts";
 import { lookup } from "../lookups/lookup-lists.ts";
 import type { Company } from "../model/company-state.ts";
@@ -7,8 +6,7 @@ import { itemShape, warehouseShape, type PriceListItem } from "../model/records.
 import { refuse } from "../rules/problems.ts";
 import { filled } from "../rules/request-shape.ts";
 import { collection } from "./collection.ts";
-import { isIn } from "./partners.ts";
-import { by } from "./record-list.ts";
+import { isIn } from "./record-list.ts";
 
 /** A warehouse that a receipt names stays. */
 export const warehouses = collection("warehouses", {
@@ -19,8 +17,7 @@ export const warehouses = collection("warehouses", {
   idempotent: false,
   beforeRemove: ({ tables }, { id }) => {
     const receipts = [tables.warehouse_inbound_receipts, tables.warehouse_outbound_receipts];
-    if (receipts.some((table) => table.findBy("warehouse", id).length > 0))
-      refuse("warehouse", "warehouse_used");
+    if (receipts.some((table) => table.findBy("warehouse", id).length > 0)) refuse("warehouse");
   },
 });
 
@@ -34,17 +31,13 @@ export const priceList = collection("price_list_items", {
   view: itemView,
   list: {
     filters: {
-      name: by.text(({ name, warehouseCode, ean }, text) => isIn(text, name, warehouseCode, ean)),
-      priceFrom: by.number(({ unitPrice }, from) => unitPrice >= from),
-      priceTo: by.number(({ unitPrice }, to) => unitPrice <= to),
-      stockFrom: by.number((item, from, { company }) => stockOf(item, company) >= from),
-      stockTo: by.number((item, to, { company }) => stockOf(item, company) <= to),
-      onlyWarehouseItems: by.flag(({ useWarehouse }) => useWarehouse),
+      name: ({ name, warehouseCode, ean }, wanted) => isIn(wanted, name, warehouseCode, ean),
+      stockFrom: (item, wanted, company) => stockOf(item, company) >= Number(wanted),
+      onlyWarehouseItems: ({ useWarehouse }, wanted) => useWarehouse || wanted !== "true",
     },
-    sorts: { name: ({ name }) => latin(name), unit_price: ({ unitPrice }) => unitPrice, stock: stockOf },
+    sorts: { stock: stockOf },
     usualOrder: ["name", "asc"],
-    changingSort: "stock",
-    pageSize: { most: 200, usual: 50 },
+    pageSize: [50, 200],
     preview: (company, item, language) =>
       (company.settings.stocksInLists ? itemView : itemPreview)(company, item, language),
   },

@@ -10,30 +10,23 @@ import { activityTargets, targetFields } from "../model/catalogue.ts";
 import { documentsOf, ownerKey, type Company } from "../model/company-state.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
 import type { ActivityLog, ActivityMetadata, Attachment, Upload } from "../model/records.ts";
-import { onePage, tenPerPage } from "../collections/record-list.ts";
+import { onePage } from "../collections/record-list.ts";
 import { collection, stampsOf, stampsView, type Write } from "../collections/collection.ts";
-import { check, refuse } from "../rules/problems.ts";
-import { email, filled, id, parse, query, text } from "../rules/request-shape.ts";
-
-const types = ["note", "email", "phone_call", "document_linked"] as const;
+import { Invalid, refuse } from "../rules/problems.ts";
+import { filled, nullable } from "../rules/request-shape.ts";
 
 const metadataShape = z.object({
-  content: z.string().nullish(),
-  email: email().nullish(),
-  personName: text().nullish(),
-  phoneNumber: text().nullish(),
+  ...nullable(["content", "email", "personName", "phoneNumber"], z.string()),
   documentType: z.enum(["invoice", "proforma", "order", "quotation", "credit-note"]).nullish(),
-  documentId: id().nullish(),
+  documentId: z.int().nullish(),
 });
 
-const targets = (type: z.ZodType<number | null | undefined>) =>
-  ({ businessCaseId: type, clientId: type, supplierId: type }) as const;
 const activityShape = z.object({
-  ...targets(id().nullish()),
-  type: z.enum(types),
+  ...nullable(targetFields, z.int()),
+  type: z.enum(["note", "email", "phone_call", "document_linked"]),
   metadata: metadataShape,
   attachmentUploadTokens: z.array(z.string()).optional(),
-  deletedAttachmentIds: z.array(id()).optional(),
+  deletedAttachmentIds: z.array(z.int()).optional(),
 });
 
 /** CRM events of business cases, clients and suppliers. A change leaves type and target as they are. */
@@ -45,18 +38,13 @@ export const activities = collection("contact_activity_logs", {
   method: "PATCH",
 });
 
-/** What a CRM event belongs to: exactly one of the fields names a record. @throws Invalid */
-function targetOf(
-  { tables }: Company,
-  sent: { readonly [K in (typeof targetFields)[number]]?: number | null },
-) {
-  const given = activityTargets.filter(({ field }) => (sent[field] ?? null) !== null);
-  const [{ kind, field, table } = activityTargets[0], ...others] = given;
-  const named = sent[field] ?? 0;
-  if (given.length === 0 || others.length > 0)
-    refuse(field, "exactly_one", { fields: targetFields.join(", ") });
-  if (!tables[table].has(named)) refuse(field, "exists");
-  return { kind, id: named };
+/** What a CRM event belongs to: the record that one of the fields names. @throws Invalid */
+function targetOf({ tables }: Company, sent: { readonly [field: string]: unknown }) {
+  const given = activityTargets.find(({ field }) => (sent[field] ?? null) !== null);
+  if (!given) refuse("businessCaseId", "required");
+  const { kind, field, table } = given;
+  const id = Number(sent[field]);
+  return tables[table].has(id) ? { kind, id } : refuse(field);
 }
 
 /** Replaces the metadata as a whole, and adds or removes attachments. */
@@ -64,14 +52,12 @@ function activityFacts({ company, sent, own }: Write<ActivityLog, z.output<typeo
   const { attachmentUploadTokens: tokens = [], deletedAttachmentIds: removed = [] } = sent;
   const { type, target } = own ?? { type: sent.type, target: targetOf(company, sent) };
   const { documentType: documentKind, documentId, ...words } = filled(metadataShape, sent.metadata ?? {});
-  const isLink = type === "document_linked";
   const document = documentKind && documentsOf(company, documentKind).get(documentId ?? 0);
-  check((problems) => {
-    problems.expect(isLink || words.content !== null, "metadata.content", "required");
-    problems.expect(!isLink || Boolean(document), "metadata.documentId", documentId ? "exists" : "required");
-    for (const [i, token] of tokens.entries())
-      problems.expect(company.uploads.has(token), `attachmentUploadTokens.${i}`, "upload_token");
-  });
+  if (type === "document_linked" && !document) refuse("metadata.documentId");
+  const used = tokens.flatMap((token, i) =>
+    company.uploads.has(token) ? [] : [{ field: `attachmentUploadTokens.${i}`, key: "invalid" as const }],
+  );
+  if (used.length > 0) throw new Invalid(used);
   const kept = own?.attachments.filter((attachment) => !removed.includes(attachment.id)) ?? [];
   const metadata = document ? { documentKind: document.kind, documentId: document.id } : words;
   return {
@@ -98,19 +84,15 @@ function attach(company: Company, tokens: readonly string[]): Attachment[] {
   });
 }
 
-const listQuery = z.object({ ...targets(query.int()), type: query.oneOf(types) });
-
 /** The CRM events of one business case, client or supplier, newest first. */
 function listActivities(call: Call): Answer {
-  const { company, language } = call;
-  const wanted = parse(listQuery, call.query);
-  const { kind, id: owner } = targetOf(company, wanted);
+  const { company, language, query } = call;
+  const { kind, id: owner } = targetOf(company, query);
   const all = company.tables.contact_activity_logs.findBy("target", ownerKey(kind, owner));
   const logs = all
-    .filter(({ type }) => wanted.type === undefined || type === wanted.type)
+    .filter(({ type }) => type === (query["type"] ?? type))
     .toSorted((a, b) => b.createdAtMs - a.createdAtMs || b.id - a.id);
-  const view = (log: ActivityLog) => activityView(company, log, language);
-  return onePage(call, "contact_activity_logs", logs, tenPerPage, view);
+  return onePage(call, "contact_activity_logs", logs, (log) => activityView(company, log, language));
 }
 
 function activityView(company: Company, log: ActivityLog, language: Language): JsonObject {

@@ -1,29 +1,15 @@
 import { z } from "zod";
-import { everyKey, latin, omit } from "../base/values.ts";
-import type { Company } from "../model/company-state.ts";
+import { omit } from "../base/values.ts";
+import { clients, suppliers } from "../collections/partners.ts";
+import { isIn, tenPerPage, type View } from "../collections/record-list.ts";
+import { collection, removeActivitiesOf, stampsOf, stampsView } from "../collections/collection.ts";
 import type { BusinessCase } from "../model/records.ts";
-import { clients, isIn, suppliers } from "../collections/partners.ts";
-import {
-  by,
-  byTimes,
-  recordList,
-  tenPerPage,
-  type ListRules,
-  type View,
-} from "../collections/record-list.ts";
-import {
-  collection,
-  removeActivitiesOf,
-  stampsOf,
-  stampsView,
-  type Write,
-} from "../collections/collection.ts";
 import { refuse } from "../rules/problems.ts";
-import { id, query, sentOnly, text } from "../rules/request-shape.ts";
+import { nullable, sentOnly } from "../rules/request-shape.ts";
 
 /** The columns of the board. The cases of one that is removed stay without one, and without events. */
 export const caseStatuses = collection("business_case_statuses", {
-  shape: z.object({ name: text().min(1), color: text(7).min(4) }),
+  shape: z.object({ name: z.string(), color: z.string() }),
   facts: ({ sent }) => sent,
   view: (_, status) => ({ ...status }),
   beforeRemove: ({ tables: { business_cases: cases } }, { id: own }) => {
@@ -31,31 +17,6 @@ export const caseStatuses = collection("business_case_statuses", {
       cases.replace({ ...item, statusId: null });
   },
 });
-
-const caseShape = z.object({
-  ...everyKey(["clientId", "supplierId", "statusId"], id().nullish()),
-  name: text().min(1),
-  description: z.string().nullish(),
-});
-
-/** What an empty `statusId` becomes: it asks for cases without a status. */
-const noStatus = -1;
-
-/** Without `sortBy` the newest id comes first; `id` itself is not a value that `sortBy` takes. */
-const caseList: ListRules<BusinessCase> = {
-  filters: {
-    clientId: by.int((one, wanted) => one.contactType === "client" && one.contactId === wanted),
-    supplierId: by.int((one, wanted) => one.contactType === "supplier" && one.contactId === wanted),
-    statusId: {
-      schema: z.preprocess((sent) => (sent === "" ? String(noStatus) : sent), query.int()).optional(),
-      test: ({ statusId }, wanted: number) => (statusId ?? noStatus) === wanted,
-    },
-    search: by.text(({ name, description }, wanted) => isIn(wanted, `${name}\n${description ?? ""}`)),
-  },
-  sorts: { name: ({ name }) => latin(name), ...byTimes, boardPosition: ({ boardPosition }) => boardPosition },
-  usualOrder: ["id", "desc"],
-  pageSize: tenPerPage,
-};
 
 const caseView: View<BusinessCase> = (company, item, language) => {
   const { contactType, contactId, statusId } = item;
@@ -72,49 +33,40 @@ const caseView: View<BusinessCase> = (company, item, language) => {
   };
 };
 
-const listCases = recordList("business_cases", caseList, caseView);
+const ofContact = (type: BusinessCase["contactType"]) => (item: BusinessCase, wanted: string) =>
+  item.contactType === type && item.contactId === Number(wanted);
 
-/** Business cases. One goes with its CRM events; a list is of one contact at most. */
+/** Business cases. One goes with its CRM events. */
 export const cases = collection("business_cases", {
-  shape: caseShape,
-  facts: caseFacts,
+  shape: z.object({
+    ...nullable(["clientId", "supplierId", "statusId"], z.int()),
+    name: z.string(),
+    description: z.string().nullish(),
+  }),
+  /** A case of one client or supplier, which never changes; at the end of its column. */
+  facts: ({ company, sent, own }) => {
+    const { clientId = null, supplierId = null, ...changes } = sent;
+    const contactId = own?.contactId ?? clientId ?? supplierId ?? refuse("clientId", "required");
+    const contactType = clientId === null ? "supplier" : "client";
+    const start = { contactType, contactId, description: null, statusId: null } as const;
+    const after = { ...start, ...own, ...sentOnly(changes), name: changes.name ?? own?.name ?? "" };
+    const column = company.tables.business_cases.where(({ statusId }) => statusId === after.statusId);
+    const last = column.reduce((most, { boardPosition }) => Math.max(most, boardPosition), 0);
+    const boardPosition = own?.statusId === after.statusId ? own.boardPosition : last + 1;
+    return { ...after, boardPosition, ...stampsOf(company, own) };
+  },
   view: caseView,
-  list: (call) => {
-    const { clientId, supplierId } = call.query;
-    if (clientId !== undefined && supplierId !== undefined)
-      refuse("supplierId", "not_together", { other: "clientId" });
-    return listCases(call);
+  list: {
+    filters: {
+      clientId: ofContact("client"),
+      supplierId: ofContact("supplier"),
+      // Empty asks for cases without a status.
+      statusId: ({ statusId }, wanted) => (statusId ?? 0) === Number(wanted),
+      search: ({ name, description }, wanted) => isIn(wanted, name, description),
+    },
+    usualOrder: ["id", "desc"],
+    pageSize: tenPerPage,
   },
   method: "PATCH",
   beforeRemove: (company, { id: own }) => removeActivitiesOf(company, "businessCase", own),
 });
-
-/** A case of one client or supplier, which never changes; at the end of its column. */
-function caseFacts({
-  company,
-  sent,
-  own,
-}: Write<BusinessCase, z.output<typeof caseShape>>): Omit<BusinessCase, "id"> {
-  const { clientId = null, supplierId = null, ...facts } = sent;
-  if (!own && (clientId === null) === (supplierId === null))
-    refuse("clientId", "exactly_one", { fields: "clientId, supplierId" });
-  const contactType = clientId === null ? "supplier" : "client";
-  const start = {
-    contactType,
-    contactId: clientId ?? supplierId ?? 0,
-    description: null,
-    statusId: null,
-  } as const;
-  const after = { ...start, ...own, ...sentOnly(facts), name: facts.name ?? own?.name ?? "" };
-  const isMoved = after.statusId !== own?.statusId;
-  const boardPosition = own && !isMoved ? own.boardPosition : endOfColumn(company, after.statusId);
-  return { ...after, boardPosition, ...stampsOf(company, own) };
-}
-
-/** The board position after the last case with this status. */
-function endOfColumn({ tables }: Company, statusId: number | null): number {
-  let last = 0;
-  for (const item of tables.business_cases.values())
-    if (item.statusId === statusId) last = Math.max(last, item.boardPosition);
-  return last + 1;
-}

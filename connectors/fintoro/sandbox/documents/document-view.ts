@@ -49,12 +49,12 @@ export function documentPreview(company: Company, document: Document, language: 
 /** A document as its own route shows it. */
 export function documentView(company: Company, document: Document, language: Language): JsonObject {
   const { kind, id, uuid } = document;
-  const { table, payable, movesStock, shown } = kindFacts[kind];
+  const { table, payable, keepsLines, shown } = kindFacts[kind];
   const { common, balance, totals } = commonView(company, document, language);
   const origin = company.settings.publicOrigin;
-  const hidden = movesStock ? [] : (["uuid", "priceListItemId"] as const);
+  const hidden = keepsLines ? [] : (["uuid", "priceListItemId"] as const);
   const items = document.items.map((item, i) => ({
-    ...omit(item, ["allocations", ...hidden]),
+    ...omit(item, hidden),
     total: centsToNumber(totals.items[i]?.net ?? 0n),
     totalWithVat: centsToNumber(totals.items[i]?.gross ?? 0n),
   }));

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { dateOf, dayOf } from "../base/calendar.ts";
 import { variableSymbol } from "../base/identifiers.ts";
 import { everyKey, pick } from "../base/values.ts";
@@ -5,27 +6,18 @@ import { languageById } from "../lookups/languages.ts";
 import { discountLabel, euro, rateOn } from "../lookups/lookup-lists.ts";
 import { kindFacts } from "../model/catalogue.ts";
 import { documentsOf, type Company } from "../model/company-state.ts";
-import type { Client, Document, DocumentKind, Item } from "../model/records.ts";
-import { clientSnapshot, overlaid, resolveClient } from "../collections/partners.ts";
+import { documentShape } from "../model/records.ts";
+import type { Client, Document, DocumentInput, DocumentKind, Item } from "../model/records.ts";
+import { clients, clientSnapshot } from "../collections/partners.ts";
 import { collection } from "../collections/collection.ts";
 import { primaryAccount } from "../collections/own-settings.ts";
-import { check, refuse } from "../rules/problems.ts";
-import { parse, sentOnly } from "../rules/request-shape.ts";
-import { expectAllocated, syncAllocations } from "./allocations.ts";
-import { paymentsOf, totalsOf } from "./balance.ts";
+import { refuse } from "../rules/problems.ts";
+import { optional, parse, sentOnly } from "../rules/request-shape.ts";
+import { paymentsOf } from "./balance.ts";
 import { documentList } from "./document-list.ts";
 import { documentView } from "./document-view.ts";
 import { takeNumber } from "./number-series.ts";
 import { payments } from "./payments.ts";
-import {
-  type anyShape,
-  creditShape,
-  shapes,
-  type DocumentInput,
-  type DocumentWrite,
-  type ItemInput,
-} from "./shapes.ts";
-
 /** The documents of each kind. A change leaves nothing as it was: what is not sent gets its default. */
 export const documents = {
   invoice: documentsAs("invoice"),
@@ -37,7 +29,7 @@ export const documents = {
 
 function documentsAs(kind: DocumentKind) {
   return collection(kindFacts[kind].table, {
-    shape: shapes[kind] as typeof anyShape,
+    shape: documentShape,
     unique: ["number"],
     facts: ({ company, sent, own }) => {
       const write = { company, kind, sent, own };
@@ -45,18 +37,22 @@ function documentsAs(kind: DocumentKind) {
       return { ...facts, ...(own ? pick(own, ["uuid", "type", "willBePaid", "answer"]) : {}) };
     },
     view: documentView,
-    list: documentList(kind),
+    list: documentList,
     beforeRemove: (company, own) => {
       for (const payment of paymentsOf(company, own)) payments.drop(company, payment);
-    },
-    afterChange: (company, before, after) => {
-      const document = after ?? before;
-      if (document && kindFacts[kind].movesStock) syncAllocations(company, document, after === null);
     },
   });
 }
 
 type Facts = Omit<Document, "id">;
+
+/** One write of a document: what was sent, and the document that it replaces. */
+interface DocumentWrite {
+  readonly company: Company;
+  readonly kind: DocumentKind;
+  readonly sent: DocumentInput;
+  readonly own: Document | null;
+}
 
 /** The company's settings for documents, where neither request nor client says otherwise. */
 const defaults = { languageId: 1, currencyId: euro, deliveryMethodId: 1, paymentMethodId: 1, qrTypeId: 2 };
@@ -64,37 +60,16 @@ const usualDays = { due: 14, validity: 30 };
 
 /** An invoice, proforma, order or quotation. The client may be created on the way. */
 function saleFacts(write: DocumentWrite): Facts {
-  const { company, kind, sent, own } = write;
-  expectComplete(sent);
-  const known = company.tables.clients.get(sent.clientId ?? 0);
-  const languageId = sent.languageId ?? known?.preferredLanguageId ?? defaults.languageId;
+  const { company, sent } = write;
+  const client =
+    company.tables.clients.get(sent.clientId ?? 0) ??
+    clients.create(company, sent.client ?? refuse("clientId", "required"));
+  const languageId = sent.languageId ?? client.preferredLanguageId ?? defaults.languageId;
   const items = sent.items.map((line) => itemFrom(write, line, languageId));
-  if (kind === "invoice") expectAllocated(company, items, own);
-  const client = known ?? resolveClient(company, sent.client ?? {});
   const head = headOf(write, sent.dueDateDays ?? client.preferredDueDays ?? usualDays.due);
   const usual = { ...defaults, variableSymbol: variableSymbol(head.number), ...preferencesOf(client) };
-  return {
-    ...head,
-    clientId: client.id,
-    client: overlaid(snapshotOf(client), known ? (sent.client ?? null) : null),
-    ...termsOf(write, usual),
-    items,
-  };
-}
-
-/** There is a client, and all of a line that has no item of the price list. @throws Invalid */
-function expectComplete({ clientId = null, client, items }: DocumentInput): void {
-  check((problems) => {
-    const field = client && clientId === null ? "client.name" : "clientId";
-    problems.expect(clientId !== null || client?.name !== undefined, field, "required");
-    for (const [i, line] of items.entries())
-      for (const name of ["name", "unitPrice", "vatRate"] as const)
-        problems.expect(
-          Boolean(line.priceListItemId) || (line[name] ?? null) !== null,
-          `items.${i}.${name}`,
-          "required",
-        );
-  });
+  const terms = termsOf(write, usual, head.deliveryDate ?? head.issueDate);
+  return { ...head, clientId: client.id, client: snapshotOf(client), ...terms, items };
 }
 
 /** What the client prefers: `preferredNote` -> `note`. */
@@ -119,17 +94,12 @@ function snapshotOf(client: Client): Document["client"] {
 /** A credit note. Its client is always that of the invoice. */
 function creditNoteFacts(write: DocumentWrite): Facts {
   const { company, sent } = write;
-  const invoice = documentsOf(company, "invoice").get(sent.invoiceId ?? 0) as Document;
-  const terms = termsOf(write, pick(invoice, ["deliveryMethodId", "paymentMethodId", "qrTypeId"]));
+  const invoice = documentsOf(company, "invoice").get(sent.invoiceId ?? 0) ?? refuse("invoiceId", "required");
+  const head = headOf(write, 0);
+  const usual = pick(invoice, ["deliveryMethodId", "paymentMethodId", "qrTypeId"]);
+  const terms = termsOf(write, usual, head.issueDate);
   const items = sent.items.map((line) => itemFrom(write, line, terms.languageId));
-  const facts = { ...headOf(write, 0), ...pick(invoice, ["clientId", "client"]), ...terms, items };
-  expectNegative(facts);
-  return facts;
-}
-
-/** Refuses a credit note whose total is not negative. */
-function expectNegative(document: Parameters<typeof totalsOf>[0]): void {
-  if (totalsOf(document).gross >= 0n) refuse("items", "not_negative");
+  return { ...head, ...pick(invoice, ["clientId", "client"]), ...terms, items };
 }
 
 /** Kind, number and dates. A date that the kind does not have is null. */
@@ -143,7 +113,7 @@ function headOf(write: DocumentWrite, dueDays: number) {
     kind,
     uuid: company.random.uuid(),
     type: kind as string,
-    ...takeNumber(write, issueDay),
+    ...takeNumber(company, kind, sent, issueDay),
     company: company.snapshot,
     issueDate,
     dueDate: dated("dueDate", dateOf(issueDay + dueDays)),
@@ -162,14 +132,13 @@ const termFields = [...numbers, ...symbols, ...links, ...discount, "note", "text
 type Terms = Pick<Document, (typeof termFields)[number]>;
 
 /** Everything that a request may set and that needs no more than what is usual; else it is null. */
-function termsOf({ company, kind, sent }: DocumentWrite, usual: Partial<Terms>) {
+function termsOf({ company, kind, sent }: DocumentWrite, usual: Partial<Terms>, rateDate: string) {
   const terms = {
     ...everyKey(termFields, null),
     ...defaults,
     ...usual,
     ...sentOnly(pick(sent, termFields)),
   } as Terms;
-  const rateDate = sent.deliveryDate ?? sent.issueDate ?? dateOf(company.settings.today);
   const { currencyRate = rateOn(terms.currencyId, dayOf(rateDate) - 1) } = sent;
   const { bankAccountId = primaryAccount(company)?.id ?? null } = sent;
   return {
@@ -180,14 +149,15 @@ function termsOf({ company, kind, sent }: DocumentWrite, usual: Partial<Terms>) 
   };
 }
 
-/** Most lines move no stock; one list for all of them. */
-const noAllocations: Item["allocations"] = [];
-
 /** A line as it is kept: what was left out comes from the price list, then from the defaults. */
-function itemFrom({ company, kind, own }: DocumentWrite, line: ItemInput, languageId: number): Item {
-  const { movesStock } = kindFacts[kind];
+function itemFrom(
+  { company, kind, own }: DocumentWrite,
+  line: DocumentInput["items"][number],
+  languageId: number,
+): Item {
+  const { keepsLines } = kindFacts[kind];
   const listed = company.tables.price_list_items.get(line.priceListItemId ?? -1);
-  const same = movesStock && line.uuid ? own?.items.find(({ uuid }) => uuid === line.uuid) : undefined;
+  const same = keepsLines && line.uuid ? own?.items.find(({ uuid }) => uuid === line.uuid) : undefined;
   const { discountType = null, discountValue = null } = line;
   return {
     id: same?.id ?? company.settings.nextPartId++,
@@ -203,9 +173,12 @@ function itemFrom({ company, kind, own }: DocumentWrite, line: ItemInput, langua
     discountType,
     discountValue,
     priceListItemId: line.priceListItemId ?? null,
-    allocations: (movesStock && line.warehouseAllocations) || noAllocations,
   };
 }
+
+const creditShape = documentShape
+  .pick({ number: true, numericalSeriesId: true, note: true, textAboveItems: true })
+  .extend(optional(["issueDate", "dueDate", "deliveryDate"], z.string()));
 
 /**
  * Creates a credit note over a whole invoice: its terms, and its lines with the sign turned.
@@ -216,15 +189,11 @@ export function creditInvoice(company: Company, invoice: Document, input: unknow
   const { note = invoice.note, textAboveItems = invoice.textAboveItems, ...sent } = parse(creditShape, input);
   const { issueDate = dateOf(company.settings.today) } = sent;
   const { dueDate = issueDate, deliveryDate = issueDate } = sent;
-  const numbered = { company, kind: "credit-note", sent } as const;
-  const same = company.tables.credit_notes.findBy("number", sent.number ?? "");
-  check((problems) => problems.expectUnique("number", same, null));
   const items = invoice.items.map((item) => {
     const id = company.settings.nextPartId++;
     return { ...item, id, uuid: company.random.uuid(), unitPrice: -item.unitPrice };
   });
-  expectNegative({ ...invoice, items });
-  const taken = takeNumber(numbered, dayOf(issueDate));
+  const taken = takeNumber(company, "credit-note", sent, dayOf(issueDate));
   const { id: invoiceId, ...terms } = invoice;
   return documents["credit-note"].add(company, {
     ...terms,

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { buffer } from "node:stream/consumers";
 import type { Upload } from "../model/records.ts";
 
 /** A request, read to its end. */
@@ -11,38 +12,22 @@ export interface Incoming {
   readonly body: Buffer;
 }
 
-/** Of a longer body the rest is read and dropped. */
-const largestBodyBytes = 64_000_000;
-
 /** Where the API begins. */
 export const basePath = "/api/public/v1";
 
 /** Reads the request with its body. */
 export async function readRequest(request: IncomingMessage): Promise<Incoming> {
   const url = new URL(request.url ?? "/", "http://sandbox");
+  const { "content-length": length, "transfer-encoding": coding } = request.headers;
   const inside = url.pathname === basePath || url.pathname.startsWith(`${basePath}/`);
   return {
     method: request.method ?? "GET",
     path: inside ? url.pathname.slice(basePath.length) : null,
     fullPath: url.pathname,
     query: Object.fromEntries(url.searchParams),
-    body: await readBody(request),
+    // A request without a body, as most are, is not waited for.
+    body: length === undefined && coding === undefined ? Buffer.alloc(0) : await buffer(request),
   };
-}
-
-const noBody = Buffer.alloc(0);
-
-/** A request without a body, as most are, is not waited for. */
-async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const { "content-length": length, "transfer-encoding": coding } = request.headers;
-  if (length === undefined && coding === undefined) return noBody;
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of request) {
-    sizeBytes += (chunk as Buffer).length;
-    if (sizeBytes <= largestBodyBytes) chunks.push(chunk as Buffer);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** The JSON object in a body; an empty one for anything else, so that validation names what is missing. */

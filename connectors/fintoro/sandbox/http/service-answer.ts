@@ -87,27 +87,14 @@ export function encode({ status, headers = {}, ...answer }: Answer, changes = un
   return { status, headers, body: Buffer.alloc(0) };
 }
 
-const pieceChars = 1_000_000;
-
-/** A list may be longer than a string can be: it is collected in pieces. */
 function encodeList(
   records: Iterable<JsonObject>,
   paginator: JsonObject | undefined,
   { rewrite, emptyList, duplicateFirst, paginator: changed }: BodyChanges,
 ): Buffer {
-  const pieces: Buffer[] = [];
-  let text = '{"data":[';
-  let separator = "";
-  for (const one of emptyList ? [] : records) {
-    const line = rewrite(one, JSON.stringify(one));
-    text += separator + (duplicateFirst && separator === "" ? `${line},${line}` : line);
-    separator = ",";
-    if (text.length < pieceChars) continue;
-    pieces.push(Buffer.from(text));
-    text = "";
-  }
-  text += paginator ? `],"paginator":${JSON.stringify(changed(paginator))}}` : "]}";
-  return Buffer.concat([...pieces, Buffer.from(text)]);
+  const lines = Array.from(emptyList ? [] : records, (one) => rewrite(one, JSON.stringify(one)));
+  const data = `{"data":[${[...(duplicateFirst ? lines.slice(0, 1) : []), ...lines].join(",")}]`;
+  return Buffer.from(paginator ? `${data},"paginator":${JSON.stringify(changed(paginator))}}` : `${data}}`);
 }
 
 const compress = promisify(gzip);

@@ -1,3 +1,4 @@
+import type { LookupName } from "../lookups/lookup-lists.ts";
 import type { Document, DocumentKind } from "./records.ts";
 import eventResources from "./event-resources.json" with { type: "json" };
 
@@ -12,7 +13,7 @@ export const collections = Object.fromEntries(
 ) as Readonly<Record<TableName, { readonly path: string; readonly type: string }>>;
 
 /** Fields of requests that name a record of the company, and its table. */
-export const references: Readonly<Record<string, TableName | "numerical_series">> = {
+const references: Readonly<Record<string, TableName | "numerical_series">> = {
   clientId: "clients",
   supplierId: "suppliers",
   statusId: "business_case_statuses",
@@ -27,6 +28,27 @@ export const references: Readonly<Record<string, TableName | "numerical_series">
   numericalSeriesId: "numerical_series",
 };
 
+/** What ids of these names choose from: `countryId`, `preferredCurrencyId`. */
+const lookupsByName: Readonly<Record<string, LookupName>> = {
+  bank: "banks",
+  country: "countries",
+  currency: "currencies",
+  deliveryMethod: "delivery-methods",
+  language: "languages",
+  paymentMethod: "payment-methods",
+  qrType: "qr-types",
+  unit: "units",
+};
+
+/** The table or the lookup that a field of a request names a record of. */
+export function referenceOf(field: string) {
+  const name = field.replace(/^preferred|^delivery(?=Country)|Id$/g, "");
+  const lookup = field.endsWith("Id")
+    ? lookupsByName[name.charAt(0).toLowerCase() + name.slice(1)]
+    : undefined;
+  return { table: references[field], lookup };
+}
+
 /** The tables that hold documents. */
 export type DocumentTable = "invoices" | "credit_notes" | "proformas" | "orders" | "quotations";
 
@@ -35,46 +57,35 @@ interface KindFacts {
   readonly table: DocumentTable;
   /** It has payments, and with them a status, a bank account and symbols. */
   readonly payable?: true;
-  /** Its lines have ids that last, a price-list item, and receipts of a warehouse. */
-  readonly movesStock?: true;
-  /** The kinds it can be made from. */
-  readonly sources: readonly ("proforma" | "order" | "quotation")[];
+  /** Its lines show ids that last and a price-list item. */
+  readonly keepsLines?: true;
   /** Fields of an answer that not all kinds have. */
   readonly shown: readonly (keyof Omit<Document, "company" | "client" | "items">)[];
-  /** What `sortBy` may name, besides number and issue date. */
-  readonly sorts: readonly string[];
 }
 
 const methods = ["deliveryMethodId", "paymentMethodId"] as const;
-const sums = ["total", "totalWithVat"];
 
 /** The kinds of documents and what each of them has. */
 export const kindFacts: Readonly<Record<DocumentKind, KindFacts>> = {
   invoice: {
     table: "invoices",
     payable: true,
-    movesStock: true,
-    sources: ["proforma", "order", "quotation"],
+    keepsLines: true,
     shown: ["dueDate", "deliveryDate", ...methods, "currencyRate", "qrTypeId"],
-    sorts: ["dueDate", "deliveryDate", "totalWithVatEur"],
   },
   "credit-note": {
     table: "credit_notes",
     payable: true,
-    movesStock: true,
-    sources: [],
+    keepsLines: true,
     shown: ["invoiceId", "dueDate", "deliveryDate", "paymentMethodId", "currencyRate"],
-    sorts: ["dueDate", ...sums],
   },
   proforma: {
     table: "proformas",
     payable: true,
-    sources: ["order", "quotation"],
     shown: ["dueDate", ...methods, "qrTypeId", "willBePaid"],
-    sorts: ["dueDate", ...sums],
   },
-  order: { table: "orders", sources: ["quotation"], shown: methods, sorts: sums },
-  quotation: { table: "quotations", sources: [], shown: ["validityDate"], sorts: ["validityDate", ...sums] },
+  order: { table: "orders", shown: methods },
+  quotation: { table: "quotations", shown: ["validityDate"] },
 };
 
 export const documentKinds = Object.keys(kindFacts) as readonly DocumentKind[];

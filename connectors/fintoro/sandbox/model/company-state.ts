@@ -92,14 +92,11 @@ const documentKeys: Keys<records.Document> = {
   number: ({ number }) => number,
   invoice: ({ invoiceId }) => invoiceId,
   proforma: ({ proformaId }) => proformaId,
-  order: ({ orderId }) => orderId,
-  quotation: ({ quotationId }) => quotationId,
 };
 
 const receiptKeys: Keys<records.Receipt> = {
   number: ({ number }) => number,
   warehouse: ({ warehouseId }) => warehouseId,
-  document: ({ madeBy }) => (madeBy ? ownerKey(madeBy.kind, madeBy.id) : null),
 };
 
 /** The indexes of the tables that have some. */
@@ -191,10 +188,6 @@ class Stock {
   /** The item's levels by warehouse id; only warehouses that ever held the item. */
   of(itemId: number): ReadonlyMap<number, bigint> {
     return this.#levels.get(itemId) ?? new Map();
-  }
-
-  level(itemId: number, warehouseId: number): bigint {
-    return this.of(itemId).get(warehouseId) ?? 0n;
   }
 
   /** Over all warehouses. */

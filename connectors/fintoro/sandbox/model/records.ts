@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { everyKey } from "../base/values.ts";
-import { choice, email, id, number, symbol, text, type Filled } from "../rules/request-shape.ts";
+import { nullable, optional, type Filled } from "../rules/request-shape.ts";
 
 /**
  * The records as the sandbox keeps them: lookup values by id, money as the number that was sent, moments as
@@ -14,36 +13,32 @@ type Identified = Each<"id", number>;
 /** When a record was made and last changed, epoch ms. */
 export type Stamped = Each<"createdAtMs" | "updatedAtMs", number>;
 
+const id = z.int();
+const text = z.string();
+
 /** A person or company, as clients and suppliers have it and as documents keep a copy of it. */
 export const partyShape = z.object({
-  name: text().min(1),
+  name: text,
   type: z.enum(["person", "company"]).optional(),
-  ...everyKey(["subjectId", "taxId", "vatId"], text(40).nullish()),
+  ...nullable(["subjectId", "taxId", "vatId"], text),
   isVatPayer: z.boolean().optional(),
-  email: email().nullish(),
-  ...everyKey(["street", "city"], text().nullish()),
-  zip: text(10).nullish(),
-  countryId: choice("countries").nullish(),
+  ...nullable(["email", "street", "city", "zip"], text),
+  countryId: id.nullish(),
 });
 
 /** Where a client's goods go, if not to its own address. */
 export const deliveryShape = z.object({
   hasDeliveryAddress: z.boolean().optional(),
-  ...everyKey(["deliveryStreet", "deliveryCity"], text().nullish()),
-  deliveryZip: text(10).nullish(),
-  deliveryCountryId: choice("countries").nullish(),
+  ...nullable(["deliveryStreet", "deliveryCity", "deliveryZip"], text),
+  deliveryCountryId: id.nullish(),
 });
 
 /** What a client's documents have where a request leaves it out. */
 export const preferenceShape = z.object({
-  preferredDeliveryMethodId: choice("delivery-methods").nullish(),
-  preferredPaymentMethodId: choice("payment-methods").nullish(),
-  preferredCurrencyId: choice("currencies").nullish(),
-  preferredLanguageId: choice("languages").nullish(),
-  preferredDueDays: z.int().min(0).max(365).nullish(),
-  ...everyKey(["preferredNote", "preferredTextAboveItems"], text(3000).nullish()),
-  ...everyKey(["preferredVariableSymbol", "preferredSpecificSymbol"], symbol(10).nullish()),
-  preferredConstantSymbol: symbol(4).nullish(),
+  ...nullable(["preferredDeliveryMethodId", "preferredPaymentMethodId", "preferredCurrencyId"], id),
+  ...nullable(["preferredLanguageId", "preferredDueDays"], id),
+  ...nullable(["preferredNote", "preferredTextAboveItems"], text),
+  ...nullable(["preferredVariableSymbol", "preferredSpecificSymbol", "preferredConstantSymbol"], id),
 });
 
 export type Party = Fields<typeof partyShape> &
@@ -118,10 +113,35 @@ export interface CompanySnapshot {
 }
 
 /** A discount on a line or on a whole document. */
-export interface Discount {
-  readonly discountType: "percentage" | "fixed" | null;
-  readonly discountValue: number | null;
-}
+export type Discount = Fields<typeof discountShape>;
+const discountShape = z.object({
+  discountType: z.enum(["percentage", "fixed"]).nullish(),
+  discountValue: z.number().nullish(),
+});
+
+/** A line of a document as requests send it. */
+export const itemInputShape = discountShape.extend({
+  ...nullable(["uuid", "name", "description", "discountName"], text),
+  ...nullable(["unitPrice", "vatRate"], z.number()),
+  ...nullable(["unitId", "priceListItemId"], id),
+  quantity: z.number(),
+});
+
+/** All that a request may send of any kind of document; a kind that does not have a field never shows it. */
+export const documentShape = discountShape.extend({
+  ...nullable(["clientId", "businessCaseId", "numericalSeriesId"], id),
+  ...nullable(["invoiceId", "proformaId", "orderId", "quotationId"], id),
+  ...nullable(["constantSymbol", "specificSymbol"], id),
+  ...nullable(["note", "textAboveItems", "number", "validityDate"], text),
+  ...optional(["currencyId", "languageId", "deliveryMethodId", "paymentMethodId", "qrTypeId"], id),
+  ...optional(["bankAccountId", "variableSymbol", "dueDateDays"], id),
+  ...optional(["issueDate", "dueDate", "deliveryDate"], text),
+  currencyRate: z.number().optional(),
+  transferTaxLiability: z.boolean().optional(),
+  client: z.looseObject({}).nullish(),
+  items: z.array(itemInputShape).min(1),
+});
+export type DocumentInput = z.output<typeof documentShape>;
 
 /** A line of a document. */
 export type Item = Identified &
@@ -130,7 +150,6 @@ export type Item = Identified &
   Each<"description" | "discountName", string | null> &
   Each<"unitPrice" | "unitId" | "quantity" | "vatRate", number> & {
     readonly priceListItemId: number | null;
-    readonly allocations: readonly Each<"warehouseId" | "quantity", number>[];
   };
 
 type Texts = "dueDate" | "deliveryDate" | "validityDate" | "note" | "textAboveItems";
@@ -173,53 +192,61 @@ export type Series = Identified &
   };
 
 export const itemShape = z.object({
-  name: text().min(1),
-  description: text(1000).nullish(),
-  unitPrice: number(),
-  unitId: choice("units"),
-  vatRate: number(0, 23),
-  ean: text().nullish(),
+  name: text,
+  ...nullable(["description", "ean", "warehouseCode"], text),
+  unitPrice: z.number(),
+  unitId: id,
+  vatRate: z.number(),
   useWarehouse: z.boolean().default(false),
-  warehouseCode: text().nullish(),
   enableNegativeStock: z.boolean().default(false),
-  maxStock: number(0).nullish(),
-  purchasePrice: number().nullish(),
-  purchaseVatRate: number(0, 23).nullish(),
+  ...nullable(["maxStock", "purchasePrice", "purchaseVatRate"], z.number()),
 });
 export type PriceListItem = Identified & Fields<typeof itemShape>;
 
 export const warehouseShape = z.object({
-  ...everyKey(["name", "code"], text().min(1)),
-  ...everyKey(["inboundNumericalSeriesPattern", "outboundNumericalSeriesPattern"], text().min(1)),
-  ...everyKey(["inboundNumericalSeriesNextNumber", "outboundNumericalSeriesNextNumber"], z.int().min(1)),
+  name: text,
+  code: text,
+  inboundNumericalSeriesPattern: text,
+  outboundNumericalSeriesPattern: text,
+  inboundNumericalSeriesNextNumber: id,
+  outboundNumericalSeriesNextNumber: id,
 });
 export type Warehouse = Identified & Fields<typeof warehouseShape>;
 
-/** What a request sends of a line of a receipt. */
-export const receiptLineShape = z.object({
-  priceListItemId: id(),
-  quantity: number(0.00001),
-  unitPrice: number(),
-  vatRate: number(0, 100),
+/** What a request sends of a receipt. */
+export const receiptShape = z.object({
+  number: text,
+  warehouseId: id,
+  languageId: id,
+  issueDate: text,
+  note: text.nullable().default(null),
+  items: z
+    .array(
+      z.object({ priceListItemId: id, quantity: z.number(), unitPrice: z.number(), vatRate: z.number() }),
+    )
+    .min(1),
+  ...nullable(["supplierId", "clientId"], id),
+  ...nullable(["supplier", "client"], z.looseObject({})),
 });
-export type LineInput = Readonly<z.output<typeof receiptLineShape>>;
+type ReceiptInput = z.output<typeof receiptShape>;
 
 /** A line of a receipt, with the item's name, code and unit of that time. */
 export type ReceiptLine = Identified &
-  LineInput & { readonly itemName: string; readonly itemCode: string | null; readonly unitId: number };
+  Readonly<ReceiptInput["items"][number]> & {
+    readonly itemName: string;
+    readonly itemCode: string | null;
+    readonly unitId: number;
+  };
 
 /** Goods coming in (partner: a supplier) or going out (partner: a client). */
 export interface Receipt
   extends
     Identified,
     Stamped,
-    Each<"uuid" | "number" | "issueDate", string>,
-    Each<"warehouseId" | "languageId", number> {
+    Readonly<Pick<ReceiptInput, "number" | "warehouseId" | "languageId" | "issueDate" | "note">> {
+  readonly uuid: string;
   readonly company: CompanySnapshot;
   readonly partnerId: number | null;
   readonly partner: Party | ClientSnapshot | null;
-  readonly note: string | null;
   readonly lines: readonly ReceiptLine[];
-  /** The document whose warehouse allocations made it. */
-  readonly madeBy: (Identified & { readonly kind: DocumentKind }) | null;
 }

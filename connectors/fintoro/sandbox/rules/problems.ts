@@ -1,13 +1,12 @@
 import texts from "./messages.json" with { type: "json" };
 
 /** The name of a message. */
-export type MessageKey = keyof typeof texts;
+type MessageKey = keyof typeof texts;
 
 /** What is wrong with one field of a request. */
 export interface Problem {
   readonly field: string;
   readonly key: MessageKey;
-  readonly values?: Readonly<Record<string, string | number>> | undefined;
 }
 
 /** The request was understood and refused: 422 with a message for each field. */
@@ -34,60 +33,23 @@ export function isRefusedByRules(cause: unknown): cause is Invalid | Missing {
   return cause instanceof Invalid || cause instanceof Missing;
 }
 
-type Identified = { readonly id: number };
-
-/** Collects the problems of a request, so that one answer names them all. */
-export class Problems {
-  readonly list: Problem[] = [];
-
-  /** Adds the problem unless `holds`. */
-  expect(holds: boolean, field: string, key: MessageKey, values?: Problem["values"]): void {
-    if (!holds) this.list.push({ field, key, values });
-  }
-
-  /** Adds the problem `exists` if the field names a record that is not there; it may name none. */
-  expectIn(records: { has(id: number): boolean }, field: string, id: number | null | undefined): void {
-    this.expect(id === null || id === undefined || records.has(id), field, "exists");
-  }
-
-  /** Adds the problem `unique` if another record than `own` is among those with the same value. */
-  expectUnique(field: string, same: readonly Identified[], own: Identified | null): void {
-    this.expect(
-      same.every(({ id }) => id === own?.id),
-      field,
-      "unique",
-    );
-  }
-}
-
-/** Runs the checks and refuses the request with all problems that they found. */
-export function check(checks: (problems: Problems) => void): void {
-  const problems = new Problems();
-  checks(problems);
-  if (problems.list.length > 0) throw new Invalid(problems.list);
-}
-
 /** Refuses the request for one reason. */
-export function refuse(field: string, key: MessageKey, values?: Problem["values"]): never {
-  throw new Invalid([{ field, key, values }]);
+export function refuse(field: string, key: MessageKey = "invalid"): never {
+  throw new Invalid([{ field, key }]);
 }
 
-/** Where each text has the languages; keys that have English alone, and other languages, have English messages. */
-const places: Readonly<Record<string, number>> = { en: 0, sk: 1, cz: 2 };
-
-/** The message in a language of the service, with its placeholders filled in. */
-export function message(key: MessageKey, language: string, values: Problem["values"] = {}): string {
-  const translations = texts[key].split(" | ");
-  const template = translations[places[language] ?? 0] ?? translations[0] ?? "";
-  return template.replace(/:([a-z]+)/g, (token, name: string) => String(values[name] ?? token));
+/** The message in Slovak, or in English for all other languages. */
+export function message(key: MessageKey, language: string, attribute = ""): string {
+  const [english = "", slovak = ""] = texts[key].split(" | ");
+  return (language === "sk" ? slovak : english).replace(":attribute", attribute);
 }
 
 /** The `errors` of a 422 body: field -> messages. They call `clientId` "client id". */
 export function errorMap(problems: readonly Problem[], language: string): Record<string, string[]> {
   const errors: Record<string, string[]> = {};
-  for (const { field, key, values } of problems) {
+  for (const { field, key } of problems) {
     const attribute = field.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
-    (errors[field] ??= []).push(message(key, language, { attribute, ...values }));
+    (errors[field] ??= []).push(message(key, language, attribute));
   }
   return errors;
 }

@@ -47,7 +47,7 @@ export const newRecords: Readonly<Partial<Record<TableName, MakeInput>>> = {
   warehouse_inbound_receipts: (actor) => inboundInput(actor, null),
   warehouse_outbound_receipts: outboundInput,
   price_list_items: newItem,
-  invoices: (actor) => ({ ...dealInput(actor), ...(actor.random.often(0.3) && goodsInput(actor)) }),
+  invoices: dealInput,
   proformas: dealInput,
   orders: dealInput,
   quotations: dealInput,
@@ -171,16 +171,6 @@ function discountInput(random: SeededRandom, probability: number, worth: number)
   return worth > 40 && random.often(0.4)
     ? { discountType: "fixed", discountValue: random.pick([1, 2.5, 9.99]) }
     : { discountType: "percentage", discountValue: random.pick([3, 5, 10, 12.5, 33.33]) };
-}
-
-/** A line of goods out of a warehouse, where there are any. */
-function goodsInput(actor: Actor) {
-  const stock = someStock(actor);
-  if (!stock) return {};
-  const { priceListItemId, warehouse, quantity } = stock;
-  return {
-    items: [{ priceListItemId, quantity, warehouseAllocations: [{ warehouseId: warehouse.id, quantity }] }],
-  };
 }
 
 /** One to five pieces of some item, and the warehouse they are in; null where there is nothing. */

@@ -6,7 +6,7 @@ import { SeededRandom } from "../base/seeded-random.ts";
 import { BoundedLog } from "../base/values.ts";
 import type { Company, SandboxEvent } from "../model/company-state.ts";
 import { DeliveryFaults, type DeliveryShares } from "./delivery-faults.ts";
-import { Poster, type PostResult } from "./poster.ts";
+import { sendPost, type PostResult } from "./poster.ts";
 
 /** How deliveries are sent. */
 export interface SenderOptions {
@@ -64,7 +64,6 @@ export class Sender {
   readonly faults: DeliveryFaults;
   readonly #company: Company;
   readonly #options: SenderOptions;
-  readonly #poster: Poster;
   readonly #jitter: SeededRandom;
   readonly #turns = new Map<number, Semaphore>();
   /** Deliveries without an end, and when their next attempt is due on the clock; 0 for at once. */
@@ -78,7 +77,6 @@ export class Sender {
     this.#options = options;
     this.#jitter = new SeededRandom(options.seed);
     this.faults = new DeliveryFaults(options.seed, options.shares);
-    this.#poster = new Poster(options.timeoutMs, company.settings.allowLoopbackWebhooks);
     setMaxListeners(0, this.#closing.signal);
     this.#unsubscribe = company.events.subscribe((event) => this.#accept(event));
   }
@@ -98,7 +96,6 @@ export class Sender {
     this.#unsubscribe();
     this.#closing.abort();
     this.#pending.clear();
-    this.#poster.close();
     this.#ended.emit("attempt");
   }
 
@@ -153,8 +150,15 @@ export class Sender {
       "webhook-timestamp": String(Math.floor(nowMs() / 1000)),
       "webhook-signature": createHmac("sha256", known.secret).update(body).digest("hex"),
     };
-    const result = await this.#poster.post({ url: known.url, headers, body });
-    if (this.#closing.signal.aborted) return undefined;
+    const { signal: closing } = this.#closing;
+    const result = await sendPost({
+      url: known.url,
+      headers,
+      body,
+      timeoutMs: this.#options.timeoutMs,
+      closing,
+    });
+    if (closing.aborted) return undefined;
     delivery.attempts++;
     const { status } = result;
     const succeeded = status !== null && status >= 200 && status < 300;
