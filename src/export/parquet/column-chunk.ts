@@ -1,6 +1,5 @@
 import { constants, zstdCompressSync } from "node:zlib";
 import type { ByteWriter, ParquetWriter, SchemaElement } from "hyparquet-writer";
-import { writePageHeader } from "hyparquet-writer/src/datapage.js";
 import { freeBytes } from "../columns/cells.ts";
 import type { ColumnBuffer, Dictionary } from "./column-buffer.ts";
 
@@ -31,23 +30,26 @@ export function writeColumnChunk(
   const { plain, dictionary, min, max } = column.encode();
   const encoding = dictionary ? ("RLE_DICTIONARY" as const) : ("PLAIN" as const);
   let uncompressed = 0;
-  if (dictionary) {
-    const header = { num_values: dictionary.firsts.length, encoding: "PLAIN" as const };
-    uncompressed += writePage(writer, { type: "DICTIONARY_PAGE", dictionary_page_header: header }, plain);
-  }
+  if (dictionary)
+    uncompressed += writePage(
+      writer,
+      pageTypes.dictionary,
+      { 1: dictionary.firsts.length, 2: encodings.plain },
+      plain,
+    );
   const pageStart = writer.offset;
   const levels = element.repetition_type === "REQUIRED" ? noLevels : encodeLevels(column);
+  // Values, NULLs, rows, the values' encoding, bytes of definition and of repetition levels.
   const header = {
-    num_values: rows,
-    num_nulls: rows - count,
-    num_rows: rows,
-    encoding,
-    definition_levels_byte_length: levels.length,
-    repetition_levels_byte_length: 0,
-    is_compressed: true,
+    1: rows,
+    2: rows - count,
+    3: rows,
+    4: encodings[dictionary ? "dictionary" : "plain"],
+    5: levels.length,
+    6: 0,
   };
   const body = dictionary ? encodeIndexes(dictionary, count) : plain;
-  uncompressed += writePage(writer, { type: "DATA_PAGE_V2", data_page_header_v2: header }, body, levels);
+  uncompressed += writePage(writer, pageTypes.data, header, body, levels);
   const pages = [{ page_type: "DATA_PAGE_V2" as const, encoding, count: 1 }];
   return {
     file_offset: BigInt(start),
@@ -70,12 +72,15 @@ export function writeColumnChunk(
 }
 
 const noLevels = new Uint8Array(0);
-type PageHeader = Parameters<typeof writePageHeader>[1];
+const encodings = { plain: 0, dictionary: 8 } as const;
+/** By Parquet's number of the type, the field of the page header that holds the type's own header. */
+const pageTypes = { dictionary: { type: 2, field: 7 }, data: { type: 3, field: 8 } } as const;
 
 /** Writes a page; returns its uncompressed size, header included. Definition levels are not compressed. */
 function writePage(
   writer: ByteWriter,
-  header: Omit<PageHeader, "uncompressed_page_size" | "compressed_page_size">,
+  { type, field }: (typeof pageTypes)[keyof typeof pageTypes],
+  header: ThriftStruct,
   body: Uint8Array,
   levels: Uint8Array = noLevels,
 ): number {
@@ -83,13 +88,30 @@ function writePage(
   const start = writer.offset;
   const uncompressed = levels.length + body.length;
   const compressed = levels.length + bytes.length;
-  const sizes = { uncompressed_page_size: uncompressed, compressed_page_size: compressed };
-  writePageHeader(writer, { ...header, ...sizes });
+  writer.appendBytes(Uint8Array.from(thrift({ 1: type, 2: uncompressed, 3: compressed, [field]: header })));
   const headerSize = writer.offset - start;
   writer.appendBytes(levels);
   writer.appendBytes(bytes);
   freeBytes(bytes);
   return headerSize + uncompressed;
+}
+
+/** Numbers of 32 bits, none negative, and such structs, by the number of the field. */
+interface ThriftStruct {
+  readonly [field: number]: number | ThriftStruct;
+}
+
+/** A struct in Thrift's compact protocol. */
+function thrift(struct: ThriftStruct): number[] {
+  let last = 0;
+  const fields = Object.entries(struct).flatMap(([key, value]: [string, number | ThriftStruct]) => {
+    const step = Number(key) - last;
+    last += step;
+    return typeof value === "number"
+      ? [(step << 4) | 5, ...varint(2 * value)]
+      : [(step << 4) | 12, ...thrift(value)];
+  });
+  return [...fields, 0];
 }
 
 /** The body of an RLE_DICTIONARY page: the bit width, then the indexes. */

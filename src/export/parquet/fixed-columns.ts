@@ -1,12 +1,9 @@
-import { ByteWriter, type SchemaElement } from "hyparquet-writer";
-import { writePlain } from "hyparquet-writer/src/plain.js";
-import { unconvert } from "hyparquet-writer/src/unconvert.js";
 import type { ReportType } from "../../connector/report-view.ts";
 import { cellEnd, endOfCell } from "../columns/cells.ts";
 import { asciiText } from "../columns/number-cell.ts";
 import { ColumnBuffer } from "./column-buffer.ts";
 import { cellParser, daysSinceEpoch, integerParser } from "./logical-values.ts";
-import { decimalOf, maxRowGroupRows, schemaElement, type ParquetColumn } from "./parquet-types.ts";
+import { decimalOf, maxRowGroupRows } from "./parquet-types.ts";
 
 const zero = 0x30;
 const nine = 0x39;
@@ -165,13 +162,11 @@ export class BooleanColumn extends ColumnBuffer {
 /** Types that few columns have, as JavaScript values: DOUBLE, DECIMAL of more than 18 digits; no dictionary. */
 export class ValueColumn extends ColumnBuffer {
   readonly #values: (number | bigint)[] = [];
-  readonly #element: SchemaElement;
   readonly #parse: ReturnType<typeof cellParser>;
 
-  constructor(column: ParquetColumn) {
-    super(column.nullable);
-    this.#element = schemaElement(column);
-    this.#parse = cellParser(column.type);
+  constructor(nullable: boolean, type: ReportType) {
+    super(nullable);
+    this.#parse = cellParser(type);
   }
 
   override get sizeBytes(): number {
@@ -195,9 +190,14 @@ export class ValueColumn extends ColumnBuffer {
   }
 
   protected plain(): Uint8Array {
-    const writer = new ByteWriter();
-    const { type = "DOUBLE", type_length: length } = this.#element;
-    writePlain(writer, unconvert(this.#element, this.#values.slice(0, this.count)), type, length);
-    return writer.getBytes();
+    const values = this.#values.slice(0, this.count);
+    const doubles = values.filter((value) => typeof value === "number");
+    if (doubles.length > 0) return new Uint8Array(Float64Array.from(doubles).buffer);
+    return Buffer.concat(values.map((value) => bytesOf(BigInt(value))));
   }
+}
+
+/** A DECIMAL's unscaled value in 16 bytes, the highest first. */
+function bytesOf(value: bigint): Buffer {
+  return Buffer.from(BigInt.asUintN(128, value).toString(16).padStart(32, "0"), "hex");
 }

@@ -121,5 +121,5 @@ function bufferFor(column: ParquetColumn): ColumnBuffer {
   if (type === "DATE") return new DateColumn(nullable);
   if (type === "BOOLEAN") return new BooleanColumn(nullable);
   const isInt64 = schemaElement(column).type === "INT64";
-  return isInt64 ? new Int64Column(nullable, type) : new ValueColumn(column);
+  return isInt64 ? new Int64Column(nullable, type) : new ValueColumn(nullable, type);
 }
