@@ -3,7 +3,6 @@ import { isoTime } from "../base/clock.ts";
 import type { CompletenessByName, Snapshot } from "../state/mirror-snapshot.ts";
 import { seqAt } from "../state/meta.ts";
 import { redactionsOf } from "../store/snapshot/redaction.ts";
-import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import {
   isRedactedAs,
   keptFiles,
@@ -15,14 +14,11 @@ import {
 import { belowOut, fromManifest, manifestPath, workbookPath } from "./files/file-layout.ts";
 import { hasContent } from "../base/files/guarded-file.ts";
 import { Staging } from "./files/staging.ts";
+import { planTables, type TablePlan } from "./plan/export-plan.ts";
 import { formOf, type ExportParts, type ExportRequest } from "./plan/export-request.ts";
-import type { Period } from "./plan/period.ts";
-import { periodLimit } from "./plan/period-limit.ts";
-import { labelsOf } from "./plan/labels.ts";
-import { chosenTables } from "./plan/table-choice.ts";
 import { SnapshotPool } from "./workers/snapshot-pool.ts";
 import { writeWorkbook } from "./write-workbook.ts";
-import { writeTable, type ExportContext, type TableLimits } from "./write-table.ts";
+import { writeTable, type ExportContext } from "./write-table.ts";
 
 export interface ExportResult {
   readonly manifest: ExportManifest;
@@ -42,8 +38,6 @@ export interface ExportResult {
   readonly completeness: CompletenessByName;
 }
 
-type Written = Omit<ExportResult, "completeness">;
-
 /**
  * Exports tables and views of one company.
  *
@@ -53,19 +47,17 @@ type Written = Omit<ExportResult, "completeness">;
 export async function exportTables(parts: ExportParts, request: ExportRequest): Promise<ExportResult> {
   const pool = await SnapshotPool.open(parts, request.format === "xlsx" ? 1 : undefined);
   try {
-    parts.onSnapshot?.(pool.snapshot);
-    const tables = chosenTables(pool.snapshot.tables, request);
-    const { db, completeness } = pool.snapshot;
-    if (request.since) seqAt(db, request.since);
-    const labels = labelsOf(parts.manifest, request.language);
-    const limits = limitsOf(parts, pool.snapshot.tables, tables, request.period);
-    const form = formOf(parts, request, pool.snapshot.tables);
+    const { snapshot } = pool;
+    parts.onSnapshot?.(snapshot);
+    const plans = planTables(snapshot, parts.manifest, request);
+    if (request.since) seqAt(snapshot.db, request.since);
+    const form = formOf(parts, request, snapshot.tables);
     const staging = await Staging.open(request.out, request.company);
     try {
-      const current = request.ifChanged ? await findCurrent(request, pool.snapshot, tables, form) : null;
-      if (current) return { ...current, completeness };
-      const context = { parts, request, pool, staging, limits, labels, form };
-      return { ...(await commit(context, await writeTables(context, tables))), completeness };
+      const current = request.ifChanged ? await findCurrent(request, snapshot, plans, form) : null;
+      if (current) return current;
+      const context = { parts, request, pool, staging, form };
+      return await commit(context, plans, await writeTables(context, plans));
     } finally {
       await staging.close();
     }
@@ -74,33 +66,22 @@ export async function exportTables(parts: ExportParts, request: ExportRequest): 
   }
 }
 
-/** @throws MirrorError `usage`: a view that cannot be limited */
-function limitsOf(
-  { manifest }: ExportParts,
-  all: readonly SnapshotTable[],
-  chosen: readonly SnapshotTable[],
-  period: Period | null,
-): TableLimits {
-  return new Map(
-    chosen.map((table) => [table.name, period === null ? null : periodLimit(manifest, all, table, period)]),
-  );
-}
-
 /**
  * Null unless the files there are those that this run would write, to the byte. What a view or an own table shows may
  * change without a change of a record.
  */
 async function findCurrent(
   request: ExportRequest,
-  { log, seq }: Snapshot,
-  tables: readonly SnapshotTable[],
+  { log, seq, completeness }: Snapshot,
+  plans: readonly TablePlan[],
   form: string,
-): Promise<Written | null> {
+): Promise<ExportResult | null> {
   const { out, company, format } = request;
   const place = path.join(out, manifestPath(company));
   const manifest = await readManifest(place);
-  if (manifest?.log !== log || tables.some(({ kind }) => kind !== "table" && kind !== "child")) return null;
-  const names = new Set(tables.map(({ name }) => name));
+  if (manifest?.log !== log || plans.some(({ table: { kind } }) => kind !== "table" && kind !== "child"))
+    return null;
+  const names = new Set(plans.map(({ table }) => table.name));
   const workbook = format === "xlsx" ? fromManifest(company, workbookPath(request)) : null;
   const found = manifest.files.filter(
     (file) =>
@@ -116,37 +97,33 @@ async function findCurrent(
   const hashes = new Map(found.map(({ file, sha256 }) => [belowOut(company, file), sha256]));
   for (const [file, sha256] of hashes) if (!(await hasContent(path.join(out, file), sha256))) return null;
   const files = [...hashes.keys()];
-  return { manifest, path: place, files, removed: [], unchanged: true, undated: [], otherwiseRedacted: [] };
+  const same = { removed: [], unchanged: true, undated: [], otherwiseRedacted: [] };
+  return { manifest, path: place, files, completeness, ...same };
 }
 
-async function writeTables(
-  context: ExportContext,
-  tables: readonly SnapshotTable[],
-): Promise<ManifestFile[]> {
-  const progress = (table: SnapshotTable) => (rows: number) =>
-    context.parts.onProgress?.({
-      table: table.name,
-      rows,
-      done: tables.indexOf(table),
-      of: tables.length,
-    });
+async function writeTables(context: ExportContext, plans: readonly TablePlan[]): Promise<ManifestFile[]> {
+  const progress = (plan: TablePlan) => (rows: number) => {
+    const done = plans.indexOf(plan);
+    context.parts.onProgress?.({ table: plan.table.name, rows, done, of: plans.length });
+  };
   if (context.request.format === "xlsx")
-    return writeWorkbook(context, tables, (table, rows) => progress(table)(rows));
+    return writeWorkbook(context, plans, (plan, rows) => progress(plan)(rows));
   const files: ManifestFile[] = [];
-  for (const table of tables) {
-    const onRows = progress(table);
+  for (const plan of plans) {
+    const onRows = progress(plan);
     onRows(0);
-    files.push(...(await writeTable(context, table, onRows)));
+    files.push(...(await writeTable(context, plan, onRows)));
   }
   return files;
 }
 
 async function commit(
-  { parts, request, pool, staging, limits }: ExportContext,
+  { parts, request, pool, staging }: ExportContext,
+  plans: readonly TablePlan[],
   written: readonly ManifestFile[],
-): Promise<Written> {
+): Promise<ExportResult> {
   const { out, company, format, tables, since, period } = request;
-  const { seq, run, log } = pool.snapshot;
+  const { seq, run, log, tables: all, completeness } = pool.snapshot;
   const place = path.join(out, manifestPath(company));
   const before = await readManifest(place);
   const kept = keptFiles(before, format, tables, written);
@@ -169,9 +146,9 @@ async function commit(
     manifest: { path: manifestPath(company), text },
     remove: removed,
   });
-  const redacted = redactionsOf(pool.snapshot.tables);
-  const otherwise = kept.filter((file) => !isRedactedAs(file, redacted));
+  const otherwise = kept.filter((file) => !isRedactedAs(file, redactionsOf(all)));
   const otherwiseRedacted = [...new Set(otherwise.map(({ file }) => belowOut(company, file)))];
-  const undated = [...limits].flatMap(([name, limit]) => (period !== null && limit === null ? [name] : []));
-  return { manifest, path: place, files, removed, unchanged: false, undated, otherwiseRedacted };
+  const undated = plans.flatMap((plan) => (period && !plan.period ? [plan.table.name] : []));
+  const unchanged = false;
+  return { manifest, path: place, files, removed, unchanged, undated, otherwiseRedacted, completeness };
 }

@@ -1,9 +1,7 @@
 import type { ReportType } from "../connector/report-view.ts";
 import type { Snapshot } from "../state/mirror-snapshot.ts";
-import { hasTable } from "../store/database.ts";
 import type { SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 import { redactionsOf } from "../store/snapshot/redaction.ts";
-import { quoted } from "../store/sql-text.ts";
 import { freeBytes } from "./columns/cells.ts";
 import { rangesOf, type KeyRange } from "./columns/row-source.ts";
 import { csvHead } from "./csv/csv-writer.ts";
@@ -11,14 +9,17 @@ import type { ManifestFile } from "./files/export-manifest.ts";
 import { filePath, fromManifest } from "./files/file-layout.ts";
 import { writeNewFile, type WrittenFile } from "../base/files/guarded-file.ts";
 import type { Staging } from "./files/staging.ts";
-import type { RowGroup } from "./parquet/column-chunk.ts";
-import { placeRowGroup, parquetFooter, parquetMagic } from "./parquet/footer.ts";
-import { maxRowGroupRows, TypeOverflow, widerType } from "./parquet/parquet-types.ts";
-import { numberedRanges, planExport, type LaidOutPart, type TablePlan } from "./plan/export-plan.ts";
+import {
+  maxRowGroupRows,
+  parquetFooter,
+  parquetMagic,
+  placeRowGroup,
+  type RowGroup,
+  TypeOverflow,
+  widerType,
+} from "./parquet/parquet-types.ts";
+import { numberedRanges, type LaidOutPart, type TablePlan } from "./plan/export-plan.ts";
 import type { ExportParts, ExportRequest } from "./plan/export-request.ts";
-import type { Labels } from "./plan/labels.ts";
-import type { PeriodLimit } from "./plan/period-limit.ts";
-import { documentDate } from "./plan/table-choice.ts";
 import type { EncodedRows, Encoding, NestedTable } from "./workers/protocol.ts";
 import type { SnapshotPool } from "./workers/snapshot-pool.ts";
 
@@ -28,16 +29,8 @@ export interface ExportContext {
   readonly request: ExportRequest;
   readonly pool: SnapshotPool;
   readonly staging: Staging;
-  readonly limits: TableLimits;
-  readonly labels: Labels;
   readonly form: string;
 }
-
-/** How the request's period limits each table, by name; null: not at all. */
-export type TableLimits = ReadonlyMap<string, PeriodLimit | null>;
-
-/** Types that replace the declared ones, by column; `list.column` within a nested column. */
-type WidenedTypes = ReadonlyMap<string, ReportType>;
 
 /**
  * Writes all files of one table into the staging folder. After a type overflow the column gets a wider type and
@@ -45,10 +38,10 @@ type WidenedTypes = ReadonlyMap<string, ReportType>;
  */
 export async function writeTable(
   context: ExportContext,
-  table: SnapshotTable,
+  plan: TablePlan,
   onRows: (rows: number) => void,
 ): Promise<ManifestFile[]> {
-  const plan = tablePlanOf(context, table);
+  // Types that replace the declared ones, by column; `list.column` within a nested column.
   const types = new Map<string, ReportType>();
   for (;;) {
     try {
@@ -59,26 +52,6 @@ export async function writeTable(
       types.set(error.column, wider);
     }
   }
-}
-
-/** How a table is read for its files. */
-export function tablePlanOf(
-  { parts, request, pool, limits, labels }: ExportContext,
-  table: SnapshotTable,
-): TablePlan {
-  const date =
-    request.partition === null || request.format === "xlsx" ? null : documentDate(parts.manifest, table);
-  const where = limits.get(table.name)?.sql ?? null;
-  const since = request.since?.seq ?? null;
-  return planExport(table, { ...request, since, date, raw: rawOf(pool.snapshot, table), where, labels });
-}
-
-/** Where JSON of a table's records is; null: they have none of their own, or the mirror does not know the resource yet. */
-function rawOf({ db, redaction }: Snapshot, { name }: SnapshotTable): string | null {
-  if (!hasTable(db, `_raw_${name}`)) return null;
-  const raw = `main.${quoted(`_raw_${name}`)}`;
-  if (!redaction?.records.has(name)) return raw;
-  return `(SELECT id, redacted_json('${name}', json) AS json FROM ${raw})`;
 }
 
 async function writeFiles(
@@ -109,15 +82,15 @@ async function writeFiles(
 
 /** What the manifest says of a table in each of its files. */
 export function tableFacts(
-  { request: { format, language }, pool: { snapshot }, limits, form }: ExportContext,
-  { table, columns }: TablePlan,
+  { request: { format, language }, pool: { snapshot }, form }: ExportContext,
+  { table, columns, period }: TablePlan,
 ): Omit<ManifestFile, keyof WrittenFile | "file" | "rows"> {
   return {
     table: table.name,
     format,
     seq: snapshot.seq,
     language,
-    period: limits.get(table.name)?.period ?? null,
+    period,
     columns: columns.map(({ name, type }) => ({ name, type })),
     form,
     ...(snapshot.redaction && { redacted: redactionsOf(snapshot.tables) }),
@@ -174,7 +147,7 @@ async function* contentOf(
 function encodingOf(
   { parts, request, pool }: ExportContext,
   { columns, isJson, table }: TablePlan,
-  types: WidenedTypes,
+  types: ReadonlyMap<string, ReportType>,
 ): Encoding {
   const { format, dialect, nested } = request;
   if (format === "csv") return { kind: "csv", columns, dialect };
@@ -191,7 +164,10 @@ function encodingOf(
   };
 }
 
-function nestedTable({ name, primaryKey, columns }: SnapshotTable, types: WidenedTypes): NestedTable {
+function nestedTable(
+  { name, primaryKey, columns }: SnapshotTable,
+  types: ReadonlyMap<string, ReportType>,
+): NestedTable {
   const [parentKey = ""] = primaryKey;
   const inner = columns.filter((column) => !primaryKey.includes(column.name));
   const widened = inner.map((column) => ({

@@ -6,12 +6,11 @@ import type { ManifestFile } from "./files/export-manifest.ts";
 import { fromManifest, workbookPath } from "./files/file-layout.ts";
 import { writeNewFile, type WrittenFile } from "../base/files/guarded-file.ts";
 import { ZipStream } from "./files/zip-stream.ts";
-import { numberedRanges, rowsTable, type TablePlan } from "./plan/export-plan.ts";
+import { numberedRanges, rowsTable, translationTo, type TablePlan } from "./plan/export-plan.ts";
 import type { SnapshotPool } from "./workers/snapshot-pool.ts";
-import { tableFacts, tablePlanOf, type ExportContext } from "./write-table.ts";
-import { sheetKind, type SheetColumn } from "./xlsx/sheet-column.ts";
+import { tableFacts, type ExportContext } from "./write-table.ts";
+import { sheetKind, type SheetColumn, stylesXml } from "./xlsx/styles.ts";
 import { filterRange, rowsPerSheet, sheetFoot, sheetHead, type TotalRow } from "./xlsx/sheet-xml.ts";
-import { stylesXml } from "./xlsx/styles.ts";
 import { firstParts, lastParts, sheetName, sheetPath, type SheetEntry } from "./xlsx/workbook-parts.ts";
 
 /** Encoded at once. */
@@ -30,35 +29,34 @@ type TableFacts = Omit<ManifestFile, keyof WrittenFile | "file">;
  */
 export async function writeWorkbook(
   context: ExportContext,
-  tables: readonly SnapshotTable[],
-  onRows: (table: SnapshotTable, rows: number) => void,
+  plans: readonly TablePlan[],
+  onRows: (plan: TablePlan, rows: number) => void,
 ): Promise<ManifestFile[]> {
   const { request, staging } = context;
   const file = workbookPath(request);
   const facts: TableFacts[] = [];
-  const content = workbookContent(context, tables, facts, onRows);
+  const content = workbookContent(context, plans, facts, onRows);
   const written = await writeNewFile(staging.placeOf(file), content);
   return facts.map((table) => ({ ...table, file: fromManifest(request.company, file), ...written }));
 }
 
 async function* workbookContent(
   context: ExportContext,
-  tables: readonly SnapshotTable[],
+  plans: readonly TablePlan[],
   facts: TableFacts[],
-  onRows: (table: SnapshotTable, rows: number) => void,
+  onRows: (plan: TablePlan, rows: number) => void,
 ): AsyncGenerator<Uint8Array> {
   const zip = new ZipStream();
   const sheets: SheetEntry[] = [];
   for (const [name, xml] of firstParts) yield* zip.entry(name, [part(xml)]);
   yield* zip.entry("xl/styles.xml", [part(stylesXml(context.request.language))]);
-  for (const table of tables) {
-    const plan = tablePlanOf(context, table);
+  for (const plan of plans) {
     const sheet = await openSheets(context, plan);
     for (const [first, last] of sheet.parts) {
       const taken = sheets.map(({ name }) => name);
-      const name = sheetName(context.labels.title(table.name), Math.ceil(first / sheet.rowsEach), taken);
+      const name = sheetName(plan.title, Math.ceil(first / sheet.rowsEach), taken);
       sheets.push({ name, filter: filterRange(sheet.columns, last - first + 1) });
-      const rows = sheetRows(context, sheet, first, last, (done) => onRows(table, done));
+      const rows = sheetRows(context, sheet, first, last, (done) => onRows(plan, done));
       yield* zip.entry(sheetPath(sheets.length), rows);
     }
     facts.push({ ...tableFacts(context, plan), rows: sheet.rows });
@@ -83,7 +81,10 @@ interface Sheets {
   readonly totals: readonly TotalRow[];
 }
 
-async function openSheets({ pool, request, labels }: ExportContext, plan: TablePlan): Promise<Sheets> {
+async function openSheets(
+  { pool, request, parts: { manifest } }: ExportContext,
+  plan: TablePlan,
+): Promise<Sheets> {
   const { setup, source, table } = plan;
   const rowsEach = request.rowsPerSheet ?? rowsPerSheet;
   const columns = plan.columns.map(({ name, type }, at): SheetColumn => {
@@ -99,7 +100,8 @@ async function openSheets({ pool, request, labels }: ExportContext, plan: TableP
   const [lengths = []] = await pool.query(
     `SELECT ${longest} FROM (SELECT * FROM ${rowsTable} LIMIT ${measuredRows})`,
   );
-  const totals = rows === 0 ? [] : await totalsOf(pool, table, labels.total);
+  const label = translationTo(manifest, request.language)?.total ?? "Total";
+  const totals = rows === 0 ? [] : await totalsOf(pool, table, label);
   return { columns, rows, rowsEach, parts, lengths: lengths.map(Number), totals };
 }
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
-import { monthBefore, periodOfMonth } from "../../src/export/plan/period.ts";
-import { periodLimit } from "../../src/export/plan/period-limit.ts";
+import { monthBefore, periodLimit, periodOfMonth } from "../../src/export/plan/period.ts";
 import { tablesOfManifest } from "../../src/store/snapshot/snapshot-tables.ts";
 import { exportOf } from "../support/export/export.ts";
 import { openHasty } from "../support/mirror/mirror.ts";

@@ -1,5 +1,12 @@
-import { cellEnd, kindOf, nullCell, type CellColumn, type CellKind } from "../columns/cells.ts";
-import { endOfReal, reprintedReal } from "../columns/number-cell.ts";
+import {
+  cellEnd,
+  kindOf,
+  nullCell,
+  type CellColumn,
+  type CellKind,
+  endOfReal,
+  reprintedReal,
+} from "../columns/cells.ts";
 
 /** `standard`: comma, decimal point, RFC 4180. `excel-sk`: what a Slovak Excel opens by a double click. */
 export type Dialect = "standard" | "excel-sk";

@@ -1,5 +1,13 @@
-import { cellEnd, endOfCell, kindOf, nullCell, type CellColumn, type CellKind } from "../columns/cells.ts";
-import { asciiText, realText } from "../columns/number-cell.ts";
+import {
+  cellEnd,
+  endOfCell,
+  kindOf,
+  nullCell,
+  type CellColumn,
+  type CellKind,
+  asciiText,
+  realText,
+} from "../columns/cells.ts";
 
 const space = 0x20;
 const newline = 0x0a;

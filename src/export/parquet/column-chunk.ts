@@ -1,7 +1,8 @@
 import { constants, zstdCompressSync } from "node:zlib";
-import type { ByteWriter, ParquetWriter, SchemaElement } from "hyparquet-writer";
+import type { ByteWriter, SchemaElement } from "hyparquet-writer";
 import { freeBytes } from "../columns/cells.ts";
 import type { ColumnBuffer, Dictionary } from "./column-buffer.ts";
+import type { RowGroup } from "./parquet-types.ts";
 
 /** Level 1: a sixth larger than level 3, and three times as fast. */
 const zstdOptions = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
@@ -11,8 +12,6 @@ export function zstd(bytes: Uint8Array): Uint8Array {
   return zstdCompressSync(bytes, zstdOptions);
 }
 
-/** A row group as the footer describes it. */
-export type RowGroup = ParquetWriter["row_groups"][number];
 type ColumnChunk = RowGroup["columns"][number];
 
 /**

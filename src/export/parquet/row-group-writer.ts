@@ -1,6 +1,6 @@
 import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import { freeBytes } from "../columns/cells.ts";
-import { writeColumnChunk, zstd, type RowGroup } from "./column-chunk.ts";
+import { writeColumnChunk, zstd } from "./column-chunk.ts";
 import type { ColumnBuffer } from "./column-buffer.ts";
 import { BooleanColumn, DateColumn, Int64Column, ValueColumn } from "./fixed-columns.ts";
 import {
@@ -10,6 +10,7 @@ import {
   TypeOverflow,
   type NestedColumn,
   type ParquetColumn,
+  type RowGroup,
 } from "./parquet-types.ts";
 import { TextColumn } from "./text-column.ts";
 

@@ -1,9 +1,15 @@
+import { MirrorError } from "../../base/errors.ts";
+import { unknownName } from "../../base/names.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
+import { translatedHeading, type Language, type Translation } from "../../connector/translation.ts";
+import type { Snapshot } from "../../state/mirror-snapshot.ts";
+import { hasTable } from "../../store/database.ts";
 import type { SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
 import { quoted } from "../../store/sql-text.ts";
 import type { CellColumn } from "../columns/cells.ts";
 import type { KeyRange, RowSource } from "../columns/row-source.ts";
-import type { ExportRequest, Partition } from "./export-request.ts";
-import type { Labels } from "./labels.ts";
+import type { ExportRequest, Format, Partition } from "./export-request.ts";
+import { documentDate, periodLimit, type DatedPeriod } from "./period.ts";
 
 interface OutColumn extends CellColumn {
   readonly nullable: boolean;
@@ -12,6 +18,9 @@ interface OutColumn extends CellColumn {
 /** How one table is read for its files. */
 export interface TablePlan {
   readonly table: SnapshotTable;
+  readonly title: string;
+  /** The days that its rows are limited to; null: it has all. */
+  readonly period: DatedPeriod | null;
   /** Of the files; with `isJson` only the mirror's own. */
   readonly columns: readonly OutColumn[];
   /** Whether `source` reads the JSON of records, with the own columns as its first members. */
@@ -19,19 +28,6 @@ export interface TablePlan {
   /** Statements that lay out the rows, for one connection; empty: any connection reads the table in place. */
   readonly setup: readonly string[];
   readonly source: RowSource;
-}
-
-/** What `planExport` goes by. */
-export interface PlanOptions extends Pick<ExportRequest, "format" | "partition"> {
-  /** Only what changed after this number; null: all. */
-  readonly since: number | null;
-  /** The column that the table is partitioned by. */
-  readonly date: string | null;
-  readonly labels: Labels;
-  /** Condition of the rows to export; null: all. */
-  readonly where: string | null;
-  /** SQL of the rows with the JSON of the table's records, by id; null: the mirror has none. */
-  readonly raw: string | null;
 }
 
 /** Where a setup lays rows out. */
@@ -42,34 +38,137 @@ const ownColumns: readonly OutColumn[] = [
   { name: "_seq", type: "INTEGER", nullable: false },
 ];
 
-/** Plans one table; pure. A table is read in place unless its rows need another order or have no integer key. */
-export function planExport(table: SnapshotTable, options: PlanOptions): TablePlan {
-  const { since, format, date, where, labels } = options;
-  const partition = date === null ? null : options.partition;
-  const raw = format === "jsonl" && table.kind === "table" ? options.raw : null;
+/**
+ * Plans the tables and views to export: those that are named, or all tables; with `nested` without child tables, which
+ * are columns of their parents then.
+ *
+ * @throws MirrorError `usage`: an unknown name, a view that `since` or the period cannot limit, or a language without words
+ */
+export function planTables(snapshot: Snapshot, manifest: Manifest, request: ExportRequest): TablePlan[] {
+  const words = translationTo(manifest, request.language);
+  return chosenTables(snapshot.tables, request).map((table) => {
+    const { period, format, partition } = request;
+    const limit = period && periodLimit(manifest, snapshot.tables, table, period);
+    const date = partition === null || format === "xlsx" ? null : documentDate(manifest, table);
+    const raw = format === "jsonl" && table.kind === "table" ? rawOf(snapshot, table) : null;
+    const rows = rowsOf(table, limit?.sql ?? null);
+    const title = words?.titles[table.name] ?? table.name;
+    return {
+      table,
+      title,
+      period: limit?.period ?? null,
+      ...planRows(table, request, rows, words, date, raw),
+    };
+  });
+}
+
+/** Where JSON of a table's records is; null: they have none of their own, or the mirror does not know the resource yet. */
+function rawOf({ db, redaction }: Snapshot, { name }: SnapshotTable): string | null {
+  if (!hasTable(db, `_raw_${name}`)) return null;
+  const raw = `main.${quoted(`_raw_${name}`)}`;
+  if (!redaction?.records.has(name)) return raw;
+  return `(SELECT id, redacted_json('${name}', json) AS json FROM ${raw})`;
+}
+
+/** A table is read in place unless its rows need another order or have no integer key. */
+function planRows(
+  table: SnapshotTable,
+  { since, partition, format }: ExportRequest,
+  rows: string,
+  words: Translation | null,
+  date: string | null,
+  raw: string | null,
+): Pick<TablePlan, "columns" | "isJson" | "setup" | "source"> {
   const isJson = raw !== null;
   const own = since === null ? [] : ownColumns;
   const read = [...own, ...(isJson ? [] : since === null ? table.columns : changedColumns(table))];
-  const columns = read.map((column) => ({
-    ...column,
-    name: labels.heading(column.name),
-    type: labels.typeOf(column),
-  }));
-  const shown = read.map((column) => labels.shown(column));
+  const columns = read.map((column) => ({ ...column, ...shownAs(column, words) }));
+  const shown = read.map((column) => shownSql(column, words));
+  const records = raw === null ? rows : `${rows} t JOIN ${raw} w ON w.id = t.id`;
   const isStored = table.kind === "table" || table.kind === "child";
+  const [key = "id"] = table.primaryKey;
   // Rows of a sheet are numbered.
-  const inPlace = since === null && partition === null && format !== "xlsx" && isStored;
-  if (inPlace)
-    return { table, columns, isJson, setup: [], source: sourceInPlace(table, raw ?? shown, where) };
+  if (since === null && date === null && format !== "xlsx" && isStored) {
+    const source = isJson
+      ? { from: records, key: "t.id", columns: ["w.json"] }
+      : { from: rows, key: quoted(key), columns: shown };
+    return { columns, isJson, setup: [], source };
+  }
   const part = partition === null || date === null ? "NULL" : partSql(partition, date);
   const names = (isJson ? ["_json"] : read.map(({ name }) => name)).map(quoted);
-  const rows = since === null ? presentRows(table, raw, where) : `(${changesSql(table, since, raw)})`;
+  const present = isJson ? `(SELECT t.*, w.json AS _json FROM ${records})` : rows;
+  const from = since === null ? present : `(${changesSql(table, since.seq, raw)})`;
+  const order = since === null ? orderOf(table, format) : "_part, _seq, _place";
   const setup = [
     `DROP TABLE IF EXISTS ${rowsTable}`,
-    `CREATE TEMP TABLE _export_rows AS SELECT ${part} AS _part, ${names.join(", ")} FROM ${rows} ORDER BY ${orderOf(table, options)}`,
+    `CREATE TEMP TABLE _export_rows AS SELECT ${part} AS _part, ${names.join(", ")} FROM ${from} ORDER BY ${order}`,
   ];
-  const source = { from: rowsTable, key: "rowid", columns: isJson ? names : shown };
-  return { table, columns, isJson, setup, source };
+  return {
+    columns,
+    isJson,
+    setup,
+    source: { from: rowsTable, key: "rowid", columns: isJson ? names : shown },
+  };
+}
+
+/** The words of a language; null: names and values stay as they are. */
+export function translationTo({ translations, title }: Manifest, language: Language): Translation | null {
+  if (language === "en") return null;
+  const words = translations?.[language];
+  if (!words) throw new MirrorError("usage", `${title} has no translation to ${language}`);
+  return words;
+}
+
+function shownAs({ name, type }: CellColumn, words: Translation | null): CellColumn {
+  if (words === null) return { name, type };
+  return { name: translatedHeading(words, name) ?? name, type: type === "BOOLEAN" ? "TEXT" : type };
+}
+
+/** SQL of a column's values as they are shown. */
+function shownSql({ name, type }: CellColumn, words: Translation | null): string {
+  const column = quoted(name);
+  if (words && type === "BOOLEAN")
+    return `CASE ${column} WHEN 1 THEN ${literal(words.yes)} WHEN 0 THEN ${literal(words.no)} END`;
+  const values = Object.entries((type === "TEXT" && words?.values[name]) || {});
+  if (values.length === 0) return column;
+  const cases = values.map(([value, word]) => `WHEN ${literal(value)} THEN ${literal(word)}`);
+  return `CASE ${column} ${cases.join(" ")} ELSE ${column} END`;
+}
+
+function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/**
+ * The tables and views to export: those named, or all tables; with `nested` without child tables, which are
+ * columns of their parents then.
+ *
+ * @throws MirrorError `usage`: an unknown name, or with `since` a view
+ */
+function chosenTables(
+  tables: readonly SnapshotTable[],
+  { tables: names, nested, since }: Pick<ExportRequest, "tables" | "nested" | "since">,
+): SnapshotTable[] {
+  for (const name of names) assertKnown(tables, name);
+  const chosen = tables.filter(({ name, kind }) =>
+    names.length > 0 ? names.includes(name) : kind === "table" || (kind === "child" && !nested),
+  );
+  const unchanging =
+    since !== null ? chosen.find(({ kind }) => kind !== "table" && kind !== "child") : undefined;
+  if (!unchanging) return chosen;
+  throw new MirrorError(
+    "usage",
+    `${unchanging.name} is no table of the service: it has no changes of its own`,
+    { hint: "With --since, name tables only." },
+  );
+}
+
+function assertKnown(tables: readonly SnapshotTable[], name: string): void {
+  const known = tables.map((table) => table.name);
+  if (known.includes(name)) return;
+  throw new MirrorError("usage", unknownName("table", name, known), {
+    hint: "`fintoro-mirror schema --tables` lists them all",
+  });
 }
 
 /** A part of rows that a setup laid out, as the numbers of its rows; null: all of a table that is not partitioned. */
@@ -90,33 +189,11 @@ function changedColumns({ columns, primaryKey, kind }: SnapshotTable): OutColumn
   return columns.map((column) => ({ ...column, nullable: !kept.includes(column.name) }));
 }
 
-/** @param read SQL of the columns, or of the rows with the JSON of records */
-function sourceInPlace(
-  table: SnapshotTable,
-  read: readonly string[] | string,
-  where: string | null,
-): RowSource {
-  if (typeof read === "string")
-    return { from: withRaw(table, read, where), key: "t.id", columns: ["w.json"] };
-  const [key = "id"] = table.primaryKey;
-  return { from: rowsOf(table, where), key: quoted(key), columns: read };
-}
-
 function rowsOf({ name }: SnapshotTable, where: string | null): string {
   return where === null ? quoted(name) : `(SELECT * FROM ${quoted(name)} WHERE ${where})`;
 }
 
-function withRaw(table: SnapshotTable, raw: string, where: string | null): string {
-  return `${rowsOf(table, where)} t JOIN ${raw} w ON w.id = t.id`;
-}
-
-function presentRows(table: SnapshotTable, raw: string | null, where: string | null): string {
-  if (raw === null) return rowsOf(table, where);
-  return `(SELECT t.*, w.json AS _json FROM ${withRaw(table, raw, where)})`;
-}
-
-function orderOf({ kind, primaryKey, view }: SnapshotTable, { since, format }: PlanOptions): string {
-  if (since !== null) return "_part, _seq, _place";
+function orderOf({ kind, primaryKey, view }: SnapshotTable, format: Format): string {
   const keys = kind === "table" || kind === "child" ? primaryKey.map(quoted) : [];
   if (view?.sort && format === "xlsx")
     return `${quoted(view.sort.column)} ${view.sort.descending ? "DESC" : "ASC"}`;

@@ -67,22 +67,14 @@ interface ExportProgress {
   readonly of: number;
 }
 
-/** What of a request shapes its files. The compiler asks for each key that is added. */
-const shapes = {
-  dialect: true,
-  language: true,
-  partition: true,
-  period: true,
-  nested: true,
-  rowsPerSheet: true,
-  // These decide which files there are, not what is in them.
-  format: false,
-  out: false,
-  company: false,
-  tables: false,
-  since: false,
-  ifChanged: false,
-} satisfies Record<keyof ExportRequest, boolean>;
+/** What of a request decides which files there are, not what is in them. */
+const beside = new Set<string>([
+  "out",
+  "company",
+  "tables",
+  "since",
+  "ifChanged",
+] satisfies (keyof ExportRequest)[]);
 
 /** The hash of all that shapes the files of an export besides the rows: with another one they are written again. */
 export function formOf(
@@ -90,14 +82,8 @@ export function formOf(
   request: ExportRequest,
   tables: readonly SnapshotTable[],
 ): string {
-  const asked = Object.entries(request).filter(([key]) => shapes[key as keyof ExportRequest]);
+  const asked = Object.entries(request).filter(([key]) => !beside.has(key));
   const columns = tables.map(({ name, columns: all }) => [name, all.map((one) => [one.name, one.type])]);
-  const form = [
-    version,
-    redact,
-    asked.toSorted(([a], [b]) => (a < b ? -1 : 1)),
-    redactionsOf(tables),
-    columns,
-  ];
-  return hash("sha256", JSON.stringify(form));
+  const sorted = asked.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return hash("sha256", JSON.stringify([version, redact, sorted, redactionsOf(tables), columns]));
 }

@@ -1,3 +1,9 @@
+import { MirrorError } from "../../base/errors.ts";
+import { snakeCase } from "../../base/names.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
+import { quoted } from "../../store/sql-text.ts";
+
 /** Days that an export is limited to, both included: `2026-10-01`; null: without an end on that side. */
 export interface Period {
   readonly from: string | null;
@@ -19,7 +25,7 @@ export function monthBefore(day: string): string {
 }
 
 /** The last day of a month such as `2026-10`. */
-export function lastDayOf(month: string): string {
+function lastDayOf(month: string): string {
   const [year = 0, number = 0] = month.split("-").map(Number);
   return new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10);
 }
@@ -27,4 +33,67 @@ export function lastDayOf(month: string): string {
 /** The days of a table's rows, by its date; for a child table that of its parent. */
 export interface DatedPeriod extends Period {
   readonly column: string;
+}
+
+/** How a period limits the rows of a table. */
+interface PeriodLimit {
+  readonly period: DatedPeriod;
+  readonly sql: string;
+}
+
+/**
+ * How a period limits a table or view, by its own date or, for a child table, its parent's. Null: it has no date, and
+ * is exported whole.
+ *
+ * @throws MirrorError `usage`: a view without a date, which shows the state of one day, or a view by months and a period
+ *   that cuts one
+ */
+export function periodLimit(
+  manifest: Manifest,
+  tables: readonly SnapshotTable[],
+  table: SnapshotTable,
+  { from, to }: Period,
+): PeriodLimit | null {
+  const dated = tables.find(({ name }) => name === table.parent) ?? table;
+  const column = documentDate(manifest, dated);
+  if (column === null) {
+    if (table.kind === "view")
+      throw new MirrorError("usage", `${table.name} has no date: it shows one day's state`, {
+        hint: "Leave out --month, --from and --to, or name other tables.",
+      });
+    return null;
+  }
+  const isMonth = dated.columns.find(({ name }) => name === column)?.type === "TEXT";
+  if (isMonth) assertWholeMonths(table.name, from, to);
+  const bound = (day: string) => `'${isMonth ? day.slice(0, 7) : day}'`;
+  const sides = [
+    ...(from === null ? [] : [`${quoted(column)} >= ${bound(from)}`]),
+    ...(to === null ? [] : [`${quoted(column)} <= ${bound(to)}`]),
+  ];
+  const own = sides.join(" AND ");
+  const [parentKey = ""] = table.primaryKey;
+  const sql =
+    dated === table ? own : `${quoted(parentKey)} IN (SELECT id FROM ${quoted(dated.name)} WHERE ${own})`;
+  return { period: { column, from, to }, sql };
+}
+
+function assertWholeMonths(view: string, from: string | null, to: string | null): void {
+  if ((from === null || from.endsWith("-01")) && (to === null || to === lastDayOf(to.slice(0, 7)))) return;
+  throw new MirrorError("usage", `${view} has one row for each month: the period must be whole months`, {
+    hint: "Give --month, or a first and a last day of months.",
+  });
+}
+
+/**
+ * The column that a table is partitioned and limited by: its first date that is never null (`issue_date`,
+ * `payment_date`), of a view the date or month that the connector declares. Null: it has none.
+ */
+export function documentDate(manifest: Manifest, table: SnapshotTable): string | null {
+  if (table.kind === "view") return table.view?.date ?? null;
+  const resource = manifest.resources.find(({ name }) => name === table.name);
+  const fields = Object.entries(resource?.fields ?? {});
+  const found = fields.find(
+    ([, field]) => field.shape === "scalar" && field.type === "date" && !field.nullable,
+  );
+  return found ? snakeCase(found[0]) : null;
 }

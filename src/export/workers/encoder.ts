@@ -1,12 +1,11 @@
 import type { Db, Statement } from "../../store/database.ts";
 import { quoted } from "../../store/sql-text.ts";
-import { cellsSql, endOfCell, nullCell, type CellsRow } from "../columns/cells.ts";
-import { asciiText } from "../columns/number-cell.ts";
-import { createRowXml } from "../xlsx/cell-xml.ts";
+import { asciiText, cellsSql, endOfCell, nullCell, type CellsRow } from "../columns/cells.ts";
+import { createRowXml } from "../xlsx/sheet-xml.ts";
 import { CellReader, type KeyRange, type RowSource } from "../columns/row-source.ts";
 import { CsvWriter } from "../csv/csv-writer.ts";
 import { createRowLines, recordLines } from "../jsonl/jsonl-writer.ts";
-import { cellParser } from "../parquet/logical-values.ts";
+import { cellParser } from "../parquet/fixed-columns.ts";
 import { TypeOverflow } from "../parquet/parquet-types.ts";
 import { RowGroupWriter } from "../parquet/row-group-writer.ts";
 import type { EncodedRows, Encoding, Job, NestedTable } from "./protocol.ts";

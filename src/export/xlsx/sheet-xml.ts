@@ -1,6 +1,127 @@
-import { columnName, numberCell, textCell } from "./cell-xml.ts";
-import type { SheetColumn } from "./sheet-column.ts";
-import { headStyle, labelStyle, sumStyle } from "./styles.ts";
+import { endOfCell, nullCell, asciiText, realText } from "../columns/cells.ts";
+import { headStyle, labelStyle, styleOf, sumStyle, type SheetColumn } from "./styles.ts";
+
+/** Excel takes no more UTF-16 units in a cell. */
+const maxCellLength = 32_767;
+/** Excel keeps so many digits of a number. */
+const maxDigits = 15;
+
+/** `A`, `B`, … `AA`: the name of a column, from 0. */
+export function columnName(index: number): string {
+  const rest = Math.floor(index / 26);
+  return (rest > 0 ? columnName(rest - 1) : "") + String.fromCharCode(65 + (index % 26));
+}
+
+/** What XML cannot hold, and what Excel would read as an escape of it. */
+const special = /[&<>\p{Cc}\ufffe\uffff]|_x(?=[0-9A-Fa-f]{4}_)/u;
+const everySpecial = new RegExp(special.source, "gu");
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  "\n": "\n",
+  "\t": "\t",
+  _x: "_x005F_x",
+};
+
+/** Text for an XML element. Control characters become Excel's `_x0001_`; a line break is a line feed. */
+export function xmlText(text: string): string {
+  if (!special.test(text)) return text;
+  return text
+    .replaceAll(/\r\n?/g, "\n")
+    .replaceAll(
+      everySpecial,
+      (found) => entities[found] ?? `_x${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}_`,
+    );
+}
+
+/** A cell with a text, which no spreadsheet runs. A text that is too long for Excel ends with `…`. */
+export function textCell(reference: string, style: number, text: string): string {
+  const fitting = text.length > maxCellLength ? `${text.slice(0, maxCellLength - 1).toWellFormed()}…` : text;
+  return `<c r="${reference}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${xmlText(fitting)}</t></is></c>`;
+}
+
+/** A cell with a number, as its decimal digits; what is no number is a text. */
+export function numberCell(reference: string, style: number, digits: string): string {
+  if (!/^-?\d+(\.\d+)?$/.test(digits)) return textCell(reference, styleOf({ kind: "text" }), digits);
+  return `<c r="${reference}" s="${style}"><v>${digits}</v></c>`;
+}
+
+const dayMs = 86_400_000;
+/** Excel counts days from here; earlier dates it does not know, as it takes 1900 for a leap year. */
+const dayZeroMs = Date.UTC(1899, 11, 30);
+const firstDayMs = Date.UTC(1900, 2, 1);
+
+/** The number that Excel shows as a day, or as a time in the zone that the text is in; null for any other text. */
+export function excelDate(text: string): number | null {
+  const found =
+    /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/.exec(text);
+  if (!found) return null;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = found
+    .slice(1)
+    .map((part: string | undefined) => Number(part ?? 0));
+  const atMs = Date.UTC(year, month - 1, day);
+  const isReal = new Date(atMs).getUTCDate() === day && month >= 1 && month <= 12;
+  if (!isReal || atMs < firstDayMs || hour > 23 || minute > 59 || second > 59) return null;
+  return (atMs - dayZeroMs) / dayMs + (hour * 3600 + minute * 60 + second) / 86_400;
+}
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Creates a writer of rows as XML; the row before the first one of `cells` has the number `rowBefore`. */
+export function createRowXml(
+  columns: readonly SheetColumn[],
+): (cells: Uint8Array, rowBefore: number) => Uint8Array {
+  const names = columns.map((_, index) => columnName(index));
+  return (cells, rowBefore) => {
+    const parts: string[] = [];
+    let row = rowBefore;
+    for (let from = 0; from <= cells.length;) {
+      parts.push(`<row r="${++row}">`);
+      for (const [index, column] of columns.entries()) {
+        const end = endOfCell(cells, from);
+        if (cells[from] !== nullCell) parts.push(cellXml(cells, from, end, column, `${names[index]}${row}`));
+        from = end + 1;
+      }
+      parts.push("</row>");
+    }
+    return Buffer.from(parts.join(""));
+  };
+}
+
+function cellXml(
+  cells: Uint8Array,
+  from: number,
+  end: number,
+  column: SheetColumn,
+  reference: string,
+): string {
+  const style = styleOf(column);
+  switch (column.kind) {
+    case "number":
+      return numberCell(reference, style, realText(cells, from, end));
+    case "count": {
+      const digits = asciiText(cells, from, end);
+      return digits.length > maxDigits
+        ? textCell(reference, styleOf({ kind: "text" }), digits)
+        : numberCell(reference, style, digits);
+    }
+    case "boolean":
+      return `<c r="${reference}" s="${style}" t="b"><v>${cells[from] === 0x31 ? 1 : 0}</v></c>`;
+    case "text":
+    case "date":
+    case "time":
+    case "month": {
+      const text = decoder.decode(cells.subarray(from, end));
+      const day = column.kind === "text" ? null : excelDate(column.kind === "month" ? `${text}-01` : text);
+      return day === null
+        ? textCell(reference, styleOf({ kind: "text" }), text)
+        : numberCell(reference, style, String(day));
+    }
+    default:
+      return column.kind satisfies never;
+  }
+}
 
 /** A sheet of Excel holds 1,048,576 rows; this leaves room for the heading and totals. */
 export const rowsPerSheet = 1_048_000;

@@ -1,5 +1,4 @@
-import { xmlText } from "./cell-xml.ts";
-import { spreadsheetNamespace } from "./sheet-xml.ts";
+import { spreadsheetNamespace, xmlText } from "./sheet-xml.ts";
 
 /** A finished sheet: its name, and the cells of its filter. */
 export interface SheetEntry {
