@@ -1,7 +1,19 @@
 import type { JsonValue } from "./literal.ts";
 import { parseLossless } from "./lossless.ts";
 import { malformedAt } from "./malformed.ts";
-import { decodeString, isKey, skipSpace, skipString, skipValue } from "./scan.ts";
+import {
+  assertNothingAfter,
+  closeArray,
+  closeObject,
+  isKey,
+  keyAt,
+  openArray,
+  openObject,
+  skipSpace,
+  skipValue,
+  walk,
+  walkObject,
+} from "./scan.ts";
 import { integerAt, Slices } from "./slices.ts";
 
 /**
@@ -18,22 +30,13 @@ export interface ListCut {
   readonly paginator: JsonValue;
 }
 
-const quote = 0x22;
-const comma = 0x2c;
-const colon = 0x3a;
-const openArray = 0x5b;
-const closeArray = 0x5d;
-const openObject = 0x7b;
-const closeObject = 0x7d;
-
 /** Cuts `{ "data": [ … ], "paginator": { … } }`, keys in any order. Throws MirrorError `protocol`, as all here. */
 export function cutList(body: Buffer): ListCut {
   const start = documentStart(body, openObject, 'an object with "data"');
   let data: Slices | null = null;
   let paginator: JsonValue = null;
   const end = walkObject(body, start, (keyStart, keyEnd, valueAt) => {
-    const key = decodeString(body, keyStart, keyEnd);
-    if (key === undefined) throw malformedAt(body, keyStart, "a well formed key");
+    const key = keyAt(body, keyStart, keyEnd);
     if (key === "data") {
       if (data) throw malformedAt(body, keyStart, 'only one "data"');
       data = new Slices(body);
@@ -41,7 +44,7 @@ export function cutList(body: Buffer): ListCut {
     }
     const valueEnd = skipValue(body, valueAt);
     // Members that are not cut are parsed here: a broken one makes the whole answer broken.
-    const value = parseLossless(body.subarray(valueAt, valueEnd), valueAt);
+    const value = parseLossless(body, valueAt, valueEnd);
     if (key === "paginator") paginator = value;
     return valueEnd;
   });
@@ -110,35 +113,4 @@ function documentStart(body: Buffer, open: number, expected: string): number {
   const start = skipSpace(body, marked ? 3 : 0);
   if (body[start] !== open) throw malformedAt(body, start, expected);
   return start;
-}
-
-function assertNothingAfter(body: Buffer, end: number): void {
-  const rest = skipSpace(body, end);
-  if (rest < body.length) throw malformedAt(body, rest, "nothing after the document");
-}
-
-/** Visits one member: its key with the quotes, and where its value begins. Returns where the value ends. */
-type MemberVisit = (keyStart: number, keyEnd: number, valueAt: number) => number;
-
-/** Visits the members of an object; returns the byte after its `}`. */
-function walkObject(bytes: Uint8Array, at: number, visit: MemberVisit): number {
-  return walk(bytes, at, closeObject, (start) => {
-    if (bytes[start] !== quote) throw malformedAt(bytes, start, "a key");
-    const keyEnd = skipString(bytes, start);
-    const between = skipSpace(bytes, keyEnd);
-    if (bytes[between] !== colon) throw malformedAt(bytes, between, '":"');
-    return visit(start, keyEnd, skipSpace(bytes, between + 1));
-  });
-}
-
-/** Visits the members of an object or the elements of an array; returns the byte after its bracket. */
-function walk(bytes: Uint8Array, at: number, close: number, visit: (at: number) => number): number {
-  at = skipSpace(bytes, at + 1);
-  if (bytes[at] === close) return at + 1;
-  for (;;) {
-    at = skipSpace(bytes, visit(at));
-    if (bytes[at] === close) return at + 1;
-    if (bytes[at] !== comma) throw malformedAt(bytes, at, `"," or "${String.fromCharCode(close)}"`);
-    at = skipSpace(bytes, at + 1);
-  }
 }

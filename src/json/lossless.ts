@@ -1,24 +1,83 @@
 import { isUtf8 } from "node:buffer";
-import type { JsonValue } from "./literal.ts";
-import { describeCharacter, malformed } from "./malformed.ts";
-import { parsePrecisely } from "./precise-parser.ts";
+import { numberLiteral, type JsonValue } from "./literal.ts";
+import { describeCharacter, malformed, malformedAt } from "./malformed.ts";
 import { mayLosePrecision } from "./precision.ts";
-import { maxDepth } from "./scan.ts";
+import {
+  assertNothingAfter,
+  closeArray,
+  decodeString,
+  keyAt,
+  maxDepth,
+  openArray,
+  openObject,
+  skipSpace,
+  skipValue,
+  walk,
+  walkObject,
+} from "./scan.ts";
 
 /**
- * JSON.parse without loss of digits. The native parser does the work; a text with a number it may change, or one
- * that it refuses, goes through the precise parser, which also knows where the fault is.
+ * JSON.parse without loss of digits, of a text or of the bytes from `start` to `end`. The native parser does the work; a
+ * text with a number it may change, or one that it refuses, is parsed again value by value, which also says where the
+ * fault is.
  *
- * @param offsetBytes where the slice stands in its answer; the error counts from there
  * @throws MirrorError `protocol`
  */
-export function parseLossless(slice: Buffer | string, offsetBytes = 0): JsonValue {
-  const text = slice.toString();
+export function parseLossless(content: Buffer | string, start = 0, end = content.length): JsonValue {
+  const text = typeof content === "string" ? content : content.toString("utf8", start, end);
   if (!mayLosePrecision(text)) {
     const value = parseNatively(text);
     if (value !== undefined && !isTooDeep(text, value)) return value;
   }
-  return parsePrecisely(text, maxDepth, offsetBytes);
+  const bytes = typeof content === "string" ? Buffer.from(content) : content.subarray(0, end);
+  return parsePrecisely(bytes, start);
+}
+
+/** As RFC 8259 defines it, with exact numbers; slow. */
+function parsePrecisely(bytes: Buffer, start: number): JsonValue {
+  let value: JsonValue = null;
+  const end = readValue(bytes, skipSpace(bytes, start), maxDepth, (read) => (value = read));
+  assertNothingAfter(bytes, end);
+  return value;
+}
+
+/** Gives the value to `take`, and returns where it ends. A container has `depth` levels at most. */
+function readValue(bytes: Buffer, at: number, depth: number, take: (value: JsonValue) => void): number {
+  const first = bytes[at];
+  if (depth === 0 && (first === openArray || first === openObject))
+    throw malformedAt(bytes, at, `at most ${maxDepth} levels`);
+  if (first === openArray) {
+    const array: JsonValue[] = [];
+    take(array);
+    return walk(bytes, at, closeArray, (from) => readValue(bytes, from, depth - 1, (one) => array.push(one)));
+  }
+  if (first === openObject) {
+    const members: [string, JsonValue][] = [];
+    const end = walkObject(bytes, at, (keyStart, keyEnd, from) => {
+      const key = keyAt(bytes, keyStart, keyEnd);
+      return readValue(bytes, from, depth - 1, (one) => members.push([key, one]));
+    });
+    // Also makes `__proto__` an ordinary key.
+    take(Object.fromEntries(members));
+    return end;
+  }
+  const end = skipValue(bytes, at);
+  take(scalarAt(bytes, at, end));
+  return end;
+}
+
+const words: ReadonlyMap<string, JsonValue> = new Map([
+  ["true", true],
+  ["false", false],
+  ["null", null],
+]);
+
+function scalarAt(bytes: Buffer, at: number, end: number): JsonValue {
+  const text = bytes.toString("utf8", at, end);
+  const value = text.startsWith('"') ? decodeString(bytes, at, end) : words.get(text);
+  if (value !== undefined) return value;
+  if (/^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$/.test(text)) return numberLiteral(text);
+  throw malformedAt(bytes, at, "a value");
 }
 
 function parseNatively(text: string): JsonValue | undefined {

@@ -9,12 +9,15 @@ interface IdTrail {
 export const maxDepth = 200;
 
 const quote = 0x22;
+const comma = 0x2c;
 const colon = 0x3a;
+export const openArray = 0x5b;
+export const closeArray = 0x5d;
+export const openObject = 0x7b;
+export const closeObject = 0x7d;
 const backslash = 0x5c;
 /** `[` and `{`, `]` and `}` differ in this bit only. */
 const bracketBit = 0x20;
-const opening = 0x7b;
-const closing = 0x7d;
 /** Of the structure only brackets are above it: most bytes outside strings need one comparison. */
 const belowBrackets = 0x5a;
 
@@ -39,7 +42,7 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
  */
 export function skipValue(bytes: Uint8Array, at: number, trail?: IdTrail): number {
   const first = bytes[at] ?? 0;
-  if ((first | bracketBit) === opening) return skipContainer(bytes, at, trail);
+  if ((first | bracketBit) === openObject) return skipContainer(bytes, at, trail);
   if (first === quote) return skipString(bytes, at);
   return skipScalar(bytes, at);
 }
@@ -56,9 +59,9 @@ function skipContainer(bytes: Uint8Array, at: number, trail: IdTrail | undefined
       if (depth === 1 && mayBeId(at - start) && trail) noteId(bytes, start, at, trail);
     } else if (code > belowBrackets) {
       const bracket = code | bracketBit;
-      if (bracket === opening) {
+      if (bracket === openObject) {
         if (++depth > maxDepth) throw malformedAt(bytes, at - 1, `at most ${maxDepth} levels`);
-      } else if (bracket === closing && --depth === 0) {
+      } else if (bracket === closeObject && --depth === 0) {
         return at;
       }
     }
@@ -67,7 +70,7 @@ function skipContainer(bytes: Uint8Array, at: number, trail: IdTrail | undefined
 }
 
 /** From the opening quote to the byte after the closing one. */
-export function skipString(bytes: Uint8Array, at: number): number {
+function skipString(bytes: Uint8Array, at: number): number {
   return stringEnd(bytes, at + 1);
 }
 
@@ -129,6 +132,13 @@ export function isKey(bytes: Uint8Array, start: number, end: number, key: Uint8A
   return at === end - 1;
 }
 
+/** The key at `[start, end)`, quotes included. */
+export function keyAt(bytes: Uint8Array, start: number, end: number): string {
+  const key = decodeString(bytes, start, end);
+  if (key === undefined) throw malformedAt(bytes, start, "a well formed key");
+  return key;
+}
+
 /** The string at `[start, end)`, quotes included; undefined when it is no valid JSON. */
 export function decodeString(bytes: Uint8Array, start: number, end: number): string | undefined {
   try {
@@ -136,6 +146,37 @@ export function decodeString(bytes: Uint8Array, start: number, end: number): str
   } catch {
     return undefined;
   }
+}
+
+/** Visits one member: its key with the quotes, and where its value begins. Returns where the value ends. */
+type MemberVisit = (keyStart: number, keyEnd: number, valueAt: number) => number;
+
+/** Visits the members of an object; returns the byte after its `}`. */
+export function walkObject(bytes: Uint8Array, at: number, visit: MemberVisit): number {
+  return walk(bytes, at, closeObject, (start) => {
+    if (bytes[start] !== quote) throw malformedAt(bytes, start, "a key");
+    const keyEnd = skipString(bytes, start);
+    const between = skipSpace(bytes, keyEnd);
+    if (bytes[between] !== colon) throw malformedAt(bytes, between, '":"');
+    return visit(start, keyEnd, skipSpace(bytes, between + 1));
+  });
+}
+
+/** Visits the members of an object or the elements of an array; returns the byte after its bracket. */
+export function walk(bytes: Uint8Array, at: number, close: number, visit: (at: number) => number): number {
+  at = skipSpace(bytes, at + 1);
+  if (bytes[at] === close) return at + 1;
+  for (;;) {
+    at = skipSpace(bytes, visit(at));
+    if (bytes[at] === close) return at + 1;
+    if (bytes[at] !== comma) throw malformedAt(bytes, at, `"," or "${String.fromCharCode(close)}"`);
+    at = skipSpace(bytes, at + 1);
+  }
+}
+
+export function assertNothingAfter(body: Uint8Array, end: number): void {
+  const rest = skipSpace(body, end);
+  if (rest < body.length) throw malformedAt(body, rest, "nothing after the document");
 }
 
 /** A table in which these characters of ASCII are 1. */

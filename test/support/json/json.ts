@@ -12,7 +12,6 @@ import {
 } from "fast-check";
 import { MirrorError } from "../../../src/base/errors.ts";
 import { cutList } from "../../../src/json/cut.ts";
-import { parsePrecisely } from "../../../src/json/precise-parser.ts";
 import { NumberLiteral, type JsonValue } from "../../../src/json/literal.ts";
 import { parseLossless } from "../../../src/json/lossless.ts";
 
@@ -63,7 +62,7 @@ function hasKeyWithBackslash(text: string): boolean {
  */
 export function natively(text: string): unknown {
   try {
-    if (hasKeyWithBackslash(text)) return asDoubles(parsePrecisely(text, Infinity, 0));
+    if (hasKeyWithBackslash(text)) return asDoubles(parseLossless(text));
     return JSON.parse(text) as unknown;
   } catch {
     return undefined;
