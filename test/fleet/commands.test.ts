@@ -3,7 +3,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { commands } from "../../src/cli/commands/all-commands.ts";
 import { JobEngine } from "../../src/fleet/jobs/job-engine.ts";
 import { silentLog } from "../../src/base/logger.ts";
-import { CompaniesTable, type CompanyRow } from "../../src/fleet/postgres/tables/companies-table.ts";
+import { CompaniesTable } from "../../src/fleet/postgres/tables/companies-table.ts";
 import { NodesTable } from "../../src/fleet/postgres/tables/nodes-table.ts";
 import { OwnersTable } from "../../src/fleet/postgres/tables/owners-table.ts";
 import { createTestInvocation, jsonLines, runCommand, temporaryFolder } from "../support/program/cli.ts";
@@ -35,13 +35,13 @@ async function operator({ tables = false } = {}) {
 
 type Operator = Awaited<ReturnType<typeof operator>>;
 
-const rowsOf = async ({ postgres }: Operator): Promise<readonly CompanyRow[]> =>
-  (await new CompaniesTable(postgres).list()).companies;
+const rowsOf = async ({ postgres }: Operator) => (await new CompaniesTable(postgres).list()).companies;
 
 /** Schedules and queued jobs, as pg-boss has them. */
 async function jobsOf({ postgres }: Operator) {
-  const schedules = await postgres.query<{ key: string; cron: string; timezone: string }>(
-    "SELECT key, cron, timezone FROM pgboss.schedule WHERE name = 'run' ORDER BY key",
+  const schedules = await postgres.query<{ key: string }>(
+    `SELECT c.name AS key, s.cron, s.timezone FROM pgboss.schedule s JOIN fintoro_mirror.companies c
+     ON (s.cron, s.timezone) = (schedule, c.timezone) WHERE NOT removed ORDER BY key`,
   );
   const queued = await postgres.query<{ company: string }>(
     "SELECT data ->> 'company' AS company FROM pgboss.job WHERE name = 'run' AND state = 'created' ORDER BY 1",
@@ -293,7 +293,7 @@ describeWithPostgres("a company of the fleet", () => {
   test("is looked at by a worker right after it was added", async () => {
     const one = await operator();
     await one.run("add acme");
-    const engine = await JobEngine.start({ postgres: one.postgres, log: silentLog });
+    const engine = await JobEngine.start({ postgres: one.postgres, log: silentLog, isWorker: false });
     expect(await engine.fetch("run", 5)).toMatchObject([{ company: "acme", kind: "run" }]);
     await engine.stop();
   });

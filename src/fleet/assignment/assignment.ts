@@ -5,10 +5,9 @@ import type { SharedParts } from "../../daemon/company-runtime.ts";
 import { CompanySupervisor } from "../../daemon/company-supervisor.ts";
 import type { CompanySettings, DaemonContext } from "../../daemon/daemon-context.ts";
 import type { AfterRunQueue, AfterRunScope } from "../../daemon/after-run-queue.ts";
-import { inboxPosition, noteGiven } from "../../state/meta.ts";
+import { noteGiven } from "../../state/meta.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import { UptimeLog, type Span } from "../../state/uptime-log.ts";
-import type { Job } from "../jobs/job-engine.ts";
 import type { Lease } from "../ownership/ownership.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import type { Timeline } from "../postgres/tables/timeline-table.ts";
@@ -56,7 +55,6 @@ export interface AssignmentContext {
 
 export interface AssignedCompany {
   readonly lease: Lease;
-  readonly job: Job;
   readonly settings: CompanySettings;
   readonly row: Pick<CompanyRow, "account" | "config" | "addedAtMs" | "lastSeq">;
 }
@@ -67,8 +65,6 @@ export type AssignmentEnd =
       readonly outcome: "released";
       /** When there is something to do again, epoch ms; null: nothing is known. */
       readonly nextWorkMs: number | null;
-      /** The last delivery that the published mirror holds. */
-      readonly inboxSeq: number;
     }
   | { readonly outcome: "lost"; readonly why: string }
   | { readonly outcome: "failed"; readonly why: string };
@@ -89,13 +85,10 @@ const finishMs = 10_000;
 export class Assignment {
   readonly company: string;
   readonly lease: Lease;
-  /** What it was opened for; completed when it lasted for a while. */
-  readonly jobs: Job[];
   readonly supervisor: CompanySupervisor;
   readonly ended: Promise<AssignmentEnd>;
   readonly snapshots: CompanySnapshots;
   private readonly context: AssignmentContext;
-  private readonly claimedMs: number;
   private readonly files: MirrorFiles;
   private readonly log: Log;
   private readonly releasing = new AbortController();
@@ -113,13 +106,11 @@ export class Assignment {
   /** At the claim: a later one ends the ownership. */
   private readonly timeline: Timeline;
 
-  constructor(context: AssignmentContext, { lease, job, settings, row }: AssignedCompany) {
+  constructor(context: AssignmentContext, { lease, settings, row }: AssignedCompany) {
     const { daemon, shared, tables, receivingTimes, snapshots, snapshotEveryMs: everyMs, cutOff } = context;
     this.company = lease.company;
     this.lease = lease;
-    this.jobs = [job];
     this.context = context;
-    this.claimedMs = daemon.clock.monotonicMs();
     this.log = daemon.log;
     this.files = mirrorFiles(settings.config, lease.company);
     this.document = JSON.stringify(row.config);
@@ -164,11 +155,6 @@ export class Assignment {
     this.ended = this.hold();
   }
 
-  /** Since its claim. */
-  get heldMs(): number {
-    return this.context.daemon.clock.monotonicMs() - this.claimedMs;
-  }
-
   /** Changes the settings; what runs ends where it can be resumed. */
   change(settings: CompanySettings, document: unknown): void {
     this.document = JSON.stringify(document);
@@ -200,14 +186,13 @@ export class Assignment {
       const nextWorkMs = this.account.hasRival
         ? context.daemon.clock.nowMs() + context.rivalMs
         : supervisor.nextWorkMs();
-      const inboxSeq = supervisor.opened ? inboxPosition(supervisor.opened.mirror.meta) : 0;
       this.inbox.stop();
       await supervisor.stop(this.account.hasRival ? 0 : finishMs);
       const isPublished = await this.snapshots.publish("last");
       if (!lease.isHeld()) return this.lost();
       // What only this node has is read again by whoever takes the company.
       const nextMs = isPublished ? nextWorkMs : context.daemon.clock.nowMs();
-      return { outcome: "released", nextWorkMs: nextMs, inboxSeq };
+      return { outcome: "released", nextWorkMs: nextMs };
     } catch (error) {
       this.inbox.stop();
       await supervisor.stop(0);

@@ -12,7 +12,6 @@ import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import { noteUnpublished } from "../reports/report-files.ts";
 import { Assignment, type AssignmentContext, type AssignmentEnd } from "./assignment.ts";
 import { discardReport } from "./local-mirror.ts";
-import { ReturnedJobs } from "./returned-jobs.ts";
 
 export interface AssignmentsParts {
   readonly process: Pick<ProcessContext, "clock" | "log">;
@@ -20,7 +19,7 @@ export interface AssignmentsParts {
   readonly assignment: Omit<AssignmentContext, "daemon" | "shared" | "idleMs" | "rivalMs" | "openMs"> & {
     readonly shared: Omit<AssignmentContext["shared"], "afterRuns">;
   };
-  readonly engine: Pick<JobEngine, "complete" | "fail" | "send" | "sendLater" | "touch">;
+  readonly engine: Pick<JobEngine, "complete" | "sendLater">;
   readonly keeper: LeaseKeeper;
   /** The config of a company of the fleet on this node. Throws MirrorError `config`. */
   readonly configOf: (name: string, document: unknown) => Config;
@@ -42,8 +41,6 @@ export interface AssignmentsTimes {
   readonly openMs: number;
   /** After the first failure; twice that after the second, and so on. */
   readonly failedMs: number;
-  /** Held for so long, a company does no harm to its process. */
-  readonly establishedMs: number;
 }
 
 interface Counts {
@@ -57,17 +54,15 @@ interface Counts {
 interface Held {
   readonly assignment: Assignment;
   isEnding: boolean;
-  /** A job that came while it was ending. */
-  again: Job | null;
 }
 
 /**
  * The companies that this node holds, and those it is about to.
  *
- * Guarantee: at most one assignment of a company, and `capacity` that are owned. A job is taken from its fetch to the end of what
- * it opened; what it asked for is looked at after that moment.
+ * Guarantee: at most one assignment of a company, and `capacity` that are owned. A job is completed when its company is
+ * claimed, here or elsewhere; what it asked for is looked at after that moment.
  * Source of truth: this process's memory; who owns what is in Postgres.
- * Worst outcome of a crash: jobs are given to other nodes when they are not touched any more.
+ * Worst outcome of a crash: jobs that were not completed are given to other nodes, and so is what was claimed.
  */
 export class Assignments {
   /** Takes no more companies. */
@@ -81,15 +76,11 @@ export class Assignments {
   };
   private readonly parts: AssignmentsParts;
   private readonly held = new Map<string, Held>();
-  private readonly claiming = new Map<string, Job>();
+  private readonly claiming = new Set<string>();
   private readonly afterRuns: AfterRunQueue;
-  private readonly returnedJobs: ReturnedJobs;
 
   constructor(parts: AssignmentsParts) {
-    const { engine, assignment, process, times } = parts;
-    const { inbox } = assignment.tables;
     this.parts = parts;
-    this.returnedJobs = new ReturnedJobs({ engine, inbox, clock: process.clock, failedMs: times.failedMs });
     this.afterRuns = new AfterRunQueue((name, scope) => this.performAfterRun(name, scope));
   }
 
@@ -123,32 +114,19 @@ export class Assignments {
   }
 
   /**
-   * Keeps jobs taken, and completes those of companies that were held for a while without harm. From then on the safety
-   * net takes care of them: a job that lasted as long as its company is held would be set aside after some deaths of
-   * nodes, whatever they died of.
+   * Opens the company of a job, unless somebody looks at it. A job that comes while its company is ending is left, and
+   * comes back. Never rejects.
    */
-  async keepJobs(): Promise<void> {
-    const { engine, times } = this.parts;
-    const again = [...this.held.values()].flatMap((one) => one.again ?? []);
-    const isYoung = ({ heldMs }: Assignment) => heldMs < times.establishedMs;
-    const young = this.all().filter(isYoung);
-    const established = this.all().filter((one) => !isYoung(one) && one.jobs.length > 0);
-    await engine.touch([...this.claiming.values(), ...again, ...young.flatMap(({ jobs }) => jobs)]);
-    for (const assignment of established) await engine.complete(assignment.jobs.splice(0));
-  }
-
-  /** Opens the company of a job, unless there is one that looks at it. Never rejects. */
   async open(job: Job): Promise<void> {
     const { company } = job;
-    const present = this.held.get(company);
-    if (present?.isEnding && present.again === null) {
-      present.again = job;
-      return;
-    }
-    if (this.has(company)) return this.logged(company, () => this.parts.engine.complete([job]));
-    this.claiming.set(company, job);
-    await this.logged(company, () => this.claim(job));
-    this.claiming.delete(company);
+    if (this.held.get(company)?.isEnding) return;
+    const isOpening = !this.has(company);
+    if (isOpening) this.claiming.add(company);
+    await this.logged(company, async () => {
+      if (isOpening) await this.claim(company);
+      await this.parts.engine.complete(job);
+    });
+    if (isOpening) this.claiming.delete(company);
   }
 
   /** The config of a company has changed, or it has left the fleet. */
@@ -175,46 +153,45 @@ export class Assignments {
     await this.afterRuns.stop();
   }
 
-  private async claim(job: Job): Promise<void> {
+  private async claim(company: string): Promise<void> {
     const { engine, keeper, times } = this.parts;
-    const claimed = await keeper.claim(job.company);
+    const claimed = await keeper.claim(company);
     this.ended.claims["lease" in claimed ? "claimed" : claimed.refused]++;
-    if ("lease" in claimed) return this.begin(job, claimed.lease);
-    await engine.complete([job]);
-    if (claimed.refused === "account") await engine.sendLater(job.company, times.rivalMs);
+    if ("lease" in claimed) await this.logged(company, () => this.begin(claimed.lease));
+    else if (claimed.refused === "account") await engine.sendLater(company, times.rivalMs);
   }
 
-  private async begin(job: Job, lease: Lease): Promise<void> {
-    const { assignment: shared, engine, keeper } = this.parts;
+  private async begin(lease: Lease): Promise<void> {
+    const { assignment: shared, keeper, times } = this.parts;
+    const { company } = lease;
     try {
-      const row = await shared.tables.companies.find(job.company);
-      if (!row || row.removed) {
-        await keeper.release(lease);
-        return await engine.complete([job]);
-      }
+      const row = await shared.tables.companies.find(company);
+      if (!row || row.removed) return await keeper.release(lease);
       const { context, settings } = await this.prepare(row);
-      const assignment = new Assignment(context, { lease, job, settings, row });
-      this.held.set(job.company, { assignment, isEnding: false, again: null });
+      const assignment = new Assignment(context, { lease, settings, row });
+      this.held.set(company, { assignment, isEnding: false });
       void this.follow(assignment);
     } catch (error) {
-      await keeper.release(lease);
-      await this.returnedJobs.fail(job, messageOf(error));
+      await keeper.release(lease, { why: messageOf(error), pauseMs: times.failedMs });
       throw error;
     }
   }
 
   /** Never rejects. */
   private async follow(assignment: Assignment): Promise<void> {
-    const { company, lease, jobs } = assignment;
+    const { company, lease } = assignment;
+    const { engine, keeper, process, times } = this.parts;
     const end = await assignment.ended;
     const held = this.held.get(company);
     if (held) held.isEnding = true;
     this.ended = plus(this.ended, assignment);
     this.ended.ends[end.outcome]++;
-    await this.parts.keeper.release(lease);
-    await this.logged(company, () => this.returnedJobs.giveBack(company, jobs, end));
+    const nextWorkMs = end.outcome === "released" ? end.nextWorkMs : null;
+    await keeper.release(lease, end.outcome === "failed" ? { why: end.why, pauseMs: times.failedMs } : null);
+    // Afterwards: who takes a job of a company that is owned completes it.
+    if (nextWorkMs !== null)
+      await this.logged(company, () => engine.sendLater(company, nextWorkMs - process.clock.nowMs()));
     this.held.delete(company);
-    if (held?.again) await this.open(held.again);
   }
 
   /** The same connector stays: another one is another company. */

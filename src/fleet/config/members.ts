@@ -4,12 +4,6 @@ import type { JobEngine } from "../jobs/job-engine.ts";
 import type { CompaniesTable } from "../postgres/tables/companies-table.ts";
 import type { CompanyDocument } from "./company-document.ts";
 
-/** What companies are added to, and taken out of. */
-export interface FleetAccess {
-  readonly companies: CompaniesTable;
-  readonly engine: Pick<JobEngine, "schedule" | "unschedule" | "send">;
-}
-
 /** A company as it is to be shared. */
 export interface NewMember {
   readonly name: string;
@@ -22,27 +16,19 @@ export interface NewMember {
  *
  * Guarantee: a company of the fleet has the schedule of its config, since that is set first.
  * Source of truth: table `companies`.
- * Worst outcome of a crash: a schedule without a company, whose jobs do nothing; or one that is looked at by its
- * schedule only. To add the company again heals both.
+ * Worst outcome of a crash: a company that is looked at by its schedule only. To add it again heals that.
  *
  * @throws MirrorError `config` for a pattern that cannot be scheduled, and `database`
  */
 export async function addMember(
-  { companies, engine }: FleetAccess,
+  companies: CompaniesTable,
+  engine: Pick<JobEngine, "schedule" | "send">,
   { name, document, schedule: { sync, timezone } }: NewMember,
 ): Promise<"added" | "changed" | "unchanged"> {
-  if (sync === null) await engine.unschedule(name);
-  else await engine.schedule(name, sync, timezone);
-  const outcome = await companies.put(name, document);
-  if (outcome !== "unchanged") await engine.send("run", name);
+  if (sync !== null) await engine.schedule(sync, timezone);
+  const outcome = await companies.put(name, document, sync, timezone);
+  if (outcome !== "unchanged") await engine.send("run", [name]);
   return outcome;
-}
-
-/** Takes a company out of the fleet: its worker releases it, and none takes it again. False: it is not there. */
-export async function removeMember({ companies, engine }: FleetAccess, name: string): Promise<boolean> {
-  const isRemoved = await companies.remove(name);
-  await engine.unschedule(name);
-  return isRemoved;
 }
 
 /**

@@ -1,8 +1,9 @@
+import { createHash } from "node:crypto";
 import type { PgBoss } from "pg-boss";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Postgres, Sql } from "../postgres/connection.ts";
-import { intervalOf } from "../postgres/sql-time.ts";
+import { CompaniesTable } from "../postgres/tables/companies-table.ts";
 import { databaseOf, importPgBoss, seldom } from "./pg-boss.ts";
 
 /**
@@ -17,62 +18,66 @@ export interface Job {
   readonly kind: JobKind;
   readonly id: string;
   readonly company: string;
-  /** How often it was taken before, by processes that lost it or failed. */
+  /** How often it was taken before, by processes that lost it. */
   readonly retryCount: number;
+}
+
+/** Jobs of a kind that wait. */
+export interface WaitingJobs {
+  readonly kind: JobKind;
+  readonly count: number;
+  /** How long the oldest of them waits; 0: there is none. */
+  readonly oldestMs: number;
 }
 
 export interface JobEngineParts {
   readonly postgres: Postgres;
   readonly log: Log;
+  /** Do schedules, and the return of lost jobs, go on in this process? In one that only sends they do not. */
+  readonly isWorker: boolean;
 }
 
-/** Where pg-boss has its tables. */
-export const schema = "pgboss";
-/** Jobs that failed too often; nobody fetches from it. */
-export const failedQueue = "failed";
+interface Pattern {
+  readonly pattern: string;
+  readonly timezone: string;
+}
+
+/** Its jobs: a pattern of cron has come. */
+const schedulesQueue = "schedules";
 
 /** Seconds, as pg-boss counts. */
 const times = {
-  /** A job that is not touched for so long was lost. */
-  heartbeatSeconds: 14,
-  /** Between two passes that bring back lost jobs, of all processes together. */
-  passSeconds: 3,
-  expireInSeconds: 23 * 3_600,
-  /** Completed jobs say nothing that is not known elsewhere, and pg-boss counts all that are kept every few seconds. */
+  /** A job that was taken and not completed for so long was lost. */
+  heartbeatSeconds: 10,
+  /** Between two passes that bring back lost jobs, and between two that look at the schedules. */
+  passSeconds: 10,
+  /** Completed jobs say nothing that is not known elsewhere, and pg-boss counts all that are kept in each pass. */
   deleteAfterSeconds: 60,
   maintenanceSeconds: 60,
-  keepFailedSeconds: 14 * 86_400,
   /** Parts of pg-boss that nothing here uses. */
   unusedSeconds: 3_600,
 };
 
-/** Pause of each process that takes jobs after `maintain`. */
-export const maintainEveryMs = times.passSeconds * 1_000;
-
-/** So often a job is tried again: a company whose work kills process after process stops doing so. */
-const retryLimit = 10;
-
+/** A job is lost by processes that end before they have claimed its company, or come while it is being released. */
+const retryLimit = 1_000;
+/** Jobs of one statement. */
+const sentAtOnce = 1_000;
 const stopTimeoutMs = 2_000;
 
 /**
- * The jobs of a fleet, in pg-boss' tables beside our own.
+ * The jobs of a fleet, in pg-boss.
  *
- * Guarantee: one job of each kind per company is queued or taken at a time. A job whose process died is taken again within
- * about `heartbeatSeconds` and `passSeconds`, as long as a process calls `maintain`. Errors of pg-boss' own work are
- * logged.
+ * Guarantee: one job of each kind per company is queued or taken at a time. A job that is taken and not completed is taken
+ * again within half a minute, as long as a worker runs. A moment of a schedule sends one job to each of its companies;
+ * all moments in which no worker ran send one. Errors of pg-boss' own work are logged.
  * Source of truth: none needed: what is to be done follows from the data, so a lost, doubled or late job does no harm.
  * Worst outcome of a crash: taken jobs are taken again by another process.
  */
 export class JobEngine {
   private readonly boss: PgBoss;
-  private readonly postgres: Postgres;
-  private readonly logFailure: (error: unknown) => void;
 
-  private constructor(boss: PgBoss, { postgres, log }: JobEngineParts) {
-    const logSeldom = seldom((error: string) => log.warn("the job engine failed; it goes on", { error }));
+  private constructor(boss: PgBoss) {
     this.boss = boss;
-    this.postgres = postgres;
-    this.logFailure = (error) => logSeldom(messageOf(error));
   }
 
   /**
@@ -80,28 +85,16 @@ export class JobEngine {
    *
    * @throws MirrorError `config` where pg-boss is not installed, `database`
    */
-  static async start(parts: JobEngineParts): Promise<JobEngine> {
-    const { postgres, log } = parts;
-    const { PgBoss: Boss } = await importPgBoss();
-    const boss = new Boss({
-      db: databaseOf(postgres),
-      schema,
-      // `maintain` does, in one process at a time.
-      supervise: false,
-      // `ScheduledRuns` sends what is scheduled.
-      schedule: false,
-      registerInstance: false,
-      openTelemetry: { enabled: false },
-      monitorIntervalSeconds: times.passSeconds,
-      maintenanceIntervalSeconds: times.maintenanceSeconds,
-      flowIntervalSeconds: times.unusedSeconds,
-    });
-    const engine = new JobEngine(boss, parts);
-    boss.on("error", engine.logFailure);
+  static async start({ postgres, log, isWorker }: JobEngineParts): Promise<JobEngine> {
+    const boss = await openBoss(postgres, isWorker);
+    const logSeldom = seldom((error: string) => log.warn("the job engine failed; it goes on", { error }));
+    boss.on("error", (error) => logSeldom(messageOf(error)));
     boss.on("warning", ({ message }) => log.warn("the job engine warns", { warning: message }));
+    const engine = new JobEngine(boss);
     try {
       await boss.start();
       await createQueues(boss);
+      if (isWorker) await engine.followSchedules(new CompaniesTable(postgres));
     } catch (error) {
       await engine.stop();
       throw error;
@@ -109,32 +102,13 @@ export class JobEngine {
     return engine;
   }
 
-  /**
-   * Brings back lost jobs and deletes old ones, unless another process has done so in the last seconds: pg-boss' own loop
-   * needs several statements in each process to find that out. A pass that fails is logged. Throws MirrorError `database`
-   * where Postgres is away.
-   */
-  async maintain(): Promise<void> {
-    const due = await this.postgres.query(passDue, [maintainEveryMs]);
-    if (due.length > 0) await this.boss.supervise().catch(this.logFailure);
-  }
-
-  /** Sends a job unless one of this kind and company is there. False: it is there. */
-  async send(kind: JobKind, company: string): Promise<boolean> {
-    return (await this.boss.send(kind, { company }, { singletonKey: company })) !== null;
-  }
-
-  /** As `send`, for many companies in one statement. `sql`: within a transaction. */
-  async sendAll(kind: JobKind, companies: readonly string[], sql?: Sql): Promise<void> {
-    if (companies.length === 0) return;
-    const jobs = companies.map((company) => ({ data: { company }, singletonKey: company }));
-    await this.boss.insert(kind, jobs, sql && { db: databaseOf(sql) });
-  }
-
-  /** As `send`, within a transaction: the job is there when the transaction is committed, and not otherwise. */
-  async sendWithin(sql: Sql, kind: JobKind, company: string): Promise<boolean> {
-    const db = databaseOf(sql);
-    return (await this.boss.send(kind, { company }, { singletonKey: company, db })) !== null;
+  /** Sends a job to each of these companies that has none of this kind. `sql`: within a transaction. */
+  async send(kind: JobKind, companies: readonly string[], sql?: Sql): Promise<void> {
+    for (let from = 0; from < companies.length; from += sentAtOnce) {
+      const some = companies.slice(from, from + sentAtOnce);
+      const jobs = some.map((company) => ({ data: { company }, singletonKey: company }));
+      await this.boss.insert(kind, jobs, sql && { db: databaseOf(sql) });
+    }
   }
 
   /** Has a company looked at in so many milliseconds; what was asked for before is forgotten. */
@@ -143,55 +117,28 @@ export class JobEngine {
     await this.boss.upsert("later", { company }, { singletonKey: company, startAfter });
   }
 
-  /** The kinds of which a job is due: one statement where most of the time there is none of any. */
-  async dueKinds(): Promise<JobKind[]> {
-    const rows = await this.postgres.query<{ kind: JobKind }>(dueKinds, [[...jobKinds]]);
-    return jobKinds.filter((kind) => rows.some((row) => row.kind === kind));
-  }
-
-  /** Takes up to so many jobs. They are this process's as long as they are touched. */
+  /** Takes up to so many jobs. Whoever claims their companies completes them at once. */
   async fetch(kind: JobKind, count: number): Promise<Job[]> {
     const jobs = await this.boss.fetch<{ readonly company: string }>(kind, { batchSize: count });
     return jobs.map(({ id, data: { company }, retryCount }) => ({ kind, id, company, retryCount }));
   }
 
-  /** Keeps jobs taken. Those that are not this process's any more are left alone. */
-  async touch(jobs: readonly Job[]): Promise<void> {
-    for (const [kind, some] of byKind(jobs)) await this.boss.touch(kind, some);
-  }
-
-  async complete(jobs: readonly Job[]): Promise<void> {
-    for (const [kind, some] of byKind(jobs)) await this.boss.complete(kind, some);
-  }
-
-  /** Gives a job back for `delayMs`. After `retryLimit` attempts it is set aside among the failed ones. */
-  async fail({ kind, id, retryCount }: Job, why: string, delayMs: number): Promise<void> {
-    await this.postgres.transaction(async (sql) => {
-      const db = databaseOf(sql);
-      await this.boss.fail(kind, [{ id, retryCount }], { message: why }, { db });
-      await this.boss.update(kind, undefined, { id, startAfter: Math.ceil(delayMs / 1_000), db });
-    });
-  }
-
-  /** Those of these companies of which a job was set aside within that time. */
-  async setAside(companies: readonly string[], withinMs: number): Promise<ReadonlySet<string>> {
-    const rows = await this.postgres.query<{ company: string }>(
-      `SELECT DISTINCT singleton_key AS company FROM ${schema}.job
-       WHERE name = $1 AND singleton_key = ANY($2::text[]) AND created_on > now() - ${intervalOf("$3")}`,
-      [failedQueue, companies, withinMs],
-    );
-    return new Set(rows.map(({ company }) => company));
+  /** One that was lost meanwhile is left alone. */
+  async complete({ kind, id, retryCount }: Job): Promise<void> {
+    await this.boss.complete(kind, { id, retryCount });
   }
 
   /**
-   * Has `ScheduledRuns` send a `run` job by a cron pattern in a time zone. `sql`: within a transaction.
+   * Has a `run` job sent by a cron pattern in a time zone, to the companies that have it when it comes. A pattern that
+   * no company has any more sends none.
    *
    * @throws MirrorError `config` for a pattern that pg-boss cannot read
    */
-  async schedule(company: string, pattern: string, timezone: string, sql?: Sql): Promise<void> {
-    const db = sql && { db: databaseOf(sql) };
+  async schedule(pattern: string, timezone: string): Promise<void> {
+    const key = createHash("sha256").update(`${timezone} ${pattern}`).digest("hex");
+    const data: Pattern = { pattern, timezone };
     try {
-      await this.boss.schedule("run", pattern, { company }, { tz: timezone, key: company, ...db });
+      await this.boss.schedule(schedulesQueue, pattern, data, { tz: timezone, key, missed: "once" });
     } catch (error) {
       if (error instanceof MirrorError) throw error;
       throw new MirrorError("config", `"${pattern}" cannot be scheduled in Postgres: ${messageOf(error)}`, {
@@ -201,13 +148,9 @@ export class JobEngine {
     }
   }
 
-  async unschedule(company: string, sql?: Sql): Promise<void> {
-    await this.boss.unschedule("run", company, sql && { db: databaseOf(sql) });
-  }
-
   /**
-   * Ends the loops, and waits a bounded time for their statements: Postgres may be away. What is taken stays taken until
-   * it is not touched any more. Never rejects.
+   * Ends the loops, and waits a bounded time for their statements: Postgres may be away. What is taken is taken by others
+   * after a while. Never rejects.
    */
   async stop(): Promise<void> {
     const timeout = Promise.withResolvers<void>();
@@ -215,37 +158,53 @@ export class JobEngine {
     const stopped = this.boss.stop({ graceful: false, close: false }).catch(() => undefined);
     await Promise.race([stopped, timeout.promise]).finally(() => clearTimeout(timer));
   }
+
+  private async followSchedules(companies: CompaniesTable): Promise<void> {
+    const options = { pollingIntervalSeconds: times.passSeconds };
+    await this.boss.work<Pattern>(schedulesQueue, options, async (jobs) => {
+      for (const { data } of jobs)
+        await this.send("run", await companies.scheduledBy(data.pattern, data.timezone));
+    });
+  }
 }
 
-/** What can be fetched is among it. */
-const dueKinds = `SELECT k.kind FROM unnest($1::text[]) AS k (kind) WHERE EXISTS (
-  SELECT FROM ${schema}.job j
-  WHERE j.name = k.kind AND j.state IN ('created', 'retry') AND NOT j.blocked AND j.start_after <= now())`;
+/** Jobs that are due and taken by no node, for each kind, as pg-boss counted them in its last pass. */
+export async function readWaitingJobs(postgres: Postgres): Promise<WaitingJobs[]> {
+  const boss = await openBoss(postgres, false);
+  const queues = new Map((await boss.getQueues([...jobKinds])).map((queue) => [queue.name, queue]));
+  return jobKinds.map((kind) => {
+    const { readyCount = 0, readyOldestSeconds = 0 } = queues.get(kind) ?? {};
+    return { kind, count: readyCount, oldestMs: Number(readyOldestSeconds) * 1_000 };
+  });
+}
 
-/** A row where a queue waits for its pass. */
-const passDue = `SELECT FROM ${schema}.queue
-  WHERE coalesce(monitor_claim_on, monitor_on, '-infinity') <= now() - ${intervalOf("$1")} LIMIT 1`;
+async function openBoss(postgres: Postgres, isWorker: boolean): Promise<PgBoss> {
+  const { PgBoss: Boss } = await importPgBoss();
+  return new Boss({
+    db: databaseOf(postgres),
+    schema: "pgboss",
+    supervise: isWorker,
+    schedule: isWorker,
+    registerInstance: false,
+    openTelemetry: { enabled: false },
+    superviseIntervalSeconds: times.passSeconds,
+    monitorIntervalSeconds: times.passSeconds,
+    cronMonitorIntervalSeconds: times.passSeconds,
+    cronWorkerIntervalSeconds: times.passSeconds,
+    maintenanceIntervalSeconds: times.maintenanceSeconds,
+    flowIntervalSeconds: times.unusedSeconds,
+    // How long the oldest job waits is counted with it.
+    persistQueueStats: true,
+    queueStatRetentionDays: 1,
+  });
+}
 
 async function createQueues(boss: PgBoss): Promise<void> {
   const known = new Set((await boss.getQueues()).map(({ name }) => name));
-  if (!known.has(failedQueue))
-    await boss.createQueue(failedQueue, { retentionSeconds: times.keepFailedSeconds });
-  const { heartbeatSeconds, expireInSeconds, deleteAfterSeconds } = times;
-  const retries = { retryLimit, retryDelay: 0, retryBackoff: false };
-  const options = {
-    ...retries,
-    heartbeatSeconds,
-    expireInSeconds,
-    deleteAfterSeconds,
-    deadLetter: failedQueue,
-  };
+  const { heartbeatSeconds, deleteAfterSeconds } = times;
+  const options = { heartbeatSeconds, deleteAfterSeconds, retryLimit };
+  if (!known.has(schedulesQueue)) await boss.createQueue(schedulesQueue, { deleteAfterSeconds, retryLimit });
   for (const kind of jobKinds)
     if (known.has(kind)) await boss.updateQueue(kind, options);
     else await boss.createQueue(kind, { ...options, policy: "exclusive" });
-}
-
-function byKind(jobs: readonly Job[]): Map<JobKind, Job[]> {
-  const sorted = new Map<JobKind, Job[]>();
-  for (const job of jobs) sorted.set(job.kind, [...(sorted.get(job.kind) ?? []), job]);
-  return sorted;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { hintOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
-import type { Claim, OwnersTable } from "../postgres/tables/owners-table.ts";
+import type { Claim, Failure, OwnersTable } from "../postgres/tables/owners-table.ts";
 import { Lease, readSentAt, type UptimeClock } from "./ownership.ts";
 
 export interface LeaseKeeperParts {
@@ -77,13 +77,17 @@ export class LeaseKeeper {
     return { lease, previousNode };
   }
 
-  /** Ends the ownership here, then in Postgres, so that nobody has to wait until its time is over. Never rejects. */
-  async release(lease: Lease): Promise<void> {
+  /**
+   * Ends the ownership here, then in Postgres, so that nobody has to wait until its time is over. Never rejects.
+   *
+   * @param failure why this node could not hold the company; null: it could
+   */
+  async release(lease: Lease, failure: Failure | null = null): Promise<void> {
     const { owners, log } = this.parts;
     if (!lease.isHeld()) return;
     lease.end("it was released");
     try {
-      await owners.release(lease);
+      await owners.release(lease, failure);
     } catch (error) {
       const { company } = lease;
       log.warn("the company could not be released: another node takes it when its time is over", {

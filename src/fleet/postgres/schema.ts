@@ -11,7 +11,7 @@ const migrationLock = 5_640_917_273_001;
 const migrations: readonly (readonly string[])[] = [
   [
     `CREATE TABLE fintoro_mirror.companies (
-      name text PRIMARY KEY, config jsonb NOT NULL, account text,
+      name text PRIMARY KEY, config jsonb NOT NULL, account text, schedule text, timezone text,
       added_at timestamptz NOT NULL DEFAULT now(), changed_at timestamptz NOT NULL DEFAULT now(),
       removed boolean NOT NULL DEFAULT false, forgotten_at timestamptz, last_seq bigint NOT NULL DEFAULT 0)`,
     "CREATE INDEX companies_account ON fintoro_mirror.companies (account) WHERE account IS NOT NULL",
@@ -20,15 +20,18 @@ const migrations: readonly (readonly string[])[] = [
 
     // Rows that change often leave room on their page (fillfactor), and no index holds what changes often: such an
     // update writes no index.
-    // losses: ownerships in a row, before the one of now, that ended with the death of their node. claimable_at: when a
-    // company may be taken over that was lost again; null: nobody has decided that yet.
+    // losses: ownerships in a row, before the one of now, that ended with the death of their node. failures: those that
+    // ended with the error failure. claimable_at: when a company may be taken that was lost again, or failed; null:
+    // nobody has decided that yet, or there is no reason to wait.
     `CREATE TABLE fintoro_mirror.owners (
       company text PRIMARY KEY, epoch bigint NOT NULL CHECK (epoch > 0), node text, expires_at timestamptz NOT NULL,
-      claimed_at timestamptz NOT NULL DEFAULT now(), losses integer NOT NULL DEFAULT 0, claimable_at timestamptz)
+      claimed_at timestamptz NOT NULL DEFAULT now(), losses integer NOT NULL DEFAULT 0, claimable_at timestamptz,
+      failures integer NOT NULL DEFAULT 0, failure text, failed_at timestamptz)
       WITH (fillfactor = 50)`,
     // Makes the epoch a key: FOR KEY SHARE then holds off a claim (a new epoch), and no renewal (a later expiry).
     "CREATE UNIQUE INDEX owners_epoch ON fintoro_mirror.owners (company, epoch)",
     "CREATE INDEX owners_held ON fintoro_mirror.owners (node) WHERE node IS NOT NULL",
+    "CREATE INDEX owners_failed ON fintoro_mirror.owners (company) WHERE failures > 0",
 
     `CREATE TABLE fintoro_mirror.nodes (
       node text PRIMARY KEY, started_at timestamptz NOT NULL, seen_at timestamptz NOT NULL, version text NOT NULL,

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { byKey, metricText } from "../../status/render/metric-text.ts";
-import { readWaitingJobs, type WaitingJobs } from "../jobs/job-facts.ts";
+import { readWaitingJobs, type WaitingJobs } from "../jobs/job-engine.ts";
 import type { Postgres } from "../postgres/connection.ts";
 import { readFleetTotals, type FleetTotals } from "../postgres/tables/fleet-view.ts";
 

@@ -1,6 +1,5 @@
 import { elapsedSince, isoTime } from "../../base/clock.ts";
 import { formatDuration } from "../../base/units.ts";
-import type { FailedJob } from "../jobs/job-facts.ts";
 import type { CompanyView } from "../postgres/tables/fleet-view.ts";
 import { suspectLosses } from "../postgres/tables/losses.ts";
 import type { SnapshotSummary } from "../snapshot/snapshot-summary.ts";
@@ -17,7 +16,6 @@ export interface FleetProblem {
     | "deliveries_late"
     | "stale"
     | "never_read"
-    | "jobs_set_aside"
     | "job_failed"
     | "run_not_whole"
     | "reads_set_aside"
@@ -62,8 +60,6 @@ export interface CompanySurroundings {
   readonly nowMs: number;
   /** For how long what a run read is current; null: for ever. */
   readonly freshForMs: number | null;
-  /** The last job that failed; null: there is none. */
-  readonly failedJob: FailedJob | null;
 }
 
 /** Another node takes over within 30 s, and deliveries are drained within seconds. */
@@ -96,7 +92,7 @@ export function judgeCompany(view: CompanyView, around: CompanySurroundings): Fl
     problems: [
       ...ownerProblems(view, held, nowMs),
       ...ageProblems(view, summary, around),
-      ...(around.failedJob ? jobProblems(view, around.failedJob, nowMs) : []),
+      ...(held ? [] : failureProblems(view, nowMs)),
       ...wholeProblems(view, summary),
     ],
   };
@@ -168,13 +164,11 @@ function ageProblems(
 }
 
 /** A snapshot that was made since shows that the company is worked on again. */
-function jobProblems({ snapshotAtMs }: CompanyView, job: FailedJob, nowMs: number): FleetProblem[] {
-  if (snapshotAtMs !== null && snapshotAtMs > job.atMs) return [];
-  const age = formatDuration(nowMs - job.atMs);
-  if (job.againInMs === null)
-    return [difference("jobs_set_aside", `its job was set aside ${age} ago: ${job.reason}`)];
-  const again = formatDuration(job.againInMs);
-  return [difference("job_failed", `no worker can hold it: ${job.reason} (tried again in ${again})`)];
+function failureProblems(view: CompanyView, nowMs: number): FleetProblem[] {
+  const { failure, failedAtMs, claimableAtMs, snapshotAtMs } = view;
+  if (failure === null || (snapshotAtMs ?? 0) > (failedAtMs ?? 0)) return [];
+  const again = formatDuration(Math.max(0, (claimableAtMs ?? 0) - nowMs));
+  return [difference("job_failed", `no worker can hold it: ${failure} (tried again in ${again})`)];
 }
 
 function wholeProblems(view: CompanyView, summary: SnapshotSummary | null): FleetProblem[] {

@@ -2,14 +2,7 @@ import { isoTime } from "../../base/clock.ts";
 import { formatDuration } from "../../base/units.ts";
 import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
 import type { Span } from "../../state/uptime-log.ts";
-import {
-  readSchedules,
-  readFailedJobs,
-  readWaitingJobs,
-  type CompanySchedule,
-  type FailedJob,
-  type WaitingJobs,
-} from "../jobs/job-facts.ts";
+import { readWaitingJobs, type WaitingJobs } from "../jobs/job-engine.ts";
 import type { Postgres } from "../postgres/connection.ts";
 import {
   readCompanyViews,
@@ -102,10 +95,9 @@ export async function readFleetStatus(question: FleetStatusQuestion): Promise<Fl
   const server = await readServerView(postgres);
   const { nowMs } = server;
   const views = await readCompanyViews(postgres);
-  const schedules = new Map((await readSchedules(postgres)).map((one) => [one.company, one]));
-  const failed = new Map((await readFailedJobs(postgres)).map((job) => [job.company, job]));
-  const scheduledMs = scheduledFreshness(schedules, nowMs);
-  const surroundings = { nowMs, failed, freshMsOf: (company: string) => maxAgeMs ?? scheduledMs(company) };
+  const scheduledMs = scheduledFreshness(nowMs);
+  const judged = (view: CompanyView) =>
+    judgeCompany(view, { nowMs, freshForMs: maxAgeMs ?? scheduledMs(view) });
   const shown = only === null ? views : views.filter(({ company }) => only.includes(company));
   const nodes = (await new NodesTable(postgres).list()).map((row) => nodeStatus(row, nowMs));
   const span = (await new ReceivingTable(postgres).spansSince(nowMs - dayMs)).at(-1) ?? null;
@@ -116,7 +108,7 @@ export async function readFleetStatus(question: FleetStatusQuestion): Promise<Fl
   return {
     at: isoTime(nowMs),
     problems: fleetProblems({ views, nodes, span, waiting, nowMs, restored }),
-    companies: Object.fromEntries(shown.map((view) => [view.company, companyStatus(view, surroundings)])),
+    companies: Object.fromEntries(shown.map((view) => [view.company, judged(view)])),
     nodes,
     receiving: span && { since: isoTime(span.startedMs), seen_at: isoTime(span.seenMs) },
     jobs: Object.fromEntries(
@@ -141,32 +133,14 @@ export function fleetStatusOutcome({
   return all.length > 0 ? "partial" : "complete";
 }
 
-interface Surroundings {
-  readonly nowMs: number;
-  /** Of a company; null: for ever. */
-  readonly freshMsOf: (company: string) => number | null;
-  readonly failed: ReadonlyMap<string, FailedJob>;
-}
-
-function companyStatus(view: CompanyView, { nowMs, freshMsOf, failed }: Surroundings) {
-  const { company } = view;
-  return judgeCompany(view, {
-    nowMs,
-    freshForMs: freshMsOf(company),
-    failedJob: failed.get(company) ?? null,
-  });
-}
-
-/** For how long what the runs of each company read is current by their schedules. */
-function scheduledFreshness(schedules: ReadonlyMap<string, CompanySchedule>, nowMs: number) {
+/** For how long what the runs of each company read is current by their schedules; null: for ever. */
+function scheduledFreshness(nowMs: number) {
   // A hundred thousand companies have a few schedules.
   const known = new Map<string, number>();
-  return (company: string): number | null => {
-    const schedule = schedules.get(company);
-    if (!schedule) return null;
-    const { pattern, timezone } = schedule;
-    const key = `${pattern} ${timezone}`;
-    const freshMs = known.get(key) ?? freshForMs(parseCronSchedule(pattern, timezone), nowMs);
+  return ({ schedule, timezone }: CompanyView): number | null => {
+    if (schedule === null || timezone === null) return null;
+    const key = `${schedule} ${timezone}`;
+    const freshMs = known.get(key) ?? freshForMs(parseCronSchedule(schedule, timezone), nowMs);
     known.set(key, freshMs);
     return freshMs;
   };

@@ -4,8 +4,7 @@ import type { DaemonContext } from "../../daemon/daemon-context.ts";
 import type { ProcessContext } from "../../runs/process-context.ts";
 import { RunPlaces } from "../../runs/run-places.ts";
 import { LoopTurns } from "../../store/loop-turns.ts";
-import { maintainEveryMs, type JobEngine } from "../jobs/job-engine.ts";
-import { ScheduledRuns } from "../jobs/scheduled-runs.ts";
+import { jobKinds, type JobEngine } from "../jobs/job-engine.ts";
 import { LeaseKeeper } from "../ownership/lease-keeper.ts";
 import type { Postgres } from "../postgres/connection.ts";
 import type { NodeFacts } from "../postgres/tables/nodes-table.ts";
@@ -49,7 +48,6 @@ export interface NodeTimes extends AssignmentsTimes {
   /** Between two looks for jobs: while there are some, and otherwise. */
   readonly fetchMs: number;
   readonly quietFetchMs: number;
-  readonly touchMs: number;
   readonly inboxMs: number;
   /** A gap that is noticed late does little harm: an event is lost after hours only. */
   readonly receivingMs: number;
@@ -57,7 +55,6 @@ export interface NodeTimes extends AssignmentsTimes {
   /** Between two looks for companies that nobody looks after. */
   readonly unattendedMs: number;
   readonly configMs: number;
-  readonly scheduleMs: number;
   readonly pruneMs: number;
   /** Of mirrors on the disk. */
   readonly cacheMs: number;
@@ -69,13 +66,11 @@ export interface NodeTimes extends AssignmentsTimes {
 const usualTimes: NodeTimes = {
   fetchMs: 1_000,
   quietFetchMs: 2_000,
-  touchMs: 4_000,
   inboxMs: 1_000,
   receivingMs: 15_000,
   beatMs: 5_000,
   unattendedMs: 5_000,
   configMs: 10_000,
-  scheduleMs: 5_000,
   pruneMs: 600_000,
   cacheMs: 60_000,
   markMs: 5_000,
@@ -84,7 +79,6 @@ const usualTimes: NodeTimes = {
   rivalMs: 15_000,
   openMs: 120_000,
   failedMs: 30_000,
-  establishedMs: 60_000,
   stopMs: 18_000,
 };
 
@@ -149,7 +143,7 @@ export class FleetNode {
   /** Begins to take jobs. Throws MirrorError `database` where Postgres cannot be written. */
   async start(): Promise<void> {
     const { times, parts } = this;
-    const { dataDir, tables, engine, process } = parts;
+    const { dataDir, tables, process } = parts;
     const { signal } = this.closed;
     await this.timeline.start();
     await tables.nodes.register(this.facts());
@@ -157,16 +151,9 @@ export class FleetNode {
     const isHeld = (company: string) => this.assignments.has(company);
     const cache = new MirrorCache({ dataDir, ...tables, isHeld, ...process });
     const unattended = new UnattendedCompanies({ ...parts, ...process, isHeld, beat: () => this.beat() });
-    const scheduledRuns = new ScheduledRuns({ ...parts, log: process.log });
     const jittered = (ms: number) => ms * (0.75 + process.random.next() / 2);
     const steps: RepeatedStep[] = [
       { what: "taking jobs", everyMs: () => this.fetchPauseMs(), step: () => this.fetch() },
-      {
-        what: "keeping jobs",
-        everyMs: () => times.touchMs,
-        step: () => this.assignments.keepJobs(),
-      },
-      { what: "bringing back lost jobs", everyMs: () => maintainEveryMs, step: () => engine.maintain() },
       { what: "looking for deliveries", everyMs: () => times.inboxMs, step: () => this.inboxWatch.look() },
       {
         what: "reading when deliveries were received",
@@ -185,7 +172,6 @@ export class FleetNode {
         everyMs: () => jittered(times.unattendedMs),
         step: () => unattended.sendJobs(),
       },
-      { what: "sending scheduled runs", everyMs: () => times.scheduleMs, step: () => scheduledRuns.send() },
       { what: "reading configs", everyMs: () => times.configMs, step: () => this.readConfigs() },
       { what: "pruning the disk", everyMs: () => times.cacheMs, step: () => cache.prune() },
       { what: "pruning Postgres", everyMs: () => jittered(times.pruneMs), step: () => this.prune() },
@@ -220,18 +206,17 @@ export class FleetNode {
   private async fetch(): Promise<void> {
     const { assignments, parts } = this;
     this.hasFetched = false;
-    if (assignments.freePlaces === 0) return;
-    const due = await parts.engine.dueKinds();
-    // Before anything is claimed.
-    if (due.length > 0) await this.timeline.look();
     // Each kind is the first one in its turn: where places are few, none waits for all of another.
     this.fetches++;
-    for (const index of due.keys()) {
-      const kind = due[(index + this.fetches) % due.length] ?? "run";
+    for (const index of jobKinds.keys()) {
+      const kind = jobKinds[(index + this.fetches) % jobKinds.length] ?? "run";
       const { freePlaces } = assignments;
       if (freePlaces === 0) return;
       const jobs = await parts.engine.fetch(kind, freePlaces);
-      this.hasFetched ||= jobs.length > 0;
+      if (jobs.length === 0) continue;
+      this.hasFetched = true;
+      // Before anything is claimed.
+      await this.timeline.look();
       for (const job of jobs) void assignments.open(job);
     }
   }

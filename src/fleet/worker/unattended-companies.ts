@@ -3,11 +3,11 @@ import type { Random } from "../../base/random.ts";
 import type { JobEngine } from "../jobs/job-engine.ts";
 import type { Postgres } from "../postgres/connection.ts";
 import { judgeLosses } from "../postgres/tables/losses.ts";
-import { findWaitingCompanies } from "../postgres/tables/owners-table.ts";
+import { findWaitingCompanies, type WaitingCompany } from "../postgres/tables/owners-table.ts";
 
 export interface UnattendedCompaniesParts {
   readonly postgres: Postgres;
-  readonly engine: Pick<JobEngine, "sendAll" | "setAside">;
+  readonly engine: Pick<JobEngine, "send">;
   /** Does this node hold the company, or begin to? */
   readonly isHeld: (company: string) => boolean;
   /** Says that this node lives. */
@@ -18,8 +18,6 @@ export interface UnattendedCompaniesParts {
 
 /** Companies that are looked at, at a time. */
 const mostAtOnce = 1_000;
-/** A company is left alone for that long after its jobs were set aside: its work may end the process. */
-const setAsideMs = 600_000;
 
 /**
  * Looks for companies that nobody looks after although there is something to do.
@@ -42,14 +40,10 @@ export class UnattendedCompanies {
     const waiting = await findWaitingCompanies(postgres, mostAtOnce);
     if (waiting.some(({ reason }) => reason === "suspect")) await this.judgeLosses();
     const left = waiting.filter(({ company }) => !isHeld(company));
-    const lost = left.filter(({ reason }) => reason === "owner ended").map(({ company }) => company);
-    const setAside = lost.length === 0 ? new Set<string>() : await engine.setAside(lost, setAsideMs);
-    await engine.sendAll(
-      "run",
-      lost.filter((company) => !setAside.has(company)),
-    );
-    const behind = left.filter(({ reason }) => reason === "inbox").map(({ company }) => company);
-    await engine.sendAll("events", behind);
+    const of = (reason: WaitingCompany["reason"]) =>
+      left.filter((one) => one.reason === reason).map(({ company }) => company);
+    await engine.send("run", of("left"));
+    await engine.send("events", of("inbox"));
   }
 
   /** Companies of nodes that died one after another are left alone for a while, unless they are too many. */

@@ -32,7 +32,7 @@ async function fleetSide(folder: string): Promise<Side & { stored(): Promise<num
   const { log, close } = logToFile(path.join(folder, "fleet-log"));
   const postgres = await openPostgres({ url: await own.createDatabase(), node: "bench", log });
   await migrateFleet(postgres);
-  const engine = await JobEngine.start({ postgres, log: silentLog });
+  const engine = await JobEngine.start({ postgres, log: silentLog, isWorker: false });
   const table = new CompaniesTable(postgres);
   const owners = new OwnersTable(postgres);
   for (const name of ["acme", ...companyNames]) {
@@ -42,7 +42,7 @@ async function fleetSide(folder: string): Promise<Side & { stored(): Promise<num
   const closing = new AbortController();
   const companies = new FleetCompanies({
     postgres,
-    sendJob: (sql, company) => engine.sendWithin(sql, "events", company).then(() => undefined),
+    sendJob: (sql, company) => engine.send("events", [company], sql),
     formOf: () => Promise.resolve(signedForm),
     secrets: { env: { SECRET: secret }, folder, readFile: () => "" },
     retiredKeys: (company) => path.join(folder, `${company}.secrets.json`),

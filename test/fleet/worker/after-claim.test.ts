@@ -48,7 +48,7 @@ describeWithPostgres("after a claim", () => {
     const one = await startNode(fleet, "one", { afterRun: reporter.afterRun });
     await eventually(() => reporter.asked.length === 1, "what follows the run");
     await eventually(async () => (await fleet.ownerOf("acme")) === null, "no owner");
-    await fleet.engine.send("events", "acme");
+    await fleet.engine.send("events", ["acme"]);
     await eventually(() => one.said("acme").includes(goesOn), "a claim");
     await eventually(() => reporter.asked.length === 2, "the report, again");
     expect(wholeRuns(one.company)).toBe(1);

@@ -45,7 +45,7 @@ describeWithPostgres("a node", () => {
     };
     await eventually(async () => (await slot()) !== undefined, "a job for later");
     expect(await slot()).toBe("02:15");
-    await fleet.engine.send("events", "acme");
+    await fleet.engine.send("events", ["acme"]);
     await eventually(() => node.said("acme").includes(goesOn), "the company, claimed again");
     expect(wholeRuns(node.company)).toBe(1);
   });
@@ -54,8 +54,12 @@ describeWithPostgres("a node", () => {
     const fleet = await aWorkedFleet({ records: 3 });
     await fleet.add("acme");
     await fleet.postgres.query("DELETE FROM pgboss.job");
-    await fleet.engine.schedule("acme", "15 2 * * *", "Asia/Tokyo");
-    await fleet.postgres.query("UPDATE pgboss.version SET cron_on = now() - interval '2 days'");
+    const [pattern, timezone] = ["15 2 * * *", "Asia/Tokyo"];
+    await fleet.engine.schedule(pattern, timezone);
+    const { config } = (await fleet.tables.companies.find("acme")) ?? {};
+    await fleet.tables.companies.put("acme", config, pattern, timezone);
+    await fleet.postgres.query(`UPDATE pgboss.schedule SET created_on = now() - interval '2 days';
+      UPDATE pgboss.version SET cron_on = now() - interval '2 days'`);
     const node = await startNode(fleet, "one");
     await eventually(() => wholeRuns(node.company) === 1, "a run");
   });
@@ -75,7 +79,7 @@ describeWithPostgres("a node", () => {
     await fleet.tables.companies.remove("acme");
     await eventually(async () => (await fleet.ownerOf("acme")) === null, "no owner");
     await eventually(() => node.node.assignments.size === 0, "nothing held");
-    await fleet.engine.send("run", "acme");
+    await fleet.engine.send("run", ["acme"]);
     await eventually(() => node.node.assignments.counts.claims.removed > 0, "a claim that was refused");
   });
 
@@ -198,7 +202,7 @@ describeWithPostgres("a node", () => {
     const stored = readFileSync(file);
     writeFileSync(file, stored.subarray(0, stored.length / 2));
     const asked = proxy.asked.length;
-    await fleet.engine.send("events", "acme");
+    await fleet.engine.send("events", ["acme"]);
     const two = await startNode(fleet, "two");
     const isSaid = () => two.said("acme").some((message) => message.includes("is lost or damaged"));
     await eventually(isSaid, "what is wrong");
@@ -259,7 +263,7 @@ describeWithPostgres("a node", () => {
     await eventually(() => node.said("acme").includes(released), "a release");
     await eventually(() => node.node.assignments.size === 0, "nothing held");
     damageTable(node.company.file, "_work");
-    await fleet.engine.send("events", "acme");
+    await fleet.engine.send("events", ["acme"]);
     await eventually(() => node.said("acme").includes(goesOn), "a claim");
     await eventually(() => node.said("acme").includes(restored), "the snapshot, restored");
     await eventually(

@@ -1,5 +1,5 @@
 import { silentLog } from "../../../src/base/logger.ts";
-import { JobEngine, type JobKind } from "../../../src/fleet/jobs/job-engine.ts";
+import { JobEngine, readWaitingJobs, type JobKind } from "../../../src/fleet/jobs/job-engine.ts";
 import type { Postgres, Sql } from "../../../src/fleet/postgres/connection.ts";
 import { fleetTables, type FleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
 import type { InboxDelivery } from "../../../src/fleet/postgres/tables/inbox-table.ts";
@@ -146,14 +146,17 @@ export function pausingBehind({ postgres }: Fleet, statement: number): PausingCo
   };
 }
 
-/** Sends a job that is due for so many seconds. */
+/** Sends a job that is due for so many seconds, and has pg-boss count it. */
 export async function sendJob({ postgres }: Fleet, kind: JobKind, dueSeconds = 0): Promise<void> {
-  const engine = await JobEngine.start({ postgres, log: silentLog });
-  await engine.send(kind, "acme");
-  await engine.stop();
-  await postgres.query("UPDATE pgboss.job SET start_after = now() - $1::int * interval '1 second'", [
-    dueSeconds,
-  ]);
+  const sender = await JobEngine.start({ postgres, log: silentLog, isWorker: false });
+  await sender.send(kind, ["acme"]);
+  await sender.stop();
+  const due = "now() - $1::int * interval '1 second'";
+  await postgres.query(`UPDATE pgboss.job SET created_on = ${due}, start_after = ${due}`, [dueSeconds]);
+  const counter = await JobEngine.start({ postgres, log: silentLog, isWorker: true });
+  const isCounted = async () => (await readWaitingJobs(postgres)).some(({ count }) => count > 0);
+  await eventually(isCounted, "a pass that counts it");
+  await counter.stop();
 }
 
 /** Deliveries with these event ids. */

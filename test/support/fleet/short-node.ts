@@ -33,7 +33,6 @@ const shortTimes: Partial<NodeTimes> = {
   unattendedMs: 300,
   beatMs: 100,
   configMs: 200,
-  touchMs: 500,
   idleMs: 600,
   fullIdleMs: 300,
   rivalMs: 500,
@@ -62,7 +61,7 @@ export async function startNode(
   const { log, records } = recordingLog();
   const dataDir = path.join(company.folder, name);
   const postgres = await openPostgres({ url, node: name, log });
-  const engine = await JobEngine.start({ postgres, log });
+  const engine = await JobEngine.start({ postgres, log, isWorker: true });
   const tables = fleetTables(postgres);
   const env = processEnv(secrets);
   const process = { clock: systemClock, random: seededRandom(3), log, version };

@@ -59,7 +59,7 @@ export async function aWorkedFleet(options: SandboxOptions = {}, database?: stri
   const postgres = await connectNode(url, "test");
   if (database !== undefined) await migrateFleet(postgres);
   const tables = fleetTables(postgres);
-  const engine = await JobEngine.start({ postgres, log: silentLog });
+  const engine = await JobEngine.start({ postgres, log: silentLog, isWorker: false });
   onTestFinished(() => engine.stop());
   const add = async (name: string, more: object = {}, of = 0) => {
     const own = {
@@ -68,7 +68,7 @@ export async function aWorkedFleet(options: SandboxOptions = {}, database?: stri
     };
     const shared = { connector: "fintoro", base_url: company.proxy.baseUrl, schedule: { publish: "off" } };
     await tables.companies.put(name, { ...shared, ...more, companies: { [name]: own } });
-    await engine.send("run", name);
+    await engine.send("run", [name]);
   };
   const ownerOf = async (name: string) => {
     const [owner] = await tables.owners.ownersOf([name]);

@@ -21,13 +21,13 @@ export const fleetAddCommand: CommandRun<"fleet add"> = async (context, { args, 
     assertDistinct(names, await knownMembers(postgres, []));
     const { schedule } = loaded.config;
     return withEngine(context, postgres, async (engine) => {
-      const fleet = { companies: new CompaniesTable(postgres), engine };
+      const companies = new CompaniesTable(postgres);
       const added = new Map<string, string>();
       const progress = () => [`${added.size} of ${names.length} companies are shared`];
       await context.showing(progress, async () => {
         for (const [name, { document }] of documents) {
           if (context.signal.aborted) throw stopped(progress()[0]);
-          added.set(name, await addMember(fleet, { name, document, schedule }));
+          added.set(name, await addMember(companies, engine, { name, document, schedule }));
         }
       });
       return added;

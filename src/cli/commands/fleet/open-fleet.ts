@@ -45,7 +45,7 @@ export async function withEngine<T>(
   postgres: Postgres,
   work: (engine: JobEngine) => Promise<T>,
 ): Promise<T> {
-  const engine = await JobEngine.start({ postgres, log });
+  const engine = await JobEngine.start({ postgres, log, isWorker: false });
   try {
     return await work(engine);
   } finally {

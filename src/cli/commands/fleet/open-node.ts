@@ -138,7 +138,7 @@ export function openReceiver(
   const { env, clock, log, keepSecret, knownConnectors } = context;
   return new FleetCompanies({
     postgres,
-    sendJob: async (sql, company) => void (await engine.sendWithin(sql, "events", company)),
+    sendJob: (sql, company) => engine.send("events", [company], sql),
     formOf: async (connector) => {
       const { manifest } = await loadConnector(context, connector ?? knownConnectors[0].name);
       return manifest.webhooks?.deliveries ?? signedForm;

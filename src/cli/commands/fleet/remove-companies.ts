@@ -1,6 +1,5 @@
 import { MirrorError } from "../../../base/errors.ts";
 import type { Config } from "../../../config/config.ts";
-import { removeMember } from "../../../fleet/config/members.ts";
 import { CompaniesTable } from "../../../fleet/postgres/tables/companies-table.ts";
 import { forgetCompany } from "../../../fleet/postgres/tables/removed-companies.ts";
 import type { Postgres } from "../../../fleet/postgres/connection.ts";
@@ -8,7 +7,7 @@ import { OwnersTable } from "../../../fleet/postgres/tables/owners-table.ts";
 import { printResult } from "../../console/output.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandRun } from "../../program/command-table.ts";
-import { fleetOf, knownMembers, namedCompanies, withEngine, withPostgres } from "./open-fleet.ts";
+import { fleetOf, knownMembers, namedCompanies, withPostgres } from "./open-fleet.ts";
 
 /** Takes companies out of the fleet. */
 export const fleetRemoveCommand: CommandRun<"fleet remove"> = async (context, { args, options, loaded }) => {
@@ -19,10 +18,7 @@ export const fleetRemoveCommand: CommandRun<"fleet remove"> = async (context, { 
     });
   const owners = await withPostgres(context, loaded.config, async (postgres) => {
     await knownMembers(postgres, names, options.forget);
-    await withEngine(context, postgres, async (engine) => {
-      const fleet = { companies: new CompaniesTable(postgres), engine };
-      for (const name of names) await removeMember(fleet, name);
-    });
+    for (const name of names) await new CompaniesTable(postgres).remove(name);
     if (options.forget) for (const name of names) await forgetReleased(context, postgres, name);
     return ownersNow(postgres, names);
   });

@@ -82,7 +82,8 @@ export class WorkerProcess {
     this.postgres = postgres;
     this.fleetMetrics = createFleetMetrics({ postgres, clock });
     await waitForPostgres(wait, () => migrateFleet(postgres));
-    const engine = await waitForPostgres(wait, () => JobEngine.start({ postgres, log }));
+    const jobs = { postgres, log, isWorker: role !== "receive" };
+    const engine = await waitForPostgres(wait, () => JobEngine.start(jobs));
     this.engine = engine;
     if (role === "receive") await this.showReceiver(wait, postgres);
     if (role !== "work") {

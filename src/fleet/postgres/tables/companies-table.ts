@@ -54,21 +54,33 @@ export class CompaniesTable {
     this.postgres = postgres;
   }
 
-  /** Adds a company, or changes its config. One that was set aside, because its nodes died, may be taken again. */
-  async put(name: string, config: unknown): Promise<"added" | "changed" | "unchanged"> {
+  /**
+   * Adds a company, or changes its config. One that was set aside, because its nodes died or failed, may be taken again.
+   *
+   * @param schedule null: it has none
+   */
+  async put(
+    name: string,
+    config: unknown,
+    schedule: string | null = null,
+    timezone = "UTC",
+  ): Promise<"added" | "changed" | "unchanged"> {
     const [row] = await this.postgres.query<{ outcome: "added" | "changed" | "unchanged" }>(
       `WITH before AS (SELECT removed FROM fintoro_mirror.companies WHERE name = $1),
        put AS (
-         INSERT INTO fintoro_mirror.companies AS c (name, config) VALUES ($1, $2::jsonb)
-         ON CONFLICT (name) DO UPDATE SET config = excluded.config, removed = false, changed_at = clock_timestamp(),
+         INSERT INTO fintoro_mirror.companies AS c (name, config, schedule, timezone) VALUES ($1, $2::jsonb, $3, $4)
+         ON CONFLICT (name) DO UPDATE SET config = excluded.config, schedule = excluded.schedule,
+           timezone = excluded.timezone, removed = false, changed_at = clock_timestamp(),
            added_at = CASE WHEN c.removed THEN clock_timestamp() ELSE c.added_at END
-         WHERE c.config <> excluded.config OR c.removed
+         WHERE (c.config, c.schedule, c.timezone) IS DISTINCT FROM (excluded.config, excluded.schedule, excluded.timezone)
+           OR c.removed
          RETURNING 1),
        forgiven AS (
-         UPDATE fintoro_mirror.owners SET losses = 0, claimable_at = NULL WHERE company = $1 AND losses > 0)
+         UPDATE fintoro_mirror.owners SET losses = 0, claimable_at = NULL
+         WHERE company = $1 AND (losses > 0 OR failures > 0))
        SELECT CASE WHEN NOT EXISTS (SELECT FROM put) THEN 'unchanged'
          WHEN EXISTS (SELECT FROM before WHERE NOT removed) THEN 'changed' ELSE 'added' END AS outcome`,
-      [name, config],
+      [name, config, schedule, timezone],
     );
     return row?.outcome ?? "unchanged";
   }
@@ -90,6 +102,15 @@ export class CompaniesTable {
       [name],
     );
     return row ?? null;
+  }
+
+  /** Those of the fleet whose runs are scheduled by this pattern of cron. */
+  async scheduledBy(schedule: string, timezone: string): Promise<string[]> {
+    const rows = await this.postgres.query<{ name: string }>(
+      "SELECT name FROM fintoro_mirror.companies WHERE schedule = $1 AND timezone = $2 AND NOT removed",
+      [schedule, timezone],
+    );
+    return rows.map(({ name }) => name);
   }
 
   /**

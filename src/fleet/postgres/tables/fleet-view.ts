@@ -6,6 +6,9 @@ import { epochMs } from "../sql-time.ts";
 export interface CompanyView {
   readonly company: string;
   readonly addedAtMs: number;
+  /** By which pattern of cron its runs are made; null: by none. */
+  readonly schedule: string | null;
+  readonly timezone: string | null;
   /** Its config names a secret for deliveries. */
   readonly receives: boolean;
   /** Null: it never had an owner. */
@@ -17,6 +20,9 @@ export interface CompanyView {
   readonly losses: number | null;
   /** When it may be taken over; null: at once, or it is not lost. */
   readonly claimableAtMs: number | null;
+  /** Why no node could hold it last, and when that was; null: one could. */
+  readonly failure: string | null;
+  readonly failedAtMs: number | null;
   /** Deliveries that are not in the published snapshot. */
   readonly waiting: number;
   /** When the oldest of them came. */
@@ -65,9 +71,10 @@ export interface FleetTotals {
 /** Every company of the fleet, by name, in one statement. */
 export function readCompanyViews(postgres: Postgres): Promise<CompanyView[]> {
   return postgres.query(
-    `SELECT c.name AS company, ${epochMs("c.added_at")} AS "addedAtMs",
+    `SELECT c.name AS company, ${epochMs("c.added_at")} AS "addedAtMs", c.schedule, c.timezone,
        c.config #> ARRAY['companies', c.name, 'webhook', 'secrets', '0'] IS NOT NULL AS receives, o.epoch, o.node,
-       ${epochMs("o.expires_at")} AS "expiresAtMs", o.losses, ${epochMs("o.claimable_at")} AS "claimableAtMs", greatest(h.seq - h.drained, 0) AS waiting,
+       ${epochMs("o.expires_at")} AS "expiresAtMs", o.losses, ${epochMs("o.claimable_at")} AS "claimableAtMs",
+       o.failure, ${epochMs("o.failed_at")} AS "failedAtMs", greatest(h.seq - h.drained, 0) AS waiting,
        CASE WHEN h.waiting THEN ${epochMs(oldestOf("h"))} END AS "waitingSinceMs",
        ${epochMs("s.taken_at")} AS "snapshotAtMs", s.size_bytes AS "snapshotBytes", s.seq,
        s.facts -> 'last_run' AS "lastRun", s.facts -> 'failed_start' AS "failedStart", s.facts -> 'summary' AS summary,

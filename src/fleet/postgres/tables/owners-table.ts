@@ -14,8 +14,8 @@ export interface Owner {
 
 /**
  * What a claim gave. `owned`: `by` is the node that owns the company. `account`: `by` is another company of the same
- * account, which is owned now. `removed`: the fleet has no such company. `set_aside`: nodes that held it died one after
- * another, and it is left alone for a while.
+ * account, which is owned now. `removed`: the fleet has no such company. `set_aside`: it is left alone for a while, because
+ * nodes that held it died one after another, or could not hold it.
  */
 export type Claim =
   | {
@@ -25,6 +25,15 @@ export type Claim =
     }
   | { readonly refused: "owned" | "account"; readonly by: string }
   | { readonly refused: "removed" | "set_aside" };
+
+/** Why a node could not hold a company, and how long nobody takes it after the first failure. */
+export interface Failure {
+  readonly why: string;
+  readonly pauseMs: number;
+}
+
+/** The longest pause after failures in a row. */
+const longestPauseMs = 30 * 60_000;
 
 /** A company's last ownership. */
 export interface OwnerRow {
@@ -114,13 +123,18 @@ export class OwnersTable {
     return rows.map(({ company }) => company);
   }
 
-  /** Gives a company back. False: it was not this owner's any more. */
-  async release(owner: Owner): Promise<boolean> {
-    const rows = await this.postgres.query(
-      `UPDATE fintoro_mirror.owners SET node = NULL, expires_at = clock_timestamp(), losses = 0
-       WHERE company = $1 AND epoch = $2 AND node = $3 RETURNING company`,
-      valuesOf(owner),
-    );
+  /**
+   * Gives a company back. False: it was not this owner's any more.
+   *
+   * @param failure why this node could not hold it; then nobody takes it for `pauseMs`, for twice that after the second
+   *   failure in a row, and so on. Null: it could
+   */
+  async release(owner: Owner, failure: Failure | null = null): Promise<boolean> {
+    const { why, pauseMs } = failure ?? { why: null, pauseMs: 0 };
+    const rows = await this.postgres.query(failure ? releaseFailed : releaseDone, [
+      ...valuesOf(owner),
+      ...(failure ? [why, pauseMs, longestPauseMs] : []),
+    ]);
     return rows.length > 0;
   }
 
@@ -178,7 +192,8 @@ async function takeOver(sql: Sql, company: string, node: string, ttlMs: number):
   );
   if (last?.live) return { refused: "owned", by: last.node ?? "" };
   const losses = !last || last.node === null ? 0 : lossesInARow(last);
-  if (losses >= suspectLosses && last?.isClaimable !== true) return { refused: "set_aside" };
+  const isUnjudgedLoss = losses >= suspectLosses && last?.isClaimable !== true;
+  if (isUnjudgedLoss || last?.isClaimable === false) return { refused: "set_aside" };
   const values = [company, node, ttlMs, ...(last ? [losses] : [])];
   const [claimed] = await sql.query<{ epoch: number }>(last ? nextEpoch : firstEpoch, values);
   // Another first claim was faster.
@@ -202,19 +217,25 @@ const nextEpoch = `UPDATE fintoro_mirror.owners
     losses = $4, claimable_at = NULL
   WHERE company = $1 RETURNING epoch`;
 
+const released = "UPDATE fintoro_mirror.owners SET node = NULL, expires_at = clock_timestamp(), losses = 0";
+const ofOwner = "WHERE company = $1 AND epoch = $2 AND node = $3 RETURNING company";
+const releaseDone = `${released}, failures = 0, failure = NULL, failed_at = NULL ${ofOwner}`;
+const releaseFailed = `${released}, failures = failures + 1, failure = $4, failed_at = clock_timestamp(),
+  claimable_at = clock_timestamp() + least(${intervalOf("$5")} * power(2, least(failures, 16)), ${intervalOf("$6")}) ${ofOwner}`;
+
 /** A company that nobody looks after although there is something to do. */
 export interface WaitingCompany {
   readonly company: string;
   /**
-   * `owner ended`: its node was lost. `suspect`: likewise, and nobody has decided yet when it may be taken over. `inbox`:
-   * deliveries came that no snapshot has.
+   * `left`: its node was lost, or could not hold it. `suspect`: its node was lost, and nobody has decided yet when it may
+   * be taken over. `inbox`: deliveries came that no snapshot has.
    */
-  readonly reason: "owner ended" | "suspect" | "inbox";
+  readonly reason: "left" | "suspect" | "inbox";
 }
 
 /**
- * Below all triggers, what was lost: companies whose owner was lost, and companies without an owner whose inbox is
- * ahead of their snapshot. Read from two indexes that hold owned and waiting companies only.
+ * Below all triggers, what was lost: companies whose owner was lost or has failed, and companies without an owner whose
+ * inbox is ahead of their snapshot. Read from indexes that hold owned, failed and waiting companies only.
  */
 export function findWaitingCompanies(postgres: Postgres, limit: number): Promise<WaitingCompany[]> {
   return postgres.query(waitingSql, [limit]);
@@ -222,12 +243,15 @@ export function findWaitingCompanies(postgres: Postgres, limit: number): Promise
 
 /** For the test that asks Postgres how it reads it. */
 export const waitingSql = `SELECT company, min(reason) AS reason FROM (
-    SELECT company, CASE WHEN ${isUnjudged} THEN 'suspect' ELSE 'owner ended' END AS reason FROM fintoro_mirror.owners
+    SELECT company, CASE WHEN ${isUnjudged} THEN 'suspect' ELSE 'left' END AS reason FROM fintoro_mirror.owners
     WHERE node IS NOT NULL AND expires_at <= now() AND (claimable_at IS NULL OR claimable_at <= now())
+    UNION ALL
+    SELECT company, 'left' FROM fintoro_mirror.owners
+    WHERE failures > 0 AND node IS NULL AND (claimable_at IS NULL OR claimable_at <= now())
     UNION ALL
     SELECT h.company, 'inbox' FROM fintoro_mirror.inbox_heads h
     LEFT JOIN fintoro_mirror.owners o ON o.company = h.company
-    WHERE h.waiting AND (o.node IS NULL)
+    WHERE h.waiting AND o.node IS NULL AND (o.claimable_at IS NULL OR o.claimable_at <= now())
   ) AS waiting
   WHERE NOT EXISTS (SELECT FROM fintoro_mirror.companies c WHERE c.name = company AND c.removed)
   GROUP BY company LIMIT $1`;
