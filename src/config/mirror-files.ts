@@ -12,6 +12,8 @@ export interface MirrorFiles {
   readonly budget: string;
   /** Locked by the one process that writes the mirror. */
   readonly lock: string;
+  /** Where that process takes commands of others. */
+  readonly socket: string;
   /** Webhook secrets that were replaced and are still accepted. */
   readonly secrets: string;
   /** What the last `verify` found. */
@@ -62,6 +64,7 @@ export function mirrorFiles({ dataDir, report }: FilePlaces, company: string): M
     combinedReport: path.join(report.out ?? dataDir, `${combinedName}.report.db`),
     budget: named(".budget.db"),
     lock: named(".lock"),
+    socket: named(".sock"),
     secrets: named(".secrets.json"),
     verified: named(".verified.json"),
     afterRun: named(".after-run.json"),

@@ -1,6 +1,5 @@
 import type { LoopTurns } from "../store/loop-turns.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
-import { DaemonCommands, isAlive } from "../state/daemon-commands.ts";
 import { InboxView } from "../state/inbox/inbox-view.ts";
 import { openMirror, type Mirror } from "../state/mirror.ts";
 import { UptimeLog } from "../state/uptime-log.ts";
@@ -16,7 +15,8 @@ import { askAboutRefusals } from "../webhook/delivery-gap/delivery-failures.ts";
 import { createSubscriptions } from "../webhook/subscriptions/subscription-client.ts";
 import type { RefusalWatch } from "../webhook/delivery-gap/refusal-watch.ts";
 import { createKeyring, type ConfiguredKeyring } from "../webhook/keys/keyring.ts";
-import { processCommands } from "./commands/command-loop.ts";
+import { serveCommands } from "./commands/command-server.ts";
+import { createPerform } from "./commands/perform-command.ts";
 import type { CompanyHooks } from "./company-hooks.ts";
 import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
 import type { CompanyCounters } from "./counters.ts";
@@ -185,9 +185,6 @@ export class CompanyRuntime {
     const { context, settings, lock, turns, hooks, refusals, afterRuns } = this.options;
     const { company, config } = settings;
     const { clock, log, manifest } = context;
-    const commands = new DaemonCommands(mirror.db);
-    const dropped = commands.dropStale(isAlive, clock.nowMs());
-    if (dropped > 0) log.info("commands of processes that have ended are dropped", { count: dropped });
     this.ingest.requeueLost(clock.nowMs());
     const reason = scheduler.reasonNow(this.receives, uptime.spans());
     const replay = (ids: readonly string[]) => this.ingest.replay(ids, clock.nowMs());
@@ -204,7 +201,13 @@ export class CompanyRuntime {
     const onGap = (why: string | null) => this.track(this.recoverFromGap(why));
     const onWriteProblem = (problem: string | null) => (this.writeProblem = problem);
     const refused = { refusals, keys, skewMs, receivedSpans: hooks?.receivedSpans };
-    const watched = { logWatch: this.logWatch, ...refused, service, onGap, onWriteProblem };
+    const prune = () => pruner.prune();
+    const perform = createPerform({ manifest, clock, closed, runQueue, replay, prune, progressOf });
+    const { socket } = mirrorFiles(config, company.name);
+    // Nobody asks a worker of a fleet.
+    const open = hooks ? null : serveCommands({ file: socket, clock, log, closed, perform });
+    const orders = () => [...(open ?? [])];
+    const watched = { logWatch: this.logWatch, ...refused, service, orders, onGap, onWriteProblem };
     this.track(this.eventWorker.ended);
     this.track(scheduler.follow(reason));
     this.track(scheduler.followQuick(config.schedule));
@@ -224,8 +227,6 @@ export class CompanyRuntime {
       ? (signal: AbortSignal) => createSubscriptions({ ...access, operations, signal }).list()
       : null;
     this.track(askAboutRefusals({ refusals, company, list, skewMs, clock, log, closed }));
-    const prune = () => pruner.prune();
-    this.track(processCommands({ context, manifest, commands, runQueue, closed, replay, prune, progressOf }));
   }
 
   /** Has what an earlier process did not make after its run made now, and the report written again after events. */

@@ -3,6 +3,7 @@ import type { LoopTurns } from "../store/loop-turns.ts";
 import type { Mirror } from "../state/mirror.ts";
 import { heartbeatMs, type Span, type UptimeLog } from "../state/uptime-log.ts";
 import { emptyReceiverNote, noteOf, receiverNoteKey, type ReceiverNote } from "../status/receiver-note.ts";
+import { ordersKey, type EventFacts } from "../status/event-status.ts";
 import type { CompanyStatusView } from "../status/company-status.ts";
 import { assertMayWrite } from "../store/database.ts";
 import { releaseMemory } from "../store/kept-statements.ts";
@@ -28,6 +29,8 @@ export interface HeartbeatParts {
   /** By how much this clock is ahead of the service's, milliseconds; null: not known. */
   readonly skewMs: () => number | null;
   readonly service: () => CompanyStatusView["service"];
+  /** Commands of other processes that are not answered. */
+  readonly orders: () => EventFacts["orders"];
   /** When other processes received deliveries; @default this process receives them */
   readonly receivedSpans?: (() => readonly Span[]) | undefined;
   /**
@@ -62,6 +65,7 @@ export async function runHeartbeat(parts: HeartbeatParts): Promise<void> {
   const beat = createBeat(parts);
   const noteReceiver = createReceiverNote(parts);
   let written: CompanyStatusView["service"] | null = null;
+  let writtenOrders = JSON.stringify(mirror.meta.get(ordersKey) ?? []);
   const release = createRelease(parts);
   while (!closed.aborted) {
     await parts.turns.next();
@@ -73,6 +77,10 @@ export async function runHeartbeat(parts: HeartbeatParts): Promise<void> {
       if (state !== written?.state || message !== written.message)
         mirror.apply(() => mirror.meta.set("service", { state, message, since: isoTime(sinceMs) }));
       written = service;
+      const orders = parts.orders();
+      const isChanged = JSON.stringify(orders) !== writtenOrders;
+      if (isChanged) mirror.apply(() => mirror.meta.set(ordersKey, orders));
+      writtenOrders = JSON.stringify(orders);
       parts.logWatch.look();
       parts.refusals.observe(parts.skewMs(), parts.keys());
       noteReceiver();

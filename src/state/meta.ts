@@ -107,7 +107,6 @@ export function readRestored(db: Db): Restored | null {
 const forgetting = [
   "DELETE FROM _listings",
   "DELETE FROM _listing_pages",
-  "DELETE FROM _commands",
   "DELETE FROM _work WHERE kind = 'list'",
   `UPDATE OR IGNORE _work SET
       target = 'child:' || (payload ->> 'parent') || ':' || (payload ->> 'parentId') || ':1',
@@ -117,8 +116,7 @@ const forgetting = [
 ];
 
 /**
- * Makes a copy of a mirror ready to go on: open runs are ended, open lists and their pages forgotten, and commands of
- * processes that are gone dropped. The queue's records stay: they are still to be read.
+ * Makes a copy of a mirror ready to go on: open runs are ended, open lists and their pages forgotten. The queue's records stay: they are still to be read.
  */
 export function markRestored(
   db: Db,

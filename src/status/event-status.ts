@@ -1,5 +1,4 @@
 import { isoTime } from "../base/clock.ts";
-import { DaemonCommands, type DaemonCommand } from "../state/daemon-commands.ts";
 import { InboxView } from "../state/inbox/inbox-view.ts";
 import type { InboxState } from "../state/inbox/inbox.ts";
 import { Meta } from "../state/meta.ts";
@@ -23,7 +22,20 @@ export interface EventFacts extends ReceiverNote {
   readonly spans: readonly EndedSpan[];
   readonly service: ServiceNote | null;
   /** Commands of other processes that the daemon has not finished. */
-  readonly orders: readonly Pick<DaemonCommand, "kind" | "askedAt" | "pid" | "state">[];
+  readonly orders: readonly OpenOrder[];
+}
+
+/** Where the daemon writes them in `_meta`. */
+export const ordersKey = "orders";
+
+/** What another process asks of the daemon. */
+export interface OpenOrder {
+  readonly kind: "sync" | "replay" | "prune";
+  /** ISO. */
+  readonly askedAt: string;
+  /** Process that asks and waits for the answer. */
+  readonly pid: number;
+  readonly state: "waiting" | "running";
 }
 
 /** The state of the event worker, as the daemon wrote it last. */
@@ -80,7 +92,6 @@ export function readEventFacts(db: Db): EventFacts {
   return db.transaction(() => {
     const inbox = new InboxView(db);
     const meta = new Meta(db);
-    const commands = new DaemonCommands(db).open();
     return {
       counts: inbox.counts(),
       waitingSince: inbox.oldestWaiting(),
@@ -91,7 +102,7 @@ export function readEventFacts(db: Db): EventFacts {
       service: serviceNote(meta.get("service")),
       ...emptyReceiverNote,
       ...(meta.get(receiverNoteKey) as ReceiverNote | null),
-      orders: commands.map(({ kind, askedAt, pid, state }) => ({ kind, askedAt, pid, state })),
+      orders: (meta.get(ordersKey) as EventFacts["orders"] | null) ?? [],
     };
   })();
 }
@@ -115,6 +126,7 @@ export function judgeEvents({ spans, ...facts }: EventFacts, around: EventSurrou
   const lost = wholeSinceMs === null || mayHaveLost({ spans, sinceMs: wholeSinceMs, nowMs, delays });
   return {
     ...facts,
+    orders: writer === null ? [] : facts.orders,
     listening,
     listeningSince: last ? isoTime(last.startedMs) : null,
     gaps: gaps.filter(({ to }) => to === null || Date.parse(to) > nowMs - gapDaysMs),

@@ -4,7 +4,9 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { isoTime } from "../../src/base/clock.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
-import { DaemonCommands } from "../../src/state/daemon-commands.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import type { DaemonCommand } from "../../src/daemon/commands/ask-daemon.ts";
+import { serveCommands } from "../../src/daemon/commands/command-server.ts";
 import { readStored } from "../../src/webhook/ingest/delivery.ts";
 import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
 import { emptyKeyring } from "../../src/webhook/keys/keyring.ts";
@@ -12,6 +14,7 @@ import { WorkQueue } from "../../src/state/work-queue.ts";
 import { jsonLines, runCommand, type InvocationParts } from "../support/program/cli.ts";
 import { WoundClock } from "../support/sandbox/sandbox.ts";
 import { openWebhookSetup, type WebhookSetup } from "../support/webhook/webhooks-cli.ts";
+import { recordingLog } from "../support/terminal/terminal.ts";
 
 const minuteMs = 60_000;
 const startMs = Date.UTC(2026, 10, 20, 9);
@@ -189,17 +192,18 @@ describe("replay", () => {
   });
 
   test("beside a daemon is a command: the daemon does it, and its answer is printed", async () => {
-    const { setup, mirror, ingest } = await withInbox(three);
+    const { setup, ingest } = await withInbox(three);
     const lock = takeWriterLock(path.join(setup.cwd, "data/acme.lock"), "serve");
     onTestFinished(() => lock.release());
-    const commands = new DaemonCommands(mirror.db);
-    const desk = setInterval(() => {
-      const command = commands.next("replay");
-      if (!command || !commands.start(command.id)) return;
-      const { ids } = command.options as { ids: string[] };
-      commands.finish(command.id, "done", ingest.replay(ids, startMs), startMs);
-    }, 20);
-    onTestFinished(() => clearInterval(desk));
+    const closed = new AbortController();
+    onTestFinished(() => closed.abort());
+    const perform = ({ options }: DaemonCommand) => ({
+      report: Promise.resolve(ingest.replay((options as { ids: string[] }).ids, startMs)),
+      progress: () => null,
+    });
+    const file = path.join(setup.cwd, "data/acme.sock");
+    const { log } = recordingLog();
+    serveCommands({ file, clock: systemClock, log, closed: closed.signal, perform });
     const { code, stdout } = await setup.run("replay evt_0 evt_1 evt_7");
     expect(code).toBe(1);
     expect(stdout).toContain("replayed 2 (1 to read, 1 without anything to read); the daemon reads them now");

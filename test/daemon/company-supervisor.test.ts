@@ -2,11 +2,10 @@ import { rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
+import { askDaemon } from "../../src/daemon/commands/ask-daemon.ts";
 import type { Daemon } from "../../src/daemon/daemon.ts";
 import { needsRestart, type CompanySettings } from "../../src/daemon/daemon-context.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
-import { DaemonCommands } from "../../src/state/daemon-commands.ts";
-import { openDatabase } from "../../src/store/database.ts";
 import { readDelivery } from "../../src/webhook/ingest/delivery.ts";
 import type { Delivery } from "../../src/state/inbox/inbox.ts";
 import { aCompany, type Company } from "../support/company/company.ts";
@@ -55,18 +54,6 @@ describe("a company that starts", () => {
     await untilWorking(again);
     await again.stop();
     expect(inMirror(company, "SELECT count(*) FROM _runs")).toBe(2);
-  });
-
-  test("drops commands of processes that have ended", async () => {
-    const company = await leftInOrder();
-    const db = openDatabase(company.file);
-    const commands = new DaemonCommands(db);
-    commands.add("sync", { resources: ["clients"] }, { atMs: Date.now(), pid: 2 ** 22 + 1 });
-    const daemon = startDaemon(company, configOf(company));
-    await untilWorking(daemon);
-    expect(commands.open()).toEqual([]);
-    db.close();
-    await daemon.stop();
   });
 });
 
@@ -156,10 +143,8 @@ describe("a change of the config", () => {
     });
     await untilWorking(daemon);
     daemon.apply(configOf(company, "exports: [{ format: csv, out: ./reports, after: sync }]\n"));
-    const db = openDatabase(company.file);
-    const asked = { resources: ["clients"] };
-    new DaemonCommands(db).add("sync", asked, { atMs: Date.now(), pid: process.pid });
-    db.close();
+    const command = { kind: "sync", options: { resources: ["clients"], untilMs: null } } as const;
+    void askDaemon(company.file.replace(/db$/, "sock"), command, new AbortController().signal);
     await eventually(() => followed.length > 0, "what follows the run");
     expect(followed).toEqual([1]);
     await daemon.stop();

@@ -62,6 +62,7 @@ async function beating(
     skewMs: () => null,
     ...(receivedSpans && { receivedSpans }),
     service: () => ({ state: "working", message: null, sinceMs: t0 }),
+    orders: () => [],
     onGap: (why) => gaps.push(why),
     onWriteProblem: () => undefined,
   });

@@ -20,11 +20,9 @@ test("a restored mirror goes on in no list's middle, and keeps the records that 
   db.exec(`INSERT INTO _work ${columns} VALUES
     ('people', 'list:2', 'list', 2, 0, 'sweep', '{"page":2}', 1), ${child(3)}, ${child(2)},
     ('people', 'id:9', 'detail', 3, 0, 'new', NULL, 1)`);
-  db.exec("INSERT INTO _commands (kind, asked_at, pid, options) VALUES ('sync', '', 1, '{}')");
   markRestored(db, { nowMs: 0, takenAt: "2026-03-01T00:00:00.000Z" });
   expect(listings.find(listing.resource, listing.variant)).toBeNull();
   expect(rows(mirror, "SELECT * FROM _listing_pages")).toEqual([]);
-  expect(rows(mirror, "SELECT * FROM _commands")).toEqual([]);
   expect(rows(mirror, "SELECT target, payload ->> 'page' AS page FROM _work ORDER BY target")).toEqual([
     { target: "child:people:7:1", page: 1 },
     { target: "id:9", page: null },

@@ -2,9 +2,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Meta } from "../../src/state/meta.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { DaemonCommands } from "../../src/state/daemon-commands.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { readEventFacts, webhooksCover } from "../../src/status/event-status.ts";
+import { ordersKey, readEventFacts, webhooksCover } from "../../src/status/event-status.ts";
 import { emptyReceiverNote, receiverNoteKey } from "../../src/status/receiver-note.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { openShop, tempFolder } from "../support/mirror/mirror.ts";
@@ -57,7 +56,8 @@ describe("the facts of events", () => {
     new Meta(mirror.db).set("service", service);
     const receiver = { ...emptyReceiverNote, refused: { bad_signature: 4 }, dropped_connections: 3 };
     new Meta(mirror.db).set(receiverNoteKey, receiver);
-    new DaemonCommands(mirror.db).add("sync", { full: true }, { atMs: startMs, pid: 12 });
+    const orders = [{ kind: "sync", askedAt: at(0), pid: 12, state: "waiting" }];
+    new Meta(mirror.db).set(ordersKey, orders);
     const reader = openDatabase(path, { readonly: true });
     const events = readEventFacts(reader);
     reader.close();
@@ -76,7 +76,7 @@ describe("the facts of events", () => {
       ],
       service,
       ...receiver,
-      orders: [{ kind: "sync", askedAt: at(0), pid: 12, state: "waiting" }],
+      orders,
     });
   });
 

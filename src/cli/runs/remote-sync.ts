@@ -1,10 +1,7 @@
-import { existsSync } from "node:fs";
 import { askDaemon } from "../../daemon/commands/ask-daemon.ts";
-import { formatSyncCommand } from "../../daemon/commands/sync-command.ts";
+import { formatSyncCommand } from "../../daemon/commands/perform-command.ts";
 import { emptyReport, type RunRequest } from "../../runs/company-run.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
-import { DaemonCommands, type DaemonCommand } from "../../state/daemon-commands.ts";
-import { openDatabase, type Db } from "../../store/database.ts";
 import { lockHolder } from "../../store/writer-lock.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
@@ -25,66 +22,48 @@ export interface CompanyRun {
   readonly onListed: () => Promise<void>;
 }
 
-const startCheckMs = 250;
 /** After this time a run that still waits for another one is mentioned. */
 const silentMs = 3_000;
 /** The daemon itself ends a run whose time is over; after this time it is no longer waited for. */
 const endGraceMs = 30_000;
 
 /**
- * Has the daemon that holds the mirror make the run, and waits for its report. Null: the daemon has ended, and the
- * run is to be made here.
+ * Has the daemon that holds the mirror make the run, and waits for its report. Null: the daemon has ended, or does not
+ * take commands yet.
  */
 export async function followRemoteSync(run: CompanyRun): Promise<CompanyReport | null> {
-  const db = await openCommands(run);
-  if (!db) return reportIfEnded(run);
-  try {
-    return await follow(run, new DaemonCommands(db));
-  } finally {
-    db.close();
-  }
-}
-
-/** Waits for a daemon that has the lock and is still creating the mirror. Null: it has ended, or a signal came. */
-async function openCommands({ scope, request }: CompanyRun): Promise<Db | null> {
-  const { files, context } = scope;
-  while (!context.signal.aborted && !request.closed.aborted && isDaemonThere(scope)) {
-    const db = existsSync(files.mirror) ? openDatabase(files.mirror) : null;
-    if (db && DaemonCommands.areIn(db)) return db;
-    db?.close();
-    await context.clock.sleep(startCheckMs, context.signal);
-  }
-  return null;
-}
-
-async function follow(run: CompanyRun, commands: DaemonCommands): Promise<CompanyReport | null> {
   const { request, untilMs, scope } = run;
   const { clock, log, signal } = scope.context;
   const { name } = scope.company;
-  log.info(`${name}: the daemon holds the mirror and makes this run; following it`);
-  let latest: DaemonCommand | null = null;
-  run.show(() => (latest?.state === "running" ? (latest.report as ProgressView | null) : null));
-  let mentionAtMs = clock.monotonicMs() + silentMs;
-  const { ended, report } = await askDaemon("sync", formatSyncCommand(request, untilMs), {
-    commands,
-    clock,
-    signal,
-    isDaemonThere: () => isDaemonThere(scope),
-    isOver: () => request.closed.aborted,
-    graceMs: endGraceMs,
-    onProgress: (command) => {
-      latest = command;
-      if (command.state !== "waiting" || clock.monotonicMs() < mentionAtMs) return;
-      log.info(`${name}: the daemon is busy with another run; this one comes next`);
-      mentionAtMs = Infinity;
-    },
-  });
-  if (ended === "done" || ended === "failed") return report as CompanyReport;
-  if (ended === "gone") {
+  const early = reportIfEnded(run);
+  if (early) return early;
+  const ended = new AbortController();
+  let latest: ProgressView | null = null;
+  const onOver = () => void clock.sleep(latest ? endGraceMs : 0, ended.signal).then(() => ended.abort());
+  let isFollowed = false;
+  const onProgress = (progress: ProgressView | null) => {
+    if (!isFollowed) {
+      isFollowed = true;
+      log.info(`${name}: the daemon holds the mirror and makes this run; following it`);
+      void clock.sleep(silentMs, ended.signal).then(() => {
+        if (latest === null && !ended.signal.aborted)
+          log.info(`${name}: the daemon is busy with another run; this one comes next`);
+      });
+    }
+    latest = progress;
+  };
+  run.show(() => latest);
+  request.closed.addEventListener("abort", onOver);
+  const command = { kind: "sync", options: formatSyncCommand(request, untilMs) } as const;
+  const until = AbortSignal.any([signal, ended.signal]);
+  const answer = await askDaemon(scope.files.socket, command, until, onProgress);
+  request.closed.removeEventListener("abort", onOver);
+  ended.abort();
+  if (answer.ended === "done") return answer.report as CompanyReport;
+  if (answer.ended === "gone" && !request.closed.aborted)
     log.warn(`${name}: the daemon is gone; going on without it`);
-    return null;
-  }
-  if (ended === "interrupted") log.info(`${name}: no longer followed; the daemon continues the run`);
+  if (answer.ended === "interrupted" && signal.aborted)
+    log.info(`${name}: no longer followed; the daemon ${latest ? "continues the run" : "does not begin it"}`);
   return reportIfEnded(run);
 }
 

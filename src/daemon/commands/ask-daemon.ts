@@ -1,54 +1,90 @@
-import type { Clock } from "../../base/clock.ts";
-import type { DaemonCommand, DaemonCommandKind, DaemonCommands } from "../../state/daemon-commands.ts";
+import { closeSync, openSync } from "node:fs";
+import { connect } from "node:net";
+import path from "node:path";
+import { MirrorError } from "../../base/errors.ts";
+import type { ProgressView } from "../../log/progress-view.ts";
+import type { OpenOrder } from "../../status/event-status.ts";
 
-/** How a command is given to the daemon, and waited for. */
-export interface AskOptions {
-  readonly commands: DaemonCommands;
-  readonly clock: Clock;
-  /** Ends the waiting; the daemon goes on with the command. */
-  readonly signal: AbortSignal;
-  /** Does a daemon still hold the mirror? */
-  readonly isDaemonThere: () => boolean;
-  /** Is the asker's time over? The command is withdrawn then, if the daemon has not begun it. */
-  readonly isOver: () => boolean;
-  /** How long a command that was begun is still waited for when the time is over. @default 0 */
-  readonly graceMs?: number;
-  /** Gets the command at each look at it, the answered one included. */
-  readonly onProgress?: (command: DaemonCommand) => void;
+/** What another process asks of the daemon that writes a mirror. */
+export interface DaemonCommand {
+  /** A run, stored events to be evaluated again, or the removal of what is old. */
+  readonly kind: OpenOrder["kind"];
+  readonly options: unknown;
+  /** Process that asks and waits for the answer. */
+  readonly pid: number;
 }
 
-/** `done` and `failed` are the daemon's answers; `gone`: it ended before it gave one. */
-export interface DaemonAnswer {
-  readonly ended: "done" | "failed" | "gone" | "over" | "interrupted";
-  /** Null without an answer. */
-  readonly report: unknown;
-}
+/** The daemon's answers; `gone`: the connection ended without one; `absent`: there was none; `interrupted`: by us. */
+export type DaemonAnswer =
+  | { readonly ended: "done"; readonly report: unknown }
+  | { readonly ended: "failed"; readonly error: string }
+  | { readonly ended: "gone" | "absent" | "interrupted" };
 
-const checkEveryMs = 200;
+/** One line of the daemon: how far a command is, null before it begins; at last its answer. */
+export type CommandLine = { readonly progress: ProgressView | null } | DaemonAnswer;
 
-/** Gives a command to the daemon that holds the mirror, and waits until it is answered or nobody will answer. */
+/** The daemon says something every second. */
+const silentMs = 30_000;
+
+/**
+ * Gives a command to the daemon that listens at `file`, and waits until it is answered, the daemon ends or hangs, or
+ * `signal` aborts. The daemon goes on with what it has begun; what it has not is dropped.
+ */
 export async function askDaemon(
-  kind: DaemonCommandKind,
-  command: unknown,
-  { commands, clock, signal, isDaemonThere, isOver, graceMs = 0, onProgress }: AskOptions,
+  file: string,
+  command: Pick<DaemonCommand, "kind" | "options">,
+  signal: AbortSignal,
+  onProgress: (progress: ProgressView | null) => void = () => undefined,
 ): Promise<DaemonAnswer> {
-  const id = commands.add(kind, command, { atMs: clock.nowMs(), pid: process.pid });
-  let overSinceMs: number | null = null;
-  for (;;) {
-    const found = commands.find(id);
-    if (found) onProgress?.(found);
-    if (found?.state === "done" || found?.state === "failed")
-      return { ended: found.state, report: found.report };
-    if (isOver()) {
-      overSinceMs ??= clock.monotonicMs();
-      const isOverdue = clock.monotonicMs() - overSinceMs >= graceMs;
-      if (commands.withdraw(id) || isOverdue) return { ended: "over", report: null };
+  let ended: "gone" | "absent" = "absent";
+  let rest = "";
+  const end = () => socket.destroy();
+  const socket = atShortPath(file, (address) => connect(address));
+  signal.addEventListener("abort", end);
+  socket.setTimeout(silentMs, end);
+  try {
+    if (signal.aborted) end();
+    socket.write(`${JSON.stringify({ ...command, pid: process.pid })}\n`);
+    for await (const chunk of socket.setEncoding("utf8")) {
+      const lines = (rest + String(chunk)).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        const said = JSON.parse(line) as CommandLine;
+        if ("ended" in said) return said;
+        ended = "gone";
+        onProgress(said.progress);
+      }
     }
-    if (signal.aborted) return { ended: "interrupted", report: null };
-    if (!found || !isDaemonThere()) {
-      commands.remove(id);
-      return { ended: "gone", report: null };
-    }
-    await clock.sleep(checkEveryMs, signal);
+  } catch {
+    // The connection is lost.
+  } finally {
+    signal.removeEventListener("abort", end);
+    socket.destroy();
+  }
+  return { ended: signal.aborted ? "interrupted" : ended };
+}
+
+/** The report of an answer. Throws MirrorError `stopped`, `locked` or `database` where there is none. */
+export function reportOf(answer: DaemonAnswer): unknown {
+  if (answer.ended === "done") return answer.report;
+  const hint = "Nothing is lost: run it again.";
+  if (answer.ended === "interrupted")
+    throw new MirrorError("stopped", "stopped before the daemon answered", { hint });
+  if (answer.ended === "failed")
+    throw new MirrorError("database", `the daemon could not do it: ${answer.error}`, { retryable: true });
+  throw new MirrorError("locked", "the daemon ended, or hangs, and did not answer", {
+    hint,
+    retryable: true,
+  });
+}
+
+/** Addresses of sockets take about a hundred bytes. Where there is `/proc`, a longer way is shortened. */
+export function atShortPath<T>(file: string, use: (address: string) => T): T {
+  if (process.platform !== "linux" || Buffer.byteLength(file) < 100) return use(file);
+  const folder = openSync(path.dirname(file), "r");
+  try {
+    return use(`/proc/self/fd/${folder}/${path.basename(file)}`);
+  } finally {
+    closeSync(folder);
   }
 }

@@ -27,12 +27,6 @@ export const first = [
     .on("_inbox")
     .columns(["dirty_seq", "resource", "target"])
     .where(sql.ref("state"), "=", "waiting"),
-  // Read every second, while the table holds the answers of a week.
-  schema
-    .createIndex("_commands_waiting")
-    .on("_commands")
-    .columns(["state", "id"])
-    .where(sql.ref("state"), "=", "waiting"),
   schema.createIndex("document_files_by_document").on("document_files").columns(["document", "document_id"]),
 ].map((made) => made.compile().sql);
 

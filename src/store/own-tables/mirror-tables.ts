@@ -115,15 +115,6 @@ export const firstTables = {
   _inbox_ids: t.columnsOf(t.key(t.integer), "hash", "seq"),
   /** When deliveries could be received. */
   _receiver: { id: t.rowNumber, ...t.columnsOf(t.integer, "started_ms", "seen_ms"), ended: maybeText },
-  /** What other processes ask of the daemon. */
-  _commands: {
-    id: t.uniqueNumber,
-    kind: t.wordOf<"sync" | "replay" | "prune">(),
-    ...t.columnsOf(t.text, "asked_at", "options"),
-    pid: t.integer,
-    state: t.withDefault(t.wordOf<"waiting" | "running" | "done" | "failed">(), "waiting"),
-    ...t.columnsOf(maybeText, "report", "done_at"),
-  },
   /** The stored files of records as they are now. */
   document_files: {
     document: t.text,

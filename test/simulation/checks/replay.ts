@@ -6,7 +6,7 @@ import type { MirrorContents } from "./mirror-contents.ts";
 export type Content = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Own tables whose rows say when something was read, not what. */
-const journals = new Set(["_runs", "_meta", "_receiver", "_parents", "_inbox_ids", "_commands"]);
+const journals = new Set(["_runs", "_meta", "_receiver", "_parents", "_inbox_ids"]);
 
 /** What stands in these tables of a mirror; in those of records without the time of the last read. */
 export function contentOf({ db }: MirrorContents, isWanted = isLasting): Content {

@@ -1,11 +1,8 @@
-import { MirrorError } from "../../../base/errors.ts";
 import { formatCount, formatSize } from "../../../base/units.ts";
-import { askDaemon } from "../../../daemon/commands/ask-daemon.ts";
+import { askDaemon, reportOf } from "../../../daemon/commands/ask-daemon.ts";
 import { createNotices } from "../../../runs/store-notices.ts";
-import { DaemonCommands } from "../../../state/daemon-commands.ts";
 import { openMirror } from "../../../state/mirror.ts";
 import { pruneMirror, type PruneReport } from "../../../state/retention/prune-mirror.ts";
-import { openDatabase } from "../../../store/database.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
 import { readExisting, type CompanyScope } from "../../mirror/company-scope.ts";
 import type { CommandRun } from "../../program/command-table.ts";
@@ -32,26 +29,11 @@ async function prune(scope: CompanyScope): Promise<PruneReport> {
   return isDaemonThere(scope) ? byDaemon(scope) : byThisProcess(scope);
 }
 
-/** Throws MirrorError `locked` where the daemon ends first, `database` where it cannot do it. */
+/** Throws as `reportOf`. */
 async function byDaemon(scope: CompanyScope): Promise<PruneReport> {
-  const { clock, signal, log } = scope.context;
+  const { signal, log } = scope.context;
   log.info(`${scope.company.name}: the daemon holds the mirror and prunes it, by the config that it has`);
-  const db = openDatabase(scope.files.mirror);
-  try {
-    const asked = { commands: new DaemonCommands(db), clock, signal, isOver: () => false };
-    const isDaemonRunning = () => isDaemonThere(scope);
-    const { ended, report } = await askDaemon("prune", {}, { ...asked, isDaemonThere: isDaemonRunning });
-    if (ended === "done") return report as PruneReport;
-    if (ended === "interrupted") throw new MirrorError("stopped", "no longer followed; the daemon goes on");
-    const { error = "it ended before it answered" } = (report ?? {}) as { readonly error?: string };
-    const kind = ended === "failed" ? "database" : "locked";
-    throw new MirrorError(kind, `the daemon could not prune: ${error}`, {
-      hint: "Nothing but what is old was removed: run it again.",
-      retryable: true,
-    });
-  } finally {
-    db.close();
-  }
+  return reportOf(await askDaemon(scope.files.socket, { kind: "prune", options: {} }, signal)) as PruneReport;
 }
 
 /** Throws MirrorError `locked` while another process writes the mirror. */

@@ -1,12 +1,10 @@
 import { MirrorError } from "../../../base/errors.ts";
-import { DaemonCommands } from "../../../state/daemon-commands.ts";
 import { InboxView } from "../../../state/inbox/inbox-view.ts";
 import { openMirror } from "../../../state/mirror.ts";
 import { WorkQueue } from "../../../state/work-queue.ts";
-import { openDatabase } from "../../../store/database.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
 import { CompanyIngest, type ReplayResult } from "../../../webhook/ingest/ingest.ts";
-import { replayRemotely } from "../../../daemon/commands/remote-replay.ts";
+import { askDaemon, reportOf } from "../../../daemon/commands/ask-daemon.ts";
 import { createNotices } from "../../../runs/store-notices.ts";
 import { emptyKeyring } from "../../../webhook/keys/keyring.ts";
 import { printResult } from "../../console/output.ts";
@@ -60,17 +58,9 @@ async function chosenEvents(
   );
 }
 
-const timeoutMs = 30_000;
-
-async function byDaemon(scope: CompanyScope, ids: readonly string[]): Promise<ReplayResult> {
-  const { clock, signal } = scope.context;
-  const db = openDatabase(scope.files.mirror);
-  try {
-    const parts = { commands: new DaemonCommands(db), clock, signal, timeoutMs };
-    return await replayRemotely({ ...parts, isDaemonThere: () => isDaemonThere(scope) }, ids);
-  } finally {
-    db.close();
-  }
+async function byDaemon({ files, context }: CompanyScope, ids: readonly string[]): Promise<ReplayResult> {
+  const command = { kind: "replay", options: { ids } } as const;
+  return reportOf(await askDaemon(files.socket, command, context.signal)) as ReplayResult;
 }
 
 /**

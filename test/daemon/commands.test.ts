@@ -1,0 +1,172 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import { askDaemon, reportOf, type DaemonCommand } from "../../src/daemon/commands/ask-daemon.ts";
+import { serveCommands } from "../../src/daemon/commands/command-server.ts";
+import {
+  createPerform,
+  formatSyncCommand,
+  type PerformParts,
+} from "../../src/daemon/commands/perform-command.ts";
+import { emptyReport, type RunRequest } from "../../src/runs/company-run.ts";
+import { eventually } from "../support/eventually.ts";
+import { openShop, resourceOf, tempFolder } from "../support/mirror/mirror.ts";
+import { recordingLog, view } from "../support/terminal/terminal.ts";
+
+const clock = systemClock;
+
+function requestOf(more: Partial<RunRequest> = {}): RunRequest {
+  const closed = new AbortController().signal;
+  const flags = { quick: false, full: true, allowMassDelete: true, acceptIdentity: false, scrub: false };
+  return { resources: [resourceOf("people")], ...flags, mostRequests: 7, closed, ...more };
+}
+
+/** A daemon that takes commands; each run lasts until it is released. */
+async function startDaemon(more: Partial<PerformParts> = {}, folder = tempFolder()) {
+  const { manifest } = await openShop();
+  const file = join(folder, "shop.sock");
+  const close = new AbortController();
+  const closed = close.signal;
+  onTestFinished(() => close.abort());
+  const asked: RunRequest[] = [];
+  const held: (() => void)[] = [];
+  let last: Promise<unknown> = Promise.resolve();
+  const run: PerformParts["runQueue"]["run"] = (request, _why, isNeeded = () => true) => {
+    const ended = last.then(async () => {
+      if (!isNeeded()) return null;
+      asked.push(request);
+      await new Promise<void>((resolve) => held.push(resolve));
+      return emptyReport(clock, "2026-11-20T09:00:00.000Z", closed.aborted ? "stopped" : "complete");
+    });
+    last = ended;
+    return ended;
+  };
+  const replay = (ids: readonly string[]) => ({
+    queued: ids.length,
+    unread: 1,
+    missing: ids.slice(0, 1),
+    pruned: [],
+  });
+  const prune = () => Promise.reject(new Error("the disk is full"));
+  const progressOf = (request: RunRequest) => (asked.at(-1) === request ? view({ queued: 5 }) : null);
+  const parts = { manifest, clock, closed, runQueue: { run }, replay, prune, progressOf, ...more };
+  const perform = createPerform(parts);
+  const open = serveCommands({ file, clock, log: recordingLog().log, closed, perform });
+  await eventually(() => existsSync(file), "a socket");
+  const ask = (kind: DaemonCommand["kind"], options: unknown, signal = new AbortController().signal) =>
+    askDaemon(file, { kind, options }, signal);
+  return { file, close, asked, held, open, ask };
+}
+
+describe("commands of other processes", () => {
+  test("a sync is made as it was asked for, one after another, and each gets its report and progress", async () => {
+    const { file, asked, held, open, ask } = await startDaemon();
+    const seen: unknown[] = [];
+    const command = { kind: "sync", options: formatSyncCommand(requestOf(), null) } as const;
+    const first = askDaemon(file, command, new AbortController().signal, (one) => seen.push(one?.queued));
+    await eventually(() => held.length === 1, "a run");
+    const changed = requestOf({ full: false, mostRequests: undefined, shard: "2/3" });
+    const second = ask("sync", formatSyncCommand(changed, null));
+    await eventually(() => open.size === 2, "a second command");
+    await eventually(() => seen.includes(5), "progress");
+    expect([...open].map(({ kind, pid, state }) => [kind, pid, state])).toEqual([
+      ["sync", process.pid, "running"],
+      ["sync", process.pid, "waiting"],
+    ]);
+    held[0]?.();
+    expect(await first).toMatchObject({ ended: "done", report: { outcome: "complete" } });
+    await eventually(() => held.length === 2, "the second run");
+    held[1]?.();
+    expect(await second).toMatchObject({ ended: "done" });
+    expect(asked.map((one) => [one.full, one.allowMassDelete, one.mostRequests, one.shard])).toEqual([
+      [true, true, 7, undefined],
+      [false, true, undefined, "2/3"],
+    ]);
+    expect(asked[0]?.resources.map(({ name }) => name)).toEqual(["people"]);
+    await eventually(() => open.size === 0, "nothing open");
+  });
+
+  test("a replay does not wait for a run, goes in portions, and their answers are summed", async () => {
+    const { held, ask } = await startDaemon();
+    void ask("sync", formatSyncCommand(requestOf(), null));
+    await eventually(() => held.length === 1, "a run");
+    const ids = Array.from({ length: 2500 }, (_, index) => `evt_${index}`);
+    expect(reportOf(await ask("replay", { ids }))).toEqual({
+      queued: 2500,
+      unread: 3,
+      missing: ["evt_0", "evt_1000", "evt_2000"],
+      pruned: [],
+    });
+    expect(reportOf(await ask("replay", { ids: [] }))).toMatchObject({ queued: 0, unread: 0 });
+  });
+
+  test("what cannot be done says why", async () => {
+    const { ask } = await startDaemon();
+    const failed = await ask("prune", {});
+    expect(failed).toEqual({ ended: "failed", error: "the disk is full" });
+    expect(() => reportOf(failed)).toThrow("the disk is full");
+    expect(await ask("sync", { resources: ["no_such_table"], untilMs: null })).toMatchObject({
+      ended: "failed",
+      error: expect.stringContaining("tables that this daemon does not know"),
+    });
+  });
+
+  test("its time is over when the asker's is", async () => {
+    const { asked, held, ask } = await startDaemon();
+    void ask("sync", formatSyncCommand(requestOf(), clock.nowMs() + 300));
+    await eventually(() => held.length === 1, "a run");
+    expect(asked[0]?.closed.aborted).toBe(false);
+    await eventually(() => asked[0]?.closed.aborted === true, "the end of its time");
+  });
+
+  // Fault: process | the process that asked the daemon has ended | the daemon's commands | what has not begun is dropped; what has begun is done
+  test("a command that nobody waits for does not begin", async () => {
+    const { asked, held, open, ask } = await startDaemon();
+    const [first, second] = [new AbortController(), new AbortController()];
+    const begun = ask("sync", formatSyncCommand(requestOf(), null), first.signal);
+    await eventually(() => held.length === 1, "a run");
+    const waiting = ask("sync", formatSyncCommand(requestOf({ shard: "2/3" }), null), second.signal);
+    await eventually(() => open.size === 2, "a second command");
+    first.abort();
+    second.abort();
+    expect([await begun, await waiting]).toEqual([{ ended: "interrupted" }, { ended: "interrupted" }]);
+    await eventually(() => open.size === 1, "one command");
+    held[0]?.();
+    await eventually(() => open.size === 0, "nothing open");
+    expect(asked.map(({ shard }) => shard ?? null)).toEqual([null]);
+  });
+
+  test("one that our own end cuts off gets no answer: its asker sees the connection end", async () => {
+    const { close, held, ask } = await startDaemon();
+    const following = ask("sync", formatSyncCommand(requestOf(), null));
+    await eventually(() => held.length === 1, "a run");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    close.abort();
+    held[0]?.();
+    const gone = await following;
+    expect(gone).toEqual({ ended: "gone" });
+    expect(() => reportOf(gone)).toThrow(expect.objectContaining({ kind: "locked", retryable: true }));
+  });
+});
+
+describe("the socket", () => {
+  test("of a process that was killed is in nobody's way, and a long way to it neither", async () => {
+    const folder = join(tempFolder(), "a".repeat(90), "b".repeat(90));
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "shop.sock"), "");
+    const { ask } = await startDaemon({}, folder);
+    await eventually(async () => (await ask("replay", { ids: [] })).ended === "done", "an answer");
+  });
+
+  test("that nobody listens at is no daemon; nonsense harms nothing", async () => {
+    const nobody = join(tempFolder(), "no.sock");
+    const command = { kind: "prune", options: {} } as const;
+    const { signal } = new AbortController();
+    expect(await askDaemon(nobody, command, signal)).toEqual({ ended: "absent" });
+    const server = createServer((socket) => socket.end("{nonsense\n")).listen(nobody);
+    onTestFinished(() => void server.close());
+    expect(await askDaemon(nobody, command, signal)).toEqual({ ended: "absent" });
+  });
+});
