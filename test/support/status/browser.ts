@@ -58,7 +58,11 @@ export async function openPage(
     const why = request.failure()?.errorText;
     if (why !== "net::ERR_ABORTED") wrong.push(`failed: ${request.url()} ${why}`);
   });
-  if (hasDrivenTimers) await page.clock.install();
+  if (hasDrivenTimers) {
+    // Installed alone, the clock still runs by itself.
+    await page.clock.install({ time: 0 });
+    await page.clock.pauseAt(1_000);
+  }
   await page.goto(url);
   return { page, wrong, close: () => context.close() };
 }
