@@ -1,14 +1,14 @@
-import { createReadStream, existsSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, statSync, writeFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { throwIfAborted } from "../base/cancellation.ts";
+import { hashOf, partsOf, writeNewFile } from "../base/files/hashed-file.ts";
 import { isoTime, type Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import type { MirrorFiles } from "../config/mirror-files.ts";
 import type { SecretPlace } from "../config/secrets.ts";
 import { manifestName as archiveManifestName, objectsName } from "../files/archive.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
-import { hashOf, writeHashed } from "../files/content-hash.ts";
 import {
   assertSameFile,
   documentsPrefix,
@@ -97,7 +97,7 @@ async function fillFolder(
   const { company, files, version, signal } = parts;
   const mirror = path.join(folder, mirrorName);
   const facts = await copyMirror(files.mirror, mirror, signal);
-  const copied: BackupFile[] = [{ file: mirrorName, ...(await hashOf(createReadStream(mirror))) }];
+  const copied: BackupFile[] = [{ file: mirrorName, ...(await hashOf(mirror)) }];
   const copyAll = async (sources: Sources) => {
     for (const [file, source] of sources) {
       throwIfAborted(signal, "the backup was interrupted; earlier ones are kept");
@@ -153,12 +153,12 @@ function isRemade(name: string, source: string): boolean {
 /** Null: the file is not there, or not any more. */
 async function copyFile(folder: string, file: string, source: string): Promise<BackupFile | null> {
   const target = path.join(folder, file);
-  const written = await writeHashed(createReadStream(source), target).catch(async (error: unknown) => {
+  const written = await writeNewFile(target, partsOf(source), 0o600).catch(async (error: unknown) => {
     if (existsSync(source)) throw error;
     await rm(target, { force: true });
     return null;
   });
   if (written === null) return null;
-  assertSameFile({ file, ...written }, await hashOf(createReadStream(target)), folder);
+  assertSameFile({ file, ...written }, await hashOf(target), folder);
   return { file, ...written };
 }

@@ -1,7 +1,8 @@
-import { createReadStream, existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { makeFolders, replaceFile, writeFileAtomically } from "../base/atomic-file.ts";
 import { throwIfAborted } from "../base/cancellation.ts";
+import { hashOf, writeNewFile } from "../base/files/hashed-file.ts";
 import type { Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import type { MirrorFiles } from "../config/mirror-files.ts";
@@ -13,7 +14,6 @@ import { guarded, inTransaction, openDatabase } from "../store/database.ts";
 import { assertReadable, migrate } from "../store/migrations/migrate.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 import { isSameCompany } from "../sync/identity/judge-token.ts";
-import { hashOf, writeHashed } from "../files/content-hash.ts";
 import {
   assertSameFile,
   documentsPrefix,
@@ -116,8 +116,8 @@ async function fetchFiles(
   for (const each of backup.files) {
     throwIfAborted(signal, "the restore was interrupted: nothing was touched");
     const target = path.join(files.restoreStaging, each.file);
-    assertSameFile(each, await writeHashed(place.read(folder, id, each), target), place.address);
-    assertSameFile(each, await hashOf(createReadStream(target)), files.restoreStaging);
+    assertSameFile(each, await writeNewFile(target, place.read(folder, id, each), 0o600), place.address);
+    assertSameFile(each, await hashOf(target), files.restoreStaging);
   }
 }
 

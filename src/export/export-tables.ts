@@ -12,7 +12,7 @@ import {
   type ManifestFile,
 } from "./files/export-manifest.ts";
 import { belowOut, fromManifest, manifestPath, workbookPath } from "./files/file-layout.ts";
-import { hasContent } from "../base/files/guarded-file.ts";
+import { hasContent } from "../base/files/hashed-file.ts";
 import { Staging } from "./files/staging.ts";
 import { planTables, type TablePlan } from "./plan/export-plan.ts";
 import { formOf, type ExportParts, type ExportRequest } from "./plan/export-request.ts";

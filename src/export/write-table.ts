@@ -7,7 +7,7 @@ import { rangesOf, type KeyRange } from "./columns/row-source.ts";
 import { csvHead } from "./csv/csv-writer.ts";
 import type { ManifestFile } from "./files/export-manifest.ts";
 import { filePath, fromManifest } from "./files/file-layout.ts";
-import { writeNewFile, type WrittenFile } from "../base/files/guarded-file.ts";
+import { writeNewFile } from "../base/files/hashed-file.ts";
 import type { Staging } from "./files/staging.ts";
 import {
   maxRowGroupRows,
@@ -74,8 +74,8 @@ async function writeFiles(
       tableRows += more;
       onRows(tableRows);
     });
-    const written = await writeNewFile(staging.placeOf(file), content);
-    files.push({ ...common, file: fromManifest(request.company, file), ...written, rows });
+    const { size_bytes: bytes, sha256 } = await writeNewFile(staging.placeOf(file), content);
+    files.push({ ...common, file: fromManifest(request.company, file), bytes, sha256, rows });
   }
   return files;
 }
@@ -84,7 +84,7 @@ async function writeFiles(
 export function tableFacts(
   { request: { format, language }, pool: { snapshot }, form }: ExportContext,
   { table, columns, period }: TablePlan,
-): Omit<ManifestFile, keyof WrittenFile | "file" | "rows"> {
+): Omit<ManifestFile, "bytes" | "sha256" | "file" | "rows"> {
   return {
     table: table.name,
     format,

@@ -4,7 +4,7 @@ import { quoted } from "../store/sql-text.ts";
 import { freeBytes } from "./columns/cells.ts";
 import type { ManifestFile } from "./files/export-manifest.ts";
 import { fromManifest, workbookPath } from "./files/file-layout.ts";
-import { writeNewFile, type WrittenFile } from "../base/files/guarded-file.ts";
+import { writeNewFile } from "../base/files/hashed-file.ts";
 import { ZipStream } from "./files/zip-stream.ts";
 import { numberedRanges, rowsTable, translationTo, type TablePlan } from "./plan/export-plan.ts";
 import type { SnapshotPool } from "./workers/snapshot-pool.ts";
@@ -19,7 +19,7 @@ const rangeRows = 2_000;
 const measuredRows = 1_000;
 
 /** What was written of a table: its file is known when the workbook is complete. */
-type TableFacts = Omit<ManifestFile, keyof WrittenFile | "file">;
+type TableFacts = Omit<ManifestFile, "bytes" | "sha256" | "file">;
 
 /**
  * Writes one workbook with a sheet for each table; rows that a sheet cannot hold are in further ones. Memory holds a few
@@ -36,8 +36,8 @@ export async function writeWorkbook(
   const file = workbookPath(request);
   const facts: TableFacts[] = [];
   const content = workbookContent(context, plans, facts, onRows);
-  const written = await writeNewFile(staging.placeOf(file), content);
-  return facts.map((table) => ({ ...table, file: fromManifest(request.company, file), ...written }));
+  const { size_bytes: bytes, sha256 } = await writeNewFile(staging.placeOf(file), content);
+  return facts.map((table) => ({ ...table, file: fromManifest(request.company, file), bytes, sha256 }));
 }
 
 async function* workbookContent(

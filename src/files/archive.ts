@@ -1,6 +1,7 @@
 import { existsSync, linkSync, copyFileSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import { makeFolders, replaceFile, syncToDisk } from "../base/atomic-file.ts";
+import type { ContentFacts } from "../base/files/hashed-file.ts";
 import { isoTime, type Clock } from "../base/clock.ts";
 import type { RecordRef } from "../base/ids.ts";
 import type { FileKind } from "../connector/resource.ts";
@@ -15,7 +16,6 @@ import {
   readArchiveManifest,
   type ManifestEntry,
 } from "./archive-manifest.ts";
-import type { ContentFacts } from "./content-hash.ts";
 import { pathKey } from "./file-names.ts";
 
 /** Names within a company's folder of files. */

@@ -1,7 +1,7 @@
-import { createReadStream, existsSync, lstatSync, readdirSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { throwIfAborted } from "../base/cancellation.ts";
-import { hashOf } from "./content-hash.ts";
+import { hashOf } from "../base/files/hashed-file.ts";
 import { messageOf } from "../base/errors.ts";
 import type { ArchivePosition } from "../state/meta.ts";
 import type { DocumentFile } from "../state/files/stored-files.ts";
@@ -128,7 +128,7 @@ class ArchiveReading {
     throwIfAborted(this.parts.signal, "the check was interrupted");
     if (!this.isThere(place)) return this.add(place, "missing", "the file is not there");
     try {
-      const found = await hashOf(createReadStream(path.join(this.parts.folder, place)));
+      const found = await hashOf(path.join(this.parts.folder, place));
       this.bytes += found.size_bytes;
       this.parts.onProgress(this.bytes);
       if (found.sha256 === sha256) return true;

@@ -1,4 +1,4 @@
-import { closeSync, createReadStream, openSync, readSync, statSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import type { Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
@@ -12,7 +12,7 @@ import type {
 } from "../state/files/pending-files.ts";
 import type { FileRead, StoredFiles } from "../state/files/stored-files.ts";
 import type { FileArchive, NewFile } from "./archive.ts";
-import { hashOf } from "./content-hash.ts";
+import { hashOf } from "../base/files/hashed-file.ts";
 import { archivePath } from "./file-names.ts";
 import { readZip, ZipError, type ZipEntry } from "./zip-entries.ts";
 
@@ -196,7 +196,7 @@ async function contentsOf(
   if (size === 0) throw new UnusableAnswer("the answer is empty");
   if (mediaType === "application/pdf") {
     if (!isPdf(answer, size)) throw new UnusableAnswer("the answer is no PDF, or only a part of one");
-    return [{ name: null, file: answer, ...(await hashOf(createReadStream(answer))) }];
+    return [{ name: null, file: answer, ...(await hashOf(answer)) }];
   }
   try {
     return await readZip(answer);

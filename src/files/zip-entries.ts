@@ -1,8 +1,9 @@
 import { crc32 } from "node:zlib";
 import yauzl from "yauzl";
 import type { Entry, ZipFile } from "yauzl";
+import { MirrorError } from "../base/errors.ts";
+import { writeNewFile, type ContentFacts } from "../base/files/hashed-file.ts";
 import { databaseError } from "../store/database.ts";
-import { writeHashed, type ContentFacts } from "./content-hash.ts";
 
 /** A file of a ZIP archive. Its name is data: never a path. */
 export interface ZipEntry extends ContentFacts {
@@ -35,7 +36,7 @@ export async function readZip(archive: string): Promise<ZipEntry[]> {
     zip = await yauzl.openPromise(archive, options);
     return await readEntries(zip, archive);
   } catch (error) {
-    if (error instanceof ZipError) throw error;
+    if (error instanceof ZipError || error instanceof MirrorError) throw error;
     if (error instanceof Error && "syscall" in error) throw databaseError(archive, error);
     throw new ZipError(error instanceof Error ? error.message : "it cannot be read");
   } finally {
@@ -79,7 +80,7 @@ async function writeContent(zip: ZipFile, entry: Entry, file: string): Promise<C
       yield part;
     }
   };
-  const facts = await writeHashed(content(), file);
+  const facts = await writeNewFile(file, content(), 0o600);
   if (checksum !== entry.crc32) throw new ZipError("a checksum is wrong");
   return facts;
 }

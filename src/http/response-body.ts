@@ -8,7 +8,7 @@ import {
   inflateSync,
 } from "node:zlib";
 import { MirrorError } from "../base/errors.ts";
-import { writeNewFile } from "../base/files/guarded-file.ts";
+import { writeNewFile } from "../base/files/hashed-file.ts";
 import { parseWholeNumber, type AnswerHeaders } from "./headers.ts";
 
 /** The largest body that is read. */

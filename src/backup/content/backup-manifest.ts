@@ -1,5 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
-import type { ContentFacts } from "../../files/content-hash.ts";
+import type { ContentFacts } from "../../base/files/hashed-file.ts";
 
 export interface BackupFile extends ContentFacts {
   /** Relative to the manifest, with slashes. */

@@ -2,7 +2,7 @@ import { createReadStream, statSync } from "node:fs";
 import { isoTime } from "../../base/clock.ts";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import { openDatabase } from "../../store/database.ts";
-import { hashOf } from "../../files/content-hash.ts";
+import { hashOf } from "../../base/files/hashed-file.ts";
 import { idOfBackup, mirrorName, type BackupManifest } from "../content/backup-manifest.ts";
 import { readMirrorFacts } from "../content/copy-mirror.ts";
 import { logBytes } from "../../store/write-ahead-log.ts";
@@ -29,7 +29,7 @@ export function filePlace(file: string): BackupSource {
           hint: "It belongs to the copy. Open it once with the program that made it, so that it is one file.",
         });
       const facts = factsOf(file);
-      const files = [{ file: mirrorName, ...(await hashOf(createReadStream(file))) }];
+      const files = [{ file: mirrorName, ...(await hashOf(file)) }];
       const manifest: BackupManifest = {
         format: 1,
         company: "",

@@ -2,7 +2,7 @@ import { createReadStream, existsSync } from "node:fs";
 import { readdir, readFile, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { makeFolders, syncToDisk } from "../../base/atomic-file.ts";
-import { hashOf } from "../../files/content-hash.ts";
+import { hashOf } from "../../base/files/hashed-file.ts";
 import { assertSameFile, isBackupId, manifestName, type BackupManifest } from "../content/backup-manifest.ts";
 import type { BackupPlace } from "./backup-place.ts";
 
@@ -65,6 +65,5 @@ async function syncFolder(folder: string): Promise<void> {
 
 /** Reads every file again. */
 async function checkFolder(folder: string, { files }: BackupManifest): Promise<void> {
-  for (const each of files)
-    assertSameFile(each, await hashOf(createReadStream(path.join(folder, each.file))), folder);
+  for (const each of files) assertSameFile(each, await hashOf(path.join(folder, each.file)), folder);
 }

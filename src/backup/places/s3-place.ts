@@ -5,7 +5,7 @@ import { makeFolders } from "../../base/atomic-file.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { partBytes, uploadFile, withRetries } from "../../export/s3/upload.ts";
 import type { ObjectStore } from "../../export/s3/object-store.ts";
-import { hashOf } from "../../files/content-hash.ts";
+import { hashOf } from "../../base/files/hashed-file.ts";
 import { assertSameFile, isBackupId, manifestName } from "../content/backup-manifest.ts";
 import type { BackupPlace } from "./backup-place.ts";
 

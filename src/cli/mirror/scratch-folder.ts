@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { makeFolders } from "../../base/atomic-file.ts";
-import { guardedFile } from "../../base/files/guarded-file.ts";
+import { guardedFile } from "../../base/files/hashed-file.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
 import type { CompanyScope } from "./company-scope.ts";
 

@@ -4,7 +4,7 @@ import path from "node:path";
 import { keepMode, makeFolders, syncToDisk, writeFileAtomically } from "../../base/atomic-file.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { takeWriterLock, type WriterLock } from "../../store/writer-lock.ts";
-import { guardedFile, hasContent } from "../../base/files/guarded-file.ts";
+import { guardedFile, hasContent } from "../../base/files/hashed-file.ts";
 
 /** What a commit does; paths are below the export's folder. */
 export interface CommitRecord {

@@ -7,7 +7,7 @@ import { resourceNamed, type Manifest } from "../../connector/connector-manifest
 import type { Snapshot } from "../../state/mirror-snapshot.ts";
 import { quoted } from "../../store/sql-text.ts";
 import type { MonthPeriod } from "../plan/period.ts";
-import { writeNewFile, type WrittenFile } from "../../base/files/guarded-file.ts";
+import { writeNewFile } from "../../base/files/hashed-file.ts";
 import { Staging } from "../files/staging.ts";
 import { ZipStream, type EntryContent } from "../files/zip-stream.ts";
 
@@ -23,7 +23,7 @@ export interface MonthFile {
 export interface MonthManifest {
   readonly company: string;
   readonly month: string;
-  readonly files: readonly (WrittenFile & { readonly path: string })[];
+  readonly files: readonly { readonly path: string; readonly bytes: number; readonly sha256: string }[];
 }
 
 /** Where a month was written. */
@@ -57,7 +57,7 @@ export async function writeMonthFolder(
     for (const file of files.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
       const facts = await writeNewFile(staging.placeOf(`${base}/${file.path}`), contentOf(file));
       if (file.sha256 !== undefined && file.sha256 !== facts.sha256) throw damaged(file.path);
-      written.push({ path: file.path, ...facts });
+      written.push({ path: file.path, bytes: facts.size_bytes, sha256: facts.sha256 });
     }
     const manifest: MonthManifest = { company, month, files: written };
     const text = `${JSON.stringify(manifest, null, 2)}\n`;

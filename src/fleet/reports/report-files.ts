@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
-import { createReadStream, existsSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import path from "node:path";
 import type { Config, ExportConfig } from "../../config/config.ts";
 import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
 import { readManifest, type ManifestFile } from "../../export/files/export-manifest.ts";
-import { hashOf } from "../../files/content-hash.ts";
+import { hashOf } from "../../base/files/hashed-file.ts";
 import { readSteps, recordStep, reportStep, stepsOf } from "../../status/after-run-record.ts";
 import type { ReportFile, ReportRow } from "../postgres/tables/reports-table.ts";
 
@@ -65,7 +65,7 @@ export async function findMadeReport(
 /** Null: this node has not made it yet. */
 async function findReportFile(company: string, { report, afterRun }: MirrorFiles): Promise<MadeFile | null> {
   if (!existsSync(report)) return null;
-  const { size_bytes: bytes, sha256: content } = await hashOf(createReadStream(report));
+  const { size_bytes: bytes, sha256: content } = await hashOf(report);
   const seq = readSteps(afterRun)[reportStep]?.seq ?? 0;
   return { key: reportKey(company), file: report, bytes, content, seq };
 }

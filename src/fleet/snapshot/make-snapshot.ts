@@ -8,7 +8,7 @@ import { isoTime, type Clock } from "../../base/clock.ts";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import type { MirrorFiles } from "../../config/mirror-files.ts";
-import { hashOf } from "../../files/content-hash.ts";
+import { hashOf } from "../../base/files/hashed-file.ts";
 import { Changes } from "../../store/apply/change-reader.ts";
 import { readLog } from "../../state/meta.ts";
 import { openDatabase, type Db } from "../../store/database.ts";

@@ -3,7 +3,7 @@ import { Semaphore } from "../../base/semaphore.ts";
 import { runInThread } from "../../base/threads/run-in-thread.ts";
 import { threadFile } from "../../base/threads/thread-reply.ts";
 import type { MirrorFacts } from "../../backup/content/copy-mirror.ts";
-import type { ContentFacts } from "../../files/content-hash.ts";
+import type { ContentFacts } from "../../base/files/hashed-file.ts";
 import type { MirrorPosition } from "./mirror-position.ts";
 import type { SnapshotSummary } from "./snapshot-summary.ts";
 

@@ -1,9 +1,9 @@
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { makeFolders } from "../../base/atomic-file.ts";
+import { writeNewFile, type ContentFacts } from "../../base/files/hashed-file.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { MirrorFiles } from "../../config/mirror-files.ts";
-import { writeHashed, type ContentFacts } from "../../files/content-hash.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
 import type { SnapshotPointer } from "../postgres/tables/snapshots-table.ts";
 import type { FleetStore } from "../store/fleet-store.ts";
@@ -58,7 +58,7 @@ async function fetchSnapshot(
 ): Promise<void> {
   const key = mirrorKey(pointer);
   const content = store.read(key, pointer.sizeBytes, signal);
-  const found = await writeHashed(content, target).catch((error: unknown): ContentFacts => {
+  const found = await writeNewFile(target, content, 0o600).catch((error: unknown): ContentFacts => {
     if (error instanceof MirrorError && error.kind === "unavailable" && !error.retryable)
       throw damaged(pointer.company, store, key, error);
     throw error;

@@ -1,7 +1,7 @@
 import { isoTime } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { MirrorFacts } from "../../backup/content/copy-mirror.ts";
-import type { ContentFacts } from "../../files/content-hash.ts";
+import type { ContentFacts } from "../../base/files/hashed-file.ts";
 import type { Owner } from "../postgres/tables/owners-table.ts";
 import type { SnapshotPointer } from "../postgres/tables/snapshots-table.ts";
 import type { MirrorPosition } from "./mirror-position.ts";

@@ -3,7 +3,7 @@ import path from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { readAccess, readTarget } from "../../export/s3/target.ts";
-import { hashOf } from "../../files/content-hash.ts";
+import { hashOf } from "../../base/files/hashed-file.ts";
 import type { FleetStore } from "./fleet-store.ts";
 import { folderStore } from "./folder-store.ts";
 import { s3Store } from "./s3-store.ts";

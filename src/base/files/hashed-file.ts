@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { makeFolders } from "../atomic-file.ts";
 import { MirrorError } from "../errors.ts";
 
@@ -35,43 +34,61 @@ export async function guardedFile<T>(path: string, step: () => Promise<T>): Prom
   }
 }
 
-/** A finished file. */
-export interface WrittenFile {
-  readonly bytes: number;
+/** What identifies the bytes of a file. */
+export interface ContentFacts {
+  readonly size_bytes: number;
   readonly sha256: string;
 }
 
 /**
  * Creates a file and its folders. When it returns, the content is on the disk; after an error the file is
- * incomplete and closed.
+ * incomplete and closed. A part is written and hashed before the next one is asked for.
  *
  * @throws MirrorError `database`, or what `content` throws
  */
-export function writeNewFile(path: string, content: AsyncIterable<Uint8Array>): Promise<WrittenFile> {
+export function writeNewFile(
+  path: string,
+  content: AsyncIterable<Uint8Array>,
+  mode = 0o666,
+): Promise<ContentFacts> {
   return guardedFile(path, async () => {
     makeFolders(dirname(path));
-    const handle = await open(path, "w");
-    const hash = createHash("sha256");
-    let bytes = 0;
+    const handle = await open(path, "w", mode);
     try {
-      for await (const part of content) {
-        const written = handle.writeFile(part);
-        hash.update(part);
-        await written;
-        bytes += part.length;
-      }
+      const facts = await hashOf(content, (part) => handle.writeFile(part));
       await handle.sync();
+      return facts;
     } finally {
       await handle.close();
     }
-    return { bytes, sha256: hash.digest("hex") };
   });
+}
+
+/** Reads a file, or what comes, to its end. @param use works with each part at the same time */
+export async function hashOf(
+  source: string | AsyncIterable<Uint8Array>,
+  use?: (part: Uint8Array) => Promise<void>,
+): Promise<ContentFacts> {
+  const hash = createHash("sha256");
+  let size_bytes = 0;
+  for await (const part of typeof source === "string" ? partsOf(source) : source) {
+    const used = use?.(part);
+    hash.update(part);
+    await used;
+    size_bytes += part.length;
+  }
+  return { size_bytes, sha256: hash.digest("hex") };
+}
+
+/** Fewer turns than with the usual 64 kB. */
+const readBytes = 256 * 1024;
+
+/** What a file holds, in parts. */
+export function partsOf(file: string): AsyncIterable<Uint8Array> {
+  return createReadStream(file, { highWaterMark: readBytes });
 }
 
 /** Is the file there, with the bytes of this hash? */
 export async function hasContent(file: string, sha256: string): Promise<boolean> {
-  if (!existsSync(file)) return false;
-  const hash = createHash("sha256");
-  await pipeline(createReadStream(file), hash);
-  return hash.digest("hex") === sha256;
+  return existsSync(file) && (await hashOf(file)).sha256 === sha256;
 }
