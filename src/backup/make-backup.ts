@@ -1,16 +1,16 @@
-import { existsSync, statSync, writeFileSync } from "node:fs";
-import { readdir, rm } from "node:fs/promises";
+import { existsSync, rmSync, statSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import path from "node:path";
+import { makeFolders } from "../base/atomic-file.ts";
 import { throwIfAborted } from "../base/cancellation.ts";
-import { hashOf, partsOf, writeNewFile } from "../base/files/hashed-file.ts";
 import { isoTime, type Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import type { MirrorFiles } from "../config/mirror-files.ts";
 import type { SecretPlace } from "../config/secrets.ts";
+import { ownRight, putChecked, type FileStore } from "../file-store/file-store.ts";
 import { manifestName as archiveManifestName, objectsName } from "../files/archive.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 import {
-  assertSameFile,
   documentsPrefix,
   idOfBackup,
   keyName,
@@ -20,9 +20,8 @@ import {
   type BackupFile,
   type BackupManifest,
 } from "./content/backup-manifest.ts";
-import { readBackupOrder } from "./backup-order.ts";
 import { copyMirror } from "./content/copy-mirror.ts";
-import type { BackupPlace } from "./places/backup-place.ts";
+import { readBackups, removeBackup } from "./stored-backups.ts";
 
 export interface BackupParts {
   readonly company: string;
@@ -31,7 +30,7 @@ export interface BackupParts {
   readonly keyPlaces: readonly SecretPlace[];
   /** False: webhook keys are left out. */
   readonly withKeys: boolean;
-  readonly place: BackupPlace;
+  readonly store: FileStore;
   /** How many of the company's backups stay; null: all. */
   readonly keep: number | null;
   readonly clock: Clock;
@@ -52,86 +51,103 @@ export interface BackupResult {
 /**
  * Makes a backup of one company beside its writer: mirror, webhook keys, PDFs and attachments. The token is not in it.
  *
- * Guarantee: under its final name a backup is whole, checked and on the disk. Earlier ones are removed after that, the new one never.
+ * Guarantee: a backup that has a manifest is whole, read back and kept. Earlier ones are removed after that, the new one never.
  * Source of truth: the mirror; documents that its copy names were there before it.
- * Worst outcome of a crash: an unfinished backup, under another name, until the next one.
+ * Worst outcome of a crash: files without a manifest, until the next backup of the company.
  *
- * @throws MirrorError `locked` where another process makes one, `database`, `stopped`, and those of the object store
+ * @throws MirrorError `locked` where another process makes one, `database`, `stopped`, and those of the store
  */
 export async function makeBackup(parts: BackupParts): Promise<BackupResult> {
-  const { company, files, place, keep } = parts;
+  const { company, files, store, keep, clock } = parts;
   if (!existsSync(files.mirror))
     throw new MirrorError("database", `there is no mirror of ${company} to back up: ${files.mirror}`, {
       hint: "Run `fintoro-mirror sync` first.",
     });
   const lock = takeWriterLock(files.backupLock, "backup", `the backup of ${company}`);
+  const right = ownRight(parts.signal);
+  const folderOf = (id: string) => `${company}/${id}/`;
   try {
-    const { ids, lastNumber } = await readBackupOrder(place, company);
-    const takenAt = isoTime(parts.clock.nowMs());
+    rmSync(files.backupStaging, { recursive: true, force: true });
+    const { ids, lastNumber, unfinished } = await readBackups(store, company, parts.signal);
+    for (const left of unfinished) await removeBackup(store, folderOf(left), right);
+    let takenAtMs = clock.nowMs();
+    while (ids.includes(idOfBackup(isoTime(takenAtMs)))) takenAtMs++;
+    const takenAt = isoTime(takenAtMs);
     const id = idOfBackup(takenAt);
-    const folder = await place.prepare(company, id);
-    try {
-      const manifest = await fillFolder(parts, folder, { takenAt, number: lastNumber + 1 });
-      await place.commit(company, id, folder, manifest);
-      const bytes = manifest.files.reduce((sum, { size_bytes: size }) => sum + size, 0);
-      // One that nothing was read into yet stands for no earlier one.
-      const removed =
-        keep === null || manifest.identity === null ? [] : ids.slice(0, Math.max(0, ids.length + 1 - keep));
-      for (const old of removed) await place.remove(company, old);
-      return { id, manifest, bytes, removed };
-    } catch (error) {
-      await place.discard(folder);
-      throw error;
-    }
+    const manifest = await storeBackup(parts, folderOf(id), takenAt, lastNumber + 1).catch(
+      async (error: unknown) => {
+        await removeBackup(store, folderOf(id), right).catch(() => undefined);
+        throw error;
+      },
+    );
+    const bytes = manifest.files.reduce((sum, { size_bytes: size }) => sum + size, 0);
+    // One that nothing was read into yet stands for no earlier one.
+    const removed =
+      keep === null || manifest.identity === null ? [] : ids.slice(0, Math.max(0, ids.length + 1 - keep));
+    for (const old of removed) await removeBackup(store, folderOf(old), right);
+    return { id, manifest, bytes, removed };
   } finally {
+    rmSync(files.backupStaging, { recursive: true, force: true });
     lock.release();
   }
 }
 
-/** Writes all files of a backup, the manifest last. */
-async function fillFolder(
-  parts: BackupParts,
+/** Stores all files of a backup, the manifest last. */
+async function storeBackup(
+  { store, files, signal, ...parts }: BackupParts,
   folder: string,
-  { takenAt, number }: { readonly takenAt: string; readonly number: number },
+  taken_at: string,
+  number: number,
 ): Promise<BackupManifest> {
-  const { company, files, version, signal } = parts;
-  const mirror = path.join(folder, mirrorName);
-  const facts = await copyMirror(files.mirror, mirror, signal);
-  const copied: BackupFile[] = [{ file: mirrorName, ...(await hashOf(mirror)) }];
-  const copyAll = async (sources: Sources) => {
+  const { company, version } = parts;
+  const right = ownRight(signal);
+  const stored: BackupFile[] = [];
+  const put = async (sources: Sources) => {
     for (const [file, source] of sources) {
       throwIfAborted(signal, "the backup was interrupted; earlier ones are kept");
-      const each = await copyFile(folder, file, source);
-      if (each) copied.push(each);
+      try {
+        stored.push({ file, ...(await putChecked(store, folder + file, source, right)) });
+      } catch (error) {
+        // What is not there any more is left out.
+        if (existsSync(source)) throw error;
+      }
     }
   };
-  await copyAll(keyFiles(parts));
+  const mirror = path.join(files.backupStaging, mirrorName);
+  makeFolders(files.backupStaging);
+  const facts = await copyMirror(files.mirror, mirror, signal);
+  await put([[mirrorName, mirror]]);
+  rmSync(mirror);
+  await put(keyFiles(files, parts));
   // The manifest before what it names: files are only ever added.
-  await copyAll([[documentsPrefix + archiveManifestName, path.join(files.folder, archiveManifestName)]]);
-  await copyAll(await documentFiles(files.folder));
+  await put([[documentsPrefix + archiveManifestName, path.join(files.folder, archiveManifestName)]]);
+  await put(await documentFiles(files.folder));
   const manifest: BackupManifest = {
     format: 1,
     company,
     number,
-    taken_at: takenAt,
+    taken_at,
     version,
     ...facts,
-    files: copied,
+    files: stored,
   };
   const text = `${JSON.stringify(manifest, null, 2)}\n`;
-  writeFileSync(path.join(folder, manifestName), text, { mode: 0o600, flag: "wx" });
+  await putChecked(store, folder + manifestName, Buffer.from(text), right);
   return manifest;
 }
 
 /** Files by their names in the backup. */
 type Sources = readonly (readonly [file: string, source: string])[];
 
-function keyFiles({ files, keyPlaces, withKeys }: BackupParts): Sources {
+function keyFiles(
+  { secrets }: MirrorFiles,
+  { keyPlaces, withKeys }: Pick<BackupParts, "keyPlaces" | "withKeys">,
+): Sources {
   if (!withKeys) return [];
   const configured = keyPlaces.flatMap((from, index) =>
     from.kind === "file" ? [[keyName(index), from.path] as const] : [],
   );
-  return [[retiredKeysName, files.secrets], ...configured];
+  return [[retiredKeysName, secrets], ...configured];
 }
 
 async function documentFiles(folder: string): Promise<Sources> {
@@ -148,17 +164,4 @@ async function documentFiles(folder: string): Promise<Sources> {
 /** Is it a link to a content that is in the backup? A restore makes it again. */
 function isRemade(name: string, source: string): boolean {
   return !name.startsWith(`${objectsName}/`) && (statSync(source, { throwIfNoEntry: false })?.nlink ?? 1) > 1;
-}
-
-/** Null: the file is not there, or not any more. */
-async function copyFile(folder: string, file: string, source: string): Promise<BackupFile | null> {
-  const target = path.join(folder, file);
-  const written = await writeNewFile(target, partsOf(source), 0o600).catch(async (error: unknown) => {
-    if (existsSync(source)) throw error;
-    await rm(target, { force: true });
-    return null;
-  });
-  if (written === null) return null;
-  assertSameFile({ file, ...written }, await hashOf(target), folder);
-  return { file, ...written };
 }

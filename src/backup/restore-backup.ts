@@ -2,12 +2,12 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { makeFolders, replaceFile, writeFileAtomically } from "../base/atomic-file.ts";
 import { throwIfAborted } from "../base/cancellation.ts";
-import { hashOf, writeNewFile } from "../base/files/hashed-file.ts";
 import type { Clock } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import type { MirrorFiles } from "../config/mirror-files.ts";
 import type { SecretPlace } from "../config/secrets.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
+import { fetchChecked, readText, type ReadableStore } from "../file-store/file-store.ts";
 import { relinkArchive } from "../files/archive.ts";
 import { beginLog, givenBy, markRestored, noteGiven } from "../state/meta.ts";
 import { guarded, inTransaction, openDatabase } from "../store/database.ts";
@@ -15,18 +15,17 @@ import { assertReadable, migrate } from "../store/migrations/migrate.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 import { isSameCompany } from "../sync/identity/judge-token.ts";
 import {
-  assertSameFile,
   documentsPrefix,
   keyName,
+  manifestName,
   mirrorName,
   parseBackupManifest,
   retiredKeysName,
   type BackupManifest,
 } from "./content/backup-manifest.ts";
-import { readBackupOrder } from "./backup-order.ts";
 import { assertSameMirror, assertSound, readMirrorFacts } from "./content/copy-mirror.ts";
 import { freePlace } from "./content/free-place.ts";
-import type { BackupSource } from "./places/backup-place.ts";
+import { readBackups } from "./stored-backups.ts";
 
 export interface RestoreParts {
   readonly company: string;
@@ -34,8 +33,8 @@ export interface RestoreParts {
   /** Where the config's webhook secrets are from, in its order. */
   readonly keyPlaces: readonly SecretPlace[];
   readonly manifest: Manifest;
-  readonly place: BackupSource;
-  /** May the only company of the place have another name? */
+  readonly store: ReadableStore;
+  /** May the only company of the store have another name? */
   readonly anyName: boolean;
   /** Of the backup; null: the last one. */
   readonly id: string | null;
@@ -62,15 +61,16 @@ export interface RestoreResult {
  * @throws MirrorError `locked` while a process writes the mirror, `identity`, `not_found` without a backup, `database`
  */
 export async function restoreBackup(parts: RestoreParts): Promise<RestoreResult> {
-  const { files } = parts;
+  const { files, store, signal } = parts;
   const { folder, id } = await findBackup(parts);
-  const address = `${parts.place.address} ${folder}/${id}`;
-  const backup = parseBackupManifest(await parts.place.readManifest(folder, id), address);
+  const address = `${store.address} ${folder}/${id}`;
+  const text = await readText(store, `${folder}/${id}/${manifestName}`, signal);
+  const backup = parseBackupManifest(text ?? "", address);
   guarded(files.mirror, () => makeFolders(path.dirname(files.mirror)));
   const lock = takeWriterLock(files.lock, "restore");
   try {
     rmSync(files.restoreStaging, { recursive: true, force: true });
-    await fetchFiles(parts, folder, id, backup);
+    await fetchFiles(parts, `${folder}/${id}/`, backup);
     prepareMirror(parts, backup, address);
     const replaced = existsSync(files.mirror);
     for (const { file } of backup.files) putFile(parts, file);
@@ -85,21 +85,22 @@ export async function restoreBackup(parts: RestoreParts): Promise<RestoreResult>
   }
 }
 
-/** The backup, and the name that its company had. A place with one company may be restored under another name. */
+/** The backup, and the name that its company had. A store with one company may be restored under another name. */
 async function findBackup({
   company,
-  place,
+  store,
   anyName,
   id,
+  signal,
 }: RestoreParts): Promise<{ readonly folder: string; readonly id: string }> {
-  const companies = await place.companies();
+  const companies = (await store.folders("", signal)).filter((name) => name === "." || !name.startsWith("."));
   const only = anyName && companies.length === 1 ? companies[0] : undefined;
   const folder = companies.includes(company) ? company : (only ?? company);
-  const { ids } = await readBackupOrder(place, folder);
+  const { ids } = await readBackups(store, folder, signal);
   const found = id === null ? ids.at(-1) : ids.find((each) => each === id);
   if (found !== undefined) return { folder, id: found };
   const which = id === null || ids.length === 0 ? "" : ` of ${id}`;
-  throw new MirrorError("not_found", `there is no backup${which} of ${company} in ${place.address}`, {
+  throw new MirrorError("not_found", `there is no backup${which} of ${company} in ${store.address}`, {
     hint:
       ids.length > 0
         ? `There are: ${ids.join(", ")}`
@@ -108,16 +109,19 @@ async function findBackup({
 }
 
 async function fetchFiles(
-  { place, files, signal }: RestoreParts,
+  { store, files, signal }: RestoreParts,
   folder: string,
-  id: string,
   backup: BackupManifest,
 ): Promise<void> {
   for (const each of backup.files) {
     throwIfAborted(signal, "the restore was interrupted: nothing was touched");
+    const damaged = (cause?: unknown) =>
+      new MirrorError("database", `the backup is damaged: ${each.file} of ${store.address}`, {
+        hint: "It has other bytes than its manifest says. `restore --at` takes an older backup; check the disk.",
+        cause,
+      });
     const target = path.join(files.restoreStaging, each.file);
-    assertSameFile(each, await writeNewFile(target, place.read(folder, id, each), 0o600), place.address);
-    assertSameFile(each, await hashOf(target), files.restoreStaging);
+    await fetchChecked(store, folder + each.file, each, target, signal, damaged);
   }
 }
 

@@ -1,12 +1,14 @@
 import { hash } from "node:crypto";
 import {
   appendFileSync,
+  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import path from "node:path";
@@ -55,8 +57,9 @@ describe("a backup", () => {
     const company = await aMirrored();
     const ids = [await backUp(company), await backUp(company)];
     const own = path.join(company.backups, "acme");
-    for (const name of ["2026-01-01", ".unfinished-2026-11-22T03-45-00-123Z"])
-      mkdirSync(path.join(own, name));
+    for (const name of ["2026-01-01", "2026-11-22T03-45-00-123Z", "2026-11-22T03-45-00-456Z/files"])
+      mkdirSync(path.join(own, name), { recursive: true });
+    writeFileSync(path.join(own, "2026-11-22T03-45-00-456Z/mirror.db"), "unfinished");
     writeFileSync(path.join(own, "notes.txt"), "mine");
     const { code, stdout } = await run(company, ["backup", "--to", company.backups, "--keep", "2"]);
     expect([code, stdout]).toEqual([0, expect.stringContaining("1 older removed")]);
@@ -201,8 +204,14 @@ test("webhook keys are in a backup unless that is said, and a restore says what 
     writeServeConfig(company, more, [{ name: "acme", token, secrets: [`\${file:${keyFile}}`] }]);
   const keysIn = (id: string) => existsSync(path.join(company.backups, "acme", id, "keys"));
   writeFileSync(keyFile, "a-webhook-secret-of-acme");
+  chmodSync(keyFile, 0o644);
   configure();
-  expect(keysIn(await backUp(company))).toBe(true);
+  const id = await backUp(company);
+  expect(keysIn(id)).toBe(true);
+  const modes = ["", "keys", "keys/webhook-0"].map((name) =>
+    (statSync(path.join(company.backups, "acme", id, name)).mode & 0o777).toString(8),
+  );
+  expect(modes).toEqual(["700", "700", "600"]);
   expect(keysIn(await backUp(company, "--no-keys"))).toBe(false);
   configure("backup: { keys: off }");
   expect(keysIn(await backUp(company))).toBe(false);

@@ -75,8 +75,8 @@ describeWithPostgres("what keeps an operator from the fleet", () => {
     expect(code).toBe(1);
     expect(jsonLines(stderr)).toEqual([
       expect.objectContaining({
-        msg: `fleet.snapshots (${snapshots}): the fleet's folder refused .nodes/one: there is no such file or folder`,
-        hint: expect.stringContaining("mounted on this node"),
+        msg: `fleet.snapshots (${snapshots}): the folder refused ${snapshots}/.nodes/one: there is no such file or folder`,
+        hint: expect.stringContaining("mounted on this machine"),
       }),
     ]);
   });
@@ -119,7 +119,7 @@ describeWithPostgres("what keeps an operator from the fleet", () => {
     });
     expect({ code, last: jsonLines(stderr).at(-1) }).toMatchObject({
       code: 1,
-      last: { hint: expect.stringContaining("Check that the folder is mounted on this node") },
+      last: { hint: expect.stringContaining("Check that it is mounted on this machine") },
     });
   });
 

@@ -7,7 +7,7 @@ export const layers: readonly (readonly string[])[] = [
   ["json"],
   ["connector"],
   ["config", "rate-limit", "store"],
-  ["state", "http", "log"],
+  ["state", "http", "log", "file-store"],
   ["extract", "report", "export"],
   ["sync", "webhook", "files"],
   ["verify", "backup", "server"],
@@ -85,7 +85,7 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
   "hyparquet-writer": ["src/export/"],
   pg: ["src/fleet/postgres/"],
   "pg-boss": ["src/fleet/jobs/"],
-  s3mini: ["src/export/s3/"],
+  s3mini: ["src/file-store/"],
   zod: ["src/connector/", "src/config/", "src/rate-limit/state.ts", "connectors/"],
 };
 

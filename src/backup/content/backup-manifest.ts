@@ -74,11 +74,3 @@ function parsed(text: string): Partial<BackupManifest> | null {
 function isWithin(file: string): boolean {
   return !file.startsWith("/") && !file.includes("\\") && !file.split("/").includes("..");
 }
-
-/** Throws MirrorError `database` where a file of a backup is not what the manifest says. */
-export function assertSameFile(expected: BackupFile, found: ContentFacts, address: string): void {
-  if (found.sha256 === expected.sha256 && found.size_bytes === expected.size_bytes) return;
-  throw new MirrorError("database", `the backup is damaged: ${expected.file} of ${address}`, {
-    hint: "It has other bytes than its manifest says. `restore --at` takes an older backup; check the disk.",
-  });
-}

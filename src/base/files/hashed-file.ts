@@ -66,7 +66,7 @@ export function writeNewFile(
 
 /** Reads a file, or what comes, to its end. @param use works with each part at the same time */
 export async function hashOf(
-  source: string | AsyncIterable<Uint8Array>,
+  source: string | AsyncIterable<Uint8Array> | readonly Uint8Array[],
   use?: (part: Uint8Array) => Promise<void>,
 ): Promise<ContentFacts> {
   const hash = createHash("sha256");

@@ -1,10 +1,12 @@
+import path from "node:path";
 import { localDate } from "../../base/clock.ts";
 import { someOf } from "../../base/names.ts";
 import { exportTables, type ExportResult } from "../../export/export-tables.ts";
 import type { ExportParts, ExportRequest } from "../../export/plan/export-request.ts";
-import { connectStore } from "../../export/s3/object-store.ts";
-import { readAccess, readTarget } from "../../export/s3/target.ts";
-import { uploadExport, type Uploaded } from "../../export/s3/upload.ts";
+import { uploadExport, type Uploaded } from "../../export/upload-export.ts";
+import { ownRight } from "../../file-store/file-store.ts";
+import { openObjectStore } from "../../file-store/open-store.ts";
+import { readTarget } from "../../file-store/s3-address.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
 import { withScratchFolder } from "../mirror/scratch-folder.ts";
 import { warnIfIncomplete } from "./warn-incomplete.ts";
@@ -35,7 +37,7 @@ export async function exportCompany(
   const { context, manifest, config, files } = scope;
   const { name: company } = scope.company;
   const { clock, version, signal } = context;
-  const store = to === null ? null : openStore(context, to);
+  const store = to === null ? null : openObjectStore(to, context);
   const request: ExportRequest = { ...asked, company, out };
   let line: string | null = null;
   const onProgress: ExportParts["onProgress"] = ({ table, rows, done, of }) =>
@@ -47,8 +49,9 @@ export async function exportCompany(
     const { redact } = config.report;
     const parts = { mirror: files.mirror, manifest, clock, version, reportDate, redact, signal, onProgress };
     const exported = await exportTables(parts, request);
-    const uploaded = store && (await uploadExport({ ...store, clock, signal, onFile }, request, exported));
-    return { ...exported, uploaded };
+    const uploaded =
+      store && (await uploadExport(store, request, exported.manifest, ownRight(signal), onFile));
+    return { ...exported, uploaded: uploaded && belowPrefix(uploaded, to ?? "") };
   };
   const exported = await context.showing(() => (line === null ? [] : [line]), makeFiles);
   warnIfIncomplete(scope, exported.completeness);
@@ -62,9 +65,9 @@ export async function exportCompany(
   return exported;
 }
 
-function openStore({ env, keepSecret }: CompanyScope["context"], to: string) {
-  const target = readTarget(to);
-  const access = readAccess(env, target);
-  keepSecret([access.secretAccessKey]);
-  return { store: connectStore(access), prefix: target.prefix };
+/** Keys as they are in the bucket. */
+function belowPrefix({ written, unchanged, removed }: Uploaded, to: string): Uploaded {
+  const { prefix } = readTarget(to);
+  const keys = (names: readonly string[]) => names.map((name) => path.posix.join(prefix, name));
+  return { written: keys(written), unchanged: keys(unchanged), removed: keys(removed) };
 }

@@ -2,16 +2,16 @@ import { isDeepStrictEqual } from "node:util";
 import { eitherSignal } from "../../base/cancellation.ts";
 import type { Config } from "../../config/config.ts";
 import type { MirrorFiles } from "../../config/mirror-files.ts";
+import type { FileStore, WriteRight } from "../../file-store/file-store.ts";
 import type { Ownership } from "../ownership/ownership.ts";
 import type { ReportFiles, ReportsTable } from "../postgres/tables/reports-table.ts";
-import type { FleetStore, WriteRight } from "../store/fleet-store.ts";
 import { findMadeReport, reportKey, type MadeFile } from "./report-files.ts";
 
 export interface PublishReportsParts {
   readonly ownership: Ownership;
   readonly schedule: Pick<Config["schedule"], "publish">;
   readonly files: MirrorFiles;
-  readonly store: FleetStore;
+  readonly store: FileStore;
   readonly reports: Pick<ReportsTable, "begin" | "current" | "publish">;
   readonly signal: AbortSignal;
 }

@@ -1,6 +1,6 @@
 import type { SnapshotPointer, SnapshotsTable } from "../postgres/tables/snapshots-table.ts";
 import { epochBase, type Timeline } from "../postgres/tables/timeline-table.ts";
-import { readText, type FleetStore } from "../store/fleet-store.ts";
+import { readText, type FileStore } from "../../file-store/file-store.ts";
 import {
   manifestKey,
   nameOfKey,
@@ -14,12 +14,9 @@ export interface CurrentSnapshotParts {
   /** On which the database is. */
   readonly timeline: Timeline;
   readonly snapshots: Pick<SnapshotsTable, "current">;
-  readonly store: FleetStore;
+  readonly store: FileStore;
   readonly signal: AbortSignal;
 }
-
-/** More than a manifest has. */
-const mostBytes = 1_000_000;
 
 /**
  * Finds the snapshot that a company goes on from: the published one. What Postgres knows since before it was restored
@@ -37,9 +34,9 @@ export async function currentSnapshot(parts: CurrentSnapshotParts): Promise<Snap
     .toSorted(byAge)
     .at(-1);
   if (!newest || (pointer && byAge(newest, pointer) <= 0)) return pointer;
-  const manifest = await readText(store, manifestKey(newest), mostBytes, signal);
+  const manifest = await readText(store, manifestKey(newest), signal);
   // Written by a worker; what is stored is compared with what it says.
-  return pointerOf(JSON.parse(manifest) as SnapshotManifest, pointer);
+  return pointerOf(JSON.parse(manifest ?? "") as SnapshotManifest, pointer);
 }
 
 /** A manifest is stored last: with it, the snapshot is whole. */

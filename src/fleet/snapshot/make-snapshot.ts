@@ -1,14 +1,13 @@
-import { writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { makeFolders } from "../../base/atomic-file.ts";
 import { eitherSignal } from "../../base/cancellation.ts";
 import { isoTime, type Clock } from "../../base/clock.ts";
-import { messageOf, MirrorError } from "../../base/errors.ts";
+import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import type { MirrorFiles } from "../../config/mirror-files.ts";
-import { hashOf } from "../../base/files/hashed-file.ts";
+import { putChecked, type FileStore, type WriteRight } from "../../file-store/file-store.ts";
 import { Changes } from "../../store/apply/change-reader.ts";
 import { readLog } from "../../state/meta.ts";
 import { openDatabase, type Db } from "../../store/database.ts";
@@ -16,7 +15,6 @@ import { openReadable } from "../../store/migrations/migrate.ts";
 import type { Ownership } from "../ownership/ownership.ts";
 import { noOwner } from "../postgres/tables/owners-table.ts";
 import type { ChangeRow, SnapshotPointer, SnapshotsTable } from "../postgres/tables/snapshots-table.ts";
-import type { FleetStore, WriteRight } from "../store/fleet-store.ts";
 import { beginning, readMirrorPosition } from "./mirror-position.ts";
 import type { MirrorThreads } from "./mirror-threads.ts";
 import { pruneSnapshots } from "./prune-snapshots.ts";
@@ -36,7 +34,7 @@ export interface SnapshotParts {
   readonly files: MirrorFiles;
   /** Sent for the company since its snapshot was published. */
   readonly requests: number;
-  readonly store: FleetStore;
+  readonly store: FileStore;
   readonly snapshots: SnapshotsTable;
   readonly threads: MirrorThreads;
   readonly clock: Clock;
@@ -116,34 +114,15 @@ async function publish(parts: SnapshotParts, published: SnapshotPointer | null):
     packed,
     unpacked,
   };
-  await storeSnapshot(parts, manifest, work.packed, right);
+  await putChecked(parts.store, mirrorKey(manifest), work.packed, right, packed);
+  const text = `${JSON.stringify(manifest, null, 2)}\n`;
+  await putChecked(parts.store, manifestKey(manifest), Buffer.from(text), right);
   const pointer = pointerOf(manifest, published);
   await publishPointer(snapshots, ownership, pointer, work.copy);
   await pruneSnapshots(parts.store, pointer, published, right).catch((error: unknown) =>
     log.warn(`${pointer.company}: older snapshots were not removed: ${messageOf(error)}`),
   );
   return pointer;
-}
-
-/** Stores the mirror and reads it back; then the manifest. */
-async function storeSnapshot(
-  { store, files }: SnapshotParts,
-  manifest: SnapshotManifest,
-  packed: string,
-  right: WriteRight,
-): Promise<void> {
-  const key = mirrorKey(manifest);
-  const { size_bytes: sizeBytes, sha256 } = manifest.packed;
-  await store.put(key, packed, right);
-  const found = await hashOf(store.read(key, sizeBytes, right.signal));
-  if (found.sha256 !== sha256 || found.size_bytes !== sizeBytes)
-    throw new MirrorError("unavailable", `${store.address} gave back other bytes than it was given: ${key}`, {
-      retryable: true,
-      hint: "The snapshot before it stays published. Check the store.",
-    });
-  const file = path.join(files.snapshotStaging, "manifest.json");
-  writeFileSync(file, `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
-  await store.put(manifestKey(manifest), file, right);
 }
 
 async function publishPointer(

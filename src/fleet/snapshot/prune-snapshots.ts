@@ -1,5 +1,5 @@
 import type { SnapshotPointer } from "../postgres/tables/snapshots-table.ts";
-import type { FleetStore, WriteRight } from "../store/fleet-store.ts";
+import type { FileStore, WriteRight } from "../../file-store/file-store.ts";
 import { manifestKey, mirrorKey, nameOfKey, previousOf, type SnapshotName } from "./snapshot-manifest.ts";
 
 /**
@@ -10,7 +10,7 @@ import { manifestKey, mirrorKey, nameOfKey, previousOf, type SnapshotName } from
  * @param before the snapshot that was published before `pointer`
  */
 export async function pruneSnapshots(
-  store: FleetStore,
+  store: FileStore,
   pointer: SnapshotPointer,
   before: SnapshotPointer | null,
   right: WriteRight,
@@ -24,7 +24,7 @@ export async function pruneSnapshots(
 
 /** Those of a higher epoch belong to another owner. */
 async function keysBesides(
-  store: FleetStore,
+  store: FileStore,
   kept: readonly [SnapshotName, SnapshotName | null],
   signal: AbortSignal,
 ): Promise<string[]> {

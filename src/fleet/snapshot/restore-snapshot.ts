@@ -1,19 +1,18 @@
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { makeFolders } from "../../base/atomic-file.ts";
-import { writeNewFile, type ContentFacts } from "../../base/files/hashed-file.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { MirrorFiles } from "../../config/mirror-files.ts";
+import { fetchChecked, type FileStore } from "../../file-store/file-store.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
 import type { SnapshotPointer } from "../postgres/tables/snapshots-table.ts";
-import type { FleetStore } from "../store/fleet-store.ts";
 import type { MirrorThreads } from "./mirror-threads.ts";
 import { mirrorKey, unpackedOf } from "./snapshot-manifest.ts";
 
 export interface RestoreSnapshotParts {
   readonly company: string;
   readonly pointer: SnapshotPointer;
-  readonly store: FleetStore;
+  readonly store: FileStore;
   readonly files: MirrorFiles;
   readonly threads: MirrorThreads;
   readonly signal: AbortSignal;
@@ -32,7 +31,7 @@ export interface RestoreSnapshotParts {
  *   damaged, `stopped`, and those of the store
  */
 export async function restoreSnapshot(parts: RestoreSnapshotParts): Promise<void> {
-  const { company, pointer, files, threads, signal } = parts;
+  const { company, pointer, store, files, threads, signal } = parts;
   const { restoreStaging: staging } = files;
   if (pointer.company !== company)
     throw new MirrorError("identity", `the snapshot is of ${pointer.company}, and not of ${company}`);
@@ -42,7 +41,9 @@ export async function restoreSnapshot(parts: RestoreSnapshotParts): Promise<void
   try {
     await rm(staging, { recursive: true, force: true });
     const packed = path.join(staging, "mirror.db.zst");
-    await fetchSnapshot(parts, packed);
+    const key = mirrorKey(pointer);
+    const stored = { size_bytes: pointer.sizeBytes, sha256: pointer.sha256 };
+    await fetchChecked(store, key, stored, packed, signal, (cause) => damaged(company, store, key, cause));
     const about = [files.verified, files.compared];
     const unpacked = path.join(staging, "mirror.db");
     await threads.place({ packed, unpacked, expected, mirror: files.mirror, about }, signal);
@@ -52,22 +53,7 @@ export async function restoreSnapshot(parts: RestoreSnapshotParts): Promise<void
   }
 }
 
-async function fetchSnapshot(
-  { pointer, store, signal }: RestoreSnapshotParts,
-  target: string,
-): Promise<void> {
-  const key = mirrorKey(pointer);
-  const content = store.read(key, pointer.sizeBytes, signal);
-  const found = await writeNewFile(target, content, 0o600).catch((error: unknown): ContentFacts => {
-    if (error instanceof MirrorError && error.kind === "unavailable" && !error.retryable)
-      throw damaged(pointer.company, store, key, error);
-    throw error;
-  });
-  if (found.sha256 !== pointer.sha256 || found.size_bytes !== pointer.sizeBytes)
-    throw damaged(pointer.company, store, key);
-}
-
-function damaged(company: string, { address }: FleetStore, key: string, cause?: unknown): MirrorError {
+function damaged(company: string, { address }: FileStore, key: string, cause?: unknown): MirrorError {
   return new MirrorError("database", `the published snapshot is lost or damaged: ${key} in ${address}`, {
     hint: `Bring this file back as it was, from an earlier version of the bucket or a backup of the folder. Without one, \`fleet remove ${company} --forget\` and then \`fleet add ${company}\` read the company anew.`,
     cause,

@@ -44,7 +44,8 @@ export async function backupScenario(what: "backup" | "restore"): Promise<CrashS
 }
 
 const foldersIn = (folder: string) => readdirSync(path.join(folder, "backups/acme"));
-const finishedIn = (folder: string) => foldersIn(folder).filter((name) => !name.startsWith("."));
+const finishedIn = (folder: string) =>
+  foldersIn(folder).filter((name) => existsSync(path.join(folder, "backups/acme", name, "manifest.json")));
 
 function damagedBackups(folder: string): string[] {
   const finished = finishedIn(folder);

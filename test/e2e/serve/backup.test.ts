@@ -25,7 +25,8 @@ test("serve makes backups by their schedule, keeps the last ones, and says how i
 
   rmSync(backups);
   const names = () => (existsSync(backups) ? readdirSync(path.join(backups, "acme")) : []);
-  const finished = () => names().filter((name) => !name.startsWith("."));
+  const finished = () =>
+    names().filter((name) => existsSync(path.join(backups, "acme", name, "manifest.json")));
   await eventually(() => finished().length === 1, "a backup");
   const [first] = finished();
   await eventually(() => finished().length === 1 && finished()[0] !== first, "the next one, in its place");

@@ -12,7 +12,7 @@ import { blocks } from "../../support/docs/docs.ts";
 import { duckRows, exportOf } from "../../support/export/export.ts";
 import { openFleet } from "../../support/fleet/fleet.ts";
 import { leaseOf } from "../../support/fleet/node.ts";
-import { aFleetStore } from "../../support/fleet/store.ts";
+import { aFileStore } from "../../support/file-store.ts";
 import { tempFolder } from "../../support/mirror/mirror.ts";
 import { openForTest } from "../../support/company/open-account.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
@@ -24,7 +24,7 @@ const query = blocks.find(({ marks }) => marks[0] === "run-by" && marks[1] === o
 /** Companies whose reports are published into one folder. */
 async function aLake() {
   const fleet = await openFleet();
-  const { store, folder } = await aFleetStore("folder");
+  const { store, folder } = await aFileStore("folder");
   const dataDir = tempFolder();
   const { signal } = new AbortController();
   /** Makes and publishes a company's files, as a worker does after a run. */

@@ -8,7 +8,7 @@ import type { Mirror } from "../../../src/state/mirror.ts";
 import { duckRows, exportOf } from "../../support/export/export.ts";
 import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
 import { leaseOf } from "../../support/fleet/node.ts";
-import { aFleetStore, storeKinds, type StoreKind, type TestStore } from "../../support/fleet/store.ts";
+import { aFileStore, storeKinds, type StoreKind, type TestStore } from "../../support/file-store.ts";
 import { openHasty, tempFolder } from "../../support/mirror/mirror.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { publish } from "../../support/export/published.ts";
@@ -26,7 +26,7 @@ interface TestLake extends Fleet, TestStore {
 /** Postgres, and a store for reports. */
 async function aLake(kind: StoreKind = "folder"): Promise<TestLake> {
   const fleet = await openFleet();
-  const stored = await aFleetStore(kind);
+  const stored = await aFileStore(kind);
   const schedule = { publish: "after_sync" };
   const signal = new AbortController().signal;
   return {
@@ -179,8 +179,9 @@ describeWithPostgres("only the owner", () => {
     const dying = {
       ...store,
       put: async (...args: Parameters<typeof store.put>) => {
-        await store.put(...args);
+        const sent = await store.put(...args);
         if (args[0] === reportKey) lost.end("the node died");
+        return sent;
       },
     };
     expect(await rejectionOf(lake.publish(lost, files, { store: dying }))).toMatchObject({ kind: "locked" });

@@ -18,7 +18,7 @@ import { openDatabase } from "../../../src/store/database.ts";
 import { takeWriterLock } from "../../../src/store/writer-lock.ts";
 import { look } from "../../support/truth/equal.ts";
 import { aFleet, type FleetNode, type TestFleet } from "../../support/fleet/node.ts";
-import { storeKinds, type StoreKind } from "../../support/fleet/store.ts";
+import { storeKinds, type StoreKind } from "../../support/file-store.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { put, rejectionOf } from "../../support/mirror/store.ts";
 

@@ -5,7 +5,7 @@ import { Runs } from "../../../src/state/runs.ts";
 import { Changes } from "../../../src/store/apply/change-reader.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { aFleet, type FleetNode, type TestFleet } from "../../support/fleet/node.ts";
-import { aRight, storeKinds } from "../../support/fleet/store.ts";
+import { aRight, storeKinds } from "../../support/file-store.ts";
 import { look } from "../../support/truth/equal.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 import { put, rejectionOf } from "../../support/mirror/store.ts";

@@ -8,7 +8,7 @@ import { makeSnapshot, type SnapshotParts } from "../../../src/fleet/snapshot/ma
 import { MirrorThreads } from "../../../src/fleet/snapshot/mirror-threads.ts";
 import { restoreSnapshot, type RestoreSnapshotParts } from "../../../src/fleet/snapshot/restore-snapshot.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
-import { aFleetStore, type StoreKind, type TestStore } from "./store.ts";
+import { aFileStore, type StoreKind, type TestStore } from "../file-store.ts";
 import { openHasty, tempFolder } from "../mirror/mirror.ts";
 import { openFleet, ttlMs } from "./fleet.ts";
 import { connectNode } from "../postgres/databases.ts";
@@ -40,7 +40,7 @@ export interface FleetNode {
 export async function aFleet(kind: StoreKind): Promise<TestFleet> {
   const fleet = await openFleet();
   const { url, postgres, snapshots } = fleet;
-  const stored = await aFleetStore(kind);
+  const stored = await aFileStore(kind);
   await fleet.add("acme");
   return {
     ...stored,

@@ -14,7 +14,7 @@ import { makeSnapshot } from "../../../src/fleet/snapshot/make-snapshot.ts";
 import { MirrorThreads } from "../../../src/fleet/snapshot/mirror-threads.ts";
 import { restoreSnapshot } from "../../../src/fleet/snapshot/restore-snapshot.ts";
 import { storedMark } from "../../../src/fleet/snapshot/timeline-mark.ts";
-import { openFleetStore } from "../../../src/fleet/store/open-store.ts";
+import { openStore } from "../../../src/file-store/open-store.ts";
 import { FleetNode, type FleetNodeParts, type NodeTimes } from "../../../src/fleet/worker/fleet-node.ts";
 import { fleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
 import { NodeLoops } from "../../../src/fleet/worker/node-loops.ts";
@@ -65,7 +65,7 @@ export async function startNode(
   const tables = fleetTables(postgres);
   const env = processEnv(secrets);
   const process = { clock: systemClock, random: seededRandom(3), log, version };
-  const store = openFleetStore(path.join(company.folder, "snapshots"), {
+  const store = openStore(path.join(company.folder, "snapshots"), {
     clock: systemClock,
     env,
     keepSecret: () => undefined,
@@ -100,7 +100,7 @@ export async function startNode(
       current: (member, timeline, signal) =>
         currentSnapshot({ company: member, timeline, snapshots, store, signal }),
     },
-    storedMark: storedMark(store, dataDir),
+    storedMark: storedMark(store),
     configOf: (member, document) => configOfCompany(member, document, surroundings),
     publishReport,
     loops: new NodeLoops(systemClock, log),

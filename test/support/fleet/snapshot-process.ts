@@ -12,7 +12,7 @@ import { SnapshotsTable } from "../../../src/fleet/postgres/tables/snapshots-tab
 import { makeSnapshot } from "../../../src/fleet/snapshot/make-snapshot.ts";
 import { MirrorThreads } from "../../../src/fleet/snapshot/mirror-threads.ts";
 import { restoreSnapshot } from "../../../src/fleet/snapshot/restore-snapshot.ts";
-import { openFleetStore } from "../../../src/fleet/store/open-store.ts";
+import { openStore } from "../../../src/file-store/open-store.ts";
 
 const [what = "", url = "", epoch = ""] = process.argv.slice(2);
 const { point } =
@@ -49,7 +49,7 @@ function watched(postgres: Postgres): Postgres {
 }
 
 const files = mirrorFiles({ dataDir: process.cwd(), report: { out: null } }, "acme");
-const store = openFleetStore(path.resolve("store"), {
+const store = openStore(path.resolve("store"), {
   clock: systemClock,
   env: {},
   keepSecret: () => undefined,

@@ -3,6 +3,8 @@ import { MirrorError } from "../../../base/errors.ts";
 import type { Config } from "../../../config/config.ts";
 import { mirrorFiles } from "../../../config/mirror-files.ts";
 import type { DaemonContext } from "../../../daemon/daemon-context.ts";
+import type { FileStore } from "../../../file-store/file-store.ts";
+import { openStore, proveStore } from "../../../file-store/open-store.ts";
 import { configOfCompany } from "../../../fleet/config/company-document.ts";
 import type { JobEngine } from "../../../fleet/jobs/job-engine.ts";
 import type { Postgres } from "../../../fleet/postgres/connection.ts";
@@ -13,8 +15,6 @@ import { MirrorThreads } from "../../../fleet/snapshot/mirror-threads.ts";
 import { restoreSnapshot } from "../../../fleet/snapshot/restore-snapshot.ts";
 import { storedMark } from "../../../fleet/snapshot/timeline-mark.ts";
 import { withReports } from "../../../fleet/reports/report-files.ts";
-import type { FleetStore } from "../../../fleet/store/fleet-store.ts";
-import { openFleetStore, proveStore } from "../../../fleet/store/open-store.ts";
 import type { Snapshots } from "../../../fleet/assignment/company-snapshots.ts";
 import { fleetTables, type FleetTables } from "../../../fleet/postgres/tables/fleet-tables.ts";
 import { FleetNode } from "../../../fleet/worker/fleet-node.ts";
@@ -48,13 +48,13 @@ export async function openNode(
 ): Promise<FleetNode> {
   const { dataDir } = config;
   const fleet = fleetOf(config);
-  const openStore = async (key: "snapshots" | "reports", address: string) => {
-    const opened = openFleetStore(address, context);
-    await proveStore(opened, { key, node: name, folder: dataDir, signal: context.signal });
+  const openProven = async (key: "snapshots" | "reports", address: string) => {
+    const opened = openStore(address, context);
+    await proveStore(opened, `fleet.${key}`, name, context.signal);
     return opened;
   };
-  const store = await openStore("snapshots", fleet.snapshots);
-  const reports = fleet.reports === null ? null : await openStore("reports", fleet.reports);
+  const store = await openProven("snapshots", fleet.snapshots);
+  const reports = fleet.reports === null ? null : await openProven("reports", fleet.reports);
   const tables = fleetTables(postgres);
   const { env, knownConnectors: connectors } = context;
   const surroundings = { dataDir, env, readFile, connectors };
@@ -65,7 +65,7 @@ export async function openNode(
     tables,
     engine,
     snapshots: openSnapshots(context, store, tables),
-    storedMark: storedMark(store, dataDir),
+    storedMark: storedMark(store),
     configOf: (company, document) =>
       withReports(configOfCompany(company, document, surroundings), company, reports !== null),
     publishReport: reports ? reportPublisher(context, reports, tables) : () => Promise.resolve(null),
@@ -80,7 +80,7 @@ export async function openNode(
 
 function openSnapshots(
   { clock, log, version }: CommandContext,
-  store: FleetStore,
+  store: FileStore,
   { snapshots }: FleetTables,
 ): Snapshots {
   const threads = new MirrorThreads();

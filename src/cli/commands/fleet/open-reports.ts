@@ -1,7 +1,7 @@
+import type { FileStore } from "../../../file-store/file-store.ts";
 import { hintOf, messageOf } from "../../../base/errors.ts";
 import { mirrorFiles } from "../../../config/mirror-files.ts";
 import { publishReports } from "../../../fleet/reports/publish-reports.ts";
-import type { FleetStore } from "../../../fleet/store/fleet-store.ts";
 import type { FleetNodeParts } from "../../../fleet/worker/fleet-node.ts";
 import type { FleetTables } from "../../../fleet/postgres/tables/fleet-tables.ts";
 import type { CommandContext } from "../../program/command.ts";
@@ -9,7 +9,7 @@ import type { CommandContext } from "../../program/command.ts";
 /** Publishes what was made after a run where readers of all companies find it. A failure is logged. */
 export function reportPublisher(
   { clock, log, signal }: CommandContext,
-  store: FleetStore,
+  store: FileStore,
   { reports }: FleetTables,
 ): FleetNodeParts["publishReport"] {
   return async ({ config, company: { name: company } }, ownership) => {

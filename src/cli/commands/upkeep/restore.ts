@@ -1,10 +1,11 @@
 import { existsSync, statSync } from "node:fs";
-import { filePlace } from "../../../backup/places/file-place.ts";
+import { mirrorCopy } from "../../../backup/mirror-copy.ts";
 import { restoreBackup } from "../../../backup/restore-backup.ts";
 import { chosenCompanies } from "../../../config/companies.ts";
 import type { CompanyConfig } from "../../../config/config.ts";
+import { openStore } from "../../../file-store/open-store.ts";
 import type { CommandRun } from "../../program/command-table.ts";
-import { addressOfBackups, openBackupPlace, warnOfFuture } from "../../runs/backup-company.ts";
+import { addressOfBackups, warnOfFuture } from "../../runs/backup-company.ts";
 import { forEachCompany } from "../../runs/each-company.ts";
 
 /** Puts a backup of each company where its mirror belongs. */
@@ -15,15 +16,15 @@ export const restoreCommand: CommandRun<"restore"> = (context, { options, loaded
     const { clock, signal } = context;
     const from = addressOfBackups(scope, options.from);
     const isFile = statSync(from, { throwIfNoEntry: false })?.isFile() ?? false;
-    const place = isFile ? filePlace(from) : openBackupPlace(scope, from);
+    const store = isFile ? mirrorCopy(from) : openStore(from, context);
     const asked = {
       company: company.name,
       keyPlaces: company.webhook.places,
       id: options.at ?? null,
       anyName,
     };
-    await warnOfFuture(scope, place);
-    const { id, backup, replaced } = await restoreBackup({ ...asked, manifest, files, place, clock, signal });
+    await warnOfFuture(scope, store);
+    const { id, backup, replaced } = await restoreBackup({ ...asked, manifest, files, store, clock, signal });
     const { taken_at, seq } = backup;
     const missing_keys = keyFilesMissing(company);
     const what = `restored from backup ${id} in ${from}${replaced ? ", over the mirror that was there" : ""}`;

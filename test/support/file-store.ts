@@ -1,30 +1,32 @@
 import { onTestFinished } from "vitest";
-import { systemClock } from "../../../src/base/clock.ts";
-import { MirrorError } from "../../../src/base/errors.ts";
-import type { FleetStore, WriteRight } from "../../../src/fleet/store/fleet-store.ts";
-import { openFleetStore } from "../../../src/fleet/store/open-store.ts";
-import { tempFolder } from "../mirror/mirror.ts";
-import { startS3 } from "../export/s3-server.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { MirrorError } from "../../src/base/errors.ts";
+import type { FileStore, WriteRight } from "../../src/file-store/file-store.ts";
+import { openStore } from "../../src/file-store/open-store.ts";
+import { tempFolder } from "./mirror/mirror.ts";
+import { startS3 } from "./export/s3-server.ts";
 
 export const storeKinds = ["folder", "s3"] as const;
 export type StoreKind = (typeof storeKinds)[number];
 
-/** A store of the fleet, and the folder in which its files can be found and damaged. */
+/** A store, and the folder in which its files can be found and damaged. */
 export interface TestStore {
-  readonly store: FleetStore;
+  readonly store: FileStore;
   readonly folder: string;
   /** The file behind a key. */
   readonly fileOf: (key: string) => string;
+  /** What opens it again. */
+  readonly address: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
 /** An empty store, which goes with the test: a folder, or a prefix in a bucket of a real S3 server. */
-export async function aFleetStore(kind: StoreKind): Promise<TestStore> {
+export async function aFileStore(kind: StoreKind): Promise<TestStore> {
   const folder = tempFolder();
   const parts = { clock: systemClock, keepSecret: () => undefined };
   if (kind === "folder") {
-    const store = openFleetStore(folder, { ...parts, env: {} });
-    return { store, folder, fileOf: (key) => `${folder}/${key}`, env: {} };
+    const store = openStore(folder, { ...parts, env: {} });
+    return { store, folder, fileOf: (key) => `${folder}/${key}`, address: folder, env: {} };
   }
   const server = await startS3(folder, "fleet");
   onTestFinished(() => server.close());
@@ -33,9 +35,10 @@ export async function aFleetStore(kind: StoreKind): Promise<TestStore> {
     AWS_SECRET_ACCESS_KEY: "S3RVER",
     AWS_ENDPOINT_URL: server.url,
   };
-  const store = openFleetStore("s3://fleet/some/prefix", { ...parts, env });
+  const address = "s3://fleet/some/prefix";
+  const store = openStore(address, { ...parts, env });
   const fileOf = (key: string) => `${folder}/fleet/some/prefix/${key}._S3rver_object`;
-  return { store, folder, fileOf, env };
+  return { store, folder, fileOf, address, env };
 }
 
 /** A right to write that a test can end: by the check before each write, or while something is written. */

@@ -1,5 +1,5 @@
-import { MirrorError } from "../../base/errors.ts";
-import { isLoopbackUrl } from "../../config/address.ts";
+import { MirrorError } from "../base/errors.ts";
+import { isLoopbackUrl } from "../config/address.ts";
 
 /** A place in an object store. */
 export interface S3Target {

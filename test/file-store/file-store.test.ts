@@ -1,12 +1,14 @@
+import { hash } from "node:crypto";
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import type { FleetStore } from "../../src/fleet/store/fleet-store.ts";
-import { openFleetStore } from "../../src/fleet/store/open-store.ts";
-import { aFleetStore, aRight, storeKinds } from "../support/fleet/store.ts";
+import { MirrorError } from "../../src/base/errors.ts";
+import { fetchChecked, putChecked, readText, type FileStore } from "../../src/file-store/file-store.ts";
+import { openStore } from "../../src/file-store/open-store.ts";
+import { aFileStore, aRight, storeKinds } from "../support/file-store.ts";
 import { tempFolder } from "../support/mirror/mirror.ts";
-import { errorOf, rejectionOf } from "../support/mirror/store.ts";
+import { rejectionOf } from "../support/mirror/store.ts";
 
 const signal = new AbortController().signal;
 
@@ -19,37 +21,69 @@ function aFile(content: string | Buffer): string {
   return file;
 }
 
-async function readAll(store: FleetStore, key: string, sizeBytes: number): Promise<Buffer> {
+async function readAll(store: FileStore, key: string): Promise<Buffer> {
   const parts: Uint8Array[] = [];
-  for await (const part of store.read(key, sizeBytes, signal)) parts.push(part);
+  for await (const part of store.read(key, signal)) parts.push(part);
   return Buffer.concat(parts);
 }
 
-describe.each(storeKinds)("a store of the fleet: %s", (kind) => {
+describe.each(storeKinds)("a store: %s", (kind) => {
   test("gives back what was put, lists it below its folder only, and removes it", async () => {
-    const { store } = await aFleetStore(kind);
+    const { store } = await aFileStore(kind);
     const right = aRight();
     for (const key of ["acme/e1/a.db", "acme/e2/b.db", "acme2/e1/a.db"])
       await store.put(key, aFile(`of ${key}`), right);
     expect((await store.list("acme/", signal)).toSorted()).toEqual(["acme/e1/a.db", "acme/e2/b.db"]);
-    expect(String(await readAll(store, "acme/e2/b.db", 15))).toBe("of acme/e2/b.db");
+    expect(String(await readAll(store, "acme/e2/b.db"))).toBe("of acme/e2/b.db");
     await store.remove("acme/e1/a.db", right);
     await store.remove("acme/e1/a.db", right);
     expect(await store.list("acme/", signal)).toEqual(["acme/e2/b.db"]);
     expect(await store.list("nobody/", signal)).toEqual([]);
+    expect((await store.folders("", signal)).toSorted()).toEqual(["acme", "acme2"]);
+    expect(await store.folders("acme/", signal)).toEqual(["e2"]);
+    expect(await store.folders("nobody/", signal)).toEqual([]);
+  });
+
+  test("removes all of a folder, and nothing beside it", async () => {
+    const { store } = await aFileStore(kind);
+    for (const key of ["acme/1/a", "acme/1/deep/er/b", "acme/10/c"])
+      await store.put(key, aFile(key), aRight());
+    await store.remove("acme/1/", aRight());
+    await store.remove("acme/1/", aRight());
+    expect(await store.list("", signal)).toEqual(["acme/10/c"]);
+    expect(await store.folders("acme/", signal)).toEqual(["10"]);
+  });
+
+  test("stores bytes and files, says what was sent, and reads it back", async () => {
+    const { store, fileOf } = await aFileStore(kind);
+    for (const content of [Buffer.from("a text"), large, Buffer.alloc(16_000_000, "x")])
+      for (const given of [content, aFile(content)]) {
+        const sent = await putChecked(store, "acme/data", given, aRight());
+        expect(sent).toEqual({ size_bytes: content.length, sha256: hash("sha256", content) });
+        expect(await readText(store, "acme/data", signal)).toBe(String(content));
+      }
+    expect(await readText(store, "acme/other", signal)).toBeNull();
+    const expected = await putChecked(store, "acme/data", large, aRight());
+    const target = path.join(tempFolder(), "fetched");
+    const damaged = () => new MirrorError("database", "damaged");
+    const fetch = (key: string) => fetchChecked(store, key, expected, target, signal, damaged);
+    await fetch("acme/data");
+    expect(readFileSync(target).equals(large)).toBe(true);
+    writeFileSync(fileOf("acme/data"), "x", { flag: "a" });
+    for (const key of ["acme/data", "acme/other"]) await expect(fetch(key)).rejects.toThrow("damaged");
   });
 
   test("replaces a file of any size as a whole", async () => {
-    const { store } = await aFleetStore(kind);
+    const { store } = await aFileStore(kind);
     await store.put("acme/data", aFile("short"), aRight());
     await store.put("acme/data", aFile(large), aRight());
-    expect((await readAll(store, "acme/data", large.length)).equals(large)).toBe(true);
+    expect((await readAll(store, "acme/data")).equals(large)).toBe(true);
     expect(await store.list("acme/", signal)).toEqual(["acme/data"]);
   });
 
   // Fault: fleet | the ownership ends before or while something is written | the right to write, at each of its checks | nothing is replaced or removed, and no part of a file is left to be read
   test("writes and removes nothing without the right to, at whichever check it was lost", async () => {
-    const { store } = await aFleetStore(kind);
+    const { store } = await aFileStore(kind);
     await store.put("acme/data", aFile("before"), aRight());
     const counted = aRight();
     await store.put("acme/other", aFile(large), counted);
@@ -69,11 +103,11 @@ describe.each(storeKinds)("a store of the fleet: %s", (kind) => {
     const lost = aRight();
     lost.lose();
     await expect(store.remove("acme/data", lost)).rejects.toThrow(/another owner|interrupted/);
-    expect(String(await readAll(store, "acme/data", 6))).toBe("before");
+    expect(String(await readAll(store, "acme/data"))).toBe("before");
   });
 
   test("breaks off a transfer when its right ends, and says that it was stopped", async () => {
-    const { store } = await aFleetStore(kind);
+    const { store } = await aFileStore(kind);
     const { signal: ending, lose } = aRight();
     const unchecked = { signal: ending, assertHeld: () => undefined };
     const putting = store.put("acme/data", aFile(Buffer.alloc(60_000_000, "x")), unchecked);
@@ -83,15 +117,15 @@ describe.each(storeKinds)("a store of the fleet: %s", (kind) => {
   });
 
   test("says which file is not there", async () => {
-    const { store } = await aFleetStore(kind);
-    const error = await rejectionOf(readAll(store, "acme/lost", 5));
-    expect([error.kind, error.retryable]).toEqual(["unavailable", false]);
+    const { store } = await aFileStore(kind);
+    const error = await rejectionOf(readAll(store, "acme/lost"));
+    expect([error.kind, error.retryable]).toEqual(["not_found", false]);
     expect(error.message).toContain("acme/lost");
   });
 });
 
 test("a folder gives files their mode, and folders to whom their files may be read", async () => {
-  const { store, fileOf } = await aFleetStore("folder");
+  const { store, fileOf } = await aFileStore("folder");
   const [own, open] = [aFile("own"), aFile("open")];
   chmodSync(own, 0o600);
   chmodSync(open, 0o640);
@@ -104,7 +138,7 @@ test("a folder gives files their mode, and folders to whom their files may be re
 
 // Fault: fleet | a node was killed while it wrote to the folder that all share | the unfinished file | the next one replaces it
 test("a folder in which a write was cut off takes the next one", async () => {
-  const { store, fileOf } = await aFleetStore("folder");
+  const { store, fileOf } = await aFileStore("folder");
   await store.put("acme/data", aFile("before"), aRight());
   const cutOff = `${fileOf("acme/data")}.0a1b2c3d.partial`;
   writeFileSync(cutOff, "cut o");
@@ -117,8 +151,8 @@ test("a folder in which a write was cut off takes the next one", async () => {
 // Fault: fleet | a node removes the last file of a folder while another node writes the first one | a folder that both share | both succeed
 // Fault: fleet | two nodes write the same file at the same time | a folder that both share | it is one of both, whole
 test("a file that several nodes write at the same time is whole", async () => {
-  const one = await aFleetStore("folder");
-  const twin = openFleetStore(one.store.address, {
+  const one = await aFileStore("folder");
+  const twin = openStore(one.store.address, {
     clock: systemClock,
     env: {},
     keepSecret: () => undefined,
@@ -133,7 +167,7 @@ test("a file that several nodes write at the same time is whole", async () => {
 });
 
 test("a folder that another node removes because it was empty is made again", async () => {
-  const { store } = await aFleetStore("folder");
+  const { store } = await aFileStore("folder");
   const file = aFile("{}");
   const node = async (name: string) => {
     for (let round = 0; round < 60; round++) {
@@ -147,26 +181,13 @@ test("a folder that another node removes because it was empty is made again", as
 
 // Fault: fleet | the shared folder cannot be written | a file in its place | an error that may pass, with the key and what to check
 test("a folder that cannot be written is an error that may pass", async () => {
-  const store = openFleetStore(aFile("no folder"), {
+  const store = openStore(aFile("no folder"), {
     clock: systemClock,
     env: {},
     keepSecret: () => undefined,
   });
   const error = await rejectionOf(store.put("acme/data", aFile("x"), aRight()));
-  expect([error.kind, error.retryable]).toEqual(["unavailable", true]);
+  expect([error.kind, error.retryable]).toEqual(["database", true]);
   expect(error.message).toContain("acme/data: a file is where a folder belongs");
   expect(error.hint).toContain("mounted");
-});
-
-test("an address without keys is refused, and keys are kept as secrets", async () => {
-  const { env } = await aFleetStore("s3");
-  const kept: string[] = [];
-  const keepSecret = (secrets: readonly string[]) => void kept.push(...secrets);
-  openFleetStore("s3://fleet", { clock: systemClock, env, keepSecret });
-  expect(kept).toEqual(["S3RVER"]);
-  const error = errorOf(() => openFleetStore("s3://fleet", { clock: systemClock, env: {}, keepSecret }));
-  expect([error.kind, error.message]).toEqual([
-    "usage",
-    "the object store needs the environment variable AWS_ACCESS_KEY_ID",
-  ]);
 });

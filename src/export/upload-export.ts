@@ -1,0 +1,70 @@
+import path from "node:path";
+import { readText, type FileStore, type WriteRight } from "../file-store/file-store.ts";
+import { keptFiles, parseManifest, removedFiles, type ExportManifest } from "./files/export-manifest.ts";
+import { belowOut, manifestPath } from "./files/file-layout.ts";
+import type { ExportRequest } from "./plan/export-request.ts";
+
+/** What an upload did, as keys. */
+export interface Uploaded {
+  /** The manifest last. */
+  readonly written: readonly string[];
+  /** Left alone: the store has the same content. */
+  readonly unchanged: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/**
+ * Uploads the files of one run.
+ *
+ * Guarantee: a manifest never names an object that is missing: data goes first, then the manifest, then
+ * objects that no longer belong are removed. Each object is replaced at once.
+ * Source of truth: the local files.
+ * Worst outcome of a crash: the store has the earlier manifest, and some objects are newer than it says. A note beside
+ * the manifest names them, so that the next upload sends them again, whatever the manifest says.
+ *
+ * @throws MirrorError of the store, or `stopped`
+ */
+export async function uploadExport(
+  store: FileStore,
+  { company, format, tables, out }: ExportRequest,
+  manifest: ExportManifest,
+  right: WriteRight,
+  onFile: (file: string, done: number, of: number) => void = () => undefined,
+): Promise<Uploaded> {
+  const keyOf = (file: string) => belowOut(company, file);
+  const manifestKey = manifestPath(company);
+  const before = parseManifest(await readText(store, manifestKey, right.signal));
+  const files = manifest.files.filter(
+    ({ format: ofFile, table }) => ofFile === format && (tables.length === 0 || tables.includes(table)),
+  );
+  const contents = new Map(files.map((file) => [file.file, file]));
+  const noteKey = `${company}/.upload.partial`;
+  const note = await readText(store, noteKey, right.signal);
+  const unsure = new Set(note?.split("\n").filter((file) => file !== ""));
+  const known = new Map(before?.files.map(({ file, sha256 }) => [file, sha256]));
+  const { same = [], changed = [] } = Object.groupBy(contents.values(), ({ file, sha256 }) =>
+    known.get(file) === sha256 && !unsure.has(file) ? "same" : "changed",
+  );
+  const keep = async (names: readonly string[]) => {
+    if (names.length === 0) await store.remove(noteKey, right);
+    else await store.put(noteKey, Buffer.from(names.join("\n")), right);
+  };
+  // Where no object is replaced, none can be newer than the manifest.
+  const isNoted = unsure.size > 0 || changed.some(({ file }) => known.has(file));
+  if (isNoted) await keep([...new Set([...unsure, ...changed.map(({ file }) => file)])]);
+  for (const [done, { file }] of changed.entries()) {
+    onFile(file, done, changed.length);
+    await store.put(keyOf(file), path.join(out, keyOf(file)), right);
+  }
+  const kept = keptFiles(before, format, tables, files);
+  const remote: ExportManifest = { ...manifest, files: [...kept, ...files] };
+  await store.put(manifestKey, Buffer.from(`${JSON.stringify(remote, null, 2)}\n`), right);
+  const removed = removedFiles(before, remote).map(keyOf);
+  for (const key of removed) await store.remove(key, right);
+  if (isNoted) await keep([...unsure].filter((file) => !contents.has(file)));
+  return {
+    written: [...changed.map(({ file }) => keyOf(file)), manifestKey],
+    unchanged: same.map(({ file }) => keyOf(file)),
+    removed,
+  };
+}

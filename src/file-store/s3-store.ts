@@ -1,0 +1,228 @@
+import { createHash } from "node:crypto";
+import { open } from "node:fs/promises";
+import path from "node:path";
+import { S3mini, S3ServiceError } from "s3mini";
+import { throwIfAborted } from "../base/cancellation.ts";
+import type { Clock } from "../base/clock.ts";
+import { assert, MirrorError, messageOf } from "../base/errors.ts";
+import type { ContentFacts } from "../base/files/hashed-file.ts";
+import type { FileStore } from "./file-store.ts";
+import type { S3Access } from "./s3-address.ts";
+
+/** For one request with a part of any size. */
+const requestTimeoutMs = 300_000;
+/** Larger files are sent in parts of this size, of which one is in memory. S3 wants 5 MB at least. */
+const partBytes = 8_000_000;
+/** Pauses before the second, third and fourth attempt. */
+const retryDelaysMs = [500, 2_000, 8_000];
+
+const types = new Map([
+  [".csv", "text/csv"],
+  [".json", "application/json"],
+  [".jsonl", "application/x-ndjson"],
+  [".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"],
+  [".parquet", "application/vnd.apache.parquet"],
+]);
+
+/**
+ * Files below a prefix of an object store. Uses s3mini (300 kB without dependencies; the vendor's client has 15 MB).
+ * Redirects are refused: signatures go to the given endpoint only (I9).
+ *
+ * Guarantee: an object is replaced at once. Nothing is sent once the right to write is lost, and what is under way is
+ * broken off.
+ * Source of truth: the object store.
+ * Worst outcome of a crash: parts of a large object that was never finished; a rule of the bucket removes those.
+ *
+ * @param prefix without slashes at its ends; may be empty
+ */
+export function s3Store(address: string, access: S3Access, prefix: string, clock: Clock): FileStore {
+  const below = prefix === "" ? "" : `${prefix}/`;
+  const sender = (signal: AbortSignal, beforeRequest?: () => void) =>
+    requestSender(openClient(access, signal), clock, signal, beforeRequest);
+  const list = async (folder: string, signal: AbortSignal) => {
+    const keys = await listKeys(sender(signal), below + folder);
+    return keys.map((key) => key.slice(below.length));
+  };
+  return {
+    address,
+    put: (key, content, { signal, assertHeld }) =>
+      withContent(content, async (size_bytes, readPart) => {
+        const hash = createHash("sha256");
+        const next = async (from: number) => {
+          throwIfAborted(signal, `the upload was interrupted: ${key}`);
+          const part = await readPart(from, Math.min(size_bytes, from + partBytes));
+          hash.update(part);
+          return part;
+        };
+        const send = sender(signal, assertHeld);
+        await putObject(access, send, below + key, size_bytes, next);
+        return { size_bytes, sha256: hash.digest("hex") };
+      }),
+    read: async function* (key, signal) {
+      const send = sender(signal);
+      // Part by part, so that one that fails is asked for again.
+      for (let from = 0; ; from += partBytes) {
+        const part = await send(below + key, (s3) => getPart(s3, below + key, from));
+        yield part;
+        if (part.length !== partBytes) return;
+      }
+    },
+    list,
+    folders: async (folder, signal) => {
+      const names = (await list(folder, signal)).map((key) => key.slice(folder.length).split("/"));
+      return [...new Set(names.flatMap(([name = "", ...rest]) => (rest.length > 0 ? [name] : [])))];
+    },
+    remove: async (key, { signal, assertHeld }) => {
+      const send = sender(signal, assertHeld);
+      for (const each of key.endsWith("/") ? await list(key, signal) : [key])
+        await send(below + each, (s3) => s3.deleteObject(below + each));
+    },
+  };
+}
+
+/** Makes a request about a key, again where it failed for a reason that may pass. */
+type Send = <T>(key: string, request: (s3: S3mini) => Promise<T>) => Promise<T>;
+
+/** @param beforeRequest called directly before each attempt; what it throws ends the work */
+function requestSender(s3: S3mini, clock: Clock, signal: AbortSignal, beforeRequest?: () => void): Send {
+  const once: Send = async (key, request) => {
+    beforeRequest?.();
+    try {
+      return await request(s3);
+    } catch (error) {
+      throwIfAborted(signal, `the request to the object store was interrupted: ${key}`);
+      throw error instanceof S3ServiceError ? refusalError(key, error) : networkError(key, error);
+    }
+  };
+  return async (key, request) => {
+    for (const delayMs of retryDelaysMs)
+      try {
+        return await once(key, request);
+      } catch (error) {
+        if (!(error instanceof MirrorError) || !error.retryable || signal.aborted) throw error;
+        await clock.sleep(delayMs, signal);
+      }
+    return once(key, request);
+  };
+}
+
+/** Gives work how large the content is, and what reads a part of it. A file may grow meanwhile. */
+async function withContent(
+  content: string | Uint8Array,
+  work: (
+    size: number,
+    readPart: (from: number, to: number) => Promise<Uint8Array> | Uint8Array,
+  ) => Promise<ContentFacts>,
+): Promise<ContentFacts> {
+  if (typeof content !== "string") return work(content.length, (from, to) => content.subarray(from, to));
+  const handle = await open(content);
+  try {
+    const { size } = await handle.stat();
+    return await work(size, async (from, to) => {
+      const part = Buffer.alloc(to - from);
+      const { bytesRead } = await handle.read(part, 0, part.length, from);
+      assert(bytesRead === part.length, "a finished file keeps its length");
+      return part;
+    });
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A large object is invisible until all its parts are sent. */
+async function putObject(
+  access: S3Access,
+  send: Send,
+  key: string,
+  size: number,
+  next: (from: number) => Promise<Uint8Array>,
+): Promise<void> {
+  const type = types.get(path.extname(key)) ?? "application/octet-stream";
+  if (size <= partBytes) {
+    const body = await next(0);
+    await send(key, (s3) => s3.putObject(key, body, type));
+    return;
+  }
+  const id = await send(key, (s3) => s3.getMultipartUploadId(key, type));
+  try {
+    const parts: Awaited<ReturnType<S3mini["uploadPart"]>>[] = [];
+    for (let from = 0; from < size; from += partBytes) {
+      const part = await next(from);
+      parts.push(await send(key, (s3) => s3.uploadPart(key, id, part, parts.length + 1)));
+    }
+    await send(key, (s3) => s3.completeMultipartUpload(key, id, parts));
+  } catch (error) {
+    // Also after the signal aborted: parts that nobody removes are paid for.
+    await openClient(access)
+      .abortMultipartUpload(key, id)
+      .catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Empty where the object ends before it. */
+async function getPart(s3: S3mini, key: string, from: number): Promise<Uint8Array> {
+  try {
+    return new Uint8Array(await (await s3.getObjectRaw(key, false, from, from + partBytes)).arrayBuffer());
+  } catch (error) {
+    if (error instanceof S3ServiceError && error.status === 416) return new Uint8Array();
+    throw error;
+  }
+}
+
+/** Every key that begins so. The library's own list asks for `/bucket/`, which not every server takes. */
+async function listKeys(send: Send, prefix: string): Promise<string[]> {
+  const keys: string[] = [];
+  for (let token: string | undefined = ""; token !== undefined;) {
+    const query = { "list-type": "2", prefix, ...(token !== "" && { "continuation-token": token }) };
+    const page = async (s3: S3mini) => (await s3.getObjectRaw("", true, 0, undefined, query)).text();
+    const text: string = await send(prefix, page);
+    keys.push(...textsIn(text, "Key"));
+    [token] = textsIn(text, "NextContinuationToken");
+  }
+  return keys;
+}
+
+function openClient(access: S3Access, signal?: AbortSignal): S3mini {
+  const fetchWithoutRedirects: typeof fetch = (input, init) => {
+    const signals = [signal, init?.signal].filter((each) => each instanceof AbortSignal);
+    return fetch(input, { ...init, redirect: "error", signal: AbortSignal.any(signals) });
+  };
+  return new S3mini({ ...access, fetch: fetchWithoutRedirects, requestAbortTimeout: requestTimeoutMs });
+}
+
+const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+
+/** The texts of these elements of an answer in XML. */
+function textsIn(xml: string, element: string): string[] {
+  const found = xml.matchAll(new RegExp(`<${element}>([^<]*)</${element}>`, "g"));
+  return [...found].map(([, text = ""]) =>
+    text.replaceAll(/&(?:#(\d+)|#x([0-9a-f]+)|(\w+));/gi, (whole, decimal, hex, name) => {
+      if (name) return entities[String(name)] ?? whole;
+      return String.fromCodePoint(decimal ? Number(decimal) : Number.parseInt(String(hex), 16));
+    }),
+  );
+}
+
+function networkError(key: string, error: unknown): MirrorError {
+  const cause = error instanceof Error && error.cause !== undefined ? `: ${messageOf(error.cause)}` : "";
+  return new MirrorError("network", `the object store cannot be reached (${key})${cause}`, {
+    retryable: true,
+    hint: "Check AWS_ENDPOINT_URL and the network.",
+    cause: error,
+  });
+}
+
+function refusalError(key: string, error: S3ServiceError): MirrorError {
+  const { status, serviceCode } = error;
+  const isDenied = status === 401 || status === 403;
+  const kind = isDenied ? "forbidden" : status === 404 ? "not_found" : "unavailable";
+  const why = serviceCode === undefined ? `status ${status}` : `${serviceCode}, status ${status}`;
+  return new MirrorError(kind, `the object store refused ${key}: ${why}`, {
+    retryable: status >= 500 || status === 429,
+    hint: isDenied
+      ? "Check the key, its rights on the prefix, AWS_REGION and the clock."
+      : "Check the bucket's name, AWS_REGION and AWS_ENDPOINT_URL.",
+    cause: error,
+  });
+}

@@ -1,0 +1,98 @@
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import type { ExportRequest } from "../../src/export/plan/export-request.ts";
+import { uploadExport } from "../../src/export/upload-export.ts";
+import { ownRight, readText, type FileStore } from "../../src/file-store/file-store.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
+import { exportOf, orderRecord } from "../support/export/export.ts";
+import { openHasty, tempFolder } from "../support/mirror/mirror.ts";
+import { aFileStore } from "../support/file-store.ts";
+import { put, putAs } from "../support/mirror/store.ts";
+
+const { signal } = new AbortController();
+const textOf = (store: FileStore, key: string) => readText(store, key, signal);
+
+async function upload(mirror: Mirror, store: FileStore, request: Partial<ExportRequest> = {}) {
+  const out = path.join(tempFolder(), "out");
+  const exported = await exportOf(mirror, { ...request, out });
+  const asked = { format: "csv", company: "acme", tables: [], ...request, out } as ExportRequest;
+  return uploadExport(store, asked, exported.manifest, ownRight(signal));
+}
+
+async function aMirror(): Promise<Mirror> {
+  const mirror = await openHasty();
+  put(mirror, "people", { id: 1, name: "Ann", email: null, score: 0.5 });
+  putAs(mirror, "orders", 1, orderRecord(1));
+  return mirror;
+}
+
+describe("an upload", () => {
+  test("puts every file, the manifest last, and removes what no longer belongs", async () => {
+    const mirror = await aMirror();
+    const store = (await aFileStore("s3")).store;
+    const first = await upload(mirror, store, { format: "jsonl" });
+    expect(first.written).toHaveLength(10);
+    expect(first.written.at(-1)).toBe("acme/manifest.json");
+    expect(await textOf(store, "acme/people.jsonl")).toContain('"Ann"');
+    const second = await upload(mirror, store, { format: "jsonl", partition: "year", tables: ["people"] });
+    expect(second).toEqual({
+      written: ["company=acme/people/part-0.jsonl", "acme/manifest.json"],
+      unchanged: [],
+      removed: ["acme/people.jsonl"],
+    });
+    expect(await textOf(store, "acme/people.jsonl")).toBeNull();
+    const manifest = JSON.parse((await textOf(store, "acme/manifest.json")) ?? "") as {
+      files: { file: string }[];
+    };
+    expect(manifest.files).toHaveLength(9);
+    const named = manifest.files.map(({ file }) => path.posix.join("acme", file));
+    expect(await store.list("", signal)).toEqual(expect.arrayContaining(named));
+  });
+
+  test("sends only files that changed since the last one", async () => {
+    const mirror = await aMirror();
+    const store = (await aFileStore("s3")).store;
+    await upload(mirror, store, { tables: ["people", "orders"] });
+    put(mirror, "people", { id: 2, name: "Bob", email: null, score: 1 });
+    const { written, unchanged } = await upload(mirror, store, { tables: ["people", "orders"] });
+    expect(written).toEqual(["acme/people.csv", "acme/manifest.json"]);
+    expect(unchanged).toEqual(["acme/orders.csv"]);
+  });
+
+  // Fault: network | an upload that fails | the object store's client | the earlier manifest stays, and no part of a file
+  test("that fails leaves the earlier manifest and no part of a file", async () => {
+    const mirror = await aMirror();
+    const real = (await aFileStore("s3")).store;
+    await upload(mirror, real, { tables: ["people"] });
+    const before = await textOf(real, "acme/manifest.json");
+    put(mirror, "people", { id: 2, name: "Bob", email: null, score: 1 });
+    const failing: FileStore = {
+      ...real,
+      put: (key, ...rest) =>
+        key.endsWith(".csv") ? Promise.reject(new Error("cut off")) : real.put(key, ...rest),
+    };
+    await expect(upload(mirror, failing, { tables: ["people"] })).rejects.toThrow("cut off");
+    expect(await textOf(real, "acme/manifest.json")).toBe(before);
+    expect(await textOf(real, "acme/people.csv")).not.toContain("Bob");
+  });
+});
+
+// Fault: network | an upload is interrupted, and the mirror returns to the state of the manifest | the object store's client | what the manifest names is sent again
+test("an upload after an interrupted one sends again what that one may have replaced", async () => {
+  const mirror = await aMirror();
+  const real = (await aFileStore("s3")).store;
+  await upload(mirror, real, { tables: ["people"] });
+  const ann = await textOf(real, "acme/people.csv");
+  const late: FileStore = {
+    ...real,
+    put: (key, ...rest) =>
+      key.endsWith("manifest.json") ? Promise.reject(new Error("cut off")) : real.put(key, ...rest),
+  };
+  put(mirror, "people", { id: 1, name: "Bob", email: null, score: 0.5 });
+  await expect(upload(mirror, late, { tables: ["people"] })).rejects.toThrow("cut off");
+  expect(await textOf(real, "acme/people.csv")).toContain("Bob");
+  put(mirror, "people", { id: 1, name: "Ann", email: null, score: 0.5 });
+  await upload(mirror, real, { tables: ["people"] });
+  expect(await textOf(real, "acme/people.csv")).toBe(ann);
+  expect(await real.list("acme/", signal)).toEqual(["acme/manifest.json", "acme/people.csv"]);
+});

@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import type { FileStore } from "../../src/file-store/file-store.ts";
+import { openStore } from "../../src/file-store/open-store.ts";
+import { readAccess, readTarget } from "../../src/file-store/s3-address.ts";
+import { aFileStore, aRight } from "../support/file-store.ts";
+import { errorOf, rejectionOf } from "../support/mirror/store.ts";
+
+const keys = { AWS_ACCESS_KEY_ID: "S3RVER", AWS_SECRET_ACCESS_KEY: "S3RVER" };
+/** Retries at once. */
+const clock = { ...systemClock, sleep: () => Promise.resolve() };
+
+function storeWith(env: Readonly<Record<string, string>>, address = "s3://fleet"): FileStore {
+  return openStore(address, { clock, env, keepSecret: () => undefined });
+}
+
+const putting = (store: FileStore) => rejectionOf(store.put("a", Buffer.from("a"), aRight()));
+
+test("an address without keys is refused, and keys are kept as secrets", async () => {
+  const { env } = await aFileStore("s3");
+  const kept: string[] = [];
+  const keepSecret = (secrets: readonly string[]) => void kept.push(...secrets);
+  openStore("s3://fleet", { clock, env, keepSecret });
+  expect(kept).toEqual(["S3RVER"]);
+  const error = errorOf(() => openStore("s3://fleet", { clock, env: {}, keepSecret }));
+  expect([error.kind, error.message]).toEqual([
+    "usage",
+    "the object store needs the environment variable AWS_ACCESS_KEY_ID",
+  ]);
+});
+
+describe("refused, with a hint", () => {
+  // Fault: secrets | a wrong key of the object store | a local S3 server | refused, and the error does not show the key
+  test("a wrong key", async () => {
+    const { env } = await aFileStore("s3");
+    const error = await putting(storeWith({ ...env, AWS_SECRET_ACCESS_KEY: "wrong-secret-key" }));
+    expect([error.kind, error.message]).toEqual([
+      "forbidden",
+      "the object store refused a: SignatureDoesNotMatch, status 403",
+    ]);
+    expect(JSON.stringify(error)).not.toContain("wrong-secret-key");
+  });
+
+  // Fault: network | a missing bucket, and a server that does not answer | a local S3 server, and a closed port | an error that says which, and whether it may pass
+  test("a missing bucket, and a server that does not answer", async () => {
+    const { env } = await aFileStore("s3");
+    expect((await putting(storeWith(env, "s3://other"))).message).toContain("NoSuchBucket");
+    const nobody = await putting(storeWith({ ...keys, AWS_ENDPOINT_URL: "http://127.0.0.1:9" }));
+    expect([nobody.kind, nobody.retryable]).toEqual(["network", true]);
+  });
+
+  test.each(["lake", "s3://", "s3://UPPER", "s3://lake/../other", "https://lake"])(
+    "%s is no place",
+    (text) => {
+      expect(errorOf(() => readTarget(text)).kind).toBe("usage");
+    },
+  );
+
+  test("missing keys, and keys with a session token", () => {
+    const target = readTarget("s3://lake");
+    expect(errorOf(() => readAccess({}, target)).message).toContain("AWS_ACCESS_KEY_ID");
+    expect(errorOf(() => readAccess({ ...keys, AWS_SESSION_TOKEN: "t" }, target)).message).toContain(
+      "session",
+    );
+  });
+});
+
+test("the address is Amazon's for the region, or the endpoint with the bucket in its path", () => {
+  const target = readTarget("s3://lake/some/prefix/");
+  expect(target).toEqual({ bucket: "lake", prefix: "some/prefix" });
+  expect(readAccess({ ...keys, AWS_REGION: "eu-central-1" }, target).endpoint).toBe(
+    "https://lake.s3.eu-central-1.amazonaws.com",
+  );
+  expect(readAccess(keys, readTarget("s3://my.lake")).endpoint).toBe(
+    "https://s3.us-east-1.amazonaws.com/my.lake",
+  );
+  for (const url of ["http://s3.example.com", "http://10.0.0.1:9000", "ftp://127.0.0.1"])
+    expect(() => readAccess({ ...keys, AWS_ENDPOINT_URL: url }, target)).toThrow("AWS_ENDPOINT_URL must");
+  expect(readAccess({ ...keys, AWS_ENDPOINT_URL: "http://127.0.0.1:9000/" }, target).endpoint).toBe(
+    "http://127.0.0.1:9000/lake",
+  );
+});
