@@ -4,7 +4,6 @@ import type { Clock } from "../base/clock.ts";
 import type { Log } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
 import { backoffMs, type Backoff } from "../base/retry.ts";
-import type { MirrorError } from "../base/errors.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { ServiceError } from "../connector/service-errors.ts";
 import {
@@ -16,8 +15,7 @@ import {
 import type { RateLimiter } from "../rate-limit/permit.ts";
 import type { Protocol } from "../connector/service-protocol.ts";
 import type { AccessTokens } from "./access-tokens.ts";
-import type { Failure } from "./attempt.ts";
-import { attemptWithToken } from "./authorized-attempt.ts";
+import { attemptWithToken, type Failure } from "./attempt.ts";
 import { parseBaseUrl, targetOf } from "./base-url.ts";
 import type { Call, Wire } from "./exchange.ts";
 import type { ClockSkew } from "./clock-skew.ts";
@@ -129,17 +127,16 @@ function safeTextOf({ token, secrets, accessTokens }: Settings): SafeText {
 }
 
 async function sendUntilDone(wire: Wire, call: Call, settings: Settings): Promise<ServiceAnswer> {
-  const { where, signal, repeatable, once } = call;
-  const { log, random } = settings;
-  const rules = { attempts: settings.attempts, backoff: { ...settings.backoff, random } };
+  const { where, signal } = call;
+  const { log, random, attempts: most } = settings;
+  const backoff = { ...settings.backoff, random };
   for (let attempts = 1, failed = 0, refused = 0; ; attempts++) {
     const outcome = await attemptWithToken(wire, call);
     if (!("error" in outcome)) return { ...outcome, attempts };
     [failed, refused] = isRateLimited(outcome) ? [failed, refused + 1] : [failed + 1, 0];
-    const next = nextAttempt(outcome, { failed, refused, repeatable, once }, rules);
-    if (next === "give_up") throw outcome.error;
+    const retryInMs = retryAfter(outcome, call, failed, refused, most, backoff);
+    if (retryInMs === null) throw outcome.error;
     const { kind, message } = outcome.error;
-    const { retryInMs } = next;
     const fields = { request: where, kind, error: message, retry_in_ms: retryInMs };
     // The rate limiter logs answers 429 itself.
     if (!isRateLimited(outcome)) log.warn("a request failed and is tried again", fields);
@@ -180,42 +177,32 @@ async function contentOf({ json, form }: ServiceRequest): Promise<Pick<Call, "he
   return { headers: { "content-type": type }, body: Buffer.from(await encoded.arrayBuffer()) };
 }
 
-/** When a call is sent again. */
-export interface RetryRules {
-  /** Of one call; answers 429 are not counted. */
-  readonly attempts: number;
-  readonly backoff: Backoff;
-}
-
 /** Answers 429 in a row after which the call fails; the rate limiter does the waiting. */
 const mostRefusals = 10;
 /** A longer `Retry-After` is cut to this. */
 const longestRetryAfterMs = 120_000;
 
-/** How a call went so far. */
-interface CallProgress extends Pick<Call, "repeatable" | "once"> {
-  /** Attempts that failed for another reason than 429. */
-  readonly failed: number;
-  /** Answers 429 in a row. */
-  readonly refused: number;
-}
-
-/** Pure: when to send a call again after this failure. */
-export function nextAttempt(
-  failure: Failure,
-  { failed, refused, repeatable, once }: CallProgress,
-  rules: RetryRules,
-): { readonly retryInMs: number } | "give_up" {
+/**
+ * Pure: the pause before a call is sent again after this failure; null: it is not.
+ *
+ * @param failed attempts that failed for another reason than 429
+ * @param refused answers 429 in a row
+ * @param most attempts of one call; answers 429 are not counted
+ */
+export function retryAfter(
+  { error }: Failure,
+  { repeatable, once }: Pick<Call, "repeatable" | "once">,
+  failed: number,
+  refused: number,
+  most: number,
+  backoff: Backoff,
+): number | null {
   // Another answer could not be written to the disk either.
-  if (once || failure.error.kind === "database") return "give_up";
-  if (isRateLimited(failure)) return refused < mostRefusals ? { retryInMs: 0 } : "give_up";
-  if (!failure.error.retryable || !repeatable || failed >= rules.attempts) return "give_up";
-  const asked = Math.min(retryAfterOf(failure.error), longestRetryAfterMs);
-  return { retryInMs: Math.max(asked, backoffMs(failed, rules.backoff)) };
-}
-
-function retryAfterOf(error: MirrorError): number {
-  return error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0;
+  if (once || error.kind === "database") return null;
+  if (isRateLimited({ error })) return refused < mostRefusals ? 0 : null;
+  if (!error.retryable || !repeatable || failed >= most) return null;
+  const asked = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0;
+  return Math.max(Math.min(asked, longestRetryAfterMs), backoffMs(failed, backoff));
 }
 
 /** The service did not take the request: repeating it is safe for every method. */

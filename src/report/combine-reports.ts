@@ -1,9 +1,8 @@
 import { hash } from "node:crypto";
-import { chmodSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { MirrorError } from "../base/errors.ts";
-import { databaseError, openDatabase, type Db } from "../store/database.ts";
+import { openDatabase, type Db } from "../store/database.ts";
 import { quoted } from "../store/sql-text.ts";
-import { takeWriterLock } from "../store/writer-lock.ts";
 import {
   combinedColumn,
   combinedTableSql,
@@ -11,9 +10,17 @@ import {
   readSourceTables,
   type CombinedTable,
 } from "./combined-layout.ts";
-import { assertSoundReport, attachReport, pageSizeFor, readReport } from "./open-report.ts";
-import { pause } from "./publish-draft.ts";
-import { findReport, makeReportFolder, nextOf, removeNext, replaceReport } from "./report-file.ts";
+import { pause } from "./build-report.ts";
+import {
+  assertSoundReport,
+  attachReport,
+  nextOf,
+  pageSizeFor,
+  publishFile,
+  readReport,
+  removeNext,
+  type PublishedFile,
+} from "./report-file.ts";
 import { indexSql } from "./report-layout.ts";
 
 export interface CombineParts {
@@ -30,52 +37,29 @@ export interface CombineParts {
   readonly signal: AbortSignal;
 }
 
-/** What combining did. */
-export interface Combined {
-  /** `unchanged`: the file that is there was made of the same reports and was not touched. */
-  readonly outcome: "written" | "unchanged";
-  readonly file: string;
-  readonly bytes: number;
-}
-
 /** A publish that replaces a report at the same time is met this often at most. */
 const maxAttempts = 5;
 
 /**
- * Makes one report of the reports of several companies: each table and view with a column `company`.
- *
- * Guarantee: readers have a complete file at every moment; of each company it has one state of its mirror. The same
- * reports give the same bytes.
- * Source of truth: the companies' reports, and so their mirrors.
- * Worst outcome of a crash: the earlier file stays, and an unfinished one beside it until the next time.
+ * Makes one report of the reports of several companies: each table and view with a column `company`. Of each company it
+ * has one state of its mirror; the same reports give the same bytes. See `publishFile`.
  *
  * @throws MirrorError `locked`, `stopped` or `database`
  */
-export async function combineReports(parts: CombineParts): Promise<Combined> {
-  const { combined: file, mode } = parts;
+export function combineReports(parts: CombineParts): Promise<PublishedFile> {
+  const { combined: file, mode, missing } = parts;
   const reports = parts.reports.toSorted((a, b) => (a.company < b.company ? -1 : 1));
-  makeReportFolder(file, mode);
-  const lock = takeWriterLock(`${file}.lock`, "publish", `the report ${file}`);
-  try {
-    const isThere = findReport(file);
+  return publishFile(file, mode, async (isThere) => {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       removeNext(file);
-      const sources = stateOfReports(reports, parts.missing);
-      const isSame = isThere && !parts.force && sources === sourcesOf(file);
-      if (!isSame && !(await writeCombined({ ...parts, reports }, sources))) continue;
-      if (!isSame) replaceReport(file, mode);
-      else if (mode !== null) chmodSync(file, mode);
-      return { outcome: isSame ? "unchanged" : "written", file, bytes: statSync(file).size };
+      const sources = stateOfReports(reports, missing);
+      if (isThere && !parts.force && sources === sourcesOf(file)) return false;
+      if (await writeCombined({ ...parts, reports }, sources)) return true;
     }
     throw new MirrorError("database", "the companies' reports change too fast to be combined", {
       hint: "Run it again, or after the sync that is writing.",
     });
-  } catch (error) {
-    removeNext(file);
-    throw databaseError(file, error);
-  } finally {
-    lock.release();
-  }
+  });
 }
 
 /** Changes when any report was written anew, because its `_about` has the time. */

@@ -3,7 +3,7 @@ import { snakeCase } from "../base/names.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Db } from "../store/database.ts";
 import { quoted } from "../store/sql-text.ts";
-import { readReport } from "./open-report.ts";
+import { readReport } from "./report-file.ts";
 import { incompleteTables } from "./report-facts.ts";
 import { columnMeaning } from "./report-layout.ts";
 import {

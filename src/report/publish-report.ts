@@ -1,6 +1,6 @@
-import { chmodSync, existsSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { isoTime, localDate, type Clock } from "../base/clock.ts";
-import { MirrorError } from "../base/errors.ts";
+import { assert, MirrorError } from "../base/errors.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import {
   showSnapshot,
@@ -8,11 +8,8 @@ import {
   type Snapshot,
   type SnapshotOptions,
 } from "../state/mirror-snapshot.ts";
-import { databaseError, guarded, openDatabase, type Db } from "../store/database.ts";
-import { takeWriterLock } from "../store/writer-lock.ts";
-import { buildReport, redeclareTables } from "./build-report.ts";
-import { assertSoundReport, attachReport, pageSizeFor } from "./open-report.ts";
-import { pause, type ReportDraft } from "./publish-draft.ts";
+import { guarded, openDatabase, type Db } from "../store/database.ts";
+import { buildReport, pause, redeclareTables, updateReport, type ReportDraft } from "./build-report.ts";
 import {
   changeAt,
   originOf,
@@ -23,15 +20,15 @@ import {
   type Origin,
 } from "./report-facts.ts";
 import {
+  assertSoundReport,
+  attachReport,
   copyReport,
-  findReport,
-  makeReportFolder,
   nextOf,
-  removeNext,
-  replaceReport,
+  pageSizeFor,
+  publishFile,
+  type PublishedFile,
 } from "./report-file.ts";
 import { layoutOf } from "./report-layout.ts";
-import { updateReport } from "./update-report.ts";
 
 /** `anew`: from the mirror alone; `changes`: a copy of the last report, with what changed since. */
 export type PublishWay = "anew" | "changes";
@@ -60,12 +57,8 @@ export interface PublishParts {
   readonly onStep?: ReportDraft["onStep"];
 }
 
-export interface Published {
-  /** `unchanged`: the report that is there has the same content and was not touched. */
-  readonly outcome: "written" | "unchanged";
+export interface Published extends PublishedFile {
   readonly way: PublishWay | null;
-  readonly file: string;
-  readonly bytes: number;
   readonly seq: number;
   readonly reportDate: string;
   /** Of the mirror. */
@@ -73,34 +66,21 @@ export interface Published {
 }
 
 /**
- * Publishes the report from one consistent read of the mirror, beside a running writer.
- *
- * Guarantee: readers have a complete file at every moment, the earlier report or the new one.
- * Source of truth: the mirror.
- * Worst outcome of a crash: the earlier report stays, and an unfinished file beside it until the next publish.
+ * Publishes the report from one consistent read of the mirror, beside a running writer; see `publishFile`.
  *
  * @throws MirrorError `locked`, `stopped` or `database`
  */
 export async function publishReport(parts: PublishParts): Promise<Published> {
   const { report, mode = null } = parts;
   if (!existsSync(parts.mirror)) throw noMirror(parts);
-  guarded(report, () => makeReportFolder(report, mode));
-  const lock = takeWriterLock(`${report}.lock`, "publish", `the report ${report}`);
-  try {
-    const last = findReport(report) ? readLastReport(report) : null;
-    removeNext(report);
-    const { way, origin, completeness } = await writeNext(parts, last);
-    if (way !== null) replaceReport(report, mode);
-    else if (mode !== null) chmodSync(report, mode);
-    const { seq, reportDate } = origin;
-    const outcome = way === null ? "unchanged" : "written";
-    return { outcome, way, file: report, bytes: statSync(report).size, seq, reportDate, completeness };
-  } catch (error) {
-    removeNext(report);
-    throw databaseError(report, error);
-  } finally {
-    lock.release();
-  }
+  let next: NextReport | undefined;
+  const file = await publishFile(report, mode, async (isThere) => {
+    next = await writeNext(parts, isThere ? readLastReport(report) : null);
+    return next.way !== null;
+  });
+  assert(next, "a publish ends with what was written");
+  const { way, completeness, origin } = next;
+  return { ...file, way, completeness, seq: Number(origin.seq), reportDate: origin.report_date };
 }
 
 function noMirror({ company, mirror }: PublishParts): MirrorError {
@@ -122,16 +102,16 @@ async function writeNext(parts: PublishParts, last: LastReport | null): Promise<
   try {
     const options = snapshotOptions(parts);
     const snapshot = guarded(mirror, () => readMirror(db, mirror, manifest, options));
-    const { completeness } = snapshot;
+    const { completeness, seq } = snapshot;
     const layout = layoutOf(manifest, snapshot.tables);
-    const origin = originOf(snapshot, layout.hash, options.reportDate);
-    if (last && !parts.force && sameOrigin(last, origin)) return { way: null, origin, completeness };
+    const origin = originOf(snapshot, layout.hash);
+    if (last && !parts.force && sameOrigin(last.origin, origin)) return { way: null, origin, completeness };
     const draft = { db, layout, signal, onStep };
-    const base = last && isUpdatable(db, last, origin) ? last : null;
-    const way = base ? (parts.way ?? fasterWay(parts, base.rows, origin.seq - base.seq)) : "anew";
+    const base = last && isUpdatable(db, last.origin, origin) ? last : null;
+    const way = base ? (parts.way ?? fasterWay(parts, base.rows, seq - Number(base.origin.seq))) : "anew";
     if (way === "changes") copyReport(report);
     attachReport(db, nextOf(report), pageSizeFor(statSync(mirror).size));
-    if (base && way === "changes") await updateReport(draft, base.seq);
+    if (base && way === "changes") await updateReport(draft, Number(base.origin.seq));
     else await buildReport(draft, last?.undeclared ?? new Map());
     writeFacts(draft, origin, await redeclareTables(draft));
     await pause(draft);
@@ -172,8 +152,9 @@ function readMirror(db: Db, mirror: string, manifest: Manifest, options: Snapsho
 }
 
 /** Whether the last report is of this mirror, and stored as the next one will be. */
-function isUpdatable(db: Db, last: LastReport, { seq, layout }: Origin): boolean {
-  return last.seq <= seq && changeAt(db, last.seq) === last.lastChange && last.layout === layout;
+function isUpdatable(db: Db, last: Origin, { seq, layout }: Origin): boolean {
+  const lastSeq = Number(last.seq);
+  return lastSeq <= Number(seq) && changeAt(db, lastSeq) === last.last_change && last.layout === layout;
 }
 
 /** Measured: an update takes half as long with one row in twenty changed, and as long with one in ten. */

@@ -2,28 +2,22 @@ import { quoted } from "../store/sql-text.ts";
 import type { Snapshot } from "../state/mirror-snapshot.ts";
 import { documentFiles } from "../store/snapshot/snapshot-tables.ts";
 import type { Db } from "../store/database.ts";
-import { readReport } from "./open-report.ts";
-import type { ReportDraft } from "./publish-draft.ts";
+import { readReport } from "./report-file.ts";
+import type { ReportDraft } from "./build-report.ts";
 import type { UndeclaredKeys } from "./report-layout.ts";
 
-/** What a report was made from; two reports of equal origin have equal content. */
-export interface Origin {
-  /** The identity of the change log. */
-  readonly log: string;
-  readonly seq: number;
-  /** The change of that seq. Another mirror with as many changes has a different one. */
-  readonly lastChange: string;
-  /** The layout's hash. */
-  readonly layout: string;
-  readonly reportDate: string;
-  /** Names of the tables that are not complete. */
-  readonly incomplete: string;
-  /** The last line of the manifest of stored files; empty without files. */
-  readonly files: string;
-}
+const originFacts = ["log", "seq", "last_change", "layout", "report_date", "incomplete", "files"] as const;
+
+/**
+ * What a report was made from; two reports of equal origin have equal content. `last_change` is the change of `seq`: another
+ * mirror with as many changes has a different one. `layout` is a hash, `incomplete` names tables, and `files` is the last
+ * line of the manifest of stored files.
+ */
+export type Origin = Readonly<Record<(typeof originFacts)[number], string>>;
 
 /** What the last report says of itself. */
-export interface LastReport extends Origin {
+export interface LastReport {
+  readonly origin: Origin;
   /** Of all its tables. */
   readonly rows: number;
   readonly undeclared: UndeclaredKeys;
@@ -39,35 +33,23 @@ export function readLastReport(report: string): LastReport | null {
 }
 
 function lastReportOf(db: Db): LastReport {
-  const facts = new Map(
-    db.prepare("SELECT fact, value FROM _about WHERE subject = 'report'").raw().all() as [string, string][],
-  );
   const open = db.prepare("SELECT subject, value FROM _about WHERE fact = 'undeclared_keys'").raw().all();
   const rows = db.prepare("SELECT sum(value) FROM _about WHERE fact = 'rows'").pluck().get();
-  return {
-    log: facts.get("log") ?? "",
-    seq: Number(facts.get("seq") ?? ""),
-    lastChange: facts.get("last_change") ?? "",
-    layout: facts.get("layout") ?? "",
-    reportDate: facts.get("report_date") ?? "",
-    incomplete: incompleteTables(db).join(" "),
-    files: filesHead(db),
-    rows: Number(rows),
-    undeclared: new Map((open as [string, string][]).map(([table, keys]) => [table, keys.split(" ")])),
-  };
+  const undeclared = (open as [string, string][]).map(([table, keys]) => [table, keys.split(" ")] as const);
+  return { origin: originIn(db), rows: Number(rows), undeclared: new Map(undeclared) };
 }
 
 /** The origin of a report made from this snapshot. */
-export function originOf({ db, log, seq }: Snapshot, layout: string, reportDate: string): Origin {
-  return {
-    log,
-    seq,
-    lastChange: changeAt(db, seq),
-    layout,
-    reportDate,
-    incomplete: incompleteTables(db).join(" "),
-    files: filesHead(db),
-  };
+export function originOf({ db, seq }: Snapshot, layout: string): Origin {
+  return originIn(db, { layout, last_change: changeAt(db, seq) });
+}
+
+/** By `_about` of a snapshot, which lacks what is `known`, or of a report. */
+function originIn(db: Db, known: Partial<Origin> = {}): Origin {
+  const facts = db.prepare("SELECT fact, value FROM _about WHERE subject = 'report'").raw().all();
+  const said = { ...(Object.fromEntries(facts as [string, string][]) as Partial<Origin>), ...known };
+  const origin = { ...said, incomplete: incompleteTables(db).join(" "), files: filesHead(db) };
+  return Object.fromEntries(originFacts.map((fact) => [fact, origin[fact] ?? ""])) as Origin;
 }
 
 /** Tables that are not complete, by `_about` of a snapshot or of a report. */
@@ -91,8 +73,7 @@ export function changeAt(db: Db, seq: number): string {
 
 /** Whether a report of `a` need not be replaced by one of `b`. */
 export function sameOrigin(a: Origin, b: Origin): boolean {
-  const facts = ["log", "seq", "lastChange", "layout", "reportDate", "incomplete", "files"] as const;
-  return facts.every((fact) => a[fact] === b[fact]);
+  return originFacts.every((fact) => a[fact] === b[fact]);
 }
 
 /** Fills the report's `_about`: the snapshot's facts, the origin, and for each table rows and undeclared keys. */
@@ -101,7 +82,7 @@ export function writeFacts({ db, layout }: ReportDraft, origin: Origin, undeclar
   db.exec("INSERT INTO report._about SELECT subject, fact, value FROM temp._about");
   const insert = db.prepare("INSERT INTO report._about VALUES (?, ?, ?)");
   insert.run("report", "layout", origin.layout);
-  insert.run("report", "last_change", origin.lastChange);
+  insert.run("report", "last_change", origin.last_change);
   for (const { name } of layout.tables.filter(({ kind }) => kind !== "about")) {
     const rows = db
       .prepare(`SELECT count(*) FROM report.${quoted(name)}`)

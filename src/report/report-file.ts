@@ -12,6 +12,48 @@ import {
 import path from "node:path";
 import { keepMode, makeFolders, replaceFile } from "../base/atomic-file.ts";
 import { MirrorError } from "../base/errors.ts";
+import { databaseError, guarded, openDatabase, type Db } from "../store/database.ts";
+import { takeWriterLock } from "../store/writer-lock.ts";
+
+/** What is there after a publish. */
+export interface PublishedFile {
+  /** `unchanged`: the report that is there has the same content and was not touched. */
+  readonly outcome: "written" | "unchanged";
+  readonly file: string;
+  readonly bytes: number;
+}
+
+/**
+ * Replaces a report. `write` gets whether there is one, and writes `nextOf` it; it returns false where nothing changed.
+ * `mode` is of the file; null: that of the earlier one, or for its owner only.
+ *
+ * Guarantee: readers have a complete file at every moment, the earlier report or the new one.
+ * Source of truth: the mirror.
+ * Worst outcome of a crash: the earlier report stays, and an unfinished file beside it until the next publish.
+ *
+ * @throws MirrorError `locked`, `stopped` or `database`
+ */
+export async function publishFile(
+  file: string,
+  mode: number | null,
+  write: (isThere: boolean) => Promise<boolean>,
+): Promise<PublishedFile> {
+  guarded(file, () => makeReportFolder(file, mode));
+  const lock = takeWriterLock(`${file}.lock`, "publish", `the report ${file}`);
+  try {
+    const isThere = findReport(file);
+    removeNext(file);
+    const isWritten = await write(isThere);
+    if (isWritten) replaceReport(file, mode);
+    else if (mode !== null) chmodSync(file, mode);
+    return { outcome: isWritten ? "written" : "unchanged", file, bytes: statSync(file).size };
+  } catch (error) {
+    removeNext(file);
+    throw databaseError(file, error);
+  } finally {
+    lock.release();
+  }
+}
 
 /** Where the next report is written. */
 export function nextOf(report: string): string {
@@ -21,10 +63,10 @@ export function nextOf(report: string): string {
 /** "FmRp", the `application_id` of every report: only such a file is replaced. */
 export const applicationId = 0x46_6d_52_70;
 /** The layout's version, as `PRAGMA user_version`. */
-export const userVersion = 1;
+const userVersion = 1;
 
 /** Whether there is a report. @throws MirrorError `database`: another file stands in its place */
-export function findReport(report: string): boolean {
+function findReport(report: string): boolean {
   if (!existsSync(report)) return false;
   const header = Buffer.alloc(100);
   if (statSync(report).isFile()) readHead(report, header);
@@ -47,7 +89,7 @@ function readHead(place: string, head: Buffer): void {
 const besideEndings = ["-journal", "-wal", "-shm"];
 
 /** Makes the folder of the report where it is missing: who may read the report may enter it. */
-export function makeReportFolder(report: string, mode: number | null): void {
+function makeReportFolder(report: string, mode: number | null): void {
   const readers = (mode ?? ownerOnly) & 0o044;
   makeFolders(path.dirname(report), 0o700 | readers | (readers >> 2));
 }
@@ -67,18 +109,49 @@ export function copyReport(report: string): void {
   chmodSync(next, statSync(next).mode | ownerWrites);
 }
 
-/**
- * Puts the next report in place. Its mode is `mode`; null: that of the earlier one, or for its owner only. Removes a journal that a foreign writer left
- * beside the earlier report, because SQLite would apply it to the new one.
- *
- * Guarantee: the report's name always leads to a complete file, the earlier or the new one (`replaceFile`).
- * Source of truth: the mirror.
- * Worst outcome of a crash: the next report's file is left over until the next publish.
- */
-export function replaceReport(report: string, mode: number | null): void {
+/** Removes a journal that a foreign writer left beside the earlier report, because SQLite would apply it to the new one. */
+function replaceReport(report: string, mode: number | null): void {
   const next = nextOf(report);
   if (mode === null) keepMode(next, report, ownerOnly);
   else chmodSync(next, mode);
   for (const ending of besideEndings) rmSync(report + ending, { force: true });
   replaceFile(next, report);
+}
+
+/** Reads a report that is there. */
+export function readReport<T>(report: string, read: (db: Db) => T): T {
+  const db = openDatabase(report, { readonly: true });
+  try {
+    return read(db);
+  } finally {
+    db.close();
+  }
+}
+
+/** Attaches the `report`, which is written without a journal: an unfinished file is removed. */
+export function attachReport(db: Db, next: string, pageSize: number): void {
+  // Databases without a journal are refused in SQLite's defensive mode.
+  db.unsafeMode();
+  db.prepare("ATTACH ? AS report").run(next);
+  db.pragma(`report.page_size = ${pageSize}`);
+  db.pragma("report.auto_vacuum = NONE");
+  db.pragma("report.journal_mode = OFF");
+  db.pragma("report.locking_mode = EXCLUSIVE");
+  db.pragma("report.cache_size = -8000");
+  db.pragma(`report.application_id = ${applicationId}`);
+  db.pragma(`report.user_version = ${userVersion}`);
+}
+
+/** Large pages make a large report a fifth faster to write and to scan; a small one would be mostly empty. */
+export function pageSizeFor(mirrorBytes: number): number {
+  return mirrorBytes > 100e6 ? 32_768 : 4_096;
+}
+
+/** @throws MirrorError `database`: what was written is damaged */
+export function assertSoundReport(db: Db): void {
+  const found = db.pragma("report.quick_check", { simple: true });
+  if (found === "ok") return;
+  throw new MirrorError("database", `the new report is damaged and was removed: ${String(found)}`, {
+    hint: "Check the disk and memory, then publish again.",
+  });
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { writeFileAtomically } from "../../base/atomic-file.ts";
 import { datasetteMetadata } from "../../report/datasette.ts";
-import type { PublishStep } from "../../report/publish-draft.ts";
+import type { PublishStep } from "../../report/build-report.ts";
 import { publishReport, type Published } from "../../report/publish-report.ts";
 import { reportStep } from "../../status/after-run-record.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";

@@ -62,7 +62,7 @@ export const fileFaults: readonly PlantedFault[] = [
   {
     ...beside,
     id: "deleted-record-that-came-back-stays-deleted",
-    file: "src/report/update-report.ts",
+    file: "src/report/build-report.ts",
     find: "[documentFiles, deletedRecords]",
     replace: "[documentFiles]",
     why: "the report shows a record and calls it deleted",
