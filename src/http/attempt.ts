@@ -92,7 +92,7 @@ async function succeed(wire: Wire, call: Call, head: Head): Promise<Outcome> {
     head.discard();
     throw contentError(head, unexpected);
   }
-  const body = await head.read(wire.caps, call.into);
+  const body = await head.read(wire.maxResponseBytes, call.into);
   if (call.expect === "json" && body.length === 0) throw contentError(head, "an empty answer");
   const { status, headers, requestId } = head;
   return { status, headers, body, requestId };
@@ -156,7 +156,7 @@ async function fail(wire: Wire, head: Head): Promise<Outcome> {
 /** The status alone is enough: a body that cannot be read does not hide it, unless the caller stops. */
 async function readErrorBody(wire: Wire, head: Head): Promise<ErrorBody> {
   try {
-    const body = await head.read({ bytes: errorBodyBytes, wireBytes: errorBodyBytes });
+    const body = await head.read(errorBodyBytes);
     return parseErrorBody(body, wire.safeText);
   } catch (error) {
     if (error instanceof MirrorError && error.kind === "stopped") throw error;

@@ -13,7 +13,7 @@ import type { ClockSkew } from "./clock-skew.ts";
 import type { AnswerHead } from "./error-answer.ts";
 import { answerHeaders, budgetHeaders, type AnswerHeaders } from "./headers.ts";
 import { networkErrorOf, timeoutError, type BrokenRequest } from "./network-errors.ts";
-import { discardBody, readResponseBody, type BodyCaps } from "./response-body.ts";
+import { discardBody, readResponseBody } from "./response-body.ts";
 import type { SafeText } from "./safe-text.ts";
 import type { HttpCounters } from "./stats.ts";
 
@@ -30,7 +30,7 @@ export interface Wire {
   readonly safeText: SafeText;
   /** For one exchange, head and body together. */
   readonly timeoutMs: number;
-  readonly caps: BodyCaps;
+  readonly maxResponseBytes: number;
   readonly protocol: Protocol;
   /** Null: the token itself is sent. */
   readonly accessTokens: AccessTokens | null;
@@ -54,7 +54,7 @@ export interface Call extends ServiceRequest {
 export interface Head extends AnswerHead {
   readonly headers: AnswerHeaders;
   /** Gives the body; empty where it was written into a file. */
-  read(caps: BodyCaps, into?: string): Promise<Buffer>;
+  read(capBytes: number, into?: string): Promise<Buffer>;
   discard(): void;
 }
 
@@ -109,8 +109,8 @@ async function headOf(wire: Wire, call: Call, permit: Permit, deadline: Deadline
   if (status === 429) counters.rateLimited++;
   const idHeader = headers["x-request-id"];
   const requestId = idHeader ? safeText(idHeader, 128) : null;
-  const read = (caps: BodyCaps, into?: string) =>
-    readResponseBody(body, headers, caps, into).catch((error: unknown) => {
+  const read = (capBytes: number, into?: string) =>
+    readResponseBody(body, headers, capBytes, into).catch((error: unknown) => {
       throw errorOfExchange(error, wire, { where, requestId }, deadline);
     });
   return { where, status, headers, requestId, read, discard: () => discardBody(body) };

@@ -35,8 +35,6 @@ export interface HttpOptions extends Identity {
   readonly timeoutMs?: number;
   readonly maxResponseBytes?: number;
   readonly concurrency?: number;
-  /** Of one answer before decompression. @default maxResponseBytes */
-  readonly maxWireBytes?: number;
   /** Of one call; answers 429 are not counted. @default 5 */
   readonly attempts?: number;
   /** Pauses between them. @default 500 ms to 30 s */
@@ -109,7 +107,7 @@ function wireFor(settings: Settings): Wire {
     rateLimiter,
     clock,
     timeoutMs,
-    caps: { bytes: maxResponseBytes, wireBytes: settings.maxWireBytes ?? maxResponseBytes },
+    maxResponseBytes,
     connections: new Semaphore(concurrency),
     counters: new HttpCounters(),
     skew: settings.skew ?? null,

@@ -11,14 +11,6 @@ import { MirrorError } from "../base/errors.ts";
 import { writeNewFile } from "../base/files/hashed-file.ts";
 import { parseWholeNumber, type AnswerHeaders } from "./headers.ts";
 
-/** The largest body that is read. */
-export interface BodyCaps {
-  /** As it comes over the wire. */
-  readonly wireBytes: number;
-  /** After decompression. */
-  readonly bytes: number;
-}
-
 /** The bytes of an answer are wrong. Any other error while reading is the network's. */
 export class BodyError extends Error {
   readonly fault: "too_large" | "encoding";
@@ -31,24 +23,25 @@ export class BodyError extends Error {
 
 /**
  * Reads a body into one buffer, decompressed; or into a file, whatever was in it, and gives an empty buffer. Stops as soon
- * as it announces or reaches more than the caps. Throws BodyError, MirrorError `database` where the file cannot be
+ * as it announces or reaches more than the cap. Throws BodyError, MirrorError `database` where the file cannot be
  * written, or the error of the connection.
+ *
+ * @param capBytes of the body as it comes over the wire, and of its content
  */
 export async function readResponseBody(
   body: Readable,
   headers: AnswerHeaders,
-  caps: BodyCaps,
+  capBytes: number,
   into?: string,
 ): Promise<Buffer> {
   try {
     const encoding = (headers["content-encoding"] ?? "").trim().toLowerCase();
     const isPlain = encoding === "" || encoding === "identity";
     const sizeBytes = parseWholeNumber(headers["content-length"]);
-    const capBytes = isPlain ? Math.min(caps.bytes, caps.wireBytes) : caps.wireBytes;
     if (sizeBytes !== null && sizeBytes > capBytes) throw tooLarge(capBytes);
     const take: Take = into === undefined ? collect : (source, cap) => writeInto(into, capped(source, cap));
     if (isPlain) return await take(body, capBytes, sizeBytes);
-    return await decompressed(body, encoding, caps, take);
+    return await decompressed(body, encoding, capBytes, take);
   } catch (error) {
     discardBody(body);
     throw error;
@@ -82,26 +75,26 @@ const codecs: Readonly<Record<string, Codec>> = {
 /** What comes in so few bytes is unpacked at once, if it is not longer than that: a stream costs five times as much. */
 const mostAtOnce = { wireBytes: 32_768, bytes: 4 * 1_048_576 };
 
-async function decompressed(body: Readable, encoding: string, caps: BodyCaps, take: Take): Promise<Buffer> {
+async function decompressed(body: Readable, encoding: string, capBytes: number, take: Take): Promise<Buffer> {
   const codec = Object.hasOwn(codecs, encoding) ? codecs[encoding] : undefined;
   if (!codec)
     throw new BodyError("encoding", `the content encoding ${JSON.stringify(encoding)} is not known`);
   // What broke the connection, to distinguish it from broken compression.
   let wireError: unknown = null;
   try {
-    const wire = capped(body, caps.wireBytes, (error) => (wireError = error));
+    const wire = capped(body, capBytes, (error) => (wireError = error));
     const { chunks, sizeBytes, isWhole } = await readUpTo(wire, mostAtOnce.wireBytes);
     // An empty answer may still name an encoding.
-    if (isWhole && sizeBytes === 0) return await take([], caps.bytes, 0);
+    if (isWhole && sizeBytes === 0) return await take([], capBytes, 0);
     const isAtOnce = isWhole && take === collect;
-    const content = isAtOnce ? unpackAtOnce(Buffer.concat(chunks), codec, caps.bytes) : null;
+    const content = isAtOnce ? unpackAtOnce(Buffer.concat(chunks), codec, capBytes) : null;
     if (content) return content;
     const all = async function* () {
       yield* chunks;
       yield* wire;
     };
     const stream = pipeline(all, codec.stream(), () => undefined);
-    return await take(stream, caps.bytes, null);
+    return await take(stream, capBytes, null);
   } catch (error) {
     if (error instanceof BodyError || error instanceof MirrorError || error === wireError) throw error;
     throw new BodyError("encoding", `the ${encoding} content is broken`);

@@ -96,21 +96,17 @@ const busyTimeoutMs = 5_000;
 
 type OpenFile = ReturnType<typeof openDatabase>;
 
+const tables = `CREATE TABLE IF NOT EXISTS budget (id INTEGER PRIMARY KEY CHECK (id = 1), state TEXT NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS minutes (minute INTEGER PRIMARY KEY, requests INTEGER NOT NULL, refused INTEGER NOT NULL) STRICT;
+  CREATE TABLE IF NOT EXISTS months (month TEXT PRIMARY KEY, requests INTEGER NOT NULL, quota INTEGER) STRICT`;
+
 function openDatabase(path: string) {
   makeFolders(dirname(path));
   const db = new Database(path, { timeout: busyTimeoutMs });
   try {
     db.pragma("journal_mode = WAL");
     db.pragma("synchronous = NORMAL");
-    db.exec(
-      "CREATE TABLE IF NOT EXISTS budget (id INTEGER PRIMARY KEY CHECK (id = 1), state TEXT NOT NULL) STRICT",
-    );
-    db.exec(
-      "CREATE TABLE IF NOT EXISTS minutes (minute INTEGER PRIMARY KEY, requests INTEGER NOT NULL, refused INTEGER NOT NULL) STRICT",
-    );
-    db.exec(
-      `CREATE TABLE IF NOT EXISTS months (month TEXT PRIMARY KEY, requests INTEGER NOT NULL, quota INTEGER) STRICT`,
-    );
+    db.exec(tables);
     const select = db.prepare<[], { state: string }>("SELECT state FROM budget WHERE id = 1");
     const replace = db.prepare<[string]>("INSERT OR REPLACE INTO budget (id, state) VALUES (1, ?)");
     const inTransaction = db.transaction((act: () => unknown) => act());

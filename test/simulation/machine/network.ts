@@ -55,7 +55,7 @@ export function simulatedTransport(
     accessTokens: null,
     safeText: createSafeText(sender.token),
     timeoutMs,
-    caps: { bytes: maxResponseBytes, wireBytes: maxResponseBytes },
+    maxResponseBytes,
   };
   const identity = { token: sender.token, language: "en", userAgent: "simulation" };
   return {
