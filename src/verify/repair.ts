@@ -1,10 +1,6 @@
 import { throwIfAborted } from "../base/cancellation.ts";
-import type { Clock } from "../base/clock.ts";
 import type { RecordId } from "../base/ids.ts";
-import type { Log } from "../base/logger.ts";
 import { resourceNamed } from "../connector/connector-manifest.ts";
-import type { Resource } from "../connector/resource.ts";
-import type { Transport } from "../connector/transport.ts";
 import type { Mirror } from "../state/mirror.ts";
 import { WorkQueue } from "../state/work-queue.ts";
 import { stampWithoutRead } from "../store/apply/read-stamp.ts";
@@ -14,30 +10,14 @@ import { createEventContext, type ReadContext, type RunContext } from "../sync/c
 import { holdMassDelete, mayRemove, runRemovals } from "../sync/deletion/mass-delete-guard.ts";
 import { removeRecord } from "../sync/deletion/removal.ts";
 import { Engine } from "../sync/engine/engine.ts";
-import type { OutageWatch } from "../sync/retry/outage.ts";
 import { BatchRetryPolicy } from "../sync/retry/retry-policy.ts";
-import type { Tally } from "../sync/context/tally.ts";
 import { repairRead } from "./local/odd-work.ts";
 import { repairLocally } from "./local/repair-locally.ts";
 import type { Finding } from "./name-differences.ts";
-import type { ServiceCopy } from "./service-copy.ts";
+import type { Asking, ServiceCopy, Waiting } from "./service-copy.ts";
 
 /** What a repair works with. The caller holds the writer lock. */
-export interface RepairParts {
-  readonly mirror: Mirror;
-  readonly resources: readonly Resource[];
-  readonly transport: Transport;
-  /** What the service shows. */
-  readonly copy: ServiceCopy;
-  readonly outages: OutageWatch;
-  /** Reads something that always exists, once. */
-  readonly probe: () => Promise<unknown>;
-  readonly tally: Tally;
-  readonly concurrency: number;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-}
+type RepairParts = Asking & Waiting & { readonly mirror: Mirror; readonly copy: ServiceCopy };
 
 /**
  * Reads again what differs, through the work queue and the step that applies every answer; then makes rows anew that are

@@ -5,7 +5,6 @@ import type { RecordId } from "../base/ids.ts";
 import type { Log } from "../base/logger.ts";
 import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
-import type { Transport } from "../connector/transport.ts";
 import { PendingReads } from "../state/checks/pending-reads.ts";
 import { makeScratchMirror, type Mirror } from "../state/mirror.ts";
 import { Runs } from "../state/runs.ts";
@@ -33,19 +32,20 @@ export interface AskedRead {
   readonly listOf: string | null;
 }
 
-interface CopyParts {
+/** What is compared, and how the service is asked. */
+export interface Asking extends Pick<EngineOptions, "transport" | "concurrency" | "signal"> {
   readonly manifest: Manifest;
   readonly resources: readonly Resource[];
-  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** How reads wait for a service that is away, and who counts them. */
+export interface Waiting {
   readonly outages: OutageWatch;
   /** Reads something that always exists, once. */
   readonly probe: () => Promise<unknown>;
   readonly tally: Tally;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-  /** Requests at a time. */
-  readonly concurrency: number;
 }
 
 /**
@@ -64,7 +64,7 @@ export class ServiceCopy {
   private readonly run: RunContext;
   private readonly engine: EngineOptions;
 
-  constructor(file: string, parts: CopyParts) {
+  constructor(file: string, parts: Asking & Waiting) {
     const { manifest, resources, outages, probe, clock, signal } = parts;
     removeScratch(file);
     this.file = file;

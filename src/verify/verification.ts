@@ -1,9 +1,4 @@
-import type { Clock } from "../base/clock.ts";
-import type { Log } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
-import type { Manifest } from "../connector/connector-manifest.ts";
-import type { Resource } from "../connector/resource.ts";
-import type { Transport } from "../connector/transport.ts";
 import type { ResourceProgress } from "../log/progress-view.ts";
 import type { Mirror } from "../state/mirror.ts";
 import type { Db } from "../store/database.ts";
@@ -17,21 +12,13 @@ import { nameDifferences, type Finding } from "./name-differences.ts";
 import { repairFromService } from "./repair.ts";
 import type { VerifyReport } from "./report.ts";
 import { chooseSample, type SampleSize } from "./sample.ts";
-import { ServiceCopy } from "./service-copy.ts";
+import { ServiceCopy, type Asking } from "./service-copy.ts";
 
-export interface VerificationParts {
+interface VerificationParts extends Asking {
   /** The mirror, for reading; also beside its writer. */
   readonly db: Db;
-  readonly manifest: Manifest;
-  readonly resources: readonly Resource[];
-  readonly transport: Transport;
   readonly token: string;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly random: Random;
-  readonly signal: AbortSignal;
-  /** Requests at a time. */
-  readonly concurrency: number;
   /** How long it waits for a service that is away. */
   readonly longestOutageMs: number;
   readonly sample: SampleSize;

@@ -17,7 +17,7 @@ export type DeletionVerdict =
 const missingRecord = "No query results for model";
 
 /** What is known besides the 404. */
-export interface DeletionFacts {
+interface DeletionFacts {
   readonly routeProven: boolean;
   /** Records that should exist. */
   readonly candidates: readonly RecordId[];

@@ -71,7 +71,7 @@ export function listPage(resource: string, payload: PagePayload, dirtySeq: numbe
 }
 
 /** A page of a parent's list. Pure. */
-export function childPage(resource: string, payload: ChildPayload, dirtySeq: number): NewWorkItem {
+function childPage(resource: string, payload: ChildPayload, dirtySeq: number): NewWorkItem {
   const target = childTarget(payload.parent, parentIdOf(payload), payload.page);
   const rank = -Number(payload.parentId);
   return { kind: "child", resource, target, lane: "hydration", rank, reason: "parent", payload, dirtySeq };
