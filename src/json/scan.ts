@@ -174,6 +174,7 @@ export function walk(bytes: Uint8Array, at: number, close: number, visit: (at: n
   }
 }
 
+/** Throws MalformedJsonError where more than space follows a document. */
 export function assertNothingAfter(body: Uint8Array, end: number): void {
   const rest = skipSpace(body, end);
   if (rest < body.length) throw malformedAt(body, rest, "nothing after the document");

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { askDaemon, reportOf, type DaemonCommand } from "../../src/daemon/commands/ask-daemon.ts";
+import { askDaemon, reportIn, type DaemonCommand } from "../../src/daemon/commands/ask-daemon.ts";
 import { serveCommands } from "../../src/daemon/commands/command-server.ts";
 import {
   createPerform,
@@ -23,6 +23,14 @@ function requestOf(more: Partial<RunRequest> = {}): RunRequest {
   return { resources: [resourceOf("people")], ...flags, mostRequests: 7, closed, ...more };
 }
 
+const replay: PerformParts["replay"] = (ids) => ({
+  queued: ids.length,
+  unread: 1,
+  missing: ids.slice(0, 1),
+  pruned: [],
+});
+const prune: PerformParts["prune"] = () => Promise.reject(new Error("the disk is full"));
+
 /** A daemon that takes commands; each run lasts until it is released. */
 async function startDaemon(more: Partial<PerformParts> = {}, folder = tempFolder()) {
   const { manifest } = await openShop();
@@ -33,9 +41,9 @@ async function startDaemon(more: Partial<PerformParts> = {}, folder = tempFolder
   const asked: RunRequest[] = [];
   const held: (() => void)[] = [];
   let last: Promise<unknown> = Promise.resolve();
-  const run: PerformParts["runQueue"]["run"] = (request, _why, isNeeded = () => true) => {
+  const run: PerformParts["runQueue"]["run"] = (request, _why, isNeeded) => {
     const ended = last.then(async () => {
-      if (!isNeeded()) return null;
+      if (isNeeded?.() === false) return null;
       asked.push(request);
       await new Promise<void>((resolve) => held.push(resolve));
       return emptyReport(clock, "2026-11-20T09:00:00.000Z", closed.aborted ? "stopped" : "complete");
@@ -43,13 +51,6 @@ async function startDaemon(more: Partial<PerformParts> = {}, folder = tempFolder
     last = ended;
     return ended;
   };
-  const replay = (ids: readonly string[]) => ({
-    queued: ids.length,
-    unread: 1,
-    missing: ids.slice(0, 1),
-    pruned: [],
-  });
-  const prune = () => Promise.reject(new Error("the disk is full"));
   const progressOf = (request: RunRequest) => (asked.at(-1) === request ? view({ queued: 5 }) : null);
   const parts = { manifest, clock, closed, runQueue: { run }, replay, prune, progressOf, ...more };
   const perform = createPerform(parts);
@@ -93,20 +94,20 @@ describe("commands of other processes", () => {
     void ask("sync", formatSyncCommand(requestOf(), null));
     await eventually(() => held.length === 1, "a run");
     const ids = Array.from({ length: 2500 }, (_, index) => `evt_${index}`);
-    expect(reportOf(await ask("replay", { ids }))).toEqual({
+    expect(reportIn(await ask("replay", { ids }))).toEqual({
       queued: 2500,
       unread: 3,
       missing: ["evt_0", "evt_1000", "evt_2000"],
       pruned: [],
     });
-    expect(reportOf(await ask("replay", { ids: [] }))).toMatchObject({ queued: 0, unread: 0 });
+    expect(reportIn(await ask("replay", { ids: [] }))).toMatchObject({ queued: 0, unread: 0 });
   });
 
   test("what cannot be done says why", async () => {
     const { ask } = await startDaemon();
     const failed = await ask("prune", {});
     expect(failed).toEqual({ ended: "failed", error: "the disk is full" });
-    expect(() => reportOf(failed)).toThrow("the disk is full");
+    expect(() => reportIn(failed)).toThrow("the disk is full");
     expect(await ask("sync", { resources: ["no_such_table"], untilMs: null })).toMatchObject({
       ended: "failed",
       error: expect.stringContaining("tables that this daemon does not know"),
@@ -147,7 +148,7 @@ describe("commands of other processes", () => {
     held[0]?.();
     const gone = await following;
     expect(gone).toEqual({ ended: "gone" });
-    expect(() => reportOf(gone)).toThrow(expect.objectContaining({ kind: "locked", retryable: true }));
+    expect(() => reportIn(gone)).toThrow(expect.objectContaining({ kind: "locked", retryable: true }));
   });
 });
 

@@ -45,10 +45,11 @@ export async function followRemoteSync(run: CompanyRun): Promise<CompanyReport |
     if (!isFollowed) {
       isFollowed = true;
       log.info(`${name}: the daemon holds the mirror and makes this run; following it`);
-      void clock.sleep(silentMs, ended.signal).then(() => {
+      const sayBusy = () => {
         if (latest === null && !ended.signal.aborted)
           log.info(`${name}: the daemon is busy with another run; this one comes next`);
-      });
+      };
+      void clock.sleep(silentMs, ended.signal).then(sayBusy);
     }
     latest = progress;
   };

@@ -65,7 +65,7 @@ export async function askDaemon(
 }
 
 /** The report of an answer. Throws MirrorError `stopped`, `locked` or `database` where there is none. */
-export function reportOf(answer: DaemonAnswer): unknown {
+export function reportIn(answer: DaemonAnswer): unknown {
   if (answer.ended === "done") return answer.report;
   const hint = "Nothing is lost: run it again.";
   if (answer.ended === "interrupted")

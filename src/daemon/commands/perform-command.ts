@@ -30,14 +30,15 @@ export interface PerformParts {
 
 const eventsAtOnce = 1_000;
 
+const noProgress = () => null;
+
 /** Gives what does the commands of other processes. What `closed` cuts off gets no answer. */
 export function createPerform(parts: PerformParts): CommandServerParts["perform"] {
-  const progress = () => null;
   return ({ kind, options, pid }, isWaitedFor) => {
     if (kind === "sync") return performSync(parts, options, pid, isWaitedFor);
-    if (kind === "replay") return { report: performReplay(parts, options), progress };
+    if (kind === "replay") return { report: performReplay(parts, options), progress: noProgress };
     const pruned = parts.prune();
-    return { report: pruned.then((report) => (report.finished ? report : undefined)), progress };
+    return { report: pruned.then((report) => (report.finished ? report : undefined)), progress: noProgress };
   };
 }
 
@@ -71,7 +72,6 @@ function performSync(
     .run(request, `asked for by process ${pid}`, isNeeded)
     .catch((error: unknown) => notBegun(clock, startedAt, error))
     .finally(() => ended.abort());
-  const isWhole = ({ outcome }: CompanyReport) => outcome === "complete" || outcome === "partial";
   return {
     report: report.then((made) => (made && (isWhole(made) || !closed.aborted) ? made : undefined)),
     progress: () => {
@@ -83,6 +83,10 @@ function performSync(
       }
     },
   };
+}
+
+function isWhole({ outcome }: CompanyReport): boolean {
+  return outcome === "complete" || outcome === "partial";
 }
 
 /** Writes a request as a command's options. */
@@ -97,7 +101,7 @@ function parseSyncCommand(
   { manifest, clock }: PerformParts,
   ended: AbortSignal,
 ): RunRequest {
-  const { resources: names = [], untilMs, ...flags } = options as SyncCommand;
+  const { resources: names, untilMs, ...flags } = options as SyncCommand;
   const resources = manifest.resources.filter(({ name }) => names.includes(name));
   if (resources.length === 0 || resources.length !== names.length)
     throw new MirrorError("usage", "the command names tables that this daemon does not know", {

@@ -22,15 +22,6 @@ export function parseCronSchedule(pattern: string, timezone: string): CronSchedu
   return schedule;
 }
 
-/**
- * The first moment of a cron pattern after another one, epoch milliseconds; null: never again. Keeps nothing of it.
- *
- * @throws MirrorError `config` for a pattern that is invalid
- */
-export function nextMoment(pattern: string, timezone: string, afterMs: number): number | null {
-  return scheduleOf(parse(pattern, timezone)).after(afterMs);
-}
-
 /** 80 kB each; hundreds of companies have the same. */
 const parsed = new Map<string, CronSchedule>();
 

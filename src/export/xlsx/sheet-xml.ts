@@ -36,13 +36,13 @@ export function xmlText(text: string): string {
 }
 
 /** A cell with a text, which no spreadsheet runs. A text that is too long for Excel ends with `…`. */
-export function textCell(reference: string, style: number, text: string): string {
+function textCell(reference: string, style: number, text: string): string {
   const fitting = text.length > maxCellLength ? `${text.slice(0, maxCellLength - 1).toWellFormed()}…` : text;
   return `<c r="${reference}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${xmlText(fitting)}</t></is></c>`;
 }
 
 /** A cell with a number, as its decimal digits; what is no number is a text. */
-export function numberCell(reference: string, style: number, digits: string): string {
+function numberCell(reference: string, style: number, digits: string): string {
   if (!/^-?\d+(\.\d+)?$/.test(digits)) return textCell(reference, styleOf({ kind: "text" }), digits);
   return `<c r="${reference}" s="${style}"><v>${digits}</v></c>`;
 }

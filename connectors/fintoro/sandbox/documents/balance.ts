@@ -55,7 +55,7 @@ function discountOf(cents: bigint, { discountType: type, discountValue: value }:
 }
 
 /** How far a document is paid. */
-export const paymentStatuses = ["paid", "unpaid", "partially_paid", "overdue", "will_not_be_paid"] as const;
+const paymentStatuses = ["paid", "unpaid", "partially_paid", "overdue", "will_not_be_paid"] as const;
 
 /** What is paid of a document and what is left, cents in its currency. */
 export interface Balance {

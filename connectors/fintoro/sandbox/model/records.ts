@@ -120,7 +120,7 @@ const discountShape = z.object({
 });
 
 /** A line of a document as requests send it. */
-export const itemInputShape = discountShape.extend({
+const itemInputShape = discountShape.extend({
   ...nullable(["uuid", "name", "description", "discountName"], text),
   ...nullable(["unitPrice", "vatRate"], z.number()),
   ...nullable(["unitId", "priceListItemId"], id),
@@ -231,7 +231,7 @@ export const receiptShape = z.object({
 type ReceiptInput = z.output<typeof receiptShape>;
 
 /** A line of a receipt, with the item's name, code and unit of that time. */
-export type ReceiptLine = Identified &
+type ReceiptLine = Identified &
   Readonly<ReceiptInput["items"][number]> & {
     readonly itemName: string;
     readonly itemCode: string | null;

@@ -1,5 +1,5 @@
 import { formatCount, formatSize } from "../../../base/units.ts";
-import { askDaemon, reportOf } from "../../../daemon/commands/ask-daemon.ts";
+import { askDaemon, reportIn } from "../../../daemon/commands/ask-daemon.ts";
 import { createNotices } from "../../../runs/store-notices.ts";
 import { openMirror } from "../../../state/mirror.ts";
 import { pruneMirror, type PruneReport } from "../../../state/retention/prune-mirror.ts";
@@ -29,11 +29,11 @@ async function prune(scope: CompanyScope): Promise<PruneReport> {
   return isDaemonThere(scope) ? byDaemon(scope) : byThisProcess(scope);
 }
 
-/** Throws as `reportOf`. */
+/** Throws as `reportIn`. */
 async function byDaemon(scope: CompanyScope): Promise<PruneReport> {
   const { signal, log } = scope.context;
   log.info(`${scope.company.name}: the daemon holds the mirror and prunes it, by the config that it has`);
-  return reportOf(await askDaemon(scope.files.socket, { kind: "prune", options: {} }, signal)) as PruneReport;
+  return reportIn(await askDaemon(scope.files.socket, { kind: "prune", options: {} }, signal)) as PruneReport;
 }
 
 /** Throws MirrorError `locked` while another process writes the mirror. */

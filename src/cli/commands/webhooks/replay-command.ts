@@ -4,7 +4,7 @@ import { openMirror } from "../../../state/mirror.ts";
 import { WorkQueue } from "../../../state/work-queue.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
 import { CompanyIngest, type ReplayResult } from "../../../webhook/ingest/ingest.ts";
-import { askDaemon, reportOf } from "../../../daemon/commands/ask-daemon.ts";
+import { askDaemon, reportIn } from "../../../daemon/commands/ask-daemon.ts";
 import { createNotices } from "../../../runs/store-notices.ts";
 import { emptyKeyring } from "../../../webhook/keys/keyring.ts";
 import { printResult } from "../../console/output.ts";
@@ -60,7 +60,7 @@ async function chosenEvents(
 
 async function byDaemon({ files, context }: CompanyScope, ids: readonly string[]): Promise<ReplayResult> {
   const command = { kind: "replay", options: { ids } } as const;
-  return reportOf(await askDaemon(files.socket, command, context.signal)) as ReplayResult;
+  return reportIn(await askDaemon(files.socket, command, context.signal)) as ReplayResult;
 }
 
 /**
