@@ -75,7 +75,7 @@ interface Wholeness {
   readonly troubles: readonly Trouble[];
   /** Records that cannot become a row. */
   readonly quarantined: number;
-  /** All attempts for an event may have failed, and no run that reads everything began since. */
+  /** All attempts for an event may have failed, and no run that reads everything began since, or ever. */
   readonly mayHaveLostEvents: boolean;
 }
 

@@ -72,6 +72,13 @@ export function openConditions(
     .map(({ kind, subject, blocks, message }) => ({ kind, subject, blocks, message }));
 }
 
+/** What is not whole, or not as it should be; of the others exit codes say nothing. Pure. */
+export function isPartial({ kind, subject }: NamedCondition): boolean {
+  return (
+    ["failed", "partial", "held", "refused"].includes(kind) || (kind === "stale" && subject === "events")
+  );
+}
+
 function wrong(kind: AlertKind, subject: string, message: string, raises = true): Condition {
   return { kind, subject, message, raises, blocks: true };
 }
@@ -198,7 +205,7 @@ function afterRunConditions({ afterRun }: CompanyStatusView, { freshForMs }: Rea
 const mostNamed = 5;
 
 /** What is not whole, although it is current: it does not keep the mirror from being read. */
-function wholenessConditions({ wholeness, queue, run }: CompanyStatusView): Condition[] {
+function wholenessConditions({ wholeness, queue, run, wholeRunMs }: CompanyStatusView): Condition[] {
   const { troubles, quarantined, mayHaveLostEvents } = wholeness;
   const held = troubles.filter(({ kind }) => kind === "held");
   const others = troubles.filter(({ kind }) => !["held", "quarantined", "dead"].includes(kind));
@@ -208,11 +215,12 @@ function wholenessConditions({ wholeness, queue, run }: CompanyStatusView): Cond
     ...(setAside > 0 ? [`set aside: ${setAside} reads`] : []),
     ...(quarantined > 0 ? [`in quarantine: ${quarantined} records`] : []),
   ];
-  const lost = "events may have been lost while no deliveries were received, and no run has read all since";
+  const lost =
+    "events may have been lost while no deliveries were received: the next run that reads everything finds them";
   const all = [
     ...partial.map((text) => wrong("partial", "records", text)),
     ...held.map(({ resource, message }) => wrong("held", "deletions", `${resource}: ${message}`)),
-    ...(mayHaveLostEvents ? [wrong("gap", "events", lost)] : []),
+    ...(mayHaveLostEvents && wholeRunMs !== null ? [wrong("gap", "events", lost)] : []),
     // It asks again for what was set aside or held, and may find the same.
     ...(run ? [wrong("partial", "records", "", false), wrong("held", "deletions", "", false)] : []),
   ];

@@ -5,7 +5,7 @@ import { Meta } from "../state/meta.ts";
 import { heartbeatMs, UptimeLog, type EndedSpan } from "../state/uptime-log.ts";
 import type { Db } from "../store/database.ts";
 import type { LockHolder } from "../store/writer-lock.ts";
-import { mayHaveLost, type RetryDelay } from "../webhook/delivery-gap/delivery-gap.ts";
+import { mayHaveLost } from "../webhook/delivery-gap/delivery-gap.ts";
 import { emptyReceiverNote, receiverNoteKey, type ReceiverNote } from "./receiver-note.ts";
 
 /** What a mirror's file says of events. */
@@ -66,7 +66,7 @@ export interface EventStatus extends Omit<EventFacts, "spans"> {
   readonly listeningSince: string | null;
   /** Of the last seven days, the oldest first. */
   readonly gaps: readonly Gap[];
-  /** All attempts for an event may have failed, and no complete run began since. */
+  /** As `Wholeness.mayHaveLostEvents`. */
   readonly mayBeLost: boolean;
 }
 
@@ -74,18 +74,13 @@ export interface EventStatus extends Omit<EventFacts, "spans"> {
 export interface EventSurroundings {
   /** Who holds the mirror's writer lock; null: nobody. */
   readonly writer: Pick<LockHolder, "command" | "since"> | null;
-  /** When the stalest resource was last read whole; null: one never was. */
-  readonly wholeSinceMs: number | null;
+  readonly mayBeLost: boolean;
   readonly nowMs: number;
-  /** Of the service; @default those of the signed form */
-  readonly delays?: readonly RetryDelay[] | undefined;
 }
 
 const mostSpans = 1_000;
 const heartbeatLostMs = 4 * heartbeatMs;
 const gapDaysMs = 7 * 86_400_000;
-/** A daemon reads events within seconds; one that waits this long means that the mirror is not whole. */
-export const overdueMs = 3_600_000;
 
 /** Reads the facts from one snapshot, beside the daemon. */
 export function readEventFacts(db: Db): EventFacts {
@@ -114,23 +109,22 @@ function serviceNote(value: unknown): ServiceNote | null {
   return { state, message: typeof message === "string" ? message : null, since };
 }
 
-/** Judges the facts: is a daemon receiving, when was none, may events be lost? Pure. */
+/** Judges the facts: is a daemon receiving, and when was none? Pure. */
 export function judgeEvents({ spans, ...facts }: EventFacts, around: EventSurroundings): EventStatus {
-  const { writer, wholeSinceMs, nowMs, delays } = around;
+  const { writer, mayBeLost, nowMs } = around;
   const last = spans.at(-1);
   const isFresh = last?.ended === null && nowMs - last.seenMs < heartbeatLostMs;
   const isReceiving = writer !== null && isFresh;
   const listening = isReceiving || (writer !== null && last?.ended === "refused");
   const open = isReceiving ? null : isSilent({ spans, ...facts }, around) ? "silent" : "killed";
   const gaps = gapsBetween(spans, open);
-  const lost = wholeSinceMs === null || mayHaveLost({ spans, sinceMs: wholeSinceMs, nowMs, delays });
   return {
     ...facts,
     orders: writer === null ? [] : facts.orders,
     listening,
     listeningSince: last ? isoTime(last.startedMs) : null,
     gaps: gaps.filter(({ to }) => to === null || Date.parse(to) > nowMs - gapDaysMs),
-    mayBeLost: spans.length > 0 && lost,
+    mayBeLost,
   };
 }
 
@@ -155,19 +149,9 @@ function isSilent({ spans, service }: EventFacts, { writer, nowMs }: EventSurrou
   return !hasWritten && nowMs - heldMs >= heartbeatLostMs;
 }
 
-/** Does an event wait longer than it may? Without a daemon the next run reads what waits. Pure. */
-export function eventsOverdue({ listening, waitingSince }: EventStatus, nowMs: number): boolean {
-  return listening && waitingSince !== null && nowMs - Date.parse(waitingSince) > overdueMs;
-}
-
 /** Does a daemon hold the mirror without writing its heartbeats? Pure. */
 export function daemonSilent({ gaps }: EventStatus): boolean {
   return gaps.some(({ to, cause }) => to === null && cause === "silent");
-}
-
-/** Does a daemon refuse every delivery? Pure. */
-export function deliveriesRefused({ listening, refusing }: EventStatus): boolean {
-  return listening && refusing !== null;
 }
 
 /** Without an event for this long, nobody knows whether the service still sends any. */

@@ -20,11 +20,10 @@ import { parentsPerRunOf, readScrubPlan } from "../sync/plan/scrub-facts.ts";
 import { listRequests } from "../sync/plan/sweep-plan.ts";
 import { readProof } from "../verify/proof-file.ts";
 import type { CompanyStatus, CompanyStatusView, Freshness, StatusScope } from "./company-status.ts";
-import { openConditions } from "./conditions.ts";
+import { isPartial, openConditions } from "./conditions.ts";
 import {
   daemonSilent,
   judgeEvents,
-  overdueMs,
   readEventFacts,
   webhooksCover,
   type EventStatus,
@@ -54,20 +53,18 @@ export function readStatus(question: StatusQuestion): CompanyStatus {
   const common = { ...budget, after_run: view.afterRun.steps, alerts: view.alerts };
   if (!db) return { ...noMirror, ...common };
   const health = readHealth(db, manifest);
-  const freshness = judgeFreshness(view, question);
   const writer = lockHolder(files.lock);
-  const wholeSinceMs = freshness.oldest === null ? null : Date.parse(freshness.oldest);
-  const delays = manifest.webhooks?.retryDelays;
-  const events = judgeEvents(readEventFacts(db), { writer, wholeSinceMs, nowMs, delays });
+  const { mayHaveLostEvents: mayBeLost } = view.wholeness;
+  const events = judgeEvents(readEventFacts(db), { writer, mayBeLost, nowMs });
   const running = runUnderWay(health, writer);
-  const limits = { freshForMs, outageLimitMs: overdueMs };
+  const limits = { freshForMs, outageLimitMs: hourMs };
   return {
     mirrored: true,
     writer: writer?.description ?? null,
     running,
     ...common,
     plan: readPlan(db, question, health, budget.budget),
-    freshness,
+    freshness: judgeFreshness(view, question),
     health,
     events,
     files: new PendingFiles(db).counts(wantedFiles(question)),
@@ -100,6 +97,9 @@ function withNotes(
   return {
     ...view,
     missingSecrets: [],
+    writeProblem: daemonSilent(events)
+      ? "`serve` is there, and writes nothing: look for a full disk, and at /readyz"
+      : null,
     receiver: listening ? events : view.receiver,
     service:
       state && service
@@ -224,16 +224,10 @@ function judgeFreshness({ sweptMs }: CompanyStatusView, { maxAgeMs, nowMs }: Sta
   return { oldest, stale };
 }
 
-/** What is not whole, or not as it should be; for the others the exit code says nothing. */
-const partialKinds: ReadonlySet<string> = new Set(["failed", "partial", "held", "refused"]);
-
 /** What the exit code of `status` says: `difference` when stale or missing, `partial` when not whole. Pure. */
 export function statusOutcome(status: CompanyStatus): "complete" | "partial" | "difference" {
-  const { mirrored, freshness, health, events, conditions } = status;
+  const { mirrored, freshness, health, conditions } = status;
   if (!mirrored || !health || freshness.stale.length > 0) return "difference";
   if (health.resources.every(({ sweptAt }) => sweptAt === null)) return "difference";
-  const isPartial = conditions.some(
-    ({ kind, subject }) => partialKinds.has(kind) || (kind === "stale" && subject === "events"),
-  );
-  return isPartial || (events && daemonSilent(events)) ? "partial" : "complete";
+  return conditions.some(isPartial) ? "partial" : "complete";
 }

@@ -129,7 +129,7 @@ export function readFacts(db: Db, scope: Omit<StatusScope, "config">, nowMs: num
     wholeness: {
       troubles: (last?.troubles ?? []) as readonly Trouble[],
       quarantined: new Quarantine(db).count(),
-      mayHaveLostEvents: whole !== null && isGapLost(db, manifest, whole, nowMs),
+      mayHaveLostEvents: mayHaveLostEvents(db, manifest, whole, nowMs),
     },
     drift: readDrift(db, scope),
     fileBytes: fileBytesOf(db.name),
@@ -173,10 +173,12 @@ function readLastRun(db: Db, last: EndedRun | null): MirrorFacts["lastRun"] {
 }
 
 /** Without a span nobody ever received deliveries, and none are missed. */
-function isGapLost(db: Db, { webhooks }: Manifest, { seesFromMs }: WholeRun, nowMs: number): boolean {
+function mayHaveLostEvents(db: Db, { webhooks }: Manifest, whole: WholeRun | null, nowMs: number): boolean {
   const spans = new UptimeLog(db).spans();
-  const sinceMs = Math.max(seesFromMs, spans[0]?.startedMs ?? 0);
-  return spans.length > 0 && mayHaveLost({ spans, sinceMs, nowMs, delays: webhooks?.retryDelays });
+  const [first] = spans;
+  if (!first || !whole) return first !== undefined;
+  const sinceMs = Math.max(whole.seesFromMs, first.startedMs);
+  return mayHaveLost({ spans, sinceMs, nowMs, delays: webhooks?.retryDelays });
 }
 
 function epochMs(iso: string | null): number | null {

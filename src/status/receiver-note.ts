@@ -21,7 +21,7 @@ export interface ReceiverNote {
 }
 
 /** A time in which every delivery of the service was refused. */
-export interface RefusingNote {
+interface RefusingNote {
   /** ISO. */
   readonly since: string;
   readonly last: string;

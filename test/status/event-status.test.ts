@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { eventLines } from "../../src/status/render/status-text.ts";
 import {
   daemonSilent,
-  eventsOverdue,
   judgeEvents,
   type EventFacts,
   type EventStatus,
@@ -33,7 +32,7 @@ const quiet: EventFacts = {
 };
 
 const serve = { command: "serve", since: ago(9 * 24 * hourMs) };
-const serving: EventSurroundings = { writer: serve, wholeSinceMs: nowMs - 2 * hourMs, nowMs };
+const serving: EventSurroundings = { writer: serve, mayBeLost: false, nowMs };
 const alone: EventSurroundings = { ...serving, writer: null };
 const syncing: EventSurroundings = { ...serving, writer: { ...serve, command: "sync" } };
 
@@ -101,40 +100,6 @@ describe("a daemon that holds the lock and writes nothing", () => {
   });
 });
 
-describe("events may be lost", () => {
-  const longPause = [span(20 * hourMs, 12 * hourMs, "drained"), span(hourMs, 1_000)];
-
-  test("after a pause longer than the service's attempts, until everything is read whole again", () => {
-    expect(judged({ spans: longPause }, { ...serving, wholeSinceMs: nowMs - 21 * hourMs }).mayBeLost).toBe(
-      true,
-    );
-    expect(judged({ spans: longPause }, { ...serving, wholeSinceMs: nowMs - 30 * minuteMs }).mayBeLost).toBe(
-      false,
-    );
-  });
-
-  test("not after a restart shorter than the service's attempts", () => {
-    const restart = [span(20 * hourMs, 10 * hourMs, "drained"), span(10 * hourMs - minuteMs, 1_000)];
-    expect(judged({ spans: restart }, { ...serving, wholeSinceMs: nowMs - 15 * hourMs }).mayBeLost).toBe(
-      false,
-    );
-  });
-
-  test("as long as nothing was ever read whole; but not where no receiver ever ran", () => {
-    expect(judged({}, { ...serving, wholeSinceMs: null }).mayBeLost).toBe(true);
-    expect(judged({ spans: [] }, { ...serving, wholeSinceMs: null }).mayBeLost).toBe(false);
-  });
-});
-
-describe("an event is overdue", () => {
-  test("when it waits for more than an hour beside a daemon, and never without one", () => {
-    const waiting = (ms: number, around = serving) =>
-      eventsOverdue(judged({ counts: { waiting: 1 }, waitingSince: ago(ms) }, around), nowMs);
-    expect([waiting(hourMs), waiting(hourMs + 1), waiting(9 * hourMs, alone)]).toEqual([false, true, false]);
-    expect(eventsOverdue(judged(), nowMs)).toBe(false);
-  });
-});
-
 function linesOf(facts: Partial<EventFacts>, around: EventSurroundings = serving): string[] {
   return eventLines(judged(facts, around), nowMs);
 }
@@ -152,14 +117,10 @@ describe("the lines for people show", () => {
     expect(linesOf({ spans: [], lastReceivedAt: null, counts: {}, service: null })).toEqual([]);
   });
 
-  test("how many events wait and since when; marked when that is too long", () => {
+  test("how many events wait and since when", () => {
     const three = { counts: { waiting: 3 }, waitingSince: ago(2 * minuteMs) };
     expect(linesOf(three)).toContain(
       "  events: 3 wait, the oldest received 2m 00s ago; the last was received 5s ago",
-    );
-    const long = { counts: { waiting: 1 }, waitingSince: ago(2 * hourMs) };
-    expect(linesOf(long)).toContain(
-      "  ! events: 1 waits, the oldest received 2h 00m ago; the last was received 5s ago",
     );
   });
 
@@ -186,12 +147,11 @@ describe("the lines for people show", () => {
 
   test("since when no receiver listens, and why", () => {
     const spans = [span(5 * hourMs, 2 * hourMs)];
-    const whole = { ...alone, wholeSinceMs: nowMs - minuteMs };
-    expect(linesOf({ spans }, whole)).toContain(
+    expect(linesOf({ spans }, alone)).toContain(
       "  receiver: none is listening, for 2h 00m: serve was killed",
     );
     const drained = [span(5 * hourMs, 2 * hourMs, "drained")];
-    expect(linesOf({ spans: drained }, whole)).toContain(
+    expect(linesOf({ spans: drained }, alone)).toContain(
       "  receiver: none is listening, for 2h 00m: serve was stopped",
     );
     expect(linesOf({ spans: [] })).toContain("  receiver: none has run yet");
@@ -207,19 +167,9 @@ describe("the lines for people show", () => {
     );
   });
 
-  test("that events may be lost, and what repairs it", () => {
-    const never = { ...serving, wholeSinceMs: null };
-    expect(linesOf({}, never).join("\n")).toMatch(
-      /! events may have been lost .*; serve starts a run by itself/,
-    );
-    expect(linesOf({}, { ...never, writer: null }).join("\n")).toMatch(
-      /! events may have been lost .*; `fintoro-mirror sync` finds/,
-    );
-  });
-
   test("the state of the service, as far as a daemon knows", () => {
     const service = { state: "unauthenticated", message: "Unauthenticated.", since: ago(190 * minuteMs) };
-    expect(linesOf({ service })).toContain("  ! service: unauthenticated for 3h 10m: Unauthenticated.");
+    expect(linesOf({ service })).toContain("  service: unauthenticated for 3h 10m: Unauthenticated.");
     expect(linesOf({ service }, alone).join("\n")).not.toContain("service:");
   });
 

@@ -117,6 +117,32 @@ describe("how a mirror stands", () => {
     });
   });
 
+  const pause = [
+    [0, 8],
+    [19, 20],
+  ];
+  const restart = [
+    [0, 10],
+    [10.1, 20],
+  ];
+  test.each([
+    ["after a pause longer than the service's attempts", pause, 1, true],
+    ["but not where everything was read since", pause, 19.5, false],
+    ["but not after a restart shorter than them", restart, 5, false],
+    ["as long as nothing was ever read whole", restart, null, true],
+    ["but not where no receiver ever ran", [], null, false],
+  ] as const)("knows that events may be lost %s", async (_, spans, wholeAt, isLost) => {
+    const { db } = await openShop();
+    const runs = new Runs(db);
+    const hourMs = 3_600_000;
+    if (wholeAt !== null)
+      runs.finish(runs.begin("full", at(wholeAt * hourMs), null, {}), at(wholeAt * hourMs), "complete", {});
+    const add = db.prepare("INSERT INTO _receiver (started_ms, seen_ms) VALUES (?, ?)");
+    for (const [from = 0, to = 0] of spans) add.run(startMs + from * hourMs, startMs + to * hourMs);
+    const { wholeness } = readFacts(db, scopeOf(), startMs + 20 * hourMs);
+    expect(wholeness.mayHaveLostEvents).toBe(isLost);
+  });
+
   test("knows the last run that ended, also while another is under way", async () => {
     const mirror = await openShop();
     const runs = new Runs(mirror.db);

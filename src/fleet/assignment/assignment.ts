@@ -118,8 +118,8 @@ export class Assignment {
     this.trouble = new MirrorTrouble(context.openMs);
     const { windowMs } = settings.config.rateLimit;
     const { clock, log } = daemon;
-    const { files } = this;
-    const published = { lease, files, snapshots, everyMs, cutOff, clock, log };
+    const scope = () => ({ ...this.supervisor.settings, manifest: daemon.manifest });
+    const published = { lease, scope, snapshots, everyMs, cutOff, clock, log };
     this.snapshots = new CompanySnapshots({ ...published, requests: () => requests.sent });
     this.account = new NotedAccount({
       lease,

@@ -3,6 +3,7 @@ import { hintOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import type { MirrorFiles } from "../../config/mirror-files.ts";
 import type { EndedRun } from "../../runs/run-queue.ts";
+import type { StatusScope } from "../../status/company-status.ts";
 import { whileOwned, type Lease, type Ownership } from "../ownership/ownership.ts";
 import type { SnapshotPointer } from "../postgres/tables/snapshots-table.ts";
 import type { Timeline } from "../postgres/tables/timeline-table.ts";
@@ -15,7 +16,7 @@ export interface Snapshots {
    */
   readonly publish: (
     owner: Ownership,
-    files: MirrorFiles,
+    scope: StatusScope,
     requests: number,
     signal: AbortSignal,
   ) => Promise<SnapshotPointer | null>;
@@ -31,7 +32,7 @@ export interface Snapshots {
 
 export interface CompanySnapshotsParts {
   readonly lease: Lease;
-  readonly files: MirrorFiles;
+  readonly scope: () => StatusScope;
   readonly snapshots: Snapshots;
   /** Requests that were sent since the claim. */
   readonly requests: () => number;
@@ -81,14 +82,14 @@ export class CompanySnapshots {
   }
 
   private async publishNext(why: string): Promise<boolean> {
-    const { lease, files, snapshots, requests, everyMs, cutOff, clock, log } = this.parts;
+    const { lease, scope, snapshots, requests, everyMs, cutOff, clock, log } = this.parts;
     const startedMs = clock.monotonicMs();
     this.dueMs = startedMs + everyMs;
     const signal = AbortSignal.any([lease.lost, cutOff]);
     try {
       const sent = requests();
       const fresh = sent - this.noted;
-      const pointer = await whileOwned(lease, () => snapshots.publish(lease, files, fresh, signal));
+      const pointer = await whileOwned(lease, () => snapshots.publish(lease, scope(), fresh, signal));
       if (pointer === undefined) return false;
       if (pointer) {
         this.noted = sent;

@@ -9,7 +9,7 @@ import {
   type SnapshotName,
 } from "./snapshot-manifest.ts";
 
-export interface CurrentSnapshotParts {
+interface CurrentSnapshotParts {
   readonly company: string;
   /** On which the database is. */
   readonly timeline: Timeline;

@@ -6,18 +6,20 @@ import { eitherSignal } from "../../base/cancellation.ts";
 import { isoTime, type Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
-import type { MirrorFiles } from "../../config/mirror-files.ts";
+import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
 import { putChecked, type FileStore, type WriteRight } from "../../file-store/file-store.ts";
 import { Changes } from "../../store/apply/change-reader.ts";
 import { readLog } from "../../state/meta.ts";
 import { openDatabase, type Db } from "../../store/database.ts";
 import { openReadable } from "../../store/migrations/migrate.ts";
+import type { StatusScope } from "../../status/company-status.ts";
 import type { Ownership } from "../ownership/ownership.ts";
 import { noOwner } from "../postgres/tables/owners-table.ts";
 import type { ChangeRow, SnapshotPointer, SnapshotsTable } from "../postgres/tables/snapshots-table.ts";
 import { beginning, readMirrorPosition } from "./mirror-position.ts";
-import type { MirrorThreads } from "./mirror-threads.ts";
+import type { MirrorThreads, PackedMirror } from "./mirror-threads.ts";
 import { pruneSnapshots } from "./prune-snapshots.ts";
+import { readSummary } from "./snapshot-summary.ts";
 import { addRequests, requestsOf } from "./request-hours.ts";
 import {
   idOfSnapshot,
@@ -31,7 +33,8 @@ import {
 
 export interface SnapshotParts {
   readonly ownership: Ownership;
-  readonly files: MirrorFiles;
+  /** Whose mirror it is, and by what it is judged. */
+  readonly scope: StatusScope;
   /** Sent for the company since its snapshot was published. */
   readonly requests: number;
   readonly store: FileStore;
@@ -56,7 +59,8 @@ export interface SnapshotParts {
  * @throws MirrorError `locked` once the ownership is lost, `stopped`, `database`, and those of the store
  */
 export async function makeSnapshot(parts: SnapshotParts): Promise<SnapshotPointer | null> {
-  const { ownership, files, snapshots } = parts;
+  const { ownership, scope, snapshots } = parts;
+  const files = mirrorFiles(scope.config, ownership.company);
   await rm(files.snapshotStaging, { recursive: true, force: true });
   const position = positionAt(files.mirror);
   const published = await snapshots.current(ownership.company);
@@ -65,7 +69,7 @@ export async function makeSnapshot(parts: SnapshotParts): Promise<SnapshotPointe
   ownership.assertHeld();
   makeFolders(files.snapshotStaging);
   try {
-    return await publish(parts, published);
+    return await publish(parts, files, published);
   } finally {
     await rm(files.snapshotStaging, { recursive: true, force: true });
   }
@@ -82,63 +86,64 @@ function positionAt(mirror: string) {
   }
 }
 
-async function publish(parts: SnapshotParts, published: SnapshotPointer | null): Promise<SnapshotPointer> {
-  const { ownership, files, snapshots, threads, clock, log, signal } = parts;
-  const right: WriteRight = {
-    signal: eitherSignal(ownership.lost, signal),
-    assertHeld: () => ownership.assertHeld(),
-  };
+async function publish(
+  parts: SnapshotParts,
+  files: MirrorFiles,
+  published: SnapshotPointer | null,
+): Promise<SnapshotPointer> {
+  const { ownership, snapshots, threads, clock, log, store } = parts;
+  const signal = eitherSignal(ownership.lost, parts.signal);
+  const right: WriteRight = { signal, assertHeld: () => ownership.assertHeld() };
   const inStaging = (name: string) => path.join(files.snapshotStaging, name);
   const takenAtMs = clock.nowMs();
-  const copies = { copy: inStaging("mirror.db"), packed: inStaging("mirror.db.zst") };
-  const work = { mirror: files.mirror, ...copies, takenAtMs };
-  const { facts, position, summary, unpacked, packed } = await threads.pack(work, right.signal);
-  const request_hours = addRequests(requestHoursOf(published), takenAtMs, parts.requests);
-  const manifest: SnapshotManifest = {
+  const work = { mirror: files.mirror, copy: inStaging("mirror.db"), packed: inStaging("mirror.db.zst") };
+  const made = await threads.pack(work, signal);
+  const copy = openDatabase(work.copy, { readonly: true });
+  try {
+    const manifest = manifestOf(parts, made, takenAtMs, {
+      summary: readSummary(copy, parts.scope, takenAtMs),
+      request_hours: addRequests(requestHoursOf(published), takenAtMs, parts.requests),
+    });
+    await putChecked(store, mirrorKey(manifest), work.packed, right, manifest.packed);
+    const text = `${JSON.stringify(manifest, null, 2)}\n`;
+    await putChecked(store, manifestKey(manifest), Buffer.from(text), right);
+    const pointer = pointerOf(manifest, published);
+    const { company, epoch, node } = ownership;
+    ownership.assertHeld();
+    await snapshots.publish({ company, epoch, node }, pointer, (seq) => changesAfter(copy, seq));
+    await pruneSnapshots(store, pointer, published, right).catch((error: unknown) =>
+      log.warn(`${company}: older snapshots were not removed: ${messageOf(error)}`),
+    );
+    return pointer;
+  } finally {
+    copy.close();
+  }
+}
+
+function manifestOf(
+  { ownership, version }: SnapshotParts,
+  { facts, position, packed, unpacked }: PackedMirror,
+  takenAtMs: number,
+  { summary, request_hours }: Pick<SnapshotManifest, "summary" | "request_hours">,
+): SnapshotManifest {
+  const { company, epoch, node } = ownership;
+  return {
     format: 1,
-    company: ownership.company,
-    epoch: ownership.epoch,
-    node: ownership.node,
+    company,
+    epoch,
+    node,
     id: idOfSnapshot(takenAtMs, facts.seq),
     taken_at: isoTime(takenAtMs),
-    version: parts.version,
-    identity: facts.identity,
-    log: facts.log,
-    seq: facts.seq,
+    version,
+    ...facts,
     inbox_seq: position.inboxSeq,
     last_run: position.lastRun,
     failed_start: position.failedStart,
     summary: { ...summary, day_requests: Math.max(summary.day_requests, requestsOf(request_hours)) },
     request_hours,
-    rows: facts.rows,
     packed,
     unpacked,
   };
-  await putChecked(parts.store, mirrorKey(manifest), work.packed, right, packed);
-  const text = `${JSON.stringify(manifest, null, 2)}\n`;
-  await putChecked(parts.store, manifestKey(manifest), Buffer.from(text), right);
-  const pointer = pointerOf(manifest, published);
-  await publishPointer(snapshots, ownership, pointer, work.copy);
-  await pruneSnapshots(parts.store, pointer, published, right).catch((error: unknown) =>
-    log.warn(`${pointer.company}: older snapshots were not removed: ${messageOf(error)}`),
-  );
-  return pointer;
-}
-
-async function publishPointer(
-  snapshots: SnapshotsTable,
-  ownership: Ownership,
-  pointer: SnapshotPointer,
-  copy: string,
-): Promise<void> {
-  const { company, epoch, node } = ownership;
-  const db = openDatabase(copy, { readonly: true });
-  try {
-    ownership.assertHeld();
-    await snapshots.publish({ company, epoch, node }, pointer, (seq) => changesAfter(db, seq));
-  } finally {
-    db.close();
-  }
 }
 
 /** Rows that are read at once: a few milliseconds. */

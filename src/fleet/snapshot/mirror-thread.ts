@@ -12,7 +12,6 @@ import { Meta, pinnedIdentity } from "../../state/meta.ts";
 import { databaseError, openDatabase, type Db } from "../../store/database.ts";
 import { assertReadable } from "../../store/migrations/migrate.ts";
 import { readMirrorPosition } from "./mirror-position.ts";
-import { readSummary } from "./snapshot-summary.ts";
 import type { MirrorTask, PackedMirror, PackTask, PlaceTask } from "./mirror-threads.ts";
 
 /**
@@ -32,15 +31,14 @@ await answerTask(async (task: MirrorTask) => {
   }
 });
 
-async function pack({ mirror, copy, packed, takenAtMs }: PackTask): Promise<PackedMirror> {
+async function pack({ mirror, copy, packed }: PackTask): Promise<PackedMirror> {
   const facts = await copyMirror(mirror, copy, neverAborts);
   const db = openDatabase(copy, { readonly: true });
   const position = readMirrorPosition(db);
-  const summary = readSummary(db, takenAtMs);
   db.close();
   const unpacked = await hashOf(copy);
   const written = await transform(copy, createZstdCompress({ params: level }), packed);
-  return { facts, position, summary, unpacked, packed: written };
+  return { facts, position, unpacked, packed: written };
 }
 
 async function place({ packed, unpacked, expected, mirror, about }: PlaceTask): Promise<void> {

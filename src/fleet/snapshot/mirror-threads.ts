@@ -5,7 +5,6 @@ import { threadFile } from "../../base/threads/thread-reply.ts";
 import type { MirrorFacts } from "../../backup/content/copy-mirror.ts";
 import type { ContentFacts } from "../../base/files/hashed-file.ts";
 import type { MirrorPosition } from "./mirror-position.ts";
-import type { SnapshotSummary } from "./snapshot-summary.ts";
 
 /** Copies a mirror beside its writer, checks the copy and packs it. */
 export interface PackTask {
@@ -14,15 +13,12 @@ export interface PackTask {
   /** New files. */
   readonly copy: string;
   readonly packed: string;
-  /** By the node's clock. */
-  readonly takenAtMs: number;
 }
 
 /** What was packed. */
 export interface PackedMirror {
   readonly facts: MirrorFacts;
   readonly position: MirrorPosition;
-  readonly summary: SnapshotSummary;
   readonly unpacked: ContentFacts;
   readonly packed: ContentFacts;
 }

@@ -1,30 +1,27 @@
 import { isoTime } from "../../base/clock.ts";
 import { Meta } from "../../state/meta.ts";
 import { Runs } from "../../state/runs.ts";
-import { WorkQueue } from "../../state/work-queue.ts";
-import { Quarantine } from "../../store/apply/quarantine.ts";
+import { readyItems } from "../../state/work-item.ts";
+import type { NamedCondition, StatusScope } from "../../status/company-status.ts";
+import { openConditions } from "../../status/conditions.ts";
+import { readView } from "../../status/read-view.ts";
 import type { Db } from "../../store/database.ts";
 import { lastFailedStart, type FailedStart } from "../../sync/run/run-outcome.ts";
 
 /** What a snapshot says of its mirror, so that nobody has to fetch it for `fleet status`. Times are ISO. */
 export interface SnapshotSummary {
-  /** When the last run began that read everything listed; null: none did. */
+  /** When the last run began that read all that the config asks for; null: none did. */
   readonly whole_at: string | null;
-  /** Why the last run ended early, or did not begin; null: it did not. */
-  readonly problem: string | null;
-  /** What the last run could not do. */
-  readonly troubles: number;
   /** Reads that were to be made when the snapshot was: how far a run under way has come. */
   readonly reads_waiting: number;
-  /** Reads that were set aside until the next run. */
-  readonly set_aside: number;
-  /** Records that cannot become a row. */
-  readonly quarantined: number;
   /** Requests in the day before the snapshot. Of the mirror alone: those of runs, without those for events. */
   readonly day_requests: number;
+  /** What was wrong, without what depends on the time: that is judged when somebody asks. */
+  readonly conditions: readonly NamedCondition[];
 }
 
 const dayMs = 86_400_000;
+const noLimits = { freshForMs: Infinity, outageLimitMs: Infinity };
 
 /** The run after the last one, where it failed before it began to write; null: there was none. */
 export function failedStartOf(db: Db): FailedStart | null {
@@ -32,19 +29,12 @@ export function failedStartOf(db: Db): FailedStart | null {
 }
 
 /** Reads the summary of a mirror, or of a copy of one. */
-export function readSummary(db: Db, nowMs: number): SnapshotSummary {
-  const runs = new Runs(db);
-  const [whole] = runs.successes(1);
-  const last = runs.lastEnded();
-  const queue = new WorkQueue(db);
-  const ready = queue.counts().filter(({ state }) => state === "ready");
+export function readSummary(db: Db, scope: StatusScope, nowMs: number): SnapshotSummary {
+  const view = readView(db, scope, nowMs);
   return {
-    whole_at: whole?.startedAt ?? null,
-    problem: failedStartOf(db)?.message ?? last?.error ?? null,
-    troubles: Array.isArray(last?.troubles) ? last.troubles.length : 0,
-    reads_waiting: ready.reduce((sum, { count }) => sum + count, 0),
-    set_aside: queue.deadLetters().length,
-    quarantined: new Quarantine(db).all().length,
-    day_requests: runs.requestsSince(isoTime(nowMs - dayMs)),
+    whole_at: view.wholeRunMs === null ? null : isoTime(view.wholeRunMs),
+    reads_waiting: readyItems(view.queue),
+    day_requests: new Runs(db).requestsSince(isoTime(nowMs - dayMs)),
+    conditions: openConditions(view, nowMs, noLimits).filter(({ kind }) => kind !== "stale"),
   };
 }

@@ -4,12 +4,6 @@ import { readWaitingJobs, type WaitingJobs } from "../jobs/job-engine.ts";
 import type { Postgres } from "../postgres/connection.ts";
 import { readFleetTotals, type FleetTotals } from "../postgres/tables/fleet-view.ts";
 
-/** What the fleet's metrics are read with. */
-export interface FleetMetricsParts {
-  readonly postgres: Postgres;
-  readonly clock: Clock;
-}
-
 /** However often a node's metrics are asked for, Postgres is asked again after this. */
 const freshMs = 10_000;
 
@@ -19,7 +13,7 @@ const freshMs = 10_000;
  *
  * @returns reads them: a metric per text, none while Postgres is away
  */
-export function createFleetMetrics({ postgres, clock }: FleetMetricsParts): () => Promise<readonly string[]> {
+export function createFleetMetrics(postgres: Postgres, clock: Clock): () => Promise<readonly string[]> {
   let texts: Promise<readonly string[]> = Promise.resolve([]);
   let readMs = Number.NEGATIVE_INFINITY;
   const read = async () => {

@@ -1,6 +1,7 @@
 import { formatCount, formatDuration, formatSize } from "../../base/units.ts";
 import type { FleetCompanyStatus } from "./judge-company.ts";
-import type { FleetNodeStatus, FleetStatus } from "./read-fleet-status.ts";
+import type { NodeRow } from "../postgres/tables/nodes-table.ts";
+import type { FleetStatus } from "./read-fleet-status.ts";
 
 /** Companies that are shown without a problem; all where there are no more. */
 const mostQuiet = 50;
@@ -38,7 +39,7 @@ function headline(companies: readonly NamedCompany[]): string {
   return `${counts}; snapshots of ${formatSize(bytes)}; the last day took ${counted(requests, "request", "requests")}`;
 }
 
-function nodeLine(node: FleetNodeStatus, nowMs: number): string {
+function nodeLine(node: NodeRow, nowMs: number): string {
   const { node: name, version, role, held, capacity, draining, lost } = node;
   const places = role === "receive" ? "receives" : `${held} of ${capacity} companies`;
   const isSilent = nowMs - Date.parse(node.seen_at) > silentMs;

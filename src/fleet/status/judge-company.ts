@@ -1,12 +1,13 @@
-import { elapsedSince, isoTime } from "../../base/clock.ts";
+import { elapsedSince } from "../../base/clock.ts";
 import { formatDuration } from "../../base/units.ts";
-import type { CompanyView } from "../postgres/tables/fleet-view.ts";
+import type { NamedCondition } from "../../status/company-status.ts";
+import { isPartial } from "../../status/conditions.ts";
+import type { CompanyView, FleetCompany } from "../postgres/tables/fleet-view.ts";
 import { suspectLosses } from "../postgres/tables/losses.ts";
-import type { SnapshotSummary } from "../snapshot/snapshot-summary.ts";
 
 /**
  * What is wrong with a company, or with the fleet. `difference`: somebody has to look, data are old or nobody works on
- * them. `partial`: something is not whole.
+ * them. `partial`: something is not whole. `notice`: of it the exit code says nothing.
  */
 export interface FleetProblem {
   readonly kind:
@@ -14,49 +15,25 @@ export interface FleetProblem {
     | "nodes_died"
     | "deliveries_unattended"
     | "deliveries_late"
-    | "stale"
     | "never_read"
     | "job_failed"
-    | "run_not_whole"
-    | "reads_set_aside"
-    | "quarantined"
     | "no_worker"
     | "restored"
     | "no_receiver"
-    | "jobs_wait";
-  readonly severity: "difference" | "partial";
+    | "jobs_wait"
+    /** What `status` and alerts say of the mirror. */
+    | NamedCondition["kind"];
+  readonly severity: "difference" | "partial" | "notice";
   readonly message: string;
 }
 
-/** One company as `fleet status --json` prints it. Times are ISO. */
-export interface FleetCompanyStatus {
-  /** Who owns it, or did when the ownership ended without a release; null: nobody. */
-  readonly node: string | null;
-  /** Null: it never had an owner. */
-  readonly epoch: number | null;
-  /** When the ownership ends, or ended, unless it is renewed. */
-  readonly expires_at: string | null;
-  readonly held: boolean;
-  /** Deliveries that are not in the published snapshot. */
-  readonly waiting_deliveries: number;
-  readonly waiting_since: string | null;
-  readonly snapshot_at: string | null;
-  readonly snapshot_bytes: number | null;
-  /** The last change in it. */
-  readonly seq: number | null;
-  /** When the last run began that read everything listed. */
-  readonly whole_at: string | null;
-  readonly last_run: { readonly outcome: string; readonly finished_at: string } | null;
-  readonly report_at: string | null;
-  /** Reads that were to be made when the snapshot was. */
-  readonly reads_waiting: number;
-  /** Requests in the day before the snapshot. */
-  readonly day_requests: number;
+/** One company as `fleet status --json` prints it. */
+export interface FleetCompanyStatus extends FleetCompany {
   readonly problems: readonly FleetProblem[];
 }
 
 /** What judging a company needs besides its row. */
-export interface CompanySurroundings {
+interface CompanySurroundings {
   readonly nowMs: number;
   /** For how long what a run read is current; null: for ever. */
   readonly freshForMs: number | null;
@@ -71,91 +48,60 @@ const firstRunMs = 3_600_000;
 
 /** A company's row as status, with what is wrong. Pure. */
 export function judgeCompany(view: CompanyView, around: CompanySurroundings): FleetCompanyStatus {
-  const { nowMs } = around;
-  const summary = view.summary as SnapshotSummary | null;
-  const held = view.node !== null && view.expiresAtMs !== null && view.expiresAtMs > nowMs;
-  return {
-    node: view.node,
-    epoch: view.epoch,
-    expires_at: view.node === null ? null : timeOf(view.expiresAtMs),
-    held,
-    waiting_deliveries: view.waiting,
-    waiting_since: timeOf(view.waitingSinceMs),
-    snapshot_at: timeOf(view.snapshotAtMs),
-    snapshot_bytes: view.snapshotBytes,
-    seq: view.seq,
-    whole_at: summary?.whole_at ?? null,
-    last_run: lastRunOf(view, summary),
-    report_at: timeOf(view.reportAtMs),
-    reads_waiting: summary?.reads_waiting ?? 0,
-    day_requests: summary?.day_requests ?? 0,
-    problems: [
-      ...ownerProblems(view, held, nowMs),
-      ...ageProblems(view, summary, around),
-      ...(held ? [] : failureProblems(view, nowMs)),
-      ...wholeProblems(view, summary),
-    ],
-  };
+  const { company, judged, ...shown } = view;
+  const problems = [
+    ...lossProblems(company, view, around.nowMs),
+    ...deliveryProblems(view, around.nowMs),
+    ...ageProblems(view, around),
+    ...failureProblems(view, around.nowMs),
+    ...(judged.conditions ?? []).map(conditionProblem),
+  ];
+  return { ...shown, problems };
 }
 
-function timeOf(ms: number | null): string | null {
-  return ms === null ? null : isoTime(ms);
-}
-
-type LastRun = FleetCompanyStatus["last_run"];
-
-function lastRunOf({ lastRun }: CompanyView, summary: SnapshotSummary | null): LastRun {
-  const run = lastRun as LastRun;
-  return summary && run ? { outcome: run.outcome, finished_at: run.finished_at } : null;
-}
-
-function difference(kind: FleetProblem["kind"], message: string): FleetProblem {
+/** What is wrong, and somebody has to look. */
+export function difference(kind: FleetProblem["kind"], message: string): FleetProblem {
   return { kind, severity: "difference", message };
 }
 
-function partial(kind: FleetProblem["kind"], message: string): FleetProblem {
-  return { kind, severity: "partial", message };
-}
-
-function ownerProblems(view: CompanyView, held: boolean, nowMs: number): FleetProblem[] {
-  const { node, expiresAtMs, waiting, waitingSinceMs } = view;
-  const problems = lossProblems(view, held, nowMs);
-  const endedMs = node === null || expiresAtMs === null ? 0 : nowMs - expiresAtMs;
-  if (endedMs > takeoverMs && problems.length === 0)
-    problems.push(
-      difference("owner_ended", `${node} was lost ${formatDuration(endedMs)} ago, and no node took over`),
-    );
-  const waitedMs = waitingSinceMs === null ? 0 : nowMs - waitingSinceMs;
-  const deliveries = `${waiting === 1 ? "a delivery waits" : `${waiting} deliveries wait`} for ${formatDuration(waitedMs)}`;
-  if (!held && waitedMs > takeoverMs)
-    problems.push(difference("deliveries_unattended", `${deliveries}, and no node has the company`));
-  if (held && waitedMs > publishedWithinMs)
-    problems.push(difference("deliveries_late", `${deliveries} for a snapshot by ${node}`));
-  return problems;
+function conditionProblem(condition: NamedCondition): FleetProblem {
+  const { kind, message } = condition;
+  return { kind, severity: isPartial(condition) ? "partial" : "notice", message };
 }
 
 /** A company that was held by each of several nodes that died may be what they died of. */
-function lossProblems(view: CompanyView, held: boolean, nowMs: number): FleetProblem[] {
-  const { node, losses, claimableAtMs } = view;
-  const count = (losses ?? 0) + (node !== null && !held ? 1 : 0);
-  if (count < suspectLosses) return [];
-  const waitMs = held ? 0 : (claimableAtMs ?? 0) - nowMs;
-  const now = waitMs > 0 ? `nobody takes it for ${formatDuration(waitMs)}` : `it is taken again`;
-  const hint = `look at how ${node ?? "they"} ended, and at its memory; then \`fleet add ${view.company}\` has it taken at once`;
-  return [difference("nodes_died", `the last ${count} nodes that held it died, and ${now}: ${hint}`)];
+function lossProblems(company: string, { judged, ...view }: CompanyView, nowMs: number): FleetProblem[] {
+  const { node, held, expires_at: expiresAt } = view;
+  const isLost = node !== null && !held;
+  const count = (judged.losses ?? 0) + Number(isLost);
+  const endedMs = isLost ? sinceMs(expiresAt, nowMs) : 0;
+  if (count >= suspectLosses) {
+    const waitMs = held ? 0 : -sinceMs(judged.claimable_at, nowMs);
+    const now = waitMs > 0 ? `nobody takes it for ${formatDuration(waitMs)}` : `it is taken again`;
+    const hint = `look at how ${node ?? "they"} ended, and at its memory; then \`fleet add ${company}\` has it taken at once`;
+    return [difference("nodes_died", `the last ${count} nodes that held it died, and ${now}: ${hint}`)];
+  }
+  if (endedMs <= takeoverMs) return [];
+  const text = `${node} was lost ${formatDuration(endedMs)} ago, and no node took over`;
+  return [difference("owner_ended", text)];
 }
 
-function ageProblems(
-  { addedAtMs }: CompanyView,
-  summary: SnapshotSummary | null,
-  { nowMs, freshForMs }: CompanySurroundings,
-): FleetProblem[] {
-  const wholeAt = summary?.whole_at ?? null;
+function deliveryProblems(view: CompanyView, nowMs: number): FleetProblem[] {
+  const { node, held, waiting_deliveries: waiting, waiting_since: since } = view;
+  const waitedMs = sinceMs(since, nowMs);
+  if (waitedMs <= (held ? publishedWithinMs : takeoverMs)) return [];
+  const deliveries = `${waiting === 1 ? "a delivery waits" : `${waiting} deliveries wait`} for ${formatDuration(waitedMs)}`;
+  return held
+    ? [difference("deliveries_late", `${deliveries} for a snapshot by ${node}`)]
+    : [difference("deliveries_unattended", `${deliveries}, and no node has the company`)];
+}
+
+function ageProblems(view: CompanyView, { nowMs, freshForMs }: CompanySurroundings): FleetProblem[] {
+  const { whole_at: wholeAt, judged } = view;
   if (wholeAt === null) {
-    if (nowMs - addedAtMs <= Math.min(firstRunMs, freshForMs ?? firstRunMs)) return [];
-    return [
-      difference("never_read", `never read whole, ${formatDuration(nowMs - addedAtMs)} after it was added`),
-    ];
+    const addedMs = sinceMs(judged.added_at, nowMs);
+    if (addedMs <= Math.min(firstRunMs, freshForMs ?? firstRunMs)) return [];
+    return [difference("never_read", `never read whole, ${formatDuration(addedMs)} after it was added`)];
   }
   const ageMs = elapsedSince(Date.parse(wholeAt), nowMs);
   if (freshForMs === null || ageMs <= freshForMs) return [];
@@ -164,24 +110,17 @@ function ageProblems(
 }
 
 /** A snapshot that was made since shows that the company is worked on again. */
-function failureProblems(view: CompanyView, nowMs: number): FleetProblem[] {
-  const { failure, failedAtMs, claimableAtMs, snapshotAtMs } = view;
-  if (failure === null || (snapshotAtMs ?? 0) > (failedAtMs ?? 0)) return [];
-  const again = formatDuration(Math.max(0, (claimableAtMs ?? 0) - nowMs));
+function failureProblems(
+  { held, snapshot_at: snapshotAt, judged }: CompanyView,
+  nowMs: number,
+): FleetProblem[] {
+  const { failure, failed_at: failedAt, claimable_at: claimableAt } = judged;
+  if (held || failure === null || (snapshotAt ?? "") > (failedAt ?? "")) return [];
+  const again = formatDuration(Math.max(0, -sinceMs(claimableAt, nowMs)));
   return [difference("job_failed", `no worker can hold it: ${failure} (tried again in ${again})`)];
 }
 
-function wholeProblems(view: CompanyView, summary: SnapshotSummary | null): FleetProblem[] {
-  if (!summary) return [];
-  const problems: FleetProblem[] = [];
-  const outcome = typeof view.failedStart === "string" ? view.failedStart : lastRunOf(view, summary)?.outcome;
-  if (outcome !== undefined && outcome !== "complete") {
-    const why = summary.problem ?? `${summary.troubles} ${summary.troubles === 1 ? "trouble" : "troubles"}`;
-    problems.push(partial("run_not_whole", `the last run was ${outcome}: ${why}`));
-  }
-  if (summary.set_aside > 0)
-    problems.push(partial("reads_set_aside", `reads set aside until the next run: ${summary.set_aside}`));
-  if (summary.quarantined > 0)
-    problems.push(partial("quarantined", `records in quarantine: ${summary.quarantined}`));
-  return problems;
+/** 0 for null. */
+function sinceMs(iso: string | null, nowMs: number): number {
+  return iso === null ? 0 : nowMs - Date.parse(iso);
 }

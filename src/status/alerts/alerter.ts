@@ -21,7 +21,7 @@ import type { AlertTarget } from "./targets.ts";
 /** The longest message of an alert, characters. */
 const mostCharacters = 2_000;
 
-export interface AlerterParts {
+interface AlerterParts {
   readonly file: string;
   /** Null: what concerns all companies. */
   readonly company: string | null;

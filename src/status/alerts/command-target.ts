@@ -10,7 +10,7 @@ const passedOn = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TM
 const shownOutput = 300;
 
 /** A command and what it is run with. */
-export interface AlertCommand {
+interface AlertCommand {
   /** The program and its arguments. */
   readonly words: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -28,7 +28,7 @@ export interface AlertTarget {
 }
 
 /** What sending needs of the process. */
-export interface SenderContext {
+interface SenderContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Of this program. */
   readonly version: string;

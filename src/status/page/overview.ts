@@ -8,14 +8,14 @@ import { clockText, when, type Moment } from "./markup/moments.ts";
 import { badge, banner, counted, emptyText, factList, pagePart, table } from "./markup/page-part.ts";
 
 /** Which companies are listed. */
-export interface OverviewQuestion {
+interface OverviewQuestion {
   /** Part of a name; "": all. */
   readonly text: string;
   /** From 1. */
   readonly page: number;
 }
 
-export interface OverviewFacts {
+interface OverviewFacts {
   readonly views: readonly CompanyStatusView[];
   readonly moment: Moment;
   readonly limits: ReadyLimits;

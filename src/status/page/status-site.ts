@@ -15,7 +15,7 @@ import type { Access, PageAccess } from "./page-access.ts";
 import { searchBody } from "./sections/change-list.ts";
 
 /** What the pages are made from. */
-export interface SiteOptions {
+interface SiteOptions {
   readonly clock: Clock;
   readonly version: string;
   readonly access: PageAccess;

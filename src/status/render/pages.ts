@@ -7,7 +7,7 @@ import { createMetrics, type ReceiverCounts, type Strays } from "./metrics.ts";
 import type { CompanyStatusView } from "../company-status.ts";
 
 /** What the pages need besides the companies' status. */
-export interface PagesOptions {
+interface PagesOptions {
   /** Of this program. */
   readonly version: string;
   readonly strays?: () => Strays;

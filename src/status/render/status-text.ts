@@ -8,12 +8,11 @@ import { scrubText } from "../../sync/plan/run-plan.ts";
 import type { Proof } from "../../verify/proof-file.ts";
 import { nameOfTarget, readyItems } from "../../state/work-item.ts";
 import type { Health } from "../mirror-health.ts";
-import { refusingText } from "../receiver-note.ts";
 import { lowSpaceBytes } from "../conditions.ts";
-import { deliveriesRefused, eventsOverdue, type EventStatus } from "../event-status.ts";
+import type { EventStatus } from "../event-status.ts";
 import type { StepStatus } from "../after-run-record.ts";
 import { targetsLeft } from "../alerts/incidents.ts";
-import type { CompanyStatus } from "../company-status.ts";
+import type { CompanyStatus, NamedCondition } from "../company-status.ts";
 import { ago, resourceLines, span } from "./resource-lines.ts";
 
 /** The status of one company as lines for people, as wide as the terminal; with null as wide as they are. Pure. */
@@ -32,6 +31,7 @@ function allLines(company: string, status: CompanyStatus, nowMs: number, width: 
   if (!health) return [`${company}: no mirror yet. Run \`fintoro-mirror sync\`.`];
   return [
     `${company}: ${headline(status, nowMs)}`,
+    ...status.conditions.filter(needsLine).map(({ message }) => `  ! ${message}`),
     ...(writer ? [`  being written by ${writer}`] : []),
     ...resourceLines(health.resources, nowMs, width),
     ...queueLines(health, writer),
@@ -41,19 +41,19 @@ function allLines(company: string, status: CompanyStatus, nowMs: number, width: 
     ...(health.wal_bytes >= longLogBytes ? [`  ! ${longLogText(health.wal_bytes)}`] : []),
     ...sizeLines(health.sizes),
     ...troubleLines(health),
-    ...status.conditions.filter(({ kind }) => driftKinds.has(kind)).map(({ message }) => `  ! ${message}`),
     ...(status.verified ? [verifiedLine(status.verified, nowMs)] : []),
     ...(status.events ? eventLines(status.events, nowMs) : []),
     ...runLines(health, status.running, nowMs),
     ...fileLines(status),
     ...status.after_run.map((step) => stepLine(step, nowMs)),
     ...targetsLeft(status.alerts).map(alertLine),
-    ...status.freshness.stale.map(({ name, age }) => `  TOO OLD ${name}: ${age}`),
   ];
 }
 
-/** Other lines say the others. */
-const driftKinds: ReadonlySet<string> = new Set(["subscription", "schema"]);
+/** Of the others there are lines with all details. */
+function needsLine({ kind, subject }: NamedCondition): boolean {
+  return kind !== "partial" && kind !== "held" && subject !== "after_run";
+}
 
 function alertLine({ target, count, attempts, error }: ReturnType<typeof targetsLeft>[number]): string {
   const why =
@@ -152,22 +152,13 @@ function setAsideLine({ resource, target, attempts, reason }: Health["setAside"]
   return `${resource}: ${nameOfTarget(target)} is set aside${asked} until the next run: ${reason}`;
 }
 
-function runLines(
-  { runs, failed_start: failed }: Health,
-  running: CompanyStatus["running"],
-  nowMs: number,
-): string[] {
-  const lines = runs.slice(0, 3).map(({ id, mode, startedAt, finishedAt, outcome }, index) => {
+function runLines({ runs }: Health, running: CompanyStatus["running"], nowMs: number): string[] {
+  return runs.slice(0, 3).map(({ id, mode, startedAt, finishedAt, outcome }, index) => {
     const mayRun = running === "unknown" && index === 0;
     const open = running === id ? "running" : mayRun ? "running, or cut off" : "cut off";
     const took = finishedAt ? ` in ${formatDuration(Date.parse(finishedAt) - Date.parse(startedAt))}` : "";
     return `  run ${id} (${mode}) ${ago(startedAt, nowMs)}: ${outcome ?? open}${took}`;
   });
-  if (failed === null) return lines;
-  return [
-    `  ! a run ${ago(failed.at, nowMs)} could not begin: ${failed.outcome}: ${failed.message}`,
-    ...lines,
-  ];
 }
 
 function stepLine(
@@ -199,13 +190,12 @@ export function eventLines(events: EventStatus, nowMs: number): string[] {
 }
 
 function refusedLines(events: EventStatus): string[] {
-  const { listening, refused, refused_elsewhere: elsewhere, refusing, clock_skew_seconds: skew } = events;
+  const { listening, refused, refused_elsewhere: elsewhere, clock_skew_seconds: skew } = events;
   if (!listening) return [];
   const counts = [...Object.entries(refused), ...Object.entries(elsewhere)];
   const list = counts.map(([reason, count]) => `${count} ${reason}`).join(", ");
   const mark = skew !== null && Math.abs(skew * 1000) >= skewWarnMs ? "! " : "";
   return [
-    ...(refusing === null ? [] : [`  ! ${refusingText(refusing)}`]),
     ...(counts.length > 0 ? [`  deliveries refused since the start: ${list}`] : []),
     ...(skew === null ? [] : [`  ${mark}clock: ${skewText(skew * 1000)}`]),
   ];
@@ -221,9 +211,8 @@ function waitingLines(events: EventStatus, nowMs: number): string[] {
   const last = lastAt === null ? "none was ever received" : `the last was received ${ago(lastAt, nowMs)}`;
   const waits = plural(counts.waiting ?? 0, "waits", "wait");
   const waiting = since === null ? "none waits" : `${waits}, the oldest received ${ago(since, nowMs)}`;
-  const mark = eventsOverdue(events, nowMs) ? "! " : "";
   const given = `${plural(stuck, "event waits", "events wait")} for records that could not be read (see above)`;
-  return [`  ${mark}events: ${waiting}; ${last}`, ...(stuck > 0 ? [`  ! ${given}`] : [])];
+  return [`  events: ${waiting}; ${last}`, ...(stuck > 0 ? [`  ! ${given}`] : [])];
 }
 
 function oddLines({ counts, unknownTypes }: EventStatus): string[] {
@@ -240,25 +229,22 @@ function oddLines({ counts, unknownTypes }: EventStatus): string[] {
 }
 
 function receiverLines(events: EventStatus, nowMs: number): string[] {
-  const { listening, listeningSince, gaps, mayBeLost } = events;
+  const { listening, listeningSince, gaps, refusing } = events;
   if (listeningSince === null) return ["  receiver: none has run yet"];
   const open = gaps.find(({ to }) => to === null);
-  const refused = deliveriesRefused(events);
-  const state = refused
-    ? "listening, but every delivery is refused"
-    : listening
-      ? `listening for ${span(listeningSince, nowMs)}`
-      : `none is listening${open ? `, for ${span(open.from, nowMs)}: ${causes[open.cause]}` : ""}`;
-  const remedy = listening ? "serve starts a run by itself" : "`fintoro-mirror sync` finds what is missing";
-  const loss = `events may have been lost while no receiver was listening, and no complete run began since; ${remedy}`;
-  const mark = open?.cause === "silent" ? "! " : "";
-  return [`  ${mark}receiver: ${state}${pastGaps(events)}`, ...(mayBeLost ? [`  ! ${loss}`] : [])];
+  const state =
+    listening && refusing !== null
+      ? "listening, but every delivery is refused"
+      : listening
+        ? `listening for ${span(listeningSince, nowMs)}`
+        : `none is listening${open ? `, for ${span(open.from, nowMs)}: ${causes[open.cause]}` : ""}`;
+  return [`  receiver: ${state}${pastGaps(events)}`];
 }
 
 const causes = {
   stopped: "serve was stopped",
   killed: "serve was killed",
-  silent: "serve is there, and writes nothing: look for a full disk, and at /readyz",
+  silent: "serve is there, and writes nothing",
   refused: "serve refused every delivery, and was stopped",
 };
 
@@ -273,8 +259,7 @@ function pastGaps({ gaps }: EventStatus): string {
 function serviceLines({ listening, service }: EventStatus, nowMs: number): string[] {
   if (!listening || service === null) return [];
   const { state, message, since } = service;
-  const mark = state === "working" || state === "starting" ? "" : "! ";
-  return [`  ${mark}service: ${state} for ${span(since, nowMs)}${message === null ? "" : `: ${message}`}`];
+  return [`  service: ${state} for ${span(since, nowMs)}${message === null ? "" : `: ${message}`}`];
 }
 
 function plural(howMany: number, one: string, many: string): string {

@@ -11,7 +11,7 @@ describeWithPostgres("a node", () => {
     await nodes.beat({ ...facts, held: 3 });
     const [row] = await nodes.list();
     expect(row).toMatchObject({ ...facts, held: 3, draining: false });
-    expect(row?.seenAtMs).toBeGreaterThanOrEqual(row?.startedAtMs ?? Infinity);
+    expect(Date.parse(row?.seen_at ?? "")).toBeGreaterThanOrEqual(Date.parse(row?.started_at ?? ""));
     await nodes.remove("node-1");
     expect(await nodes.list()).toEqual([]);
   });

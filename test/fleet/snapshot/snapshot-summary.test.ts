@@ -32,12 +32,16 @@ describeWithPostgres("the pointer to a snapshot", () => {
     const pointer = await node.make(await node.claim());
     expect(pointer?.facts["summary"]).toEqual({
       whole_at: expect.stringContaining(hoursAgo(3).slice(0, 13)) as string,
-      problem: "the service is away",
-      troubles: 0,
       reads_waiting: 2,
-      set_aside: 0,
-      quarantined: 0,
       day_requests: 15,
+      conditions: [
+        {
+          kind: "failed",
+          subject: "reading",
+          blocks: true,
+          message: "the last run did not finish: failed: the service is away",
+        },
+      ],
     });
   });
 
@@ -50,7 +54,7 @@ describeWithPostgres("the pointer to a snapshot", () => {
       mirror.apply(() => mirror.meta.set("failed_start", failed));
       const clock = { ...systemClock, nowMs: () => Date.now() - agoHours * 3_600_000 };
       const ownership = await node.claim();
-      const pointer = await node.make(ownership, { files: one.files, requests, clock });
+      const pointer = await node.make(ownership, { scope: one.scope, requests, clock });
       await fleet.expire();
       return pointer?.facts["summary"];
     };
@@ -70,7 +74,9 @@ describeWithPostgres("the pointer to a snapshot", () => {
     const pointer = await node.make(ownership);
     expect(pointer?.facts).toMatchObject({
       failed_start: "unauthenticated",
-      summary: { problem: "the token is refused" },
+      summary: {
+        conditions: [{ kind: "failed", message: expect.stringContaining("the token is refused") as string }],
+      },
     });
     mirror.meta.set("failed_start", { ...failed, at: hoursAgo(0) });
     expect(await node.make(ownership)).toBeNull();

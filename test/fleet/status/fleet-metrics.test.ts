@@ -37,7 +37,7 @@ describeWithPostgres("the sums of a fleet for metrics", () => {
     await sendJob(fleet, "run", 5);
     let nowMs = 0;
     const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs, sleep: () => Promise.resolve() };
-    const metrics = createFleetMetrics({ postgres: fleet.postgres, clock });
+    const metrics = createFleetMetrics(fleet.postgres, clock);
     const first = (await metrics()).join("\n");
     expect(first).toContain('fintoro_mirror_fleet_companies{state="held"} 1\n');
     expect(first).toContain('fintoro_mirror_fleet_jobs_waiting{kind="run"} 1\n');
@@ -54,6 +54,6 @@ describeWithPostgres("the sums of a fleet for metrics", () => {
     const fleet = await openFleet();
     await fleet.postgres.close();
     const clock = { nowMs: () => 0, monotonicMs: () => 0, sleep: () => Promise.resolve() };
-    expect(await createFleetMetrics({ postgres: fleet.postgres, clock })()).toEqual([]);
+    expect(await createFleetMetrics(fleet.postgres, clock)()).toEqual([]);
   });
 });

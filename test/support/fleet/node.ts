@@ -7,10 +7,12 @@ import { SnapshotsTable, type SnapshotPointer } from "../../../src/fleet/postgre
 import { makeSnapshot, type SnapshotParts } from "../../../src/fleet/snapshot/make-snapshot.ts";
 import { MirrorThreads } from "../../../src/fleet/snapshot/mirror-threads.ts";
 import { restoreSnapshot, type RestoreSnapshotParts } from "../../../src/fleet/snapshot/restore-snapshot.ts";
+import type { StatusScope } from "../../../src/status/company-status.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { aFileStore, type StoreKind, type TestStore } from "../file-store.ts";
 import { openHasty, tempFolder } from "../mirror/mirror.ts";
 import { openFleet, ttlMs } from "./fleet.ts";
+import { scopeIn } from "./snapshot-facts.ts";
 import { connectNode } from "../postgres/databases.ts";
 import { loggingTo } from "../company/open-company.ts";
 
@@ -27,6 +29,7 @@ export interface TestFleet extends TestStore {
 export interface FleetNode {
   readonly name: string;
   readonly files: MirrorFiles;
+  readonly scope: StatusScope;
   readonly said: string[];
   /** The mirror of `acme` on this node's disk, opened by its owner. */
   open(): Promise<Mirror>;
@@ -58,15 +61,17 @@ function aNode(
   { store }: Pick<TestStore, "store">,
   dataDir: string,
 ): FleetNode {
-  const files = mirrorFiles({ dataDir, report: { out: null } }, "acme");
+  const scope = scopeIn(dataDir);
+  const files = mirrorFiles(scope.config, "acme");
   const said: string[] = [];
   const snapshots = new SnapshotsTable(postgres);
   const threads = new MirrorThreads();
   const signal = new AbortController().signal;
-  const parts = { files, store, threads, signal, requests: 0 };
+  const parts = { store, threads, signal };
   return {
     name,
     files,
+    scope,
     said,
     open: () => openHasty({ path: files.mirror }),
     claim: async () => {
@@ -77,6 +82,8 @@ function aNode(
     make: (ownership, more) =>
       makeSnapshot({
         ...parts,
+        scope,
+        requests: 0,
         ownership,
         snapshots,
         clock: systemClock,
@@ -87,7 +94,7 @@ function aNode(
     restore: async (more) => {
       const pointer = await snapshots.current("acme");
       if (!pointer) throw new Error("nothing is published");
-      await restoreSnapshot({ ...parts, company: "acme", pointer, ...more });
+      await restoreSnapshot({ ...parts, files, company: "acme", pointer, ...more });
     },
   };
 }

@@ -93,8 +93,8 @@ export async function startNode(
       onSecrets: () => undefined,
     }),
     snapshots: {
-      publish: (ownership, files, requests, signal) =>
-        makeSnapshot({ ownership, files, requests, store, snapshots, threads, clock, log, version, signal }),
+      publish: (ownership, scope, requests, signal) =>
+        makeSnapshot({ ownership, scope, requests, store, snapshots, threads, clock, log, version, signal }),
       restore: (pointer, files, signal) =>
         restoreSnapshot({ company: pointer.company, pointer, store, files, threads, signal }),
       current: (member, timeline, signal) =>

@@ -1,4 +1,16 @@
+import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import { isoTime } from "../../../src/base/clock.ts";
+import type { StatusScope } from "../../../src/status/company-status.ts";
+import { load } from "../connector/config.ts";
+
+/** Of company `acme` on a node with this folder. No resource has to be read for a run to be whole. */
+export function scopeIn(dataDir: string): StatusScope {
+  const text = `companies: { acme: { token: "1234567890abcdef" } }\ndata_dir: ${JSON.stringify(dataDir)}\n`;
+  const { config } = load(text);
+  const [company] = config.companies;
+  if (!company) throw new Error("the config names acme");
+  return { config, company, manifest, resources: [] };
+}
 
 /** What a snapshot says of a mirror without troubles that was read whole then, an hour ago if nothing is said. */
 export function healthyFacts(
@@ -11,12 +23,9 @@ export function healthyFacts(
     failed_start: null,
     summary: {
       whole_at: at,
-      problem: null,
-      troubles: 0,
       reads_waiting: 0,
-      set_aside: 0,
-      quarantined: 0,
       day_requests: 40,
+      conditions: [],
       ...more,
     },
   };

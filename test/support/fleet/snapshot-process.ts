@@ -13,6 +13,7 @@ import { makeSnapshot } from "../../../src/fleet/snapshot/make-snapshot.ts";
 import { MirrorThreads } from "../../../src/fleet/snapshot/mirror-threads.ts";
 import { restoreSnapshot } from "../../../src/fleet/snapshot/restore-snapshot.ts";
 import { openStore } from "../../../src/file-store/open-store.ts";
+import { scopeIn } from "./snapshot-facts.ts";
 
 const [what = "", url = "", epoch = ""] = process.argv.slice(2);
 const { point } =
@@ -48,7 +49,8 @@ function watched(postgres: Postgres): Postgres {
   };
 }
 
-const files = mirrorFiles({ dataDir: process.cwd(), report: { out: null } }, "acme");
+const scope = scopeIn(process.cwd());
+const files = mirrorFiles(scope.config, "acme");
 const store = openStore(path.resolve("store"), {
   clock: systemClock,
   env: {},
@@ -56,17 +58,25 @@ const store = openStore(path.resolve("store"), {
 });
 const postgres = watched(await openPostgres({ url, node: "node-1", log: silentLog }));
 const snapshots = new SnapshotsTable(postgres);
-const parts = { files, store, threads: new MirrorThreads(), signal: new AbortController().signal };
+const parts = { store, threads: new MirrorThreads(), signal: new AbortController().signal };
 try {
   if (what === "make") {
     const facts = { company: "acme", epoch: Number(epoch), node: "node-1", heldMs: 600_000 };
     const ownership = new Lease(facts, readSentAt(systemClock), systemClock);
-    const own = { ownership, snapshots, clock: systemClock, log: silentLog, version: "1.2.3", requests: 0 };
+    const own = {
+      scope,
+      ownership,
+      snapshots,
+      clock: systemClock,
+      log: silentLog,
+      version: "1.2.3",
+      requests: 0,
+    };
     await makeSnapshot({ ...parts, ...own });
   } else {
     const pointer = await snapshots.current("acme");
     if (!pointer) throw new Error("nothing is published");
-    await restoreSnapshot({ ...parts, company: "acme", pointer });
+    await restoreSnapshot({ ...parts, files, company: "acme", pointer });
   }
 } finally {
   await postgres.close();

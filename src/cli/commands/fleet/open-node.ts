@@ -85,8 +85,8 @@ function openSnapshots(
 ): Snapshots {
   const threads = new MirrorThreads();
   return {
-    publish: (ownership, files, requests, signal) =>
-      makeSnapshot({ ownership, files, requests, store, snapshots, threads, clock, log, version, signal }),
+    publish: (ownership, scope, requests, signal) =>
+      makeSnapshot({ ownership, scope, requests, store, snapshots, threads, clock, log, version, signal }),
     restore: (pointer, files, signal) =>
       restoreSnapshot({ company: pointer.company, pointer, store, files, threads, signal }),
     current: (company, timeline, signal) => currentSnapshot({ company, timeline, snapshots, store, signal }),

@@ -80,7 +80,7 @@ export class WorkerProcess {
     const url = postgresUrl(config);
     const postgres = await waitForPostgres(wait, () => openPostgres({ url, node: name, log }));
     this.postgres = postgres;
-    this.fleetMetrics = createFleetMetrics({ postgres, clock });
+    this.fleetMetrics = createFleetMetrics(postgres, clock);
     await waitForPostgres(wait, () => migrateFleet(postgres));
     const jobs = { postgres, log, isWorker: role !== "receive" };
     const engine = await waitForPostgres(wait, () => JobEngine.start(jobs));

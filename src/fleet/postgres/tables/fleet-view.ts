@@ -1,58 +1,77 @@
 import { assert } from "../../../base/errors.ts";
+import type { NamedCondition } from "../../../status/company-status.ts";
 import type { Postgres } from "../connection.ts";
-import { epochMs } from "../sql-time.ts";
+import { isoText } from "../sql-time.ts";
 
-/** What Postgres knows of one company, in one row. Times are epoch milliseconds by Postgres' clock. */
-export interface CompanyView {
-  readonly company: string;
-  readonly addedAtMs: number;
-  /** By which pattern of cron its runs are made; null: by none. */
-  readonly schedule: string | null;
-  readonly timezone: string | null;
-  /** Its config names a secret for deliveries. */
-  readonly receives: boolean;
+/** One company as `fleet status --json` prints it. Times are ISO, by Postgres' clock unless another one is named. */
+export interface FleetCompany {
+  /** Who owns it, or did when the ownership ended without a release; null: nobody. */
+  readonly node: string | null;
   /** Null: it never had an owner. */
   readonly epoch: number | null;
-  /** Null: it never had one, or was released. */
-  readonly node: string | null;
-  readonly expiresAtMs: number | null;
-  /** Ownerships in a row, before that of `epoch`, that ended with the death of their node. */
-  readonly losses: number | null;
-  /** When it may be taken over; null: at once, or it is not lost. */
-  readonly claimableAtMs: number | null;
-  /** Why no node could hold it last, and when that was; null: one could. */
-  readonly failure: string | null;
-  readonly failedAtMs: number | null;
+  /** When the ownership ends, or ended, unless it is renewed. */
+  readonly expires_at: string | null;
+  readonly held: boolean;
   /** Deliveries that are not in the published snapshot. */
-  readonly waiting: number;
-  /** When the oldest of them came. */
-  readonly waitingSinceMs: number | null;
+  readonly waiting_deliveries: number;
+  readonly waiting_since: string | null;
   /** By the clock of the node that took it; null: none was published. */
-  readonly snapshotAtMs: number | null;
-  readonly snapshotBytes: number | null;
+  readonly snapshot_at: string | null;
+  readonly snapshot_bytes: number | null;
+  /** The last change in it. */
   readonly seq: number | null;
-  /** As the snapshot's pointer has them. */
-  readonly lastRun: unknown;
-  readonly failedStart: unknown;
-  readonly summary: unknown;
-  readonly reportAtMs: number | null;
+  /** When the last run began that read everything the config asks for. */
+  readonly whole_at: string | null;
+  readonly last_run: { readonly outcome: string; readonly finished_at: string } | null;
+  readonly report_at: string | null;
+  /** Reads that were to be made when the snapshot was. */
+  readonly reads_waiting: number;
+  /** Requests in the day before the snapshot. */
+  readonly day_requests: number;
 }
 
-/** Numbers of the server. */
-export interface ServerView {
-  readonly nowMs: number;
+/** A company in one row. */
+export interface CompanyView extends FleetCompany {
+  readonly company: string;
+  /** What it is judged by besides. */
+  readonly judged: {
+    readonly added_at: string;
+    /** Its config names a secret for deliveries. */
+    readonly receives: boolean;
+    /** Ownerships in a row, before that of `epoch`, that ended with the death of their node. */
+    readonly losses: number | null;
+    /** When it may be taken over; null: at once, or it is not lost. */
+    readonly claimable_at: string | null;
+    /** Why no node could hold it last, and when that was; null: one could. */
+    readonly failure: string | null;
+    readonly failed_at: string | null;
+    /** By which pattern of cron its runs are made; null: by none. */
+    readonly schedule: string | null;
+    readonly timezone: string | null;
+    /** What was wrong with the mirror in the snapshot; null: there is none. */
+    readonly conditions: readonly NamedCondition[] | null;
+  };
+}
+
+/** Numbers of the server, as `fleet status --json` prints them. */
+export interface PostgresNumbers {
   readonly version: string;
-  readonly databaseBytes: number;
-  readonly inboxBytes: number;
-  readonly changesBytes: number;
-  readonly jobsBytes: number;
+  readonly database_bytes: number;
+  readonly inbox_bytes: number;
+  readonly changes_bytes: number;
+  readonly jobs_bytes: number;
   readonly connections: number;
-  readonly maxConnections: number;
+  readonly max_connections: number;
   /** A transaction that stays open keeps Postgres from cleaning rows that change often. */
-  readonly oldestTransactionMs: number;
+  readonly oldest_transaction_ms: number;
+}
+
+/** The server and its time; ISO. */
+export interface ServerView extends PostgresNumbers {
+  readonly at: string;
   /** When workers noticed that the database was restored, and the last heartbeat in the backup; null: it never was. */
-  readonly restoredMs: number | null;
-  readonly setBackToMs: number | null;
+  readonly restored_at: string | null;
+  readonly set_back_to: string | null;
 }
 
 /** Sums over all companies, from the indexes of those that are owned or wait. */
@@ -71,14 +90,20 @@ export interface FleetTotals {
 /** Every company of the fleet, by name, in one statement. */
 export function readCompanyViews(postgres: Postgres): Promise<CompanyView[]> {
   return postgres.query(
-    `SELECT c.name AS company, ${epochMs("c.added_at")} AS "addedAtMs", c.schedule, c.timezone,
-       c.config #> ARRAY['companies', c.name, 'webhook', 'secrets', '0'] IS NOT NULL AS receives, o.epoch, o.node,
-       ${epochMs("o.expires_at")} AS "expiresAtMs", o.losses, ${epochMs("o.claimable_at")} AS "claimableAtMs",
-       o.failure, ${epochMs("o.failed_at")} AS "failedAtMs", greatest(h.seq - h.drained, 0) AS waiting,
-       CASE WHEN h.waiting THEN ${epochMs(oldestOf("h"))} END AS "waitingSinceMs",
-       ${epochMs("s.taken_at")} AS "snapshotAtMs", s.size_bytes AS "snapshotBytes", s.seq,
-       s.facts -> 'last_run' AS "lastRun", s.facts -> 'failed_start' AS "failedStart", s.facts -> 'summary' AS summary,
-       ${epochMs("r.published_at")} AS "reportAtMs"
+    `SELECT c.name AS company, o.node, o.epoch, CASE WHEN o.node IS NOT NULL THEN ${isoText("o.expires_at")} END AS expires_at,
+       coalesce(o.node IS NOT NULL AND o.expires_at > clock_timestamp(), false) AS held,
+       greatest(h.seq - h.drained, 0) AS waiting_deliveries,
+       CASE WHEN h.waiting THEN ${isoText(oldestOf("h"))} END AS waiting_since,
+       ${isoText("s.taken_at")} AS snapshot_at, s.size_bytes AS snapshot_bytes, s.seq,
+       s.facts -> 'summary' ->> 'whole_at' AS whole_at, (s.facts -> 'last_run') - 'id' AS last_run,
+       ${isoText("r.published_at")} AS report_at,
+       coalesce((s.facts -> 'summary' -> 'reads_waiting')::bigint, 0) AS reads_waiting,
+       coalesce((s.facts -> 'summary' -> 'day_requests')::bigint, 0) AS day_requests,
+       jsonb_build_object(
+         'added_at', ${isoText("c.added_at")}, 'losses', o.losses, 'claimable_at', ${isoText("o.claimable_at")},
+         'failure', o.failure, 'failed_at', ${isoText("o.failed_at")}, 'schedule', c.schedule, 'timezone', c.timezone,
+         'receives', c.config #> ARRAY['companies', c.name, 'webhook', 'secrets', '0'] IS NOT NULL,
+         'conditions', s.facts -> 'summary' -> 'conditions') AS judged
      FROM fintoro_mirror.companies c
      LEFT JOIN fintoro_mirror.owners o ON o.company = c.name
      LEFT JOIN fintoro_mirror.inbox_heads h ON h.company = c.name
@@ -123,16 +148,16 @@ function sizeOf(schema: string): string {
 /** Reads the numbers of the server in one statement. */
 export async function readServerView(postgres: Postgres): Promise<ServerView> {
   const [server] = await postgres.query<ServerView>(
-    `SELECT ${epochMs("clock_timestamp()")} AS "nowMs", split_part(current_setting('server_version'), ' ', 1) AS version,
-       pg_database_size(current_database()) AS "databaseBytes",
-       pg_total_relation_size('fintoro_mirror.inbox') AS "inboxBytes",
-       pg_total_relation_size('fintoro_mirror.changes') AS "changesBytes", ${sizeOf("pgboss")} AS "jobsBytes",
+    `SELECT ${isoText("clock_timestamp()")} AS at, split_part(current_setting('server_version'), ' ', 1) AS version,
+       pg_database_size(current_database()) AS database_bytes,
+       pg_total_relation_size('fintoro_mirror.inbox') AS inbox_bytes,
+       pg_total_relation_size('fintoro_mirror.changes') AS changes_bytes, ${sizeOf("pgboss")} AS jobs_bytes,
        (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,
-       current_setting('max_connections')::bigint AS "maxConnections",
+       current_setting('max_connections')::bigint AS max_connections,
        (SELECT coalesce(max(extract(epoch FROM clock_timestamp() - xact_start)) * 1000, 0)::bigint
-        FROM pg_stat_activity WHERE backend_type = 'client backend') AS "oldestTransactionMs",
-       CASE WHEN t.number > 1 THEN ${epochMs("t.started_at")} END AS "restoredMs",
-       ${epochMs("t.set_back_to")} AS "setBackToMs"
+        FROM pg_stat_activity WHERE backend_type = 'client backend') AS oldest_transaction_ms,
+       CASE WHEN t.number > 1 THEN ${isoText("t.started_at")} END AS restored_at,
+       ${isoText("t.set_back_to")} AS set_back_to
      FROM fintoro_mirror.timeline t`,
   );
   assert(server, "the table timeline has one row");

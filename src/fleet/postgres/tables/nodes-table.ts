@@ -1,5 +1,5 @@
 import type { Postgres } from "../connection.ts";
-import { epochMs } from "../sql-time.ts";
+import { isoText } from "../sql-time.ts";
 
 /** What a node says about itself. */
 export interface NodeFacts {
@@ -12,12 +12,13 @@ export interface NodeFacts {
   readonly capacity: number;
 }
 
-/** A node as others see it. */
+/** A node as its last heartbeat says. Times are ISO. */
 export interface NodeRow extends NodeFacts {
-  readonly startedAtMs: number;
-  /** Its last heartbeat. */
-  readonly seenAtMs: number;
   readonly draining: boolean;
+  readonly started_at: string;
+  readonly seen_at: string;
+  /** It sends no heartbeats any more: nodes beat at least every 10 s. */
+  readonly lost: boolean;
 }
 
 /** Nodes that were killed and never came back are forgotten after this. */
@@ -62,8 +63,8 @@ export class NodesTable {
   /** By name. */
   list(): Promise<NodeRow[]> {
     return this.postgres.query(
-      `SELECT node, version, role, held, capacity, draining, ${epochMs("started_at")} AS "startedAtMs",
-         ${epochMs("seen_at")} AS "seenAtMs" FROM fintoro_mirror.nodes ORDER BY node`,
+      `SELECT node, version, role, held, capacity, draining, ${isoText("started_at")} AS started_at,
+         ${isoText("seen_at")} AS seen_at, seen_at < clock_timestamp() - interval '1 minute' AS lost FROM fintoro_mirror.nodes ORDER BY node`,
     );
   }
 

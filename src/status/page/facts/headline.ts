@@ -8,7 +8,7 @@ import type { CompanyPageFacts } from "./facts-reader.ts";
 export type Level = "good" | "look" | "bad" | "busy";
 
 /** The sentence on top of a page. */
-export interface Headline {
+interface Headline {
   readonly level: Level;
   readonly sentence: string;
   /** What to do, or what is known besides; null: nothing. */
