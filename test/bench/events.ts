@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import { startSandbox, type Sandbox } from "../support/sandbox/control.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import {
   endServe,

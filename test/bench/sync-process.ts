@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import { startSandbox, type Sandbox } from "../support/sandbox/control.ts";
 import type { SandboxOptions } from "../../connectors/fintoro/sandbox/sandbox-options.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 

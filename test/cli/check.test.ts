@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import { startSandbox } from "../support/sandbox/control.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";

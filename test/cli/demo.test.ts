@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import { startSandbox } from "../support/sandbox/control.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { CommandContext, RunningSandbox } from "../../src/cli/program/command.ts";
 import { DemoSetup, queryRow } from "../../src/cli/demo/demo-setup.ts";

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import { startSandbox } from "../support/sandbox/control.ts";
 import type { ExportManifest } from "../../src/export/files/export-manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { runCommand, runProgram, temporaryFolder } from "../support/program/cli.ts";

@@ -1,7 +1,7 @@
 import { copyFileSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startSandbox, type Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import { startSandbox, type Sandbox } from "../support/sandbox/control.ts";
 import { root, runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { blocks, docs } from "../support/docs/docs.ts";
 import { runPage } from "../support/docs/page.ts";

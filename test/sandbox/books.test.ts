@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Snapshot } from "../../connectors/fintoro/sandbox/control.ts";
-import { startSandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import type { Snapshot } from "../support/sandbox/control.ts";
+import { startSandbox } from "../support/sandbox/control.ts";
 import { testDay, type Dict } from "../support/sandbox/sandbox.ts";
 
 const documentTables = ["invoices", "credit_notes", "proformas", "orders", "quotations"];

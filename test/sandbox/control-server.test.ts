@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";
-import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import type { Sandbox } from "../support/sandbox/control.ts";
 import { runCommand } from "../support/program/cli.ts";
 import { openSandbox, type Dict } from "../support/sandbox/sandbox.ts";
 import { openSink } from "../support/sandbox/webhook-sink.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import type { Sandbox } from "../support/sandbox/control.ts";
 import type { SandboxOptions } from "../../connectors/fintoro/sandbox/sandbox-options.ts";
 import {
   parseShares,

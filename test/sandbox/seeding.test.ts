@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseRecords } from "../../connectors/fintoro/sandbox/sandbox-options.ts";
-import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import type { Sandbox } from "../support/sandbox/control.ts";
 import { get, openSandbox, type Dict } from "../support/sandbox/sandbox.ts";
 
 const kinds = ["invoices", "credit_notes", "proformas", "orders", "quotations"];

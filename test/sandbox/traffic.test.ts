@@ -6,7 +6,7 @@ import {
   type TableName,
 } from "../../connectors/fintoro/sandbox/model/catalogue.ts";
 import { Missing } from "../../connectors/fintoro/sandbox/rules/problems.ts";
-import type { Sandbox } from "../../connectors/fintoro/sandbox/sandbox.ts";
+import type { Sandbox } from "../support/sandbox/control.ts";
 import { openSandbox, typesOf, type Dict } from "../support/sandbox/sandbox.ts";
 
 const received = ["received-invoices.paid", "received-receipts.paid"];

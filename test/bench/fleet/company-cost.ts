@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { startSandbox } from "../../../connectors/fintoro/sandbox/sandbox.ts";
+import { startSandbox } from "../../support/sandbox/control.ts";
 import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
 import { silentLog } from "../../../src/base/logger.ts";

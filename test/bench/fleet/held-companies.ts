@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { startSandbox } from "../../../connectors/fintoro/sandbox/sandbox.ts";
+import { startSandbox } from "../../support/sandbox/control.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";

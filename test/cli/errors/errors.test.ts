@@ -1,7 +1,7 @@
 import path from "node:path";
 import { beforeAll, afterAll, describe, expect, test } from "vitest";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { startSandbox } from "../../../connectors/fintoro/sandbox/sandbox.ts";
+import { startSandbox } from "../../support/sandbox/control.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { runCommand } from "../../support/program/cli.ts";
 import {

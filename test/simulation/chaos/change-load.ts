@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Sandbox } from "../../../connectors/fintoro/sandbox/sandbox.ts";
+import type { Sandbox } from "../../support/sandbox/control.ts";
 import { isRefusedByRules } from "../../../connectors/fintoro/sandbox/rules/problems.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 

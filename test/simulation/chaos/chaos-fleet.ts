@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { startSandbox, type Sandbox } from "../../../connectors/fintoro/sandbox/sandbox.ts";
+import { startSandbox, type Sandbox } from "../../support/sandbox/control.ts";
 import { memoryFolder } from "../../support/memory-folder.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { startProgram } from "../../support/program/serve-process.ts";

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Sandbox } from "../../../connectors/fintoro/sandbox/sandbox.ts";
+import type { Sandbox } from "../../support/sandbox/control.ts";
 
 /** A request as it arrived at the sandbox, and its answer. */
 export interface SeenRequest {

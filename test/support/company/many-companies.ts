@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { startSandbox, type Sandbox } from "../../../connectors/fintoro/sandbox/sandbox.ts";
+import { startSandbox, type Sandbox } from "../sandbox/control.ts";
 import { memoryFolder } from "../memory-folder.ts";
 import { portToKeep } from "../program/serve-process.ts";
 

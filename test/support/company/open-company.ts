@@ -3,7 +3,7 @@ import path from "node:path";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import type { Fault } from "../../../connectors/fintoro/sandbox/faults/service-fault.ts";
 import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox-options.ts";
-import { startSandbox, type Sandbox } from "../../../connectors/fintoro/sandbox/sandbox.ts";
+import { startSandbox, type Sandbox } from "../sandbox/control.ts";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import type { Log } from "../../../src/base/logger.ts";
 import { memoryFolder } from "../memory-folder.ts";

@@ -7,7 +7,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Sandbox } from "../../../connectors/fintoro/sandbox/sandbox.ts";
+import type { Sandbox } from "../sandbox/control.ts";
 
 /** A request on its way to the service. */
 interface Asked {

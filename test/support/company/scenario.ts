@@ -1,4 +1,4 @@
-import type { Control } from "../../../connectors/fintoro/sandbox/control.ts";
+import type { Control } from "../sandbox/control.ts";
 import type { TableName } from "../../../connectors/fintoro/sandbox/model/catalogue.ts";
 import { Invalid, Missing } from "../../../connectors/fintoro/sandbox/rules/problems.ts";
 import type { Random } from "../../../src/base/random.ts";

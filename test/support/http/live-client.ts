@@ -2,7 +2,7 @@ import { expect, onTestFinished } from "vitest";
 import type { FintoroClient } from "../../../connectors/fintoro/client/client.ts";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox-options.ts";
-import type { Sandbox } from "../../../connectors/fintoro/sandbox/sandbox.ts";
+import type { Sandbox } from "../sandbox/control.ts";
 import { connect, type Connection, type ConnectOptions } from "../../../src/connect.ts";
 import { openSandbox } from "../sandbox/sandbox.ts";
 

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import path from "node:path";
 import { onTestFinished } from "vitest";
-import type { Sandbox } from "../../../connectors/fintoro/sandbox/sandbox.ts";
+import type { Sandbox } from "../sandbox/control.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { runCommand, temporaryFolder, type CommandResult } from "./cli.ts";
 import { startService, type Answering } from "../http/http.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../src/base/clock.ts";
 import { onTestFinished } from "vitest";
-import { startSandbox, type Sandbox } from "../../../connectors/fintoro/sandbox/sandbox.ts";
+import { startSandbox, type Sandbox } from "./control.ts";
 import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox-options.ts";
 
 export type Dict = Record<string, unknown>;

@@ -1,4 +1,4 @@
-import type { Sandbox } from "../../../connectors/fintoro/sandbox/sandbox.ts";
+import type { Sandbox } from "../sandbox/control.ts";
 
 /**
  * What the service really holds, asked of it directly and in plain words: own paths, own mapping to

@@ -54,15 +54,12 @@ function discountOf(cents: bigint, { discountType: type, discountValue: value }:
   return cents < 0n ? -toCents(decimal(value)) : toCents(decimal(value));
 }
 
-/** How far a document is paid. */
-const paymentStatuses = ["paid", "unpaid", "partially_paid", "overdue", "will_not_be_paid"] as const;
-
 /** What is paid of a document and what is left, cents in its currency. */
 export interface Balance {
   readonly totals: Totals;
   readonly paid: bigint;
   readonly toBePaid: bigint;
-  readonly status: (typeof paymentStatuses)[number];
+  readonly status: "paid" | "unpaid" | "partially_paid" | "overdue" | "will_not_be_paid";
 }
 
 /** A document's payments, newest first; of one day, the one recorded last first. */

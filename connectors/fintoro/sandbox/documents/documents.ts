@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { dateOf, dayOf } from "../base/calendar.ts";
+import { decimal, divide } from "../base/decimal-money.ts";
 import { variableSymbol } from "../base/identifiers.ts";
 import { everyKey, pick } from "../base/values.ts";
 import { languageById } from "../lookups/languages.ts";
@@ -10,14 +11,33 @@ import { documentShape } from "../model/records.ts";
 import type { Client, Document, DocumentInput, DocumentKind, Item } from "../model/records.ts";
 import { clients, clientSnapshot } from "../collections/partners.ts";
 import { collection } from "../collections/collection.ts";
+import type { ListRules } from "../collections/record-list.ts";
 import { primaryAccount } from "../collections/own-settings.ts";
 import { refuse } from "../rules/problems.ts";
 import { optional, parse, sentOnly } from "../rules/request-shape.ts";
-import { paymentsOf } from "./balance.ts";
-import { documentList } from "./document-list.ts";
-import { documentView } from "./document-view.ts";
+import { balanceOf, paymentsOf, totalsOf } from "./balance.ts";
+import { documentPreview, documentView } from "./document-view.ts";
 import { takeNumber } from "./number-series.ts";
 import { payments } from "./payments.ts";
+/** How the lists of documents differ from others. */
+const documentList: ListRules<Document> = {
+  filters: {
+    status: ({ answer }, wanted) => answer === wanted,
+    paymentStatus: (one, wanted, company) =>
+      !kindFacts[one.kind].payable || balanceOf(company, one).status === wanted,
+  },
+  sorts: {
+    total: (document) => Number(totalsOf(document).net),
+    totalWithVat: (document) => Number(totalsOf(document).gross),
+    totalWithVatEur: (document) =>
+      Number(divide(totalsOf(document).gross * 1_000_000n, decimal(document.currencyRate))),
+  },
+  usualOrder: ["issueDate", "desc"],
+  pageSize: [10, 500],
+  preview: documentPreview,
+  shufflesTies: true,
+};
+
 /** The documents of each kind. A change leaves nothing as it was: what is not sent gets its default. */
 export const documents = {
   invoice: documentsAs("invoice"),

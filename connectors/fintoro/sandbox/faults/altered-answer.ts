@@ -42,8 +42,7 @@ function redirectTo(location: string, status = 302): Encoded {
 /** What the faults do to the JSON of records and lists. `turn` grows with each request. */
 export function bodyChangesOf(faults: ActiveFaults, turn: number): BodyChanges {
   const named = Object.entries(rewrites).flatMap(([kind, rewrite]) => (faults.has(kind) ? [rewrite] : []));
-  const own = faults.all("rewrite").flatMap(({ rewrite }) => rewrite ?? []);
-  const all = [...named, ...own];
+  const all = [...named, faults.get("rewrite")?.rewrite ?? ((_, text) => text)];
   return {
     rewrite: (record, text) => all.reduce((written, next) => next(record, written), text),
     paginator: (paginator) => alterPaginator(paginator, faults, turn),

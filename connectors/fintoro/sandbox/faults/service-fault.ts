@@ -52,27 +52,8 @@ export interface Fault {
   readonly rewrite?: Rewrite;
 }
 
-/** The faults that affect one request. */
-export class ActiveFaults {
-  readonly #faults: readonly Fault[];
-
-  constructor(faults: readonly Fault[]) {
-    this.#faults = faults;
-  }
-
-  /** The first fault of a kind. */
-  get(kind: string): Fault | undefined {
-    return this.#faults.find((fault) => fault.kind === kind);
-  }
-
-  all(kind: string): Fault[] {
-    return this.#faults.filter((fault) => fault.kind === kind);
-  }
-
-  has(kind: string): boolean {
-    return this.get(kind) !== undefined;
-  }
-}
+/** The faults that affect one request, by kind; of equal kinds the first. */
+export type ActiveFaults = ReadonlyMap<string, Fault>;
 
 type FaultTarget = { readonly method: string; readonly path: string; readonly company: number | null };
 
@@ -108,7 +89,7 @@ export class FaultPlan {
       if (affects) armed.affected++;
       return affects;
     });
-    return new ActiveFaults(hits.map(({ fault }) => fault));
+    return new Map(hits.toReversed().map(({ fault }) => [fault.kind, fault]));
   }
 }
 

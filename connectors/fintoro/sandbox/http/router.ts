@@ -30,9 +30,8 @@ export interface Route {
   readonly idempotent: boolean;
 }
 
-/** The route; or the methods that the path has instead, none for an unknown path. */
-export type RouteMatch =
-  { readonly route: Route; readonly id: number } | { readonly allowed: readonly Method[] };
+/** A route with the id in the path, or null for an unknown one. */
+export type RouteMatch = { readonly route: Route; readonly id: number } | null;
 
 /** Declares a route. */
 export function route(
@@ -52,13 +51,14 @@ export function routerOf(routes: readonly Route[]): Router {
   const known = routes.map((one) => ({ route: one, parts: one.path.split("/") }));
   return (method, path) => {
     const sent = path.replace(/\/$/, "").split("/");
-    const fitting = known.filter(
-      ({ parts }) =>
-        parts.length === sent.length && parts.every((part, i) => part === "{id}" || part === sent[i]),
-    );
     const wanted = method === "HEAD" ? "GET" : method;
-    const found = fitting.find((one) => one.route.method === wanted);
+    const found = known.find(
+      ({ route: { method: own }, parts }) =>
+        own === wanted &&
+        parts.length === sent.length &&
+        parts.every((part, i) => part === "{id}" || part === sent[i]),
+    );
     const id = /^\d{1,15}$/.test(sent[2] ?? "") ? Number(sent[2]) : Number.NaN;
-    return found ? { route: found.route, id } : { allowed: fitting.map((one) => one.route.method) };
+    return found ? { route: found.route, id } : null;
   };
 }

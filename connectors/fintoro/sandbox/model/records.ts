@@ -152,28 +152,23 @@ export type Item = Identified &
     readonly priceListItemId: number | null;
   };
 
-type Texts = "dueDate" | "deliveryDate" | "validityDate" | "note" | "textAboveItems";
-type Symbols = "variableSymbol" | "constantSymbol" | "specificSymbol";
-type Sources = "invoiceId" | "proformaId" | "orderId" | "quotationId";
-type Links = "bankAccountId" | "businessCaseId" | "numericalSeriesId";
-type Choices = "deliveryMethodId" | "paymentMethodId" | "currencyId" | "languageId" | "qrTypeId";
+/** What a request may leave out for good; all else of a document has a value. */
+type Absent = "dueDate" | "deliveryDate" | "bankAccountId" | "variableSymbol";
+type Sent = Omit<DocumentInput, "client" | "items" | "dueDateDays" | "number" | "clientId" | Absent>;
 
 /** A document of any kind; a field that its kind does not have is null or a default. */
-export interface Document
-  extends
-    Identified,
-    Discount,
-    Each<"uuid" | "type" | "number" | "issueDate", string>,
-    Each<Texts, string | null>,
-    Each<Symbols | Sources | Links, number | null>,
-    Each<Choices | "clientId" | "currencyRate", number>,
-    Each<"transferTaxLiability" | "willBePaid", boolean> {
-  readonly kind: DocumentKind;
-  readonly company: CompanySnapshot;
-  readonly client: ClientSnapshot;
-  readonly answer: "waiting" | "accepted" | "rejected";
-  readonly items: readonly Item[];
-}
+export type Document = Identified &
+  Readonly<Filled<Required<Sent>>> & {
+    readonly [K in Absent]: NonNullable<DocumentInput[K]> | null;
+  } & Each<"uuid" | "type" | "number", string> &
+  Each<"clientId", number> & {
+    readonly willBePaid: boolean;
+    readonly kind: DocumentKind;
+    readonly company: CompanySnapshot;
+    readonly client: ClientSnapshot;
+    readonly answer: "waiting" | "accepted" | "rejected";
+    readonly items: readonly Item[];
+  };
 
 export type Payment = Identified &
   Each<"documentId" | "paymentMethodId" | "currencyId" | "currencyRate", number> & {

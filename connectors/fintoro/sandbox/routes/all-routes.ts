@@ -1,3 +1,5 @@
+import { pick } from "../base/values.ts";
+import { isIn } from "../collections/record-list.ts";
 import { activities, keepUpload } from "../crm/activities.ts";
 import { cases, caseStatuses } from "../crm/case-board.ts";
 import { creditInvoice, documents } from "../documents/documents.ts";
@@ -15,7 +17,7 @@ import { accounts, rotateSecret, subscriptions, viewWithSecret } from "../collec
 import { priceList, warehouses } from "../collections/stock.ts";
 import { Missing, refuse } from "../rules/problems.ts";
 import { recordPdf, zipOf } from "./record-files.ts";
-import { listSeries, listSubjects, showSubject } from "./read-only-lists.ts";
+import { subjects } from "../samples/parties.ts";
 
 /** Every collection that requests write. */
 export const writable: { readonly [K in TableName]: Collection<K> } = {
@@ -50,7 +52,11 @@ export function allRoutes(): Route[] {
     ...lookupNames.map((name) =>
       route("GET", `/${name}`, ({ language }) => list(lookupList(name, language))),
     ),
-    route("GET", "/numerical-series", listSeries),
+    route("GET", "/numerical-series", ({ company, query }) => {
+      const { documentType } = query;
+      const own = company.tables.numerical_series.where((one) => one.documentKind === documentType);
+      return list(own.map((one) => seriesView(company, one)));
+    }),
     route("GET", "/numerical-series/{id}", (call) =>
       oneRecord(seriesView(call.company, recordAt(call, "numerical_series"))),
     ),
@@ -98,4 +104,25 @@ function attachmentsZip(call: Call): Answer {
   if (attachments.length === 0) throw new Missing();
   const entries = attachments.map(({ name, content }) => ({ name, content, atMs }));
   return file("application/zip", `attachments-${id}.zip`, zipOf(entries));
+}
+
+const subjectView = (subject: (typeof subjects)[number]) =>
+  pick(subject, ["id", "name", "taxId", "vatId", "legalForm", "city", "street", "zip"]);
+
+/** Subjects of the register by a part of the name or the beginning of the business id. */
+function listSubjects({ query }: Call): Answer {
+  const { searchQuery = "", legalForm, limit = "20" } = query;
+  const found = subjects.filter(
+    (subject) =>
+      subject.legalForm === (legalForm ?? subject.legalForm) &&
+      (isIn(searchQuery, subject.name) || subject.subjectId.startsWith(searchQuery)),
+  );
+  return list(found.slice(0, Number(limit)).map(subjectView));
+}
+
+/** One subject of the register. @throws Missing */
+function showSubject({ id }: Call): Answer {
+  const subject = subjects.find((one) => one.id === id);
+  if (!subject) throw new Missing();
+  return oneRecord(subjectView(subject));
 }

@@ -149,7 +149,7 @@ export class Service {
       requestId: `req_${random.uuid().replaceAll("-", "")}`,
       faults: faults.faultsFor({ method, path, company: bearer?.company.index ?? null }),
       bearer,
-      match: incoming.path === null ? { allowed: [] } : router(method, path),
+      match: incoming.path === null ? null : router(method, path),
     };
   }
 
@@ -157,7 +157,7 @@ export class Service {
   #permit({ match, bearer, faults }: Visit): Permit | null {
     const fault = faults.get("status");
     const counted = fault?.counted ?? (fault?.status !== 401 && fault?.status !== 503);
-    if (!bearer || !("route" in match) || !counted || fault?.status === 429) return null;
+    if (!bearer || !match || !counted || fault?.status === 429) return null;
     return this.#parts.limiters[bearer.company.index]?.count() ?? null;
   }
 
@@ -166,7 +166,7 @@ export class Service {
     const fault = visit.faults.get("status");
     if (fault) return this.#faultAnswer(visit, fault.status ?? 500, fault.retryAfterS);
     const { request, incoming, bearer, match, language } = visit;
-    if (!("route" in match)) return routeRefusal(incoming, match.allowed);
+    if (!match) return error(404, `The route ${incoming.fullPath.slice(1)} could not be found.`);
     if (!bearer) return error(401, "Unauthenticated.");
     const { route, id } = match;
     if (route.method !== "GET" && bearer.scope === "read") return error(403, "This action is unauthorized.");
@@ -232,7 +232,7 @@ export class Service {
   #pauseMs(faults: ActiveFaults): number {
     const [least, most] = this.#parts.latencyMs;
     const usualMs = least + (most > least ? this.#parts.random.next() * (most - least) : 0);
-    return faults.all("latency").reduce((sum, { latencyMs = 0 }) => sum + latencyMs, usualMs);
+    return usualMs + (faults.get("latency")?.latencyMs ?? 0);
   }
 
   async #sleep(ms: number): Promise<void> {
@@ -243,15 +243,6 @@ export class Service {
 /** Not reached through a tunnel, nor by a web page under a name of its own. */
 function namesLoopback({ headers }: IncomingMessage): boolean {
   return /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(headers.host ?? "");
-}
-
-/** 405 where the path has other methods, else 404. */
-function routeRefusal({ fullPath, method }: Incoming, allowed: readonly string[]): Answer {
-  const shown = fullPath.slice(1);
-  if (allowed.length === 0) return error(404, `The route ${shown} could not be found.`);
-  const methods = allowed.join(", ");
-  const text = `The ${method} method is not supported for route ${shown}. Supported methods: ${methods}.`;
-  return { ...error(405, text), headers: { Allow: methods } };
 }
 
 const statusTexts: Readonly<Record<number, string>> = {

@@ -1,12 +1,13 @@
 import { createHmac } from "node:crypto";
 import { EventEmitter, once, setMaxListeners } from "node:events";
+import { request as plainRequest } from "node:http";
+import { request as tlsRequest } from "node:https";
 import { isoTime, systemClock, type Clock } from "../../../../src/base/clock.ts";
 import { Semaphore } from "../../../../src/base/semaphore.ts";
 import { SeededRandom } from "../base/seeded-random.ts";
 import { BoundedLog } from "../base/values.ts";
 import type { Company, SandboxEvent } from "../model/company-state.ts";
 import { DeliveryFaults, type DeliveryShares } from "./delivery-faults.ts";
-import { sendPost, type PostResult } from "./poster.ts";
 
 /** How deliveries are sent. */
 export interface SenderOptions {
@@ -35,6 +36,12 @@ interface Delivery {
   readonly subscription: number;
   /** Attempts made. */
   attempts: number;
+}
+
+/** The receiver's status, or why there is none. */
+interface PostResult {
+  readonly status: number | null;
+  readonly error: string | null;
 }
 
 /** One attempt and how it ended; `attempt` counts from 1, and is 0 for what was lost or dropped before any. */
@@ -176,4 +183,37 @@ export class Sender {
     this.attempts.add({ eventId: event.id, type: event.type, subscription, attempt, at, ...result, outcome });
     return undefined;
   }
+}
+
+interface Post {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** For all of one request, to the end of its answer. */
+  readonly timeoutMs: number;
+  /** Aborts what is under way. */
+  readonly closing: AbortSignal;
+}
+
+/** Sends one POST; follows no redirect. `isAgain`: a kept connection was closed as the request went out. */
+function sendPost(post: Post, isAgain = false): Promise<PostResult> {
+  const { url, body, timeoutMs, closing } = post;
+  const late = AbortSignal.timeout(timeoutMs);
+  const headers = { ...post.headers, "content-length": String(body.length) };
+  const send = url.startsWith("https:") ? tlsRequest : plainRequest;
+  const request = send(url, { method: "POST", headers, signal: AbortSignal.any([closing, late]) });
+  return new Promise((resolve) => {
+    const fail = ({ message }: Error) =>
+      resolve({ status: null, error: late.aborted ? `no answer within ${timeoutMs} ms` : message });
+    request.on("error", (error: NodeJS.ErrnoException) => {
+      if (!isAgain && request.reusedSocket && error.code === "ECONNRESET") resolve(sendPost(post, true));
+      else fail(error);
+    });
+    request.on("response", (response) => {
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, error: null }));
+      response.on("error", fail);
+      response.resume();
+    });
+    request.end(body);
+  });
 }
