@@ -1,10 +1,12 @@
+import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { runCommand } from "../support/program/cli.ts";
 import { aCompany, aMirroredCompany, sync } from "../support/company/company.ts";
+import { jsonReply } from "../support/company/proxy.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { truthOf } from "../support/truth/truth.ts";
-import { verify, named, wound, liveIds } from "../support/verify/verify.ts";
+import { hasty, verify, named, wound, liveIds } from "../support/verify/verify.ts";
 
 test("I11: an untouched mirror matches, with every detail and with a sample", async () => {
   const company = await aCompany({ records: "small" });
@@ -101,6 +103,20 @@ test("a change that no list shows is found with every detail, and by the sample 
   expect(named((await verify(company, ["--sample", "2"])).report)).toContain(
     `invoices ${stale} different note`,
   );
+});
+
+// Fault: service | 403, and a proxy's 404 page, for two records | a proxy, while `verify` compares | exit 3: neither is named, both are said not to be compared
+test("what the service does not answer is never taken for gone, and nothing but the result is left (I5)", async () => {
+  const company = await aMirroredCompany({ records: "small" });
+  const [refused = 0, hidden = 0] = liveIds(company, "invoices");
+  company.proxy.obstruct(({ path }) => {
+    if (path === `/invoices/${refused}`) return jsonReply(403, { message: "This action is unauthorized." });
+    return path === `/invoices/${hidden}` ? jsonReply(404, "<h1>Not Found</h1>") : undefined;
+  });
+  const { code, report } = await verify(company, ["--all"], { clock: hasty });
+  expect({ code, named: named(report) }).toEqual({ code: 3, named: [] });
+  expect(report.uncompared.map(({ id }) => id)).toEqual([refused, hidden]);
+  expect(readdirSync(company.folder).filter((name) => /shown|compared/.test(name))).toEqual([]);
 });
 
 test("status says what the last verify found, and nothing of another mirror's", async () => {
