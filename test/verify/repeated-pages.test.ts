@@ -2,31 +2,45 @@ import { expect, test } from "vitest";
 import { fakturoid } from "../../connectors/fakturoid/fakturoid.ts";
 import { invoices } from "../../connectors/fakturoid/resources/invoices-and-expenses.ts";
 import { silentLog } from "../../src/base/logger.ts";
+import type { ServiceRequest } from "../../src/connector/transport.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { OutageWatch } from "../../src/sync/retry/outage.ts";
 import { ServiceCopy } from "../../src/verify/service-copy.ts";
 import { tempFolder } from "../support/mirror/mirror.ts";
 import { stillClock } from "../support/mirror/run.ts";
 
-// Fault: pagination | every page repeats the first one | a list without a total, in verify | it ends after a few requests, and the list does not count as whole
-test("a list without a total whose pages repeat is given up, and does not count as shown whole", async () => {
-  const records = Array.from({ length: 40 }, (_, i) => ({ id: i + 1 }));
-  const body = Buffer.from(JSON.stringify(records));
-  let asked = 0;
-  const send = async () => {
-    if (++asked > 50) throw new Error("it does not end");
+/** A service whose list of invoices shows on each page what `page` says, and what `verify` reads of it. */
+async function readInvoices(page: (number: number) => readonly { readonly id: number }[]) {
+  const pages: number[] = [];
+  const send = async ({ query }: ServiceRequest) => {
+    pages.push(Number(query?.["page"]));
+    if (pages.length > 50) throw new Error("it does not end");
+    const body = Buffer.from(JSON.stringify(page(pages.at(-1) ?? 0)));
     return { status: 200, headers: {}, body, requestId: null, attempts: 1 };
   };
   const { signal } = new AbortController();
   const [clock, log, tally] = [stillClock, silentLog, new Tally()];
   const outages = new OutageWatch({ clock, log, tally, longestOutageMs: 0, ended: signal });
   const parts = { outages, probe: async () => null, tally, clock, log, signal, concurrency: 1 };
-  const file = `${tempFolder()}/shown.db`;
   const shown = { manifest: fakturoid, resources: [invoices], transport: { send } };
-  const copy = new ServiceCopy(file, { ...parts, ...shown });
+  const copy = new ServiceCopy(`${tempFolder()}/shown.db`, { ...parts, ...shown });
   await copy.readLists([invoices]);
-  expect(copy.isWhole("invoices")).toBe(false);
-  expect(copy.ids("invoices").size).toBe(40);
-  expect(asked).toBeLessThan(10);
+  const read = { pages, ids: copy.ids("invoices").size, isWhole: copy.isWhole("invoices") };
   copy.close();
+  return read;
+}
+
+const numbered = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, i) => ({ id: from + i }));
+
+test("a list without a total is read once, to its last page", async () => {
+  const read = await readInvoices((page) => numbered(1 + (page - 1) * 40, Math.min(1 + page * 40, 91)));
+  expect(read).toEqual({ pages: [1, 2, 3], ids: 90, isWhole: true });
+});
+
+// Fault: pagination | every page repeats the first one | a list without a total, in verify | it ends after a few requests, and the list does not count as whole
+test("a list without a total whose pages repeat is given up, and does not count as shown whole", async () => {
+  const { pages, ids, isWhole } = await readInvoices(() => numbered(1, 41));
+  expect({ ids, isWhole }).toEqual({ ids: 40, isWhole: false });
+  expect(pages.length).toBeLessThan(10);
 });
