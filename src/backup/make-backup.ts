@@ -132,7 +132,7 @@ async function storeBackup(
     files: stored,
   };
   const text = `${JSON.stringify(manifest, null, 2)}\n`;
-  await putChecked(store, folder + manifestName, Buffer.from(text), right);
+  await store.put(folder + manifestName, Buffer.from(text), right);
   return manifest;
 }
 

@@ -1,5 +1,4 @@
-import { rmSync } from "node:fs";
-import type { Transform } from "node:stream";
+import { createWriteStream, rmSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { constants, createZstdCompress, createZstdDecompress } from "node:zlib";
 import { replaceFile } from "../../base/atomic-file.ts";
@@ -7,7 +6,7 @@ import { MirrorError } from "../../base/errors.ts";
 import { answerTask } from "../../base/threads/run-in-thread.ts";
 import { copyMirror } from "../../backup/content/copy-mirror.ts";
 import { freePlace, removeMirror } from "../../backup/content/free-place.ts";
-import { hashOf, partsOf, writeNewFile, type ContentFacts } from "../../base/files/hashed-file.ts";
+import { hashOf, partsOf } from "../../base/files/hashed-file.ts";
 import { Meta, pinnedIdentity } from "../../state/meta.ts";
 import { databaseError, openDatabase, type Db } from "../../store/database.ts";
 import { assertReadable } from "../../store/migrations/migrate.ts";
@@ -31,18 +30,22 @@ await answerTask(async (task: MirrorTask) => {
   }
 });
 
+function fileAt(target: string) {
+  return createWriteStream(target, { mode: 0o600 });
+}
+
 async function pack({ mirror, copy, packed }: PackTask): Promise<PackedMirror> {
   const facts = await copyMirror(mirror, copy, neverAborts);
   const db = openDatabase(copy, { readonly: true });
   const position = readMirrorPosition(db);
   db.close();
   const unpacked = await hashOf(copy);
-  const written = await transform(copy, createZstdCompress({ params: level }), packed);
-  return { facts, position, unpacked, packed: written };
+  await pipeline(partsOf(copy), createZstdCompress({ params: level }), fileAt(packed));
+  return { facts, position, unpacked, packed: await hashOf(packed) };
 }
 
 async function place({ packed, unpacked, expected, mirror, about }: PlaceTask): Promise<void> {
-  await transform(packed, createZstdDecompress(), unpacked);
+  await pipeline(partsOf(packed), createZstdDecompress(), fileAt(unpacked));
   // Read again from the disk.
   const found = await hashOf(unpacked);
   if (found.sha256 !== expected.sha256 || found.size_bytes !== expected.size_bytes)
@@ -58,12 +61,6 @@ async function place({ packed, unpacked, expected, mirror, about }: PlaceTask): 
   }
   for (const each of about) rmSync(each, { recursive: true, force: true });
   replaceFile(unpacked, mirror);
-}
-
-function transform(source: string, step: Transform, target: string): Promise<ContentFacts> {
-  return pipeline(partsOf(source), step, (made: AsyncIterable<Uint8Array>) =>
-    writeNewFile(target, made, 0o600),
-  );
 }
 
 /** What is on a node's disk is not believed any more: a mirror that cannot be read is no reason to stop. */
