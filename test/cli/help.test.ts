@@ -1,9 +1,9 @@
 import type { Command as Node } from "commander";
 import { describe, expect, test } from "vitest";
 import { commands } from "../../src/cli/commands/all-commands.ts";
-import { commandTree, readCommandLine } from "../../src/cli/program/command-line.ts";
-import { examplesOf, helpGroups } from "../../src/cli/help/help-texts.ts";
-import { wordsOf } from "../../src/cli/help/usage-error.ts";
+import { commandTree, examplesOf, readCommandLine } from "../../src/cli/program/command-line.ts";
+import { helpGroups } from "../../src/cli/program/command-table.ts";
+import { wordsOf } from "../../src/cli/program/usage-error.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { aCompany } from "../support/company/company.ts";
 
@@ -65,7 +65,7 @@ test("the examples of what is asked for every day do what they say", async () =>
   const { sandbox, folder } = await aCompany();
   const config = `base_url: ${sandbox.url}\ndata_dir: ${folder}\ncompanies: { acme: { token: "\${env:T}" } }\n`;
   const cwd = temporaryFolder({ "config.yaml": config });
-  const lines = cheap.flatMap((name) => examplesOf([name])).map(([args]) => args);
+  const lines = cheap.flatMap((name) => examplesOf(commands, [name])).map(([args]) => args);
   const ending = lines.filter((line) => !line.includes("--follow"));
   expect(ending.length).toBeGreaterThan(15);
   const codes = new Map<string, number>();

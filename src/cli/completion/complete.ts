@@ -1,5 +1,5 @@
 import type { Command as Node, Option } from "commander";
-import { rootOf } from "../help/usage-error.ts";
+import { rootOf } from "../program/usage-error.ts";
 
 /** One thing that may stand at the cursor. */
 export interface Candidate {

@@ -9,8 +9,7 @@ import { withLines, withProgress } from "../../log/progress.ts";
 import { levelOf, type Console } from "../console/console.ts";
 import { checkRedaction } from "./check-redaction.ts";
 import type { Request } from "./command-line.ts";
-import type { Globals } from "./globals.ts";
-import type { CommandContext, CommandSpec, ConnectorEntry, ProcessEnvironment } from "./command.ts";
+import type { CommandContext, ConnectorEntry, ProcessEnvironment } from "./command.ts";
 
 /**
  * Reads the config if the command needs it, then loads the connectors: a refused config costs no more than
@@ -25,34 +24,47 @@ export async function openContext(
 ): Promise<{ readonly context: CommandContext; readonly loaded: LoadedConfig | null }> {
   const { screen, log, output, colour } = console;
   const { env, cwd, version, clock, random, signals, openPrompts, readInput, exampleConfig } = environment;
-  const unchecked = (secrets?: LoadOptions["secrets"]) =>
-    readConfig(environment, globals, console, { secrets, forFleet: command.forFleet ?? false });
-  const loaded = command.config === "none" ? null : unchecked(command.config ?? "when_used");
-  const connector = await chosenConnector(environment, globals, {
-    loaded,
-    command,
-    options: input.options,
-  }).load();
-  const connectors = [connector] as const;
+  const load = (secrets: LoadOptions["secrets"] = "required") =>
+    loadConfig({
+      ...(globals.config !== undefined && { path: globals.config }),
+      env,
+      cwd,
+      readFile: (file) => readFileSync(file, "utf8"),
+      readSecret: readSecretFile,
+      fileAt,
+      connectors: environment.connectors,
+      secrets,
+      forFleet: command.forFleet ?? false,
+    });
+  const take = (one: LoadedConfig) => {
+    console.redaction.add(secretTexts(one.config));
+    if (levelOf(globals) === null) log.setLevel(one.config.log.level);
+    for (const warning of one.warnings) log.warn(warning);
+    return one;
+  };
+  const loaded = command.config === "none" ? null : take(load(command.config ?? "when_used"));
+  // A config that cannot be read is refused by the command itself, where it needs it.
+  const configured = loaded ?? (command.readsConfig ? readable(() => load("when_used")) : null);
+  const { connector: named } = input.options as { readonly connector?: string };
+  const connector = await connectorNamed(environment, named, configured).load();
   const checked = (one: LoadedConfig) => {
     const { name } = connector.manifest;
     if (one.config.connector !== name)
       throw new MirrorError(
         "config",
         `${one.placeOf(["connector"])} names another connector than ${name} now`,
-        {
-          hint: "Start the program again: a running one keeps its connector.",
-        },
+        { hint: "Start the program again: a running one keeps its connector." },
       );
     checkRedaction(one, connector.manifest, log);
     return one;
   };
   if (loaded) checked(loaded);
-  const config = (secrets?: LoadOptions["secrets"]) => checked(unchecked(secrets));
+  const config = (secrets?: LoadOptions["secrets"]) => checked(take(load(secrets)));
   const signal = AbortSignal.any([stop, output.closed]);
-  const values = { globals, connectors, env, cwd, version, output, log, clock, random, signal, config };
+  const values = { globals, env, cwd, version, output, log, clock, random, signal, config };
   const context: CommandContext = {
     ...values,
+    connectors: [connector],
     knownConnectors: environment.connectors,
     readInput,
     exampleConfig,
@@ -68,58 +80,31 @@ export async function openContext(
   return { context, loaded };
 }
 
-interface ConnectorChoice {
-  readonly loaded: LoadedConfig | null;
-  readonly command: Pick<CommandSpec, "readsConfig">;
-  readonly options: Readonly<Record<string, unknown>>;
+function readable(load: () => LoadedConfig): LoadedConfig | null {
+  try {
+    return load();
+  } catch {
+    return null;
+  }
 }
 
 /** The one named by `--connector`, else the config's, else the first. Throws MirrorError `usage` for an unknown name. */
-function chosenConnector(
-  { connectors, env, cwd }: ProcessEnvironment,
-  globals: Globals,
-  { loaded, command, options }: ConnectorChoice,
+function connectorNamed(
+  { connectors }: ProcessEnvironment,
+  named: string | undefined,
+  configured: LoadedConfig | null,
 ): ConnectorEntry {
-  const named = (name: unknown) => connectors.find((one) => one.name === name);
-  const { connector } = options;
-  if (typeof connector === "string") {
-    const names = connectors.map(({ name }) => name);
-    const found = named(connector);
-    if (found) return found;
+  const names = connectors.map(({ name }) => name);
+  if (named !== undefined && !names.includes(named))
     throw new MirrorError(
       "usage",
-      `--connector must be one of ${names.join(", ")}${didYouMean(connector, names)}`,
+      `--connector must be one of ${names.join(", ")}${didYouMean(named, names)}`,
     );
-  }
-  if (loaded) return named(loaded.config.connector) ?? connectors[0];
-  if (!command.readsConfig) return connectors[0];
-  try {
-    const path = globals.config === undefined ? {} : { path: globals.config };
-    const { config } = loadConfig({ ...path, env, cwd, ...readers, connectors, secrets: "when_used" });
-    return named(config.connector) ?? connectors[0];
-  } catch {
-    // No config, or one that the command itself refuses where it needs it.
-    return connectors[0];
-  }
+  const chosen = named ?? configured?.config.connector;
+  return connectors.find(({ name }) => name === chosen) ?? connectors[0];
 }
-
-const readers = { readFile: (file: string) => readFileSync(file, "utf8"), readSecret: readSecretFile };
 
 function fileAt(folder: string): string | null {
   const present = nearestPresent(folder);
   return statSync(present).isDirectory() ? null : present;
-}
-
-function readConfig(
-  { env, cwd, connectors }: ProcessEnvironment,
-  globals: Globals,
-  { log, redaction }: Console,
-  { secrets = "required", forFleet }: Pick<LoadOptions, "secrets" | "forFleet">,
-): LoadedConfig {
-  const path = globals.config === undefined ? {} : { path: globals.config };
-  const loaded = loadConfig({ ...path, env, cwd, ...readers, fileAt, connectors, secrets, forFleet });
-  redaction.add(secretTexts(loaded.config));
-  if (levelOf(globals) === null) log.setLevel(loaded.config.log.level);
-  for (const warning of loaded.warnings) log.warn(warning);
-  return loaded;
 }

@@ -2,10 +2,10 @@ import { Command as Node, Option } from "commander";
 import { unknownName } from "../../base/names.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { Command, ParsedInput } from "./command.ts";
+import { groupSummaries, helpGroups } from "./command-table.ts";
 import { globalOptions, type Globals } from "./globals.ts";
-import { byTask, groupSummaries, helpGroups, helpOf, shortSummary } from "../help/help-texts.ts";
 import type { Given, OptionSpecs, OptionValues } from "./option-specs.ts";
-import { rootOf, usageError, wordsOf } from "../help/usage-error.ts";
+import { rootOf, usageError, wordsOf } from "./usage-error.ts";
 
 /** What the command line asks for. */
 export type Request =
@@ -81,9 +81,9 @@ export function commandTree(
     )
     .version(version, "-V, --version", "print the version")
     .addHelpCommand(helpNode())
-    .addHelpText("afterAll", ({ command }) => helpOf(wordsOf(command)));
+    .addHelpText("afterAll", ({ command }) => examplesText(commands, wordsOf(command)));
   addOptions(root, globalOptions);
-  for (const command of byTask(commands)) {
+  for (const command of commands) {
     const node = addCommand(root, command, newNode);
     node.action(() => void run(command, node));
   }
@@ -110,10 +110,35 @@ function parserNode(name: string, columns: number, print: (text: string) => void
 
 type NewNode = (name: string) => Node;
 
+/** Two command lines, and what they do: of a command, or of those below a group. */
+export function examplesOf(commands: readonly Command[], words: readonly string[]): [string, string][] {
+  const name = words.join(" ");
+  const own = commands.find((one) => one.name === name);
+  if (own) return examplesIn(own);
+  const below = commands.filter((one) => one.name.startsWith(`${name} `));
+  const [first = [], second = []] = below.map(examplesIn);
+  return words.length === 0 ? rootExamples : [...first.slice(0, 1), ...second, ...first.slice(1)].slice(0, 2);
+}
+
+function examplesIn({ name, examples }: Command): [string, string][] {
+  return Object.entries(examples).map(([args, does]) => [`${name} ${args}`.trim(), does]);
+}
+
+const rootExamples: [string, string][] = [
+  ["init", "write a first config, then: check, sync"],
+  ["sync --dry-run", "what a run would cost"],
+];
+
+function examplesText(commands: readonly Command[], words: readonly string[]): string {
+  const shown = examplesOf(commands, words);
+  const lines = shown.flatMap(([args, does]) => [`  # ${does}`, `  fintoro-mirror ${args}`]);
+  return shown.length === 0 ? "" : ["", "Examples:", ...lines].join("\n");
+}
+
 function addCommand(root: Node, command: Command, newNode: NewNode): Node {
   const words = command.name.split(" ");
   const node = newNode(words.at(-1) ?? "");
-  node.description(command.summary).summary(shortSummary(command.summary));
+  node.description(command.summary).summary(/^[^:;]*/.exec(command.summary)?.[0] ?? "");
   for (const argument of command.args ?? []) node.argument(argument.name, argument.doc);
   addOptions(node, command.options);
   groupOf(root, words.slice(0, -1), newNode).addCommand(node);

@@ -1,36 +1,25 @@
-import type { Command, CommandSpec, RunCommand } from "./command.ts";
-import { webhookCommands } from "./webhook-commands.ts";
+import type { Command, RunCommand } from "./command.ts";
 import {
   choice,
   durationMs,
   flag,
-  month,
   shard,
   text,
-  position,
   wholeNumber,
+  type CommandSpec,
   type Given,
   type OptionValues,
 } from "./option-specs.ts";
-import { outputCommands } from "./output-commands.ts";
+import { limits, outputCommands } from "./output-commands.ts";
+import { sandboxCommands } from "./sandbox-commands.ts";
+import { servingCommands } from "./serving-commands.ts";
 
 /** `verify` compares this many details without --sample. */
 export const usualSample = 100;
 
-/** What ends a command early; what it did stays. */
-const limits = {
-  maxRequests: wholeNumber(
-    "--max-requests <n>",
-    "stop after so many requests per company; the next run goes on",
-    1,
-    100_000_000,
-  ),
-  maxDuration: durationMs("--max-duration <duration>", "stop after that long; the next run goes on"),
-};
-
 const connector = text("--connector <name>", "which service (default fintoro)");
 
-/** Summary and options of every command by its name, without its code: help loads nothing else. */
+/** What every command takes and does, in the order of help, without its code: help loads nothing else. */
 const commandTable = {
   init: {
     summary: "write a first config: asks for address and token, checks them, and shows how to go on",
@@ -53,13 +42,24 @@ const commandTable = {
       input: { flags: "--no-input", doc: "ask nothing", read: (given: Given) => given !== false },
       force: flag("--force", "replace a config that is there"),
     },
+    examples: {
+      "": "answer a few questions",
+      "--token-env FINTORO_TOKEN --company acme --no-input": "in a script",
+    },
   },
   check: {
     summary: "check config, data folder, disk, token, identity, clock, lock and webhook URL",
     config: "none",
     readsConfig: true,
-    isPaged: () => true,
+    isPaged: true,
     options: {},
+    examples: { "": "everything, before the first run", "--json > check.json": "for a report of a problem" },
+  },
+  demo: {
+    summary: "a tour in a minute, on made-up data: a sync, a crash, a resume, webhooks, a report",
+    config: "none",
+    options: { out: text("--out <folder>", "where to leave what was made (default ./demo)") },
+    examples: { "": "needs no account", "--out tour": "leave what was made in a folder of its own" },
   },
   sync: {
     summary: "bring the mirror up to date: one run until nothing is left",
@@ -84,29 +84,14 @@ const commandTable = {
       ),
       shard: shard("--shard <i/n>", "only this shard of the companies, for several jobs beside each other"),
     },
-  },
-  serve: {
-    summary: "keep every mirror current: receive events, run by the schedule, until it is stopped",
-    config: "required",
-    options: { listen: text("--listen <address>", "HOST:PORT instead of the config's serve.listen") },
-  },
-  worker: {
-    summary: "hold companies of the fleet that have work, and answer deliveries, until it is stopped",
-    config: "when_used",
-    forFleet: true,
-    options: {
-      role: choice(
-        "--role <role>",
-        "hold companies (work), answer deliveries of all companies (receive), or both",
-        ["all", "work", "receive"],
-        "all",
-      ),
-      listen: text("--listen <address>", "HOST:PORT instead of the config's serve.listen"),
+    examples: {
+      "": "everything that is new or changed; Ctrl-C loses nothing",
+      "invoices clients --max-duration 10m": "two tables, ten minutes at most",
     },
   },
   status: {
     summary: "how fresh and how whole each mirror is; exits 3 if something is not whole",
-    isPaged: () => true,
+    isPaged: true,
     options: {
       maxAge: durationMs(
         "--max-age <duration>",
@@ -118,14 +103,11 @@ const commandTable = {
       ),
       shard: shard("--shard <i/n>", "only this shard of the companies"),
     },
-  },
-  "alerts test": {
-    summary: "send a test alert to each target of the config; exits 1 if one does not take it",
-    options: {},
+    examples: { "": "how things stand", "--max-age 26h -q": "for a monitor: the exit code says it" },
   },
   verify: {
     summary: "compare the mirror with the service: all lists and some details; exits 1 if anything differs",
-    isPaged: () => true,
+    isPaged: true,
     options: {
       sample: wholeNumber(
         "--sample <n>",
@@ -140,34 +122,17 @@ const commandTable = {
         "read again what differs, and compare it once more; with --local make rows anew from their records",
       ),
     },
-  },
-  changes: {
-    summary: "the change log as JSON lines, oldest first",
-    isPaged: ({ follow = false }) => !follow,
-    options: {
-      since: position(
-        "--since <log:seq>",
-        "only changes after this position (default 0: all); seq alone: of the log of now",
-      ),
-      follow: flag("--follow", "stay and print new changes as they are committed"),
-      resource: text("--resource <table>", "only this table"),
+    examples: {
+      "--sample 500": "all lists and 500 details",
+      "--local": "the mirror against itself, without a request",
     },
-  },
-  prune: {
-    summary: "remove old runs, event bodies and changes, as `retention` says, and give the space back",
-    options: { dryRun: flag("--dry-run", "show what would go; nothing is written") },
   },
   ...outputCommands,
-  files: {
-    summary: "fetch PDFs of documents and receipts and attachments of CRM events that are missing or changed",
-    options: {
-      month: month("--month <month>", "only those of this month: 2026-10"),
-      ...limits,
-    },
-  },
-  "files check": {
-    summary: "prove every byte of the stored files; exits 1 and names each that is damaged",
+  ...servingCommands,
+  "alerts test": {
+    summary: "send a test alert to each target of the config; exits 1 if one does not take it",
     options: {},
+    examples: { "": "to every target", "--json": "for a script" },
   },
   backup: {
     summary: "copy mirror, webhook keys and documents to a folder or object store, also beside serve",
@@ -175,6 +140,10 @@ const commandTable = {
       to: text("--to <place>", "a folder or s3://BUCKET/PREFIX (default: the config's backup.to)"),
       keep: wholeNumber("--keep <n>", "keep a company's last so many (default with --to: all)", 1, 10_000),
       keys: flag("--no-keys", "leave out webhook secrets (also the config's backup.keys)"),
+    },
+    examples: {
+      "--to /mnt/backup": "also beside serve",
+      "--to s3://bucket/mirror --keep 14": "to an object store, two weeks of them",
     },
   },
   restore: {
@@ -186,6 +155,15 @@ const commandTable = {
       ),
       at: text("--at <backup>", "this one, by its name (default: the last one)"),
     },
+    examples: {
+      "--from /mnt/backup": "the last one",
+      "--from s3://bucket/mirror --company acme": "of one company",
+    },
+  },
+  prune: {
+    summary: "remove old runs, event bodies and changes, as `retention` says, and give the space back",
+    options: { dryRun: flag("--dry-run", "show what would go; nothing is written") },
+    examples: { "--dry-run": "what would go", "--company acme": "of one company" },
   },
   completion: {
     summary: "print the completion script of a shell",
@@ -195,6 +173,10 @@ const commandTable = {
     ],
     config: "none",
     options: {},
+    examples: {
+      "bash >> ~/.bash_completion": "bash, from the next shell on",
+      "zsh > ~/.zfunc/_fintoro-mirror": "zsh, with ~/.zfunc in $fpath",
+    },
   },
   "after-run": {
     summary: "what follows a run, for serve, which gives it the config on stdin: report and exports",
@@ -208,64 +190,24 @@ const commandTable = {
         "all",
       ),
     },
-  },
-  ...webhookCommands,
-  "fleet add": {
-    summary: "share companies of this config with all workers; again: as the config says now",
-    args: [{ name: "[company...]", doc: "of the config" }],
-    forFleet: true,
-    options: { all: flag("--all", "every company of the config") },
-  },
-  "fleet remove": {
-    summary: "take companies out of the fleet; what was published of them stays",
-    args: [{ name: "[company...]", doc: "of the fleet" }],
-    forFleet: true,
-    options: {
-      forget: flag(
-        "--forget",
-        "have Postgres forget them at once, not after 30 days: added again they begin anew",
-      ),
-    },
-  },
-  "fleet list": {
-    summary: "the companies of the fleet, and which worker has them",
-    forFleet: true,
-    isPaged: () => true,
-    options: {},
-  },
-  "fleet status": {
-    summary:
-      "how the fleet stands; exits 1 if data are old or work waits that nobody does, 3 if something is not whole",
-    forFleet: true,
-    isPaged: () => true,
-    options: {
-      maxAge: durationMs(
-        "--max-age <duration>",
-        "exit 1 if a company was last read whole longer ago (default: as its schedule says)",
-      ),
-    },
-  },
-  "fleet drain": {
-    summary: "have a worker release its companies and take no more, until it is started again",
-    args: [{ name: "<node>", doc: "as `fleet status` names it" }],
-    forFleet: true,
-    options: {},
-  },
-  "connector check": {
-    summary: "compare the connector with a published OpenAPI reference; exits 1 if something would break",
-    config: "none",
-    options: { connector, openapi: text("--openapi <file>", "the reference, YAML or JSON") },
+    examples: { "": "as serve starts it, with the config on stdin", "--only report": "the report alone" },
   },
   schema: {
     summary: "print the config's JSON Schema, or describe every table and column",
     config: "none",
-    isPaged: () => true,
+    isPaged: true,
     options: { connector, tables: flag("--tables", "describe the tables of the mirror and of the report") },
+    examples: { "--tables": "every table, view and column", "> config.schema.json": "for an editor" },
   },
-  demo: {
-    summary: "a tour in a minute, on made-up data: a sync, a crash, a resume, webhooks, a report",
+  ...sandboxCommands,
+  "connector check": {
+    summary: "compare the connector with a published OpenAPI reference; exits 1 if something would break",
     config: "none",
-    options: { out: text("--out <folder>", "where to leave what was made (default ./demo)") },
+    options: { connector, openapi: text("--openapi <file>", "the reference, YAML or JSON") },
+    examples: {
+      "--openapi openapi.yaml": "what has drifted from the reference",
+      "--openapi openapi.yaml --json": "for a script",
+    },
   },
 } as const satisfies Readonly<Record<string, CommandSpec>>;
 
@@ -277,7 +219,35 @@ export type CommandRun<K extends keyof Table> = RunCommand<Table[K]>;
 /** The options that a command of the table is given. */
 export type CommandOptions<K extends keyof Table> = OptionValues<Table[K]["options"]>;
 
-/** Makes a command of a row of the table and the import of its code. */
-export function lazyCommand<K extends keyof Table>(name: K, load: () => Promise<CommandRun<K>>): Command {
-  return { ...commandTable[name], name, load };
+/** The code of every command, loaded when it is run. */
+type Loads = { readonly [K in keyof Table]: () => Promise<CommandRun<K>> };
+
+/** Makes the commands of their rows in the table and the imports of their code. */
+export function commandsOf(loads: Loads): Command[] {
+  const names = Object.keys(commandTable) as (keyof Table)[];
+  return names.map((name) => ({ ...commandTable[name], name, load: loads[name] }));
 }
+
+/** First words of commands by the task they are for, in the order of help. */
+const tasks = {
+  "First steps:": ["init", "check", "demo"],
+  "Every night:": ["sync", "status", "verify"],
+  "Reports and files:": ["publish", "export", "package", "changes", "files"],
+  "Seconds behind, by webhooks:": ["serve", "webhooks"],
+  "Many machines:": ["worker", "fleet"],
+  "Operation:": ["alerts", "backup", "restore", "prune", "completion", "after-run"],
+  "Development:": ["schema", "sandbox", "connector"],
+};
+
+/** The heading of help under which a command stands, by its first word. */
+export const helpGroups: ReadonlyMap<string, string> = new Map(
+  Object.entries(tasks).flatMap(([heading, words]) => words.map((word) => [word, heading] as const)),
+);
+
+/** What the commands that begin with a word are about. */
+export const groupSummaries: Readonly<Record<string, string>> = {
+  alerts: "try the targets of alerts",
+  fleet: "companies that workers on many machines share through Postgres",
+  connector: "compare the connector with a published reference of the service",
+  webhooks: "subscriptions at the service, and the deliveries received",
+};

@@ -11,7 +11,8 @@ import type { DataStream, Output } from "../console/output.ts";
 import type { Prompts } from "../console/prompts.ts";
 import type { Ending } from "./exit-code.ts";
 import type { Globals } from "./globals.ts";
-import type { OptionSpecs, OptionValues } from "./option-specs.ts";
+import type { CommandSpec, OptionValues } from "./option-specs.ts";
+import type { sandboxCommands } from "./sandbox-commands.ts";
 import type { SignalSource } from "./stop-signals.ts";
 
 /** The process as the command line sees it, passed in by the composition root. */
@@ -91,25 +92,13 @@ export interface MadeChange {
   readonly id: number;
 }
 
-/** Settings of a sandbox; for undefined it uses its own. */
-export interface SandboxRequest {
-  /** 0 takes a free one. */
-  readonly port?: number | undefined;
-  readonly seed?: number | undefined;
-  /** `small`, `medium` or a number. */
-  readonly records?: string | undefined;
-  readonly limit?: number | undefined;
-  readonly windowMs?: number | undefined;
-  readonly limiter?: string | undefined;
-  readonly latencyMs?: number | undefined;
-  readonly faults?: string | undefined;
-  /** Receives every event from the start; without `secret` it gets a secret of its own. */
-  readonly webhookUrl?: string | undefined;
-  readonly secret?: string | undefined;
-  readonly webhookFaults?: string | undefined;
-  /** Waits between attempts to deliver, as a multiple of the service's. */
-  readonly retryScale?: number | undefined;
-}
+/** Options of `sandbox`; for undefined it uses its own. */
+export type SandboxRequest = Partial<
+  Omit<OptionValues<(typeof sandboxCommands)["sandbox"]["options"]>, "connector"> & {
+    /** Waits between attempts to deliver, as a multiple of the service's. */
+    readonly retryScale: number;
+  }
+>;
 
 /** What a config needs of a sandbox besides its URL, by the keys of a company; absent: the token. */
 type SandboxAccess = Readonly<Record<"account" | "client_id" | "client_secret", string>>;
@@ -132,22 +121,6 @@ export interface RunningSandbox {
   /** Changes of an ordinary morning at the first company, ready to be made, for the demo. */
   changes(): readonly DemoChange[];
   close(): Promise<void>;
-}
-
-/** A command as help and the parser see it. */
-export interface CommandSpec<S extends OptionSpecs = OptionSpecs> {
-  readonly summary: string;
-  /** As help shows them: `[resource...]`. */
-  readonly args?: readonly { readonly name: string; readonly doc: string }[];
-  readonly options: S;
-  /** Does a pager show the output, on a terminal? @default false */
-  readonly isPaged?: (options: { readonly follow?: boolean }) => boolean;
-  /** Secrets that the config must hold, `when_used` by default. It is read before the command is loaded. */
-  readonly config?: NonNullable<LoadOptions["secrets"]> | "none";
-  /** Its companies are in Postgres: the config must have `fleet`, and may have no companies. */
-  readonly forFleet?: true;
-  /** With `none`: the command reads the config by itself, so its connector is needed. @default the first connector, or `--connector` */
-  readonly readsConfig?: true;
 }
 
 /** The code of a command, called with what the command line and the config say. */
@@ -179,15 +152,4 @@ export interface Command extends CommandSpec {
 export interface ParsedInput {
   readonly args: readonly string[];
   readonly options: never;
-}
-
-/** Makes a command without a config whose code needs no library, and is loaded with its spec. */
-export function command<const S extends OptionSpecs>({
-  run,
-  ...spec
-}: Omit<Command, "config" | "options" | "load"> & {
-  readonly options: S;
-  readonly run: RunCommand<{ summary: string; options: S; config: "none" }>;
-}): Command {
-  return { ...spec, config: "none", load: () => Promise.resolve(run) };
 }

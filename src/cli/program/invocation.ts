@@ -110,7 +110,8 @@ async function openPagerFor(
   { stdout, env }: ProcessEnvironment,
   { command, input, globals }: Request & { kind: "run" },
 ): Promise<PagedStream | null> {
-  if (!globals.pager || stdout.isTTY !== true || command.isPaged?.(input.options) !== true) return null;
+  const { follow = false } = input.options as { readonly follow?: boolean };
+  if (!globals.pager || stdout.isTTY !== true || !command.isPaged || follow) return null;
   const { openPager } = await import("../console/pager.ts");
   return openPager(stdout, env);
 }

@@ -2,6 +2,7 @@ import { isCalendarDay } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { parsePosition } from "../../base/ids.ts";
 import { didYouMean } from "../../base/names.ts";
+import type { LoadOptions } from "../../config/load.ts";
 import { parseShard } from "../../status/shards.ts";
 import { parseDurationMs } from "../../base/units.ts";
 
@@ -23,6 +24,24 @@ export interface OptionSpec<T> {
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec<unknown>>>;
 export type OptionValues<S extends OptionSpecs> = { readonly [K in keyof S]: ReturnType<S[K]["read"]> };
+
+/** A command as help and the parser see it. */
+export interface CommandSpec<S extends OptionSpecs = OptionSpecs> {
+  readonly summary: string;
+  /** As help shows them: `[resource...]`. */
+  readonly args?: readonly { readonly name: string; readonly doc: string }[];
+  readonly options: S;
+  /** What follows the name on a command line, and what that does. Help shows two. */
+  readonly examples: Readonly<Record<string, string>>;
+  /** A pager shows the output, on a terminal; not with `--follow`. */
+  readonly isPaged?: true;
+  /** Secrets that the config must hold, `when_used` by default. It is read before the command is loaded. */
+  readonly config?: NonNullable<LoadOptions["secrets"]> | "none";
+  /** Its companies are in Postgres: the config must have `fleet`, and may have no companies. */
+  readonly forFleet?: true;
+  /** With `none`: the command reads the config by itself, so its connector is needed. @default the first connector, or `--connector` */
+  readonly readsConfig?: true;
+}
 
 function longName(flags: string): string {
   return /--[a-z-]+/.exec(flags)?.[0] ?? flags;

@@ -1,9 +1,30 @@
 import { languages } from "../../connector/translation.ts";
 import { formats, partitions } from "../../export/plan/export-request.ts";
-import type { CommandSpec } from "./command.ts";
-import { choice, day, flag, month, position, text, texts } from "./option-specs.ts";
+import {
+  choice,
+  day,
+  durationMs,
+  flag,
+  month,
+  position,
+  text,
+  texts,
+  wholeNumber,
+  type CommandSpec,
+} from "./option-specs.ts";
 
-/** Commands that write what people and programs read: report, exports, packages. */
+/** What ends a command early; what it did stays. */
+export const limits = {
+  maxRequests: wholeNumber(
+    "--max-requests <n>",
+    "stop after so many requests per company; the next run goes on",
+    1,
+    100_000_000,
+  ),
+  maxDuration: durationMs("--max-duration <duration>", "stop after that long; the next run goes on"),
+};
+
+/** Commands that give people and programs what they read: report, exports, packages, changes, files. */
 export const outputCommands = {
   publish: {
     summary: "write the report file: a database for Datasette, Metabase, DuckDB, Excel and their like",
@@ -15,6 +36,7 @@ export const outputCommands = {
       combined: flag("--combined", "also one report over all companies, each row with its company"),
       force: flag("--force", "write all of it anew, also when nothing changed"),
     },
+    examples: { "": "the report, at once", "--datasette": "with what Datasette shows about it" },
   },
   export: {
     summary: "write tables or views as CSV, Parquet, JSON lines or a workbook",
@@ -47,6 +69,10 @@ export const outputCommands = {
       ),
       nested: flag("--nested", "parquet: items as a column of lists in place of tables of their own"),
     },
+    examples: {
+      "v_receivables --dialect excel-sk --out excel": "who owes us, for a Slovak Excel",
+      "--format parquet --out lake --partition-by year": "all tables, by year",
+    },
   },
   package: {
     summary: "a month for the accountant: workbook, PDFs, control totals; exits 3 if something is missing",
@@ -55,5 +81,41 @@ export const outputCommands = {
       out: text("--out <folder>", "where to: FOLDER/COMPANY/MONTH (default ./package)"),
       zip: flag("--zip", "a ZIP archive beside the folder, too"),
     },
+    examples: {
+      "--month 2026-10": "a month in a folder",
+      "--month 2026-10 --zip --out accountant": "and as a ZIP archive to send",
+    },
+  },
+  changes: {
+    summary: "the change log as JSON lines, oldest first",
+    isPaged: true,
+    options: {
+      since: position(
+        "--since <log:seq>",
+        "only changes after this position (default 0: all); seq alone: of the log of now",
+      ),
+      follow: flag("--follow", "stay and print new changes as they are committed"),
+      resource: text("--resource <table>", "only this table"),
+    },
+    examples: {
+      "--resource invoices": "every change of invoices, the oldest first",
+      "--since 3f9a2c718b1d:28346876123001 --follow": "go on from there, stay, and print each new one",
+    },
+  },
+  files: {
+    summary: "fetch PDFs of documents and receipts and attachments of CRM events that are missing or changed",
+    options: {
+      month: month("--month <month>", "only those of this month: 2026-10"),
+      ...limits,
+    },
+    examples: {
+      "--month 2026-10": "PDFs and attachments of a month",
+      "--max-requests 500": "some of them; the next run goes on",
+    },
+  },
+  "files check": {
+    summary: "prove every byte of the stored files; exits 1 and names each that is damaged",
+    options: {},
+    examples: { "": "prove every byte", "--company acme --json": "of one company, for a script" },
   },
 } as const satisfies Readonly<Record<string, CommandSpec>>;

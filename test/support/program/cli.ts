@@ -10,13 +10,12 @@ import { fakturoid } from "../../../connectors/fakturoid/fakturoid.ts";
 import { knownFakturoid } from "../../../connectors/fakturoid/known-fakturoid.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { seededRandom } from "../seeded-random.ts";
-import {
-  command,
-  type Command,
-  type CommandContext,
-  type Connector,
-  type ConnectorEntry,
-  type ProcessEnvironment,
+import type {
+  Command,
+  CommandContext,
+  Connector,
+  ConnectorEntry,
+  ProcessEnvironment,
 } from "../../../src/cli/program/command.ts";
 import { commands } from "../../../src/cli/commands/all-commands.ts";
 import type { Ending } from "../../../src/cli/program/exit-code.ts";
@@ -103,7 +102,9 @@ export function commandThat(
   act: (context: CommandContext) => Promise<Ending> | Ending,
   name = "act",
 ): Command {
-  return command({ name, summary: "for a test", options: {}, run: async (context) => act(context) });
+  const run: Awaited<ReturnType<Command["load"]>> = async (context) => act(context);
+  const load = () => Promise.resolve(run);
+  return { name, summary: "for a test", config: "none", options: {}, examples: {}, load };
 }
 
 export interface CommandResult {

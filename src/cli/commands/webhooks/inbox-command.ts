@@ -7,7 +7,7 @@ import { printResult } from "../../console/output.ts";
 import { readExisting, soleScope } from "../../mirror/company-scope.ts";
 import { selectResources } from "../../mirror/selected-resources.ts";
 import type { CommandRun } from "../../program/command-table.ts";
-import { usualInboxCount } from "../../program/webhook-commands.ts";
+import { usualInboxCount } from "../../program/serving-commands.ts";
 import { readSince } from "./since.ts";
 
 /** Prints the newest stored events. */

@@ -1,16 +1,48 @@
-import { MirrorError, messageOf, type ErrorKind } from "../../../base/errors.ts";
-import { formatDuration } from "../../../base/units.ts";
-import { printResult } from "../../console/output.ts";
-import { command, type CommandContext } from "../../program/command.ts";
-import { durationMs, flag, text, wholeNumber, type OptionValues } from "../../program/option-specs.ts";
+import { listenFailure, MirrorError, messageOf, type ErrorKind } from "../../base/errors.ts";
+import { formatDuration } from "../../base/units.ts";
+import { printResult } from "../console/output.ts";
+import type { CommandContext, RunningSandbox } from "../program/command.ts";
+import type { CommandOptions, CommandRun } from "../program/command-table.ts";
 
-/** Where the running sandbox is. */
-const sandboxOptions = {
-  url: text("--url <base>", "of the running sandbox (default: base_url of the config)"),
-  port: wholeNumber("--port <n>", "of the running sandbox on this machine", 1, 65_535),
+/** Runs a stand-in for the service until it is stopped. */
+export const sandboxCommand: CommandRun<"sandbox"> = async (context, { options }) => {
+  const { connectors, log, clock, signal } = context;
+  if (options.secret !== undefined && options.webhookUrl === undefined)
+    throw new MirrorError("usage", "--secret signs what goes to --webhook-url, which is not given");
+  if (options.secret?.trim() === "")
+    throw new MirrorError("usage", "--secret is empty", {
+      hint: "Name a text of your choice, or leave it out: one is made up and printed.",
+    });
+  const { connector: _chosen, ...request } = options;
+  const sandbox = await connectors[0].startSandbox(request).catch((cause: unknown) => {
+    throw isListenError(cause) ? listenFailure("127.0.0.1", options.port ?? 0, cause) : cause;
+  });
+  try {
+    const { url, token, access = { token }, companies, webhookSecrets } = sandbox;
+    const document = { url, ...access, webhook_secret: webhookSecrets[0], companies };
+    await printResult(context, document, introduction(sandbox));
+    const startedMs = clock.monotonicMs();
+    while (!signal.aborted) await clock.sleep(dayMs, signal);
+    const after = formatDuration(clock.monotonicMs() - startedMs);
+    log.info("the sandbox ends and forgets everything", { after });
+  } finally {
+    await sandbox.close();
+  }
+  return "complete";
 };
 
-type SandboxAddress = OptionValues<typeof sandboxOptions>;
+function isListenError(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error && error.syscall === "listen";
+}
+
+const dayMs = 86_400_000;
+
+function introduction({ url, token, access, companies, webhookSecrets }: RunningSandbox): string[] {
+  const others = companies.slice(1).map((company) => `token of ${company.name}  ${company.token}`);
+  const secrets = webhookSecrets.map((secret) => `webhook secret  ${secret}`);
+  const own = Object.entries(access ?? { token }).map(([key, value]) => `${key.padEnd(9)} ${value}`);
+  return [`base_url  ${url}`, ...own, ...others, ...secrets];
+}
 
 interface SandboxEvent {
   readonly id: string;
@@ -37,24 +69,14 @@ interface TriggerAnswer {
 }
 
 /** Makes one event happen. Exits 1 where a subscription did not receive it. */
-export const sandboxTriggerCommand = command({
-  name: "sandbox trigger",
-  summary: "make an event happen in a running sandbox, by the change that causes it",
-  args: [{ name: "<event>", doc: "invoices.paid, clients.updated, ..." }],
-  options: {
-    id: wholeNumber("--id <n>", "of the record (otherwise one is chosen)", 1, 1e15 - 1),
-    forge: flag("--forge", "send the event without the change"),
-    ...sandboxOptions,
-  },
-  async run(context, { args, options }) {
-    const [event] = args;
-    const { id, forge } = options;
-    const ask = connectTo(context, options);
-    const done = (await ask("POST", "/sandbox/trigger", { event, id, forge })) as TriggerAnswer;
-    await printResult(context, done, triggerLines(done));
-    return done.events.every((one) => isDelivered(one, done)) ? "complete" : "failed";
-  },
-});
+export const sandboxTriggerCommand: CommandRun<"sandbox trigger"> = async (context, { args, options }) => {
+  const [event] = args;
+  const { id, forge } = options;
+  const ask = connectTo(context, options);
+  const done = (await ask("POST", "/sandbox/trigger", { event, id, forge })) as TriggerAnswer;
+  await printResult(context, done, triggerLines(done));
+  return done.events.every((one) => isDelivered(one, done)) ? "complete" : "failed";
+};
 
 function triggerLines(done: TriggerAnswer): string[] {
   const [type = "", change = ""] = done.event.split(".");
@@ -98,26 +120,15 @@ const pollEveryMs = 250;
 const lateByMs = 60_000;
 
 /** Starts a working day and follows it to its end. */
-export const sandboxTickCommand = command({
-  name: "sandbox tick",
-  summary: "run a working day in a running sandbox, within a minute",
-  options: {
-    duration: durationMs("--duration <duration>", "how long the day takes (default 60s)"),
-    changes: wholeNumber("--changes <n>", "how much happens (default 200)", 1, 100_000),
-    seed: wholeNumber("--seed <n>", "the same seed does the same work", 0, 4_294_967_295),
-    ...sandboxOptions,
-  },
-  async run(context, { options }) {
-    const { duration = 60_000, changes = 200, seed } = options;
-    const ask = connectTo(context, options);
-    await ask("POST", "/sandbox/tick", { durationMs: duration, changes, seed });
-    const report = await followTick(context, ask, duration + lateByMs);
-    if (report.problem !== null)
-      throw new MirrorError("unavailable", `the sandbox failed: ${report.problem}`);
-    await printResult(context, report, tickLines(report));
-    return report.changes < report.of ? "interrupted" : "complete";
-  },
-});
+export const sandboxTickCommand: CommandRun<"sandbox tick"> = async (context, { options }) => {
+  const { duration = 60_000, changes = 200, seed } = options;
+  const ask = connectTo(context, options);
+  await ask("POST", "/sandbox/tick", { durationMs: duration, changes, seed });
+  const report = await followTick(context, ask, duration + lateByMs);
+  if (report.problem !== null) throw new MirrorError("unavailable", `the sandbox failed: ${report.problem}`);
+  await printResult(context, report, tickLines(report));
+  return report.changes < report.of ? "interrupted" : "complete";
+};
 
 /** Polls the working day until it ends, and ends it early when this program is to stop. */
 async function followTick(context: CommandContext, ask: Ask, mostMs: number): Promise<TickReport> {
@@ -143,6 +154,8 @@ function tickLines({ changes, of, events, kinds }: TickReport): string[] {
   const lines = rows.map(([kind, count]) => `${String(count).padStart(6)}  ${kind}`);
   return [`${changes} of ${of} changes, ${events} events`, ...lines];
 }
+
+type SandboxAddress = Pick<CommandOptions<"sandbox tick">, "url" | "port">;
 
 /** Sends one request to the running sandbox's control server. */
 type Ask = (method: "GET" | "POST" | "DELETE", path: string, input?: unknown) => Promise<unknown>;

@@ -1,0 +1,179 @@
+import { choice, durationMs, flag, text, wholeNumber, type CommandSpec } from "./option-specs.ts";
+
+/** For another token: managing subscriptions needs one that may write, mirroring does not. */
+const accessOptions = {
+  tokenEnv: text(
+    "--token-env <name>",
+    "take the token from this environment variable, for this call only: subscriptions need scope write",
+  ),
+};
+
+const subscriptionId = [{ name: "<id>", doc: "of the subscription" }];
+
+const inboxStates = ["waiting", "done", "kept", "excluded", "unknown", "unreadable"] as const;
+const state = choice("--state <state>", "only events in this state", inboxStates);
+
+/** `webhooks inbox` shows this many events without --limit. */
+export const usualInboxCount = 100;
+
+/** Commands about events and workers: `serve`, `webhooks`, `worker`, `fleet`. */
+export const servingCommands = {
+  serve: {
+    summary: "keep every mirror current: receive events, run by the schedule, until it is stopped",
+    config: "required",
+    options: { listen: text("--listen <address>", "HOST:PORT instead of the config's serve.listen") },
+    examples: { "": "until Ctrl-C", "--listen 127.0.0.1:9000": "at another port" },
+  },
+  "webhooks list": {
+    summary: "the service's subscriptions: where events go, which, and how it went",
+    isPaged: true,
+    options: accessOptions,
+    examples: {
+      "": "what the service delivers, and where to",
+      "--company acme --json": "of one company, for a script",
+    },
+  },
+  "webhooks create": {
+    summary: "have the service send events here; shows the secret once and stores it where the config says",
+    options: {
+      url: text("--url <url>", "where to (default: the config's public_url)"),
+      name: text("--name <text>", "what the service calls it (default fintoro-mirror)"),
+      events: text("--events <list>", "names with commas between them, or all (default all)"),
+      ...accessOptions,
+    },
+    examples: {
+      "--token-env FINTORO_WRITE_TOKEN": "all events, to the config's address",
+      "--events invoices.paid,clients.updated": "two events only",
+    },
+  },
+  "webhooks update": {
+    summary: "change a subscription; what is not named stays, the secret too",
+    args: subscriptionId,
+    options: {
+      url: text("--url <url>", "where to"),
+      events: text("--events <list>", "names with commas between them, or all"),
+      active: choice("--active <state>", "whether it delivers", ["on", "off", "unchanged"], "unchanged"),
+      name: text("--name <text>", "what the service calls it"),
+      ...accessOptions,
+    },
+    examples: { "12 --active off": "pause it", "12 --events all": "deliver everything" },
+  },
+  "webhooks rotate": {
+    summary: "a new secret for a subscription; the old one stays accepted for a while",
+    args: subscriptionId,
+    options: {
+      keepOld: durationMs(
+        "--keep-old <duration>",
+        "how long deliveries signed with the old secret are accepted; 0s: not at all (default 24h)",
+      ),
+      ...accessOptions,
+    },
+    examples: {
+      "12": "a new secret; the old one is accepted for a day",
+      "12 --keep-old 0s": "the old one is known to others: not at all",
+    },
+  },
+  "webhooks delete": {
+    summary: "end a subscription; `webhooks update ID --active off` only pauses it",
+    args: subscriptionId,
+    options: { yes: flag("--yes", "do not ask; needed where there is no terminal"), ...accessOptions },
+    examples: { "12": "asks before", "12 --yes": "in a script" },
+  },
+  "webhooks inbox": {
+    summary: "deliveries that were received and what became of them, the newest last",
+    args: [{ name: "[id...]", doc: "only these events, with their bodies" }],
+    isPaged: true,
+    options: {
+      since: text("--since <duration|time>", "received since: 2h, 3d, 2026-11-21, 2026-11-21T08:00Z"),
+      state,
+      resource: text("--resource <table>", "only events about this table"),
+      limit: wholeNumber("--limit <n>", `the newest so many (default ${usualInboxCount})`, 1, 1_000_000),
+    },
+    examples: {
+      "--since 2h": "what came in two hours",
+      "--state waiting --resource invoices": "what is still to be read",
+    },
+  },
+  "webhooks replay": {
+    summary: "evaluate stored events again, so that their records are read once more",
+    args: [{ name: "[id...]", doc: "event ids, as `webhooks inbox` shows them" }],
+    options: {
+      since: text("--since <duration|time>", "all events received since, instead of ids"),
+      state,
+    },
+    examples: {
+      "--since 3d": "all events of three days",
+      "--since 1d --state unknown": "those that nobody knew",
+    },
+  },
+  worker: {
+    summary: "hold companies of the fleet that have work, and answer deliveries, until it is stopped",
+    config: "when_used",
+    forFleet: true,
+    options: {
+      role: choice(
+        "--role <role>",
+        "hold companies (work), answer deliveries of all companies (receive), or both",
+        ["all", "work", "receive"],
+        "all",
+      ),
+      listen: text("--listen <address>", "HOST:PORT instead of the config's serve.listen"),
+    },
+    examples: {
+      "": "one of many, until Ctrl-C",
+      "--role receive --listen 0.0.0.0:8787": "answer deliveries only, behind a load balancer",
+    },
+  },
+  "fleet add": {
+    summary: "share companies of this config with all workers; again: as the config says now",
+    args: [{ name: "[company...]", doc: "of the config" }],
+    forFleet: true,
+    options: { all: flag("--all", "every company of the config") },
+    examples: { "--all": "every company of the config", "acme beta --json": "two of them, for a script" },
+  },
+  "fleet remove": {
+    summary: "take companies out of the fleet; what was published of them stays",
+    args: [{ name: "[company...]", doc: "of the fleet" }],
+    forFleet: true,
+    options: {
+      forget: flag(
+        "--forget",
+        "have Postgres forget them at once, not after 30 days: added again they begin anew",
+      ),
+    },
+    examples: {
+      acme: "its worker releases it; its snapshot stays",
+      "acme --forget": "and `fleet add acme` reads it anew",
+    },
+  },
+  "fleet list": {
+    summary: "the companies of the fleet, and which worker has them",
+    forFleet: true,
+    isPaged: true,
+    options: {},
+    examples: { "": "who has which company", "--company acme --json": "what is shared of one" },
+  },
+  "fleet status": {
+    summary:
+      "how the fleet stands; exits 1 if data are old or work waits that nobody does, 3 if something is not whole",
+    forFleet: true,
+    isPaged: true,
+    options: {
+      maxAge: durationMs(
+        "--max-age <duration>",
+        "exit 1 if a company was last read whole longer ago (default: as its schedule says)",
+      ),
+    },
+    examples: {
+      "": "what is wrong first, then who has which company",
+      "--max-age 26h --json": "for a script; exits 1 if a company's data are older",
+    },
+  },
+  "fleet drain": {
+    summary: "have a worker release its companies and take no more, until it is started again",
+    args: [{ name: "<node>", doc: "as `fleet status` names it" }],
+    forFleet: true,
+    options: {},
+    examples: { "worker-1": "before its machine is taken away", "worker-1 --json": "for a script" },
+  },
+} as const satisfies Readonly<Record<string, CommandSpec>>;
