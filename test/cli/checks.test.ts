@@ -1,11 +1,15 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { checkDataDir, judgeFreeSpace } from "../../src/cli/checks/data-folder.ts";
+import {
+  checkBaseUrl,
+  checkDataDir,
+  checkModes,
+  checkWebhook,
+  judgeClock,
+  judgeFreeSpace,
+} from "../../src/cli/checks/checks.ts";
 import { nearestPresent } from "../../src/base/atomic-file.ts";
-import { checkModes } from "../../src/cli/checks/file-modes.ts";
-import { checkBaseUrl, judgeClock } from "../../src/cli/checks/token.ts";
-import { checkWebhook } from "../../src/cli/checks/webhook-endpoint.ts";
 import { temporaryFolder } from "../support/program/cli.ts";
 import { load } from "../support/connector/config.ts";
 

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import type { ArchiveCheck } from "../../src/files/check-archive.ts";
 import type { DocumentFile } from "../../src/state/files/stored-files.ts";
 import { soleScope } from "../../src/cli/mirror/company-scope.ts";
-import { filesOfDocuments } from "../../src/cli/runs/files-company.ts";
+import { filesOfDocuments } from "../../src/cli/commands/upkeep/files.ts";
 import { commandThat, endOf, runCommand } from "../support/program/cli.ts";
 import { aCompany, sync, type Company } from "../support/company/company.ts";
 import { look } from "../support/truth/compare.ts";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { localDate } from "../../src/base/clock.ts";
 import { companyScopes } from "../../src/cli/mirror/company-scope.ts";
-import { afterRun } from "../../src/cli/runs/after-run.ts";
+import { afterRun } from "../../src/cli/commands/output/after-run-command.ts";
 import {
   commandThat,
   runCommand,

@@ -1,12 +1,21 @@
 import path from "node:path";
+import { freeBytesAt } from "../../base/atomic-file.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
 import { shortPath } from "../../config/load.ts";
-import { failFrom, ok, warn, type CheckResult } from "../checks/check-result.ts";
-import { checkDataDir, checkDisk, checkLock } from "../checks/data-folder.ts";
-import { checkModes } from "../checks/file-modes.ts";
-import { checkBaseUrl, checkToken } from "../checks/token.ts";
-import { checkWebhook } from "../checks/webhook-endpoint.ts";
+import {
+  checkBaseUrl,
+  checkDataDir,
+  checkLock,
+  checkModes,
+  checkToken,
+  checkWebhook,
+  failFrom,
+  judgeFreeSpace,
+  ok,
+  warn,
+  type CheckResult,
+} from "../checks/checks.ts";
 import { companyScopes } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { CommandRun } from "../program/command-table.ts";
@@ -36,7 +45,7 @@ async function* checkAll(context: CommandContext): AsyncGenerator<CompanyResult>
   yield { company, ...checkNode(process.execPath) };
   yield { company, ...checkBaseUrl(config.baseUrl, context.connectors[0].manifest.baseUrl) };
   yield { company, ...checkDataDir(config.dataDir) };
-  yield { company, ...checkDisk(config.dataDir) };
+  yield { company, ...judgeFreeSpace(freeBytesAt(config.dataDir)) };
   yield { company, ...checkModes(config) };
   for (const scope of companyScopes(context, config)) {
     const found = [...(await checkToken(scope)), checkLock(scope), await checkWebhook(scope)];

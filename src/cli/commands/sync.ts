@@ -14,12 +14,12 @@ import type { CommandContext } from "../program/command.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { letHeapGrow } from "../program/heap-growth.ts";
 import { worstOutcome, type Outcome } from "../program/exit-code.ts";
-import { afterRun, filesOne } from "../runs/after-run.ts";
 import { dryRun } from "../runs/dry-run.ts";
 import { syncCompany } from "../runs/local-sync.ts";
 import type { CompanyRun } from "../runs/remote-sync.ts";
 import { sendAlerts } from "../runs/send-alerts.ts";
 import { printReports } from "../runs/run-report-text.ts";
+import { afterRun, filesOne } from "./output/after-run-command.ts";
 
 /** Makes one run of each company, then what follows it. */
 export const syncCommand: CommandRun<"sync"> = async (context, { args, options, loaded: { config } }) => {

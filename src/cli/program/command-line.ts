@@ -3,7 +3,7 @@ import { unknownName } from "../../base/names.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { Command, ParsedInput } from "./command.ts";
 import { groupSummaries, helpGroups } from "./command-table.ts";
-import { globalOptions, type Globals } from "./globals.ts";
+import { globalOptions, type Globals } from "./option-specs.ts";
 import type { Given, OptionSpecs, OptionValues } from "./option-specs.ts";
 import { rootOf, usageError, wordsOf } from "./usage-error.ts";
 

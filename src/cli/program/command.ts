@@ -10,10 +10,10 @@ import type { OutputStream } from "../../log/screen.ts";
 import type { DataStream, Output } from "../console/output.ts";
 import type { Prompts } from "../console/prompts.ts";
 import type { Ending } from "./exit-code.ts";
-import type { Globals } from "./globals.ts";
+import type { Globals } from "./option-specs.ts";
 import type { CommandSpec, OptionValues } from "./option-specs.ts";
 import type { sandboxCommands } from "./sandbox-commands.ts";
-import type { SignalSource } from "./stop-signals.ts";
+import type { SignalSource } from "./exit-code.ts";
 
 /** The process as the command line sees it, passed in by the composition root. */
 export interface ProcessEnvironment {

@@ -4,10 +4,10 @@ import { createOutput, type Output } from "../console/output.ts";
 import type { PagedStream } from "../console/pager.ts";
 import { commandTree, readCommandLine, type Request } from "./command-line.ts";
 import { codeOfEnding, codeOfError, type StopSignal } from "./exit-code.ts";
-import { earlyGlobals, type Globals } from "./globals.ts";
+import { earlyGlobals, type Globals } from "./option-specs.ts";
 import type { ProcessEnvironment } from "./command.ts";
 import { letHeapGrow } from "./heap-growth.ts";
-import { listenForSignals } from "./stop-signals.ts";
+import { listenForSignals } from "./exit-code.ts";
 
 /** For what is still open when a daemon has stopped. */
 const drainedGraceMs = 500;

@@ -1,5 +1,7 @@
-import { MirrorError } from "../../base/errors.ts";
+import { existsSync } from "node:fs";
+import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
+import { recordStep, type StepResult } from "../../status/after-run-record.ts";
 import { failureOf } from "../console/failure-text.ts";
 import { companyScopes, type CompanyScope } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
@@ -12,10 +14,14 @@ export interface CompanyResult {
   readonly lines: readonly string[];
   /** @default "complete" */
   readonly outcome?: Outcome;
+  /** It was made before, and nothing has changed since. @default false */
+  readonly isUnchanged?: boolean;
+  /** Position of the change log up to which it shows the mirror. @default null */
+  readonly seq?: number | null;
 }
 
 /** How a command treats its companies together. */
-export interface TogetherOptions {
+interface TogetherOptions {
   /** What the document says of a company that fails, besides the error. @default { outcome: "failed" } */
   readonly failed?: object;
   /** Each company's result stands for itself: some that fail make a partial outcome. @default false */
@@ -75,4 +81,45 @@ const ownOutcomes = ["unauthenticated", "identity", "database", "locked"] as con
 export function outcomeOf(error: unknown): Outcome {
   if (!(error instanceof MirrorError)) return "database";
   return ownOutcomes.find((one) => one === error.kind) ?? "failed";
+}
+
+/**
+ * Does one thing that follows runs, and records how it went for `status`. What was stopped, or is being made by another
+ * process, is not recorded.
+ */
+export async function recorded<T extends CompanyResult>(
+  scope: CompanyScope,
+  step: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { clock, signal } = scope.context;
+  const startedMs = clock.nowMs();
+  try {
+    const result = await work();
+    const { isUnchanged = false, seq = null } = result;
+    record(scope, step, startedMs, { outcome: isUnchanged ? "unchanged" : "written", error: null, seq });
+    return result;
+  } catch (error) {
+    const { kind, message } = failureOf(error);
+    if (!signal.aborted && kind !== "locked" && kind !== "stopped")
+      record(scope, step, startedMs, { outcome: "failed", error: message, seq: null });
+    throw error;
+  }
+}
+
+/** Never throws: what was made is there, recorded or not. Without a mirror there is nothing to make. */
+function record(
+  { context, company, files }: CompanyScope,
+  step: string,
+  startedMs: number,
+  result: StepResult,
+): void {
+  try {
+    const times = { startedMs, endedMs: context.clock.nowMs() };
+    if (existsSync(files.mirror)) recordStep(files.afterRun, step, result, times);
+  } catch (error) {
+    context.log.warn(`${company.name}: how it went cannot be recorded for status: ${messageOf(error)}`, {
+      step,
+    });
+  }
 }

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { expect, test } from "vitest";
-import { earlyGlobals } from "../../../src/cli/program/globals.ts";
+import { earlyGlobals } from "../../../src/cli/program/option-specs.ts";
 import { createAfterRun } from "../../../src/cli/runs/after-run-process.ts";
 import type { StepStatus } from "../../../src/status/after-run-record.ts";
 import { systemClock } from "../../../src/base/clock.ts";

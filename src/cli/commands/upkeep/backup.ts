@@ -1,20 +1,114 @@
+import { existsSync, statSync } from "node:fs";
+import path from "node:path";
+import { idOfBackup, isBackupId } from "../../../backup/content/backup-manifest.ts";
+import { makeBackup } from "../../../backup/make-backup.ts";
+import { mirrorCopy } from "../../../backup/mirror-copy.ts";
+import { restoreBackup } from "../../../backup/restore-backup.ts";
+import { isoTime } from "../../../base/clock.ts";
+import { MirrorError } from "../../../base/errors.ts";
+import { someOf } from "../../../base/names.ts";
 import { formatSize } from "../../../base/units.ts";
-import type { CommandRun } from "../../program/command-table.ts";
-import { addressOfBackups, backupCompany } from "../../runs/backup-company.ts";
-import { forEachCompany } from "../../runs/each-company.ts";
+import { chosenCompanies } from "../../../config/companies.ts";
+import type { ReadableStore } from "../../../file-store/file-store.ts";
+import { openStore } from "../../../file-store/open-store.ts";
+import { backupStep } from "../../../status/after-run-record.ts";
+import type { CompanyScope } from "../../mirror/company-scope.ts";
+import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
+import { forEachCompany, recorded, type CompanyResult } from "../../runs/each-company.ts";
 
-/** Makes a backup of each company. Only the config's own place is tidied by the config's `keep`. */
+/** Makes a backup of each company. */
 export const backupCommand: CommandRun<"backup"> = (context, { options, loaded: { config } }) =>
-  forEachCompany(context, config, async (scope) => {
-    const to = addressOfBackups(scope, options.to);
-    const keep = options.keep ?? (options.to === undefined ? config.backup.keep : null);
-    const withKeys = options.keys && config.backup.keys;
-    const { id, manifest, bytes, removed } = await backupCompany(scope, { to, keep, withKeys });
-    const { seq, taken_at, files } = manifest;
+  forEachCompany(context, config, async (scope) => backupCompany(scope, options));
+
+/** Makes a backup of one company. Only the config's own place is tidied by the config's `keep`. */
+export function backupCompany(
+  scope: CompanyScope,
+  { to: given, keep: most, keys = true }: Partial<CommandOptions<"backup">> = {},
+): Promise<CompanyResult> {
+  const { context, config, company, files } = scope;
+  const { clock, version, signal } = context;
+  const to = addressOfBackups(scope, given);
+  const keep = most ?? (given === undefined ? config.backup.keep : null);
+  const withKeys = keys && config.backup.keys;
+  const keyPlaces = company.webhook.places;
+  return recorded(scope, backupStep, async () => {
+    const store = openStore(to, context, 0o600);
+    await warnOfFuture(scope, store);
+    const request = {
+      company: company.name,
+      files,
+      keyPlaces,
+      store,
+      keep,
+      withKeys,
+      clock,
+      version,
+      signal,
+    };
+    const { id, manifest, bytes, removed } = await makeBackup(request);
+    const { seq, taken_at } = manifest;
     const gone = removed.length > 0 ? `; ${removed.length} older removed` : "";
-    const what = `backup ${id} written to ${to} (${formatSize(bytes)})${gone}`;
+    const facts = { to, id, taken_at, seq, bytes, files: manifest.files.length, removed };
     return {
-      document: { outcome: "written", to, id, taken_at, seq, bytes, files: files.length, removed },
-      lines: [`${scope.company.name}: ${what}`],
+      seq,
+      document: { outcome: "written", ...facts },
+      lines: [`${company.name}: backup ${id} written to ${to} (${formatSize(bytes)})${gone}`],
     };
   });
+}
+
+/**
+ * Where the command line or else the config says that backups are. Relative to the working folder.
+ * @throws MirrorError `usage` where neither does
+ */
+function addressOfBackups({ context, config }: CompanyScope, given: string | undefined): string {
+  const address = given ?? config.backup.to;
+  if (address === null || address === "")
+    throw new MirrorError("usage", "nobody says where backups are", {
+      hint: "Name a folder or s3://BUCKET/PREFIX, here or as `backup: { to: … }` in the config.",
+    });
+  return address.startsWith("s3://") ? address : path.resolve(context.cwd, address);
+}
+
+/** Warns of backups whose names are times in the future. */
+async function warnOfFuture({ context, company }: CompanyScope, store: ReadableStore): Promise<void> {
+  const now = idOfBackup(isoTime(context.clock.nowMs()));
+  const names = await store.folders(`${company.name}/`, context.signal);
+  const ahead = names.filter((name) => isBackupId(name) && name > now);
+  if (ahead.length === 0) return;
+  context.log.warn(`${company.name}: backups with a name in the future: ${someOf(ahead, 3)}`, {
+    hint: "The clock was ahead when they were made, or is behind now. Which backup is the newest is decided by their manifests.",
+  });
+}
+
+/** Puts a backup of each company where its mirror belongs. */
+export const restoreCommand: CommandRun<"restore"> = (context, { options, loaded: { config } }) => {
+  const anyName = chosenCompanies(config, context.globals.company).length === 1;
+  return forEachCompany(context, config, async (scope) => {
+    const { manifest, company, files } = scope;
+    const { clock, signal } = context;
+    const keyPlaces = company.webhook.places;
+    const from = addressOfBackups(scope, options.from);
+    const isFile = statSync(from, { throwIfNoEntry: false })?.isFile() ?? false;
+    const store = isFile ? mirrorCopy(from) : openStore(from, context);
+    await warnOfFuture(scope, store);
+    const asked = { company: company.name, keyPlaces, id: options.at ?? null, anyName };
+    const { id, backup, replaced } = await restoreBackup({ ...asked, manifest, files, store, clock, signal });
+    const { taken_at, seq } = backup;
+    const missing_keys = keyPlaces.flatMap((key) =>
+      key.kind === "file" && !existsSync(key.path) ? [key.path] : [],
+    );
+    const what = `restored from backup ${id} in ${from}${replaced ? ", over the mirror that was there" : ""}`;
+    return {
+      document: { outcome: "restored", from, id, taken_at, seq, replaced, missing_keys },
+      lines: [
+        `${company.name}: ${what}`,
+        ...missing_keys.map((file) => `  The backup has no webhook secret for ${file}: ${getAnother}`),
+        "  The next run lists everything; serve makes it at once. `fintoro-mirror sync --full` also reads every detail.",
+      ],
+    };
+  });
+};
+
+const getAnother =
+  "put it there, or have the service make another: `fintoro-mirror webhooks list`, then `webhooks rotate ID`";

@@ -1,34 +1,220 @@
+import path from "node:path";
+import { MirrorError } from "../../../base/errors.ts";
+import type { RecordRef } from "../../../base/ids.ts";
 import { formatCount, formatSize } from "../../../base/units.ts";
-import { fileKinds } from "../../../state/files/pending-files.ts";
+import type { FileKind } from "../../../connector/resource.ts";
+import { connectService } from "../../../runs/service-connection.ts";
+import { FileArchive } from "../../../files/archive.ts";
+import { checkArchive } from "../../../files/check-archive.ts";
+import { fetchFiles, type FetchTally } from "../../../files/fetch-files.ts";
+import {
+  fileKinds,
+  filedResources,
+  PendingFiles,
+  type PendingQuestion,
+} from "../../../state/files/pending-files.ts";
+import { StoredFiles, type DocumentFile } from "../../../state/files/stored-files.ts";
+import { readArchivePosition } from "../../../state/meta.ts";
+import { filesStep } from "../../../status/after-run-record.ts";
+import { openDatabase, type Db } from "../../../store/database.ts";
+import { takeWriterLock } from "../../../store/writer-lock.ts";
+import { readExisting, readMirror, type CompanyScope } from "../../mirror/company-scope.ts";
+import { selectResources } from "../../mirror/selected-resources.ts";
+import { askWhoami, judgeOwnToken } from "../../mirror/whoami.ts";
 import type { CommandRun } from "../../program/command-table.ts";
-import { forEachCompany } from "../../runs/each-company.ts";
-import { fetchCompanyFiles, fileProblems } from "../../runs/files-company.ts";
-
-const mostNamed = 20;
+import { forEachCompany, recorded, type CompanyResult } from "../../runs/each-company.ts";
 
 /** Fetches the files of each company that are missing or changed. */
 export const filesCommand: CommandRun<"files"> = (context, { options, loaded: { config } }) => {
   const { month, maxRequests: mostRequests, maxDuration } = options;
   const closed = maxDuration === undefined ? undefined : AbortSignal.timeout(maxDuration);
-  return forEachCompany(context, config, async (scope) => {
+  const asked = fileKinds(config);
+  // Where the config asks for none, a person who calls the command wants all.
+  const kinds = asked.length > 0 ? asked : (["pdf", "attachment"] as const);
+  return forEachCompany(context, config, (scope) => {
     const question = { retryBeforeMs: context.clock.nowMs(), month };
-    const asked = fileKinds(config);
-    // Where the config asks for none, a person who calls the command wants all.
-    const kinds = asked.length > 0 ? asked : (["pdf", "attachment"] as const);
-    const request = { kinds, question, mostRequests, closed };
-    const result = await fetchCompanyFiles(scope, request);
-    const { written, bytes, problems, pending, folder } = result;
-    const left = pending > 0 ? `; ${formatCount(pending)} still to be fetched` : "";
-    const bad = problems > 0 ? `; ${formatCount(problems)} without a file` : "";
-    const named = await fileProblems(scope, mostNamed);
-    const what = `${formatCount(written)} files written to ${folder} (${formatSize(bytes)})${bad}${left}`;
-    return {
-      document: { ...result, problems: named },
-      lines: [
-        `${scope.company.name}: ${what}`,
-        ...named.map(({ document, document_id: id, problem }) => `  ${document} ${id}: ${problem}`),
-      ],
-      outcome: result.outcome,
-    };
+    return fetchCompanyFiles(scope, { kinds, question, mostRequests, closed });
   });
 };
+
+/** Which files of a company are fetched. */
+interface FilesRequest {
+  readonly kinds: readonly FileKind[];
+  readonly question: PendingQuestion;
+  readonly mostRequests?: number | undefined;
+  /** Closes when the time for it is over. */
+  readonly closed?: AbortSignal | undefined;
+}
+
+/** Problems that are named; the others are counted. */
+const mostNamed = 20;
+
+/**
+ * Fetches files of one company beside whoever writes the mirror, and records how it went for `status`. Sends nothing where
+ * none is missing. On a terminal one line shows the progress. Gives also how many are still to be fetched.
+ *
+ * @throws MirrorError `locked` while another process fetches, `identity` for the token of another company (I10),
+ *   `database`, and those of the service when it is away
+ */
+export function fetchCompanyFiles(
+  scope: CompanyScope,
+  request: FilesRequest,
+): Promise<CompanyResult & { readonly pending: number }> {
+  return recorded(scope, filesStep, async () => {
+    const result = await fetchAlone(scope, request);
+    const { outcome, written, bytes, pending, folder } = result;
+    const left = pending > 0 ? `; ${formatCount(pending)} still to be fetched` : "";
+    const bad = result.problems > 0 ? `; ${formatCount(result.problems)} without a file` : "";
+    const problems = await readExisting(scope, (db) => new PendingFiles(db).problems(mostNamed));
+    const what = `${formatCount(written)} files written to ${folder} (${formatSize(bytes)})${bad}${left}`;
+    return {
+      outcome,
+      pending,
+      isUnchanged: written === 0,
+      document: { ...result, problems },
+      lines: [
+        `${scope.company.name}: ${what}`,
+        ...problems.map(({ document, document_id: id, problem }) => `  ${document} ${id}: ${problem}`),
+      ],
+    };
+  });
+}
+
+/** What fetching came to. */
+interface FilesResult extends FetchTally {
+  /** `stopped`: a limit was reached. `partial`: some cannot be used. */
+  readonly outcome: "complete" | "stopped" | "partial";
+  /** Records whose files are still to be fetched. */
+  readonly pending: number;
+  readonly requests: number;
+  readonly folder: string;
+}
+
+async function fetchAlone(scope: CompanyScope, request: FilesRequest): Promise<FilesResult> {
+  const { files } = scope;
+  // There must be a mirror: opening one for writing would make it.
+  await readExisting(scope, () => null);
+  const lock = takeWriterLock(files.folderLock, "files", `the folder ${files.folder}`);
+  const db = openDatabase(files.mirror);
+  try {
+    return await fetchLocked(scope, request, db);
+  } finally {
+    db.close();
+    lock.release();
+  }
+}
+
+/**
+ * The files of these documents, fetched where they are missing; those that the service does not give are left out.
+ * @param onFailure gets what kept them from being fetched, where those that are stored are enough
+ */
+export async function filesOfDocuments(
+  scope: CompanyScope,
+  documents: readonly RecordRef[],
+  onFailure?: (error: unknown) => void,
+): Promise<(DocumentFile & { readonly file: string })[]> {
+  const question = { retryBeforeMs: scope.context.clock.nowMs(), records: documents };
+  try {
+    await fetchAlone(scope, { kinds: ["pdf", "attachment"], question });
+  } catch (error) {
+    if (!onFailure || scope.context.signal.aborted) throw error;
+    onFailure(error);
+  }
+  return readExisting(scope, (db) => {
+    const stored = new StoredFiles(db);
+    const found = documents.flatMap((ref) => stored.of(ref));
+    return found.map((each) => ({ ...each, file: path.join(scope.files.folder, each.path) }));
+  });
+}
+
+/** One answer, at most. It is on the disk, not in memory. */
+const mostFileBytes = 100_000_000;
+
+/** Requests in flight at once: the budget allows two a second, and each may hold a part of a large file. */
+const mostAtOnce = 2;
+
+async function fetchLocked(
+  scope: CompanyScope,
+  { kinds, question, mostRequests, closed }: FilesRequest,
+  db: Db,
+): Promise<FilesResult> {
+  const { context, config, company, manifest, files } = scope;
+  const { clock, log, signal } = context;
+  const selected = filedResources(selectResources(manifest, config.resources, []));
+  const resources = selected.filter((resource) => kinds.includes(resource.files.kind));
+  const archive = FileArchive.open(files.folder, db, clock);
+  const [pending, stored] = [new PendingFiles(db), new StoredFiles(db)];
+  const left = () => pending.count(resources, question);
+  const of = left();
+  const tally: FetchTally = { asked: 0, written: 0, bytes: 0, problems: 0 };
+  const end = (outcome: FilesResult["outcome"], requests: number): FilesResult => ({
+    ...tally,
+    outcome: outcome === "complete" && tally.problems > 0 ? "partial" : outcome,
+    pending: left(),
+    requests,
+    folder: files.folder,
+  });
+  if (of === 0) return end("complete", 0);
+  const maxResponseBytes = Math.min(config.http.maxResponseBytes, mostFileBytes);
+  const capped = { ...config, http: { ...config.http, maxResponseBytes } };
+  const events = company.webhook.secrets.length > 0;
+  const asked = { attempts: 3, events, limits: { mostRequests, closed } };
+  const { transport, close } = connectService(context, { ...scope, config: capped }, asked);
+  const line = () => [
+    `${company.name}: files ${formatCount(tally.asked)} of ${formatCount(of)}, ${formatSize(tally.bytes)}`,
+  ];
+  const work = async () => {
+    // The ids of another company's documents are the same numbers.
+    const verdict = await judgeOwnToken(scope, transport, await askWhoami(transport, manifest, signal));
+    if (verdict?.kind === "refused") throw verdict.error;
+    const parts = { archive, pending, stored, transport, clock, log, signal, concurrency: mostAtOnce };
+    await fetchFiles(parts, resources, question, tally);
+  };
+  try {
+    await context.showing(line, work);
+    return end("complete", transport.stats().requests);
+  } catch (error) {
+    const isLimit = error instanceof MirrorError && error.kind === "stopped" && !signal.aborted;
+    if (!isLimit) throw error;
+    return end("stopped", transport.stats().requests);
+  } finally {
+    await close();
+  }
+}
+
+/** Proves the stored files of each company. Sends no request and writes nothing. */
+export const filesCheckCommand: CommandRun<"files check"> = (context, { loaded: { config } }) =>
+  forEachCompany(context, config, checkFiles, { failed: { match: false } });
+
+async function checkFiles(scope: CompanyScope): Promise<CompanyResult> {
+  const { context, files } = scope;
+  const { name } = scope.company;
+  const mirror = await readMirror(
+    scope,
+    (db) => db && { position: readArchivePosition(db), files: new StoredFiles(db).all() },
+  );
+  let line = `${name}: checking files`;
+  const onProgress = (bytes: number) => void (line = `${name}: checked ${formatSize(bytes)}`);
+  const parts = { folder: files.folder, mirror, signal: context.signal, onProgress };
+  const check = await context.showing(
+    () => [line],
+    () => checkArchive(parts),
+  );
+  const { match, damaged, contents, bytes, lines, head } = check;
+  const outcome = match ? "complete" : "difference";
+  const none = `${name}: no files yet in ${files.folder}; \`fintoro-mirror files\` fetches them`;
+  if (match && lines === 0) return { outcome, document: check, lines: [none] };
+  const verdict = match ? "are whole" : `are damaged in ${formatCount(damaged.length)} places`;
+  const facts = `${formatCount(contents)} contents, ${formatSize(bytes)}, ${formatCount(lines)} lines of the manifest, the last ${head}`;
+  const remedy =
+    "  remove a damaged file, or restore it: `fintoro-mirror files` fetches again what is missing";
+  return {
+    outcome,
+    document: check,
+    lines: [
+      `${name}: ${formatCount(check.files)} files ${verdict} (${facts})`,
+      ...damaged.map(({ path: file, problem, message }) => `  ${problem} ${file}: ${message}`),
+      ...(match ? [] : [remedy]),
+    ],
+  };
+}

@@ -11,7 +11,7 @@ import {
   expectedSubscriptions,
   subscriptionProblems,
 } from "../../../webhook/subscriptions/subscription-problems.ts";
-import { assertEndpoint } from "../../checks/webhook-endpoint.ts";
+import { assertEndpoint } from "../../checks/checks.ts";
 import { printResult } from "../../console/output.ts";
 import { companyScopes, soleScope, type CompanyScope } from "../../mirror/company-scope.ts";
 import { selectResources } from "../../mirror/selected-resources.ts";

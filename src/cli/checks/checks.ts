@@ -1,0 +1,249 @@
+import { lookup } from "node:dns/promises";
+import { accessSync, constants, readdirSync, statSync } from "node:fs";
+import path from "node:path";
+import { nearestPresent } from "../../base/atomic-file.ts";
+import { MirrorError, messageOf, type ErrorKind } from "../../base/errors.ts";
+import { shortText } from "../../base/terminal-text.ts";
+import { formatSize } from "../../base/units.ts";
+import { isLoopbackUrl } from "../../config/address.ts";
+import type { Config } from "../../config/config.ts";
+import { mirrorFiles } from "../../config/mirror-files.ts";
+import type { Transport } from "../../connector/transport.ts";
+import { connectService } from "../../runs/service-connection.ts";
+import { skewText, skewWarnMs } from "../../http/clock-skew.ts";
+import { lowSpaceBytes } from "../../status/conditions.ts";
+import { lockHolder } from "../../store/writer-lock.ts";
+import { endpointFault, type Lookup } from "../../webhook/subscriptions/endpoint-rules.ts";
+import type { CompanyScope } from "../mirror/company-scope.ts";
+import { askWhoami, judgeOwnToken } from "../mirror/whoami.ts";
+
+/** What a check found. */
+export interface CheckResult {
+  readonly name: string;
+  readonly status: "ok" | "warn" | "fail";
+  readonly detail: string;
+  /** What the reader can do about it. */
+  readonly hint?: string;
+  /** Kind of a failure; chooses the exit code. */
+  readonly kind?: ErrorKind;
+}
+
+/** A check that passed. */
+export function ok(name: string, detail: string): CheckResult {
+  return { name, status: "ok", detail };
+}
+
+/** A check that found something that may be wrong. */
+export function warn(name: string, detail: string, hint: string): CheckResult {
+  return { name, status: "warn", detail, hint };
+}
+
+/** A check that failed. */
+function fail(name: string, detail: string, hint: string, kind?: ErrorKind): CheckResult {
+  return { name, status: "fail", detail, hint, ...(kind === undefined ? {} : { kind }) };
+}
+
+/** A check that failed with an error; its hint and kind are kept. */
+export function failFrom(name: string, error: unknown): CheckResult {
+  const { hint = "see the message", kind } = error instanceof MirrorError ? error : {};
+  return fail(name, messageOf(error), hint, kind);
+}
+
+/** Checks that the data folder is there and can be written, or can be created. */
+export function checkDataDir(dataDir: string): CheckResult {
+  const present = nearestPresent(dataDir);
+  if (!statSync(present).isDirectory())
+    return fail("data_dir", `${present} is a file, not a folder`, "move it away, or set data_dir");
+  try {
+    accessSync(present, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const detail = `${present} cannot be written: ${messageOf(error)}`;
+    return fail("data_dir", detail, "check its owner and mode, or set data_dir");
+  }
+  return ok("data_dir", present === dataDir ? dataDir : `${dataDir} (will be made)`);
+}
+
+const fullBytes = 100_000_000;
+
+/** Warns below 1 GB of free space, fails below 100 MB. */
+export function judgeFreeSpace(freeBytes: number): CheckResult {
+  const detail = `${formatSize(freeBytes)} free`;
+  if (freeBytes >= lowSpaceBytes) return ok("disk", detail);
+  const hint = "free some space: a mirror, its change log and a report being rewritten need room";
+  return freeBytes < fullBytes ? fail("disk", detail, hint) : warn("disk", detail, hint);
+}
+
+/** Warns while another process writes the mirror. */
+export function checkLock({ files }: CompanyScope): CheckResult {
+  try {
+    const holder = lockHolder(files.lock)?.description;
+    if (holder === undefined) return ok("lock", "nobody is writing the mirror");
+    return warn(
+      "lock",
+      `being written by ${holder}`,
+      "`sync` beside `serve` has the daemon make the run; beside another `sync` it ends with exit code 11",
+    );
+  } catch (error) {
+    return failFrom("lock", error);
+  }
+}
+
+/** Rights of everybody but the owner. */
+const ofOthers = 0o077;
+
+/**
+ * Warns where users other than the owner have rights on folders and files of the mirrors, reports and exports. A report
+ * may be as open as `report.mode`, in a folder of its own.
+ */
+export function checkModes(config: Config): CheckResult {
+  const { dataDir, exports, companies, report } = config;
+  const readable = (report.mode ?? 0) & ofOthers;
+  const names = companies.map(({ name }) => name);
+  const reports = names.map((name) => mirrorFiles(config, name).report);
+  const opened = new Map(reports.map((file) => [file, readable]));
+  if (report.out !== null && report.out !== dataDir) opened.set(report.out, readable | (readable >> 2));
+  const isOwn = (entry: string) => names.some((name) => entry.startsWith(`${name}.`));
+  const places = [
+    dataDir,
+    ...entriesOf(dataDir)
+      .filter(isOwn)
+      .map((entry) => path.join(dataDir, entry)),
+    ...(report.out === null ? [] : [report.out]),
+    ...reports,
+    ...exports.flatMap(({ out }) => names.flatMap((name) => exportedPlaces(out, name))),
+  ];
+  const wide = [...new Set(places)].filter(
+    (place) => (modeOf(place) & ofOthers & ~(opened.get(place) ?? 0)) !== 0,
+  );
+  return modesResult(wide, report.mode !== null && report.out === null);
+}
+
+function exportedPlaces(out: string, company: string): string[] {
+  const folders = [company, `company=${company}`].map((name) => path.join(out, name));
+  return folders.flatMap((folder) => [folder, ...entriesOf(folder).map((entry) => path.join(folder, entry))]);
+}
+
+/** Empty where there is no such folder, or it cannot be read. */
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function modeOf(place: string): number {
+  return statSync(place, { throwIfNoEntry: false })?.mode ?? 0;
+}
+
+function modesResult(wide: readonly string[], isHidden: boolean): CheckResult {
+  const [first] = wide;
+  if (first !== undefined) {
+    const more = wide.length === 1 ? "" : `, and ${wide.length - 1} more`;
+    const mode = (modeOf(first) & 0o777).toString(8).padStart(4, "0");
+    const hint =
+      "`chmod -R go= FOLDER` closes it; for readers under another user see report.out and report.mode";
+    return warn("modes", `other users have rights on ${first} (${mode})${more}`, hint);
+  }
+  if (!isHidden) return ok("modes", "folders and files are their owner's alone");
+  const hint = "set report.out to a folder of its own";
+  return warn("modes", "report.mode opens the report, but the folder that it is in stays closed", hint);
+}
+
+/**
+ * Checks token, identity and clock with one request: its `Date` header shows the service's clock. The token of a mirror
+ * that knows another one costs up to three more.
+ */
+export async function checkToken(scope: CompanyScope): Promise<readonly CheckResult[]> {
+  const { context, manifest, config } = scope;
+  const budget = checkDataDir(config.dataDir).status === "ok" ? "file" : "memory";
+  try {
+    const { transport, skew, close } = connectService(context, scope, { attempts: 2, budget });
+    try {
+      const name = await askWhoami(transport, manifest, context.signal);
+      // Whether the token may also write cannot be checked without writing; the mirror never needs it.
+      const token = ok("token", `reads "${shortText(name)}"; reading is all a mirror needs`);
+      return [token, await checkMirror(scope, transport, name), judgeClock(skew.skewMs())];
+    } finally {
+      await close();
+    }
+  } catch (error) {
+    return [failFrom("token", error)];
+  }
+}
+
+/** Compares the token's company with the one that an existing mirror is pinned to. */
+async function checkMirror(scope: CompanyScope, transport: Transport, name: string): Promise<CheckResult> {
+  try {
+    const verdict = await judgeOwnToken(scope, transport, name);
+    if (verdict === null) return ok("identity", "no mirror yet: the first sync pins the company");
+    if (verdict.kind === "refused") return failFrom("identity", verdict.error);
+    if ("why" in verdict) return ok("identity", verdict.why);
+    return ok(
+      "identity",
+      verdict.kind === "same" ? `the mirror is of "${shortText(name)}"` : "nothing pinned yet",
+    );
+  } catch (error) {
+    return failFrom("identity", error);
+  }
+}
+
+/** The receiver refuses deliveries that seem older than this. */
+const skewFailMs = 300_000;
+
+/** Judges by how much this machine's clock differs from the service's, as answers show it. */
+export function judgeClock(skewMs: number | null): CheckResult {
+  if (skewMs === null)
+    return warn("clock", "the service does not send its time", "make sure this machine's is right");
+  const hint =
+    "set this machine's clock (chrony, ntpd, systemd-timesyncd): webhook deliveries are judged by it";
+  const detail = skewText(skewMs);
+  if (Math.abs(skewMs) >= skewFailMs) return fail("clock", detail, hint);
+  return Math.abs(skewMs) >= skewWarnMs ? warn("clock", detail, hint) : ok("clock", detail);
+}
+
+/** Warns about a base URL other than the published one, unless it is on this machine. */
+export function checkBaseUrl(baseUrl: string, published: string): CheckResult {
+  if (baseUrl === published) return ok("base_url", baseUrl);
+  if (isLoopbackUrl(baseUrl)) return ok("base_url", `${baseUrl} (this machine)`);
+  return warn("base_url", baseUrl, `the published address is ${published}`);
+}
+
+/** All addresses of a host name, as this machine resolves it. */
+async function addressesOf(host: string): Promise<readonly string[]> {
+  return (await lookup(host, { all: true })).map(({ address }) => address);
+}
+
+/** Checks the configured public URL by the service's own rules for an endpoint. */
+export async function checkWebhook(
+  { config, company }: Pick<CompanyScope, "config" | "company">,
+  resolve: Lookup = addressesOf,
+): Promise<CheckResult> {
+  const { publicUrl, secrets } = company.webhook;
+  if (publicUrl === null && secrets.length > 0)
+    return ok("webhook", "no public_url: deliveries are taken, and their way here is not checked");
+  if (publicUrl === null) return ok("webhook", "not configured; the nightly run finds everything by itself");
+  const local = isLoopbackUrl(config.baseUrl);
+  const fault = await endpointFault(publicUrl, { lookup: resolve, loopback: local });
+  if (fault) return (fault.certain ? fail : warn)("webhook", fault.what, fault.hint);
+  if (!secrets.some(({ known }) => known))
+    return warn(
+      "webhook",
+      `${publicUrl} has no secret`,
+      "set webhook.secrets (`webhooks create` gets one): without it `serve` can take no delivery",
+    );
+  if (local && isLoopbackUrl(publicUrl)) return ok("webhook", `${publicUrl} (this machine)`);
+  const expected = `/webhooks/${company.name}`;
+  if (new URL(publicUrl).pathname === expected) return ok("webhook", publicUrl);
+  return warn("webhook", `${publicUrl} does not end in ${expected}`, "fine if a proxy maps it there");
+}
+
+/**
+ * Refuses a URL that the service would refuse, before a request is spent on it; logs what may be a fault.
+ * @throws MirrorError `usage`
+ */
+export async function assertEndpoint({ context, config }: CompanyScope, url: string): Promise<void> {
+  const fault = await endpointFault(url, { lookup: addressesOf, loopback: isLoopbackUrl(config.baseUrl) });
+  if (fault?.certain) throw new MirrorError("usage", fault.what, { hint: fault.hint });
+  if (fault) context.log.warn(fault.what, { hint: fault.hint });
+}

@@ -1,0 +1,150 @@
+import path from "node:path";
+import { isCalendarDay, localDate } from "../../../base/clock.ts";
+import { MirrorError } from "../../../base/errors.ts";
+import { someOf } from "../../../base/names.ts";
+import { formatSize } from "../../../base/units.ts";
+import { unobeyed } from "../../../config/export-section.ts";
+import { exportTables, type ExportResult } from "../../../export/export-tables.ts";
+import type { ManifestFile } from "../../../export/files/export-manifest.ts";
+import { belowOut } from "../../../export/files/file-layout.ts";
+import type { ExportParts, ExportRequest } from "../../../export/plan/export-request.ts";
+import { periodOfMonth, type Period } from "../../../export/plan/period.ts";
+import { uploadExport, type Uploaded } from "../../../export/upload-export.ts";
+import { ownRight } from "../../../file-store/file-store.ts";
+import { openObjectStore } from "../../../file-store/open-store.ts";
+import { readTarget } from "../../../file-store/s3-address.ts";
+import type { CompanyScope } from "../../mirror/company-scope.ts";
+import { withScratchFolder } from "../../mirror/scratch-folder.ts";
+import { warnIfIncomplete } from "../../mirror/selected-resources.ts";
+import type { CommandContext } from "../../program/command.ts";
+import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
+import { forEachCompany, type CompanyResult } from "../../runs/each-company.ts";
+
+/** What to export of a company, and where to. */
+interface CompanyExport extends Omit<ExportRequest, "out" | "company"> {
+  /** A folder; null: the files are only made to be sent. */
+  readonly out: string | null;
+  /** `s3://bucket/prefix`; null: the files are not sent. */
+  readonly to: string | null;
+}
+
+/** Exports tables or views of each company. */
+export const exportCommand: CommandRun<"export"> = (context, { args, options, loaded: { config } }) =>
+  forEachCompany(context, config, async (scope) => exportCompany(scope, requestOf(context, args, options)), {
+    isPartial: true,
+  });
+
+function requestOf(
+  { cwd }: CommandContext,
+  tables: readonly string[],
+  { out, to, partitionBy, since, from, month, ...options }: CommandOptions<"export">,
+): CompanyExport {
+  const partition = partitionBy === "none" ? null : partitionBy;
+  const [refused] = unobeyed(options.format, { ...options, partition_by: partition, since });
+  if (refused)
+    throw new MirrorError("usage", `--${refused[0].replace("_", "-")} needs --format ${refused[1]}`);
+  if (options.nested && since !== undefined)
+    throw new MirrorError("usage", "--nested and --since exclude each other");
+  const period = periodOf(month, from, to.filter(isCalendarDay));
+  if (period !== null && since !== undefined)
+    throw new MirrorError("usage", "--since and --month, --from or --to with a day exclude each other");
+  const [place = null, ...more] = to.filter((text) => !isCalendarDay(text));
+  if (more.length > 0) throw new MirrorError("usage", "--to takes one place and one day");
+  const folder = out ?? (place === null ? "export" : null);
+  const places = { to: place, out: folder === null ? null : path.resolve(cwd, folder) };
+  return { ...options, ...places, tables, partition, period, since: since ?? null };
+}
+
+function periodOf(month: string | undefined, from: string | undefined, to: readonly string[]): Period | null {
+  const [until = null, ...more] = to;
+  if (more.length > 0) throw new MirrorError("usage", "--to takes one place and one day");
+  if (from !== undefined && until !== null && from > until)
+    throw new MirrorError("usage", `--from ${from} is after --to ${until}: no row can be of that time`, {
+      hint: "Give the earlier day to --from.",
+    });
+  if (month === undefined)
+    return from === undefined && until === null ? null : { from: from ?? null, to: until };
+  if (from !== undefined || until !== null)
+    throw new MirrorError("usage", "--month cannot be combined with --from or --to", {
+      hint: "A month is all of its days: leave out one of the two.",
+    });
+  return periodOfMonth(month);
+}
+
+/**
+ * Exports one company and sends the files where `to` says; on a terminal one line shows the progress.
+ * @throws MirrorError `usage` before a file is made when `to` or its access keys cannot be used
+ */
+export async function exportCompany(
+  scope: CompanyScope,
+  { out, to, ...asked }: CompanyExport,
+): Promise<CompanyResult> {
+  if (out === null)
+    return withScratchFolder(scope, "upload", (folder) =>
+      exportCompany(scope, { ...asked, to, out: folder }),
+    );
+  const { context, manifest, config, files } = scope;
+  const { name: company } = scope.company;
+  const { clock, version, signal } = context;
+  const store = to === null ? null : openObjectStore(to, context);
+  const request: ExportRequest = { ...asked, company, out };
+  let line: string | null = null;
+  const onProgress: ExportParts["onProgress"] = ({ table, rows, done, of }) =>
+    (line = `${company}: ${asked.format}, table ${done + 1} of ${of}: ${table}, ${rows} rows`);
+  const onFile = (file: string, done: number, of: number) =>
+    (line = `${company}: sending file ${done + 1} of ${of}: ${file}`);
+  const makeFiles = async () => {
+    const reportDate = localDate(clock.nowMs(), config.schedule.timezone);
+    const { redact } = config.report;
+    const parts = { mirror: files.mirror, manifest, clock, version, reportDate, redact, signal, onProgress };
+    const exported = await exportTables(parts, request);
+    const uploaded =
+      store && (await uploadExport(store, request, exported.manifest, ownRight(signal), onFile));
+    return { exported, uploaded: uploaded && belowPrefix(uploaded, to ?? "") };
+  };
+  const { exported, uploaded } = await context.showing(() => (line === null ? [] : [line]), makeFiles);
+  const { undated, otherwiseRedacted } = exported;
+  warnIfIncomplete(scope, exported.completeness);
+  if (undated.length > 0)
+    context.log.info(`${company}: tables without a date are exported whole: ${someOf(undated, 5)}`);
+  if (otherwiseRedacted.length > 0)
+    context.log.warn(
+      `${company}: files of earlier exports do not follow report.redact: ${someOf(otherwiseRedacted, 5)}`,
+      { hint: "Remove them, or export them again." },
+    );
+  return resultOf(company, exported, uploaded);
+}
+
+/** Keys as they are in the bucket. */
+function belowPrefix({ written, unchanged, removed }: Uploaded, to: string): Uploaded {
+  const { prefix } = readTarget(to);
+  const keys = (names: readonly string[]) => names.map((name) => path.posix.join(prefix, name));
+  return { written: keys(written), unchanged: keys(unchanged), removed: keys(removed) };
+}
+
+function resultOf(
+  company: string,
+  { manifest, path: file, files, removed, unchanged }: ExportResult,
+  uploaded: Uploaded | null,
+): CompanyResult {
+  const { log, seq, next_since, since, run } = manifest;
+  // The manifest names files of earlier exports, too.
+  const written = manifest.files.filter((one) => files.includes(belowOut(manifest.company, one.file)));
+  const rows = written.reduce((sum, each) => sum + each.rows, 0);
+  const bytes = sizeOf(written);
+  const lines = [`${company}: ${files.length} files written, ${formatSize(bytes)}: ${path.dirname(file)}`];
+  if (uploaded) {
+    const [sent, there, gone] = [uploaded.written, uploaded.unchanged, uploaded.removed];
+    lines.push(`  ${sent.length} objects sent, ${there.length} were there already, ${gone.length} removed`);
+  }
+  if (since !== null) lines.push(`  next time: --since ${log}:${next_since}`);
+  const state = { log, seq, next_since, since, run, rows, bytes };
+  const document = { outcome: "complete", manifest: file, ...state, files, removed, uploaded };
+  return { isUnchanged: unchanged, seq, document, lines };
+}
+
+/** A workbook is one file of several tables. */
+function sizeOf(files: readonly ManifestFile[]): number {
+  const sizes = new Map(files.map(({ file, bytes }) => [file, bytes]));
+  return [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
+}

@@ -1,0 +1,121 @@
+import { existsSync } from "node:fs";
+import { writeFileAtomically } from "../../../base/atomic-file.ts";
+import { MirrorError } from "../../../base/errors.ts";
+import { formatSize } from "../../../base/units.ts";
+import type { Config } from "../../../config/config.ts";
+import { combinedName, mirrorFiles } from "../../../config/mirror-files.ts";
+import { combineReports } from "../../../report/combine-reports.ts";
+import { datasetteMetadata } from "../../../report/datasette.ts";
+import type { PublishStep } from "../../../report/build-report.ts";
+import { publishReport } from "../../../report/publish-report.ts";
+import { reportStep } from "../../../status/after-run-record.ts";
+import { companyScopes, type CompanyScope } from "../../mirror/company-scope.ts";
+import { selectResources, warnIfIncomplete } from "../../mirror/selected-resources.ts";
+import type { CommandContext } from "../../program/command.ts";
+import type { CommandRun } from "../../program/command-table.ts";
+import { forEachCompany, recorded, type CompanyResult } from "../../runs/each-company.ts";
+
+/** Publishes the report of each company, and with `--combined` one over all of them. */
+export const publishCommand: CommandRun<"publish"> = (context, { options, loaded: { config } }) => {
+  const { combined, force } = options;
+  if (combined) assertNameIsFree(config);
+  return forEachCompany(context, config, (scope) => publishCompany(scope, options), {
+    isPartial: true,
+    ...(combined && { finish: (done) => combine(context, config, done, force) }),
+  });
+};
+
+/** Publishes one company as its config says; on a terminal one line shows the progress. */
+export function publishCompany(
+  scope: CompanyScope,
+  { force = false, datasette = false } = {},
+): Promise<CompanyResult> {
+  const { context, manifest, config, files } = scope;
+  const { name } = scope.company;
+  const { clock, version, signal } = context;
+  const { mirror, report } = files;
+  const { timezone } = config.schedule;
+  const { mode, redact } = config.report;
+  let step: PublishStep | null = null;
+  const onStep = (reached: PublishStep) => (step = reached);
+  const line = () => (step ? [`${name}: publishing ${step.table}, ${step.rows} rows written`] : []);
+  const places = { mirror, report, mode };
+  const parts = {
+    manifest,
+    clock,
+    version,
+    signal,
+    company: name,
+    ...places,
+    timezone,
+    redact,
+    force,
+    onStep,
+  };
+  return recorded(scope, reportStep, async () => {
+    const made = await context.showing(line, () => publishReport(parts));
+    warnIfIncomplete(scope, made.completeness);
+    const { outcome, way, file, bytes, seq, reportDate } = made;
+    const shown = writeMetadata(scope, file, datasette);
+    return {
+      isUnchanged: outcome === "unchanged",
+      seq,
+      document: { outcome, way, file, bytes, seq, report_date: reportDate, datasette: shown },
+      lines: [
+        lineOf(name, made),
+        ...(shown === null ? [] : [`  datasette --immutable ${file} --metadata ${shown}`]),
+      ],
+    };
+  });
+}
+
+function lineOf(
+  name: string,
+  made: { readonly outcome: string; readonly file: string; readonly bytes: number },
+) {
+  const what = made.outcome === "written" ? "report written" : "nothing changed since the last report";
+  return `${name}: ${what}: ${made.file} (${formatSize(made.bytes)})`;
+}
+
+/** What Datasette shows about a report says when it is from and what is missing: where there is one, it follows the report. */
+function writeMetadata(
+  { manifest, config, company: { name: company } }: CompanyScope,
+  report: string,
+  isAsked: boolean,
+): string | null {
+  const file = report.replace(/\.db$/, ".metadata.json");
+  if (!isAsked && !existsSync(file)) return null;
+  const expected = new Set(selectResources(manifest, config.resources, []).map(({ name }) => name));
+  const metadata = datasetteMetadata(manifest, report, { company, expected });
+  writeFileAtomically(file, `${JSON.stringify(metadata, null, 2)}\n`, config.report.mode ?? undefined);
+  return file;
+}
+
+function assertNameIsFree({ companies }: Config): void {
+  const taken = companies.find(({ name }) => name.toLowerCase() === combinedName);
+  if (!taken) return;
+  throw new MirrorError("usage", `the combined report would replace the report of company ${taken.name}`, {
+    hint: "Give the company another name in the config.",
+  });
+}
+
+/** Combines the reports of the companies that were published. */
+async function combine(context: CommandContext, config: Config, done: readonly string[], force: boolean) {
+  const names = companyScopes(context, config).map(({ company }) => company.name);
+  const missing = names.filter((name) => !done.includes(name));
+  const made = await combineReports({
+    reports: done.map((company) => ({ company, file: mirrorFiles(config, company).report })),
+    missing,
+    combined: mirrorFiles(config, combinedName).combinedReport,
+    mode: config.report.mode,
+    force,
+    signal: context.signal,
+  });
+  if (missing.length > 0)
+    context.log.warn(`${combinedName}: the report lacks companies that failed: ${missing.join(", ")}`);
+  const { outcome, file, bytes } = made;
+  return {
+    document: { combined: { outcome, file, bytes, companies: done, missing } },
+    lines: [lineOf(combinedName, made)],
+  };
+}
