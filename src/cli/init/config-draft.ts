@@ -1,9 +1,26 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { MirrorError } from "../../base/errors.ts";
-import { configText, type ConfigChoices } from "./config-text.ts";
+import { assert, MirrorError } from "../../base/errors.ts";
+import type { ExportConfig } from "../../config/config.ts";
 import { loadConfig, type LoadedConfig } from "../../config/load.ts";
+import { formatScalar } from "../../config/yaml.ts";
 import type { CommandContext } from "../program/command.ts";
+
+/** What a new config says besides the defaults. */
+export interface ConfigChoices {
+  readonly baseUrl: string;
+  /** The name of its one company. */
+  readonly company: string;
+  /** `${env:NAME}` or `${file:/path}` */
+  readonly token: string;
+  /** Where events are received; null: nowhere. */
+  readonly webhook: { readonly secret: string; readonly publicUrl: string } | null;
+  /** A cron pattern, or `off`. */
+  readonly schedule: string;
+  readonly exports: readonly ExportConfig["format"][];
+  readonly pdf: boolean;
+  readonly attachments: boolean;
+}
 
 /** A config that is not written yet. */
 export interface ConfigDraft {
@@ -51,4 +68,43 @@ export function secretPlace(company: string, what: "token" | "webhook-secret"): 
 /** Absolute path of the file where the draft's new token is to be kept. */
 export function tokenFileOf({ choices, file }: ConfigDraft): string {
   return path.resolve(path.dirname(file), secretPlace(choices.company, "token"));
+}
+
+/** The commented example with these choices in their places. Pure. */
+function configText(example: string, choices: ConfigChoices): string {
+  const { baseUrl, schedule, exports, pdf, attachments } = choices;
+  const files = `{ pdf: ${pdf ? "on" : "off"}, attachments: ${attachments ? "on" : "off"} }`;
+  const steps: [RegExp, string][] = [
+    [/^base_url: \S+/m, `base_url: ${formatScalar(baseUrl)}`],
+    [/^companies:\n(?:[ \t].*\n)*/m, companySection(choices)],
+    [/^ {2}sync: (?:"[^"]*"|\S+)/m, `  sync: ${formatScalar(schedule)}`],
+    [/^files: \{[^}]*\}/m, `files: ${files}`],
+  ];
+  if (exports.length > 0) steps.push([/^exports: \[\].*$/m, exportSection(exports)]);
+  return steps.reduce((text, [place, replacement]) => {
+    assert(place.test(text), `the example has a place for ${replacement}`);
+    return text.replace(place, () => replacement);
+  }, example);
+}
+
+function companySection({ company, token, webhook }: ConfigChoices): string {
+  const lines = [
+    "companies:",
+    `  ${formatScalar(company)}: # a name of your choice; the mirror is <data_dir>/${company}.db`,
+    `    token: ${formatScalar(token)} # reading is all it must be allowed`,
+  ];
+  if (webhook)
+    lines.push(
+      "    webhook:",
+      `      secrets: [${JSON.stringify(webhook.secret)}] # the old and the new one during a rotation`,
+      `      public_url: ${formatScalar(webhook.publicUrl)}`,
+    );
+  return `${lines.join("\n")}\n`;
+}
+
+function exportSection(formats: readonly string[]): string {
+  return [
+    "exports:",
+    ...formats.map((format) => `  - { format: ${format}, out: ./reports, after: sync }`),
+  ].join("\n");
 }

@@ -2,14 +2,19 @@ import path from "node:path";
 import { hintOf, MirrorError } from "../../base/errors.ts";
 import { didYouMean } from "../../base/names.ts";
 import { shortText } from "../../base/terminal-text.ts";
-import type { ConfigChoices } from "./config-text.ts";
 import { connectService } from "../../runs/service-connection.ts";
 import { formats } from "../../export/plan/export-request.ts";
 import type { Prompts } from "../console/prompts.ts";
 import { askWhoami } from "../mirror/whoami.ts";
 import type { CommandOptions } from "../program/command-table.ts";
 import type { CommandContext } from "../program/command.ts";
-import { loadDraft, problemOfDraft, secretPlace, type ConfigDraft } from "./config-draft.ts";
+import {
+  loadDraft,
+  problemOfDraft,
+  secretPlace,
+  type ConfigChoices,
+  type ConfigDraft,
+} from "./config-draft.ts";
 
 /** What is asked, and of whom. */
 export interface InitQuestions {

@@ -66,19 +66,18 @@ export interface SignalSource {
   off(event: StopSignal | "SIGHUP", listener: () => void): unknown;
 }
 
-/** What signals lead to. */
-interface SignalOptions {
-  readonly onFirst: (signal: StopSignal) => void;
-  readonly endNow: (code: number) => void;
-  /** Ctrl-C is meant for the pager then: it would be left behind on the terminal. */
-  readonly isPaging: () => boolean;
-}
-
 /**
  * The only listener of SIGINT and SIGTERM. The first one aborts `signal`: stop at the next safe point. The second
  * one ends the process at once with `endNow`. That is safe: uncommitted work is rolled back.
+ *
+ * @param isPaging Ctrl-C is meant for the pager then: it would be left behind on the terminal
  */
-export function listenForSignals(source: SignalSource, { onFirst, endNow, isPaging }: SignalOptions) {
+export function listenForSignals(
+  source: SignalSource,
+  onFirst: (signal: StopSignal) => void,
+  endNow: (code: number) => void,
+  isPaging: () => boolean,
+) {
   const controller = new AbortController();
   let first: StopSignal | null = null;
   const onSignal = (name: StopSignal) => {

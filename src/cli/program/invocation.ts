@@ -74,14 +74,12 @@ async function perform(
     void opening.then(({ log }) =>
       log.info("stopping at the next safe point; once more to stop at once", { signal }),
     );
-  const { signal, received, dispose } = listenForSignals(environment.signals, {
-    isPaging: () => pager?.isOpen === true,
-    onFirst: logSignal,
-    endNow: (code) => {
-      console?.screen.close();
-      environment.endNow(code);
-    },
-  });
+  const endNow = (code: number) => {
+    console?.screen.close();
+    environment.endNow(code);
+  };
+  const isPaging = () => pager?.isOpen === true;
+  const { signal, received, dispose } = listenForSignals(environment.signals, logSignal, endNow, isPaging);
   try {
     console = await opening;
     const { openContext } = await import("./command-context.ts");

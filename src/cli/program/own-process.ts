@@ -8,23 +8,22 @@ export function ownEntry(): string {
   return fileURLToPath(existsSync(source) ? source : new URL("./main.js", import.meta.url));
 }
 
-export interface OwnProcess {
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Its stdin: nobody else can read it. */
-  readonly input: string;
-  /** Ends it: SIGTERM, and SIGKILL where that does not help. */
-  readonly signal: AbortSignal;
-}
-
 /** What a child makes is complete or not there, so it may be ended in the middle. */
 const killAfterMs = 15_000;
 
 /**
  * Runs this program with other arguments in a process of its own; its stderr is ours. Resolves to the exit code, or
  * null when a signal ended it; rejects when it cannot start.
+ *
+ * @param input its stdin: nobody else can read it
+ * @param signal ends it: SIGTERM, and SIGKILL where that does not help
  */
-export function runOwn({ args, env, input, signal }: OwnProcess): Promise<number | null> {
+export function runOwn(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  input: string,
+  signal: AbortSignal,
+): Promise<number | null> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ["--disable-sigusr1", ownEntry(), ...args], {
       env,

@@ -43,7 +43,7 @@ export function createAfterRun(
     const limit = new AbortController();
     // Cleared, unlike a signal with a timeout: that one stays for hours after each run.
     const timer = setTimeout(() => limit.abort(), mostMs);
-    const problem = await runOwn({ args, env, input, signal: AbortSignal.any([signal, limit.signal]) })
+    const problem = await runOwn(args, env, input, AbortSignal.any([signal, limit.signal]))
       .then(
         (code) => endingOf(code, limit.signal.aborted ? mostMs : null),
         (error: unknown) => `it could not be started: ${messageOf(error)}`,

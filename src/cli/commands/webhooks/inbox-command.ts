@@ -1,5 +1,7 @@
-import { shortText } from "../../../base/terminal-text.ts";
+import { isoTime } from "../../../base/clock.ts";
 import { MirrorError } from "../../../base/errors.ts";
+import { shortText } from "../../../base/terminal-text.ts";
+import { parseDurationMs } from "../../../base/units.ts";
 import { EventIds } from "../../../state/inbox/event-ids.ts";
 import type { Db } from "../../../store/database.ts";
 import { InboxView, type InboxRow } from "../../../state/inbox/inbox-view.ts";
@@ -8,7 +10,6 @@ import { readExisting, soleScope } from "../../mirror/company-scope.ts";
 import { selectResources } from "../../mirror/selected-resources.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { usualInboxCount } from "../../program/serving-commands.ts";
-import { readSince } from "./since.ts";
 
 /** Prints the newest stored events. */
 export const inboxCommand: CommandRun<"webhooks inbox"> = async (
@@ -86,4 +87,21 @@ function outcomeText({ state, outcome, problem, work }: InboxRow): string {
   if (work?.state === "dead") return `dead letter (${work.error ?? "no reason kept"})`;
   if (work?.error) return `${state} (tried ${work.attempts} times: ${work.error})`;
   return problem === null ? state : `${state} (${problem})`;
+}
+
+/**
+ * Reads a moment as people write it: how long ago, or a date or time, UTC without a zone. Gives it as ISO text.
+ * @throws MirrorError `usage`
+ */
+export function readSince(text: string, nowMs: number): string {
+  const agoMs = parseDurationMs(text);
+  if (agoMs !== null) return isoTime(Math.max(0, nowMs - agoMs));
+  const match = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,3})?)?)?(Z|[+-]\d\d:\d\d)?$/.exec(text.trim());
+  const zoned = match && match[1] !== undefined && match[4] === undefined ? `${text.trim()}Z` : text.trim();
+  const atMs = match ? Date.parse(zoned.replace(" ", "T")) : Number.NaN;
+  if (!Number.isNaN(atMs)) return isoTime(atMs);
+  throw new MirrorError(
+    "usage",
+    `--since must be a duration such as 2h or 3d, or a time such as 2026-11-21T08:00Z (it is "${text}")`,
+  );
 }

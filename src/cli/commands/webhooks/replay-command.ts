@@ -12,7 +12,7 @@ import { readExisting, soleScope, type CompanyScope } from "../../mirror/company
 import { selectResources } from "../../mirror/selected-resources.ts";
 import { isDaemonThere } from "../../runs/remote-sync.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
-import { readSince } from "./since.ts";
+import { readSince } from "./inbox-command.ts";
 
 /** Replays stored events: a daemon that holds the mirror does it, else this process. */
 export const replayCommand: CommandRun<"webhooks replay"> = async (context, { args, options, loaded }) => {
