@@ -11,7 +11,7 @@ import { isObject } from "../json/literal.ts";
 import { ProtocolError, UnauthenticatedError, type ServiceError } from "../connector/service-errors.ts";
 
 /** What access tokens are asked for with, and where they are kept. */
-export interface AccessTokenParts {
+interface AccessTokenParts {
   /** `id|secret` */
   readonly credentials: string;
   /** Shared by the processes that use these credentials; null: kept in memory only. */
@@ -21,7 +21,7 @@ export interface AccessTokenParts {
 }
 
 /** Asks the service for a token with this `Authorization`; gives the body of its answer. */
-export type AskForToken = (authorization: string) => Promise<Buffer>;
+type AskForToken = (authorization: string) => Promise<Buffer>;
 
 /** The call that a token is for. */
 interface TokenCaller {

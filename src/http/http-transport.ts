@@ -100,7 +100,7 @@ type Settings = HttpOptions & Required<Pick<HttpOptions, keyof typeof defaults>>
 function wireFor(settings: Settings): Wire {
   const { rateLimiter, clock, timeoutMs, concurrency, maxResponseBytes, assertMaySend } = settings;
   const base = parseBaseUrl(settings.baseUrl);
-  const pool: Dispatcher = openPool(base.origin, { timeoutMs, concurrency, assertMaySend });
+  const pool: Dispatcher = openPool(base.origin, timeoutMs, concurrency, assertMaySend);
   return {
     base,
     pool,

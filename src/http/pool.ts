@@ -2,21 +2,21 @@ import { EnvHttpProxyAgent, Pool, type Dispatcher } from "undici";
 import { MirrorError } from "../base/errors.ts";
 import { isLoopbackUrl } from "../config/address.ts";
 
-export interface PoolOptions {
-  readonly timeoutMs: number;
-  readonly concurrency: number;
-  /** Throws where nothing may be sent any more. @default nothing is asked */
-  readonly assertMaySend?: (() => void) | undefined;
-}
-
 /**
  * Opens the connections to the service's origin. They lead through the proxy of `HTTPS_PROXY`, unless `NO_PROXY` names
  * the host (both may be in lower case): by a tunnel, so that the proxy sees host and port and nothing else (I9). Nothing
  * for this machine goes through a proxy. Throws MirrorError `config` where the variable is no proxy's address.
+ *
+ * @param assertMaySend throws where nothing may be sent any more
  */
-export function openPool(origin: string, { timeoutMs, concurrency, assertMaySend }: PoolOptions): Dispatcher {
+export function openPool(
+  origin: string,
+  timeoutMs: number,
+  connections: number,
+  assertMaySend?: () => void,
+): Dispatcher {
   const limits = {
-    connections: concurrency,
+    connections,
     pipelining: 1,
     allowH2: false,
     headersTimeout: 0,
@@ -29,7 +29,7 @@ export function openPool(origin: string, { timeoutMs, concurrency, assertMaySend
     return guarded(new Pool(origin, { ...limits, connect }), assertMaySend);
   const clientFactory = (proxy: URL, options: object) => {
     // A proxy that accepts a connection and is silent then must not keep it for ever.
-    return new Pool(proxy, { ...options, headersTimeout: timeoutMs, connections: concurrency });
+    return new Pool(proxy, { ...options, headersTimeout: timeoutMs, connections });
   };
   const proxied = new EnvHttpProxyAgent({
     ...limits,

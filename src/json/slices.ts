@@ -1,7 +1,7 @@
 import { isSpace } from "./scan.ts";
 
 /** The bytes of one record, and its `id` as it is written; null without a usable one. */
-export interface Slice {
+interface Slice {
   readonly slice: Buffer;
   readonly id: string | null;
 }

@@ -14,7 +14,7 @@ import {
 } from "./state.ts";
 
 /** The request that may go now, or when to ask again at the latest (sooner after an answer). */
-export type Admission = { readonly flight: Flight } | { readonly untilMs: number };
+type Admission = { readonly flight: Flight } | { readonly untilMs: number };
 
 /** Decides about one request of this lane, and counts it when it may go. */
 export function admit(before: RateLimitState, lane: Lane, nowMs: number, rules: Rules): Step<Admission> {

@@ -12,7 +12,7 @@ import type { RateLimitStore, Step } from "./state-store.ts";
 import { defaultRules, type RateLimitState } from "./state.ts";
 
 /** Which file, and the clocks to read it with. */
-export interface BudgetFileOptions {
+interface BudgetFileOptions {
   /** `<data_dir>/<company>.budget.db` */
   readonly path: string;
   readonly clock: Clock;

@@ -16,7 +16,7 @@ import {
 } from "./report-file.ts";
 import { indexSql } from "./report-layout.ts";
 
-export interface CombineParts {
+interface CombineParts {
   /** Published reports, by the companies' names in the config. */
   readonly reports: readonly { readonly company: string; readonly file: string }[];
   /** Companies that should be in it and are not. */

@@ -14,7 +14,7 @@ const newline = 0x0a;
 const carriageReturn = 0x0d;
 
 /** Turns cells into the lines of their rows. */
-export type LineWriter = (cells: Uint8Array) => Uint8Array;
+type LineWriter = (cells: Uint8Array) => Uint8Array;
 
 /**
  * Records as the service sent them, one a line; `cells` are overwritten. A line break in JSON stands only between

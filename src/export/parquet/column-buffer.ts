@@ -13,7 +13,7 @@ export interface Dictionary {
 }
 
 /** The values of a column chunk without its NULLs, encoded. */
-export interface EncodedValues {
+interface EncodedValues {
   /** PLAIN encoding of all values, or of the dictionary's distinct values. */
   readonly plain: Uint8Array;
   /** Null: the values differ too much for RLE_DICTIONARY. */

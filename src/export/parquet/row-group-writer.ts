@@ -15,7 +15,7 @@ import {
 import { TextColumn } from "./text-column.ts";
 
 /** A row group by itself; its offsets count from its own first byte. */
-export interface EncodedRowGroup {
+interface EncodedRowGroup {
   readonly bytes: Uint8Array;
   readonly rowGroup: RowGroup;
 }

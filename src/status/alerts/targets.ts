@@ -111,7 +111,7 @@ async function post(url: string, body: string, { alert, secret, signal, context 
     ...(secret === null ? {} : { "webhook-signature": signatureOf(body, secret).toString("hex") }),
   };
   const { origin, pathname, search } = new URL(url);
-  const pool = openPool(origin, { timeoutMs: postLimitMs, concurrency: 1 });
+  const pool = openPool(origin, postLimitMs, 1);
   const request = { origin, path: pathname + search, method: "POST", body, headers } as const;
   try {
     const { statusCode } = await pool.request({ ...request, signal: AbortSignal.any([signal, limit]) });
