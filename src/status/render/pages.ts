@@ -1,10 +1,10 @@
-import type { Clock } from "../../base/clock.ts";
+import { isoTime, type Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
 import type { Page } from "../../server/response.ts";
 import type { RefusalCounts } from "../../webhook/delivery-gap/refusal-watch.ts";
-import { defaultReadyLimits, type ReadyLimits } from "../conditions.ts";
-import { readinessOfAll } from "./readiness.ts";
+import { defaultReadyLimits, openConditions, staleLists, type ReadyLimits } from "../conditions.ts";
 import { createMetrics, type ReceiverCounts, type Strays } from "./metrics.ts";
-import type { CompanyStatusView } from "../company-status.ts";
+import type { CompanyStatusView, NamedCondition } from "../company-status.ts";
 
 /** What the pages need besides the companies' status. */
 interface PagesOptions {
@@ -51,12 +51,59 @@ function receiverCounts({ strays, strayRefusals, droppedConnections }: PagesOpti
 
 const json = "application/json; charset=utf-8";
 
+/** Not ready without companies, or when their status cannot be read. */
 async function readyPage(views: Views, nowMs: number, options: PagesOptions): Promise<Page> {
-  const facts = {
-    ...(await readinessOfAll(views, nowMs, limitsOf(options))),
-    refused_elsewhere: options.strayRefusals ?? {},
+  const refused_elsewhere = options.strayRefusals ?? {};
+  try {
+    const limits = limitsOf(options);
+    const companies = (await views()).map(
+      (view) => [view.company, readinessOf(view, nowMs, limits)] as const,
+    );
+    const ready = companies.length > 0 && companies.every(([, one]) => one.ready);
+    const facts = { ready, companies: Object.fromEntries(companies), refused_elsewhere };
+    return jsonPage(ready ? 200 : 503, facts);
+  } catch (error) {
+    return jsonPage(503, { ready: false, error: messageOf(error), refused_elsewhere });
+  }
+}
+
+/** What /readyz answers for one company: is its mirror current? Times are ISO. Pure. */
+export function readinessOf(view: CompanyStatusView, nowMs: number, limits: ReadyLimits) {
+  const { open, service, events, run, lastRun, receiver } = view;
+  const { refused, refusing, clock_skew_seconds: skew } = receiver;
+  const { never, stale } = staleLists(view, nowMs, limits);
+  const all = openConditions(view, nowMs, limits);
+  const reasons = all.flatMap(({ blocks, message }) => (blocks ? [message] : []));
+  return {
+    ready: reasons.length === 0,
+    reasons,
+    conditions: all.map(withoutQuotes),
+    database: open ? "open" : "closed",
+    service: service.state,
+    service_message: service.message,
+    service_since: isoTime(service.sinceMs),
+    refused,
+    refusing,
+    clock_skew_seconds: skew,
+    stale: [...never, ...stale],
+    events_waiting: events.waiting,
+    oldest_event_at: isoOrNull(events.oldestWaitingMs),
+    last_event_at: isoOrNull(events.lastReceivedMs),
+    whole_run_at: isoOrNull(view.wholeRunMs),
+    run: run && { mode: run.mode, started_at: isoTime(run.startedMs) },
+    last_run: lastRun && { outcome: lastRun.outcome, finished_at: isoTime(lastRun.finishedMs) },
+    after_run: view.afterRun.steps,
+    next_run_at: isoOrNull(view.nextRunMs),
   };
-  return jsonPage(facts.ready ? 200 : 503, facts);
+}
+
+/** What keeps records from being read may quote them, and anybody may ask for this page: `status` has the message. */
+function withoutQuotes(one: NamedCondition) {
+  return { ...one, message: one.kind === "partial" ? null : one.message };
+}
+
+function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : isoTime(ms);
 }
 
 /** Facts as a page, indented for people. */
