@@ -85,3 +85,8 @@ export function parseListen(given: string | undefined): ListenAddress | null {
 export function listenUrl(host: string, port: number): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
+
+/** Can this machine alone reach it? */
+export function isLocalAddress({ host, port }: ListenAddress): boolean {
+  return isLoopbackUrl(listenUrl(host, port));
+}

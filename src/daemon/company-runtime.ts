@@ -17,8 +17,7 @@ import type { RefusalWatch } from "../webhook/delivery-gap/refusal-watch.ts";
 import { createKeyring, type ConfiguredKeyring } from "../webhook/keys/keyring.ts";
 import { serveCommands } from "./commands/command-server.ts";
 import { createPerform } from "./commands/perform-command.ts";
-import type { CompanyHooks } from "./company-hooks.ts";
-import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
+import type { CompanyHooks, CompanySettings, DaemonContext } from "./daemon-context.ts";
 import type { CompanyCounters } from "./counters.ts";
 import { runHeartbeat } from "./heartbeat.ts";
 import type { AfterRunQueue } from "./after-run-queue.ts";
@@ -26,6 +25,7 @@ import { performRun, type CompanyRun, type RunRequest } from "../runs/company-ru
 import { progressView } from "../runs/run-progress.ts";
 import { createIdleFetch } from "./idle-fetch.ts";
 import type { RunPlaces } from "../runs/run-places.ts";
+import { stopDeadlines } from "../runs/process-context.ts";
 import { RunQueue, type EndedRun, type Scrubbing } from "../runs/run-queue.ts";
 import { connectService, type ServiceConnection } from "../runs/service-connection.ts";
 import { createNotices, type Notices } from "../runs/store-notices.ts";
@@ -35,7 +35,7 @@ import { isAfterRunOwed, republishAfterEvents } from "./scheduler/republish.ts";
 import { RunScheduler } from "./scheduler/run-scheduler.ts";
 
 /** How long requests in flight may take when the runtime ends. */
-export const graceMs = 20_000;
+const graceMs = stopDeadlines.requests;
 
 /** What all companies share. */
 export interface SharedParts {

@@ -8,13 +8,19 @@ import { guarded } from "../store/database.ts";
 import { lockHolder, takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
 import { RefusalWatch, type Refusal } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { Ingest } from "../webhook/ingest/ingest.ts";
-import { CompanyRuntime, graceMs, type SharedParts } from "./company-runtime.ts";
-import type { CompanyHooks } from "./company-hooks.ts";
-import { needsRestart, type CompanySettings, type DaemonContext } from "./daemon-context.ts";
+import { CompanyRuntime, type SharedParts } from "./company-runtime.ts";
+import type { AfterRunScope } from "./after-run-queue.ts";
+import {
+  needsRestart,
+  type CompanyHooks,
+  type CompanySettings,
+  type DaemonContext,
+} from "./daemon-context.ts";
 import { CompanyCounters } from "./counters.ts";
 import { nextWorkMs } from "./scheduler/next-work.ts";
 import { republishMs } from "./scheduler/republish.ts";
 import { progressView } from "../runs/run-progress.ts";
+import { stopDeadlines } from "../runs/process-context.ts";
 import { countingOf, readCompanyStatus } from "./status-reader.ts";
 
 /** Pause before a lock held by another process is tried again, and a file that could not be opened. */
@@ -47,7 +53,7 @@ export class CompanySupervisor {
   /** How the company stands while there is no runtime. */
   private closedState: ServiceView;
   private readonly stopped = new AbortController();
-  /** Cuts off what has not ended `graceMs` after `stop`. */
+  /** Cuts off what has not ended in time after `stop`. */
   private readonly aborted = new AbortController();
   private restart = new AbortController();
   private ended: Promise<void> = Promise.resolve();
@@ -109,6 +115,16 @@ export class CompanySupervisor {
     if (restarts) this.restart.abort();
   }
 
+  /** Makes what follows a run, with the settings as they are now. Never rejects: what went wrong is shown. */
+  async makeAfterRun(scope: AfterRunScope): Promise<void> {
+    try {
+      this.counters.afterRunProblem = await this.context.afterRun(this.settings, scope);
+    } catch (error) {
+      this.counters.afterRunProblem = messageOf(error);
+      this.context.log.error("what follows a run failed", { error: messageOf(error) });
+    }
+  }
+
   /** Null: the mirror is not open. */
   get opened(): Pick<CompanyRuntime, "mirror" | "ingest"> | null {
     return this.runtime?.mirror.db.open ? this.runtime : null;
@@ -135,7 +151,7 @@ export class CompanySupervisor {
    *
    * @param withinMs how long requests in flight may take; 0: they are cut off at once
    */
-  async stop(withinMs = graceMs): Promise<void> {
+  async stop(withinMs: number = stopDeadlines.requests): Promise<void> {
     this.stopped.abort();
     if (withinMs === 0) this.aborted.abort();
     const timer = setTimeout(() => this.aborted.abort(), withinMs);

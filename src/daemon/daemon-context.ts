@@ -7,6 +7,9 @@ import type { ConnectionCounts } from "../server/connections.ts";
 import type { AlertContext } from "./incident-watch.ts";
 import type { AfterRunScope } from "./after-run-queue.ts";
 import type { ProcessContext } from "../runs/process-context.ts";
+import type { RequestGuard } from "../runs/service-connection.ts";
+import type { Mirror } from "../state/mirror.ts";
+import type { Span } from "../state/uptime-log.ts";
 
 /** What every part of the daemon works with; below the daemon itself the log adds the company to each line. */
 export interface DaemonContext extends ProcessContext, Pick<AlertContext, "targetsOf" | "freeBytes"> {
@@ -32,6 +35,17 @@ export interface CompanySettings {
   readonly company: CompanyConfig;
   /** Resources that the config asks for. */
   readonly resources: readonly Resource[];
+}
+
+/** What a company adds that several processes share. In `serve` there is none of it. */
+export interface CompanyHooks {
+  /** Besides the writer lock's file: may this process still write the company? False stays false. */
+  readonly isHeld: () => boolean;
+  readonly requests: RequestGuard;
+  /** When deliveries were received, by whatever process. The mirror has them already when it is open. */
+  readonly receivedSpans: () => readonly Span[];
+  /** The mirror is open, and nothing has been done with it yet. What it throws closes the mirror. */
+  readonly onOpen: (mirror: Mirror) => void;
 }
 
 /** Adds the company to every line. */

@@ -11,13 +11,10 @@ import type { Companies } from "../webhook/receiver.ts";
 import { companyLog, type CompanySettings, type DaemonContext } from "./daemon-context.ts";
 import { CompanySupervisor } from "./company-supervisor.ts";
 import { watchIncidents } from "./incident-watch.ts";
-import { AfterRunQueue, type AfterRunScope } from "./after-run-queue.ts";
+import { AfterRunQueue } from "./after-run-queue.ts";
 import { RecentViews } from "./recent-views.ts";
 import { RunPlaces } from "../runs/run-places.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
-
-/** Longer than the supervisors' own deadline, after which they only close. */
-const stopDeadlineMs = 20_500;
 
 /** All companies of a config in one process. No company waits for another, except for its place among the runs. */
 export class Daemon implements Companies {
@@ -31,7 +28,9 @@ export class Daemon implements Companies {
   readonly strayRefusals: Partial<Record<RefusalReason, number>> = {};
   private readonly context: DaemonContext;
   private readonly runPlaces = new RunPlaces();
-  private readonly afterRuns = new AfterRunQueue((name, scope) => this.performAfterRun(name, scope));
+  private readonly afterRuns = new AfterRunQueue(async (name, scope) =>
+    this.supervisors.get(name)?.makeAfterRun(scope),
+  );
   private readonly supervisors = new Map<string, CompanySupervisor>();
   /** What `stop` waits for: ends of companies that are no longer in the config, and of what began with `start`. */
   private readonly stopping = new Set<Promise<void>>();
@@ -132,21 +131,12 @@ export class Daemon implements Companies {
     }
   }
 
-  /**
-   * Ends every run where it can be resumed, closes every mirror and releases every lock. What has not ended after
-   * `stopDeadlineMs` is left alone: the end of the process ends it, and what was committed is kept.
-   */
+  /** Ends every run where it can be resumed, closes every mirror and releases every lock. */
   async stop(): Promise<void> {
     this.closing.abort();
     this.stopping.add(this.afterRuns.stop());
     for (const supervisor of this.supervisors.values()) this.stopping.add(supervisor.stop());
-    const deadline = Promise.withResolvers<void>();
-    const timer = setTimeout(() => {
-      this.context.log.warn("a company did not stop in time: its mirror is left as after a crash");
-      deadline.resolve();
-    }, stopDeadlineMs);
-    await Promise.race([Promise.all(this.stopping), deadline.promise]);
-    clearTimeout(timer);
+    await Promise.all(this.stopping);
   }
 
   private add(settings: CompanySettings): void {
@@ -156,18 +146,6 @@ export class Daemon implements Companies {
     const supervisor = new CompanySupervisor(context, { runPlaces, afterRuns, turns }, settings);
     this.supervisors.set(name, supervisor);
     if (this.started) supervisor.start();
-  }
-
-  /** Never rejects. */
-  private async performAfterRun(name: string, scope: AfterRunScope): Promise<void> {
-    const supervisor = this.supervisors.get(name);
-    if (!supervisor) return;
-    try {
-      supervisor.counters.afterRunProblem = await this.context.afterRun(supervisor.settings, scope);
-    } catch (error) {
-      supervisor.counters.afterRunProblem = messageOf(error);
-      this.context.log.error("what follows a run failed", { company: name, error: messageOf(error) });
-    }
   }
 
   private remove(supervisor: CompanySupervisor): void {

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { createSystemd } from "../../src/cli/program/systemd.ts";
+import { createSystemd } from "../../src/cli/program/listening-process.ts";
 import { endOf, firstLine, startProgram, temporaryFolder } from "../support/program/cli.ts";
 import { recordingLog } from "../support/http/http-client.ts";
 import { VirtualClock } from "../support/virtual/virtual-clock.ts";

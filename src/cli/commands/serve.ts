@@ -1,5 +1,5 @@
 import { messageOf, MirrorError } from "../../base/errors.ts";
-import { isLoopbackUrl, listenUrl, parseListen, type ListenAddress } from "../../config/address.ts";
+import { isLocalAddress, parseListen, type ListenAddress } from "../../config/address.ts";
 import { chosenCompanies } from "../../config/companies.ts";
 import type { Config } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
@@ -11,19 +11,13 @@ import { defaultReadyLimits } from "../../status/conditions.ts";
 import { PageAccess } from "../../status/page/page-access.ts";
 import { StatusSite } from "../../status/page/status-site.ts";
 import { createPages } from "../../status/render/pages.ts";
-import { startServer, type WebhookServer } from "../../server/server.ts";
-import { printResult } from "../console/output.ts";
 import { failureOf } from "../console/failure-text.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
 import type { CommandContext } from "../program/command.ts";
 import { createAfterRun } from "../runs/after-run-process.ts";
 import { targetsOf } from "../runs/send-alerts.ts";
 import type { CommandRun } from "../program/command-table.ts";
-import { createSystemd } from "../program/systemd.ts";
-
-/** For responses on their way when a signal comes. */
-const answerGraceMs = 3_000;
-const dayMs = 86_400_000;
+import { listenUntilSignal, type ListeningProcess } from "../program/listening-process.ts";
 
 /** Runs `serve` until a signal comes. */
 export const serveCommand: CommandRun<"serve"> = async (context, { options, loaded }) => {
@@ -36,30 +30,22 @@ export const serveCommand: CommandRun<"serve"> = async (context, { options, load
     daemon.apply(next);
     preparePages(context, next);
   };
-  const stopReloading = context.onHangup(createReload(context, config, load, { apply }));
-  // The server answers before the mirrors are open: deliveries get 503 meanwhile, and are sent again.
-  const server = await listen(context, daemon, address, counts);
-  const file = preparePages(context, config);
-  const systemd = createSystemd(context);
-  daemon.start();
-  try {
-    const url = listenUrl(address.host, server.port);
-    const companies = config.companies.map(({ name }) => name);
-    const way = `the status page at ${url}/ asks for the token in ${file}: \`cat ${file}\` shows it`;
-    const lines = [`listening on ${url} for ${companies.join(", ")}`, ...(file === null ? [] : [way])];
-    await printResult(
-      context,
-      { url, pid: process.pid, companies, ...(file !== null && { page_token_file: file }) },
-      lines,
-    );
-    systemd.ready(context.signal);
-    while (!context.signal.aborted) await context.clock.sleep(dayMs, context.signal);
-  } finally {
-    stopReloading();
-    systemd.stopping();
-    await server.close(answerGraceMs);
-    await daemon.stop();
-  }
+  await listenUntilSignal(context, {
+    address,
+    receives: true,
+    server: servedBy(context, daemon, address, counts),
+    onHangup: createReload(context, config, load, { apply }),
+    start: async () => daemon.start(),
+    announce: (url) => {
+      const file = preparePages(context, config);
+      const companies = config.companies.map(({ name }) => name);
+      const way = `the status page at ${url}/ asks for the token in ${file}: \`cat ${file}\` shows it`;
+      const lines = [`listening on ${url} for ${companies.join(", ")}`, ...(file === null ? [] : [way])];
+      return [{ companies, ...(file !== null && { page_token_file: file }) }, lines];
+    },
+    // Its answers need the mirrors.
+    stop: (answered) => answered.then(() => daemon.stop()),
+  });
   context.log.info("stopped: everything committed is kept");
   return "drained";
 };
@@ -89,10 +75,6 @@ function preparePages({ keepSecret, log }: CommandContext, { serve: { pageToken 
   }
 }
 
-function isLocalAddress({ host, port }: ListenAddress): boolean {
-  return isLoopbackUrl(listenUrl(host, port));
-}
-
 function createDaemon(context: CommandContext, config: Config, connections: ConnectionCounts): Daemon {
   const { clock, random, log, version, connectors, keepSecret } = context;
   const { manifest } = connectors[0];
@@ -102,17 +84,12 @@ function createDaemon(context: CommandContext, config: Config, connections: Conn
   return new Daemon({ ...parts, targetsOf: targets, afterRun: createAfterRun(context) }, config);
 }
 
-function listen(
-  context: CommandContext,
+function servedBy(
+  { log, clock, version }: CommandContext,
   daemon: Daemon,
   address: ListenAddress,
   counts: ConnectionCounts,
-): Promise<WebhookServer> {
-  const { log, clock, version } = context;
-  const { host, port } = address;
-  const isLocal = isLocalAddress(address);
-  if (!isLocal)
-    log.warn("listens beyond this machine, in plain HTTP: let only a proxy with TLS reach it", { host });
+): ListeningProcess["server"] {
   const freshness = () => ({ freshForMs: freshForMs(daemon.schedule, clock.nowMs()) });
   const pages = createPages(() => daemon.recentViews(), clock, {
     version,
@@ -124,15 +101,19 @@ function listen(
   const site = new StatusSite({
     clock,
     version,
-    access: new PageAccess({ clock, log, isLocal, token: () => daemon.pageSettings.token }),
+    access: new PageAccess({
+      clock,
+      log,
+      isLocal: isLocalAddress(address),
+      token: () => daemon.pageSettings.token,
+    }),
     companies: () => daemon.companyNames,
     find: (company) => daemon.pageOf(company),
     views: () => daemon.recentViews(),
     limits: () => ({ ...defaultReadyLimits, ...freshness() }),
     timeZone: () => daemon.pageSettings.timeZone,
   });
-  const pageHosts = () => [host, ...daemon.pageHosts];
-  return startServer({ host, port, companies: daemon, clock, log, pages, site, pageHosts, counts });
+  return { companies: daemon, pages, site, pageHosts: () => [address.host, ...daemon.pageHosts], counts };
 }
 
 /**

@@ -4,8 +4,9 @@ import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
 import type { SharedParts } from "../../daemon/company-runtime.ts";
 import { CompanySupervisor } from "../../daemon/company-supervisor.ts";
 import type { CompanySettings, DaemonContext } from "../../daemon/daemon-context.ts";
-import type { AfterRunQueue, AfterRunScope } from "../../daemon/after-run-queue.ts";
+import type { AfterRunQueue } from "../../daemon/after-run-queue.ts";
 import { noteGiven } from "../../state/meta.ts";
+import { stopDeadlines } from "../../runs/process-context.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import { UptimeLog, type Span } from "../../state/uptime-log.ts";
 import type { Lease } from "../ownership/ownership.ts";
@@ -71,8 +72,6 @@ export type AssignmentEnd =
 
 /** How often an assignment looks whether something is to be done. */
 const lookEveryMs = 1_000;
-/** How long requests in flight may take when a company is released, and its last snapshot afterwards. */
-const finishMs = 10_000;
 
 /**
  * One company on this node, from its claim to its release.
@@ -161,11 +160,6 @@ export class Assignment {
     this.supervisor.change(settings);
   }
 
-  /** Makes what follows a run. Gives what went wrong where it is recorded nowhere. */
-  afterRun(scope: AfterRunScope): Promise<string | null> {
-    return this.context.daemon.afterRun(this.supervisor.settings, scope);
-  }
-
   /** Ends it as soon as what is under way can be resumed: the company is published and released. */
   release(why: string): void {
     if (!this.releasing.signal.aborted) this.log.info("the company is being released", { why });
@@ -187,7 +181,7 @@ export class Assignment {
         ? context.daemon.clock.nowMs() + context.rivalMs
         : supervisor.nextWorkMs();
       this.inbox.stop();
-      await supervisor.stop(this.account.hasRival ? 0 : finishMs);
+      await supervisor.stop(this.account.hasRival ? 0 : stopDeadlines.releasedRequests);
       const isPublished = await this.snapshots.publish("last");
       if (!lease.isHeld()) return this.lost();
       // What only this node has is read again by whoever takes the company.

@@ -226,7 +226,7 @@ export class Assignments {
     const { publishReport, process } = this.parts;
     const { supervisor, lease, snapshots } = assignment;
     await this.logged(name, async () => {
-      supervisor.counters.afterRunProblem = await assignment.afterRun(scope);
+      await supervisor.makeAfterRun(scope);
       // Changes that no snapshot has may be lost with this node; readers must not know their numbers then.
       const isSafe = await snapshots.publish(scope === "all" ? "after a run" : "before the report");
       const { settings } = supervisor;

@@ -1,7 +1,7 @@
 import { messageOf } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
 import type { DaemonContext } from "../../daemon/daemon-context.ts";
-import type { ProcessContext } from "../../runs/process-context.ts";
+import { stopDeadlines, type ProcessContext } from "../../runs/process-context.ts";
 import { RunPlaces } from "../../runs/run-places.ts";
 import { LoopTurns } from "../../store/loop-turns.ts";
 import { jobKinds, type JobEngine } from "../jobs/job-engine.ts";
@@ -59,8 +59,6 @@ export interface NodeTimes extends AssignmentsTimes {
   /** Of mirrors on the disk. */
   readonly cacheMs: number;
   readonly markMs: number;
-  /** No snapshot lasts longer than that when the node stops. */
-  readonly stopMs: number;
 }
 
 const usualTimes: NodeTimes = {
@@ -79,13 +77,10 @@ const usualTimes: NodeTimes = {
   rivalMs: 15_000,
   openMs: 120_000,
   failedMs: 30_000,
-  stopMs: 18_000,
 };
 
 /** Between two statements that delete rows. */
 const prunePauseMs = 100;
-/** For what comes after the last snapshot when a node stops. */
-const signOffMs = 2_000;
 
 /**
  * One node of a fleet: takes jobs, claims their companies, and holds them as long as they have work.
@@ -182,11 +177,12 @@ export class FleetNode {
   /** Releases everything; resolves when that is done, or cannot be done in time. */
   async stop(): Promise<void> {
     const { clock, log } = this.parts.process;
-    const { assignments, times } = this;
+    const { assignments } = this;
+    const { snapshots, signOff } = stopDeadlines;
     const done = new AbortController();
-    void clock.sleep(times.stopMs, done.signal).then(() => this.cutOff.abort());
+    void clock.sleep(snapshots, done.signal).then(() => this.cutOff.abort());
     const drained = Promise.all([assignments.drain("the node stops"), assignments.stopAfterRuns()]);
-    await Promise.race([drained, clock.sleep(times.stopMs + signOffMs, done.signal)]);
+    await Promise.race([drained, clock.sleep(snapshots + signOff, done.signal)]);
     done.abort();
     const { size } = assignments;
     if (size > 0) log.warn("not everything could be released: other nodes take it over", { held: size });
@@ -194,7 +190,7 @@ export class FleetNode {
     const signedOff = this.parts.tables.nodes
       .remove(this.parts.node)
       .catch((error: unknown) => log.warn("the node could not sign off", { error: messageOf(error) }));
-    await Promise.race([Promise.all([signedOff, ...this.tasks]), clock.sleep(signOffMs)]);
+    await Promise.race([Promise.all([signedOff, ...this.tasks]), clock.sleep(signOff)]);
   }
 
   private facts(): NodeFacts {
