@@ -93,6 +93,8 @@ async function putOnce(
     return facts;
   } finally {
     await handle.close();
+    // What was cut off or refused takes no space.
+    await rm(draft, { force: true });
   }
 }
 

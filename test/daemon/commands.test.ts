@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
+import { followRemoteSync, type CompanyRun } from "../../src/cli/runs/remote-sync.ts";
 import { askDaemon, reportIn, type DaemonCommand } from "../../src/daemon/commands/ask-daemon.ts";
 import { serveCommands } from "../../src/daemon/commands/command-server.ts";
 import {
@@ -111,6 +112,29 @@ describe("commands of other processes", () => {
     expect(await ask("sync", { resources: ["no_such_table"], untilMs: null })).toMatchObject({
       ended: "failed",
       error: expect.stringContaining("tables that this daemon does not know"),
+    });
+  });
+
+  test("a run that the daemon refuses is refused: it is not asked for again", async () => {
+    const { file } = await startDaemon();
+    const scope = {
+      company: { name: "shop" },
+      files: { socket: file },
+      context: { clock, log: recordingLog().log, signal: new AbortController().signal },
+      // Only what following a run needs of a company.
+    } as unknown as CompanyRun["scope"];
+    const report = await followRemoteSync({
+      scope,
+      request: requestOf({ resources: [{ ...resourceOf("people"), name: "no_such_table" }] }),
+      untilMs: null,
+      startedAt: "2026-11-20T09:00:00.000Z",
+      show: () => undefined,
+      onListsRead: () => Promise.resolve(),
+      onListed: () => Promise.resolve(),
+    });
+    expect(report).toMatchObject({
+      outcome: "failed",
+      error: { message: expect.stringContaining("refuses") },
     });
   });
 

@@ -113,7 +113,7 @@ describe.each(storeKinds)("a store: %s", (kind) => {
     const putting = store.put("acme/data", aFile(Buffer.alloc(60_000_000, "x")), unchecked);
     setTimeout(lose, 15);
     expect((await rejectionOf(putting)).kind).toBe("stopped");
-    expect((await store.list("acme/", signal)).filter((key) => !key.endsWith(".partial"))).toEqual([]);
+    expect((await store.list("acme/", signal)).length).toBe(0);
   });
 
   test("says which file is not there", async () => {

@@ -1,6 +1,7 @@
 import { askDaemon } from "../../daemon/commands/ask-daemon.ts";
 import { formatSyncCommand } from "../../daemon/commands/perform-command.ts";
-import { emptyReport, type RunRequest } from "../../runs/company-run.ts";
+import { MirrorError } from "../../base/errors.ts";
+import { emptyReport, notBegun, type RunRequest } from "../../runs/company-run.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
 import { lockHolder } from "../../store/writer-lock.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
@@ -61,6 +62,8 @@ export async function followRemoteSync(run: CompanyRun): Promise<CompanyReport |
   request.closed.removeEventListener("abort", onOver);
   ended.abort();
   if (answer.ended === "done") return answer.report as CompanyReport;
+  if (answer.ended === "failed")
+    return notBegun(clock, run.startedAt, new MirrorError("usage", `the daemon refuses it: ${answer.error}`));
   if (answer.ended === "gone" && !request.closed.aborted)
     log.warn(`${name}: the daemon is gone; going on without it`);
   if (answer.ended === "interrupted" && signal.aborted)

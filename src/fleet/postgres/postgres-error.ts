@@ -1,4 +1,4 @@
-import { messageOf, MirrorError } from "../../base/errors.ts";
+import { messageOf, MirrorError, type ErrorOptions } from "../../base/errors.ts";
 
 /** Codes of sockets and name lookups that mean: nobody answers there, perhaps later. */
 const awayCodes = new Set(
@@ -43,6 +43,13 @@ const poolerMessages = /unsupported startup parameter/i;
  */
 const retryableState = /^(?:08|40|53|57|55P03|25P03|25006)/;
 
+/** Postgres did not do what it was asked. A file or a store that refuses is another thing, whatever its `kind`. */
+export class PostgresError extends MirrorError {
+  constructor(message: string, options: ErrorOptions) {
+    super("database", message, options);
+  }
+}
+
 /**
  * The MirrorError of what the driver threw. `server` names host, port and database.
  *
@@ -54,22 +61,22 @@ export function postgresError(error: unknown, server: string, redact: (text: str
   const reason = redact(messageOf(error) || code || "no reason was given");
   if (awayCodes.has(code) || awayMessages.test(reason)) {
     const options = { retryable: true, hint: awayHint, cause: error };
-    return new MirrorError("database", `Postgres at ${server} does not answer: ${reason}`, options);
+    return new PostgresError(`Postgres at ${server} does not answer: ${reason}`, options);
   }
   if (poolerMessages.test(reason))
-    return new MirrorError("database", `Postgres at ${server}: ${reason}`, {
+    return new PostgresError(`Postgres at ${server}: ${reason}`, {
       hint: poolerHint,
       cause: error,
     });
   const ofTls = tlsErrors.test(reason) || tlsErrors.test(code) ? tlsHint : undefined;
   const hint = hints[code] ?? hints[code.slice(0, 2)] ?? ofTls;
   const options = { retryable: retryableState.test(code), cause: error, ...(hint ? { hint } : {}) };
-  return new MirrorError("database", `Postgres at ${server}: ${reason}${code && ` (${code})`}`, options);
+  return new PostgresError(`Postgres at ${server}: ${reason}${code && ` (${code})`}`, options);
 }
 
 /** Was Postgres away, or did it give way to another transaction? Then the same step can succeed later. */
-export function isPostgresAway(error: unknown): error is MirrorError {
-  return error instanceof MirrorError && error.kind === "database" && error.retryable;
+export function isPostgresAway(error: unknown): error is PostgresError {
+  return error instanceof PostgresError && error.retryable;
 }
 
 function codeOf(error: unknown): string {

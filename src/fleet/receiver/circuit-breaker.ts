@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
-import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
+import { hintOf, messageOf, type MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { Semaphore } from "../../base/semaphore.ts";
-import { isPostgresAway } from "../postgres/postgres-error.ts";
+import { isPostgresAway, PostgresError } from "../postgres/postgres-error.ts";
 
 export interface BreakerParts {
   /** Rejects while Postgres does not answer. */
@@ -51,7 +51,7 @@ export class CircuitBreaker {
     try {
       this.assertAnswers();
       if (clock.monotonicMs() - askedMs > waitMs)
-        throw new MirrorError("database", "too much waits for Postgres", { retryable: true });
+        throw new PostgresError("too much waits for Postgres", { retryable: true });
       return await this.inTime(step);
     } finally {
       release?.();
@@ -61,7 +61,7 @@ export class CircuitBreaker {
   private async inTime<T>(step: () => Promise<T>): Promise<T> {
     const over = new AbortController();
     const timeout = this.parts.clock.sleep(stepMs, over.signal).then(() => {
-      throw new MirrorError("database", `Postgres does not answer within ${stepMs / 1_000} s`, {
+      throw new PostgresError(`Postgres does not answer within ${stepMs / 1_000} s`, {
         retryable: true,
       });
     });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
+import { PostgresError } from "../../../src/fleet/postgres/postgres-error.ts";
 import { Lease, readSentAt } from "../../../src/fleet/ownership/ownership.ts";
 import type { PermitBlock } from "../../../src/fleet/postgres/tables/budgets-table.ts";
 import { FleetPermits } from "../../../src/fleet/assignment/permits.ts";
@@ -42,7 +43,7 @@ function somePermits(take: (asked: number) => PermitBlock | Error, admitMs = 0) 
 }
 
 const block = { granted: 10, waitMs: 0 };
-const away = () => new MirrorError("database", "Postgres does not answer", { retryable: true });
+const away = () => new PostgresError("Postgres does not answer", { retryable: true });
 
 describe("permits of a fleet", () => {
   test("are taken in blocks: one statement for ten requests, and another after five seconds", async () => {

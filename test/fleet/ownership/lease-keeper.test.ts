@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MirrorError } from "../../../src/base/errors.ts";
+import { PostgresError } from "../../../src/fleet/postgres/postgres-error.ts";
 import { LeaseKeeper, leaseTimes } from "../../../src/fleet/ownership/lease-keeper.ts";
 import type { Lease } from "../../../src/fleet/ownership/ownership.ts";
 import { recordingLog } from "../../support/terminal/terminal.ts";
@@ -42,7 +42,7 @@ class SimulatedOwners {
   private async answer(): Promise<void> {
     const { isAway } = this;
     await this.time.sleep(this.answerMs);
-    if (isAway) throw new MirrorError("database", "Postgres does not answer", { retryable: true });
+    if (isAway) throw new PostgresError("Postgres does not answer", { retryable: true });
   }
 }
 

@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { MirrorError } from "../../../src/base/errors.ts";
+import { PostgresError } from "../../../src/fleet/postgres/postgres-error.ts";
 import { NodesTable } from "../../../src/fleet/postgres/tables/nodes-table.ts";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
 import { waitForPostgres } from "../../../src/cli/commands/fleet/wait-for-postgres.ts";
@@ -106,7 +107,7 @@ describeWithPostgres("a worker that starts", () => {
   });
 });
 
-const away = new MirrorError("database", "Postgres at host does not answer", { retryable: true });
+const away = new PostgresError("Postgres at host does not answer", { retryable: true });
 
 /** A wait on a clock that jumps. */
 function aWait() {
