@@ -27,6 +27,8 @@ async function readAll(store: FileStore, key: string): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
+const damaged = () => new MirrorError("database", "damaged");
+
 describe.each(storeKinds)("a store: %s", (kind) => {
   test("gives back what was put, lists it below its folder only, and removes it", async () => {
     const { store } = await aFileStore(kind);
@@ -65,7 +67,6 @@ describe.each(storeKinds)("a store: %s", (kind) => {
     expect(await readText(store, "acme/other", signal)).toBeNull();
     const expected = await putChecked(store, "acme/data", large, aRight());
     const target = path.join(tempFolder(), "fetched");
-    const damaged = () => new MirrorError("database", "damaged");
     const fetch = (key: string) => fetchChecked(store, key, expected, target, signal, damaged);
     await fetch("acme/data");
     expect(readFileSync(target).equals(large)).toBe(true);
