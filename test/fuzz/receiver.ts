@@ -18,7 +18,7 @@ import { fuzzTarget, type AtEnd } from "./fuzz-target.ts";
 import { bytesOf, connectionPlan, type ConnectionPlan } from "./request-bytes.ts";
 import { memoryFolder } from "../support/memory-folder.ts";
 
-const limits = { bodyBytes: 3_000, bodyDeadlineMs: 150, headerDeadlineMs: 150, keepAliveMs: 100 };
+const limits = { bodyBytes: 3_000, bodyDeadlineMs: 1_500, headerDeadlineMs: 1_500, keepAliveMs: 100 };
 /** No connection is open so long after the sender's last byte, whatever it does. */
 const slowestMs = 9_000;
 

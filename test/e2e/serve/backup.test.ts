@@ -20,7 +20,7 @@ test("serve makes backups by their schedule, keeps the last ones, and says how i
   const metrics = async () => (await fetch(`${daemon.url}/metrics`)).text();
   await eventually(async () => (await ready()).reasons.some((why) => why.includes("backup")), "a reason");
   await daemon.until("after-run did not succeed");
-  expect(await metrics()).toMatch(/after_run_failed\{.*step="backup"\} 1/);
+  await eventually(async () => /after_run_failed\{.*step="backup"\} 1/.test(await metrics()), "the failure");
   expect(await metrics()).toMatch(/after_run_failed\{.*step="report"\} 0/);
 
   rmSync(backups);

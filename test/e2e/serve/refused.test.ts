@@ -97,9 +97,9 @@ test("a clock that is off has every delivery refused: it is named, and the time 
   const ended = () => inMirror(company, "SELECT ended FROM _receiver ORDER BY id DESC LIMIT 1");
   await eventually(() => ended() === "refused", "the end of receiving");
   await eventually(async () => (await statusOf(here)).code === 3, "status says so");
-  expect((await statusOf(here)).stdout).toMatch(
-    /listening, but every delivery is refused[^]*! 3 deliveries were refused since .*4\d\d s ahead/,
-  );
+  const { stdout } = await statusOf(here);
+  expect(stdout).toMatch(/! 3 deliveries were refused since .*4\d\d s ahead/);
+  expect(stdout).toContain("listening, but every delivery is refused");
   here.set(0);
   await eventually(async () => (await readiness(here)).status === 200, "ready again");
   await eventually(() => ended() === null, "a new span");
