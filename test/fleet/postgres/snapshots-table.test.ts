@@ -135,7 +135,10 @@ describeWithPostgres("a published report", () => {
     await reports.begin(first, { a: { ...file, content: null } });
     expect(await reports.current("acme")).toEqual({ ...before, files: { a: { ...file, content: null } } });
     await owners.release(first);
-    await reports.publish(await fleet.owned("acme", "node-2"), { seq: 5, files: { b: file } });
+    const next = await fleet.owned("acme", "node-2");
+    await reports.begin(next, { a: { ...file, content: null } });
+    expect(await reports.current("acme")).toMatchObject({ epoch: 2, seq: 3 });
+    await reports.publish(next, { seq: 5, files: { b: file } });
     const after = { company: "acme", epoch: 2, seq: 5, files: { b: file } };
     expect(await reports.current("acme")).toMatchObject(after);
     expect(await reports.current("other")).toBeNull();

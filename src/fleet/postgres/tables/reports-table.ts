@@ -39,13 +39,15 @@ export class ReportsTable {
   }
 
   /**
-   * Notes in what is published which files are about to change. Nothing else of it moves.
+   * Notes in what is published which files are about to change: from here on they are this owner's. Their position and
+   * time stay those of the last publication.
    * @throws MirrorError `locked` where the company has another owner
    */
   async begin(owner: Owner, files: ReportFiles): Promise<void> {
     const rows = await this.postgres.query(
       `WITH owner AS (${ownerCondition})
-       UPDATE fintoro_mirror.reports r SET files = $4::jsonb FROM owner WHERE r.company = owner.company
+       UPDATE fintoro_mirror.reports r SET files = $4::jsonb, epoch = owner.epoch
+       FROM owner WHERE r.company = owner.company
        RETURNING r.company`,
       [...valuesOf(owner), files],
     );
