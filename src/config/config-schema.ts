@@ -265,7 +265,7 @@ function report(place: ConfigPlace) {
   }).transform(({ out, mode, ...same }) => ({ out: out ?? null, mode: mode ?? null, ...same }));
 }
 
-/** Keys are checked against the connector's tables when those are loaded (`redaction-check.ts`). */
+/** Keys are checked against the connector's tables when those are loaded (`check-redaction.ts`). */
 const redact = z
   .object(
     {
