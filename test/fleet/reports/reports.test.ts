@@ -186,7 +186,7 @@ describeWithPostgres("only the owner", () => {
     };
     expect(await rejectionOf(lake.publish(lost, files, { store: dying }))).toMatchObject({ kind: "locked" });
     const torn = await lake.reports.current("acme");
-    expect(torn).toMatchObject({ epoch: 1, seq: 1 });
+    expect(torn).toMatchObject({ epoch: 2, seq: 1 });
     expect(torn?.files[reportKey]?.content).toBeNull();
 
     await lake.expire("acme");
