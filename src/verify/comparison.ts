@@ -95,15 +95,14 @@ export class Comparison {
         const held = view.held(name, id);
         const isLive = isLiveRow(held);
         const isShown = shown?.delete(id) ?? isLive;
-        const listed = this.copy.held(name, id);
         counts.mirror += Number(isLive);
         counts.provisional += Number(isLive && isOfPreview(held));
         if (!isSound(view, resource, held)) this.suspect(name, id);
         else if (isLive && !isShown) absent.push(id);
         else {
-          if (isShown && (!isLive || (shown && this.differsFromList(resource, held, listed))))
+          if (isShown && (!isLive || (shown && this.differsFromList(resource, id, held))))
             this.suspect(name, id);
-          if (isLive) this.addDetail(resource, id, held, listed);
+          if (isLive) this.addDetail(resource, id, held);
         }
       }
       await yieldToLoop(signal, "stopped before all was compared");
@@ -131,7 +130,8 @@ export class Comparison {
   }
 
   /** A record that cannot become a row differs. */
-  private differsFromList(resource: Resource, held: HeldRecord, { json }: HeldRecord): boolean {
+  private differsFromList(resource: Resource, id: RecordId, held: HeldRecord): boolean {
+    const { json } = this.copy.held(resource.name, id);
     return json === undefined || differsFromListed(this.view, resource, held, Buffer.from(json));
   }
 
@@ -144,9 +144,9 @@ export class Comparison {
   }
 
   /** The detail of a live record, where its list does not show all of it. */
-  private addDetail(resource: Resource, id: RecordId, held: HeldRecord, listed: HeldRecord): void {
+  private addDetail(resource: Resource, id: RecordId, held: HeldRecord): void {
     const { name, list, detail } = resource;
-    const isWhole = listed.fence?.source === "list" && list.kind !== "owned";
+    const isWhole = this.copy.held(name, id).fence?.source === "list" && list.kind !== "owned";
     if (detail === undefined || isWhole || list.kind === "parents" || isOfPreview(held)) return;
     const owner = this.ownerOf(resource, held);
     if (owner === "gone") this.suspect(name, id);

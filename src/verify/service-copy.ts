@@ -152,7 +152,7 @@ export class ServiceCopy {
 
   /** How many records the lists of a resource show without a usable id. */
   countWithoutId(resource: string): number {
-    return this.mirror.quarantine.countWithoutId(resource);
+    return this.quarantined(resource, null).length;
   }
 
   held(resource: string, id: RecordId): HeldRecord {
@@ -182,12 +182,18 @@ export class ServiceCopy {
     const why =
       detail === undefined ? this.whyNoList(name) : this.pending.whyUnanswered(name, recordTarget(id));
     if (why !== null) return unreadable(detail === undefined ? `its list cannot be compared: ${why}` : why);
-    const odd = this.mirror.quarantine.reasonOf(name, id);
-    if (odd !== null) return unreadable(`the service's record cannot become a row: ${odd}`);
+    const [odd] = this.quarantined(name, id);
+    if (odd) return unreadable(`the service's record cannot become a row: ${odd.reason}`);
     const held = this.held(name, id);
     if (isLiveRow(held) && held.json !== undefined) return { kind: "shown", slice: Buffer.from(held.json) };
     const isEmpty = detail === undefined && this.mirror.records.counts(name).live === 0;
     return isEmpty ? unreadable("its list came back empty") : { kind: "absent" };
+  }
+
+  private quarantined(name: string, id: RecordId | null) {
+    return this.mirror.quarantine
+      .all()
+      .filter(({ resource, recordId }) => resource === name && recordId === id);
   }
 
   close(): void {

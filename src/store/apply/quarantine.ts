@@ -79,30 +79,12 @@ export class Quarantine extends Repository {
     return everything.exact(this.db);
   }
 
-  /** Why a record cannot become a row; null: it is not kept here. */
-  reasonOf(resource: string, id: RecordId): string | null {
-    if (!this.resources.has(resource)) return null;
-    return reason.value(this.db, { resource, key: String(id) }) ?? null;
-  }
-
-  /** How many records without an id are kept. */
-  countWithoutId(resource: string): number {
-    return this.resources.has(resource) ? (withoutId.value(this.db, { resource }) ?? 0) : 0;
-  }
-
   private remove(resource: string, key: string): void {
     removeRows(this.db, "_quarantine", { resource, key });
   }
 }
 
 const total = statement((db) => db.selectFrom("_quarantine").select(count));
-const reason = statement((db, p: { resource: string; key: string }) =>
-  db.selectFrom("_quarantine").select("reason").where("resource", "=", p.resource).where("key", "=", p.key),
-);
-const withoutId = statement((db, p: { resource: string }) => {
-  const kept = db.selectFrom("_quarantine").select(count).where("resource", "=", p.resource);
-  return kept.where("record_id", "is", null);
-});
 const everything = statement((db) => {
   const all = db.selectFrom("_quarantine").select(["resource", "record_id as recordId", "reason", "at"]);
   return all.orderBy("resource").orderBy("key");
