@@ -3,7 +3,7 @@ import { hintOf, messageOf, MirrorError } from "../base/errors.ts";
 import { withChangedToken } from "../config/companies.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import type { ProgressView } from "../log/progress-view.ts";
-import type { CompanyStatusView } from "../status/company-status.ts";
+import type { CompanyStatusView } from "../status/company-view.ts";
 import { guarded } from "../store/database.ts";
 import { lockHolder, takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
 import { RefusalWatch, type Refusal } from "../webhook/delivery-gap/refusal-watch.ts";

@@ -1,5 +1,5 @@
 import type { HttpTransport } from "../http/http-transport.ts";
-import type { CompanyStatusView } from "../status/company-status.ts";
+import type { CompanyStatusView } from "../status/company-view.ts";
 import type { Tally } from "../sync/context/tally.ts";
 import type { EndedRun } from "../runs/run-queue.ts";
 

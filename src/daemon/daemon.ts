@@ -2,7 +2,7 @@ import { messageOf } from "../base/errors.ts";
 import { LoopTurns } from "../store/loop-turns.ts";
 import type { Config } from "../config/config.ts";
 import { currentPageToken, type PageToken } from "../status/page/page-token.ts";
-import type { CompanyStatusView } from "../status/company-status.ts";
+import type { CompanyStatusView } from "../status/company-view.ts";
 import type { PageCompany } from "../status/page/facts/facts-reader.ts";
 import type { Refusal } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { RefusalReason } from "../webhook/ingest/delivery.ts";

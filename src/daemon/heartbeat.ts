@@ -4,7 +4,7 @@ import type { Mirror } from "../state/mirror.ts";
 import { heartbeatMs, type Span, type UptimeLog } from "../state/uptime-log.ts";
 import { emptyReceiverNote, noteOf, receiverNoteKey, type ReceiverNote } from "../status/receiver-note.ts";
 import { ordersKey, type EventFacts } from "../status/event-status.ts";
-import type { CompanyStatusView } from "../status/company-status.ts";
+import type { CompanyStatusView } from "../status/company-view.ts";
 import { assertMayWrite } from "../store/database.ts";
 import { releaseMemory } from "../store/kept-statements.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";

@@ -6,9 +6,10 @@ import { secretTexts } from "../config/companies.ts";
 import type { Config } from "../config/config.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import { Alerter } from "../status/alerts/alerter.ts";
+import type { Condition } from "../status/alerts/incidents.ts";
 import type { AlertTarget } from "../status/alerts/targets.ts";
-import type { CompanyStatusView } from "../status/company-status.ts";
-import { conditionsOf, defaultReadyLimits, spaceConditions, type Condition } from "../status/conditions.ts";
+import type { CompanyStatusView } from "../status/company-view.ts";
+import { conditionsOf, defaultReadyLimits, spaceConditions } from "../status/conditions.ts";
 import type { ProcessContext } from "../runs/process-context.ts";
 import { freshForMs, type CronSchedule } from "./scheduler/cron-schedule.ts";
 

@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import type { CompanyStatusView } from "../status/company-status.ts";
+import type { CompanyStatusView } from "../status/company-view.ts";
 
 type Views = readonly CompanyStatusView[];
 

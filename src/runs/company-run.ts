@@ -5,7 +5,7 @@ import type { Resource } from "../connector/resource.ts";
 import type { HttpTransport } from "../http/http-transport.ts";
 import type { RateLimiter } from "../rate-limit/permit.ts";
 import { WorkQueue } from "../state/work-queue.ts";
-import { webhooksCover } from "../status/event-status.ts";
+import { webhooksCover } from "../status/lost-events.ts";
 import type { CompanyReport, Outcome } from "../sync/context/run-report.ts";
 import type { RunParts, WholeListSettings } from "../sync/context/run-context.ts";
 import { parentsPerRunOf } from "../sync/plan/scrub-facts.ts";

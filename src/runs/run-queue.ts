@@ -1,7 +1,7 @@
 import { isoTime } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Resource } from "../connector/resource.ts";
-import type { CompanyStatusView } from "../status/company-status.ts";
+import type { CompanyStatusView } from "../status/company-view.ts";
 import { isWorthPublishing, listedOutcome, type CompanyReport } from "../sync/context/run-report.ts";
 import type { RunMode } from "../state/runs.ts";
 import { modeOf } from "../sync/run/begin-run.ts";

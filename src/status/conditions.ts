@@ -6,8 +6,8 @@ import { followsRuns } from "./after-run-record.ts";
 import { refusingText } from "./receiver-note.ts";
 import { subscriptionProblems } from "../webhook/subscriptions/subscription-problems.ts";
 import type { SchemaChange } from "../store/tables/unknown-columns.ts";
-import { everySubject, type Finding } from "./alerts/incidents.ts";
-import type { CompanyStatusView, Drift, NamedCondition } from "./company-status.ts";
+import { everySubject, type Condition } from "./alerts/incidents.ts";
+import type { CompanyStatusView } from "./company-view.ts";
 
 /** What still counts as current; configured in `serve`. */
 export interface ReadyLimits {
@@ -22,11 +22,8 @@ const hourMs = 60 * minuteMs;
 /** A day and two hours, as `status --max-age 26h`. */
 export const defaultReadyLimits: ReadyLimits = { freshForMs: 26 * hourMs, outageLimitMs: hourMs / 4 };
 
-/** Something that is wrong with a company's mirror, or about which nothing can be said now. */
-export interface Condition extends Finding {
-  /** /readyz names it, and is 503 because of it. */
-  readonly blocks: boolean;
-}
+/** A condition as people are shown it. */
+export type NamedCondition = Omit<Condition, "raises">;
 
 /** A mirror that another process writes for a moment, or that is being opened, is no incident. */
 const openingMs = 2 * minuteMs;
@@ -235,7 +232,7 @@ const namedForMs = 7 * 24 * hourMs;
  * so that what comes on a later day begins another. While a run reads, more of the same may follow. Pure.
  */
 export function driftConditions(
-  { subscriptions, schemaChanges }: Drift,
+  { subscriptions, schemaChanges }: CompanyStatusView["drift"],
   isReading: boolean,
   nowMs: number,
 ): Condition[] {

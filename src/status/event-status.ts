@@ -1,29 +1,10 @@
 import { isoTime } from "../base/clock.ts";
 import { InboxView } from "../state/inbox/inbox-view.ts";
-import type { InboxState } from "../state/inbox/inbox.ts";
 import { Meta } from "../state/meta.ts";
 import { heartbeatMs, UptimeLog, type EndedSpan } from "../state/uptime-log.ts";
 import type { Db } from "../store/database.ts";
 import type { LockHolder } from "../store/writer-lock.ts";
-import { mayHaveLost } from "../webhook/delivery-gap/delivery-gap.ts";
 import { emptyReceiverNote, receiverNoteKey, type ReceiverNote } from "./receiver-note.ts";
-
-/** What a mirror's file says of events. */
-export interface EventFacts extends ReceiverNote {
-  readonly counts: Partial<Record<InboxState, number>>;
-  /** When the oldest event that waits for its read was received, ISO; null: none waits. */
-  readonly waitingSince: string | null;
-  /** Waiting events whose read was given up or is held. */
-  readonly stuck: number;
-  readonly lastReceivedAt: string | null;
-  /** Types of unknown events, the most frequent first. */
-  readonly unknownTypes: readonly { readonly type: string | null; readonly count: number }[];
-  /** When `serve` received deliveries, the oldest first. */
-  readonly spans: readonly EndedSpan[];
-  readonly service: ServiceNote | null;
-  /** Commands of other processes that the daemon has not finished. */
-  readonly orders: readonly OpenOrder[];
-}
 
 /** Where the daemon writes them in `_meta`. */
 export const ordersKey = "orders";
@@ -58,18 +39,6 @@ interface Gap {
   readonly cause: "stopped" | "killed" | "silent" | "refused";
 }
 
-/** What `status` says of the events of one company. */
-export interface EventStatus extends Omit<EventFacts, "spans"> {
-  /** Does a daemon receive deliveries now? */
-  readonly listening: boolean;
-  /** Since when it does, or did last; ISO, null: never. */
-  readonly listeningSince: string | null;
-  /** Of the last seven days, the oldest first. */
-  readonly gaps: readonly Gap[];
-  /** As `Wholeness.mayHaveLostEvents`. */
-  readonly mayBeLost: boolean;
-}
-
 /** What judging events needs besides. */
 export interface EventSurroundings {
   /** Who holds the mirror's writer lock; null: nobody. */
@@ -82,22 +51,30 @@ const mostSpans = 1_000;
 const heartbeatLostMs = 4 * heartbeatMs;
 const gapDaysMs = 7 * 86_400_000;
 
-/** Reads the facts from one snapshot, beside the daemon. */
-export function readEventFacts(db: Db): EventFacts {
+/** What a mirror's file says of events. */
+export type EventFacts = ReturnType<typeof readEventFacts>;
+
+/** Reads it from one snapshot, beside the daemon. */
+export function readEventFacts(db: Db) {
   return db.transaction(() => {
     const inbox = new InboxView(db);
     const meta = new Meta(db);
     return {
       counts: inbox.counts(),
+      /** When the oldest event that waits for its read was received, ISO; null: none waits. */
       waitingSince: inbox.oldestWaiting(),
+      /** Waiting events whose read was given up or is held. */
       stuck: inbox.stuck(),
       lastReceivedAt: inbox.lastReceived(),
+      /** Types of unknown events, the most frequent first. */
       unknownTypes: inbox.unknownTypes(),
+      /** When `serve` received deliveries, the oldest first. */
       spans: new UptimeLog(db).latest(mostSpans),
       service: serviceNote(meta.get("service")),
       ...emptyReceiverNote,
       ...(meta.get(receiverNoteKey) as ReceiverNote | null),
-      orders: (meta.get(ordersKey) as EventFacts["orders"] | null) ?? [],
+      /** Commands of other processes that the daemon has not finished. */
+      orders: (meta.get(ordersKey) ?? []) as readonly OpenOrder[],
     };
   })();
 }
@@ -109,8 +86,11 @@ function serviceNote(value: unknown): ServiceNote | null {
   return { state, message: typeof message === "string" ? message : null, since };
 }
 
+/** What `status` says of the events of one company. */
+export type EventStatus = ReturnType<typeof judgeEvents>;
+
 /** Judges the facts: is a daemon receiving, and when was none? Pure. */
-export function judgeEvents({ spans, ...facts }: EventFacts, around: EventSurroundings): EventStatus {
+export function judgeEvents({ spans, ...facts }: EventFacts, around: EventSurroundings) {
   const { writer, mayBeLost, nowMs } = around;
   const last = spans.at(-1);
   const isFresh = last?.ended === null && nowMs - last.seenMs < heartbeatLostMs;
@@ -121,8 +101,11 @@ export function judgeEvents({ spans, ...facts }: EventFacts, around: EventSurrou
   return {
     ...facts,
     orders: writer === null ? [] : facts.orders,
+    /** Does a daemon receive deliveries now? */
     listening,
+    /** Since when it does, or did last; ISO, null: never. */
     listeningSince: last ? isoTime(last.startedMs) : null,
+    /** Of the last seven days, the oldest first. */
     gaps: gaps.filter(({ to }) => to === null || Date.parse(to) > nowMs - gapDaysMs),
     mayBeLost,
   };
@@ -152,20 +135,4 @@ function isSilent({ spans, service }: EventFacts, { writer, nowMs }: EventSurrou
 /** Does a daemon hold the mirror without writing its heartbeats? Pure. */
 export function daemonSilent({ gaps }: EventStatus): boolean {
   return gaps.some(({ to, cause }) => to === null && cause === "silent");
-}
-
-/** Without an event for this long, nobody knows whether the service still sends any. */
-const quietMs = 7 * 86_400_000;
-/** The uptime log forgets what is older than 30 days. */
-const knownMs = 28 * 86_400_000;
-
-/**
- * Did webhooks arrive without a gap since this moment, as far as the last 28 days show? Then hardly a change was
- * missed, and the scrub may take less of the budget.
- */
-export function webhooksCover(db: Db, sinceMs: number, nowMs: number): boolean {
-  const last = new InboxView(db).lastReceived();
-  if (last === null || nowMs - Date.parse(last) > quietMs) return false;
-  const spans = new UptimeLog(db).spans();
-  return !mayHaveLost({ spans, sinceMs: Math.max(sinceMs, nowMs - knownMs), nowMs });
 }

@@ -7,7 +7,7 @@ import { mirrorFiles } from "../config/mirror-files.ts";
 import type { Resource } from "../connector/resource.ts";
 import { openBudgetFile } from "../rate-limit/budget-file.ts";
 import { quotaOf, viewMonth } from "../rate-limit/monthly-quota.ts";
-import type { BudgetView } from "../rate-limit/permit.ts";
+import type { BudgetView, SpentMinute } from "../rate-limit/permit.ts";
 import { createRateLimiter } from "../rate-limit/rate-limiter.ts";
 import { fileKinds, filedResources, PendingFiles, type FiledResource } from "../state/files/pending-files.ts";
 import { changesOf, earliest } from "../state/sweeps.ts";
@@ -19,17 +19,11 @@ import { planRun, type RunPlan } from "../sync/plan/run-plan.ts";
 import { parentsPerRunOf, readScrubPlan } from "../sync/plan/scrub-facts.ts";
 import { listRequests } from "../sync/plan/sweep-plan.ts";
 import { readProof } from "../verify/proof-file.ts";
-import type { CompanyStatus, CompanyStatusView, Freshness, StatusScope } from "./company-status.ts";
 import { isPartial, openConditions } from "./conditions.ts";
-import {
-  daemonSilent,
-  judgeEvents,
-  readEventFacts,
-  webhooksCover,
-  type EventStatus,
-} from "./event-status.ts";
+import { readView, type CompanyStatusView, type StatusScope } from "./company-view.ts";
+import { daemonSilent, judgeEvents, readEventFacts, type EventStatus } from "./event-status.ts";
+import { webhooksCover } from "./lost-events.ts";
 import { readHealth, type Health } from "./mirror-health.ts";
-import { readView } from "./read-view.ts";
 
 /** Which company's status is read, and from what. */
 export interface StatusQuestion extends StatusScope {
@@ -44,32 +38,44 @@ export interface StatusQuestion extends StatusScope {
   readonly log: Log;
 }
 
+/** What `status --json` prints for a company. */
+export type CompanyStatus = ReturnType<typeof readStatus>;
+
 /** Reads the status of one company from its files; sends no request and writes nothing. */
-export function readStatus(question: StatusQuestion): CompanyStatus {
+export function readStatus(question: StatusQuestion) {
   const { db, config, company, manifest, freshForMs, nowMs } = question;
   const files = mirrorFiles(config, company.name);
   const view = readView(db, question, nowMs);
   const budget = readBudget(question, files.budget);
-  const common = { ...budget, after_run: view.afterRun.steps, alerts: view.alerts };
-  if (!db) return { ...noMirror, ...common };
-  const health = readHealth(db, manifest);
-  const writer = lockHolder(files.lock);
+  const health = db && readHealth(db, manifest);
+  const writer = db && lockHolder(files.lock);
+  const running = health && runUnderWay(health, writer);
   const { mayHaveLostEvents: mayBeLost } = view.wholeness;
-  const events = judgeEvents(readEventFacts(db), { writer, mayBeLost, nowMs });
-  const running = runUnderWay(health, writer);
+  const events = db && judgeEvents(readEventFacts(db), { writer, mayBeLost, nowMs });
   const limits = { freshForMs, outageLimitMs: hourMs };
   return {
-    mirrored: true,
+    mirrored: db !== null,
+    /** The command that writes now, with its process. */
     writer: writer?.description ?? null,
+    /** The run it is making; `unknown` where the lock does not say since when it is held. */
     running,
-    ...common,
-    plan: readPlan(db, question, health, budget.budget),
-    freshness: judgeFreshness(view, question),
+    ...budget,
+    /** How report and exports went last. */
+    after_run: view.afterRun.steps,
+    /** Incidents, and alerts about them that are not delivered yet. */
+    alerts: view.alerts,
+    /** What an unchanged run costs; null: no run has read everything yet. */
+    plan: health && readPlan(db, question, health, budget.budget),
+    freshness: db ? judgeFreshness(view, question) : { oldest: null, stale: [] },
     health,
     events,
-    files: new PendingFiles(db).counts(wantedFiles(question)),
-    verified: readProof(files.verified, db),
-    conditions: openConditions(withNotes(view, { health, events, running }), nowMs, limits),
+    /** How the files of the kinds that the config asks for stand. */
+    files: db && new PendingFiles(db).counts(wantedFiles(question)),
+    /** What the last `verify` of this mirror found; null: none was made. */
+    verified: db && readProof(files.verified, db),
+    /** What is wrong, as /readyz names it; what makes that one not ready first. */
+    conditions:
+      health && events ? openConditions(withNotes(view, health, events, running), nowMs, limits) : [],
   };
 }
 
@@ -84,11 +90,9 @@ function wantedFiles({ config, resources }: StatusScope): FiledResource[] {
  */
 function withNotes(
   view: CompanyStatusView,
-  {
-    health,
-    events,
-    running,
-  }: Pick<CompanyStatus, "running"> & { readonly health: Health; readonly events: EventStatus },
+  health: Health,
+  events: EventStatus,
+  running: number | "unknown" | null,
 ): CompanyStatusView {
   const { listening, service } = events;
   const state = listening ? workerStates.find((one) => one === service?.state) : undefined;
@@ -111,29 +115,13 @@ function withNotes(
   };
 }
 
-const noMirror = {
-  mirrored: false,
-  writer: null,
-  running: null,
-  plan: null,
-  freshness: { oldest: null, stale: [] },
-  health: null,
-  events: null,
-  files: null,
-  verified: null,
-  conditions: [],
-};
-
 const hourMs = 3_600_000;
 
 /**
  * What is known of the request budget; null where no request was ever sent, or its file fails: on a full disk nobody can
  * open it, and everything else is worth knowing then.
  */
-function readBudget(
-  question: StatusQuestion,
-  path: string,
-): Pick<CompanyStatus, "budget" | "budget_minutes"> {
+function readBudget(question: StatusQuestion, path: string) {
   try {
     return readBudgetFile(question, path);
   } catch (error) {
@@ -148,7 +136,7 @@ const noBudget = { budget: null, budget_minutes: [] };
 function readBudgetFile(
   { manifest, config: { rateLimit }, clock, log, nowMs }: StatusQuestion,
   path: string,
-): Pick<CompanyStatus, "budget" | "budget_minutes"> {
+): { budget: BudgetView | null; budget_minutes: readonly SpentMinute[] } {
   const { windowMs } = rateLimit;
   if (!existsSync(path)) return noBudget;
   const store = openBudgetFile({ path, clock, log, windowMs });
@@ -157,6 +145,7 @@ function readBudgetFile(
     const window = createRateLimiter({ store, clock, windowMs, defaultLimit }).view();
     const quota = quotaOf(manifest.protocol?.monthlyQuota, rateLimit, { store, clock });
     const budget = quota ? { ...window, month: viewMonth(quota) } : window;
+    /** Requests of the last hour by minute, of all processes; minutes without one are left out. */
     return { budget, budget_minutes: store.spentSince(nowMs - hourMs) };
   } finally {
     store.close();
@@ -203,25 +192,24 @@ function readListRequests(resources: readonly Resource[], known: Health["resourc
  * The open run that the holder of the lock is making: it began since the lock is held. The process id alone does
  * not say so, since in containers every process may have the same. Pure.
  */
-function runUnderWay({ runs }: Health, holder: LockHolder | null): CompanyStatus["running"] {
+function runUnderWay({ runs }: Health, holder: LockHolder | null): number | "unknown" | null {
   const [latest] = runs;
   if (holder === null || !latest || latest.outcome !== null) return null;
   if (holder.pid === undefined || holder.since === undefined) return "unknown";
   return latest.pid === holder.pid && latest.startedAt >= holder.since ? latest.id : null;
 }
 
-/** Which of the tables that the config asks for are older than allowed? Pure. */
-function judgeFreshness({ sweptMs }: CompanyStatusView, { maxAgeMs, nowMs }: StatusQuestion): Freshness {
+/** How old the lists are that the config asks for. `oldest` is null where one was never read whole. Pure. */
+function judgeFreshness({ sweptMs }: CompanyStatusView, { maxAgeMs, nowMs }: StatusQuestion) {
   const swept = Object.entries(sweptMs).map(([name, ms]) => ({ name, at: ms === null ? null : isoTime(ms) }));
-  const oldest = earliest(swept.map(({ at }) => at));
-  if (maxAgeMs === null) return { oldest, stale: [] };
   const stale = swept.flatMap(({ name, at }) => {
+    if (maxAgeMs === null) return [];
     if (at === null) return [{ name, age: "never read whole" }];
     const ageMs = elapsedSince(Date.parse(at), nowMs);
     if (ageMs === Infinity) return [{ name, age: `unknown: read at ${at}, by a clock that was ahead` }];
     return ageMs > maxAgeMs ? [{ name, age: formatDuration(ageMs) }] : [];
   });
-  return { oldest, stale };
+  return { oldest: earliest(swept.map(({ at }) => at)), stale };
 }
 
 /** What the exit code of `status` says: `difference` when stale or missing, `partial` when not whole. Pure. */

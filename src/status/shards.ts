@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { elapsedSince } from "../base/clock.ts";
 import { formatDuration } from "../base/units.ts";
-import type { CompanyStatus } from "./company-status.ts";
+import type { CompanyStatus } from "./read-status.ts";
 
 /** One of `count` parts of all companies, counted from 1. */
 export interface Shard {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { CompanyStatus } from "../../src/status/company-status.ts";
+import type { CompanyStatus } from "../../src/status/read-status.ts";
 import type { RunPlan } from "../../src/sync/plan/run-plan.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";

@@ -8,7 +8,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import type { Config } from "../../src/config/config.ts";
 import type { Alert } from "../../src/status/alerts/incidents.ts";
 import { alertTargets, type AlertTarget } from "../../src/status/alerts/targets.ts";
-import type { CompanyStatus } from "../../src/status/company-status.ts";
+import type { CompanyStatus } from "../../src/status/read-status.ts";
 import { runCommand } from "../support/program/cli.ts";
 import { aCompany, type Company } from "../support/company/company.ts";
 import { configOf, impatientClock, startDaemon } from "../support/program/daemon.ts";

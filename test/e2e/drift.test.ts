@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { systemRandom } from "../../src/base/random.ts";
 import type { Alert } from "../../src/status/alerts/incidents.ts";
-import type { CompanyStatus } from "../../src/status/company-status.ts";
+import type { CompanyStatus } from "../../src/status/read-status.ts";
 import { aCompany, type Company } from "../support/company/company.ts";
 import { runCommand } from "../support/program/cli.ts";
 import { impatientClock } from "../support/program/daemon.ts";

@@ -6,7 +6,7 @@ import { createRedactor } from "../../src/base/secret.ts";
 import { Alerter, readAlertState } from "../../src/status/alerts/alerter.ts";
 import { runAlertCommand } from "../../src/status/alerts/command-target.ts";
 import type { Alert } from "../../src/status/alerts/incidents.ts";
-import type { Condition } from "../../src/status/conditions.ts";
+import type { Condition } from "../../src/status/alerts/incidents.ts";
 import { begunAlert } from "../support/status/alert.ts";
 import { root, temporaryFolder } from "../support/program/cli.ts";
 import { loggingTo } from "../support/company/open-company.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { CompanyStatusView } from "../../src/status/company-status.ts";
+import type { CompanyStatusView } from "../../src/status/company-view.ts";
 import {
   conditionsOf,
   defaultReadyLimits,

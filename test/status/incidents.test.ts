@@ -8,7 +8,7 @@ import {
   type AlertFacts,
   type AlertState,
 } from "../../src/status/alerts/incidents.ts";
-import type { Condition } from "../../src/status/conditions.ts";
+import type { Condition } from "../../src/status/alerts/incidents.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
 const startMs = Date.UTC(2026, 10, 22, 3);

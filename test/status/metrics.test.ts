@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { workerStates } from "../../src/sync/event-worker/worker-status.ts";
 import { createMetrics } from "../../src/status/render/metrics.ts";
-import type { CompanyStatusView } from "../../src/status/company-status.ts";
+import type { CompanyStatusView } from "../../src/status/company-view.ts";
 import {
   companyView,
   lookedAtMs,

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { CompanyConfig } from "../../src/config/config.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { readFacts } from "../../src/status/read-view.ts";
+import { readFacts } from "../../src/status/company-view.ts";
 import { readHealth } from "../../src/status/mirror-health.ts";
 import { manifestOf, openShop, tempFolder } from "../support/mirror/mirror.ts";
 import { person } from "../support/mirror/shop-records.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { createPages } from "../../src/status/render/pages.ts";
-import type { CompanyStatusView } from "../../src/status/company-status.ts";
+import type { CompanyStatusView } from "../../src/status/company-view.ts";
 import { startServer } from "../../src/server/server.ts";
 import { jumpingClock, recordingLog } from "../support/terminal/terminal.ts";
 import { lookedAtMs, service, companyView } from "../support/status/company-view.ts";

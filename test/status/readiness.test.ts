@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { defaultReadyLimits } from "../../src/status/conditions.ts";
 import { readinessOf } from "../../src/status/render/pages.ts";
-import type { CompanyStatusView } from "../../src/status/company-status.ts";
+import type { CompanyStatusView } from "../../src/status/company-view.ts";
 import {
   companyView,
   lookedAtMs,

@@ -1,8 +1,7 @@
 import { MirrorError } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
 import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
-import { readStatus, statusOutcome } from "../../status/read-status.ts";
-import type { CompanyStatus } from "../../status/company-status.ts";
+import { readStatus, statusOutcome, type CompanyStatus } from "../../status/read-status.ts";
 import { statusLines } from "../../status/render/status-text.ts";
 import { judgeShards, shardLines } from "../../status/shards.ts";
 import { printResult } from "../console/output.ts";

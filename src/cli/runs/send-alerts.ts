@@ -3,7 +3,7 @@ import type { Config } from "../../config/config.ts";
 import { Alerters } from "../../daemon/incident-watch.ts";
 import { parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
 import { alertTargets, type AlertTarget } from "../../status/alerts/targets.ts";
-import { readViewAfterRun } from "../../status/read-view.ts";
+import { readViewAfterRun } from "../../status/company-view.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { companyScopes, type CompanyScope } from "../mirror/company-scope.ts";
 import { selectResources } from "../mirror/selected-resources.ts";

@@ -1,4 +1,4 @@
-import type { CompanyStatusView } from "../../status/company-status.ts";
+import type { CompanyStatusView } from "../../status/company-view.ts";
 
 /** What a company has to do. Epoch milliseconds; null: nothing is known. */
 export interface CompanyWork {

@@ -10,7 +10,7 @@ import { usualRun } from "../../runs/company-run.ts";
 import type { ProcessContext } from "../../runs/process-context.ts";
 import type { RunQueue } from "../../runs/run-queue.ts";
 import { parseCronSchedule, type CronSchedule } from "./cron-schedule.ts";
-import { lastWholeRun, type WholeRun } from "../../status/read-view.ts";
+import { lastWholeRun, type WholeRun } from "../../status/lost-events.ts";
 import { firstOf } from "./next-work.ts";
 import { isDue, runOnSchedule, type ScheduledWork } from "./run-on-schedule.ts";
 

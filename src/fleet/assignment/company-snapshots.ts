@@ -3,7 +3,7 @@ import { hintOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import type { MirrorFiles } from "../../config/mirror-files.ts";
 import type { EndedRun } from "../../runs/run-queue.ts";
-import type { StatusScope } from "../../status/company-status.ts";
+import type { StatusScope } from "../../status/company-view.ts";
 import { whileOwned, type Lease, type Ownership } from "../ownership/ownership.ts";
 import type { SnapshotPointer } from "../postgres/tables/snapshots-table.ts";
 import type { Timeline } from "../postgres/tables/timeline-table.ts";

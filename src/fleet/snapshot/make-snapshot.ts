@@ -12,7 +12,7 @@ import { Changes } from "../../store/apply/change-reader.ts";
 import { readLog } from "../../state/meta.ts";
 import { openDatabase, type Db } from "../../store/database.ts";
 import { openReadable } from "../../store/migrations/migrate.ts";
-import type { StatusScope } from "../../status/company-status.ts";
+import type { StatusScope } from "../../status/company-view.ts";
 import type { Ownership } from "../ownership/ownership.ts";
 import { noOwner } from "../postgres/tables/owners-table.ts";
 import type { ChangeRow, SnapshotPointer, SnapshotsTable } from "../postgres/tables/snapshots-table.ts";

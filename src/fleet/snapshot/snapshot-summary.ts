@@ -2,9 +2,8 @@ import { isoTime } from "../../base/clock.ts";
 import { Meta } from "../../state/meta.ts";
 import { Runs } from "../../state/runs.ts";
 import { readyItems } from "../../state/work-item.ts";
-import type { NamedCondition, StatusScope } from "../../status/company-status.ts";
-import { openConditions } from "../../status/conditions.ts";
-import { readView } from "../../status/read-view.ts";
+import { readView, type StatusScope } from "../../status/company-view.ts";
+import { openConditions, type NamedCondition } from "../../status/conditions.ts";
 import type { Db } from "../../store/database.ts";
 import { lastFailedStart, type FailedStart } from "../../sync/run/run-outcome.ts";
 

@@ -1,7 +1,6 @@
 import { elapsedSince } from "../../base/clock.ts";
 import { formatDuration } from "../../base/units.ts";
-import type { NamedCondition } from "../../status/company-status.ts";
-import { isPartial } from "../../status/conditions.ts";
+import { isPartial, type NamedCondition } from "../../status/conditions.ts";
 import type { CompanyView, FleetCompany } from "../postgres/tables/fleet-view.ts";
 import { suspectLosses } from "../postgres/tables/losses.ts";
 

@@ -13,7 +13,7 @@ import {
   mostAttempts,
   noIncidents,
   type AlertState,
-  type Finding,
+  type Condition,
   type Undelivered,
 } from "./incidents.ts";
 import type { AlertTarget } from "./targets.ts";
@@ -74,7 +74,7 @@ export class Alerter {
   }
 
   /** Takes in what is wrong now; what follows is to be delivered. */
-  update(conditions: readonly Finding[], targets: readonly AlertTarget[]): void {
+  update(conditions: readonly Condition[], targets: readonly AlertTarget[]): void {
     const { company, clock, random, redact } = this.parts;
     const safe = (message: string) => terminalText(redact(message), mostCharacters);
     const facts = {

@@ -2,14 +2,16 @@ import { elapsedSince, isoTime } from "../../base/clock.ts";
 import { backoffMs } from "../../base/retry.ts";
 import type { AlertKind } from "../../config/alert-section.ts";
 
-/** Something that is wrong, or about which nothing can be said now. */
-export interface Finding {
+/** Something that is wrong, or about which nothing can be said now. Kind and subject are its stable id. */
+export interface Condition {
   readonly kind: AlertKind;
   /** What it is about, one of a few words: an incident has one kind and one subject. */
   readonly subject: string;
   readonly message: string;
   /** False: an open incident stays as it is, none begins. */
   readonly raises: boolean;
+  /** /readyz names it, and is 503 because of it. */
+  readonly blocks: boolean;
 }
 
 /** What a target is sent. Times are ISO. */
@@ -67,7 +69,7 @@ export interface AlertState {
 export interface AlertFacts {
   /** Null: what concerns all companies. */
   readonly company: string | null;
-  readonly conditions: readonly Finding[];
+  readonly conditions: readonly Condition[];
   readonly targets: readonly { readonly key: string; readonly when: readonly AlertKind[] }[];
   readonly nowMs: number;
   readonly newId: () => string;
@@ -99,18 +101,18 @@ export function decideAlerts(state: AlertState, facts: AlertFacts): AlertState {
   };
 }
 
-type Seen = ReadonlyMap<string, Finding>;
+type Seen = ReadonlyMap<string, Condition>;
 
 /** A subject that stands for each of its kind: nothing can be said about any. */
 export const everySubject = "*";
 
-function keyOf({ kind, subject }: Pick<Finding, "kind" | "subject">): string {
+function keyOf({ kind, subject }: Pick<Condition, "kind" | "subject">): string {
   return `${kind} ${subject}`;
 }
 
 /** Conditions of one kind and subject are one: where some raise it, theirs are its messages. */
-function seenConditions(conditions: readonly Finding[]): Seen {
-  const seen = new Map<string, Finding>();
+function seenConditions(conditions: readonly Condition[]): Seen {
+  const seen = new Map<string, Condition>();
   for (const one of conditions) {
     const before = seen.get(keyOf(one));
     const isSecond = before?.raises === true;

@@ -1,6 +1,6 @@
 import { formatCount } from "../../base/units.ts";
 import { readyItems } from "../../state/work-item.ts";
-import type { CompanyStatusView } from "../company-status.ts";
+import type { CompanyStatusView } from "../company-view.ts";
 import type { ReadyLimits } from "../conditions.ts";
 import { companyLevel, shownConditions, type Level } from "./facts/headline.ts";
 import { cut, html, type Html } from "./markup/html.ts";

@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { KeptPages } from "../../server/kept-pages.ts";
 import type { Page } from "../../server/response.ts";
 import type { Site, SiteRequest } from "../../server/site.ts";
-import type { CompanyStatusView } from "../company-status.ts";
+import type { CompanyStatusView } from "../company-view.ts";
 import type { ReadyLimits } from "../conditions.ts";
 import { companyBody } from "./company-page.ts";
 import { documentPage, readAssets, type Assets, type DocumentFacts } from "./document.ts";

@@ -3,7 +3,7 @@ import { alertKinds, type AlertKind } from "../../config/alert-section.ts";
 import { targetsLeft } from "../alerts/incidents.ts";
 import type { RefusalCounts } from "../../webhook/delivery-gap/refusal-watch.ts";
 import { refusalReasons } from "../../webhook/ingest/delivery.ts";
-import type { CompanyStatusView } from "../company-status.ts";
+import type { CompanyStatusView } from "../company-view.ts";
 import { byKey, createProcessMetrics, metricText, type Sample } from "./metric-text.ts";
 import { backupStep, reportStep, type StepStatus } from "../after-run-record.ts";
 import { defaultReadyLimits, oldestWaitingMs, openConditions, type ReadyLimits } from "../conditions.ts";

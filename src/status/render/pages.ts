@@ -2,9 +2,15 @@ import { isoTime, type Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Page } from "../../server/response.ts";
 import type { RefusalCounts } from "../../webhook/delivery-gap/refusal-watch.ts";
-import { defaultReadyLimits, openConditions, staleLists, type ReadyLimits } from "../conditions.ts";
+import {
+  defaultReadyLimits,
+  openConditions,
+  staleLists,
+  type NamedCondition,
+  type ReadyLimits,
+} from "../conditions.ts";
 import { createMetrics, type ReceiverCounts, type Strays } from "./metrics.ts";
-import type { CompanyStatusView, NamedCondition } from "../company-status.ts";
+import type { CompanyStatusView } from "../company-view.ts";
 
 /** What the pages need besides the companies' status. */
 interface PagesOptions {

@@ -8,11 +8,11 @@ import { scrubText } from "../../sync/plan/run-plan.ts";
 import type { Proof } from "../../verify/proof-file.ts";
 import { nameOfTarget, readyItems } from "../../state/work-item.ts";
 import type { Health } from "../mirror-health.ts";
-import { lowSpaceBytes } from "../conditions.ts";
+import { lowSpaceBytes, type NamedCondition } from "../conditions.ts";
 import type { EventStatus } from "../event-status.ts";
 import type { StepStatus } from "../after-run-record.ts";
 import { targetsLeft } from "../alerts/incidents.ts";
-import type { CompanyStatus, NamedCondition } from "../company-status.ts";
+import type { CompanyStatus } from "../read-status.ts";
 import { ago, resourceLines, span } from "./resource-lines.ts";
 
 /** The status of one company as lines for people, as wide as the terminal; with null as wide as they are. Pure. */

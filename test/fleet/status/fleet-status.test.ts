@@ -7,7 +7,7 @@ import {
   readFleetStatus,
   type FleetStatusQuestion,
 } from "../../../src/fleet/status/read-fleet-status.ts";
-import type { NamedCondition } from "../../../src/status/company-status.ts";
+import type { NamedCondition } from "../../../src/status/conditions.ts";
 import {
   changesUpTo,
   deliveries,

@@ -7,7 +7,7 @@ import { SnapshotsTable, type SnapshotPointer } from "../../../src/fleet/postgre
 import { makeSnapshot, type SnapshotParts } from "../../../src/fleet/snapshot/make-snapshot.ts";
 import { MirrorThreads } from "../../../src/fleet/snapshot/mirror-threads.ts";
 import { restoreSnapshot, type RestoreSnapshotParts } from "../../../src/fleet/snapshot/restore-snapshot.ts";
-import type { StatusScope } from "../../../src/status/company-status.ts";
+import type { StatusScope } from "../../../src/status/company-view.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { aFileStore, type StoreKind, type TestStore } from "../file-store.ts";
 import { openHasty, tempFolder } from "../mirror/mirror.ts";

@@ -1,6 +1,6 @@
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import { isoTime } from "../../../src/base/clock.ts";
-import type { StatusScope } from "../../../src/status/company-status.ts";
+import type { StatusScope } from "../../../src/status/company-view.ts";
 import { load } from "../connector/config.ts";
 
 /** Of company `acme` on a node with this folder. No resource has to be read for a run to be whole. */

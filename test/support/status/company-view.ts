@@ -1,5 +1,5 @@
 import { emptyReceiverNote } from "../../../src/status/receiver-note.ts";
-import type { CompanyStatusView } from "../../../src/status/company-status.ts";
+import type { CompanyStatusView } from "../../../src/status/company-view.ts";
 import type { SchemaChange } from "../../../src/store/tables/unknown-columns.ts";
 import type { Subscription } from "../../../src/webhook/subscriptions/subscription-client.ts";
 

@@ -7,7 +7,7 @@ import { silentLog } from "../../../src/base/logger.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { mirrorFiles } from "../../../src/config/mirror-files.ts";
 import { openBudgetFile } from "../../../src/rate-limit/budget-file.ts";
-import type { CompanyStatusView } from "../../../src/status/company-status.ts";
+import type { CompanyStatusView } from "../../../src/status/company-view.ts";
 import type { PageCompany } from "../../../src/status/page/facts/facts-reader.ts";
 import { nameOfMirror } from "../../../src/verify/proof-file.ts";
 import { companyView, lookedAtMs, service } from "./company-view.ts";

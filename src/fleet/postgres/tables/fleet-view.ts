@@ -1,5 +1,5 @@
 import { assert } from "../../../base/errors.ts";
-import type { NamedCondition } from "../../../status/company-status.ts";
+import type { NamedCondition } from "../../../status/conditions.ts";
 import type { Postgres } from "../connection.ts";
 import { isoText } from "../sql-time.ts";
 

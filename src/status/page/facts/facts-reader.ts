@@ -7,9 +7,9 @@ import { Runs, type RunRow } from "../../../state/runs.ts";
 import { Changes, type Change } from "../../../store/apply/change-reader.ts";
 import type { Db } from "../../../store/database.ts";
 import { openReadable } from "../../../store/migrations/migrate.ts";
-import type { CompanyStatus, CompanyStatusView, StatusScope } from "../../company-status.ts";
+import type { CompanyStatusView, StatusScope } from "../../company-view.ts";
 import type { ReadyLimits } from "../../conditions.ts";
-import { readStatus, type StatusQuestion } from "../../read-status.ts";
+import { readStatus, type CompanyStatus, type StatusQuestion } from "../../read-status.ts";
 import { searchChanges, type ChangeQuestion, type FoundChanges } from "./change-search.ts";
 import type { Moment } from "../markup/moments.ts";
 

@@ -1,5 +1,5 @@
-import { openConditions, type ReadyLimits } from "../../conditions.ts";
-import type { CompanyStatusView, NamedCondition } from "../../company-status.ts";
+import { openConditions, type NamedCondition, type ReadyLimits } from "../../conditions.ts";
+import type { CompanyStatusView } from "../../company-view.ts";
 import { counted } from "../markup/page-part.ts";
 import { clockText, roughly } from "../markup/moments.ts";
 import type { CompanyPageFacts } from "./facts-reader.ts";

@@ -1,0 +1,278 @@
+import { statSync } from "node:fs";
+import { freeBytesAt } from "../base/atomic-file.ts";
+import type { CompanyConfig, Config } from "../config/config.ts";
+import { mirrorFiles } from "../config/mirror-files.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
+import type { Resource } from "../connector/resource.ts";
+import type { BudgetView } from "../rate-limit/permit.ts";
+import { InboxView } from "../state/inbox/inbox-view.ts";
+import { Meta } from "../state/meta.ts";
+import { Runs, type EndedRun } from "../state/runs.ts";
+import { sweptAt } from "../state/sweeps.ts";
+import { WorkQueue, type QueueCount } from "../state/work-queue.ts";
+import { Quarantine } from "../store/apply/quarantine.ts";
+import type { Db } from "../store/database.ts";
+import { openReadable } from "../store/migrations/migrate.ts";
+import { schemaChanges, type SchemaChange } from "../store/tables/unknown-columns.ts";
+import { logBytes } from "../store/write-ahead-log.ts";
+import { listedOutcome, type CompanyReport } from "../sync/context/run-report.ts";
+import type { Trouble } from "../sync/context/tally.ts";
+import type { WorkerState } from "../sync/event-worker/worker-status.ts";
+import { lastFailedStart } from "../sync/run/run-outcome.ts";
+import {
+  expectedSubscriptions,
+  mirroredSubscriptions,
+  type SubscriptionFacts,
+} from "../webhook/subscriptions/subscription-problems.ts";
+import { readStepStatus, stepsOf, type StepStatus } from "./after-run-record.ts";
+import { readAlerts } from "./alerts/alerter.ts";
+import type { AlertState } from "./alerts/incidents.ts";
+import { lastWholeRun, mayHaveLostEvents } from "./lost-events.ts";
+import { emptyReceiverNote, type ReceiverNote } from "./receiver-note.ts";
+
+/** A company of a config: what its status depends on besides its files. */
+export interface StatusScope {
+  readonly config: Config;
+  readonly company: CompanyConfig;
+  readonly manifest: Manifest;
+  /** Resources that the config asks for. */
+  readonly resources: readonly Resource[];
+}
+
+/** What a mirror's file says, or a copy of it. Times are epoch milliseconds. */
+interface StoredFacts {
+  readonly lastRun: {
+    readonly outcome: string;
+    readonly startedMs: number;
+    readonly finishedMs: number;
+    /** Why it did not finish. */
+    readonly message?: string | undefined;
+  } | null;
+  /** When the last run began that read all that the config asks for, details too; null: none did. */
+  readonly wholeRunMs: number | null;
+  /** When each resource that the config asks for was last read whole; null: never. */
+  readonly sweptMs: Readonly<Record<string, number | null>>;
+  readonly events: {
+    readonly waiting: number;
+    readonly oldestWaitingMs: number | null;
+    readonly lastReceivedMs: number | null;
+  };
+  /** What keeps a mirror that is current from being whole. */
+  readonly wholeness: {
+    /** What the last run that ended could not do. */
+    readonly troubles: readonly Trouble[];
+    /** Records that cannot become a row. */
+    readonly quarantined: number;
+    /** All attempts for an event may have failed, and no run that reads everything began since, or ever. */
+    readonly mayHaveLostEvents: boolean;
+  };
+  /** What the service does otherwise than it was set up, or than it is known. */
+  readonly drift: {
+    /** As they were read last. Null: not known, or the config expects none. */
+    readonly subscriptions: SubscriptionFacts | null;
+    readonly schemaChanges: readonly SchemaChange[];
+  };
+  /** Sizes of the mirror and its write-ahead log, and what is free beside them; null while the mirror is not open. */
+  readonly fileBytes: { readonly database: number; readonly wal: number; readonly diskFree: number } | null;
+  readonly queue: readonly QueueCount[];
+}
+
+/** What the process knows that holds the mirror. */
+interface LiveFacts {
+  /** Why secrets that the config names are not known. */
+  readonly missingSecrets: readonly string[];
+  /** False while the mirror's file cannot be opened: deliveries get 503. */
+  readonly open: boolean;
+  /** Can records be read and written? As the event worker found it last. */
+  readonly service: WorkerState;
+  /** The run under way. */
+  readonly run: { readonly mode: string; readonly startedMs: number } | null;
+  readonly budget: BudgetView | null;
+  /** What the receiver refused, and by how much this clock differs. */
+  readonly receiver: ReceiverNote;
+  /** Why the mirror cannot be written; null: it can. */
+  readonly writeProblem: string | null;
+  /** The next run that the schedule asks for. */
+  readonly nextRunMs: number | null;
+}
+
+/** What that process has counted since its start. */
+interface CountedFacts {
+  /** Ended runs by outcome. */
+  readonly runs: Readonly<Record<string, number>>;
+  /** Answers by status, `none` for attempts without one. */
+  readonly requests: Readonly<Record<string, number>>;
+  /** Time spent waiting for permits, milliseconds. */
+  readonly waitedMs: number;
+  /** Changes by resource and `inserted`, `updated`, `hydrated`, `deleted`, `unchanged`. */
+  readonly rows: readonly { readonly resource: string; readonly op: string; readonly count: number }[];
+  /** Deliveries by their answer: `stored`, `known`, `400`, `401`, `413`, `503`. */
+  readonly deliveries: Readonly<Record<string, number>>;
+  /** For how long at least a reader has held the write-ahead log back, milliseconds; 0: none does; null: not known. */
+  readonly logHeldMs: number | null;
+}
+
+/**
+ * How things stand for one company: the one model that conditions are judged by, and that text, JSON, pages, metrics
+ * and alerts are made from.
+ */
+export interface CompanyStatusView extends StoredFacts, LiveFacts, CountedFacts {
+  readonly company: string;
+  /** How what follows runs went last. */
+  readonly afterRun: {
+    readonly steps: readonly StepStatus[];
+    /** What went wrong and could not be recorded. */
+    readonly problem: string | null;
+    /** The report is made by a pattern of its own: its age says nothing. */
+    readonly isReportScheduled: boolean;
+  };
+  /** Incidents, and what is sent about them. */
+  readonly alerts: AlertState;
+}
+
+/** How a company stands, as its files show it: what only a daemon knows is not known. Null: there is no mirror. */
+export function readView(db: Db | null, scope: StatusScope, nowMs: number): CompanyStatusView {
+  const { config, company } = scope;
+  const files = mirrorFiles(config, company.name);
+  const secrets = [company.token, ...company.webhook.secrets];
+  return {
+    company: company.name,
+    missingSecrets: secrets.flatMap(({ problem }) => problem ?? []),
+    open: true,
+    service: { state: "working", message: null, sinceMs: nowMs },
+    run: null,
+    runs: {},
+    logHeldMs: null,
+    budget: null,
+    requests: {},
+    waitedMs: 0,
+    rows: [],
+    deliveries: {},
+    receiver: emptyReceiverNote,
+    writeProblem: null,
+    nextRunMs: null,
+    afterRun: {
+      steps: readStepStatus(files.afterRun, stepsOf(config), nowMs),
+      problem: null,
+      isReportScheduled: config.schedule.publish !== "after_sync",
+    },
+    alerts: readAlerts(files),
+    ...(db ? readFacts(db, scope, nowMs) : unknownFacts(scope)),
+  };
+}
+
+/** How a company stands after a run that no daemon made. */
+export function readViewAfterRun(
+  scope: StatusScope,
+  report: CompanyReport,
+  nowMs: number,
+): CompanyStatusView {
+  const db = readableOrNone(mirrorFiles(scope.config, scope.company.name).mirror);
+  try {
+    const view = readView(db, scope, nowMs);
+    const lastRun = {
+      outcome: listedOutcome(report),
+      startedMs: Date.parse(report.started_at),
+      finishedMs: Date.parse(report.finished_at),
+      message: report.error?.message,
+    };
+    // Events wait for a daemon or the next run: here nobody is late.
+    return { ...view, lastRun, events: { ...view.events, oldestWaitingMs: null } };
+  } finally {
+    db?.close();
+  }
+}
+
+/** Null: there is no mirror, or it cannot be read; the run's report says so. */
+function readableOrNone(file: string): Db | null {
+  try {
+    return openReadable(file);
+  } catch {
+    return null;
+  }
+}
+
+function unknownFacts({ resources }: StatusScope): StoredFacts {
+  return {
+    lastRun: null,
+    wholeRunMs: null,
+    sweptMs: Object.fromEntries(resources.map(({ name }) => [name, null])),
+    events: { waiting: 0, oldestWaitingMs: null, lastReceivedMs: null },
+    wholeness: { troubles: [], quarantined: 0, mayHaveLostEvents: false },
+    drift: { subscriptions: null, schemaChanges: [] },
+    fileBytes: null,
+    queue: [],
+  };
+}
+
+/** Reads the facts of a mirror. */
+export function readFacts(db: Db, scope: Omit<StatusScope, "config">, nowMs: number): StoredFacts {
+  const { manifest, resources } = scope;
+  const inbox = new InboxView(db);
+  const runs = new Runs(db);
+  const last = runs.lastEnded();
+  const names = resources.map(({ name }) => name);
+  const whole = lastWholeRun(db, names);
+  const events = {
+    waiting: inbox.waiting(),
+    oldestWaitingMs: epochMs(inbox.oldestWaiting()),
+    lastReceivedMs: epochMs(inbox.lastReceived()),
+  };
+  const swept = resources.map((one) => [one.name, epochMs(sweptAt(manifest, one, runs))] as const);
+  const sweptMs = Object.fromEntries(swept);
+  return {
+    lastRun: readLastRun(db, last),
+    wholeRunMs: whole?.startedMs ?? null,
+    sweptMs,
+    events,
+    wholeness: {
+      troubles: (last?.troubles ?? []) as readonly Trouble[],
+      quarantined: new Quarantine(db).count(),
+      mayHaveLostEvents: mayHaveLostEvents(db, whole, nowMs, manifest.webhooks?.retryDelays),
+    },
+    drift: {
+      subscriptions: readSubscriptions(db, scope, sweptMs, events.lastReceivedMs),
+      schemaChanges: schemaChanges(db, manifest.resources),
+    },
+    fileBytes: {
+      database: statSync(db.name).size,
+      wal: logBytes(db.name),
+      diskFree: freeBytesAt(db.name),
+    },
+    queue: new WorkQueue(db).counts(),
+  };
+}
+
+function readSubscriptions(
+  db: Db,
+  { manifest, company, resources }: Omit<StatusScope, "config">,
+  sweptMs: StoredFacts["sweptMs"],
+  lastReceivedMs: number | null,
+): SubscriptionFacts | null {
+  const name = manifest.webhooks?.subscriptionsResource ?? "";
+  const expected = expectedSubscriptions(company, manifest, resources);
+  if (!expected || typeof sweptMs[name] !== "number") return null;
+  return { ...expected, all: mirroredSubscriptions(db, name), lastReceivedMs };
+}
+
+/** The run that ended last, also one that failed before it could write its row. */
+function readLastRun(db: Db, last: EndedRun | null): StoredFacts["lastRun"] {
+  const failure = lastFailedStart(new Meta(db), last?.startedAt ?? null);
+  const atMs = Date.parse(failure?.at ?? "");
+  if (failure) {
+    const { outcome, message } = failure;
+    return { outcome, message, startedMs: atMs, finishedMs: atMs };
+  }
+  return (
+    last && {
+      outcome: last.outcome,
+      startedMs: Date.parse(last.startedAt),
+      finishedMs: Date.parse(last.finishedAt),
+      ...(last.error === null ? {} : { message: last.error }),
+    }
+  );
+}
+
+function epochMs(iso: string | null): number | null {
+  return iso === null ? null : Date.parse(iso);
+}
