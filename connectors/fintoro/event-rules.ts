@@ -1,5 +1,5 @@
 import type { EventRule, InvalidationRule } from "../../src/connector/connector-manifest.ts";
-import { relatedDocumentColumns } from "./resources/contact-activity-logs.ts";
+import { relatedDocumentColumns } from "./resources/crm.ts";
 
 /** The events of a resource; each of `more` is another one after which its record is read. */
 function changes(type: string, resourceType: string, ...more: readonly string[]): EventRule[] {

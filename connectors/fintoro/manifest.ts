@@ -7,29 +7,23 @@ import { operationGroups } from "./operations/groups.ts";
 import { questions } from "./report/questions.ts";
 import { accountantMonth } from "./package/accountant-month.ts";
 import { views } from "./report/views.ts";
-import { bankAccounts } from "./resources/bank-accounts.ts";
-import { businessCases, businessCaseStatuses } from "./resources/business-cases.ts";
-import { clients } from "./resources/clients.ts";
-import { company } from "./resources/company.ts";
-import { contactActivityLogs } from "./resources/contact-activity-logs.ts";
-import { creditNotes } from "./resources/documents/credit-notes.ts";
-import { documentPayments } from "./resources/documents/document-payments.ts";
-import { invoices } from "./resources/documents/invoices.ts";
+import { clients, suppliers } from "./resources/clients-and-suppliers.ts";
+import * as own from "./resources/company-settings.ts";
+import { businessCases, businessCaseStatuses, contactActivityLogs } from "./resources/crm.ts";
+import * as goods from "./resources/goods.ts";
+import * as issued from "./resources/issued-documents.ts";
 import { lookups } from "./resources/lookups.ts";
-import { numericalSeries } from "./resources/numerical-series.ts";
-import { orders } from "./resources/documents/orders.ts";
-import { priceListItems } from "./resources/price-list-items.ts";
-import { proformas } from "./resources/documents/proformas.ts";
-import { quotations } from "./resources/documents/quotations.ts";
-import { suppliers } from "./resources/suppliers.ts";
-import { warehouseInboundReceipts, warehouseOutboundReceipts } from "./resources/warehouse-receipts.ts";
-import { warehouses } from "./resources/warehouses.ts";
-import { webhookSubscriptions } from "./resources/webhook-subscriptions.ts";
-import { slovak } from "./translations/slovak.ts";
+import { slovak } from "./slovak.ts";
 
 const { rotateSecret, ...subscriptions } = operationGroups.webhookSubscriptions;
-const documents: readonly Resource[] = [invoices, creditNotes, proformas, orders, quotations];
-const receipts: readonly Resource[] = [warehouseInboundReceipts, warehouseOutboundReceipts];
+const documents: readonly Resource[] = [
+  issued.invoices,
+  issued.creditNotes,
+  issued.proformas,
+  issued.orders,
+  issued.quotations,
+];
+const ofOneCompany = [...documents, ...goods.warehouseReceipts].map((one) => one.name);
 
 /** The Fintoro public API, version 1. */
 export const manifest: Manifest = Object.freeze({
@@ -39,20 +33,20 @@ export const manifest: Manifest = Object.freeze({
   limits: { requests: 120, windowMs: 60_000 },
   languages: knownFintoro.languages,
   resources: [
-    company,
+    own.company,
     ...lookups,
-    numericalSeries,
+    own.numericalSeries,
     clients,
     suppliers,
-    bankAccounts,
+    own.bankAccounts,
     businessCaseStatuses,
-    warehouses,
-    webhookSubscriptions,
+    goods.warehouses,
+    own.webhookSubscriptions,
     businessCases,
-    priceListItems,
-    ...receipts,
+    goods.priceListItems,
+    ...goods.warehouseReceipts,
     ...documents,
-    documentPayments,
+    issued.documentPayments,
     contactActivityLogs,
   ],
   events,
@@ -69,9 +63,9 @@ export const manifest: Manifest = Object.freeze({
     resource: "company",
     nameField: "name",
     businessIdColumn: "company_subject_id",
-    businessIdIn: [...documents, ...receipts].map((one) => one.name),
+    businessIdIn: ofOneCompany,
     proofs: [
-      { field: "uuid", resources: [...documents, ...receipts].map((one) => one.name) },
+      { field: "uuid", resources: ofOneCompany },
       { field: "name", resources: [clients.name] },
     ],
   },

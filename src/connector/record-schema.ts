@@ -87,6 +87,24 @@ export function doc<T extends z.ZodType>(words: string, schema: T): T {
   return field(schema, { ...factOf(schema), doc: words });
 }
 
+type WordsOf<S extends string> = S extends `${infer First} ${infer Rest}` ? First | WordsOf<Rest> : S;
+
+/** `a b c` -> a, b and c, also in the type. */
+export function words<const S extends string>(text: S): readonly WordsOf<S>[] {
+  return text.split(" ") as WordsOf<S>[];
+}
+
+/** Fields of one type, by their names with a space between them. */
+export function each<const N extends string, T extends z.ZodType>(names: N, type: T) {
+  return Object.fromEntries(words(names).map((name) => [name, type])) as Record<WordsOf<N>, T>;
+}
+
+/** The same fields; the interface document names them all. */
+export function allStated<S extends Readonly<Record<string, z.ZodType>>>(fields: S): S {
+  for (const type of Object.values(fields)) stated(type);
+  return fields;
+}
+
 /** An object of fields. */
 export function record<S extends z.ZodRawShape>(shape: S) {
   return z.looseObject(shape);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { accountantMonth } from "../../connectors/fintoro/package/accountant-month.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { slovak } from "../../connectors/fintoro/translations/slovak.ts";
+import { slovak } from "../../connectors/fintoro/slovak.ts";
 import { docs } from "../support/docs/docs.ts";
 
 const text = docs.get("docs/sk.md") ?? "";

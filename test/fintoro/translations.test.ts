@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { slovak } from "../../connectors/fintoro/translations/slovak.ts";
+import { slovak } from "../../connectors/fintoro/slovak.ts";
 import { translatedHeading } from "../../src/connector/translation.ts";
 import { deletedRecords, tablesOfManifest, viewTable } from "../../src/store/snapshot/snapshot-tables.ts";
 import { exportOf } from "../support/export/export.ts";

@@ -4,7 +4,7 @@ import type { CallOptions, Methods } from "../../../src/connector/client/call-ty
 import { methodsOf } from "../../../src/connector/client/methods.ts";
 import type { Transport } from "../../../src/connector/transport.ts";
 import { operationGroups } from "../operations/groups.ts";
-import type { attachmentUpload } from "../operations/crm-operations.ts";
+import type { attachmentUpload } from "../operations/record-operations.ts";
 
 type Groups = typeof operationGroups;
 type Named = Omit<Groups, "token" | "contactActivityAttachments">;

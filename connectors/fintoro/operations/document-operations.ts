@@ -1,145 +1,220 @@
 import { z } from "zod";
-import { creditNote, creditNotePreview } from "../resources/documents/credit-notes.ts";
-import { paymentStatuses, quotationStatuses } from "../resources/documents/document-fields.ts";
-import { invoicePreview } from "../resources/documents/invoice-preview.ts";
-import { invoice } from "../resources/documents/invoices.ts";
-import { order, orderPreview } from "../resources/documents/orders.ts";
-import { proforma, proformaPreview } from "../resources/documents/proformas.ts";
-import { quotation, quotationPreview } from "../resources/documents/quotations.ts";
+import { each } from "../../../src/connector/record-schema.ts";
+import { seriesDocumentTypes } from "../resources/company-settings.ts";
+import { discountTypes, paymentStatuses, quotationStatuses } from "../resources/document-fields.ts";
+import * as documents from "../resources/issued-documents.ts";
+import * as is from "./input-types.ts";
 import * as op from "./operation-builders.ts";
-import * as of from "./document-inputs.ts";
-import { amount, constantSymbol, day, id, maybe, sorted, variableSymbol, characters } from "./input-types.ts";
+import { clientOverride } from "./record-operations.ts";
 
+const { day, id, maybe } = is;
+
+/** With `clientId` the object overrides the snapshot; without, the service finds or creates the client by it. */
+const clientChoice = { clientId: maybe(id), client: maybe(clientOverride) };
+const needsClient = is.oneOrOther(["clientId"], ["client"]);
+
+const discountType = maybe(z.enum(discountTypes));
+
+const line = {
+  ...each("name discountName", maybe(is.characters(255))),
+  description: maybe(is.characters(1000)),
+  ...each("unitPrice discountValue", maybe(is.price)),
+  ...each("unitId priceListItemId", maybe(id)),
+  quantity: is.positive(is.limits.quantity),
+  vatRate: maybe(is.amount(0, 23)),
+  discountType,
+};
+const isWhole = is.oneOrOther(["priceListItemId"], ["name", "unitPrice", "vatRate"]);
+
+const allocation = z.strictObject({ warehouseId: id, quantity: is.positive(is.limits.quantity) });
+const stockedLine = { ...line, warehouseAllocations: z.array(allocation).min(1).max(50).optional() };
+const lines = <T extends z.ZodType>(type: T) => z.array(type).min(1).max(100);
+
+/** Lines of orders and quotations. */
+const plainItems = lines(z.strictObject(line).refine(...isWhole));
+/** Lines of invoices, credit notes and proformas. */
+const stockedItems = lines(z.strictObject(stockedLine).refine(...isWhole));
+/** In an update a line may carry its `uuid`, which keeps its stock links. */
+const keptItems = lines(z.strictObject({ ...stockedLine, uuid: maybe(z.uuid()) }).refine(...isWhole));
+
+const texts = each("note textAboveItems", maybe(is.characters(3000)));
+const currencyRate = is.amount(0.00001, 10_000_000);
+
+const common = {
+  ...clientChoice,
+  // A number, or a series that gives one; never both.
+  number: maybe(is.characters(20, 1)),
+  ...each("numericalSeriesId businessCaseId", maybe(id)),
+  issueDate: day.optional(),
+  discountType,
+  discountValue: maybe(is.amount(0)),
+  transferTaxLiability: z.boolean().optional(),
+  ...each("currencyId languageId", id.optional()),
+  ...texts,
+};
+
+const methods = each("deliveryMethodId paymentMethodId", id.optional());
+const payable = {
+  ...each("bankAccountId qrTypeId", id.optional()),
+  dueDateDays: z.int().min(0).max(1000).optional(),
+  variableSymbol: is.variableSymbol.optional(),
+  constantSymbol: maybe(is.constantSymbol),
+  specificSymbol: maybe(is.variableSymbol),
+};
+
+const documentFilters = {
+  number: z.string().optional(),
+  clientId: id.optional(),
+  ...each("issueDateFrom issueDateTo", day.optional()),
+  ...each("totalFrom totalTo", z.number().optional()),
+};
 const paidFilters = {
-  ...of.documentFilters,
+  ...documentFilters,
   paymentStatus: z.enum(paymentStatuses).optional(),
-  ...of.issueRange,
-  ...of.dueRange,
-  ...of.totalRange,
+  ...each("dueDateFrom dueDateTo", day.optional()),
 };
 const flag = z.boolean().optional();
 
 const invoiceShape = {
-  ...of.common,
-  proformaId: maybe(id),
-  orderId: maybe(id),
-  quotationId: maybe(id),
-  ...of.payable,
+  ...common,
+  ...each("proformaId orderId quotationId", maybe(id)),
+  ...payable,
   deliveryDate: day.optional(),
-  ...of.methods,
-  currencyRate: of.currencyRate.optional(),
+  ...methods,
+  currencyRate: currencyRate.optional(),
 };
-const invoiceInput = z.strictObject({ ...invoiceShape, items: of.stockedItems }).refine(...of.needsClient);
-const invoiceUpdate = z.strictObject({ ...invoiceShape, items: of.keptItems }).refine(...of.needsClient);
+const invoiceInput = z.strictObject({ ...invoiceShape, items: stockedItems }).refine(...needsClient);
+const invoiceUpdate = z.strictObject({ ...invoiceShape, items: keptItems }).refine(...needsClient);
 
 /** The service takes everything else from the invoice. */
 const creditOfInvoice = z.strictObject({
-  number: characters(20, 1).optional(),
+  number: is.characters(20, 1).optional(),
   numericalSeriesId: maybe(id),
-  issueDate: day.optional(),
-  dueDate: day.optional(),
-  deliveryDate: day.optional(),
-  ...of.texts,
+  ...each("issueDate dueDate deliveryDate", day.optional()),
+  ...texts,
 });
 
 /** The client is always that of the corrected invoice. */
 const creditNoteShape = {
-  invoiceId: id,
-  businessCaseId: maybe(id),
-  number: characters(20, 1),
-  numericalSeriesId: maybe(id),
-  issueDate: day,
-  dueDate: day,
-  deliveryDate: day,
-  bankAccountId: id,
-  variableSymbol,
-  constantSymbol: maybe(constantSymbol),
-  specificSymbol: maybe(variableSymbol),
-  discountType: of.discountType,
-  discountValue: maybe(amount()),
+  ...each("invoiceId bankAccountId paymentMethodId currencyId languageId", id),
+  ...each("businessCaseId numericalSeriesId", maybe(id)),
+  number: is.characters(20, 1),
+  ...each("issueDate dueDate deliveryDate", day),
+  variableSymbol: is.variableSymbol,
+  constantSymbol: maybe(is.constantSymbol),
+  specificSymbol: maybe(is.variableSymbol),
+  discountType,
+  discountValue: maybe(is.amount()),
   transferTaxLiability: z.boolean(),
-  paymentMethodId: id,
-  currencyId: id,
-  currencyRate: of.currencyRate,
-  languageId: id,
-  ...of.texts,
+  currencyRate,
+  ...texts,
 };
-const creditNoteInput = z.strictObject({ ...creditNoteShape, items: of.stockedItems });
-const creditNoteUpdate = z.strictObject({ ...creditNoteShape, items: of.keptItems });
+const creditNoteInput = z.strictObject({ ...creditNoteShape, items: stockedItems });
+const creditNoteUpdate = z.strictObject({ ...creditNoteShape, items: keptItems });
 
-const paidSort = sorted(["number", "issueDate", "dueDate", "total", "totalWithVat"]);
+const paidSort = is.sorted(["number", "issueDate", "dueDate", "total", "totalWithVat"]);
 
 const proformaInput = z
   .strictObject({
-    ...of.common,
-    orderId: maybe(id),
-    quotationId: maybe(id),
-    ...of.payable,
-    ...of.methods,
-    items: of.stockedItems,
+    ...common,
+    ...each("orderId quotationId", maybe(id)),
+    ...payable,
+    ...methods,
+    items: stockedItems,
   })
-  .refine(...of.needsClient);
+  .refine(...needsClient);
 
 const orderInput = z
-  .strictObject({ ...of.common, quotationId: maybe(id), ...of.methods, items: of.plainItems })
-  .refine(...of.needsClient);
+  .strictObject({ ...common, quotationId: maybe(id), ...methods, items: plainItems })
+  .refine(...needsClient);
 
 const quotationInput = z
-  .strictObject({ ...of.common, validityDate: maybe(day), items: of.plainItems })
-  .refine(...of.needsClient);
+  .strictObject({ ...common, validityDate: maybe(day), items: plainItems })
+  .refine(...needsClient);
 
+const documentType = z.enum(documents.paidDocumentTypes).meta({ unlisted: documents.unlistedPaidTypes });
+
+const paymentInput = z.strictObject({
+  documentType,
+  documentId: id,
+  ...each("currencyId paymentMethodId", id.optional()),
+  ...each("currencyRate amount", z.number().optional()),
+  paymentDate: day.optional(),
+});
+
+const mailInput = z.strictObject({
+  documentType: z.enum(seriesDocumentTypes),
+  documentId: id,
+  to: z.array(is.email()).min(1),
+  body: maybe(is.characters(1000)),
+  type: z.enum(["regular", "reminder", "overdue_reminder", "confirmation"]),
+});
+
+/** Operations on documents and their payments, and the sending of documents. */
 export const documentOperations = {
   invoices: {
-    list: op.pagedList("/invoices", invoicePreview, 500, {
+    list: op.pagedList("/invoices", documents.invoicePreview, 500, {
       ...paidFilters,
-      ...sorted(["number", "issueDate", "dueDate", "deliveryDate", "totalWithVatEur"]),
+      ...is.sorted(["number", "issueDate", "dueDate", "deliveryDate", "totalWithVatEur"]),
     }),
-    ...op.records("/invoices", "invoice", invoice, invoiceInput),
-    update: op.writeRecord("PUT", "/invoices/{invoice}", invoiceUpdate, invoice),
-    createCreditNote: op.create("/invoices/{invoice}/credit-notes", creditOfInvoice, creditNote),
+    ...op.records("/invoices", "invoice", documents.invoice, invoiceInput),
+    update: op.writeRecord("PUT", "/invoices/{invoice}", invoiceUpdate, documents.invoice),
+    createCreditNote: op.create("/invoices/{invoice}/credit-notes", creditOfInvoice, documents.creditNote),
     pdf: op.pdf("/invoices/{invoice}/pdf"),
   },
   creditNotes: {
-    list: op.pagedList("/credit-notes", creditNotePreview, 500, { ...paidFilters, ...paidSort }),
-    ...op.records("/credit-notes", "creditNote", creditNote, creditNoteInput),
-    update: op.writeRecord("PUT", "/credit-notes/{creditNote}", creditNoteUpdate, creditNote),
+    list: op.pagedList("/credit-notes", documents.creditNotePreview, 500, { ...paidFilters, ...paidSort }),
+    ...op.records("/credit-notes", "creditNote", documents.creditNote, creditNoteInput),
+    update: op.writeRecord("PUT", "/credit-notes/{creditNote}", creditNoteUpdate, documents.creditNote),
     pdf: op.pdf("/credit-notes/{creditNote}/pdf"),
   },
   proformas: {
-    list: op.pagedList("/proformas", proformaPreview, 500, {
+    list: op.pagedList("/proformas", documents.proformaPreview, 500, {
       ...paidFilters,
       withoutInvoice: flag,
       ...paidSort,
     }),
-    ...op.records("/proformas", "proforma", proforma, proformaInput),
+    ...op.records("/proformas", "proforma", documents.proforma, proformaInput),
     pdf: op.pdf("/proformas/{proforma}/pdf"),
   },
   orders: {
-    list: op.pagedList("/orders", orderPreview, 500, {
-      ...of.documentFilters,
-      ...of.issueRange,
-      ...of.totalRange,
-      withoutInvoice: flag,
-      withoutProforma: flag,
-      ...sorted(["number", "issueDate", "total", "totalWithVat"]),
+    list: op.pagedList("/orders", documents.orderPreview, 500, {
+      ...documentFilters,
+      ...each("withoutInvoice withoutProforma", flag),
+      ...is.sorted(["number", "issueDate", "total", "totalWithVat"]),
     }),
-    ...op.records("/orders", "order", order, orderInput),
+    ...op.records("/orders", "order", documents.order, orderInput),
     pdf: op.pdf("/orders/{order}/pdf"),
   },
   quotations: {
-    list: op.pagedList("/quotations", quotationPreview, 500, {
-      ...of.documentFilters,
-      ...of.issueRange,
-      validityDateFrom: day.optional(),
-      validityDateTo: day.optional(),
+    list: op.pagedList("/quotations", documents.quotationPreview, 500, {
+      ...documentFilters,
+      ...each("validityDateFrom validityDateTo", day.optional()),
       status: z.enum(quotationStatuses).optional(),
-      ...of.totalRange,
-      withoutInvoice: flag,
-      withoutProforma: flag,
-      withoutOrder: flag,
-      ...sorted(["number", "issueDate", "validityDate", "total", "totalWithVat"]),
+      ...each("withoutInvoice withoutProforma withoutOrder", flag),
+      ...is.sorted(["number", "issueDate", "validityDate", "total", "totalWithVat"]),
     }),
-    ...op.records("/quotations", "quotation", quotation, quotationInput),
+    ...op.records("/quotations", "quotation", documents.quotation, quotationInput),
     pdf: op.pdf("/quotations/{quotation}/pdf"),
   },
-};
+  documentPayments: {
+    list: op.filtered(
+      op.wholeList("/document-payments", documents.documentPayment),
+      z.strictObject({ documentType, documentId: id }),
+    ),
+    create: op.create("/document-payments", paymentInput, documents.documentPayment),
+    show: op.show("/document-payments/{documentPayment}", documents.documentPayment),
+    delete: op.remove("/document-payments/{documentPayment}"),
+  },
+  documentMails: {
+    // 202: the mail is queued, the answer has no body.
+    send: {
+      method: "POST",
+      path: "/document-mails",
+      body: mailInput,
+      status: 202,
+      answer: { kind: "nothing" },
+      idempotent: true,
+    },
+  },
+} as const;

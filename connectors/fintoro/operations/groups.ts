@@ -1,12 +1,7 @@
 import type { Operation } from "../../../src/connector/operation.ts";
-import { accountOperations } from "./account-operations.ts";
-import { contactOperations } from "./contacts.ts";
-import { crmOperations } from "./crm-operations.ts";
 import { documentOperations } from "./document-operations.ts";
 import type { Unnamed } from "./operation-builders.ts";
-import { paymentOperations } from "./payment-operations.ts";
-import { warehouseOperations } from "./warehouse.ts";
-import { webhookOperations } from "./webhooks.ts";
+import { recordOperations } from "./record-operations.ts";
 
 /** Groups and operations that the interface document states; the others are from the vendor's reference. */
 const stated = new Set(
@@ -35,12 +30,4 @@ function named<G extends Readonly<Record<string, Readonly<Record<string, Unnamed
 }
 
 /** All operations of the service, grouped and named as in the client. */
-export const operationGroups = named({
-  ...accountOperations,
-  ...contactOperations,
-  ...crmOperations,
-  ...documentOperations,
-  ...paymentOperations,
-  ...warehouseOperations,
-  ...webhookOperations,
-});
+export const operationGroups = named({ ...recordOperations, ...documentOperations });

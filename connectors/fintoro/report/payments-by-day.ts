@@ -1,5 +1,5 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import { paidDocumentTypes } from "../resources/documents/document-payments.ts";
+import { paidDocumentTypes } from "../resources/issued-documents.ts";
 import * as c from "./parts/view-columns.ts";
 import { cents, currencyOf, euroCents, sums } from "./parts/view-sql.ts";
 

@@ -1,6 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
 import * as c from "./parts/view-columns.ts";
-import { paymentStatuses } from "../resources/documents/document-fields.ts";
+import { paymentStatuses } from "../resources/document-fields.ts";
 import * as sql from "./parts/view-sql.ts";
 
 const ages = ["not due", "1 to 30", "31 to 60", "61 to 90", "over 90"];

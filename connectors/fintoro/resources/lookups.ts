@@ -23,12 +23,14 @@ export const language = t.record({
   code: t.doc("The service's own short code, not always ISO 639", t.text()),
 });
 
-export const currency = t.record({
-  id: t.stated(t.integer()),
-  symbol: t.stated(t.doc("ISO 4217 code", t.text())),
-  name: t.stated(label()),
-  mark: t.stated(t.doc("Sign as printed on documents", t.text())),
-});
+export const currency = t.record(
+  t.allStated({
+    id: t.integer(),
+    symbol: t.doc("ISO 4217 code", t.text()),
+    name: label(),
+    mark: t.doc("Sign as printed on documents", t.text()),
+  }),
+);
 
 const labelled = () => t.record({ id: t.integer(), name: label() });
 

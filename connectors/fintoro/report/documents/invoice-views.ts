@@ -1,7 +1,7 @@
 import type { ReportView } from "../../../../src/connector/report-view.ts";
 import * as c from "../parts/view-columns.ts";
 import * as sql from "../parts/view-sql.ts";
-import { documentTypes, paymentStatuses } from "../../resources/documents/document-fields.ts";
+import { documentTypes, paymentStatuses } from "../../resources/document-fields.ts";
 
 /** SQL of the days of each invoice's last payment; as a table, because payments have no index on their document. */
 const lastPayments = `SELECT document_id, max(payment_date) AS day FROM document_payments

@@ -1,7 +1,7 @@
 import type { ReportView } from "../../../../src/connector/report-view.ts";
 import * as c from "../parts/view-columns.ts";
 import * as sql from "../parts/view-sql.ts";
-import { paymentStatuses } from "../../resources/documents/document-fields.ts";
+import { paymentStatuses } from "../../resources/document-fields.ts";
 
 /** SQL of the rates that documents and payments show, one for each currency and day. */
 const knownRates = `SELECT currency_id, day, max(rate) AS rate FROM (

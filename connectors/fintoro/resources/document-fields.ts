@@ -1,11 +1,11 @@
-import * as t from "../../../../src/connector/record-schema.ts";
-import { currency } from "../lookups.ts";
-import { clientSnapshot, companySnapshot } from "../party-snapshots.ts";
+import * as t from "../../../src/connector/record-schema.ts";
+import { currency } from "./lookups.ts";
+import { clientSnapshot, companySnapshot } from "./clients-and-suppliers.ts";
 
 /** Fields that the five kinds of documents share, in the order of the answer. */
-export const paymentStatuses = ["paid", "unpaid", "partially_paid", "overdue", "will_not_be_paid"] as const;
-export const quotationStatuses = ["waiting", "accepted", "rejected"] as const;
-export const discountTypes = ["percentage", "fixed"] as const;
+export const paymentStatuses = t.words("paid unpaid partially_paid overdue will_not_be_paid");
+export const quotationStatuses = t.words("waiting accepted rejected");
+export const discountTypes = t.words("percentage fixed");
 
 /** `type` has the value of examples in the published reference; its text names `payment_receipt`, too. */
 const opening = <const V extends readonly string[]>(types: V) => ({
@@ -35,21 +35,19 @@ const buyer = {
   client: t.doc("The client on the day of issue", t.snapshot(clientSnapshot)),
 };
 
-const pdfDownloadUrl = () => t.doc("Address of its PDF; data, never followed", t.text());
+/** The interface document states the address of the PDF of these. */
+const withStatedPdf: readonly DocumentTable[] = ["invoices", "quotations"];
 
-export const documentHead = <T extends DocumentTable>(table: T) => ({
-  ...opening(documentTypes[table]),
-  webDokladUrl: t.doc("Public web page of the document", t.text()),
-  pdfDownloadUrl: pdfDownloadUrl(),
-  company: t.doc("The company on the day of issue", t.snapshot(companySnapshot)),
-  ...buyer,
-});
-
-/** The same, where the interface document states the address of the PDF. */
-export const documentHeadStated = <T extends DocumentTable>(table: T) => ({
-  ...documentHead(table),
-  pdfDownloadUrl: t.stated(pdfDownloadUrl()),
-});
+export const documentHead = <T extends DocumentTable>(table: T) => {
+  const pdfDownloadUrl = t.doc("Address of its PDF; data, never followed", t.text());
+  return {
+    ...opening(documentTypes[table]),
+    webDokladUrl: t.doc("Public web page of the document", t.text()),
+    pdfDownloadUrl: withStatedPdf.includes(table) ? t.stated(pdfDownloadUrl) : pdfDownloadUrl,
+    company: t.doc("The company on the day of issue", t.snapshot(companySnapshot)),
+    ...buyer,
+  };
+};
 
 export const previewHead = <T extends DocumentTable>(table: T) => ({
   ...opening(documentTypes[table]),
@@ -62,11 +60,7 @@ export const previewTotals = {
   totalWithVat: t.decimal(),
 };
 
-export const hasVat = t.boolean();
-export const symbols = {
-  constantSymbol: t.orNull(t.integer()),
-  specificSymbol: t.orNull(t.integer()),
-};
+export const symbols = t.each("constantSymbol specificSymbol", t.orNull(t.integer()));
 
 /** `isListed`: the reference lists the values of this discount's type; it does not for all documents. */
 const discount = (isListed: boolean) => ({
@@ -95,14 +89,13 @@ export const settings = {
 type Settings = typeof settings;
 
 /** The settings that a kind of document has, where it has not all of them. */
-export function someSettings<K extends keyof Settings>(...names: readonly K[]): Pick<Settings, K> {
+export function someSettings<K extends keyof Settings>(...names: readonly K[]) {
   return Object.fromEntries(names.map((name) => [name, settings[name]])) as Pick<Settings, K>;
 }
 
 /** Texts, and the sums of the lines. */
 export const content = {
-  note: t.orNull(t.text()),
-  textAboveItems: t.orNull(t.text()),
+  ...t.each("note textAboveItems", t.orNull(t.text())),
   itemsTotal: t.doc("Lines without VAT, before the document's discount", t.decimal()),
   itemsTotalWithVat: t.decimal(),
 };
@@ -112,15 +105,15 @@ export const totals = {
   totalWithVat: t.decimal(),
 };
 
-export const toBePaid = t.doc("What is still open", t.decimal());
 export const alreadyPaid = t.doc("What was paid so far", t.decimal());
 
 /** How far it is paid, and whether it has VAT. */
 export const payment = {
-  toBePaid,
+  toBePaid: t.doc("What is still open", t.decimal()),
   status: t.doc("How far it is paid; will_not_be_paid: given up", t.oneOf(paymentStatuses)),
-  hasVat,
+  hasVat: t.boolean(),
 };
+export const { hasVat } = payment;
 
 /** A line of a document. */
 export const item = (isDiscountListed: boolean) => ({
@@ -137,4 +130,4 @@ export const item = (isDiscountListed: boolean) => ({
   totalWithVat: t.decimal(),
 });
 
-export const dates = { issueDate: t.date(), dueDate: t.date() };
+export const dates = t.each("issueDate dueDate", t.date());
