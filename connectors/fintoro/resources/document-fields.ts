@@ -3,9 +3,9 @@ import { currency } from "./lookups.ts";
 import { clientSnapshot, companySnapshot } from "./clients-and-suppliers.ts";
 
 /** Fields that the five kinds of documents share, in the order of the answer. */
-export const paymentStatuses = t.words("paid unpaid partially_paid overdue will_not_be_paid");
-export const quotationStatuses = t.words("waiting accepted rejected");
-export const discountTypes = t.words("percentage fixed");
+export const paymentStatuses = t.wordsOf("paid unpaid partially_paid overdue will_not_be_paid");
+export const quotationStatuses = t.wordsOf("waiting accepted rejected");
+export const discountTypes = t.wordsOf("percentage fixed");
 
 /** `type` has the value of examples in the published reference; its text names `payment_receipt`, too. */
 const opening = <const V extends readonly string[]>(types: V) => ({
@@ -36,14 +36,14 @@ const buyer = {
 };
 
 /** The interface document states the address of the PDF of these. */
-const withStatedPdf: readonly DocumentTable[] = ["invoices", "quotations"];
+const withStatedPdf: ReadonlySet<DocumentTable> = new Set(["invoices", "quotations"]);
 
 export const documentHead = <T extends DocumentTable>(table: T) => {
   const pdfDownloadUrl = t.doc("Address of its PDF; data, never followed", t.text());
   return {
     ...opening(documentTypes[table]),
     webDokladUrl: t.doc("Public web page of the document", t.text()),
-    pdfDownloadUrl: withStatedPdf.includes(table) ? t.stated(pdfDownloadUrl) : pdfDownloadUrl,
+    pdfDownloadUrl: withStatedPdf.has(table) ? t.stated(pdfDownloadUrl) : pdfDownloadUrl,
     company: t.doc("The company on the day of issue", t.snapshot(companySnapshot)),
     ...buyer,
   };
