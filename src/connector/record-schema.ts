@@ -90,13 +90,13 @@ export function doc<T extends z.ZodType>(words: string, schema: T): T {
 type WordsOf<S extends string> = S extends `${infer First} ${infer Rest}` ? First | WordsOf<Rest> : S;
 
 /** `a b c` -> a, b and c, also in the type. */
-export function wordsOf<const S extends string>(list: S): readonly WordsOf<S>[] {
+export function namesIn<const S extends string>(list: S): readonly WordsOf<S>[] {
   return list.split(" ") as WordsOf<S>[];
 }
 
 /** Fields of one type, by their names with a space between them. */
 export function each<const N extends string, T extends z.ZodType>(names: N, type: T) {
-  return Object.fromEntries(wordsOf(names).map((name) => [name, type])) as Record<WordsOf<N>, T>;
+  return Object.fromEntries(namesIn(names).map((name) => [name, type])) as Record<WordsOf<N>, T>;
 }
 
 /** The same fields; the interface document names them all. */

@@ -3,20 +3,10 @@ import * as t from "../../../src/connector/record-schema.ts";
 import { defineResource, type Resource } from "../../../src/connector/resource.ts";
 
 /** Fields of one type that may be null or left out, from their names. */
-export function each(type: () => z.ZodType, names: string): z.ZodRawShape {
-  return Object.fromEntries(
-    names
-      .trim()
-      .split(/\s+/)
-      .map((name) => [name, t.orNull(type())]),
-  );
-}
+export const nullable = (type: () => z.ZodType, names: string) => t.each(names, t.orNull(type()));
 
-export const created = each(t.timestamp, "created_at updated_at");
+export const created = nullable(t.timestamp, "created_at updated_at");
 export const tags = { tags: t.orNull(t.json(z.array(z.string()))) };
-/** Addresses at the service; the public ones open a document without a login. */
-export const links = (names: string) => each(t.text, names);
-
 /** A page has 40 records (introduction of the vendor's documents). */
 const pageSize = 40;
 
@@ -51,9 +41,6 @@ export function smallResource(
   return defineResource({ name, singular: name.slice(0, -1), title, origin: "published", list, ...details });
 }
 
-const amounts = `unit_price_without_vat unit_price_with_vat total_price_without_vat total_vat
-  native_total_price_without_vat native_total_vat`;
-
 /** A line; those of templates lack the totals. */
 const line = t.record({
   id: t.integer(),
@@ -62,16 +49,17 @@ const line = t.record({
   unit_name: t.orNull(t.text()),
   unit_price: t.orNull(t.decimal()),
   vat_rate: t.orNull(t.decimal()),
-  ...each(t.decimal, amounts),
+  ...nullable(t.decimal, "unit_price_without_vat unit_price_with_vat total_price_without_vat total_vat"),
+  ...nullable(t.decimal, "native_total_price_without_vat native_total_vat"),
   inventory: t.orNull(t.json(z.looseObject({}))),
 });
 
 export const lines = (of: string) => ({ lines: t.children(`${of}_lines`, line) });
 
 const vatRate = t.record({
-  ...each(t.decimal, "vat_rate base vat"),
+  ...nullable(t.decimal, "vat_rate base vat"),
   currency: t.orNull(t.text()),
-  ...each(t.decimal, "native_base native_vat"),
+  ...nullable(t.decimal, "native_base native_vat"),
   native_currency: t.orNull(t.text()),
 });
 
@@ -80,14 +68,14 @@ const payment = (more: z.ZodRawShape) =>
     id: t.integer(),
     paid_on: t.orNull(t.date()),
     currency: t.orNull(t.text()),
-    ...each(t.decimal, "amount native_amount"),
+    ...nullable(t.decimal, "amount native_amount"),
     variable_symbol: t.orNull(t.text()),
     bank_account_id: t.orNull(t.idOf("bank_accounts")),
     ...more,
     ...created,
   });
 
-const attachment = t.record({ id: t.integer(), ...each(t.text, "filename content_type download_url") });
+const attachment = t.record({ id: t.integer(), ...nullable(t.text, "filename content_type download_url") });
 
 /** What invoices and expenses contain: `invoice_lines`, `invoice_payments` and so on. */
 export const documentParts = (of: string, ofPayment: z.ZodRawShape = {}) => ({
@@ -100,5 +88,5 @@ export const documentParts = (of: string, ofPayment: z.ZodRawShape = {}) => ({
 /** Amounts of documents and templates; `native_`: in the account's currency. */
 export const money = {
   currency: t.orNull(t.text()),
-  ...each(t.decimal, "exchange_rate subtotal total native_subtotal native_total rounding_adjustment"),
+  ...nullable(t.decimal, "exchange_rate subtotal total native_subtotal native_total rounding_adjustment"),
 };

@@ -19,7 +19,7 @@ export const company = defineResource({
   doc: "The company this mirror belongs to; one row",
 });
 
-export const seriesDocumentTypes = t.wordsOf("invoice proforma credit-note order quotation");
+export const seriesDocumentTypes = t.namesIn("invoice proforma credit-note order quotation");
 
 export const series = t.record({
   id: t.integer(),
@@ -44,7 +44,7 @@ export const numericalSeries = resource("numerical_series", "Numerical series", 
   doc: "How documents are numbered",
 });
 
-export const pairingStrategies = t.wordsOf(
+export const pairingStrategies = t.namesIn(
   "none by_variable_symbol by_price by_variable_symbol_and_price by_all_symbols by_all_symbols_and_price",
 );
 

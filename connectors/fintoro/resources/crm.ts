@@ -37,11 +37,11 @@ export const businessCases = pagedResource("business_cases", "Business cases", n
 });
 
 /** Types that users write; the service itself adds the `document_*` ones. */
-export const writtenLogTypes = t.wordsOf("note email phone_call document_linked");
+export const writtenLogTypes = t.namesIn("note email phone_call document_linked");
 
-const addedLogTypes = t.wordsOf("document_created document_updated document_deleted document_payment_added");
+const addedLogTypes = t.namesIn("document_created document_updated document_deleted document_payment_added");
 
-const relatedDocumentTypes = t.wordsOf(
+const relatedDocumentTypes = t.namesIn(
   "invoice proforma order quotation credit-note received-invoice received-receipt warehouse-inbound-receipt warehouse-outbound-receipt",
 );
 

@@ -3,9 +3,9 @@ import { currency } from "./lookups.ts";
 import { clientSnapshot, companySnapshot } from "./clients-and-suppliers.ts";
 
 /** Fields that the five kinds of documents share, in the order of the answer. */
-export const paymentStatuses = t.wordsOf("paid unpaid partially_paid overdue will_not_be_paid");
-export const quotationStatuses = t.wordsOf("waiting accepted rejected");
-export const discountTypes = t.wordsOf("percentage fixed");
+export const paymentStatuses = t.namesIn("paid unpaid partially_paid overdue will_not_be_paid");
+export const quotationStatuses = t.namesIn("waiting accepted rejected");
+export const discountTypes = t.namesIn("percentage fixed");
 
 /** `type` has the value of examples in the published reference; its text names `payment_receipt`, too. */
 const opening = <const V extends readonly string[]>(types: V) => ({

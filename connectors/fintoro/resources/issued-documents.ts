@@ -13,8 +13,8 @@ export const invoicePreview = t.record({
 });
 
 /** These are only in the interface document. */
-export const unlistedPaidTypes = t.wordsOf("received-invoice received-receipt");
-export const paidDocumentTypes = [...t.wordsOf("invoice proforma credit-note"), ...unlistedPaidTypes];
+export const unlistedPaidTypes = t.namesIn("received-invoice received-receipt");
+export const paidDocumentTypes = [...t.namesIn("invoice proforma credit-note"), ...unlistedPaidTypes];
 
 export const documentPayment = t.record({
   id: t.integer(),
