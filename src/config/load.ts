@@ -15,18 +15,14 @@ import {
   tooShort,
   type ResolvedSecrets,
 } from "./secrets.ts";
-import {
-  configPath,
-  problemLine,
-  readYaml,
-  type ConfigPlace,
-  type LocatedProblem,
-  type Path,
-  type YamlFile,
-} from "./yaml.ts";
+import { configPath, problemLine, readYaml, type LocatedProblem, type Path, type YamlFile } from "./yaml.ts";
 
 /** Where the config is, and what it may refer to. */
-export interface LoadOptions extends ConfigPlace {
+export interface LoadOptions {
+  /** `--config`; otherwise `$FINTORO_MIRROR_CONFIG`, otherwise `./config.yaml`. */
+  readonly path?: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
   readonly readFile: (path: string) => string;
   /** For files of secrets. @default `readFile` */
   readonly readSecret?: (path: string) => string;
@@ -46,7 +42,7 @@ export interface LoadOptions extends ConfigPlace {
    *
    * @default false
    */
-  readonly forFleet?: boolean;
+  readonly forFleet?: boolean | undefined;
 }
 
 /** A config that was accepted. */
@@ -63,7 +59,7 @@ export interface LoadedConfig {
 
 /** Finds, reads and checks the config. Throws one MirrorError `config` that names every mistake in it. */
 export function loadConfig(options: LoadOptions): LoadedConfig {
-  const file = configPath(options);
+  const file = configPath(options.path, options.env, options.cwd);
   const shownPath = shortPath(file, options.cwd);
   const yaml = readYaml(readText(file, shownPath, options));
   refuse(yaml.problems, shownPath, howToWrite);

@@ -40,16 +40,12 @@ export interface YamlFile {
   locate(path: Path, what: "key" | "value"): Position;
 }
 
-/** Where a config may be named. */
-export interface ConfigPlace {
-  /** `--config`; otherwise `$FINTORO_MIRROR_CONFIG`, otherwise `./config.yaml`. */
-  readonly path?: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly cwd: string;
-}
-
 /** Absolute path of the config: as named, else by the environment, else in the folder. */
-export function configPath({ path: named, env, cwd }: ConfigPlace): string {
+export function configPath(
+  named: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+): string {
   return resolve(cwd, named ?? (env["FINTORO_MIRROR_CONFIG"] || "config.yaml"));
 }
 

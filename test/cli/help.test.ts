@@ -1,9 +1,8 @@
 import type { Command as Node } from "commander";
 import { describe, expect, test } from "vitest";
 import { commands } from "../../src/cli/commands/all-commands.ts";
-import { commandTree, examplesOf, readCommandLine } from "../../src/cli/program/command-line.ts";
+import { commandTree, examplesOf, readCommandLine, wordsOf } from "../../src/cli/program/command-line.ts";
 import { helpGroups } from "../../src/cli/program/command-table.ts";
-import { wordsOf } from "../../src/cli/program/usage-error.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { aCompany } from "../support/company/company.ts";
 

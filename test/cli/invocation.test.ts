@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import type { CommandContext } from "../../src/cli/program/command.ts";
-import type { Ending } from "../../src/cli/program/exit-code.ts";
+import type { CommandEnding } from "../../src/cli/program/exit-code.ts";
 import { UnavailableError } from "../../src/connector/service-errors.ts";
 import {
   commandThat,
@@ -15,7 +15,7 @@ import {
 import { resource, view } from "../support/terminal/terminal.ts";
 
 function thrower(error: unknown) {
-  return (): Ending => {
+  return (): CommandEnding => {
     throw error;
   };
 }
@@ -124,7 +124,7 @@ function folderWithSecret(): string {
   return temporaryFolder({ "config.yaml": text });
 }
 
-function leak({ config, log }: CommandContext): Ending {
+function leak({ config, log }: CommandContext): CommandEnding {
   const secret = config().config.companies[0]?.token.reveal();
   log.info(`sent ${secret}`, { header: `Bearer ${secret}` });
   throw new MirrorError("network", `no answer for ${secret}`, {
@@ -133,7 +133,7 @@ function leak({ config, log }: CommandContext): Ending {
   });
 }
 
-function speak({ config, log }: CommandContext): Ending {
+function speak({ config, log }: CommandContext): CommandEnding {
   config();
   log.debug("detail");
   log.info("fact");
@@ -145,7 +145,7 @@ async function said(...flags: string[]): Promise<string[]> {
   return jsonLines(stderr).map(({ msg }) => String(msg).replace(/^.*stands in the file.*$/, "warning"));
 }
 
-function findBeta({ config }: CommandContext): Ending {
+function findBeta({ config }: CommandContext): CommandEnding {
   return config().config.companies[0]?.name === "beta" ? "complete" : "failed";
 }
 
@@ -177,7 +177,7 @@ describe("I9: what the config keeps secret", () => {
   });
 });
 
-async function untilStopped({ signal }: CommandContext): Promise<Ending> {
+async function untilStopped({ signal }: CommandContext): Promise<CommandEnding> {
   if (!signal.aborted) await once(signal, "abort");
   return "stopped";
 }
@@ -230,7 +230,7 @@ function leavingReader() {
   };
 }
 
-async function writeOn({ output, signal }: CommandContext): Promise<Ending> {
+async function writeOn({ output, signal }: CommandContext): Promise<CommandEnding> {
   for (let i = 0; i < 1000; i++) {
     await output.line(`line ${i}`);
     if (signal.aborted) throw new MirrorError("stopped", "stopped");
@@ -238,7 +238,7 @@ async function writeOn({ output, signal }: CommandContext): Promise<Ending> {
   return "failed";
 }
 
-async function writeFive({ output }: CommandContext): Promise<Ending> {
+async function writeFive({ output }: CommandContext): Promise<CommandEnding> {
   for (let i = 0; i < 5; i++) await output.json({ i });
   return "partial";
 }
@@ -261,7 +261,7 @@ describe("a reader of stdout that goes away", () => {
 const fiveOfNine = () => [view({ resources: [resource("invoices", { done: 5, total: 9 })] })];
 
 /** Seventy seconds of the test's clock, which pass at once. */
-async function work({ progress, log, clock }: CommandContext): Promise<Ending> {
+async function work({ progress, log, clock }: CommandContext): Promise<CommandEnding> {
   const begun = clock.monotonicMs();
   await progress(fiveOfNine, async () => {
     for (let i = 0; i < 1000 && clock.monotonicMs() - begun < 70_000; i++) await new Promise(setImmediate);
@@ -291,7 +291,7 @@ describe("a long command", () => {
 });
 
 test("a document holds record ids beyond 2^53 exactly", async () => {
-  const { stdout } = await runAct(["act"], async ({ output }): Promise<Ending> => {
+  const { stdout } = await runAct(["act"], async ({ output }): Promise<CommandEnding> => {
     await output.json({ id: 2n ** 60n, small: 7n });
     return "complete";
   });

@@ -19,7 +19,7 @@ import {
 import { companyScopes } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { CommandRun } from "../program/command-table.ts";
-import type { Ending } from "../program/exit-code.ts";
+import type { CommandEnding } from "../program/exit-code.ts";
 
 /** A result with its company; null for one that concerns all companies. */
 type CompanyResult = CheckResult & { readonly company: string | null };
@@ -82,7 +82,7 @@ function lineOf({ status, company, name, detail, hint }: CompanyResult): string 
 }
 
 /** The first failure with a kind decides the exit code; other failures are exit code 1. */
-function endOf(failed: readonly CompanyResult[]): Ending {
+function endOf(failed: readonly CompanyResult[]): CommandEnding {
   const kind = failed.find((result) => result.kind !== undefined)?.kind;
   if (kind !== undefined) return { kind };
   return failed.length > 0 ? "failed" : "complete";

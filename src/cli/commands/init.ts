@@ -18,7 +18,7 @@ import type { CommandContext } from "../program/command.ts";
 export const initCommand: CommandRun<"init"> = async (context, { options }) => {
   const { cwd, globals, env, log } = context;
   const prompts = options.input ? (context.prompts ?? null) : null;
-  const file = configPath({ ...(globals.config !== undefined && { path: globals.config }), env, cwd });
+  const file = configPath(globals.config, env, cwd);
   const questions: InitQuestions = { context, options, prompts };
   refuseToReplace([file], options.force, cwd);
   const draft = await askChoices(questions, file);

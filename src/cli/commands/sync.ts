@@ -13,7 +13,7 @@ import { selectResources } from "../mirror/selected-resources.ts";
 import type { CommandContext } from "../program/command.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { letHeapGrow } from "../program/heap-growth.ts";
-import { worstOutcome, type Outcome } from "../program/exit-code.ts";
+import { worstOutcome, type CommandOutcome } from "../program/exit-code.ts";
 import { dryRun } from "../runs/dry-run.ts";
 import { syncCompany } from "../runs/local-sync.ts";
 import type { CompanyRun } from "../runs/remote-sync.ts";
@@ -25,7 +25,7 @@ import { afterRun, filesOne } from "./output/after-run-command.ts";
 export const syncCommand: CommandRun<"sync"> = async (context, { args, options, loaded: { config } }) => {
   const { shard } = options;
   const { scopes, refused } = scopesWithToken(context, config, shard);
-  const left: Outcome[] = refused.map(() => "partial");
+  const left: CommandOutcome[] = refused.map(() => "partial");
   const { manifest } = context.connectors[0];
   const resources = selectResources(manifest, config.resources, args);
   const { full, quick, maxRequests: mostRequests, maxDuration, allowMassDelete, acceptIdentity } = options;
@@ -49,7 +49,7 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
   const flags = { full, quick, allowMassDelete, acceptIdentity, scrub };
   const noted = shard ? shardText(shard) : null;
   const request = { resources, ...flags, mostRequests, closed, shard: noted };
-  const failures: Outcome[] = [];
+  const failures: CommandOutcome[] = [];
   const one = new Semaphore(1);
   const publish = async (scope: CompanyScope, runGoesOn = false) => {
     const release = await one.acquire();
@@ -78,7 +78,7 @@ export const syncCommand: CommandRun<"sync"> = async (context, { args, options, 
       if (report && isFollowedByFiles(scope, report) && (most ?? 1) > 0 && !closed.aborted)
         failures.push((await filesOne(scope, closed, most)) ?? "complete");
     }
-  const outcomes = [...reports.values()].map((report): Outcome => report.outcome);
+  const outcomes = [...reports.values()].map((report): CommandOutcome => report.outcome);
   for (const [company, report] of refused) reports.set(company, report);
   await sendAlerts(context, config, reports);
   // Printed last: a reader that closes stdout (`| head`) ends the program, when everything above is done.

@@ -1,10 +1,13 @@
 import { readFileSync } from "node:fs";
-import type { Command as Node } from "commander";
+import type { Command as Node, Option } from "commander";
 import { MirrorError } from "../../base/errors.ts";
 import { unknownName } from "../../base/names.ts";
-import { complete } from "./complete.ts";
-import { completionText, shells, shellScript } from "./shell-scripts.ts";
 import type { ProcessEnvironment } from "../program/command.ts";
+import { rootOf } from "../program/command-line.ts";
+import { completionText, shells, shellScript, type Candidate } from "./shell-scripts.ts";
+
+/** Names that are not in the command tree: of an argument (`table`) or an option (`--company`). */
+type NamesOf = (of: string) => Promise<readonly string[]>;
 
 /** Prints the script of a shell; with words, as the script calls it, what may stand at the cursor. */
 export async function answerCompletion(
@@ -23,16 +26,28 @@ export async function answerCompletion(
 }
 
 /** By the argument or option that takes them; each is read only when it is asked for. */
-function namesFrom(environment: ProcessEnvironment, words: readonly string[]) {
-  const { connectors } = environment;
+function namesFrom(
+  { connectors, env, cwd }: ProcessEnvironment,
+  words: readonly string[],
+): Readonly<Record<string, () => Promise<readonly string[]>>> {
+  /** The config that the words name, as it stands, not checked; an empty one where it cannot be read. */
+  const config = async (): Promise<{ readonly connector?: unknown; readonly companies?: object }> => {
+    try {
+      const { configPath, readYaml } = await import("../../config/yaml.ts");
+      const file = configPath(optionValue(words, "--config") ?? optionValue(words, "-c"), env, cwd);
+      return (readYaml(readFileSync(file, "utf8")).value as object | undefined) ?? {};
+    } catch {
+      return {};
+    }
+  };
   const chosen = async () => {
-    const name = optionValue(words, "--connector") ?? (await readConfig(environment, words)).connector;
+    const name = optionValue(words, "--connector") ?? (await config()).connector;
     return connectors.find((one) => one.name === name) ?? connectors[0];
   };
   const manifest = async () => (await (await chosen()).load()).manifest;
   const resources = async () => (await chosen()).resources.map(({ name }) => name);
-  const companies = async () => Object.keys((await readConfig(environment, words)).companies ?? {});
-  const named: Readonly<Record<string, () => Promise<readonly string[]>>> = {
+  const companies = async () => Object.keys((await config()).companies ?? {});
+  return {
     shell: async () => shells,
     company: companies,
     "--company": companies,
@@ -45,29 +60,82 @@ function namesFrom(environment: ProcessEnvironment, words: readonly string[]) {
     },
     event: async () => (await manifest()).events.map(({ type }) => type),
   };
-  return named;
-}
-
-/** The part of a config that completion uses, not checked. */
-interface RawConfig {
-  readonly connector?: unknown;
-  readonly companies?: object;
-}
-
-/** The config that the words name, as it stands; an empty one where it cannot be read. */
-async function readConfig({ env, cwd }: ProcessEnvironment, words: readonly string[]): Promise<RawConfig> {
-  try {
-    const { configPath, readYaml } = await import("../../config/yaml.ts");
-    const named = optionValue(words, "--config") ?? optionValue(words, "-c");
-    const file = configPath({ ...(named !== undefined && { path: named }), env, cwd });
-    return (readYaml(readFileSync(file, "utf8")).value as RawConfig | undefined) ?? {};
-  } catch {
-    return {};
-  }
 }
 
 function optionValue(words: readonly string[], name: string): string | undefined {
   const joined = words.findLast((word) => word.startsWith(`${name}=`));
   const index = words.lastIndexOf(name);
   return index < 0 ? joined?.slice(name.length + 1) : words[index + 1];
+}
+
+/**
+ * What may stand at the cursor, by the parser's own command tree; empty: the shell completes names of files.
+ * @param words after the program's name; the last one is being typed, and may be empty
+ */
+async function complete(
+  root: Node,
+  words: readonly string[],
+  namesOf: NamesOf,
+): Promise<readonly Candidate[]> {
+  // `--format=c` is two words, and the first one stays as it is.
+  const apart = words.flatMap((word) => /^(--[\w-]+)=(.*)$/s.exec(word)?.slice(1) ?? [word]);
+  const typed = apart.at(-1) ?? "";
+  const last = words.at(-1) ?? "";
+  const { node, awaiting, operands } = placeOf(root, apart.slice(0, -1));
+  // Several values have commas between them: the last one is being typed.
+  const head = awaiting ? (/^.*,/s.exec(typed)?.[0] ?? "") : "";
+  const taken = awaiting ? head.split(",") : operands;
+  const all = awaiting ? await valuesFor(awaiting, namesOf) : await operandsAt(node, operands, namesOf);
+  const left = all.filter(({ value }) => !taken.includes(value));
+  const isOption = !awaiting && (typed.startsWith("-") || (typed === "" && left.length === 0));
+  const flag = last.slice(0, last.length - typed.length);
+  return (isOption ? optionsOf(node).map(candidateOf) : left)
+    .filter(({ value }) => `${head}${value}`.startsWith(typed))
+    .map(({ value, about }) => ({ value: `${flag}${head}${value}`, about }));
+}
+
+/** Where the cursor is in the tree; `awaiting` is the option whose value is being typed. */
+function placeOf(root: Node, before: readonly string[]) {
+  let node = root;
+  let awaiting: Option | undefined;
+  const operands: string[] = [];
+  for (const word of before) {
+    const child = operands.length === 0 && node.commands.find((one) => one.name() === word);
+    if (awaiting) awaiting = undefined;
+    else if (word.startsWith("-"))
+      awaiting = optionsOf(node).find((one) => one.required && [one.short, one.long].includes(word));
+    else if (child) node = child;
+    // `help sync` is completed as `sync`.
+    else if (word !== "help") operands.push(word);
+  }
+  return { node, awaiting, operands };
+}
+
+/** Options of a node and those of the program, which may stand anywhere. */
+function optionsOf(node: Node): readonly Option[] {
+  const root = rootOf(node);
+  const ofProgram = root.options.filter(({ long }) => node !== root && long !== "--version");
+  return [...root.createHelp().visibleOptions(node), ...ofProgram];
+}
+
+function candidateOf({ long, flags, description }: Option): Candidate {
+  return { value: long ?? flags, about: description };
+}
+
+async function valuesFor({ argChoices, long }: Option, namesOf: NamesOf): Promise<Candidate[]> {
+  return plain(argChoices ?? (await namesOf(long ?? "")));
+}
+
+async function operandsAt(
+  { commands, registeredArguments }: Node,
+  operands: readonly string[],
+  namesOf: NamesOf,
+): Promise<readonly Candidate[]> {
+  const takes = registeredArguments[operands.length] ?? registeredArguments.findLast((one) => one.variadic);
+  if (takes) return plain(await namesOf(takes.name()));
+  return commands.map((child) => ({ value: child.name(), about: child.summary() || child.description() }));
+}
+
+function plain(values: readonly string[]): Candidate[] {
+  return values.map((value) => ({ value, about: "" }));
 }

@@ -1,8 +1,12 @@
-import type { Candidate } from "./complete.ts";
+/** One thing that may stand at the cursor. */
+export interface Candidate {
+  readonly value: string;
+  readonly about: string;
+}
 
 /** Shells that completion is made for. */
 export const shells = ["bash", "zsh", "fish"] as const;
-export type Shell = (typeof shells)[number];
+type Shell = (typeof shells)[number];
 
 /** Each script asks the program itself at every completion, so that it never lags behind. Without an answer it takes files. */
 const scripts: Readonly<Record<Shell, string>> = {

@@ -7,8 +7,7 @@ import type { Output } from "./output.ts";
 /** What `createConsole` gives. */
 export type Console = ReturnType<typeof createConsole>;
 
-/** The global options that decide how lines look. */
-export interface ConsoleOptions {
+interface ConsoleOptions {
   readonly json: boolean;
   readonly quiet: boolean;
   readonly verbose: boolean;

@@ -1,28 +1,18 @@
 import { MirrorError, messageOf, systemReason } from "../../base/errors.ts";
 import { ServiceError } from "../../connector/service-errors.ts";
 
-/** An error as it is printed: on stderr for people, on stdout for `--json`. */
-export interface Failure {
-  readonly kind: string;
-  readonly message: string;
-  readonly hint: string | null;
-  readonly requestId: string | null;
-  /** An error that no code expected. */
-  readonly bug: boolean;
-}
-
-/** Describes any thrown value. Errors of the operating system are no bugs. */
-export function failureOf(error: unknown): Failure {
+/**
+ * Describes any thrown value, as it is printed on stderr for people and on stdout for `--json`. Errors of the operating
+ * system are no bugs.
+ */
+export function failureOf(error: unknown) {
   const message = messageOf(error);
-  if (error instanceof MirrorError) {
-    const requestId = error instanceof ServiceError ? error.requestId : null;
-    return { kind: error.kind, message, hint: error.hint ?? null, requestId, bug: false };
-  }
-  if (isSystemError(error)) {
-    const hint = systemHints[error.code] ?? null;
-    return { kind: "system", message: systemText(error), hint, requestId: null, bug: false };
-  }
-  return { kind: "bug", message, hint: bugHint, requestId: null, bug: true };
+  const requestId = error instanceof ServiceError ? error.requestId : null;
+  if (error instanceof MirrorError)
+    return { kind: error.kind as string, message, hint: error.hint ?? null, requestId, bug: false };
+  if (!isSystemError(error)) return { kind: "bug", message, hint: bugHint, requestId, bug: true };
+  const hint = systemHints[error.code] ?? null;
+  return { kind: "system", message: systemText(error), hint, requestId, bug: false };
 }
 
 const bugHint = "this is a bug in fintoro-mirror: please report it with what the same command prints with -v";

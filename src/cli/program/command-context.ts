@@ -8,7 +8,7 @@ import { readSecretFile } from "../../config/secrets.ts";
 import { withLines, withProgress } from "../../log/progress.ts";
 import { levelOf, type Console } from "../console/console.ts";
 import { checkRedaction } from "./check-redaction.ts";
-import type { Request } from "./command-line.ts";
+import type { RunRequest } from "./command-line.ts";
 import type { CommandContext, ConnectorEntry, ProcessEnvironment } from "./command.ts";
 
 /**
@@ -18,7 +18,7 @@ import type { CommandContext, ConnectorEntry, ProcessEnvironment } from "./comma
  */
 export async function openContext(
   environment: ProcessEnvironment,
-  { command, globals, input }: Request & { kind: "run" },
+  { command, globals, input }: RunRequest,
   console: Console,
   stop: AbortSignal,
 ): Promise<{ readonly context: CommandContext; readonly loaded: LoadedConfig | null }> {
@@ -26,7 +26,7 @@ export async function openContext(
   const { env, cwd, version, clock, random, signals, openPrompts, readInput, exampleConfig } = environment;
   const load = (secrets: LoadOptions["secrets"] = "required") =>
     loadConfig({
-      ...(globals.config !== undefined && { path: globals.config }),
+      path: globals.config,
       env,
       cwd,
       readFile: (file) => readFileSync(file, "utf8"),
@@ -34,7 +34,7 @@ export async function openContext(
       fileAt,
       connectors: environment.connectors,
       secrets,
-      forFleet: command.forFleet ?? false,
+      forFleet: command.forFleet,
     });
   const take = (one: LoadedConfig) => {
     console.redaction.add(secretTexts(one.config));
@@ -61,9 +61,17 @@ export async function openContext(
   if (loaded) checked(loaded);
   const config = (secrets?: LoadOptions["secrets"]) => checked(take(load(secrets)));
   const signal = AbortSignal.any([stop, output.closed]);
-  const values = { globals, env, cwd, version, output, log, clock, random, signal, config };
   const context: CommandContext = {
-    ...values,
+    globals,
+    env,
+    cwd,
+    version,
+    output,
+    log,
+    clock,
+    random,
+    signal,
+    config,
     connectors: [connector],
     knownConnectors: environment.connectors,
     readInput,

@@ -1,23 +1,21 @@
-import { Command as Node, Option } from "commander";
-import { unknownName } from "../../base/names.ts";
+import { Command as Node, Option, type CommanderError } from "commander";
 import { MirrorError } from "../../base/errors.ts";
 import type { Command, ParsedInput } from "./command.ts";
 import { groupSummaries, helpGroups } from "./command-table.ts";
-import { globalOptions, type Globals } from "./option-specs.ts";
-import type { Given, OptionSpecs, OptionValues } from "./option-specs.ts";
-import { rootOf, usageError, wordsOf } from "./usage-error.ts";
+import { globalOptions, type Globals, type OptionSpecs, type OptionValues } from "./option-specs.ts";
 
-/** What the command line asks for. */
-export type Request =
-  | {
-      readonly kind: "run";
-      readonly command: Command;
-      readonly input: ParsedInput;
-      readonly globals: Globals;
-    }
-  /** `--help` or `--version`: a text for stdout. */
-  | { readonly kind: "text"; readonly text: string };
+/** A command that is to be run. */
+export interface RunRequest {
+  readonly kind: "run";
+  readonly command: Command;
+  readonly input: ParsedInput;
+  readonly globals: Globals;
+}
 
+/** What the command line asks for: a run, or with `--help` and `--version` a text for stdout. */
+export type Request = RunRequest | { readonly kind: "text"; readonly text: string };
+
+const program = "fintoro-mirror";
 /** Columns of help: as many as the terminal has, and never more. */
 const widest = 80;
 
@@ -50,15 +48,9 @@ export function readCommandLine(
   }
   const [first] = found;
   if (!first) throw new Error("broken promise: commander ran a command or threw");
-  return {
-    kind: "run",
-    command: first.command,
-    input: {
-      args: first.node.args,
-      options: readOptions(first.command.options, optionsOf(first.node)) as never,
-    },
-    globals: readOptions(globalOptions, root.opts()),
-  };
+  const { command, node } = first;
+  const input = { args: node.args, options: readOptions(command.options, node) as never };
+  return { kind: "run", command, input, globals: readOptions(globalOptions, root) };
 }
 
 /** What the parser does besides parsing. */
@@ -75,17 +67,25 @@ export function commandTree(
   { columns = widest, print = () => undefined, run = () => undefined }: TreeOptions = {},
 ): Node {
   const newNode = (name: string) => parserNode(name, Math.min(columns, widest), print);
-  const root = newNode("fintoro-mirror")
+  const [firstSteps = ""] = helpGroups.values();
+  const help = new Node("help").argument("[command]").helpOption(false).helpGroup(firstSteps);
+  const root = newNode(program)
     .description(
       "A local SQLite mirror of a company: complete, crash-proof and provably equal to the service.",
     )
     .version(version, "-V, --version", "print the version")
-    .addHelpCommand(helpNode())
+    .addHelpCommand(help.description("print the help of a command"))
     .addHelpText("afterAll", ({ command }) => examplesText(commands, wordsOf(command)));
   addOptions(root, globalOptions);
   for (const command of commands) {
-    const node = addCommand(root, command, newNode);
-    node.action(() => void run(command, node));
+    const words = command.name.split(" ");
+    const node = newNode(words.at(-1) ?? "")
+      .description(command.summary)
+      .summary(/^[^:;]*/.exec(command.summary)?.[0] ?? "")
+      .action(() => void run(command, node));
+    for (const argument of command.args ?? []) node.argument(argument.name, argument.doc);
+    addOptions(node, command.options);
+    groupOf(root, words.slice(0, -1), newNode).addCommand(node);
   }
   for (const child of root.commands) child.helpGroup(helpGroups.get(child.name()) ?? "Commands:");
   return root;
@@ -99,7 +99,13 @@ function parserNode(name: string, columns: number, print: (text: string) => void
     })
     .helpCommand(false)
     .helpOption("-h, --help", "print this help")
-    .configureHelp({ showGlobalOptions: true, visibleGlobalOptions, subcommandTerm, minWidthToWrap: 12 })
+    .configureHelp({
+      showGlobalOptions: true,
+      // Not those of a parent command.
+      visibleGlobalOptions: (one) => (one.parent ? [...rootOf(one).options] : []),
+      subcommandTerm,
+      minWidthToWrap: 12,
+    })
     .configureOutput({
       writeOut: print,
       writeErr: () => undefined,
@@ -108,7 +114,69 @@ function parserNode(name: string, columns: number, print: (text: string) => void
     });
 }
 
-type NewNode = (name: string) => Node;
+/** A command in the list of commands: every one takes options. */
+function subcommandTerm(node: Node): string {
+  const words = node.registeredArguments.map((one) => {
+    const name = `${one.name()}${one.variadic ? "..." : ""}`;
+    return one.required ? `<${name}>` : `[${name}]`;
+  });
+  return [node.name(), ...words].join(" ");
+}
+
+/** The parent of `connector check`, created with its first command. */
+function groupOf(root: Node, words: readonly string[], newNode: (name: string) => Node): Node {
+  return words.reduce((parent, word) => {
+    const present = parent.commands.find((node) => node.name() === word);
+    if (present) return present;
+    const group = newNode(word).description(groupSummaries[word] ?? `commands about ${word}`);
+    parent.addCommand(group);
+    return group;
+  }, root);
+}
+
+function addOptions(node: Node, specs: OptionSpecs): void {
+  for (const { flags, doc, values, usual, parse, repeats } of Object.values(specs)) {
+    const option = new Option(flags, doc);
+    if (values) option.choices(values).default(usual);
+    if (parse) option.argParser((text) => parse(text, option.long ?? flags));
+    if (repeats) option.argParser((text, before?: readonly string[]) => [...(before ?? []), text]);
+    node.addOption(option);
+  }
+}
+
+/** The parser gives an option that its group has as well to the group. */
+function readOptions<S extends OptionSpecs>(specs: S, node: Node): OptionValues<S> {
+  const group = node.parent?.parent ? node.parent : null;
+  const taken = group?.options.filter((one) => group.getOptionValueSource(one.attributeName()) === "cli");
+  const foreign = taken?.find(({ long }) => node.options.every((own) => own.long !== long));
+  if (foreign) throw refusal(node, `unknown option '${foreign.long}'`);
+  const given: Record<string, unknown> = { ...group?.opts(), ...node.opts() };
+  const values = Object.entries(specs).map(([name, { flags, usual }]) => {
+    return [name, given[new Option(flags).attributeName()] ?? usual];
+  });
+  return Object.fromEntries(values) as OptionValues<S>;
+}
+
+/** Words of the command line that lead to a node: `webhooks inbox`; empty for the program itself. */
+export function wordsOf(node: Node): string[] {
+  return node.parent ? [...wordsOf(node.parent), node.name()] : [];
+}
+
+export function rootOf(node: Node): Node {
+  return node.parent ? rootOf(node.parent) : node;
+}
+
+/** What the parser found wrong at a node, in its own words. */
+function usageError(node: Node, { code, message }: CommanderError): MirrorError {
+  const below = node.commands.map((child) => wordsOf(child).join(" "));
+  if (code === "commander.help") return refusal(node, `which command? There are ${below.join(", ")}`);
+  return refusal(node, message.replace(/^error: /, "").replace("\n", " "));
+}
+
+function refusal(node: Node, message: string): MirrorError {
+  const hint = `\`${[program, ...wordsOf(node), "--help"].join(" ")}\` shows what there is`;
+  return new MirrorError("usage", message, { hint });
+}
 
 /** Two command lines, and what they do: of a command, or of those below a group. */
 export function examplesOf(commands: readonly Command[], words: readonly string[]): [string, string][] {
@@ -130,88 +198,9 @@ const rootExamples: [string, string][] = [
 ];
 
 function examplesText(commands: readonly Command[], words: readonly string[]): string {
-  const shown = examplesOf(commands, words);
-  const lines = shown.flatMap(([args, does]) => [`  # ${does}`, `  fintoro-mirror ${args}`]);
-  return shown.length === 0 ? "" : ["", "Examples:", ...lines].join("\n");
-}
-
-function addCommand(root: Node, command: Command, newNode: NewNode): Node {
-  const words = command.name.split(" ");
-  const node = newNode(words.at(-1) ?? "");
-  node.description(command.summary).summary(/^[^:;]*/.exec(command.summary)?.[0] ?? "");
-  for (const argument of command.args ?? []) node.argument(argument.name, argument.doc);
-  addOptions(node, command.options);
-  groupOf(root, words.slice(0, -1), newNode).addCommand(node);
-  return node;
-}
-
-/** The parent of `connector check`, created with its first command. */
-function groupOf(root: Node, words: readonly string[], newNode: NewNode): Node {
-  return words.reduce((parent, word) => {
-    const present = parent.commands.find((node) => node.name() === word);
-    if (present) return present;
-    const group = newNode(word).description(groupSummaries[word] ?? `commands about ${word}`);
-    parent.addCommand(group);
-    return group;
-  }, root);
-}
-
-function helpNode(): Node {
-  const [firstSteps = ""] = helpGroups.values();
-  return new Node("help")
-    .argument("[command]")
-    .helpOption(false)
-    .description("print the help of a command")
-    .helpGroup(firstSteps);
-}
-
-/** A command in the list of commands: every one takes options. */
-function subcommandTerm(node: Node): string {
-  const words = node.registeredArguments.map((one) => {
-    const name = `${one.name()}${one.variadic ? "..." : ""}`;
-    return one.required ? `<${name}>` : `[${name}]`;
-  });
-  return [node.name(), ...words].join(" ");
-}
-
-function addOptions(node: Node, specs: OptionSpecs): void {
-  for (const spec of Object.values(specs)) {
-    const option = Object.assign(new Option(spec.flags, spec.doc), { values: spec.values ?? [] });
-    if (spec.repeats) option.argParser((text, before?: readonly string[]) => [...(before ?? []), text]);
-    node.addOption(option);
-  }
-}
-
-/** Help of a command shows the root's options besides its own, but not those of a parent command. */
-function visibleGlobalOptions(node: Node): Option[] {
-  const root = rootOf(node);
-  return root === node ? [] : [...root.options];
-}
-
-/** The parser gives an option of the same name to the parent command: taken from there, or refused as unknown. */
-function optionsOf(node: Node): Readonly<Record<string, Given>> {
-  const { parent } = node;
-  if (!parent?.parent) return node.opts();
-  const taken = parent.options.filter(
-    (option) => parent.getOptionValueSource(option.attributeName()) === "cli",
-  );
-  const own = new Set(node.options.map((option) => option.attributeName()));
-  const foreign = taken.find((option) => !own.has(option.attributeName()));
-  if (foreign) {
-    const known = node.options.flatMap(({ long }) => long ?? []);
-    const where = ` of ${wordsOf(node).join(" ")}`;
-    throw new MirrorError("usage", unknownName("option", foreign.long ?? foreign.flags, known, where));
-  }
-  return { ...parent.opts(), ...node.opts() };
-}
-
-function readOptions<S extends OptionSpecs>(
-  specs: S,
-  given: Readonly<Record<string, Given>>,
-): OptionValues<S> {
-  const values = Object.entries(specs).map(([name, spec]) => {
-    const value = given[new Option(spec.flags).attributeName()];
-    return [name, spec.read(value)];
-  });
-  return Object.fromEntries(values) as OptionValues<S>;
+  const lines = examplesOf(commands, words).flatMap(([args, does]) => [
+    `  # ${does}`,
+    `  ${program} ${args}`,
+  ]);
+  return lines.length === 0 ? "" : ["", "Examples:", ...lines].join("\n");
 }

@@ -7,7 +7,6 @@ import {
   text,
   wholeNumber,
   type CommandSpec,
-  type Given,
   type OptionValues,
 } from "./option-specs.ts";
 import { limits, outputCommands } from "./output-commands.ts";
@@ -39,7 +38,7 @@ const commandTable = {
         "cron",
         "systemd",
       ]),
-      input: { flags: "--no-input", doc: "ask nothing", read: (given: Given) => given !== false },
+      input: flag("--no-input", "ask nothing"),
       force: flag("--force", "replace a config that is there"),
     },
     examples: {
@@ -211,20 +210,20 @@ const commandTable = {
   },
 } as const satisfies Readonly<Record<string, CommandSpec>>;
 
-type Table = typeof commandTable;
+type CommandTable = typeof commandTable;
 
 /** The code of a command of the table. */
-export type CommandRun<K extends keyof Table> = RunCommand<Table[K]>;
+export type CommandRun<K extends keyof CommandTable> = RunCommand<CommandTable[K]>;
 
 /** The options that a command of the table is given. */
-export type CommandOptions<K extends keyof Table> = OptionValues<Table[K]["options"]>;
+export type CommandOptions<K extends keyof CommandTable> = OptionValues<CommandTable[K]["options"]>;
 
 /** The code of every command, loaded when it is run. */
-type Loads = { readonly [K in keyof Table]: () => Promise<CommandRun<K>> };
+type Loads = { readonly [K in keyof CommandTable]: () => Promise<CommandRun<K>> };
 
 /** Makes the commands of their rows in the table and the imports of their code. */
 export function commandsOf(loads: Loads): Command[] {
-  const names = Object.keys(commandTable) as (keyof Table)[];
+  const names = Object.keys(commandTable) as (keyof CommandTable)[];
   return names.map((name) => ({ ...commandTable[name], name, load: loads[name] }));
 }
 

@@ -9,11 +9,9 @@ import type { ProgressView } from "../../log/progress-view.ts";
 import type { OutputStream } from "../../log/screen.ts";
 import type { DataStream, Output } from "../console/output.ts";
 import type { Prompts } from "../console/prompts.ts";
-import type { Ending } from "./exit-code.ts";
-import type { Globals } from "./option-specs.ts";
-import type { CommandSpec, OptionValues } from "./option-specs.ts";
+import type { CommandEnding, SignalSource } from "./exit-code.ts";
+import type { CommandSpec, Globals, OptionValues } from "./option-specs.ts";
 import type { sandboxCommands } from "./sandbox-commands.ts";
-import type { SignalSource } from "./exit-code.ts";
 
 /** The process as the command line sees it, passed in by the composition root. */
 export interface ProcessEnvironment {
@@ -80,11 +78,6 @@ export interface Connector {
   startSandbox(request: SandboxRequest): Promise<RunningSandbox>;
 }
 
-interface DemoChange {
-  /** Makes the change at the service. */
-  make(): MadeChange;
-}
-
 /** A sentence about a change, and the record that shows it in the mirror. */
 export interface MadeChange {
   readonly sentence: string;
@@ -100,13 +93,11 @@ export type SandboxRequest = Partial<
   }
 >;
 
-/** What a config needs of a sandbox besides its URL, by the keys of a company; absent: the token. */
-type SandboxAccess = Readonly<Record<"account" | "client_id" | "client_secret", string>>;
-
 export interface RunningSandbox {
   readonly url: string;
   readonly token: string;
-  readonly access?: SandboxAccess;
+  /** What a config needs besides the URL, by the keys of a company; absent: the token. */
+  readonly access?: Readonly<Record<"account" | "client_id" | "client_secret", string>>;
   readonly companies: readonly {
     readonly name: string;
     readonly token: string;
@@ -119,7 +110,7 @@ export interface RunningSandbox {
   /** Attempts so far to deliver events of the first company. */
   attempts(): readonly { readonly eventId: string; readonly outcome: string }[];
   /** Changes of an ordinary morning at the first company, ready to be made, for the demo. */
-  changes(): readonly DemoChange[];
+  changes(): readonly { make(): MadeChange }[];
   close(): Promise<void>;
 }
 
@@ -131,14 +122,14 @@ export type RunCommand<S extends CommandSpec> = (
     readonly options: OptionValues<S["options"]>;
     readonly loaded: S extends { readonly config: "none" } ? null : LoadedConfig;
   },
-) => Promise<Ending>;
+) => Promise<CommandEnding>;
 
 /** A command whose code is loaded when it is run. */
 export interface Command extends CommandSpec {
   /** Words of the command line: `connector check`. */
   readonly name: string;
   readonly load: () => Promise<
-    (context: CommandContext, input: ParsedInput & { readonly loaded: never }) => Promise<Ending>
+    (context: CommandContext, input: ParsedInput & { readonly loaded: never }) => Promise<CommandEnding>
   >;
   /** Instead of `load`: gives the text for stdout at once, without config, console and connectors. */
   readonly answer?: (

@@ -15,18 +15,18 @@ const outcomeCodes = {
 } as const;
 
 /** How a command ended; decides the exit code. */
-export type Outcome = keyof typeof outcomeCodes;
+export type CommandOutcome = keyof typeof outcomeCodes;
 
 /** `drained`: a command that works until stopped was stopped and has finished everything it had begun. */
-export type Ending =
-  | Outcome
+export type CommandEnding =
+  | CommandOutcome
   | "drained"
   /** Ends with the code of an error of this kind; the command has printed the error itself. */
   | { readonly kind: ErrorKind };
 
 /** The most urgent outcome of several companies; `complete` for none. */
-export function worstOutcome(outcomes: readonly Outcome[]): Outcome {
-  const byUrgency = Object.keys(outcomeCodes) as Outcome[];
+export function worstOutcome(outcomes: readonly CommandOutcome[]): CommandOutcome {
+  const byUrgency = Object.keys(outcomeCodes) as CommandOutcome[];
   return byUrgency.findLast((outcome) => outcomes.includes(outcome)) ?? "complete";
 }
 
@@ -47,7 +47,7 @@ export type StopSignal = "SIGINT" | "SIGTERM";
 const signalCodes: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143 };
 
 /** The exit code of an ending. After a signal, work that stopped early counts as interrupted; finished work does not. */
-export function codeOfEnding(ending: Ending, signal: StopSignal | null): number {
+export function codeOfEnding(ending: CommandEnding, signal: StopSignal | null): number {
   if (typeof ending !== "string") return kindCodes[ending.kind] ?? 1;
   if (ending === "drained") return signal === "SIGINT" ? signalCodes.SIGINT : 0;
   const early = ending === "stopped" || ending === "interrupted";

@@ -1,13 +1,13 @@
+import { once } from "node:events";
 import { MirrorError } from "../../base/errors.ts";
 import type { Console } from "../console/console.ts";
-import { createOutput, type Output } from "../console/output.ts";
+import { createOutput } from "../console/output.ts";
 import type { PagedStream } from "../console/pager.ts";
-import { commandTree, readCommandLine, type Request } from "./command-line.ts";
-import { codeOfEnding, codeOfError, type StopSignal } from "./exit-code.ts";
-import { earlyGlobals, type Globals } from "./option-specs.ts";
+import { commandTree, readCommandLine, type RunRequest } from "./command-line.ts";
 import type { ProcessEnvironment } from "./command.ts";
+import { codeOfEnding, codeOfError, listenForSignals, type StopSignal } from "./exit-code.ts";
 import { letHeapGrow } from "./heap-growth.ts";
-import { listenForSignals } from "./exit-code.ts";
+import { earlyGlobals, type Globals } from "./option-specs.ts";
 
 /** For what is still open when a daemon has stopped. */
 const drainedGraceMs = 500;
@@ -17,12 +17,16 @@ const drainedGraceMs = 500;
  * parser, and a command's code is loaded after its config was accepted.
  */
 export function createInvocation(environment: ProcessEnvironment) {
+  const { argv, commands, version } = environment;
   const output = createOutput(environment.stdout);
   let console: Promise<Console> | null = null;
-  const openConsole = (globals: Globals) => (console ??= loadConsole(environment, globals, output));
+  const openConsole = (globals: Globals) =>
+    (console ??= import("../console/console.ts").then(({ createConsole }) =>
+      createConsole(environment, globals, output),
+    ));
   const fail = async (error: unknown, signal: StopSignal | null = null) => {
     const { printFailure } = await import("../console/console.ts");
-    await printFailure(await openConsole(earlyGlobals(environment.argv)), error);
+    await printFailure(await openConsole(earlyGlobals(argv)), error);
     return codeOfError(error, signal);
   };
   return {
@@ -31,12 +35,14 @@ export function createInvocation(environment: ProcessEnvironment) {
     /** Never rejects. */
     async run(): Promise<number> {
       try {
-        const { argv, commands, version } = environment;
         const request = readCommandLine(argv, commands, version, output.columns ?? undefined);
-        const text = request.kind === "text" ? request.text : await answerOf(environment, request);
-        if (request.kind === "run" && text === null)
-          return await perform(environment, request, openConsole(request.globals), fail);
-        if (text !== null && text !== "") await output.line(text);
+        let text: string;
+        if (request.kind === "text") text = request.text;
+        else if (request.command.answer) {
+          const tree = () => commandTree(commands, version);
+          text = await request.command.answer(environment, request.input.args, tree);
+        } else return await perform(environment, request, openConsole(request.globals), fail);
+        if (text !== "") await output.line(text);
         return 0;
       } catch (error) {
         return await fail(error);
@@ -45,26 +51,9 @@ export function createInvocation(environment: ProcessEnvironment) {
   };
 }
 
-async function answerOf(
-  environment: ProcessEnvironment,
-  { command, input }: Request & { kind: "run" },
-): Promise<string | null> {
-  const { commands, version } = environment;
-  return (await command.answer?.(environment, input.args, () => commandTree(commands, version))) ?? null;
-}
-
-async function loadConsole(
-  environment: ProcessEnvironment,
-  globals: Globals,
-  output: Output,
-): Promise<Console> {
-  const { createConsole } = await import("../console/console.ts");
-  return createConsole(environment, globals, output);
-}
-
 async function perform(
   environment: ProcessEnvironment,
-  request: Request & { kind: "run" },
+  request: RunRequest,
   opening: Promise<Console>,
   fail: (error: unknown, signal: StopSignal | null) => Promise<number>,
 ): Promise<number> {
@@ -99,26 +88,18 @@ async function perform(
     if (isStopped && (await opening).output.closed.aborted && !received()) return 0;
     return await fail(error, received());
   } finally {
+    // The person who reads is waited for. Ctrl-C is the pager's meanwhile.
+    if (pager) await Promise.race([pager.end(), once(signal, "abort")]);
     dispose();
-    if (pager) await endPager(pager, environment);
   }
 }
 
 async function openPagerFor(
   { stdout, env }: ProcessEnvironment,
-  { command, input, globals }: Request & { kind: "run" },
+  { command, input, globals }: RunRequest,
 ): Promise<PagedStream | null> {
   const { follow = false } = input.options as { readonly follow?: boolean };
   if (!globals.pager || stdout.isTTY !== true || !command.isPaged || follow) return null;
   const { openPager } = await import("../console/pager.ts");
   return openPager(stdout, env);
 }
-
-/** Waits for the person who reads. Ctrl-C is the pager's meanwhile. */
-async function endPager(pager: PagedStream, { signals }: ProcessEnvironment): Promise<void> {
-  signals.on("SIGINT", leaveToPager);
-  await pager.end();
-  signals.off("SIGINT", leaveToPager);
-}
-
-function leaveToPager(): void {}

@@ -1,29 +1,27 @@
 import { isCalendarDay } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { parsePosition } from "../../base/ids.ts";
-import { didYouMean } from "../../base/names.ts";
+import { parseDurationMs } from "../../base/units.ts";
 import type { LoadOptions } from "../../config/load.ts";
 import { parseShard } from "../../status/shards.ts";
-import { parseDurationMs } from "../../base/units.ts";
-
-/** An option as the parser gives it: undefined when absent, a boolean for a flag, texts if it repeats, else its text. */
-export type Given = string | boolean | readonly string[] | undefined;
 
 /** One option of a command. */
 export interface OptionSpec<T> {
   /** As help shows it: `-c, --config <file>`. */
   readonly flags: string;
   readonly doc: string;
+  /** What it is where it is not given. */
+  readonly usual: T;
   /** It may be given several times. */
   readonly repeats?: true;
   /** All that it takes; absent: any text. */
   readonly values?: readonly string[];
   /** @throws MirrorError `usage` for a text that is not allowed */
-  readonly read: (given: Given) => T;
+  readonly parse?: (text: string, name: string) => T;
 }
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec<unknown>>>;
-export type OptionValues<S extends OptionSpecs> = { readonly [K in keyof S]: ReturnType<S[K]["read"]> };
+export type OptionValues<S extends OptionSpecs> = { readonly [K in keyof S]: S[K]["usual"] };
 
 /** A command as help and the parser see it. */
 export interface CommandSpec<S extends OptionSpecs = OptionSpecs> {
@@ -43,53 +41,28 @@ export interface CommandSpec<S extends OptionSpecs = OptionSpecs> {
   readonly readsConfig?: true;
 }
 
-function longName(flags: string): string {
-  return /--[a-z-]+/.exec(flags)?.[0] ?? flags;
-}
-
-/** An option without a value: true when given. */
+/** An option without a value: true when given, and `--no-…` false. */
 export function flag(flags: string, doc: string): OptionSpec<boolean> {
-  return { flags, doc, read: (given) => given === true };
+  return { flags, doc, usual: false };
 }
 
-/** An option with any text. */
 export function text(flags: string, doc: string): OptionSpec<string | undefined> {
-  return { flags, doc, read: (given) => (typeof given === "string" ? given : undefined) };
+  return { flags, doc, usual: undefined };
 }
 
 /** An option with any text that may be given several times. */
 export function texts(flags: string, doc: string): OptionSpec<readonly string[]> {
-  return { flags, doc, repeats: true, read: (given) => (Array.isArray(given) ? given : []) };
+  return { flags, doc, usual: [], repeats: true };
 }
 
-/** An option with a month such as 2026-10. */
-export function month(flags: string, doc: string) {
-  return parsed(flags, doc, "a month such as 2026-10", (given) =>
-    /^(19|2\d)\d\d-(0[1-9]|1[0-2])$/.test(given) ? given : null,
-  );
-}
-
-/** An option with a day such as 2026-10-31. */
-export function day(flags: string, doc: string) {
-  return parsed(flags, doc, "a day such as 2026-10-31", (given) => (isCalendarDay(given) ? given : null));
-}
-
-/** An option that takes one of `values`; `otherwise` when absent. */
+/** An option that takes one of `values`; `usual` when absent. */
 export function choice<const V extends readonly string[], D extends V[number] | undefined = undefined>(
   flags: string,
   doc: string,
   values: V,
-  otherwise?: D,
+  usual?: D,
 ): OptionSpec<V[number] | D> {
-  const read = (given: Given): V[number] | D => {
-    if (typeof given !== "string") return otherwise as D;
-    const value = values.find((each) => each === given);
-    if (value !== undefined) return value;
-    const suggestion = didYouMean(given, values);
-    throw new MirrorError("usage", `${longName(flags)} must be one of ${values.join(", ")}${suggestion}`);
-  };
-  const usual = otherwise === undefined ? "" : `; default ${otherwise}`;
-  return { flags, doc: `${doc} (${values.join(", ")}${usual})`, values, read };
+  return { flags, doc, values, usual: usual as D };
 }
 
 /** An option with a text of a certain form; any other text is refused with what it `must` be. */
@@ -97,17 +70,25 @@ function parsed<T>(
   flags: string,
   doc: string,
   must: string,
-  parse: (given: string) => T | null,
+  read: (given: string) => T | null,
   hint?: string,
 ): OptionSpec<T | undefined> {
-  const read = (given: Given) => {
-    if (typeof given !== "string") return undefined;
-    const value = parse(given);
+  const parse = (given: string, name: string) => {
+    const value = read(given);
     if (value !== null) return value;
-    const message = `${longName(flags)} must be ${must} (it is "${given}")`;
-    throw new MirrorError("usage", message, hint === undefined ? {} : { hint });
+    throw new MirrorError("usage", `${name} must be ${must} (it is "${given}")`, { hint });
   };
-  return { flags, doc, read };
+  return { flags, doc, usual: undefined, parse };
+}
+
+export function month(flags: string, doc: string) {
+  return parsed(flags, doc, "a month such as 2026-10", (given) =>
+    /^(19|2\d)\d\d-(0[1-9]|1[0-2])$/.test(given) ? given : null,
+  );
+}
+
+export function day(flags: string, doc: string) {
+  return parsed(flags, doc, "a day such as 2026-10-31", (given) => (isCalendarDay(given) ? given : null));
 }
 
 /** An option with a whole number of the range, both ends included. */
@@ -145,12 +126,8 @@ export const globalOptions = {
   json: flag("--json", "one JSON document on stdout"),
   quiet: flag("-q, --quiet", "warnings and errors only"),
   verbose: flag("-v, --verbose", "details, and the stack of errors"),
-  color: { flags: "--no-color", doc: "no colours", read: (given: Given) => given !== false },
-  pager: {
-    flags: "--no-pager",
-    doc: "long output at once, not through $PAGER or less",
-    read: (given: Given) => given !== false,
-  },
+  color: flag("--no-color", "no colours"),
+  pager: flag("--no-pager", "long output at once, not through $PAGER or less"),
   logFormat: choice("--log-format <format>", "lines on stderr", ["auto", "pretty", "json"], "auto"),
 };
 
@@ -167,6 +144,6 @@ export function earlyGlobals(argv: readonly string[]): Globals {
     verbose: argv.includes("-v") || argv.includes("--verbose"),
     color: !argv.includes("--no-color"),
     pager: false,
-    logFormat: globalOptions.logFormat.read([...formats].at(-1)?.[1]),
+    logFormat: ([...formats].at(-1)?.[1] ?? "auto") as Globals["logFormat"],
   };
 }

@@ -29,7 +29,7 @@ import { unfinishedRun } from "../../sync/run/begin-run.ts";
 import { printResult } from "../console/output.ts";
 import { readMirror, type CompanyScope } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
-import type { Outcome } from "../program/exit-code.ts";
+import type { CommandOutcome } from "../program/exit-code.ts";
 
 const kinds = ["list", "detail", "child"] as const;
 
@@ -53,7 +53,7 @@ export async function dryRun(
   context: CommandContext,
   scopes: readonly CompanyScope[],
   asked: AskedRun,
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   const companies: Record<string, Estimate> = {};
   const lines: string[] = [];
   for (const scope of scopes) {

@@ -5,7 +5,7 @@ import { recordStep, type StepResult } from "../../status/after-run-record.ts";
 import { failureOf } from "../console/failure-text.ts";
 import { companyScopes, type CompanyScope } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
-import { worstOutcome, type Outcome } from "../program/exit-code.ts";
+import { worstOutcome, type CommandOutcome } from "../program/exit-code.ts";
 
 /** What a command did for one company. */
 export interface CompanyResult {
@@ -13,7 +13,7 @@ export interface CompanyResult {
   readonly document: object;
   readonly lines: readonly string[];
   /** @default "complete" */
-  readonly outcome?: Outcome;
+  readonly outcome?: CommandOutcome;
   /** It was made before, and nothing has changed since. @default false */
   readonly isUnchanged?: boolean;
   /** Position of the change log up to which it shows the mirror. @default null */
@@ -42,11 +42,11 @@ export async function forEachCompany(
   config: Config,
   work: (scope: CompanyScope) => Promise<CompanyResult>,
   { failed = { outcome: "failed" }, isPartial = false, finish }: TogetherOptions = {},
-): Promise<Outcome> {
+): Promise<CommandOutcome> {
   const { globals, output, log, signal } = context;
   const scopes = companyScopes(context, config);
   const companies: Record<string, object> = {};
-  const outcomes: Outcome[] = [];
+  const outcomes: CommandOutcome[] = [];
   const done: string[] = [];
   const print = async (lines: readonly string[]) => {
     if (!globals.json) for (const line of lines) await output.line(line);
@@ -78,7 +78,7 @@ export async function forEachCompany(
 const ownOutcomes = ["unauthenticated", "identity", "database", "locked"] as const;
 
 /** What a command that fails for a company comes to. */
-export function outcomeOf(error: unknown): Outcome {
+export function outcomeOf(error: unknown): CommandOutcome {
   if (!(error instanceof MirrorError)) return "database";
   return ownOutcomes.find((one) => one === error.kind) ?? "failed";
 }

@@ -18,7 +18,7 @@ import type {
   ProcessEnvironment,
 } from "../../../src/cli/program/command.ts";
 import { commands } from "../../../src/cli/commands/all-commands.ts";
-import type { Ending } from "../../../src/cli/program/exit-code.ts";
+import type { CommandEnding } from "../../../src/cli/program/exit-code.ts";
 import type { DataStream } from "../../../src/cli/console/output.ts";
 import { createInvocation } from "../../../src/cli/program/invocation.ts";
 import { createTerminal, jumpingClock } from "../terminal/terminal.ts";
@@ -99,7 +99,7 @@ export const binFile = path.join(root, "bin/fintoro-mirror.js");
 
 /** A command that does `act`. */
 export function commandThat(
-  act: (context: CommandContext) => Promise<Ending> | Ending,
+  act: (context: CommandContext) => Promise<CommandEnding> | CommandEnding,
   name = "act",
 ): Command {
   const run: Awaited<ReturnType<Command["load"]>> = async (context) => act(context);
@@ -190,7 +190,7 @@ export function createTestInvocation(
 /** Runs a command line whose `act` command does `act`. */
 export async function runAct(
   argv: readonly string[],
-  act: (context: CommandContext) => Promise<Ending> | Ending,
+  act: (context: CommandContext) => Promise<CommandEnding> | CommandEnding,
   parts: InvocationParts = {},
 ): Promise<CommandResult> {
   return createTestInvocation(argv, { commands: [commandThat(act)], ...parts }).run();

@@ -3,12 +3,12 @@ import { unknownName } from "../../../base/names.ts";
 import { NodesTable } from "../../../fleet/postgres/tables/nodes-table.ts";
 import { printResult } from "../../console/output.ts";
 import type { CommandRun } from "../../program/command-table.ts";
-import type { Ending } from "../../program/exit-code.ts";
+import type { CommandEnding } from "../../program/exit-code.ts";
 import { withPostgres } from "./open-fleet.ts";
 
 /** Asks a node to release its companies. */
 export const fleetDrainCommand: CommandRun<"fleet drain"> = (context, { args: [node = ""], loaded }) =>
-  withPostgres<Ending>(context, loaded.config, async (postgres) => {
+  withPostgres<CommandEnding>(context, loaded.config, async (postgres) => {
     const nodes = new NodesTable(postgres);
     const known = await nodes.list();
     if (known.find((one) => one.node === node)?.role === "receive")

@@ -5,7 +5,7 @@ import { OwnersTable, type OwnerRow } from "../../../fleet/postgres/tables/owner
 import { readRemovedCompanies } from "../../../fleet/postgres/tables/removed-companies.ts";
 import { printResult } from "../../console/output.ts";
 import type { CommandRun } from "../../program/command-table.ts";
-import type { Ending } from "../../program/exit-code.ts";
+import type { CommandEnding } from "../../program/exit-code.ts";
 import { knownMembers, namedCompanies, withPostgres } from "./open-fleet.ts";
 
 /** A company of the fleet as `fleet list --json` prints it. */
@@ -22,7 +22,7 @@ interface Member {
 
 /** Lists the companies of the fleet with those that left it lately, or those named by `--company`. */
 export const fleetListCommand: CommandRun<"fleet list"> = (context, { loaded: { config } }) =>
-  withPostgres<Ending>(context, config, async (postgres) => {
+  withPostgres<CommandEnding>(context, config, async (postgres) => {
     const wanted = namedCompanies(context, []);
     const names = await knownMembers(postgres, wanted);
     const { companies: rows, asOfMs } = await new CompaniesTable(postgres).list();

@@ -10,7 +10,7 @@ import { levelOf } from "../../console/console.ts";
 import { failureOf } from "../../console/failure-text.ts";
 import { soleScope, type CompanyScope } from "../../mirror/company-scope.ts";
 import type { CommandRun } from "../../program/command-table.ts";
-import { worstOutcome, type Outcome } from "../../program/exit-code.ts";
+import { worstOutcome, type CommandOutcome } from "../../program/exit-code.ts";
 import { outcomeOf, recorded, type CompanyResult } from "../../runs/each-company.ts";
 import { publishCompany } from "./publish-command.ts";
 
@@ -43,9 +43,9 @@ const filesSliceMs = 60_000;
 export async function afterRun(
   { context, config, ...company }: CompanyScope,
   only: AfterRunScope = "all",
-): Promise<Outcome[]> {
+): Promise<CommandOutcome[]> {
   const scope = { ...company, config, context: { ...context, showing: withoutLines } };
-  const outcomes: (Outcome | null)[] = [];
+  const outcomes: (CommandOutcome | null)[] = [];
   if (only === "backup")
     outcomes.push(
       await attempt(scope, "the backup failed", async () => {
@@ -66,7 +66,7 @@ function withoutLines<T>(_read: () => readonly string[], work: () => Promise<T>)
   return work();
 }
 
-function publishOne(scope: CompanyScope): Promise<Outcome | null> {
+function publishOne(scope: CompanyScope): Promise<CommandOutcome | null> {
   return attempt(scope, "the report was not written", () => publishCompany(scope));
 }
 
@@ -78,7 +78,7 @@ export async function filesOne(
   scope: CompanyScope,
   closed: AbortSignal,
   mostRequests?: number,
-): Promise<Outcome | null> {
+): Promise<CommandOutcome | null> {
   const { config, context } = scope;
   const question = usualQuestion(context.clock.nowMs());
   const request = { kinds: fileKinds(config), question, closed, mostRequests };
@@ -92,7 +92,7 @@ export async function filesOne(
   return isAll && config.schedule.publish === "after_sync" ? publishOne(scope) : outcome;
 }
 
-function exportOne(scope: CompanyScope, wanted: ExportConfig): Promise<Outcome | null> {
+function exportOne(scope: CompanyScope, wanted: ExportConfig): Promise<CommandOutcome | null> {
   const { tables, partitionBy: partition, format, out, to } = wanted;
   const today = localDate(scope.context.clock.nowMs(), scope.config.schedule.timezone);
   const month = wanted.month === "previous" ? monthBefore(today) : today.slice(0, 7);
@@ -113,7 +113,7 @@ async function attempt(
   what: string,
   work: () => Promise<CompanyResult>,
   isLockFailure = false,
-): Promise<Outcome | null> {
+): Promise<CommandOutcome | null> {
   try {
     const { isUnchanged = false, lines } = await work();
     log[isUnchanged ? "debug" : "info"](lines[0] ?? "");

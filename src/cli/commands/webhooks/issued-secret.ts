@@ -12,7 +12,7 @@ import {
 import type { IssuedSecret } from "../../../webhook/subscriptions/subscription-client.ts";
 import { printResult } from "../../console/output.ts";
 import type { CompanyScope } from "../../mirror/company-scope.ts";
-import type { Ending } from "../../program/exit-code.ts";
+import type { CommandEnding } from "../../program/exit-code.ts";
 import { subscriptionLines, viewOfSubscription } from "./subscription-text.ts";
 
 /** How a new secret is asked for and kept. */
@@ -32,7 +32,10 @@ export interface SecretPlan {
  * first, so that no delivery is refused in between. The new one is written to the disk before anything else,
  * and printed even when that failed.
  */
-export async function receiveSecret(plan: SecretPlan, ask: () => Promise<IssuedSecret>): Promise<Ending> {
+export async function receiveSecret(
+  plan: SecretPlan,
+  ask: () => Promise<IssuedSecret>,
+): Promise<CommandEnding> {
   const place = plan.here ? placeFor(plan.scope.company) : null;
   const file = place?.kind === "file" ? place.path : null;
   if (file !== null) finishInterrupted(plan, file);
