@@ -13,7 +13,7 @@ import { beginLog, givenBy, markRestored, noteGiven } from "../state/meta.ts";
 import { guarded, inTransaction, openDatabase } from "../store/database.ts";
 import { assertReadable, migrate } from "../store/migrations/migrate.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
-import { isSameCompany } from "../sync/identity/judge-token.ts";
+import { isSameCompany } from "../sync/identity/identify.ts";
 import {
   documentsPrefix,
   keyName,

@@ -12,7 +12,6 @@ export interface ListForm {
   readonly unsorted?: true;
 }
 
-/** Which page of which reading a work item is for. */
 interface PageOfReading extends ListForm {
   readonly page: number;
   /** Number of the reading. @default 1 */
@@ -21,7 +20,6 @@ interface PageOfReading extends ListForm {
   readonly again?: true;
 }
 
-/** One list of a quick run. */
 export interface QuickList {
   /** `all`: every page. `open`: the same, and then the open records that no page showed. `latest`: while pages show news. */
   readonly kind: "all" | "open" | "latest";
@@ -29,7 +27,6 @@ export interface QuickList {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Payload of the work item for a page of a list. */
 export interface PagePayload extends PageOfReading {
   readonly variant: string;
   readonly quick?: QuickList;
@@ -41,20 +38,19 @@ export interface PagePayload extends PageOfReading {
   readonly newestBefore?: string | null;
 }
 
-/** Payload of the work item for a page of a parent's list. */
 export interface ChildPayload extends PageOfReading {
   readonly parent: string;
   readonly parentId: string;
 }
 
-type Read = Pick<ServiceRequest, "method" | "path" | "query" | "expect">;
+type ReadRequest = Pick<ServiceRequest, "method" | "path" | "query" | "expect">;
 
 /**
  * Pure: the request of a work item. Throws when the item does not fit the resource.
  *
  * @param form how the resource's lists are asked for, where the item does not say it
  */
-export function requestFor(resource: Resource, work: WorkItem, form: ListForm = {}): Read {
+export function requestFor(resource: Resource, work: WorkItem, form: ListForm = {}): ReadRequest {
   if (work.kind === "list") return pageRequest(resource, { ...form, ...(work.payload as PagePayload) });
   if (work.kind === "child") return childRequest(resource, { ...form, ...(work.payload as ChildPayload) });
   return get(pathOf(resource.detail ?? "", recordOf(work)));
@@ -65,7 +61,6 @@ export function recordOf(work: WorkItem): RecordId {
   return idIn(work.target.slice("id:".length));
 }
 
-/** The id of the parent whose list is read. */
 export function parentIdOf(payload: ChildPayload): RecordId {
   return idIn(payload.parentId);
 }
@@ -76,7 +71,7 @@ function idIn(text: string): RecordId {
   return id;
 }
 
-function pageRequest(resource: Resource, payload: PagePayload): Read {
+function pageRequest(resource: Resource, payload: PagePayload): ReadRequest {
   const { variant, page, perPage, unsorted, quick, since } = payload;
   const { list } = resource;
   if (list.kind === "single") return get(list.path);
@@ -90,7 +85,7 @@ function pageRequest(resource: Resource, payload: PagePayload): Read {
   return get(list.path, { ...params, perPage: perPage ?? list.perPage, page });
 }
 
-function childRequest(resource: Resource, { parent, parentId, page, perPage }: ChildPayload): Read {
+function childRequest(resource: Resource, { parent, parentId, page, perPage }: ChildPayload): ReadRequest {
   const { list } = resource;
   assert(list.kind === "parents", `${resource.name} is listed by parents`);
   const link = list.parents.find((candidate) => candidate.resource === parent);
@@ -98,6 +93,6 @@ function childRequest(resource: Resource, { parent, parentId, page, perPage }: C
   return get(list.path, { [link.param]: parentId, perPage: perPage ?? list.perPage, page });
 }
 
-function get(path: string, query: Read["query"] = {}): Read {
+function get(path: string, query: ReadRequest["query"] = {}): ReadRequest {
   return { method: "GET", path, query, expect: "json" };
 }

@@ -7,10 +7,9 @@ import type { Lane } from "../base/lane.ts";
 import { Redactor } from "../base/secret.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import type { Log } from "../base/logger.ts";
-import { isObject } from "../json/literal.ts";
 import { ProtocolError, UnauthenticatedError, type ServiceError } from "../connector/service-errors.ts";
+import { objectIn } from "./http-errors.ts";
 
-/** What access tokens are asked for with, and where they are kept. */
 interface AccessTokenParts {
   /** `id|secret` */
   readonly credentials: string;
@@ -23,7 +22,6 @@ interface AccessTokenParts {
 /** Asks the service for a token with this `Authorization`; gives the body of its answer. */
 type AskForToken = (authorization: string) => Promise<Buffer>;
 
-/** The call that a token is for. */
 interface TokenCaller {
   readonly lane: Lane;
   readonly signal: AbortSignal;
@@ -87,12 +85,10 @@ export class AccessTokens {
     this.refused = token;
   }
 
-  private isUsable({ token, renewAtMs }: AccessToken): boolean {
-    return token !== this.refused && this.parts.clock.nowMs() < renewAtMs;
-  }
-
   private usable(): AccessToken | null {
-    this.known = [this.known, this.stored()].find((one) => one && this.isUsable(one)) ?? null;
+    const nowMs = this.parts.clock.nowMs();
+    const isUsable = (one: AccessToken | null) => one && one.token !== this.refused && nowMs < one.renewAtMs;
+    this.known = [this.known, this.stored()].find(isUsable) ?? null;
     return this.known;
   }
 
@@ -115,7 +111,10 @@ export class AccessTokens {
   private stored(): AccessToken | null {
     if (this.parts.file === null) return null;
     try {
-      const { token, renewAtMs, of } = JSON.parse(readFileSync(this.parts.file, "utf8")) as Stored;
+      const { token, renewAtMs, of } = JSON.parse(readFileSync(this.parts.file, "utf8")) as Record<
+        string,
+        unknown
+      >;
       return of === this.print() && typeof token === "string"
         ? { token, renewAtMs: Number(renewAtMs) }
         : null;
@@ -133,33 +132,18 @@ export class AccessTokens {
     }
   }
 
-  /** Of other credentials the file holds another one. */
+  /** Another one for other credentials. */
   private print(): string {
     return createHash("sha256").update(this.parts.credentials).digest("hex");
   }
 }
 
-interface Stored {
-  readonly token: unknown;
-  readonly renewAtMs: unknown;
-  readonly of: unknown;
-}
-
 function tokenIn(body: Buffer, askedMs: number): AccessToken {
-  const answer = parsed(body);
-  const { access_token: token, expires_in: seconds } = isObject(answer) ? answer : {};
+  const { access_token: token, expires_in: seconds } = objectIn(body.toString());
   if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token))
     throw new ProtocolError("the service's answer holds no access token", { retryable: true });
   const validMs = Number(seconds) > 0 ? Number(seconds) * 1000 : usualValidMs;
   return { token, renewAtMs: askedMs + validMs - Math.min(marginMs, validMs / 4) };
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    return null;
-  }
 }
 
 /** 400 is what the standard answers to a wrong pair, 401 what services do. */

@@ -1,67 +1,51 @@
 import { MirrorError } from "../base/errors.ts";
-import { ProtocolError, UnauthenticatedError } from "../connector/service-errors.ts";
+import { ProtocolError, UnauthenticatedError, type ServiceError } from "../connector/service-errors.ts";
 import type { ServiceAnswer } from "../connector/transport.ts";
-import { errorOfStatus, parseErrorBody, type ErrorBody } from "./error-answer.ts";
-import { exchange, type Call, type Head, type Wire } from "./exchange.ts";
+import { errorOfStatus, parseErrorBody, type ErrorBody, type SafeText } from "./http-errors.ts";
+import { exchange, type PreparedCall, type ReceivedHead, type Wire } from "./exchange.ts";
 import { isJson, mediaType, retryAfterS } from "./headers.ts";
-import type { SafeText } from "./safe-text.ts";
 
-/** One attempt that gave no 2xx answer. */
-export interface Failure {
-  readonly error: MirrorError;
-}
-
-/** The end of one attempt. */
-export type Outcome = Omit<ServiceAnswer, "attempts"> | Failure;
+/** A 2xx answer of one attempt. */
+type Answered = Omit<ServiceAnswer, "attempts">;
 
 const mostRedirects = 3;
 const errorBodyBytes = 64_000;
 
-/** One attempt of a call. Each redirect is a request of its own, with a permit of its own. */
-export async function attempt(wire: Wire, call: Call): Promise<Outcome> {
-  try {
-    let { target } = call;
-    for (let redirects = 0; ; redirects++) {
-      const hop = { ...call, target };
-      const result = await exchange(wire, hop, (head) => react(wire, hop, head, redirects));
-      if (typeof result !== "string") return result;
-      target = result;
-    }
-  } catch (error) {
-    if (error instanceof MirrorError) return { error };
-    throw error;
+/** One attempt of a call. Each redirect is a request of its own, with a permit of its own. Throws MirrorErrors. */
+export async function attempt(wire: Wire, call: PreparedCall): Promise<Answered> {
+  let { target } = call;
+  for (let redirects = 0; ; redirects++) {
+    const hop = { ...call, target };
+    const result = await exchange(wire, hop, (head) => react(wire, hop, head, redirects));
+    if (typeof result !== "string") return result;
+    target = result;
   }
 }
 
 /** One attempt of a call. Where there are access tokens it is made again, once, if the service refuses the token: it may have ended. */
-export async function attemptWithToken(wire: Wire, call: Call): Promise<Outcome> {
+export async function attemptWithToken(wire: Wire, call: PreparedCall): Promise<Answered> {
   const { accessTokens } = wire;
   if (!accessTokens) return attempt(wire, call);
-  try {
-    for (let isRenewed = false; ; isRenewed = true) {
-      const token = await accessTokens.current(
-        (authorization) => askForToken(wire, call, authorization),
-        call,
-      );
-      const headers = { ...call.headers, authorization: `Bearer ${token}` };
-      const outcome = await attempt(wire, { ...call, headers });
-      const isRefused =
-        "error" in outcome && outcome.error instanceof UnauthenticatedError && outcome.error.status === 401;
+  const ask = (authorization: string) => askForToken(wire, call, authorization);
+  for (let isRenewed = false; ; isRenewed = true) {
+    const token = await accessTokens.current(ask, call);
+    const headers = { ...call.headers, authorization: `Bearer ${token}` };
+    try {
+      return await attempt(wire, { ...call, headers });
+    } catch (error) {
+      const isRefused = error instanceof UnauthenticatedError && error.status === 401;
       if (isRefused) accessTokens.refuse(token);
-      if (!isRefused || isRenewed) return outcome;
+      if (!isRefused || isRenewed) throw error;
     }
-  } catch (error) {
-    if (error instanceof MirrorError) return { error };
-    throw error;
   }
 }
 
 /** Asks for an access token in the lane of the call that needs it. Throws what the attempt ended with. */
-async function askForToken(wire: Wire, call: Call, authorization: string): Promise<Buffer> {
+async function askForToken(wire: Wire, call: PreparedCall, authorization: string): Promise<Buffer> {
   const { access } = wire.protocol;
   const path = access?.kind === "client_credentials" ? access.tokenPath : "";
   const type = { accept: "application/json", "content-type": "application/json" };
-  const outcome = await attempt(wire, {
+  const { body } = await attempt(wire, {
     method: "POST",
     path,
     where: `POST ${path}`,
@@ -74,19 +58,23 @@ async function askForToken(wire: Wire, call: Call, authorization: string): Promi
     repeatable: true,
     once: true,
   });
-  if ("error" in outcome) throw outcome.error;
-  return outcome.body;
+  return body;
 }
 
 /** The outcome, or the path and query that the service redirects to. */
-async function react(wire: Wire, call: Call, head: Head, redirects: number): Promise<Outcome | string> {
+async function react(
+  wire: Wire,
+  call: PreparedCall,
+  head: ReceivedHead,
+  redirects: number,
+): Promise<Answered | string> {
   if (head.status >= 200 && head.status < 300) return succeed(wire, call, head);
-  if (![301, 302, 303, 307, 308].includes(head.status)) return fail(wire, head);
+  if (![301, 302, 303, 307, 308].includes(head.status)) throw await errorOf(wire, head);
   head.discard();
   return redirectTarget(wire, call, head, redirects);
 }
 
-async function succeed(wire: Wire, call: Call, head: Head): Promise<Outcome> {
+async function succeed(wire: Wire, call: PreparedCall, head: ReceivedHead): Promise<Answered> {
   const unexpected = unexpectedContent(call.expect, head, wire.safeText);
   if (unexpected !== null) {
     head.discard();
@@ -99,7 +87,11 @@ async function succeed(wire: Wire, call: Call, head: Head): Promise<Outcome> {
 }
 
 /** What came in place of the expected kind of answer, known by its head; null: nothing is wrong. */
-function unexpectedContent(expect: Call["expect"], head: Head, safeText: SafeText): string | null {
+function unexpectedContent(
+  expect: PreparedCall["expect"],
+  head: ReceivedHead,
+  safeText: SafeText,
+): string | null {
   const { status, headers } = head;
   if (status === 204) return expect === "nothing" ? null : "no content";
   const type = mediaType(headers);
@@ -110,7 +102,7 @@ function unexpectedContent(expect: Call["expect"], head: Head, safeText: SafeTex
 }
 
 /** A page of a proxy or a maintenance page. Retryable: it may be gone in a moment. */
-function contentError({ where, status, requestId }: Head, got: string): ProtocolError {
+function contentError({ where, status, requestId }: ReceivedHead, got: string): ProtocolError {
   return new ProtocolError(`${where}: ${status} with ${got} in place of what the interface promises`, {
     status,
     requestId,
@@ -122,8 +114,8 @@ function contentError({ where, status, requestId }: Head, got: string): Protocol
 /** Only reads are redirected, and only within the service's own origin: the token goes nowhere else (I9). */
 function redirectTarget(
   { base, safeText }: Wire,
-  { method, target: current }: Call,
-  head: Head,
+  { method, target: current }: PreparedCall,
+  head: ReceivedHead,
   redirects: number,
 ): string {
   const here = base.origin + current;
@@ -137,7 +129,7 @@ function redirectTarget(
   return target.pathname + target.search;
 }
 
-function redirectError({ where, status, requestId }: Head, what: string): ProtocolError {
+function redirectError({ where, status, requestId }: ReceivedHead, what: string): ProtocolError {
   return new ProtocolError(`${where}: redirected ${what} (${status})`, {
     status,
     requestId,
@@ -145,19 +137,18 @@ function redirectError({ where, status, requestId }: Head, what: string): Protoc
   });
 }
 
-async function fail(wire: Wire, head: Head): Promise<Outcome> {
+async function errorOf(wire: Wire, head: ReceivedHead): Promise<ServiceError> {
   const waitS = retryAfterS(head.headers, wire.clock.nowMs());
   const read = await readErrorBody(wire, head);
   const isOwn = head.headers[wire.protocol.ownHeader ?? ""] !== undefined;
   const body = isOwn ? { ...read, message: read.message ?? "no message" } : read;
-  return { error: errorOfStatus(head, body, waitS === null ? null : waitS * 1000) };
+  return errorOfStatus(head, body, waitS === null ? null : waitS * 1000);
 }
 
 /** The status alone is enough: a body that cannot be read does not hide it, unless the caller stops. */
-async function readErrorBody(wire: Wire, head: Head): Promise<ErrorBody> {
+async function readErrorBody(wire: Wire, head: ReceivedHead): Promise<ErrorBody> {
   try {
-    const body = await head.read(errorBodyBytes);
-    return parseErrorBody(body, wire.safeText);
+    return parseErrorBody(await head.read(errorBodyBytes), wire.safeText);
   } catch (error) {
     if (error instanceof MirrorError && error.kind === "stopped") throw error;
     return { message: null, fields: {} };

@@ -35,10 +35,6 @@ export function targetOf(base: BaseUrl, request: Pick<ServiceRequest, "path" | "
 /** Printable ASCII without query, fragment or backslash; no empty segment and none that goes up (`..`). */
 function isPlainPath(path: string): boolean {
   if (!/^\/[\x21-\x7e]*$/.test(path) || /[?#\\]/.test(path)) return false;
-  const segments = path.slice(1).split("/");
-  return path === "/" || segments.every((segment) => segment !== "" && !isDots(segment));
-}
-
-function isDots(segment: string): boolean {
-  return /^\.{1,2}$/.test(segment.replaceAll(/%2e/gi, "."));
+  const segments = path.slice(1).replaceAll(/%2e/gi, ".").split("/");
+  return path === "/" || segments.every((segment) => segment !== "" && !/^\.{1,2}$/.test(segment));
 }

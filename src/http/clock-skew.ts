@@ -1,6 +1,5 @@
 import type { Clock } from "../base/clock.ts";
 
-/** How many answers are remembered. */
 const mostSamples = 9;
 /** An answer that took longer says too little. */
 const longestRoundTripMs = 5_000;
@@ -43,7 +42,6 @@ export class ClockSkew {
   }
 }
 
-/** From here on it is worth a warning. */
 export const skewWarnMs = 60_000;
 
 /** `400 s ahead of the service`. */

@@ -10,14 +10,30 @@ import type { Permit, RateLimiter } from "../rate-limit/permit.ts";
 import type { AccessTokens } from "./access-tokens.ts";
 import type { BaseUrl } from "./base-url.ts";
 import type { ClockSkew } from "./clock-skew.ts";
-import type { AnswerHead } from "./error-answer.ts";
+import {
+  networkErrorOf,
+  timeoutError,
+  type AnswerHead,
+  type BrokenRequest,
+  type SafeText,
+} from "./http-errors.ts";
 import { answerHeaders, budgetHeaders, type AnswerHeaders } from "./headers.ts";
-import { networkErrorOf, timeoutError, type BrokenRequest } from "./network-errors.ts";
 import { discardBody, readResponseBody } from "./response-body.ts";
-import type { SafeText } from "./safe-text.ts";
-import type { HttpCounters } from "./stats.ts";
 
-/** What all exchanges of a transport share. */
+/** Counts of a transport, for reports and metrics. */
+export class HttpCounters {
+  /** Requests given to a connection, repeated ones too, and those that lost their right in that very step. */
+  requests = 0;
+  /** A map: an object with the key 404 gets room for all numbers below it, 5 kB for each company. */
+  readonly byStatus = new Map<number, number>();
+  /** Attempts after the first of their call. */
+  retried = 0;
+  rateLimited = 0;
+  unanswered = 0;
+  /** Time waited for permits, all requests together. */
+  waitedMs = 0;
+}
+
 export interface Wire {
   readonly base: BaseUrl;
   readonly pool: Dispatcher;
@@ -26,7 +42,7 @@ export interface Wire {
   readonly connections: Semaphore;
   readonly clock: Clock;
   readonly counters: HttpCounters;
-  readonly skew: ClockSkew | null;
+  readonly skew?: ClockSkew;
   readonly safeText: SafeText;
   /** For one exchange, head and body together. */
   readonly timeoutMs: number;
@@ -37,10 +53,9 @@ export interface Wire {
 }
 
 /** A request ready to be sent, as often as needed. */
-export interface Call extends ServiceRequest {
+export interface PreparedCall extends ServiceRequest {
   /** `GET /invoices/7` */
   readonly where: string;
-  /** Path and query. */
   readonly target: string;
   readonly headers: Record<string, string>;
   readonly body: string | Buffer | null;
@@ -51,7 +66,7 @@ export interface Call extends ServiceRequest {
 }
 
 /** An answer whose head has arrived. Exactly one of `read` and `discard` is called. */
-export interface Head extends AnswerHead {
+export interface ReceivedHead extends AnswerHead {
   readonly headers: AnswerHeaders;
   /** Gives the body; empty where it was written into a file. */
   read(capBytes: number, into?: string): Promise<Buffer>;
@@ -62,7 +77,11 @@ export interface Head extends AnswerHead {
  * One exchange: a permit, a connection, a deadline over head and body. Whatever happens, the permit is finished,
  * the connection released and the timer stopped. Throws MirrorErrors only.
  */
-export async function exchange<T>(wire: Wire, call: Call, use: (head: Head) => Promise<T>): Promise<T> {
+export async function exchange<T>(
+  wire: Wire,
+  call: PreparedCall,
+  use: (head: ReceivedHead) => Promise<T>,
+): Promise<T> {
   const permit = await waitForPermit(wire, call);
   const release = await waitForConnection(wire, call, permit);
   const deadline = startDeadline(wire, call.signal);
@@ -75,8 +94,10 @@ export async function exchange<T>(wire: Wire, call: Call, use: (head: Head) => P
 }
 
 /** Aborted waits are counted too. */
-async function waitForPermit(wire: Wire, { lane, signal }: Call): Promise<Permit> {
-  const { rateLimiter, clock, counters } = wire;
+async function waitForPermit(
+  { rateLimiter, clock, counters }: Wire,
+  { lane, signal }: PreparedCall,
+): Promise<Permit> {
   const askedMs = clock.monotonicMs();
   try {
     return await rateLimiter.admit(lane, signal);
@@ -85,18 +106,34 @@ async function waitForPermit(wire: Wire, { lane, signal }: Call): Promise<Permit
   }
 }
 
-async function waitForConnection(wire: Wire, { lane, signal }: Call, permit: Permit): Promise<Release> {
+async function waitForConnection(
+  wire: Wire,
+  { lane, signal }: PreparedCall,
+  permit: Permit,
+): Promise<Release> {
   const release = await wire.connections.acquire(signal, laneRank(lane));
   if (release) return release;
   permit.lost();
   throw new MirrorError("stopped", "stopped while waiting for a free connection");
 }
 
-async function headOf(wire: Wire, call: Call, permit: Permit, deadline: Deadline): Promise<Head> {
+async function headOf(
+  wire: Wire,
+  call: PreparedCall,
+  permit: Permit,
+  deadline: Deadline,
+): Promise<ReceivedHead> {
   const { where } = call;
   const { counters, safeText, clock } = wire;
   const sentMs = clock.monotonicMs();
-  const answer = await sendOnce(wire, call, deadline.signal).catch((error: unknown) => {
+  const { method, target: path, headers: sent, body: content } = call;
+  const request = { origin: wire.base.origin, method, path, headers: sent, body: content };
+  const send = async () => {
+    call.onSent?.();
+    counters.requests++;
+    return wire.pool.request({ ...request, signal: deadline.signal });
+  };
+  const answer = await send().catch((error: unknown) => {
     permit.lost(deadline.signal.aborted);
     counters.unanswered++;
     throw errorOfExchange(error, wire, { where, requestId: null }, deadline);
@@ -114,13 +151,6 @@ async function headOf(wire: Wire, call: Call, permit: Permit, deadline: Deadline
       throw errorOfExchange(error, wire, { where, requestId }, deadline);
     });
   return { where, status, headers, requestId, read, discard: () => discardBody(body) };
-}
-
-async function sendOnce({ pool, base, counters }: Wire, call: Call, signal: AbortSignal) {
-  const { method, target: path, headers, body } = call;
-  call.onSent?.();
-  counters.requests++;
-  return pool.request({ origin: base.origin, method, path, headers, body, signal });
 }
 
 function errorOfExchange(

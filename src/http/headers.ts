@@ -7,31 +7,22 @@ import type { BudgetHeaders } from "../rate-limit/permit.ts";
 /** By lower-case name. */
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
-/** What every request says of its sender. */
-export interface Identity {
+export interface RequestSender {
   readonly token: string;
-  /** `Accept-Language` */
   readonly language: string;
   readonly userAgent: string;
 }
 
 /** Only the transport sets these. */
-const reserved = new Set([
-  "authorization",
-  "accept-encoding",
-  "connection",
-  "content-length",
-  "cookie",
-  "host",
-  "proxy-authorization",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
+const reserved = new Set(
+  (
+    "authorization accept-encoding connection content-length cookie host proxy-authorization te trailer " +
+    "transfer-encoding upgrade"
+  ).split(" "),
+);
 
 /** Headers of a request. Throws MirrorError `usage` when the request sets one of the transport's own. */
-export function requestHeaders(identity: Identity, request: ServiceRequest): Record<string, string> {
+export function requestHeaders(sender: RequestSender, request: ServiceRequest): Record<string, string> {
   const given = Object.entries(request.headers ?? {}).map(
     ([name, value]) => [name.toLowerCase(), value] as const,
   );
@@ -39,11 +30,11 @@ export function requestHeaders(identity: Identity, request: ServiceRequest): Rec
   if (taken) throw new MirrorError("usage", `the header ${taken[0]} is the transport's own`);
   return {
     accept: request.expect === "bytes" ? "*/*" : "application/json",
-    "accept-language": identity.language,
-    "user-agent": identity.userAgent,
+    "accept-language": sender.language,
+    "user-agent": sender.userAgent,
     ...Object.fromEntries(given),
     "accept-encoding": "gzip, deflate, br",
-    authorization: `Bearer ${identity.token}`,
+    authorization: `Bearer ${sender.token}`,
   };
 }
 
@@ -59,19 +50,19 @@ export function budgetHeaders(
   nowMs: number,
   form: BudgetHeaderForm = "numbers",
 ): BudgetHeaders {
-  if (form === "structured") {
-    const member = (name: string, key: string) =>
-      parseWholeNumber(new RegExp(`;\\s*${key}=(\\d+)`).exec(headers[name] ?? "")?.[1]);
+  const member = (name: string, key: string) =>
+    parseWholeNumber(new RegExp(`;\\s*${key}=(\\d+)`).exec(headers[name] ?? "")?.[1]);
+  const waitS = retryAfterS(headers, nowMs);
+  if (form === "structured")
     return {
       limit: member("x-ratelimit-policy", "q"),
       remaining: member("x-ratelimit", "r"),
-      retryAfterS: retryAfterS(headers, nowMs) ?? member("x-ratelimit", "t"),
+      retryAfterS: waitS ?? member("x-ratelimit", "t"),
     };
-  }
   return {
     limit: parseWholeNumber(headers["x-ratelimit-limit"]),
     remaining: parseWholeNumber(headers["x-ratelimit-remaining"]),
-    retryAfterS: retryAfterS(headers, nowMs),
+    retryAfterS: waitS,
   };
 }
 

@@ -1,6 +1,6 @@
-import type { Dispatcher } from "undici";
 import { eitherSignal, throwIfAborted } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
+import { MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
 import { backoffMs, type Backoff } from "../base/retry.ts";
@@ -15,17 +15,15 @@ import {
 import type { RateLimiter } from "../rate-limit/permit.ts";
 import type { Protocol } from "../connector/service-protocol.ts";
 import type { AccessTokens } from "./access-tokens.ts";
-import { attemptWithToken, type Failure } from "./attempt.ts";
+import { attemptWithToken } from "./attempt.ts";
 import { parseBaseUrl, targetOf } from "./base-url.ts";
-import type { Call, Wire } from "./exchange.ts";
+import { createSafeText } from "./http-errors.ts";
+import { HttpCounters, type PreparedCall, type Wire } from "./exchange.ts";
 import type { ClockSkew } from "./clock-skew.ts";
-import { requestHeaders, type Identity } from "./headers.ts";
-import { createSafeText, type SafeText } from "./safe-text.ts";
+import { requestHeaders, type RequestSender } from "./headers.ts";
 import { openPool } from "./pool.ts";
-import { HttpCounters, type HttpStats } from "./stats.ts";
 
-/** Settings of a transport. */
-export interface HttpOptions extends Identity {
+export interface HttpOptions extends RequestSender {
   readonly baseUrl: string;
   readonly rateLimiter: RateLimiter;
   readonly clock: Clock;
@@ -56,9 +54,9 @@ export interface HttpOptions extends Identity {
   readonly assertMaySend?: (() => void) | undefined;
 }
 
-/** Sends calls to the service over HTTP. */
 export interface HttpTransport extends Transport {
-  stats(): HttpStats;
+  /** The counts at this moment. */
+  stats(): Readonly<HttpCounters>;
   /** Aborts what is in flight. Nothing can be sent afterwards. */
   close(): Promise<void>;
 }
@@ -71,12 +69,23 @@ export interface HttpTransport extends Transport {
  */
 export function createHttpTransport(options: HttpOptions): HttpTransport {
   const settings = { ...defaults, ...options };
+  const { token, secrets, accessTokens, concurrency, timeoutMs, assertMaySend } = settings;
   const closing = new AbortController();
-  const wire = wireFor(settings);
+  const base = parseBaseUrl(settings.baseUrl);
+  const known = createSafeText(token, secrets);
+  const wire: Wire & FullOptions = {
+    ...settings,
+    base,
+    pool: openPool(base.origin, timeoutMs, concurrency, assertMaySend),
+    connections: new Semaphore(concurrency),
+    counters: new HttpCounters(),
+    // An access token is redacted, too.
+    safeText: accessTokens ? (text, maxLength) => known(accessTokens.redact(text), maxLength) : known,
+  };
   return {
     async send(request) {
       const signal = eitherSignal(closing.signal, request.signal);
-      return sendUntilDone(wire, await callFor(wire, settings, request, signal), settings);
+      return sendUntilDone(wire, await callFor(wire, request, signal));
     },
     stats: () => structuredClone(wire.counters),
     close: async () => {
@@ -95,68 +104,45 @@ const defaults = {
   pathPrefix: "",
   accessTokens: null,
 };
-type Settings = HttpOptions & Required<Pick<HttpOptions, keyof typeof defaults>>;
+type FullOptions = HttpOptions & Required<Pick<HttpOptions, keyof typeof defaults>>;
 
-function wireFor(settings: Settings): Wire {
-  const { rateLimiter, clock, timeoutMs, concurrency, maxResponseBytes, assertMaySend } = settings;
-  const base = parseBaseUrl(settings.baseUrl);
-  const pool: Dispatcher = openPool(base.origin, timeoutMs, concurrency, assertMaySend);
-  return {
-    base,
-    pool,
-    rateLimiter,
-    clock,
-    timeoutMs,
-    maxResponseBytes,
-    connections: new Semaphore(concurrency),
-    counters: new HttpCounters(),
-    skew: settings.skew ?? null,
-    protocol: settings.protocol,
-    accessTokens: settings.accessTokens,
-    safeText: safeTextOf(settings),
-  };
-}
-
-/** An access token is redacted, too. */
-function safeTextOf({ token, secrets, accessTokens }: Settings): SafeText {
-  const known = createSafeText(token, secrets);
-  if (!accessTokens) return known;
-  return (text, maxLength) => known(accessTokens.redact(text), maxLength);
-}
-
-async function sendUntilDone(wire: Wire, call: Call, settings: Settings): Promise<ServiceAnswer> {
+async function sendUntilDone(wire: Wire & FullOptions, call: PreparedCall): Promise<ServiceAnswer> {
   const { where, signal } = call;
-  const { log, random, attempts: most } = settings;
-  const backoff = { ...settings.backoff, random };
+  const { log, random, attempts: most } = wire;
+  const backoff = { ...wire.backoff, random };
   for (let attempts = 1, failed = 0, refused = 0; ; attempts++) {
-    const outcome = await attemptWithToken(wire, call);
-    if (!("error" in outcome)) return { ...outcome, attempts };
-    [failed, refused] = isRateLimited(outcome) ? [failed, refused + 1] : [failed + 1, 0];
-    const retryInMs = retryAfter(outcome, call, failed, refused, most, backoff);
-    if (retryInMs === null) throw outcome.error;
-    const { kind, message } = outcome.error;
-    const fields = { request: where, kind, error: message, retry_in_ms: retryInMs };
-    // The rate limiter logs answers 429 itself.
-    if (!isRateLimited(outcome)) log.warn("a request failed and is tried again", fields);
-    await wire.clock.sleep(retryInMs, signal);
-    throwIfAborted(signal, `${where}: stopped before another attempt`);
-    wire.counters.retried++;
+    try {
+      return { ...(await attemptWithToken(wire, call)), attempts };
+    } catch (error) {
+      if (!(error instanceof MirrorError)) throw error;
+      const { kind, message } = error;
+      // The service did not take the request: repeating it is safe for every method.
+      const isRateLimited = kind === "rate_limited";
+      [failed, refused] = isRateLimited ? [failed, refused + 1] : [failed + 1, 0];
+      const retryInMs = retryAfter(error, call, failed, refused, most, backoff);
+      if (retryInMs === null) throw error;
+      const fields = { request: where, kind, error: message, retry_in_ms: retryInMs };
+      // The rate limiter logs answers 429 itself.
+      if (!isRateLimited) log.warn("a request failed and is tried again", fields);
+      await wire.clock.sleep(retryInMs, signal);
+      throwIfAborted(signal, `${where}: stopped before another attempt`);
+      wire.counters.retried++;
+    }
   }
 }
 
 async function callFor(
-  wire: Wire,
-  settings: Settings,
+  wire: Wire & FullOptions,
   request: ServiceRequest,
   signal: AbortSignal,
-): Promise<Call> {
+): Promise<PreparedCall> {
   const { method, path, lane = "list", repeatable = method === "GET", once = false } = request;
   const { headers, body } = await contentOf(request);
   return {
     ...request,
     where: `${method} ${path}`,
-    target: targetOf({ ...wire.base, path: wire.base.path + settings.pathPrefix }, request),
-    headers: { ...requestHeaders(settings, request), ...headers },
+    target: targetOf({ ...wire.base, path: wire.base.path + wire.pathPrefix }, request),
+    headers: { ...requestHeaders(wire, request), ...headers },
     body,
     lane,
     signal,
@@ -166,7 +152,7 @@ async function callFor(
 }
 
 /** A form is encoded once, so that another attempt sends the same bytes. */
-async function contentOf({ json, form }: ServiceRequest): Promise<Pick<Call, "headers" | "body">> {
+async function contentOf({ json, form }: ServiceRequest): Promise<Pick<PreparedCall, "headers" | "body">> {
   if (json !== undefined)
     return { headers: { "content-type": "application/json" }, body: JSON.stringify(json) };
   if (!form) return { headers: {}, body: null };
@@ -188,8 +174,8 @@ const longestRetryAfterMs = 120_000;
  * @param most attempts of one call; answers 429 are not counted
  */
 export function retryAfter(
-  { error }: Failure,
-  { repeatable, once }: Pick<Call, "repeatable" | "once">,
+  error: MirrorError,
+  { repeatable, once }: Pick<PreparedCall, "repeatable" | "once">,
   failed: number,
   refused: number,
   most: number,
@@ -197,13 +183,8 @@ export function retryAfter(
 ): number | null {
   // Another answer could not be written to the disk either.
   if (once || error.kind === "database") return null;
-  if (isRateLimited({ error })) return refused < mostRefusals ? 0 : null;
+  if (error.kind === "rate_limited") return refused < mostRefusals ? 0 : null;
   if (!error.retryable || !repeatable || failed >= most) return null;
   const asked = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0;
   return Math.max(Math.min(asked, longestRetryAfterMs), backoffMs(failed, backoff));
-}
-
-/** The service did not take the request: repeating it is safe for every method. */
-function isRateLimited(failure: Failure): boolean {
-  return failure.error.kind === "rate_limited";
 }

@@ -39,7 +39,12 @@ export async function readResponseBody(
     const isPlain = encoding === "" || encoding === "identity";
     const sizeBytes = parseWholeNumber(headers["content-length"]);
     if (sizeBytes !== null && sizeBytes > capBytes) throw tooLarge(capBytes);
-    const take: Take = into === undefined ? collect : (source, cap) => writeInto(into, capped(source, cap));
+    // Into a file piece by piece: a large one takes no memory.
+    const write = async (source: BodySource, cap: number, file: string) => {
+      await writeNewFile(file, capped(source, cap));
+      return Buffer.alloc(0);
+    };
+    const take: Take = into === undefined ? collect : (source, cap) => write(source, cap, into);
     if (isPlain) return await take(body, capBytes, sizeBytes);
     return await decompressed(body, encoding, capBytes, take);
   } catch (error) {
@@ -58,7 +63,6 @@ export function discardBody(body: Readable): void {
   body.destroy();
 }
 
-/** How content of one encoding is unpacked. */
 interface Codec {
   readonly stream: () => Transform;
   readonly atOnce: (content: Buffer, options: { readonly maxOutputLength: number }) => Buffer;
@@ -138,12 +142,6 @@ function unpackAtOnce(content: Buffer, codec: Codec, capBytes: number): Buffer |
     if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") return null;
     throw error;
   }
-}
-
-/** Piece by piece: a large file takes no memory. */
-async function writeInto(file: string, source: AsyncIterable<Buffer>): Promise<Buffer> {
-  await writeNewFile(file, source);
-  return Buffer.alloc(0);
 }
 
 const firstBytes = 65_536;

@@ -13,7 +13,7 @@ import { openBudgetFile } from "../rate-limit/budget-file.ts";
 import { createMemoryRateLimitStore } from "../rate-limit/state-store.ts";
 import { ClockSkew } from "../http/clock-skew.ts";
 import { createHttpTransport, type HttpTransport } from "../http/http-transport.ts";
-import { HttpCounters } from "../http/stats.ts";
+import { HttpCounters } from "../http/exchange.ts";
 import type { ProcessContext } from "./process-context.ts";
 
 /** One company's connection to the service. All its requests share one rate limiter. */

@@ -15,7 +15,7 @@ import { LeaseOrder } from "../state/lease-order.ts";
 import { WorkQueue } from "../state/work-queue.ts";
 import type { CompanyReport } from "../sync/context/run-report.ts";
 import { lastFailedStart } from "../sync/run/run-outcome.ts";
-import { scrubSources } from "../sync/plan/scrub-facts.ts";
+import { scrubSources } from "../sync/plan/scrub.ts";
 import type { Trouble } from "../sync/context/tally.ts";
 
 /** What a mirror's file says of its tables and runs, as `status --json` prints it. */

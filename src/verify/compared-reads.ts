@@ -2,16 +2,14 @@ import { appendFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSy
 import { elapsedSince, isoTime, type Clock } from "../base/clock.ts";
 import type { AskedRead } from "./service-copy.ts";
 
-/** Of what a comparison is. */
-interface ComparedSubject {
+/** The file's first line: of what the comparison is. */
+interface Head {
   /** `nameOfMirror`. */
   readonly mirror: string | null;
   /** The command: `verify --all`. */
   readonly by: string;
+  readonly since: string;
 }
-
-/** The file's first line. */
-type Head = ComparedSubject & { readonly since: string };
 
 /** An interrupted comparison is continued within this time. */
 const longestBreakMs = 24 * 3_600_000;
@@ -30,7 +28,7 @@ export class ComparedReads {
   private readonly file: string;
   private readonly states = new Map<string, string>();
 
-  constructor(file: string, { mirror, by }: ComparedSubject, { nowMs }: Pick<Clock, "nowMs">) {
+  constructor(file: string, { mirror, by }: Omit<Head, "since">, { nowMs }: Pick<Clock, "nowMs">) {
     this.file = file;
     const isKept = existsSync(file) && elapsedSince(statSync(file).mtimeMs, nowMs()) < longestBreakMs;
     const [head, ...reads] = isKept ? linesOf(file) : [];

@@ -8,18 +8,23 @@ import type { HeldRecord } from "../store/apply/held-record.ts";
 import type { Fence } from "../store/apply/merge-rules.ts";
 import type { Records } from "../store/tables/stored-records.ts";
 import { dataColumns } from "../store/tables/table-layout.ts";
-import { ownerColumns } from "../sync/deletion/removal.ts";
-import { compareRecord, differsFromListed, isSound, type Verdict } from "./compare/compare-record.ts";
-import { isLiveRow, isOfPreview, type MirrorView } from "./compare/mirror-view.ts";
+import { ownerColumns } from "../sync/deletion/deletion.ts";
+import {
+  compareRecord,
+  differsFromListed,
+  isSound,
+  isLiveRow,
+  isOfPreview,
+  type RecordVerdict,
+  type MirrorView,
+} from "./compare-record.ts";
 import type { AskedRead, ServiceCopy } from "./service-copy.ts";
 
-/** A read that may be compared. */
 export interface DeepRead extends AskedRead {
   /** When the mirror read it last, epoch ms; 0: never. */
   readonly readAtMs: number;
 }
 
-/** Something that could not be compared, and why. */
 export interface Uncompared {
   readonly resource: string;
   /** null: it concerns more than one record. */
@@ -27,8 +32,7 @@ export interface Uncompared {
   readonly message: string;
 }
 
-/** How far one resource is compared. */
-export interface ResourceCounts {
+export interface ComparedCounts {
   /** Records that its lists show; null: it has no list of its own. */
   service: number | null;
   /** Live rows. */
@@ -48,7 +52,7 @@ export class Comparison {
   readonly view: MirrorView;
   readonly copy: ServiceCopy;
   readonly resources: readonly Resource[];
-  readonly counts: ReadonlyMap<string, ResourceCounts>;
+  readonly counts: ReadonlyMap<string, ComparedCounts>;
   /** By resource: records that seem to differ. They are asked for again before anything is said. */
   readonly suspects = new Map<string, Set<RecordId>>();
   /** Details and lists of parents that may be compared. */
@@ -63,8 +67,7 @@ export class Comparison {
     this.counts = new Map(resources.map(({ name }) => [name, { ...none }]));
   }
 
-  /** The counts of a resource that is compared. */
-  countsOf(resource: string): ResourceCounts {
+  countsOf(resource: string): ComparedCounts {
     const found = this.counts.get(resource);
     if (!found) throw new Error(`broken promise: ${resource} is compared`);
     return found;
@@ -78,7 +81,7 @@ export class Comparison {
   }
 
   /** How the mirror's record compares with what the service showed last. */
-  verdictOf(resource: string, id: RecordId, held = this.view.held(resource, id)): Verdict {
+  verdictOf(resource: string, id: RecordId, held = this.view.held(resource, id)): RecordVerdict {
     const one = resourceNamed(this.view.manifest, resource);
     return compareRecord(this.view, one, held, this.copy.shown(one, id));
   }

@@ -3,15 +3,14 @@ import type { Clock } from "../base/clock.ts";
 import type { RecordId } from "../base/ids.ts";
 import { resourceNamed } from "../connector/connector-manifest.ts";
 import { PendingReads } from "../state/checks/pending-reads.ts";
-import type { Verdict } from "./compare/compare-record.ts";
-import { versionOf } from "./compare/mirror-view.ts";
+import { versionOf, type RecordVerdict } from "./compare-record.ts";
 import type { Comparison } from "./comparison.ts";
 
 /** A record that differs, also when it was asked for again. */
 export interface Finding {
   readonly resource: string;
   readonly id: RecordId;
-  readonly verdict: Exclude<Verdict, { kind: "equal" | "unreadable" }>;
+  readonly verdict: Exclude<RecordVerdict, { kind: "equal" | "unreadable" }>;
 }
 
 /** Beside a writer: a record differs when its rows did not change for so long, and nothing waits to be read of it. */
@@ -34,6 +33,8 @@ interface Suspect {
   reason: number;
 }
 
+const unseen = { listOf: null, state: null, reason: 0 };
+
 interface Circumstances {
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -55,14 +56,7 @@ export async function nameDifferences(comparison: Comparison, around: Circumstan
   const findings: Finding[] = [];
   const startedMs = clock.monotonicMs();
   let open = [...comparison.suspects].flatMap(([resource, ids]) =>
-    [...ids].map((id): Suspect => ({
-      resource,
-      id,
-      listOf: null,
-      state: null,
-      sinceMs: startedMs,
-      reason: 0,
-    })),
+    [...ids].map((id): Suspect => ({ ...unseen, resource, id, sinceMs: startedMs })),
   );
   while (open.length > 0) {
     view.reopen();
@@ -107,7 +101,7 @@ function examine(
   one: Suspect,
   before: string | null,
   { clock, isWritten }: Circumstances,
-): Verdict | "moving" {
+): RecordVerdict | "moving" {
   const { view } = comparison;
   const held = view.held(one.resource, one.id);
   const verdict = comparison.verdictOf(one.resource, one.id, held);
@@ -117,8 +111,7 @@ function examine(
   const isQuiet = state === before && state === one.state;
   const pending = new PendingReads(view.db);
   if (isQuiet && !pending.mayBeRead({ ...one, nowMs: clock.nowMs() })) {
-    const isOver = clock.monotonicMs() - one.sinceMs >= quietMs;
-    return isOver ? verdict : "moving";
+    return clock.monotonicMs() - one.sinceMs >= quietMs ? verdict : "moving";
   }
   if (!isQuiet) one.reason = pending.newestReason();
   one.state = state;

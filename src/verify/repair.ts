@@ -6,18 +6,24 @@ import { WorkQueue } from "../state/work-queue.ts";
 import { stampWithoutRead } from "../store/apply/read-stamp.ts";
 import { isAsReceived, readHeld } from "../store/apply/held-record.ts";
 import type { ResourceTable } from "../store/apply/resource-table.ts";
-import { createEventContext, type ReadContext, type RunContext } from "../sync/context/run-context.ts";
+import { createRunContext, type ReadContext, type RunContext } from "../sync/context/run-context.ts";
+import type { Tally } from "../sync/context/tally.ts";
 import { holdMassDelete, mayRemove, runRemovals } from "../sync/deletion/mass-delete-guard.ts";
-import { removeRecord } from "../sync/deletion/removal.ts";
+import { removeRecord } from "../sync/deletion/deletion.ts";
 import { Engine } from "../sync/engine/engine.ts";
-import { BatchRetryPolicy } from "../sync/retry/retry-policy.ts";
+import type { RetryPolicy } from "../sync/retry/retry-policy.ts";
 import { repairRead } from "./local/odd-work.ts";
 import { repairLocally } from "./local/repair-locally.ts";
 import type { Finding } from "./name-differences.ts";
-import type { Asking, ServiceCopy, Waiting } from "./service-copy.ts";
+import type { Asking, ServiceCopy } from "./service-copy.ts";
 
 /** What a repair works with. The caller holds the writer lock. */
-type RepairParts = Asking & Waiting & { readonly mirror: Mirror; readonly copy: ServiceCopy };
+interface RepairParts extends Asking {
+  readonly mirror: Mirror;
+  readonly copy: ServiceCopy;
+  readonly tally: Tally;
+  readonly policy: RetryPolicy;
+}
 
 /**
  * Reads again what differs, through the work queue and the step that applies every answer; then makes rows anew that are
@@ -31,8 +37,11 @@ type RepairParts = Asking & Waiting & { readonly mirror: Mirror; readonly copy: 
  * @throws MirrorError `stopped`, and what concerns the whole service
  */
 export async function repairFromService(parts: RepairParts, findings: readonly Finding[]): Promise<void> {
-  const { mirror, outages, probe, transport, concurrency, signal } = parts;
-  const run = contextOf(parts);
+  const { mirror, copy, policy, transport, concurrency, signal } = parts;
+  const queue = new WorkQueue(mirror.db);
+  // Beside what is repaired, nothing but events that wait is in the lane of events.
+  const settings = { ...parts, provenRoutes: copy.provenRoutes, removals: runRemovals() };
+  const run = createRunContext({ ...parts, queue }, settings);
   // What the mirror knows by itself: fences and the change log fit together before more changes follow.
   await repairLocally({ mirror, queue: run.queue, clock: parts.clock }, { signal });
   const isOwn = ({ resource }: Finding) => resourceNamed(mirror.manifest, resource).detail !== undefined;
@@ -46,32 +55,17 @@ export async function repairFromService(parts: RepairParts, findings: readonly F
       run.queue.add({ ...repairRead(resource, id, dirtySeq), kind, lane: "webhook" });
     }
   });
-  const never = new AbortController().signal;
-  const policy = new BatchRetryPolicy(outages, probe);
-  await new Engine(run, { transport, concurrency, policy, signal, closed: never }).work();
+  await new Engine(run, { transport, concurrency, policy, signal }).work();
   throwIfAborted(signal, "stopped before all was repaired; the next run reads the rest");
-  const listed = Map.groupBy(
-    findings.filter((one) => !isOwn(one)),
-    ({ resource }) => resource,
-  );
-  for (const [name, some] of listed)
-    await applyLists(
-      parts,
-      run,
-      name,
-      some.map(({ id }) => id),
-    );
+  const listed = findings.filter((one) => !isOwn(one));
+  for (const [name, some] of Map.groupBy(listed, ({ resource }) => resource)) {
+    const ids = some.map(({ id }) => id);
+    await applyLists(parts, run, name, ids);
+  }
   const stamp = stampWithoutRead("repair", parts.clock);
   mirror.apply(() => {
     for (const { resource, id } of findings) mirror.table(resource).derive(id, stamp);
   });
-}
-
-/** A run that reads what is in the lane of events: nothing else is there beside a repair but events that wait. */
-function contextOf(parts: RepairParts): RunContext {
-  const queue = new WorkQueue(parts.mirror.db);
-  const { provenRoutes } = parts.copy;
-  return createEventContext({ ...parts, queue }, { ...parts, provenRoutes, removals: runRemovals() });
 }
 
 /** The next read of the record is stored, where the JSON is not the one that its hash is of, or has no fence. */

@@ -1,11 +1,13 @@
-import { isoTime } from "../base/clock.ts";
+import { existsSync, readFileSync } from "node:fs";
+import { writeFileAtomically } from "../base/atomic-file.ts";
 import type { RecordId } from "../base/ids.ts";
-import { notAtService } from "./compare/compare-record.ts";
-import type { FieldDifference } from "./compare/differences.ts";
+import { Meta, pinnedIdentity } from "../state/meta.ts";
+import type { Db } from "../store/database.ts";
+import { fingerprintOf } from "../sync/identity/pinned-identity.ts";
+import { notAtService, type FieldDifference } from "./compare-record.ts";
 import type { Comparison, Uncompared } from "./comparison.ts";
 import type { Finding } from "./name-differences.ts";
 
-/** The records of one resource that differ. */
 export interface NamedRecords {
   readonly missing: readonly { readonly id: RecordId }[];
   readonly extra: readonly { readonly id: RecordId; readonly why: string }[];
@@ -14,8 +16,7 @@ export interface NamedRecords {
   readonly tombstoned: readonly { readonly id: RecordId }[];
 }
 
-/** What `verify --json` says of one resource. */
-export interface VerifiedResource extends NamedRecords {
+interface VerifiedResource extends NamedRecords {
   /** Records at the service: as its lists show; of records without a list of their own, as far as compared. */
   readonly service: number;
   /** Live rows. */
@@ -50,37 +51,30 @@ export interface VerifyReport {
   readonly uncompared: readonly Uncompared[];
 }
 
-/** What a report is made of, besides the comparison. */
-export interface ReportFacts {
-  readonly by: string;
-  readonly startedAtMs: number;
-  readonly finishedAtMs: number;
-  readonly requests: number;
-  /** What differs at the end. */
-  readonly findings: readonly Finding[];
-  /** What differed before a repair; null: none was asked for. */
-  readonly before: readonly Finding[] | null;
-  readonly resumed: VerifyReport["resumed"];
-}
-
-/** Builds the report. */
-export function verifyReport(comparison: Comparison, facts: ReportFacts): VerifyReport {
+/**
+ * Builds the report.
+ *
+ * @param findings what differs at the end
+ * @param before what differed before a repair; null: none was asked for
+ */
+export function verifyReport(
+  comparison: Comparison,
+  findings: readonly Finding[],
+  before: readonly Finding[] | null,
+  run: Pick<VerifyReport, "by" | "started_at" | "finished_at" | "requests" | "resumed">,
+): VerifyReport {
   const { counts, deepReads, resources } = comparison;
-  const { by, startedAtMs, finishedAtMs, requests, findings, before, resumed } = facts;
   const uncompared = [...comparison.uncompared, ...withoutDetail(comparison)];
   const sum = (key: "mirror" | "details") => [...counts.values()].reduce((all, one) => all + one[key], 0);
+  const named = resources.map(({ name }) => [name, resourceOf(comparison, name, findings, before)]);
   return {
     match: findings.length === 0 && uncompared.length === 0,
-    by,
-    started_at: isoTime(startedAtMs),
-    finished_at: isoTime(finishedAtMs),
-    requests,
+    ...run,
     records_compared: sum("mirror"),
     details_compared: sum("details"),
     details_total: deepReads.length,
-    resumed,
     ...(before && { repair: repairOf(before, findings) }),
-    resources: Object.fromEntries(resources.map(({ name }) => [name, resourceOf(comparison, name, facts)])),
+    resources: Object.fromEntries(named) as VerifyReport["resources"],
     uncompared,
   };
 }
@@ -88,7 +82,8 @@ export function verifyReport(comparison: Comparison, facts: ReportFacts): Verify
 function resourceOf(
   { counts, view }: Comparison,
   name: string,
-  { findings, before }: ReportFacts,
+  findings: readonly Finding[],
+  before: readonly Finding[] | null,
 ): VerifiedResource {
   const { service = null, mirror = 0, provisional = 0, details = 0 } = counts.get(name) ?? {};
   const named = namedOf(findings, name);
@@ -106,7 +101,6 @@ function repairOf(before: readonly Finding[], after: readonly Finding[]): Verify
   return { found, repaired: before.length - after.length };
 }
 
-/** How many records differ. */
 export function differenceCount({ resources }: Pick<VerifyReport, "resources">): number {
   return Object.values(resources).reduce((sum, { missing, extra, different, tombstoned }) => {
     const ids = new Set(different.map(({ id }) => id));
@@ -134,4 +128,61 @@ function withoutDetail({ counts }: Comparison): Uncompared[] {
     const message = `${provisional} records have no detail in the mirror yet: only their previews were compared`;
     return provisional === 0 ? [] : [{ resource, id: null, message }];
   });
+}
+
+export interface Proof extends Pick<
+  VerifyReport,
+  "by" | "match" | "records_compared" | "details_compared" | "details_total"
+> {
+  /** ISO. */
+  readonly at: string;
+  readonly differences: number;
+  /** What could not be compared. */
+  readonly uncompared: number;
+  /** ISO; null: all in one go. */
+  readonly resumed_since: string | null;
+}
+
+/**
+ * Stores what `verify` found in a file beside the mirror, because a daemon may hold the mirror itself.
+ *
+ * Guarantee: after a crash the file holds the old result or the new one. It names the mirror that it is about.
+ * Source of truth: the file.
+ * Worst outcome of a crash: the old result stays.
+ */
+export function writeProof(file: string, db: Db, report: VerifyReport): void {
+  const {
+    finished_at: at,
+    by,
+    match,
+    uncompared,
+    records_compared,
+    details_compared,
+    details_total,
+    resumed,
+  } = report;
+  const resumed_since = resumed?.since ?? null;
+  const counts = { differences: differenceCount(report), uncompared: uncompared.length };
+  const details = { records_compared, details_compared, details_total, resumed_since };
+  const proof: Proof = { at, by, match, ...counts, ...details };
+  writeFileAtomically(file, `${JSON.stringify({ mirror: nameOfMirror(db), ...proof })}\n`);
+}
+
+/** What the last `verify` of this mirror found; null: none did, or the file is of another mirror. */
+export function readProof(file: string, db: Db): Proof | null {
+  if (!existsSync(file)) return null;
+  try {
+    const { mirror, ...proof } = JSON.parse(readFileSync(file, "utf8")) as Proof & {
+      readonly mirror: unknown;
+    };
+    return mirror === nameOfMirror(db) ? proof : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Another mirror of the same company has another name; null: it is of no company yet. */
+export function nameOfMirror(db: Db): string | null {
+  const salt = pinnedIdentity(new Meta(db))?.salt;
+  return salt === undefined ? null : fingerprintOf("verified", salt);
 }

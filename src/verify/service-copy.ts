@@ -15,14 +15,11 @@ import { readHeld, type HeldRecord } from "../store/apply/held-record.ts";
 import { createRunContext, type RunContext } from "../sync/context/run-context.ts";
 import type { Tally } from "../sync/context/tally.ts";
 import { runRemovals } from "../sync/deletion/mass-delete-guard.ts";
-import { runRouteProofs } from "../sync/deletion/route-probe.ts";
-import { Engine } from "../sync/engine/engine.ts";
-import type { EngineOptions } from "../sync/engine/engine-options.ts";
+import { runRouteProofs } from "../sync/deletion/deletion.ts";
+import { Engine, type EngineOptions } from "../sync/engine/engine.ts";
 import { childList, sweepWork } from "../sync/plan/list-reads.ts";
-import type { OutageWatch } from "../sync/retry/outage.ts";
-import { BatchRetryPolicy } from "../sync/retry/retry-policy.ts";
-import type { Shown } from "./compare/compare-record.ts";
-import { isLiveRow } from "./compare/mirror-view.ts";
+import type { RetryPolicy } from "../sync/retry/retry-policy.ts";
+import { isLiveRow, type ShownRecord } from "./compare-record.ts";
 
 /** A read beyond the lists: a record, or the list of a parent. */
 export interface AskedRead {
@@ -32,20 +29,11 @@ export interface AskedRead {
   readonly listOf: string | null;
 }
 
-/** What is compared, and how the service is asked. */
 export interface Asking extends Pick<EngineOptions, "transport" | "concurrency" | "signal"> {
   readonly manifest: Manifest;
   readonly resources: readonly Resource[];
   readonly clock: Clock;
   readonly log: Log;
-}
-
-/** How reads wait for a service that is away, and who counts them. */
-export interface Waiting {
-  readonly outages: OutageWatch;
-  /** Reads something that always exists, once. */
-  readonly probe: () => Promise<unknown>;
-  readonly tally: Tally;
 }
 
 /**
@@ -63,9 +51,11 @@ export class ServiceCopy {
   private readonly pending: PendingReads;
   private readonly run: RunContext;
   private readonly engine: EngineOptions;
+  /** Why records cannot become a row, by resource and id, as of the last reads. */
+  private odd: ReadonlyMap<string, string> = new Map();
 
-  constructor(file: string, parts: Asking & Waiting) {
-    const { manifest, resources, outages, probe, clock, signal } = parts;
+  constructor(file: string, parts: Asking, tally: Tally, policy: RetryPolicy) {
+    const { manifest, resources, clock, signal } = parts;
     removeScratch(file);
     this.file = file;
     // What changes with another record is asked for only where it differs.
@@ -75,25 +65,13 @@ export class ServiceCopy {
     this.queue = new WorkQueue(this.mirror.db);
     this.pending = new PendingReads(this.mirror.db);
     const startedAtMs = clock.nowMs();
+    const provenRoutes = runRouteProofs(this.queue, clock);
     this.run = createRunContext(
-      { ...parts, mirror: this.mirror, queue: this.queue },
-      {
-        runId: this.begin(resources, startedAtMs),
-        resources,
-        startedAtMs,
-        share: "asked",
-        full: false,
-        allowMassDelete: true,
-        chainStartedMs: startedAtMs,
-        firstSeq: null,
-        parentReads: { beforeRun: 0, left: 0 },
-        provenRoutes: runRouteProofs(this.queue, clock),
-        signal,
-        removals: runRemovals(),
-      },
+      { ...parts, tally, mirror: this.mirror, queue: this.queue },
+      { resources, provenRoutes, signal, removals: runRemovals() },
+      { runId: this.begin(resources, startedAtMs), startedAtMs, share: "asked", allowMassDelete: true },
     );
-    const closed = new AbortController().signal;
-    this.engine = { ...parts, policy: new BatchRetryPolicy(outages, probe), closed };
+    this.engine = { ...parts, policy };
   }
 
   /** One reading of a list without a total is enough: what it did not show is asked for one by one. */
@@ -109,7 +87,6 @@ export class ServiceCopy {
     return this.run.provenRoutes;
   }
 
-  /** Reads the lists of these resources. Throws `stopped`, and what concerns the whole service. */
   readLists(resources: readonly Resource[]): Promise<void> {
     return this.work(resources.flatMap((resource) => this.listsOf(resource)));
   }
@@ -137,6 +114,8 @@ export class ServiceCopy {
   private async work(items: readonly Omit<NewWorkItem, "lane">[]): Promise<void> {
     this.mirror.apply(() => items.forEach((item) => this.queue.add({ ...item, lane: "list" })));
     const ended = await new Engine(this.run, this.engine).work();
+    const kept = this.mirror.quarantine.all();
+    this.odd = new Map(kept.map(({ resource, recordId, reason }) => [`${resource} ${recordId}`, reason]));
     if (ended === "drained" || this.engine.signal.aborted)
       throw new MirrorError("stopped", "stopped before all was compared", {
         hint: "The same command goes on with the rest, within a day.",
@@ -150,9 +129,9 @@ export class ServiceCopy {
     return new Set([...records.liveIds(resource), ...this.pending.records(resource), ...odd]);
   }
 
-  /** How many records the lists of a resource show without a usable id. */
   countWithoutId(resource: string): number {
-    return this.quarantined(resource, null).length;
+    const kept = this.mirror.quarantine.all();
+    return kept.filter((one) => one.resource === resource && one.recordId === null).length;
   }
 
   held(resource: string, id: RecordId): HeldRecord {
@@ -170,30 +149,23 @@ export class ServiceCopy {
     return this.run.parents.isUnplanned(resource, parent, id);
   }
 
-  /** Was every record of its lists shown? */
   isWhole(resource: string): boolean {
     const troubles = this.run.tally.allTroubles().filter((one) => one.resource === resource);
     return this.whyNoList(resource) === null && troubles.every(({ kind }) => kind !== "unsettled");
   }
 
   /** What the service says of a record that was asked for. */
-  shown(resource: Resource, id: RecordId): Shown {
+  shown(resource: Resource, id: RecordId): ShownRecord {
     const { name, detail } = resource;
     const why =
       detail === undefined ? this.whyNoList(name) : this.pending.whyUnanswered(name, recordTarget(id));
     if (why !== null) return unreadable(detail === undefined ? `its list cannot be compared: ${why}` : why);
-    const [odd] = this.quarantined(name, id);
-    if (odd) return unreadable(`the service's record cannot become a row: ${odd.reason}`);
+    const odd = this.odd.get(`${name} ${id}`);
+    if (odd !== undefined) return unreadable(`the service's record cannot become a row: ${odd}`);
     const held = this.held(name, id);
     if (isLiveRow(held) && held.json !== undefined) return { kind: "shown", slice: Buffer.from(held.json) };
     const isEmpty = detail === undefined && this.mirror.records.counts(name).live === 0;
     return isEmpty ? unreadable("its list came back empty") : { kind: "absent" };
-  }
-
-  private quarantined(name: string, id: RecordId | null) {
-    return this.mirror.quarantine
-      .all()
-      .filter(({ resource, recordId }) => resource === name && recordId === id);
   }
 
   close(): void {
@@ -204,7 +176,7 @@ export class ServiceCopy {
 
 const farFuture = "9999";
 
-function unreadable(why: string): Shown {
+function unreadable(why: string): ShownRecord {
   return { kind: "unreadable", why };
 }
 

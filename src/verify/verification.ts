@@ -4,29 +4,28 @@ import type { Mirror } from "../state/mirror.ts";
 import type { Db } from "../store/database.ts";
 import { Tally } from "../sync/context/tally.ts";
 import { identify } from "../sync/identity/identify.ts";
-import { OutageWatch } from "../sync/retry/outage.ts";
+import { BatchRetryPolicy } from "../sync/retry/batch-retry-policy.ts";
 import type { ComparedReads } from "./compared-reads.ts";
-import { MirrorView } from "./compare/mirror-view.ts";
+import { MirrorView } from "./compare-record.ts";
 import { Comparison, type DeepRead } from "./comparison.ts";
 import { nameDifferences, type Finding } from "./name-differences.ts";
 import { repairFromService } from "./repair.ts";
 import type { VerifyReport } from "./report.ts";
-import { chooseSample, type SampleSize } from "./sample.ts";
 import { ServiceCopy, type Asking } from "./service-copy.ts";
 
+/** How many details are compared: so many, or all. */
+export type SampleSize = number | "all";
+
 interface VerificationParts extends Asking {
-  /** The mirror, for reading; also beside its writer. */
   readonly db: Db;
   readonly token: string;
   readonly random: Random;
-  /** How long it waits for a service that is away. */
   readonly longestOutageMs: number;
   readonly sample: SampleSize;
   /** Where what the service shows is kept meanwhile. */
   readonly shownFile: string;
   /** Does another process hold the mirror's writer lock? */
   readonly isWritten: () => boolean;
-  /** What an interrupted verification has compared; takes what this one compares. */
   readonly compared: ComparedReads;
 }
 
@@ -44,25 +43,24 @@ export class Verification {
   readonly comparison: Comparison;
   readonly tally = new Tally();
   private readonly parts: VerificationParts;
-  private readonly outages: OutageWatch;
   private sample: readonly DeepRead[] = [];
   private deepReadsDone = 0;
   private known = 0;
-  /** Asks for the company: the token must be of the mirror's (I10). */
-  private readonly probe = () => {
-    const { parts, tally } = this;
-    const { signal } = parts;
-    return identify({ ...parts, mirror: parts, tally }, { acceptIdentity: false, lane: "list", signal });
-  };
 
   constructor(parts: VerificationParts) {
-    const { db, manifest, resources, shownFile, signal } = parts;
+    const { db, manifest, resources, shownFile } = parts;
     this.parts = parts;
-    const { probe, tally } = this;
-    this.outages = new OutageWatch({ ...parts, tally, ended: signal });
-    const view = new MirrorView(db, manifest);
-    const copy = new ServiceCopy(shownFile, { ...parts, outages: this.outages, probe, tally });
-    this.comparison = new Comparison(view, copy, resources);
+    const copy = new ServiceCopy(shownFile, parts, this.tally, this.policy());
+    this.comparison = new Comparison(new MirrorView(db, manifest), copy, resources);
+  }
+
+  /** Asks for the company: the token must be of the mirror's (I10). */
+  private policy() {
+    const { parts, tally } = this;
+    const { signal } = parts;
+    const ask = () =>
+      identify({ ...parts, mirror: parts, tally }, { acceptIdentity: false, lane: "list", signal });
+    return new BatchRetryPolicy({ ...parts, tally, ended: signal }, ask);
   }
 
   /**
@@ -73,7 +71,7 @@ export class Verification {
   async compare(): Promise<Finding[]> {
     const { comparison, parts } = this;
     const { copy, resources } = comparison;
-    await this.outages.untilAnswered(this.probe);
+    await this.policy().untilAnswered();
     await copy.readLists(resources);
     for (const resource of resources) await comparison.compareLists(resource, parts.signal);
     this.sample = this.chooseReads();
@@ -121,8 +119,9 @@ export class Verification {
    * @param mirror the same one, opened for writing; the caller holds the writer lock
    */
   async repair(mirror: Mirror, findings: readonly Finding[]): Promise<Finding[]> {
-    const { comparison, parts, outages, probe, tally } = this;
-    await repairFromService({ ...parts, mirror, copy: comparison.copy, outages, probe, tally }, findings);
+    const { comparison, parts, tally } = this;
+    const { copy } = comparison;
+    await repairFromService({ ...parts, mirror, copy, tally, policy: this.policy() }, findings);
     comparison.suspects.clear();
     for (const { resource, id } of findings) comparison.suspect(resource, id);
     return nameDifferences(comparison, parts);
@@ -132,7 +131,6 @@ export class Verification {
     this.comparison.copy.close();
   }
 
-  /** For progress. */
   resourceProgress(): ResourceProgress[] {
     const { counts, suspects } = this.comparison;
     const lists = [...counts].map(([name, { mirror, isDone }]): ResourceProgress => {
@@ -146,4 +144,21 @@ export class Verification {
     const phase = this.deepReadsDone < total ? "reading" : "done";
     return [...lists, { name: "details", phase, done: this.deepReadsDone, total, changed: 0 }];
   }
+}
+
+/** Half of the sample are those read longest ago, half are random ones of the rest. Pure but for `random`. */
+function chooseSample<T extends { readonly readAtMs: number }>(
+  pool: readonly T[],
+  size: SampleSize,
+  random: Pick<Random, "next">,
+): T[] {
+  if (size === "all" || size >= pool.length) return [...pool];
+  const rest = pool.toSorted((a, b) => a.readAtMs - b.readAtMs);
+  const chosen = rest.splice(0, Math.ceil(size / 2));
+  while (chosen.length < size) {
+    const at = Math.floor(random.next() * rest.length);
+    const [one] = rest.splice(at, 1, ...rest.splice(-1));
+    if (one !== undefined) chosen.push(one);
+  }
+  return chosen;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { CompanyCounters } from "../../src/daemon/counters.ts";
-import { HttpCounters } from "../../src/http/stats.ts";
+import { HttpCounters } from "../../src/http/exchange.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 
 function counted(inserted: number, statuses: readonly number[], waitedMs: number) {

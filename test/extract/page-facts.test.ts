@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ProtocolError } from "../../src/connector/service-errors.ts";
-import { pageFacts } from "../../src/extract/page-facts.ts";
+import { pageFacts } from "../../src/extract/answers.ts";
 
 const paginator = { currentPage: 1, perPage: 10, totalPages: 3, totalResults: 25 };
 

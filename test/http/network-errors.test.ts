@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { NetworkError, ProtocolError } from "../../src/connector/service-errors.ts";
 import { BodyError } from "../../src/http/response-body.ts";
-import { networkErrorOf } from "../../src/http/network-errors.ts";
-import { createSafeText } from "../../src/http/safe-text.ts";
+import { networkErrorOf, createSafeText } from "../../src/http/http-errors.ts";
 
 const broken = { where: "GET /x", requestId: "req-9" };
 const words = createSafeText("hunter2-hunter2");

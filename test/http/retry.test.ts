@@ -12,7 +12,7 @@ import { retryAfter } from "../../src/http/http-transport.ts";
 
 const backoff = { baseMs: 500, maxMs: 30_000, random: seededRandom(1) };
 const after = (error: MirrorError, failed: number, repeatable = true) =>
-  retryAfter({ error }, { repeatable, once: false }, failed, 0, 5, backoff);
+  retryAfter(error, { repeatable, once: false }, failed, 0, 5, backoff);
 
 describe("another attempt is made", () => {
   test.each([
@@ -40,11 +40,11 @@ describe("another attempt is made", () => {
   test("never for a caller that tries again itself, after 429 neither", () => {
     const call = { repeatable: true, once: true };
     for (const error of [new UnavailableError("503"), new RateLimitedError("429")])
-      expect(retryAfter({ error }, call, 1, 1, 5, backoff)).toBeNull();
+      expect(retryAfter(error, call, 1, 1, 5, backoff)).toBeNull();
   });
 
   test("after 429 at once, because the rate limiter waits; of a write too; until too many came in a row", () => {
-    const refusal = { error: new RateLimitedError("429", { retryAfterMs: 5_000 }) };
+    const refusal = new RateLimitedError("429", { retryAfterMs: 5_000 });
     const step = (refused: number) =>
       retryAfter(refusal, { repeatable: false, once: false }, 0, refused, 5, backoff);
     expect(step(9)).toBe(0);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { ScrubCandidates, type ScrubSource } from "../../src/state/scrub-candidates.ts";
-import { scrubSources } from "../../src/sync/plan/scrub-facts.ts";
+import { scrubSources } from "../../src/sync/plan/scrub.ts";
 import { openShop } from "../support/mirror/mirror.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
 import { put, putPreview, remove, stampOf, startMs } from "../support/mirror/store.ts";

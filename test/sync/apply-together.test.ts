@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { applyTogether } from "../../src/sync/context/apply-together.ts";
-import type { RunContext } from "../../src/sync/context/run-context.ts";
+import { applyTogether, type RunContext } from "../../src/sync/context/run-context.ts";
 import { openShop } from "../support/mirror/mirror.ts";
 import { rows, stampOf } from "../support/mirror/store.ts";
 import { runContextOf } from "../support/mirror/run.ts";

@@ -3,8 +3,7 @@ import { silentLog } from "../../src/base/logger.ts";
 import { ForbiddenError, UnavailableError } from "../../src/connector/service-errors.ts";
 import type { WorkItem } from "../../src/state/work-item.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
-import { OutageWatch } from "../../src/sync/retry/outage.ts";
-import { BatchRetryPolicy } from "../../src/sync/retry/retry-policy.ts";
+import { BatchRetryPolicy } from "../../src/sync/retry/batch-retry-policy.ts";
 import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
 
 const away = () => new UnavailableError("503");
@@ -18,7 +17,7 @@ function policyWith(ask: () => Promise<unknown> = () => Promise.resolve()) {
   const clock = createDrivenClock();
   const ended = new AbortController().signal;
   const parts = { clock, log: silentLog, tally: new Tally(), longestOutageMs: 900_000, ended };
-  return { policy: new BatchRetryPolicy(new OutageWatch(parts), ask), clock };
+  return { policy: new BatchRetryPolicy(parts, ask), clock };
 }
 
 test("one record's own failures: tried again 5 times over a minute while others succeed, then set aside", () => {

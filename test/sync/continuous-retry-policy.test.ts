@@ -24,13 +24,12 @@ function row(id: number, attempts = 0): WorkItem {
 /** `probe`: why the service does not answer; null when it does. */
 async function policyWith(probe: () => unknown) {
   const seen = { working: 0, probes: 0 };
-  const policy = new ContinuousRetryPolicy(silentLog, {
-    probe: async () => {
-      seen.probes += 1;
-      return probe();
-    },
-    onWorking: () => (seen.working += 1),
-  });
+  const ask = async () => {
+    seen.probes += 1;
+    const why = probe();
+    if (why !== null) throw why;
+  };
+  const policy = new ContinuousRetryPolicy(silentLog, ask, () => (seen.working += 1));
   return { policy, seen };
 }
 

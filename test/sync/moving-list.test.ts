@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { mostDeadEnds, mostSweeps } from "../../src/sync/context/limits.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
-import { removeRecord } from "../../src/sync/deletion/removal.ts";
+import { removeRecord } from "../../src/sync/deletion/deletion.ts";
 import { openShop, resourceOf } from "../support/mirror/mirror.ts";
 import { note, people, person } from "../support/mirror/shop-records.ts";
 import { put, rows, stampOf, startMs } from "../support/mirror/store.ts";

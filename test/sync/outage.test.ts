@@ -7,8 +7,9 @@ import {
   ProtocolError,
   UnavailableError,
 } from "../../src/connector/service-errors.ts";
-import { Tally } from "../../src/sync/context/tally.ts";
-import { mayPass, outageAfter, OutageWatch, type Outage } from "../../src/sync/retry/outage.ts";
+import { Tally, type Outage } from "../../src/sync/context/tally.ts";
+import { BatchRetryPolicy, outageAfter } from "../../src/sync/retry/batch-retry-policy.ts";
+import { mayPass } from "../../src/sync/retry/retry-policy.ts";
 import { fastClock } from "../support/company/company.ts";
 import { loggingTo } from "../support/company/open-company.ts";
 
@@ -68,15 +69,16 @@ test("only errors that may pass begin an outage", () => {
 function watch(ended = new AbortController().signal) {
   const said: string[] = [];
   const [tally, clock] = [new Tally(), fastClock()];
-  const outages = new OutageWatch({ clock, log: loggingTo(said), tally, longestOutageMs, ended });
-  return { outages, tally, clock, said };
+  const parts = { clock, log: loggingTo(said), tally, longestOutageMs, ended };
+  const untilAnswered = <T>(ask: () => Promise<T>) => new BatchRetryPolicy(parts, ask).untilAnswered();
+  return { untilAnswered, tally, clock, said };
 }
 
 describe("a run that waits for the service", () => {
   test("says so, shows since when, and goes on with the first answer", async () => {
-    const { outages, tally, said } = watch();
+    const { untilAnswered, tally, said } = watch();
     let asked = 0;
-    const answer = await outages.untilAnswered(() => {
+    const answer = await untilAnswered(() => {
       asked += 1;
       if (asked > 2) expect(tally.outage).toMatchObject({ error: expect.any(UnavailableError) as Error });
       return asked < 9 ? Promise.reject(away()) : Promise.resolve("here");
@@ -89,9 +91,9 @@ describe("a run that waits for the service", () => {
   });
 
   test("ends with the service's error when its patience is over, counted from the first failure", async () => {
-    const { outages, clock } = watch();
+    const { untilAnswered, clock } = watch();
     const begunMs = clock.monotonicMs();
-    const ending = outages.untilAnswered(() => Promise.reject(away()));
+    const ending = untilAnswered(() => Promise.reject(away()));
     await expect(ending).rejects.toMatchObject({
       kind: "unavailable",
       message: "the service gave no usable answer for 15m 00s: 503",
@@ -101,14 +103,14 @@ describe("a run that waits for the service", () => {
   });
 
   test("does not wait for what cannot pass", async () => {
-    const { outages } = watch();
+    const { untilAnswered } = watch();
     const error = new MirrorError("identity", "another company");
-    await expect(outages.untilAnswered(() => Promise.reject(error))).rejects.toBe(error);
+    await expect(untilAnswered(() => Promise.reject(error))).rejects.toBe(error);
   });
 
   test("ends at once when it is stopped", async () => {
-    const { outages } = watch(AbortSignal.abort());
-    await expect(outages.untilAnswered(() => Promise.reject(away()))).rejects.toMatchObject({
+    const { untilAnswered } = watch(AbortSignal.abort());
+    await expect(untilAnswered(() => Promise.reject(away()))).rejects.toMatchObject({
       kind: "stopped",
       message: "stopped while waiting for the service: 503",
     });

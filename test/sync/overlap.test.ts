@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { removeRecord } from "../../src/sync/deletion/removal.ts";
+import { removeRecord } from "../../src/sync/deletion/deletion.ts";
 import { openShop, resourceOf } from "../support/mirror/mirror.ts";
 import { person } from "../support/mirror/shop-records.ts";
 import { preview, put, row, send } from "../support/mirror/store.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { defineResource, type QuickPlan, type Resource } from "../../src/connector/resource.ts";
-import type { PageFacts } from "../../src/extract/page-facts.ts";
+import type { PageFacts } from "../../src/extract/answers.ts";
 import type { PagePayload } from "../../src/extract/work-request.ts";
 import type { RunContext } from "../../src/sync/context/run-context.ts";
 import { addQuickWork, followQuickPage, quickLists } from "../../src/sync/plan/quick-reads.ts";

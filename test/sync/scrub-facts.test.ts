@@ -12,7 +12,7 @@ import {
   useScrubDay,
   type ScrubQuestion,
   type ScrubToday,
-} from "../../src/sync/plan/scrub-facts.ts";
+} from "../../src/sync/plan/scrub.ts";
 import { openHasty, resourceOf, resources } from "../support/mirror/mirror.ts";
 import { order, person } from "../support/mirror/shop-records.ts";
 import { put, stampOf, startMs } from "../support/mirror/store.ts";

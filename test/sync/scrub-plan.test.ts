@@ -8,7 +8,7 @@ import {
   type ScrubDay,
   type ScrubFacts,
   type ScrubSettings,
-} from "../../src/sync/plan/scrub-plan.ts";
+} from "../../src/sync/plan/scrub.ts";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

@@ -12,7 +12,7 @@ function wait(ms: number): Promise<void> {
 
 test("an interruption aborts at once", () => {
   const now = new AbortController();
-  const signal = stopSignal(now.signal, never, 60_000);
+  const signal = stopSignal({ signal: now.signal, closed: never, graceMs: 60_000 });
   expect(signal.aborted).toBe(false);
   now.abort();
   expect(signal.aborted).toBe(true);
@@ -20,7 +20,7 @@ test("an interruption aborts at once", () => {
 
 test("when the time is over, requests in flight may finish within the grace time", async () => {
   const closed = new AbortController();
-  const signal = stopSignal(never, closed.signal, 30);
+  const signal = stopSignal({ signal: never, closed: closed.signal, graceMs: 30 });
   await wait(60);
   expect(signal.aborted).toBe(false);
   closed.abort();
@@ -30,7 +30,7 @@ test("when the time is over, requests in flight may finish within the grace time
 });
 
 test("it also counts when the time was over before the run began", async () => {
-  const signal = stopSignal(never, AbortSignal.abort(), 10);
+  const signal = stopSignal({ signal: never, closed: AbortSignal.abort(), graceMs: 10 });
   await wait(60);
   expect(signal.aborted).toBe(true);
 });
@@ -40,7 +40,7 @@ test("nothing is left on a signal that lives for years when its run is over, wha
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
   const [closed, over] = [new AbortController().signal, new AbortController()];
-  stopSignal(never, closed, 10, over.signal);
+  stopSignal({ signal: never, closed, graceMs: 10 }, over.signal);
   closed.addEventListener("abort", () => undefined, { signal: never });
   expect(getEventListeners(closed, "abort")).toHaveLength(2);
   for (let turns = 0; turns < 5; turns++) {

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { isoTime } from "../../src/base/clock.ts";
 import { listAgeMs } from "../../src/sync/context/limits.ts";
-import { sweepKey } from "../../src/state/sweeps.ts";
-import { variantsOf } from "../../src/state/sweeps.ts";
-import { dueLists, listRequests, planSweeps, type Unfinished } from "../../src/sync/plan/sweep-plan.ts";
+import { sweepKey, variantsOf } from "../../src/state/sweeps.ts";
+import { dueLists, listRequests, planSweeps, type Unfinished } from "../../src/sync/plan/chosen-lists.ts";
 import { resources, resourceOf } from "../support/mirror/mirror.ts";
 import { startMs } from "../support/mirror/store.ts";
 

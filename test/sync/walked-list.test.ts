@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { isoTime } from "../../src/base/clock.ts";
-import { judgeWalk } from "../../src/sync/apply/walked-list.ts";
+import { judgeWalk } from "../../src/sync/apply/reading.ts";
 import { startMs } from "../support/mirror/store.ts";
 import { dayMs, hourMs, openParcels } from "../support/virtual/parcels.ts";
 

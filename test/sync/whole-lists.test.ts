@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { wholeListSettings } from "../../src/runs/company-run.ts";
-import { planWholeLists } from "../../src/sync/plan/whole-lists.ts";
+import { planWholeLists } from "../../src/sync/plan/chosen-lists.ts";
 import { startMs } from "../support/mirror/store.ts";
 
 const dayMs = 24 * 3_600_000;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { silentLog } from "../../src/base/logger.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { verifyLocally } from "../../src/verify/local/verify-locally.ts";
+import { verifyLocally } from "../../src/verify/local/repair-locally.ts";
 import { aCompany, sync, type Company } from "../support/company/company.ts";
 import { expectEqual, expectReplayable } from "../support/truth/equal.ts";
 import { localDamage } from "../support/mirror/local-check.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { verifyLocally } from "../../src/verify/local/verify-locally.ts";
+import { verifyLocally } from "../../src/verify/local/repair-locally.ts";
 import { aFullShop } from "../support/mirror/local-check.ts";
 import { manifestOf, tempFolder } from "../support/mirror/mirror.ts";
 import { rejectionOf } from "../support/mirror/store.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../src/base/logger.ts";
-import { verifyLocally } from "../../src/verify/local/verify-locally.ts";
+import { verifyLocally } from "../../src/verify/local/repair-locally.ts";
 import { aFullShop, check, named } from "../support/mirror/local-check.ts";
 import { rows } from "../support/mirror/store.ts";
 import { stillClock } from "../support/mirror/run.ts";

@@ -4,7 +4,7 @@ import { invoices } from "../../connectors/fakturoid/resources/invoices-and-expe
 import { silentLog } from "../../src/base/logger.ts";
 import type { ServiceRequest } from "../../src/connector/transport.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
-import { OutageWatch } from "../../src/sync/retry/outage.ts";
+import { BatchRetryPolicy } from "../../src/sync/retry/batch-retry-policy.ts";
 import { ServiceCopy } from "../../src/verify/service-copy.ts";
 import { tempFolder } from "../support/mirror/mirror.ts";
 import { stillClock } from "../support/mirror/run.ts";
@@ -20,10 +20,11 @@ async function readInvoices(page: (number: number) => readonly { readonly id: nu
   };
   const { signal } = new AbortController();
   const [clock, log, tally] = [stillClock, silentLog, new Tally()];
-  const outages = new OutageWatch({ clock, log, tally, longestOutageMs: 0, ended: signal });
-  const parts = { outages, probe: async () => null, tally, clock, log, signal, concurrency: 1 };
-  const shown = { manifest: fakturoid, resources: [invoices], transport: { send } };
-  const copy = new ServiceCopy(`${tempFolder()}/shown.db`, { ...parts, ...shown });
+  const waiting = { clock, log, tally, longestOutageMs: 0, ended: signal };
+  const policy = new BatchRetryPolicy(waiting, async () => null);
+  const parts = { clock, log, signal, concurrency: 1, transport: { send } };
+  const shown = { ...parts, manifest: fakturoid, resources: [invoices] };
+  const copy = new ServiceCopy(`${tempFolder()}/shown.db`, shown, tally, policy);
   await copy.readLists([invoices]);
   const read = { pages, ids: copy.ids("invoices").size, isWhole: copy.isWhole("invoices") };
   copy.close();

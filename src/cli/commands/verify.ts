@@ -1,12 +1,11 @@
 import { MirrorError } from "../../base/errors.ts";
-import type { SampleSize } from "../../verify/sample.ts";
+import type { SampleSize } from "../../verify/verification.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
 import { usualSample, type CommandOptions, type CommandRun } from "../program/command-table.ts";
 import { forEachCompany, type CompanyResult } from "../runs/each-company.ts";
 import { verifyMirrorLocally } from "../verify/local-verification.ts";
-import { verifyCompany } from "../verify/service-verification.ts";
-import { resultOfReport } from "../verify/verification-text.ts";
+import { verifyCompany, resultOfReport } from "../verify/service-verification.ts";
 
 /** Compares the mirror of each company with the service, or with itself, and names every difference. */
 export const verifyCommand: CommandRun<"verify"> = async (context, { options, loaded: { config } }) => {

@@ -1,7 +1,7 @@
 import { resourceNamed, type Manifest } from "../../connector/connector-manifest.ts";
 import type { Transport } from "../../connector/transport.ts";
 import { readCompanyName } from "../../extract/answers.ts";
-import { judgeToken, type IdentityVerdict } from "../../sync/identity/judge-token.ts";
+import { judgeToken, type IdentityVerdict } from "../../sync/identity/identify.ts";
 import { readMirror, type CompanyScope } from "./company-scope.ts";
 
 /** Asks the service for the name of the token's company, in one request. Throws MirrorError `protocol` where it names none. */

@@ -14,9 +14,8 @@ import { webhooksCover } from "../../status/lost-events.ts";
 import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";
 import { estimateRun, type KnownRecords, type ResourceEstimate } from "../../sync/plan/estimate.ts";
-import { listsRead } from "../../sync/plan/sweep-plan.ts";
-import { wholeListsNow } from "../../sync/plan/whole-lists.ts";
-import { minutesText, planRun, scrubText, type RunPlan } from "../../sync/plan/run-plan.ts";
+import { listsRead, wholeListsNow } from "../../sync/plan/chosen-lists.ts";
+import { minutesText, planRun, scrubText } from "../../sync/plan/run-plan.ts";
 import {
   parentsPerRunOf,
   readRecent,
@@ -24,7 +23,7 @@ import {
   readScrubPlan,
   scrubSources,
   type ScrubQuestion,
-} from "../../sync/plan/scrub-facts.ts";
+} from "../../sync/plan/scrub.ts";
 import { unfinishedRun } from "../../sync/run/begin-run.ts";
 import { printResult } from "../console/output.ts";
 import { readMirror, type CompanyScope } from "../mirror/company-scope.ts";
@@ -33,20 +32,13 @@ import type { CommandOutcome } from "../program/exit-code.ts";
 
 const kinds = ["list", "detail", "child"] as const;
 
-/** Which run is estimated. */
 interface AskedRun {
   readonly resources: readonly Resource[];
   readonly full: boolean;
   readonly scrub: boolean;
 }
 
-interface Estimate {
-  readonly requests: Readonly<Record<(typeof kinds)[number] | "scrub" | "total", number>>;
-  /** At the budget that the service grants. */
-  readonly minutes: number;
-  readonly plan: RunPlan;
-  readonly resources: Readonly<Record<string, ResourceEstimate>>;
-}
+type Estimate = ReturnType<typeof sumOf>;
 
 /** `sync --dry-run`: prints the requests that a run would need, and the time they take. Writes nothing. */
 export async function dryRun(
@@ -109,13 +101,12 @@ function knownOf(
   const nowMs = context.clock.nowMs();
   const facts = { meta: new Meta(db), records, runs, listings: new Listings(db) };
   const settings = wholeListSettings(config, monthLeft, nowMs);
-  const wholeLists = wholeListsNow(facts, manifest.resources, { settings, nowMs });
+  const wholeLists = wholeListsNow(facts, manifest.resources, settings, nowMs);
   const withoutChanges = resources.filter((resource) => changesOf(resource) === null);
   const read = listsRead(withoutChanges, unfinished, nowMs);
   return { counts: (name) => records.counts(name), parentsRead, waiting, wholeLists, listsRead: read };
 }
 
-/** What the run would read again now, and the plan that says so. */
 function scrubOf(
   { manifest, config, context }: CompanyScope,
   { resources, full, scrub }: AskedRun,
@@ -144,18 +135,17 @@ function sumOf(
   scrub: ReturnType<typeof scrubOf>,
   { config }: CompanyScope,
   { granted }: BudgetView,
-): Estimate {
+) {
   const sum = (kind: (typeof kinds)[number]) => [...found.values()].reduce((all, one) => all + one[kind], 0);
   const requests = { list: sum("list"), detail: sum("detail"), child: sum("child"), scrub: scrub.requests };
   const { windowMs } = config.rateLimit;
   const missing = requests.detail + requests.child;
-  const plan = planRun({ lists: requests.list, missing, scrub: requests.scrub }, scrub, {
-    granted,
-    windowMs,
-  });
+  const budget = { granted, windowMs };
+  const plan = planRun({ lists: requests.list, missing, scrub: requests.scrub }, scrub, budget);
   const total = requests.list + missing + requests.scrub;
-  const resources = Object.fromEntries(found);
-  return { requests: { total, ...requests }, minutes: plan.minutes, plan, resources };
+  // Minutes at the budget that the service grants.
+  const { minutes } = plan;
+  return { requests: { total, ...requests }, minutes, plan, resources: Object.fromEntries(found) };
 }
 
 function estimateLines(

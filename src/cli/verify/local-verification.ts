@@ -1,11 +1,11 @@
 import { formatCount } from "../../base/units.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
-import type { LocalCheck, ResourceCheck } from "../../verify/local/local-check.ts";
-import { verifyLocally, type LocalVerification } from "../../verify/local/verify-locally.ts";
+import type { ResourceCheck } from "../../verify/local/check-locally.ts";
+import { verifyLocally, type LocalVerification } from "../../verify/local/repair-locally.ts";
 import { readExisting, type CompanyScope } from "../mirror/company-scope.ts";
 import type { CompanyResult } from "../runs/each-company.ts";
-import { valueText } from "./verification-text.ts";
+import { valueText } from "./service-verification.ts";
 
 /**
  * Checks one company's mirror against itself, and repairs it if that is asked for. Sends no request.
@@ -37,34 +37,27 @@ export async function verifyMirrorLocally(
 }
 
 function resultOf(company: string, { found, repair, result }: LocalVerification): CompanyResult {
-  const document = { local: true, ...result, ...(repair && { repair: { ...repair, found } }) };
-  const verdict = result.match ? "fits together" : "is damaged";
-  const head = `${company}: the mirror ${verdict}: ${formatCount(result.records)} records checked, no request sent`;
+  const { match, records, resources, problems } = result;
+  const verdict = match ? "fits together" : "is damaged";
+  const head = `${company}: the mirror ${verdict}: ${formatCount(records)} records checked, no request sent`;
+  const queued = repair?.queued
+    ? `; the next \`sync\` reads ${formatCount(repair.queued)} of them from the service`
+    : "";
   return {
-    document,
-    outcome: result.match ? "complete" : "difference",
+    document: { local: true, ...result, ...(repair && { repair: { ...repair, found } }) },
+    outcome: match ? "complete" : "difference",
     lines: [
       head,
-      ...(repair ? [`  repaired: ${formatCount(repair.repaired)} records${queuedText(repair.queued)}`] : []),
-      ...checkLines(result),
-      ...(result.match || repair
+      ...(repair ? [`  repaired: ${formatCount(repair.repaired)} records${queued}`] : []),
+      ...problems.map(({ message, hint }) => `  ${message} ${hint}`),
+      ...Object.entries(resources).flatMap(([name, check]) =>
+        recordLines(check).map((line) => `  ${name} ${line}`),
+      ),
+      ...(match || repair
         ? []
         : ["  `fintoro-mirror verify --local --repair` makes rows again from what was received"]),
     ],
   };
-}
-
-function queuedText(queued: number): string {
-  return queued === 0 ? "" : `; the next \`sync\` reads ${formatCount(queued)} of them from the service`;
-}
-
-function checkLines({ resources, problems }: LocalCheck): string[] {
-  return [
-    ...problems.map(({ message, hint }) => `  ${message} ${hint}`),
-    ...Object.entries(resources).flatMap(([name, check]) =>
-      recordLines(check).map((line) => `  ${name} ${line}`),
-    ),
-  ];
 }
 
 function recordLines({ missing, extra, different, unnamed }: ResourceCheck): string[] {

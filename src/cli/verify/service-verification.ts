@@ -1,27 +1,34 @@
+import { isoTime } from "../../base/clock.ts";
+import { terminalText } from "../../base/terminal-text.ts";
 import { formatCount, formatDuration } from "../../base/units.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
+import type { ProgressView } from "../../log/progress-view.ts";
 import { connectService, type ServiceConnection } from "../../runs/service-connection.ts";
 import { createNotices } from "../../runs/store-notices.ts";
-import type { ProgressView } from "../../log/progress-view.ts";
-import { openMirror, type Mirror } from "../../state/mirror.ts";
 import { Meta } from "../../state/meta.ts";
+import { openMirror, type Mirror } from "../../state/mirror.ts";
 import { ScrubCandidates } from "../../state/scrub-candidates.ts";
 import { expectedRecords } from "../../state/sweeps.ts";
 import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";
 import { lockHolder, takeWriterLock } from "../../store/writer-lock.ts";
+import { listRequests } from "../../sync/plan/chosen-lists.ts";
 import { minutesFor, minutesText } from "../../sync/plan/run-plan.ts";
-import { scrubSources } from "../../sync/plan/scrub-facts.ts";
-import { listRequests } from "../../sync/plan/sweep-plan.ts";
+import { scrubSources } from "../../sync/plan/scrub.ts";
 import { ComparedReads } from "../../verify/compared-reads.ts";
-import { nameOfMirror, writeProof } from "../../verify/proof-file.ts";
-import { verifyReport, type VerifyReport } from "../../verify/report.ts";
-import type { SampleSize } from "../../verify/sample.ts";
-import { Verification } from "../../verify/verification.ts";
+import {
+  nameOfMirror,
+  writeProof,
+  verifyReport,
+  differenceCount,
+  type VerifyReport,
+  type NamedRecords,
+} from "../../verify/report.ts";
+import { Verification, type SampleSize } from "../../verify/verification.ts";
 import { readExisting, type CompanyScope } from "../mirror/company-scope.ts";
+import type { CompanyResult } from "../runs/each-company.ts";
 
-/** What `verify` is asked for, the same for every company. */
 export interface VerifyRequest {
   readonly resources: readonly Resource[];
   readonly sample: SampleSize;
@@ -38,16 +45,21 @@ export interface VerifyRequest {
  * @throws MirrorError `locked` where another process writes the mirror that is to be repaired
  */
 export async function verifyCompany(scope: CompanyScope, request: VerifyRequest): Promise<VerifyReport> {
-  const { context, files } = scope;
+  const { context, files, manifest } = scope;
   const connection = connectService(context, scope);
   try {
     // Refuses where there is no mirror yet, before anything is made.
     if (!request.repair)
-      return await readExisting(scope, (db) => compare(scope, request, connection, { db, mirror: null }));
+      return await readExisting(scope, (db) => compare(scope, request, connection, db, null));
     await readExisting(scope, () => undefined);
     const lock = takeWriterLock(files.lock, "verify --repair", "the mirror that is to be repaired");
     try {
-      return await compareAndRepair(scope, request, connection);
+      const mirror = await openMirror(files.mirror, manifest, createNotices(context.log).store, context);
+      try {
+        return await compare(scope, request, connection, mirror.db, mirror);
+      } finally {
+        mirror.close();
+      }
     } finally {
       lock.release();
     }
@@ -56,38 +68,19 @@ export async function verifyCompany(scope: CompanyScope, request: VerifyRequest)
   }
 }
 
-async function compareAndRepair(
-  scope: CompanyScope,
-  request: VerifyRequest,
-  connection: ServiceConnection,
-): Promise<VerifyReport> {
-  const { clock, log, signal } = scope.context;
-  const { store } = createNotices(log);
-  const mirror = await openMirror(scope.files.mirror, scope.manifest, store, { clock, log, signal });
-  try {
-    return await compare(scope, request, connection, { db: mirror.db, mirror });
-  } finally {
-    mirror.close();
-  }
-}
-
-/** The mirror to compare; opened for writing where it is to be repaired. */
-interface Compared {
-  readonly db: Db;
-  readonly mirror: Mirror | null;
-}
-
 async function compare(
   scope: CompanyScope,
   { resources, sample, by }: VerifyRequest,
   { transport, rateLimiter }: ServiceConnection,
-  { db, mirror }: Compared,
+  db: Db,
+  /** Opened for writing where it is to be repaired. */
+  mirror: Mirror | null,
 ): Promise<VerifyReport> {
   const { context, config, company, manifest, files } = scope;
   const { clock, log, random, signal } = context;
   const { concurrency, longestOutageMs } = config.http;
   const { windowMs } = config.rateLimit;
-  const [startedAtMs, startedMs] = [clock.nowMs(), clock.monotonicMs()];
+  const [started_at, startedMs] = [isoTime(clock.nowMs()), clock.monotonicMs()];
   const compared = new ComparedReads(files.compared, { mirror: nameOfMirror(db), by }, clock);
   const verification = new Verification({
     db,
@@ -129,9 +122,9 @@ async function compare(
         if (mirror && before.length > 0) log.info(`${company.name}: repairing`, { records: before.length });
         const findings = mirror && before.length > 0 ? await verification.repair(mirror, before) : before;
         const { resumed, tally } = verification;
-        const at = { startedAtMs, finishedAtMs: clock.nowMs(), requests: tally.requests.total };
-        const facts = { by, ...at, findings, before: mirror ? before : null, resumed };
-        const report = verifyReport(verification.comparison, facts);
+        const finished_at = isoTime(clock.nowMs());
+        const run = { by, started_at, finished_at, requests: tally.requests.total, resumed };
+        const report = verifyReport(verification.comparison, findings, mirror ? before : null, run);
         writeProof(files.verified, db, report);
         compared.finish();
         return report;
@@ -159,3 +152,69 @@ function verifyCost(
   }, 0);
   return { lists, details: sample === "all" ? details : Math.min(sample, details) };
 }
+
+export function resultOfReport(company: string, report: VerifyReport): CompanyResult {
+  const hasGaps = report.uncompared.length > 0;
+  const outcome = differenceCount(report) > 0 ? "difference" : hasGaps ? "partial" : "complete";
+  return { document: report, lines: reportLines(company, report), outcome };
+}
+
+function reportLines(company: string, report: VerifyReport): string[] {
+  const { resources, uncompared, match, requests, records_compared, details_compared, details_total } =
+    report;
+  const { resumed } = report;
+  const tookMs = Date.parse(report.finished_at) - Date.parse(report.started_at);
+  const count = differenceCount(report);
+  const differ = `${formatCount(count)} ${count === 1 ? "record differs" : "records differ"}`;
+  const verdict = match ? "equal to the service" : count > 0 ? differ : "not everything could be compared";
+  const details = `${formatCount(details_compared)} of ${formatCount(details_total)} details`;
+  const compared = `${formatCount(records_compared)} records and ${details} compared`;
+  return [
+    `${company}: ${verdict}: ${compared}, ${formatCount(requests)} requests in ${formatDuration(tookMs)}`,
+    ...(resumed
+      ? [`  resumed: ${formatCount(resumed.details)} of these details were compared since ${resumed.since}`]
+      : []),
+    ...repairLines(report),
+    ...Object.entries(resources).flatMap(([name, one]) => [
+      ...(one.service === one.mirror
+        ? []
+        : [`  ${name}: ${one.service} at the service, ${one.mirror} in the mirror`]),
+      ...namedLines(one).map((line) => `  ${name} ${line}`),
+    ]),
+    ...uncompared.map(
+      ({ resource, id, message }) => `  not compared: ${resource}${id === null ? "" : ` ${id}`}: ${message}`,
+    ),
+    ...(count > 0 && !report.repair ? ["  `fintoro-mirror verify --repair` reads them again"] : []),
+  ];
+}
+
+function repairLines({ repair }: VerifyReport): string[] {
+  if (!repair) return [];
+  const found = Object.entries(repair.found).flatMap(([name, one]) =>
+    namedLines(one).map((line) => `  before: ${name} ${line}`),
+  );
+  const count = formatCount(repair.repaired);
+  return [`  ${count} ${repair.repaired === 1 ? "record was" : "records were"} repaired`, ...found];
+}
+
+function namedLines({ missing, extra, different, tombstoned }: NamedRecords): string[] {
+  return [
+    ...missing.map(({ id }) => `${id} is missing from the mirror`),
+    ...tombstoned.map(({ id }) => `${id} is deleted in the mirror and alive at the service`),
+    ...extra.map(({ id, why }) => `${id} is in the mirror only: ${why}`),
+    ...different.map(
+      ({ id, field, mirror, service }) =>
+        `${id} differs in ${field}: mirror ${valueText(mirror)}, service ${valueText(service)}`,
+    ),
+  ];
+}
+
+const longestValue = 200;
+
+/** A value as a line shows it: shortened, and safe for a terminal. */
+export function valueText(value: unknown): string {
+  const text = typeof value === "bigint" ? String(value) : JSON.stringify(value, withoutBigints);
+  return terminalText(text, longestValue);
+}
+
+const withoutBigints = (_key: string, value: unknown) => (typeof value === "bigint" ? String(value) : value);

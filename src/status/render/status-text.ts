@@ -5,7 +5,7 @@ import { shortText, terminalText, wrappedLine } from "../../base/terminal-text.t
 import type { MirrorSizes } from "../../state/retention/sizes.ts";
 import { longLogBytes, longLogText } from "../../store/write-ahead-log.ts";
 import { scrubText } from "../../sync/plan/run-plan.ts";
-import type { Proof } from "../../verify/proof-file.ts";
+import type { Proof } from "../../verify/report.ts";
 import { nameOfTarget, readyItems } from "../../state/work-item.ts";
 import type { Health } from "../mirror-health.ts";
 import { lowSpaceBytes, type NamedCondition } from "../conditions.ts";

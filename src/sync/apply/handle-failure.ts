@@ -10,17 +10,15 @@ import { itemRetryDelayMs } from "../context/limits.ts";
 import { mostRefusedInARow } from "../context/set-aside.ts";
 import { childrenOf, type AnswerContext } from "../context/run-context.ts";
 import type { Trouble } from "../context/tally.ts";
-import { idInTarget, nameOfTarget, type WorkItem } from "../../state/work-item.ts";
-import { deletionVerdict } from "../deletion/deletion-proof.ts";
+import { idInTarget, nameOfTarget } from "../../state/work-item.ts";
+import { deletionVerdict, removeRecord, probeRoute } from "../deletion/deletion.ts";
 import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
-import { removeRecord } from "../deletion/removal.ts";
-import { probeRoute } from "../deletion/route-probe.ts";
 import { otherListForm } from "../plan/list-form.ts";
 import { queueDependents } from "../plan/dependents.ts";
 import { queueOtherForm } from "../plan/list-reads.ts";
 import { queueRecord } from "../plan/read-reasons.ts";
 import type { FailureOutcome } from "../retry/retry-policy.ts";
-import { completeEvents, isNews, isOfEvent } from "./complete-events.ts";
+import { completeEvents, isNews, isOfEvent } from "./detail-answer.ts";
 
 /** Outcomes that concern the work item or its resource; the engine handles the others. */
 export type ItemFailure = Exclude<FailureOutcome, { kind: "stop" | "drain" }>;
@@ -120,26 +118,19 @@ function deadLetter(answer: AnswerContext, error: unknown): void {
   run.queue.deadLetter(item, facts.message);
   run.tally.of(item.resource).failed += 1;
   const isWrong = error instanceof ContradictionError && run.runId !== null;
+  const name = nameOfTarget(item.target);
+  const what = item.kind === "list" ? "the list" : name;
   const message = isWrong
-    ? `${facts.message}, ${item.attempts + 1} times: ${listOrRecord(item)} was not read in this run (exit 3), the rest was`
-    : `${nameOfTarget(item.target)} was set aside: ${facts.message}`;
-  run.tally.trouble({
-    resource: item.resource,
-    kind: "dead",
-    id: idInTarget(item.target),
-    ...facts,
-    message,
-  });
+    ? `${facts.message}, ${item.attempts + 1} times: ${what} was not read in this run (exit 3), the rest was`
+    : `${name} was set aside: ${facts.message}`;
+  const { resource } = item;
+  run.tally.trouble({ resource, kind: "dead", id: idInTarget(item.target), ...facts, message });
   if (run.runId !== null) {
     run.setAside.add(item, facts.message);
     return holdAfterARow(answer, error);
   }
   // The event worker writes no report.
-  run.afterCommit.push(() => run.log.warn(`${item.resource} ${message}`, { request_id: facts.requestId }));
-}
-
-function listOrRecord({ kind, target }: WorkItem): string {
-  return kind === "list" ? "the list" : nameOfTarget(target);
+  run.afterCommit.push(() => run.log.warn(`${resource} ${message}`, { request_id: facts.requestId }));
 }
 
 /** One refused record says nothing of others; several in a row show that all are. Its list is read nonetheless. */

@@ -3,20 +3,31 @@ import { setImmediate } from "node:timers/promises";
 import { isoTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { ContradictionError } from "../../connector/service-errors.ts";
-import { newestStamp, readCompanyName, readList, readObject } from "../../extract/answers.ts";
-import { pageFacts, walkedFacts, wholeFacts, type PageFacts } from "../../extract/page-facts.ts";
+import {
+  newestStamp,
+  readCompanyName,
+  readList,
+  readObject,
+  pageFacts,
+  walkedFacts,
+  type PageFacts,
+} from "../../extract/answers.ts";
 import type { ListCut } from "../../json/cut.ts";
 import type { PagePayload } from "../../extract/work-request.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import { changesOf, noteExpected, sweepKey } from "../../state/sweeps.ts";
 import { readHeld } from "../../store/apply/held-record.ts";
-import { applyTogether } from "../context/apply-together.ts";
-import { applyWhenFree, requireRunId, type AnswerContext, type ReadContext } from "../context/run-context.ts";
+import {
+  applyTogether,
+  applyWhenFree,
+  requireRunId,
+  type AnswerContext,
+  type ReadContext,
+} from "../context/run-context.ts";
 import { followQuickPage } from "../plan/quick-reads.ts";
 import { applyListed, type ShownSoFar } from "./listed-record.ts";
 import { addListingPage, addUselessPage, pagePlace } from "./listing.ts";
-import { addWalkedPage } from "./walked-list.ts";
 
 /** Records per transaction: longer answers are cut, so that other answers are applied in between. */
 export const recordsAtOnce = 1_000;
@@ -33,7 +44,11 @@ export async function applyList(answer: AnswerContext, body: Buffer): Promise<vo
   if (resource.list.kind === "single") return applyObject(answer, body);
   const list = readList(body, resource.list);
   const facts = factsOf(answer, list);
-  if (!facts) return applyUseless(answer);
+  if (!facts)
+    return applyWhenFree(run, () => {
+      run.queue.done(item, stamp.sentSeq);
+      if (run.share !== "quick") addUselessPage(answer);
+    });
   const { variant, page, attempt, again } = pagePlace(item);
   const shown: ShownSoFar = { ids: [], withoutId: [], changes: 0 };
   const firstReading = attempt === 1 && !again;
@@ -51,15 +66,12 @@ export async function applyList(answer: AnswerContext, body: Buffer): Promise<vo
     run.queue.done(item, stamp.sentSeq);
     if (firstReading) run.tally.of(resource.name).listed += shown.ids.length;
     if (run.share === "quick") return followQuickPage(answer, facts, shown);
-    if (resource.list.kind === "walked") {
-      const changes = changesOf(resource);
-      const newest = changes && newestStamp(records, changes.stamp);
-      return addWalkedPage(answer, { ...facts, ...shown }, newest);
-    }
-    if (resource.list.kind === "paged") run.tally.totals.set(resource.name, facts.total);
-    if (item.kind === "list" && page === 1)
+    const { kind } = resource.list;
+    const changes = changesOf(resource);
+    if (kind === "paged") run.tally.totals.set(resource.name, facts.total);
+    if (kind !== "walked" && item.kind === "list" && page === 1)
       noteExpected(run.mirror.meta, sweepKey(resource.name, variant), facts.total);
-    addListingPage(answer, { ...facts, ...shown });
+    addListingPage(answer, { ...facts, ...shown }, changes && newestStamp(records, changes.stamp));
   };
   await applyTogether(run, complete);
 }
@@ -111,7 +123,8 @@ function factsOf({ run, resource, item }: AnswerContext, { records, paginator }:
   const { page } = pagePlace(item);
   if (resource.list.kind === "walked")
     return walkedFacts(item.payload as PagePayload, resource.list.pageSize, records.count);
-  if (resource.list.kind !== "paged" && resource.list.kind !== "parents") return wholeFacts(records.count);
+  if (resource.list.kind !== "paged" && resource.list.kind !== "parents")
+    return { page: 1, perPage: 0, pages: 1, total: records.count, overstated: false };
   try {
     return pageFacts(paginator, page);
   } catch (error) {
@@ -119,12 +132,4 @@ function factsOf({ run, resource, item }: AnswerContext, { records, paginator }:
     run.log.warn(`${resource.name}: page ${page} of the list ${messageOf(error)}`);
     return null;
   }
-}
-
-function applyUseless(answer: AnswerContext): Promise<void> {
-  const { run, item, stamp } = answer;
-  return applyWhenFree(run, () => {
-    run.queue.done(item, stamp.sentSeq);
-    if (run.share !== "quick") addUselessPage(answer);
-  });
 }

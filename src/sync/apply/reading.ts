@@ -2,7 +2,6 @@ import type { RecordId } from "../../base/ids.ts";
 import type { EarlierReadings, ListedPage, Listing, ReadingProgress, Shown } from "../../state/listings.ts";
 import { mostIdlePages, mostTails } from "../context/limits.ts";
 
-/** What one page means for the reading it belongs to. */
 export interface PageEffect {
   readonly page: ListedPage & Pick<Listing, "overstated">;
   /** What the same page showed before, where the tail is read again. */
@@ -30,20 +29,18 @@ export function withPage(listing: Listing, { page, before, leastTotal, showsNew 
 }
 
 function startsWith({ ids, withoutId }: Shown, before: Shown): boolean {
-  return (
-    before.ids.every((id, at) => ids[at] === id) && before.withoutId.every((key, at) => withoutId[at] === key)
-  );
+  const isThere = before.ids.every((id, at) => ids[at] === id);
+  return isThere && before.withoutId.every((key, at) => withoutId[at] === key);
 }
 
-/** What to do next with a reading. */
-export type NextStep =
-  | { readonly kind: "wait" }
+/** What to do next with a reading, after one more page. Pure. */
+export function nextStep(
+  listing: Listing,
+  { read, lastOlder }: ReadingProgress,
+):
+  | { readonly kind: "wait" | "judge" }
   /** Records were appended: the last page of before is read again, and those after it. */
-  | { readonly kind: "read tail"; readonly anchor: number; readonly pages: number }
-  | { readonly kind: "judge" };
-
-/** Pure. */
-export function nextStep(listing: Listing, { read, lastOlder }: ReadingProgress): NextStep {
+  | { readonly kind: "read tail"; readonly anchor: number; readonly pages: number } {
   const { idle, pages, steady, tails, total, perPage } = listing;
   if (idle >= mostIdlePages) return { kind: "judge" };
   if (read < pages) return { kind: "wait" };
@@ -64,7 +61,6 @@ export interface Verdict extends Pick<EarlierReadings, "startedSeq" | "startedAt
   readonly earlier: EarlierReadings | null;
   /** This reading showed records that those before it, with which it counts, did not. */
   readonly grew?: boolean;
-  /** Why it is a dead end. */
   readonly why?: string;
 }
 
@@ -101,4 +97,37 @@ function deadEndOf({ idle, tails, overstated, total, steady }: Listing): string 
     return `${idle} pages running showed no record that was not shown before`;
   if (tails >= mostTails && steady) return `it grew each time its end was read, to ${total} records`;
   return overstated ? `its paginator promises more pages than its ${total} records fill` : null;
+}
+
+/**
+ * Was every record of a list without a total shown? Pure.
+ *
+ * A deletion during the reading moves a record from an unread page to one that was read already. One page is one moment: it
+ * shows everything. Where the mirror has read the list whole before, what it holds and was not shown is asked for one by
+ * one, and what is new is in the list of changes: one reading is enough. Otherwise a second reading must show nothing that
+ * the first did not.
+ */
+export function judgeWalk(
+  { pages, startedSeq, startedAt }: Pick<Listing, "pages" | "startedSeq" | "startedAt">,
+  { ids, withoutId }: Shown,
+  /** What the reading before it showed; an earlier run read the list whole; the last page was full, and showed nothing new. */
+  {
+    earlier,
+    wasWhole,
+    isRepeated,
+  }: {
+    readonly earlier: EarlierReadings | null;
+    readonly wasWhole: boolean;
+    readonly isRepeated: boolean;
+  },
+): Verdict {
+  const seen = new Set(ids);
+  const read = { seen, startedSeq, startedAt, earlier: null };
+  if (isRepeated) return { ...read, kind: "dead end", why: `page ${pages} showed nothing new` };
+  const known = new Set(earlier?.ids);
+  if (pages === 1 || wasWhole || (earlier && ids.every((id) => known.has(id))))
+    return { ...read, kind: "whole" };
+  const own = { startedSeq, startedAt, total: 0, ids: [...seen], withoutId: withoutId.length };
+  const all = earlier ? { ...own, ids: union(earlier, own).ids } : own;
+  return { ...read, kind: "again", earlier: all };
 }

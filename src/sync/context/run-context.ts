@@ -1,21 +1,22 @@
 import type { Clock } from "../../base/clock.ts";
+import { MirrorError } from "../../base/errors.ts";
 import type { RecordId } from "../../base/ids.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
-import type { ParentLink, Resource } from "../../connector/resource.ts";
+import type { Resource } from "../../connector/resource.ts";
 import type { Transport } from "../../connector/transport.ts";
 import type { ListForm } from "../../extract/work-request.ts";
 import { Inbox } from "../../state/inbox/inbox.ts";
+import type { LaneShare } from "../../state/lease-order.ts";
 import { Listings } from "../../state/listings.ts";
+import type { Mirror } from "../../state/mirror.ts";
 import { Parents } from "../../state/parents.ts";
 import { Runs } from "../../state/runs.ts";
 import type { BegunList, ListRef } from "../../state/sweeps.ts";
 import type { WorkItem } from "../../state/work-item.ts";
-import type { LaneShare } from "../../state/lease-order.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
-import type { Mirror } from "../../state/mirror.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
-import { retryInTurn } from "../../store/transient-errors.ts";
+import { retryInTurn, onNextTurn, retryWhileBusy } from "../../store/transient-errors.ts";
 import { SetAsideItems } from "./set-aside.ts";
 import type { Tally } from "./tally.ts";
 
@@ -41,20 +42,6 @@ export interface ProbeTrial {
   readonly sinceMs: number;
 }
 
-/** A form of lists that the service accepts, as far as is known: none that was sent before it was refused. */
-interface LearnedForm {
-  readonly form: ListForm;
-  readonly sinceSeq: number;
-}
-
-/** What a quick run knows of the lists of open records of a resource. */
-interface OpenRecords {
-  readonly shown: Set<RecordId>;
-  /** Lists that are not read to their end. */
-  unread: number;
-}
-
-/** What a context is built over. */
 interface MirrorParts {
   readonly mirror: Mirror;
   /** Shared by all who work on the mirror in this process, because leases are kept in it. */
@@ -64,21 +51,18 @@ interface MirrorParts {
   readonly tally: Tally;
 }
 
-/** The parts of a run or an event worker of one company. */
 export interface WorkerParts extends MirrorParts {
   readonly transport: Transport;
   readonly random: Random;
   readonly token: string;
 }
 
-/** What the store noticed during a run, for its report. */
 export interface RunNotices {
   readonly newColumns: string[];
   readonly missingFields: Set<string>;
   readonly unkeptFields: Set<string>;
 }
 
-/** The parts of one company's run. */
 export interface RunParts extends WorkerParts {
   /** Returns how many answers were 429 so far. */
   readonly rateLimited: () => number;
@@ -103,24 +87,8 @@ export interface WholeListSettings {
   readonly pagesPerDay: number;
 }
 
-/** What a run and the event worker each bring to their context. */
-export interface RunSettings {
-  /** Row in `_runs`; null for the event worker, which reads no lists. */
-  readonly runId: number | null;
+interface WorkSettings {
   readonly resources: readonly Resource[];
-  readonly startedAtMs: number;
-  /** Which lanes of the queue it works on. */
-  readonly share: LaneShare;
-  /** Reads every detail again. */
-  readonly full: boolean;
-  readonly allowMassDelete: boolean;
-  readonly parentReads: ParentReads;
-  /** When the first of the runs began that this one continues; its own start where there is none. Epoch ms. */
-  readonly chainStartedMs: number;
-  /** Absent: every run reads them. */
-  readonly wholeLists?: WholeListSettings;
-  /** Its number in the mirror's sequence when it began; null: it continues another one. */
-  readonly firstSeq: number | null;
   readonly provenRoutes: RouteProofs;
   /** Ends its waits. */
   readonly signal: AbortSignal;
@@ -128,46 +96,23 @@ export interface RunSettings {
   readonly removals: Removals;
 }
 
-/** A list, and the records that only its earlier readings showed. */
-interface JoinedList extends ListRef {
-  readonly earlier: ReadonlySet<RecordId>;
-}
+/** What a run has besides; as it is here for the event worker, which reads what is in the lane of events. */
+const noRun = {
+  /** Row in `_runs`; null for the event worker, which reads no lists. */
+  runId: null as number | null,
+  share: "events" as LaneShare,
+  full: false,
+  allowMassDelete: false,
+  /** When the first of the runs began that this one continues, epoch ms. */
+  chainStartedMs: 0,
+  /** Null: every run reads them. */
+  wholeLists: null as WholeListSettings | null,
+  /** Its number in the mirror's sequence when it began; null: it continues another one. */
+  firstSeq: null as number | null,
+};
 
 /** What every part of one run shares. The event worker is a run without an end. */
-export interface RunContext extends RunSettings, MirrorParts {
-  readonly listings: Listings;
-  readonly parents: Parents;
-  readonly runs: Runs;
-  readonly inbox: Inbox;
-  /** Its resources by name. */
-  readonly selected: ReadonlyMap<string, Resource>;
-  /** Their names, as the queue takes them. */
-  readonly names: readonly string[];
-  /** By resource: the last records of the list this run read, the first choice for a route probe. */
-  readonly probeCandidates: Map<string, RecordId[]>;
-  readonly probeTrials: Map<string, ProbeTrial>;
-  /** By resource: what a quick run knows of its open records. */
-  readonly openRecords: Map<string, OpenRecords>;
-  /** By resource: its lists that did not lead on in this run. */
-  readonly deadEnds: Map<string, number>;
-  /** By resource: how its lists are asked for, where the service refused the connector's way in this run. */
-  readonly listForms: Map<string, LearnedForm>;
-  /** By resource: quarantine keys of the records without an id that this run met. */
-  readonly withoutId: Map<string, Set<string>>;
-  readonly setAside: SetAsideItems;
-  /** By `sweepKey`: the lists of this run and of those it continues, with the begin of their last reading. */
-  readonly begunLists: Map<string, BegunList>;
-  /** By resource: how many pages more of its whole list this run reads, where several runs read it. */
-  readonly wholePages: Map<string, number>;
-  /** By `sweepKey`: the lists that several readings completed together, with what the last of them did not show. */
-  readonly joinedLists: Map<string, JoinedList>;
-  /** Resources and parents whose list was read again because records it had shown are gone. */
-  readonly listedAgain: Set<string>;
-  /** Called once the current transaction is committed. */
-  readonly afterCommit: (() => void)[];
-  /** Answers that wait for the transaction at the end of this turn of the event loop. */
-  readonly answers: WaitingAnswer[];
-}
+export type RunContext = ReturnType<typeof createRunContext>;
 
 /** A run, and when the answer it applies was sent and received. */
 export interface ReadContext {
@@ -181,63 +126,63 @@ export interface AnswerContext extends ReadContext {
   readonly item: WorkItem;
 }
 
-/** Builds the context of a run or of the event worker. */
-export function createRunContext(parts: MirrorParts, settings: RunSettings): RunContext {
-  const { mirror, queue, clock, log, tally } = parts;
+/** Builds the context of a run, or of the event worker. */
+export function createRunContext(
+  { mirror, queue, clock, log, tally }: MirrorParts,
+  { resources, provenRoutes, signal, removals }: WorkSettings,
+  own: Partial<typeof noRun> & { readonly startedAtMs?: number; readonly parentReads?: ParentReads } = {},
+) {
   const { db } = mirror;
-  const { resources } = settings;
   // Fixes the order in which resources are reported.
   for (const { name } of resources) tally.of(name);
   return {
-    ...settings,
+    ...noRun,
+    startedAtMs: clock.nowMs(),
+    parentReads: { beforeRun: 0, left: 0 } as ParentReads,
+    ...own,
     mirror,
     queue,
     clock,
     log,
     tally,
+    resources,
+    provenRoutes,
+    signal,
+    removals,
     listings: new Listings(db),
     parents: new Parents(db),
     runs: new Runs(db),
     inbox: new Inbox(db),
     selected: new Map(resources.map((resource) => [resource.name, resource])),
     names: resources.map(({ name }) => name),
-    probeCandidates: new Map(),
-    probeTrials: new Map(),
-    openRecords: new Map(),
-    deadEnds: new Map(),
-    listForms: new Map(),
-    withoutId: new Map(),
+    /** By resource: the last records of the list this run read, the first choice for a route probe. */
+    probeCandidates: new Map<string, RecordId[]>(),
+    probeTrials: new Map<string, ProbeTrial>(),
+    /** By resource: what the lists of open records showed in a quick run, and how many are not read to their end. */
+    openRecords: new Map<string, { readonly shown: Set<RecordId>; unread: number }>(),
+    /** By resource: its lists that did not lead on in this run. */
+    deadEnds: new Map<string, number>(),
+    /** By resource: how its lists are asked for since the service refused the connector's way in this run. */
+    listForms: new Map<string, { readonly form: ListForm; readonly sinceSeq: number }>(),
+    /** By resource: quarantine keys of the records without an id that this run met. */
+    withoutId: new Map<string, Set<string>>(),
     setAside: new SetAsideItems(),
-    begunLists: new Map(),
-    wholePages: new Map(),
-    joinedLists: new Map(),
-    listedAgain: new Set(),
-    afterCommit: [],
-    answers: [],
+    /** By `sweepKey`: the lists of this run and of those it continues, with the begin of their last reading. */
+    begunLists: new Map<string, BegunList>(),
+    /** By resource: how many pages more of its whole list this run reads, where several runs read it. */
+    wholePages: new Map<string, number>(),
+    /** By `sweepKey`: lists that several readings completed together, with what only the earlier ones showed. */
+    joinedLists: new Map<string, ListRef & { readonly earlier: ReadonlySet<RecordId> }>(),
+    /** Resources and parents whose list was read again because records it had shown are gone. */
+    listedAgain: new Set<string>(),
+    /** Called once the current transaction is committed. */
+    afterCommit: [] as (() => void)[],
+    /** Answers that wait for the transaction at the end of this turn of the event loop. */
+    answers: [] as WaitingAnswer[],
   };
 }
 
-/** Builds the context of work that reads what is in the lane of events, without lists of its own. */
-export function createEventContext(
-  parts: MirrorParts,
-  settings: Pick<RunSettings, "resources" | "provenRoutes" | "signal" | "removals">,
-): RunContext {
-  const nowMs = parts.clock.nowMs();
-  return createRunContext(parts, {
-    ...settings,
-    runId: null,
-    startedAtMs: nowMs,
-    chainStartedMs: nowMs,
-    firstSeq: null,
-    share: "events",
-    full: false,
-    allowMassDelete: false,
-    parentReads: { beforeRun: 0, left: 0 },
-  });
-}
-
-/** What an answer means, on its way into the mirror. */
-export interface WaitingAnswer {
+interface WaitingAnswer {
   readonly step: () => void;
   resolve(): void;
   reject(error: unknown): void;
@@ -272,18 +217,65 @@ export function requireRunId(run: RunContext): number {
   return run.runId;
 }
 
-/** A resource that is listed per record of parents: with the field that names the parent in question, and with all. */
-interface ChildResource {
-  readonly resource: Resource;
-  readonly link: ParentLink;
-  readonly links: readonly ParentLink[];
-}
-
-/** Resources of this run that are listed per record of `parent`. */
-export function childrenOf(run: RunContext, parent: string): ChildResource[] {
+/** Resources of this run that are listed per record of `parent`, with the field that names it. */
+export function childrenOf(run: RunContext, parent: string) {
   return run.resources.flatMap((resource) => {
     const links = resource.list.kind === "parents" ? resource.list.parents : [];
     const link = links.find((candidate) => candidate.resource === parent);
-    return link ? [{ resource, link, links }] : [];
+    return link ? [{ resource, link }] : [];
   });
+}
+
+/**
+ * Applies answers that came in the same turn of the event loop in one transaction: one commit costs about as much as
+ * applying an answer.
+ *
+ * Guarantee: when the promise resolves, all that the answer means is committed (I1). What one step throws rolls back
+ * that step only, and rejects its promise only. An error of the database rejects them all; while another program holds
+ * it, they are tried again.
+ * Source of truth: the work queue; work items stay leased until then.
+ * Worst outcome of a crash: the answers of one turn are read again.
+ */
+export function applyTogether(run: RunContext, step: () => void): Promise<void> {
+  return retryWhileBusy(run.mirror.db, () => applyInTurn(run, step), run);
+}
+
+function applyInTurn(run: RunContext, step: () => void): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  if (run.answers.push({ step, resolve, reject }) === 1) onNextTurn(run.mirror.db, () => commitAnswers(run));
+  return promise;
+}
+
+function commitAnswers(run: RunContext): void {
+  const answers = run.answers.splice(0);
+  const failures = new Map<WaitingAnswer, unknown>();
+  const applyAll = () => {
+    for (const answer of answers) {
+      const failure = applyOne(run, answer);
+      if (failure) failures.set(answer, failure.error);
+    }
+  };
+  try {
+    // One alone needs no other transaction than its own.
+    if (answers.length === 1) applyAll();
+    else applyCounted(run, applyAll);
+  } catch (error) {
+    for (const answer of answers) answer.reject(error);
+    return;
+  }
+  for (const answer of answers) {
+    if (failures.has(answer)) answer.reject(failures.get(answer));
+    else answer.resolve();
+  }
+}
+
+/** Returns what the step threw. Throws errors of the database: SQLite may have ended the transaction. */
+function applyOne(run: RunContext, { step }: WaitingAnswer): { readonly error: unknown } | undefined {
+  try {
+    applyCounted(run, step);
+    return undefined;
+  } catch (error) {
+    if (error instanceof MirrorError && error.kind === "database") throw error;
+    return { error };
+  }
 }

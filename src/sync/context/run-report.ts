@@ -46,12 +46,9 @@ export interface CompanyReport {
 export interface ScrubReport {
   /** How many of them the mirror holds. */
   readonly total: number;
-  /** Chosen for this run. */
   readonly planned: number;
   readonly read: number;
-  /** Records that this changed. */
   readonly changed: number;
-  /** Chosen and not read. */
   readonly left: number;
 }
 
@@ -83,7 +80,6 @@ export function isWorthPublishing(report: Pick<CompanyReport, "outcome" | "liste
   return (report.scrub?.planned ?? 0) === 0 || (report.scrub?.changed ?? 0) > 0;
 }
 
-/** Why a run ended early. */
 export interface RunError {
   readonly kind: string;
   readonly message: string;

@@ -1,3 +1,4 @@
+import type { MirrorError } from "../../base/errors.ts";
 import type { ApplyResult } from "../../store/apply/read-stamp.ts";
 import type { WorkKind } from "../../state/work-item.ts";
 
@@ -18,10 +19,8 @@ const noRecords = {
 };
 const unsent = { total: 0, list: 0, detail: 0, child: 0, confirm: 0, file: 0, retried: 0, rate_limited: 0 };
 
-/** What one run did to one resource, in records. */
 export type ResourceCounts = typeof noRecords;
 
-/** Requests of one run, by what they read. */
 export type RequestCounts = typeof unsent;
 
 /** Why a resource is not complete after this run. Each is shown; none stops other resources. */
@@ -35,20 +34,22 @@ export interface Trouble {
   readonly requestId?: string | null;
 }
 
-/** A time in which the service gives no usable answer. Times are monotonic, ms. */
-export interface OutageView {
+/** A time in which the service gives no usable answer, from its first failure on. Times are monotonic, ms. */
+export interface Outage {
   readonly sinceMs: number;
   /** When the run gives up. */
   readonly untilMs: number;
   /** When the service is asked next. */
   readonly probeAtMs: number;
-  readonly error: Error;
+  /** Requests that failed since, those in flight at the first failure not counted. */
+  readonly probes: number;
+  readonly error: MirrorError;
 }
 
 /** The counts of one run while it works. */
 export class Tally {
   /** Null: the service answers. */
-  outage: OutageView | null = null;
+  outage: Outage | null = null;
   readonly requests: RequestCounts = { ...unsent };
   readonly resources = new Map<string, ResourceCounts>();
   /** Resources of which a list was read whole. */
@@ -73,7 +74,6 @@ export class Tally {
     else if (result !== "stale") counts[result] += 1;
   }
 
-  /** Counts one request, retries included. */
   sent(kind: WorkKind): void {
     this.requests[kind] += 1;
     this.requests.total += 1;

@@ -4,7 +4,6 @@ import type { Db } from "../../store/database.ts";
 import { massDeleteLimit } from "../context/limits.ts";
 import type { Removals, RunContext } from "../context/run-context.ts";
 
-/** Counts the removals of one run. */
 export function runRemovals(): Removals {
   const counts = new Map<string, number>();
   return {

@@ -2,22 +2,36 @@ import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Lane } from "../../base/lane.ts";
 import { Notifier } from "../../base/notifier.ts";
 import { ContradictionError } from "../../connector/service-errors.ts";
+import type { Transport } from "../../connector/transport.ts";
 import { requestFor } from "../../extract/work-request.ts";
 import { isUrgent, type WorkItem } from "../../state/work-item.ts";
 import type { Cause, ReadStamp } from "../../store/apply/read-stamp.ts";
 import { applyDetail } from "../apply/detail-answer.ts";
 import { handleFailure, requestIdOf, type ItemFailure } from "../apply/handle-failure.ts";
 import { applyList } from "../apply/list-answer.ts";
-import { applyTogether } from "../context/apply-together.ts";
-import { applyWhenFree, type AnswerContext, type RunContext } from "../context/run-context.ts";
+import { applyTogether, applyWhenFree, type AnswerContext, type RunContext } from "../context/run-context.ts";
 import { refusedInARow } from "../context/set-aside.ts";
 import { isRepair } from "../plan/read-reasons.ts";
-import type { EngineOptions } from "./engine-options.ts";
+import type { RetryPolicy } from "../retry/retry-policy.ts";
 
 const refreshEveryMs = 60_000;
 
 /** No wait is longer: a wall clock may be set, and a machine may sleep. */
 const longestWaitMs = 60_000;
+
+export interface EngineOptions {
+  readonly transport: Transport;
+  readonly concurrency: number;
+  readonly policy: RetryPolicy;
+  /** Ends it at once: aborts waiting and requests in flight; what was committed stays. */
+  readonly signal: AbortSignal;
+  /** Ends it when requests in flight are done: no new ones begin. @default never */
+  readonly closed?: AbortSignal;
+  /** Called between reads once in a minute, and before the work ends. Returns whether it queued more. */
+  readonly refresh?: () => Promise<boolean>;
+  /** Called when a page of a list was applied, or its failure. */
+  readonly afterPage?: () => void;
+}
 
 /**
  * Leases a work item, sends its request, applies the answer; again until its retry policy ends it. Sleeps while
@@ -63,9 +77,9 @@ export class Engine {
     const stop = () => this.enter("stopped");
     const drain = () => this.enter("draining");
     signal.addEventListener("abort", stop);
-    closed.addEventListener("abort", drain);
+    closed?.addEventListener("abort", drain);
     const unwatch = this.run.queue.watch(() => this.notifier.notify());
-    if (closed.aborted) drain();
+    if (closed?.aborted) drain();
     if (signal.aborted) stop();
     try {
       await this.loop(AbortSignal.any([signal, this.abort.signal]));
@@ -75,7 +89,7 @@ export class Engine {
     await Promise.allSettled(this.inFlight);
     unwatch();
     signal.removeEventListener("abort", stop);
-    closed.removeEventListener("abort", drain);
+    closed?.removeEventListener("abort", drain);
     if (this.failure) throw this.failure;
     return this.mode !== "reading" && this.hasMore() ? "drained" : "done";
   }
@@ -105,11 +119,11 @@ export class Engine {
           if (!(await this.refresh())) return;
           continue;
         }
-        policy.idle();
+        policy.idle?.();
       }
       const ms = this.mode === "reading" ? this.waitMs() : null;
-      const timeout = { clock: this.run.clock, ms: Math.min(longestWaitMs, Math.max(1, ms ?? 0)) };
-      await this.notifier.wait(ms === null ? undefined : timeout);
+      const timeout = ms === null ? undefined : { clock, ms: Math.min(longestWaitMs, Math.max(1, ms)) };
+      await this.notifier.wait(timeout);
     }
   }
 
@@ -126,8 +140,12 @@ export class Engine {
     const { outage } = policy;
     if (!outage) return this.inFlight.size < concurrency && this.start(signal, names);
     if (this.inFlight.size > 0 || clock.monotonicMs() < outage.probeAtMs) return false;
-    const others = names.filter((name) => !policy.isFailing(name));
-    return this.start(signal, others) || (this.hasMore() && this.startProbe());
+    const others = names.filter((name) => !policy.isFailing?.(name));
+    if (this.start(signal, others)) return true;
+    if (!this.hasMore()) return false;
+    // All that waits has failed: does the service answer at all?
+    this.track(policy.probe?.() ?? Promise.resolve());
+    return true;
   }
 
   /** How long nothing may be started, unless a request is done or the queue changes, ms; null: until then. */
@@ -142,7 +160,7 @@ export class Engine {
     return dueMs === null ? null : dueMs - clock.nowMs();
   }
 
-  private lease(names = this.run.names): WorkItem | null {
+  private lease(names: readonly string[] = this.run.names): WorkItem | null {
     const { queue, clock, share } = this.run;
     return queue.lease(clock.nowMs(), names, share);
   }
@@ -178,25 +196,17 @@ export class Engine {
     return true;
   }
 
-  /** All that waits has failed: does the service answer at all? */
-  private startProbe(): boolean {
-    this.track(this.options.policy.probe());
-    return true;
-  }
-
   private track(work: Promise<void>, after: () => void = () => undefined): void {
-    const task = work.catch((error: unknown) => this.endBy(error));
+    const task = work.catch((error: unknown) => {
+      if (error instanceof MirrorError && error.kind === "stopped") this.enter("draining");
+      else this.fail(error);
+    });
     this.inFlight.add(task);
     void task.finally(() => {
       this.inFlight.delete(task);
       after();
       this.notifier.notify();
     });
-  }
-
-  private endBy(error: unknown): void {
-    if (error instanceof MirrorError && error.kind === "stopped") this.enter("draining");
-    else this.fail(error);
   }
 
   private async process(item: WorkItem, signal: AbortSignal): Promise<void> {
@@ -221,7 +231,9 @@ export class Engine {
     const read = requestFor(resource, item, run.listForms.get(resource.name)?.form);
     let requestId: string | null = null;
     try {
-      const request = { ...read, lane: permitLane(item), once: true, signal, onSent };
+      // Only an event's own read uses the budget that is kept for events.
+      const lane: Lane = item.lane === "webhook" && !isUrgent(item) ? "list" : item.lane;
+      const request = { ...read, lane, once: true, signal, onSent };
       const sent = await transport.send(request);
       const { body } = sent;
       ({ requestId } = sent);
@@ -273,11 +285,6 @@ export class Engine {
       await handle({ kind: "dead" });
     }
   }
-}
-
-/** Only an event's own read uses the budget that is kept for events. */
-function permitLane(item: WorkItem): Lane {
-  return item.lane === "webhook" && !isUrgent(item) ? "list" : item.lane;
 }
 
 function causeOf({ lane, kind, reason }: WorkItem): Cause {

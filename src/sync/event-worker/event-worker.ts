@@ -1,11 +1,10 @@
 import { databaseError } from "../../store/database.ts";
-import { createEventContext, type RunContext, type WorkerParts } from "../context/run-context.ts";
+import { createRunContext, type RunContext, type WorkerParts } from "../context/run-context.ts";
 import { Tally } from "../context/tally.ts";
 import { dailyRemovals } from "../deletion/mass-delete-guard.ts";
-import { sharedRouteProofs } from "../deletion/route-probe.ts";
+import { sharedRouteProofs } from "../deletion/deletion.ts";
 import { Engine } from "../engine/engine.ts";
-import type { WorkOptions } from "../engine/engine-options.ts";
-import { stopSignal } from "../engine/stop-signal.ts";
+import { stopSignal, type WorkOptions } from "../engine/stop-signal.ts";
 import { identify, type Identified } from "../identity/identify.ts";
 import { rememberIdentity } from "../identity/pinned-identity.ts";
 import { ContinuousRetryPolicy } from "../retry/continuous-retry-policy.ts";
@@ -27,7 +26,6 @@ export class EventWorker {
   private readonly parts: WorkerParts;
   private readonly options: WorkOptions;
   private readonly status: WorkerStatus;
-  /** Either signal to end. */
   private readonly ending: AbortSignal;
   private readonly signal: AbortSignal;
   /** Kept over outages: what is known of items and routes stays valid. */
@@ -37,12 +35,11 @@ export class EventWorker {
 
   /** Starts it. `options.concurrency` is meant beside the requests of a run. */
   constructor(parts: Omit<WorkerParts, "tally">, options: WorkOptions) {
-    const { signal, closed, graceMs } = options;
     this.parts = { ...parts, tally: this.tally };
     this.options = options;
     this.status = new WorkerStatus(parts.clock, parts.log);
-    this.ending = AbortSignal.any([signal, closed]);
-    this.signal = stopSignal(signal, closed, graceMs);
+    this.ending = AbortSignal.any([options.signal, options.closed]);
+    this.signal = stopSignal(options);
     this.ended = this.workUntilStopped();
   }
 
@@ -85,7 +82,7 @@ export class EventWorker {
   /** A run without lists: what it knows of routes and removals expires with time instead of with the run. */
   private createContext(): { readonly run: RunContext; readonly policy: ContinuousRetryPolicy } {
     const { mirror, queue, clock } = this.parts;
-    const run = createEventContext(this.parts, {
+    const run = createRunContext(this.parts, {
       resources: this.options.resources,
       provenRoutes: sharedRouteProofs(queue, clock),
       signal: this.signal,
@@ -95,11 +92,6 @@ export class EventWorker {
       this.inDoubt = false;
       this.status.works();
     };
-    const probe = () =>
-      this.identifyCompany().then(
-        () => null,
-        (error: unknown) => error,
-      );
-    return { run, policy: new ContinuousRetryPolicy(run.log, { probe, onWorking }) };
+    return { run, policy: new ContinuousRetryPolicy(run.log, () => this.identifyCompany(), onWorking) };
   }
 }

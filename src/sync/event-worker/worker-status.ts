@@ -55,7 +55,6 @@ function impedimentOf(error: unknown): Impediment {
 /** The state of the event worker; logs one line at each change. */
 export class WorkerStatus {
   private current: WorkerState;
-  /** Failed tries since it last worked. */
   private failures = 0;
   private readonly clock: Clock;
   private readonly log: Log;

@@ -1,26 +1,27 @@
+import type { RecordId } from "../../base/ids.ts";
+import { MirrorError } from "../../base/errors.ts";
 import type { Lane } from "../../base/lane.ts";
-import { resourceNamed } from "../../connector/connector-manifest.ts";
+import { snakeCase } from "../../base/names.ts";
+import { resourceNamed, type Manifest } from "../../connector/connector-manifest.ts";
+import { pathOf, type Resource } from "../../connector/resource.ts";
+import { ForbiddenError, InvalidError, NotFoundError } from "../../connector/service-errors.ts";
 import type { ServiceAnswer } from "../../connector/transport.ts";
-import { readCompanyName } from "../../extract/answers.ts";
-import type { WorkKind } from "../../state/work-item.ts";
+import { readCompanyName, readObject } from "../../extract/answers.ts";
+import { isObject } from "../../json/literal.ts";
+import { parseLossless } from "../../json/lossless.ts";
 import { Meta, pinnedIdentity, type Identity } from "../../state/meta.ts";
+import type { WorkKind } from "../../state/work-item.ts";
+import { WorkQueue } from "../../state/work-queue.ts";
+import type { Db } from "../../store/database.ts";
+import { Records } from "../../store/tables/stored-records.ts";
 import type { WorkerParts } from "../context/run-context.ts";
-import { judgeToken, type JudgedMirror } from "./judge-token.ts";
 import { fingerprintOf } from "./pinned-identity.ts";
 
 /** A token to judge for a mirror, which is only read. */
-export interface IdentifyParts extends Pick<WorkerParts, "transport" | "tally" | "token" | "random" | "log"> {
+interface IdentifyParts extends Pick<WorkerParts, "transport" | "tally" | "token" | "random" | "log"> {
   readonly mirror: JudgedMirror;
 }
 
-/** How the company is asked for. */
-export interface IdentifyOptions {
-  readonly acceptIdentity: boolean;
-  readonly lane: Lane;
-  readonly signal: AbortSignal;
-}
-
-/** The company of the token, and what is to be stored of it. */
 export interface Identified {
   readonly answer: ServiceAnswer;
   readonly identity: Identity;
@@ -34,17 +35,22 @@ export interface Identified {
  * @throws MirrorError `identity` when the mirror is of another company, `protocol` when the answer names none, and
  *   what the transport throws
  */
-export async function identify(parts: IdentifyParts, options: IdentifyOptions): Promise<Identified> {
-  const { mirror, token, random, log } = parts;
+export async function identify(
+  { mirror, transport, tally, token, random, log }: IdentifyParts,
+  options: { readonly acceptIdentity: boolean; readonly lane: Lane; readonly signal: AbortSignal },
+): Promise<Identified> {
+  const { acceptIdentity, lane, signal } = options;
   const { identity: facts } = mirror.manifest;
   const resource = resourceNamed(mirror.manifest, facts.resource);
-  const ask = (path: string, kind: WorkKind) => send(parts, options, path, kind);
+  const ask = (path: string, kind: WorkKind) => {
+    const onSent = () => tally.sent(kind);
+    return transport.send({ method: "GET", path, expect: "json", lane, once: true, signal, onSent });
+  };
   const path = resource.list.kind === "single" ? resource.list.path : "";
   const answer = await ask(path, "list");
   const name = readCompanyName(answer.body, { path, field: facts.nameField });
-  const seen = { name, token };
-  const verdict = await judgeToken(mirror, seen, async (own) => (await ask(own, "detail")).body);
-  if (verdict.kind === "refused" && !options.acceptIdentity) throw verdict.error;
+  const verdict = await judgeToken(mirror, { name, token }, async (own) => (await ask(own, "detail")).body);
+  if (verdict.kind === "refused" && !acceptIdentity) throw verdict.error;
   const pinned = pinnedIdentity(new Meta(mirror.db));
   if (pinned && verdict.kind === "same") return { answer, identity: pinned, changed: false };
   if ("why" in verdict) log.warn(verdict.why);
@@ -56,12 +62,141 @@ export async function identify(parts: IdentifyParts, options: IdentifyOptions): 
   return { answer, identity, changed: true };
 }
 
-function send(
-  { transport, tally }: IdentifyParts,
-  { lane, signal }: IdentifyOptions,
-  path: string,
-  kind: WorkKind,
-): Promise<ServiceAnswer> {
-  const onSent = () => tally.sent(kind);
-  return transport.send({ method: "GET", path, expect: "json", lane, once: true, signal, onSent });
+/** What a token means for a mirror; `renamed` and `rotated` are accepted, and logged with `why`. */
+export type IdentityVerdict =
+  | { readonly kind: "first" | "same" }
+  | { readonly kind: "renamed" | "rotated"; readonly why: string }
+  | { readonly kind: "refused"; readonly error: MirrorError };
+
+interface JudgedMirror {
+  readonly db: Db;
+  readonly manifest: Manifest;
+}
+
+/** Sends GET for a path with the token that is judged; returns the body, throws what the transport throws. */
+type AskService = (path: string) => Promise<Buffer>;
+
+/** Records that are asked for, at most: each costs a request. */
+const mostProofs = 3;
+
+/**
+ * Judges whether a token is of the company the mirror belongs to (I10). A known token needs no request. An unknown
+ * one of the same name needs a proof: a record of the mirror that the service shows it under the same id with the
+ * same stable value. Name and business id prove nothing: a sandbox company beside production has both. A mirror
+ * without such a record refuses the token: its user knows better.
+ *
+ * @throws what `ask` throws when the service cannot answer: that is no refusal
+ */
+export async function judgeToken(
+  mirror: JudgedMirror,
+  /** The name of its company as the service gives it. */
+  seen: { readonly name: string; readonly token: string },
+  ask: AskService,
+): Promise<IdentityVerdict> {
+  const pinned = pinnedIdentity(new Meta(mirror.db));
+  if (!pinned) return { kind: "first" };
+  const sameName = pinned.name === seen.name;
+  if (fingerprintOf(seen.token, pinned.salt) === pinned.fingerprint) {
+    if (sameName) return { kind: "same" };
+    return { kind: "renamed", why: `the company was renamed from "${pinned.name}" to "${seen.name}"` };
+  }
+  if (!sameName) return refused(`the mirror is of ${nameOf(pinned)}, this token is of "${seen.name}"`);
+  return proveCompany(mirror, pinned, ask);
+}
+
+async function proveCompany(
+  mirror: JudgedMirror,
+  pinned: Identity,
+  ask: AskService,
+): Promise<IdentityVerdict> {
+  const differences: string[] = [];
+  for (const proof of proofsOf(mirror)) {
+    const difference = await compare(proof, ask);
+    if (difference === null) {
+      const why = `the token of ${nameOf(pinned)} was replaced: ${describe(proof)} is the same at the service`;
+      return { kind: "rotated", why };
+    }
+    differences.push(`${describe(proof)} ${difference}`);
+  }
+  const why =
+    differences.length > 0 ? differences.join(", ") : "the mirror holds no record that could prove it";
+  return refused(`the token is new, the name "${pinned.name}" the same, but ${why}`);
+}
+
+/**
+ * Is a copy of a mirror of the same company as the mirror that is there? One that no run has read belongs to nobody.
+ * Two that were begun apart, or of a new token and name, need a record that both show with the same stable value: names prove nothing.
+ */
+export function isSameCompany(mirror: JudgedMirror, copy: JudgedMirror): boolean {
+  const [pinned, copied] = [mirror, copy].map(({ db }) => pinnedIdentity(new Meta(db)));
+  if (!pinned) return true;
+  if (!copied) return false;
+  const isSameName = pinned.name === copied.name || pinned.fingerprint === copied.fingerprint;
+  if (pinned.salt === copied.salt && isSameName) return true;
+  const records = new Records(mirror.db);
+  return proofsOf(copy).some(
+    ({ resource, id, field, value }) => records.texts(resource.name, id, [snakeCase(field)])[0] === value,
+  );
+}
+
+/** A record of the mirror, and the value by which the service must show it. */
+interface IdentityProof {
+  readonly resource: Resource;
+  readonly id: RecordId;
+  readonly field: string;
+  readonly value: string;
+}
+
+/** Up to three live records, one of each kind as far as possible, the newest of it first. */
+function proofsOf({ db, manifest }: JudgedMirror): IdentityProof[] {
+  const records = new Records(db);
+  const queue = new WorkQueue(db);
+  for (const { field, resources } of manifest.identity.proofs) {
+    const kinds = resources.map((name) => {
+      const resource = resourceNamed(manifest, name);
+      return queue.routeProbes(records, name, null).flatMap((id): IdentityProof[] => {
+        const [value] = records.texts(name, id, [snakeCase(field)]);
+        return value === null || value === undefined ? [] : [{ resource, id, field, value }];
+      });
+    });
+    const turns = Array.from({ length: mostProofs }, (_, turn) => kinds.flatMap((kind) => kind[turn] ?? []));
+    const proofs = turns.flat().slice(0, mostProofs);
+    if (proofs.length > 0) return proofs;
+  }
+  return [];
+}
+
+/** How the service's record differs; null: it is the same. */
+async function compare(
+  { resource, id, field, value }: IdentityProof,
+  ask: AskService,
+): Promise<string | null> {
+  try {
+    const record = parseLossless(readObject(await ask(pathOf(resource.detail ?? "", id))));
+    const there = isObject(record) ? record[field] : undefined;
+    if (there === value) return null;
+    return typeof there === "string" ? `has ${field} "${there}" at the service` : `shows no ${field}`;
+  } catch (error) {
+    const isAnswer = error instanceof NotFoundError && error.serviceMessage !== null;
+    if (isAnswer || error instanceof ForbiddenError || error instanceof InvalidError)
+      return `answers ${error.status}`;
+    throw error;
+  }
+}
+
+/** `invoice 812 (uuid "b7…")` */
+function describe({ resource, id, field, value }: IdentityProof): string {
+  return `${resource.singular.replaceAll("_", " ")} ${id} (${field} "${value}")`;
+}
+
+function nameOf({ name, businessId }: Identity): string {
+  return businessId === null ? `"${name}"` : `"${name}" (business id ${businessId})`;
+}
+
+function refused(why: string): IdentityVerdict {
+  const hint =
+    "Nothing was written. Use a token of the company that is mirrored; a sandbox company of the same name is " +
+    "another one. If it really is the same company, run `fintoro-mirror sync --accept-identity` once.";
+  const error = new MirrorError("identity", `this token belongs to another company: ${why}`, { hint });
+  return { kind: "refused", error };
 }

@@ -9,8 +9,7 @@ import type { IncomingRecord } from "../../store/apply/read-stamp.ts";
 import type { AnswerContext, RunContext } from "../context/run-context.ts";
 import { queueRecord } from "./read-reasons.ts";
 
-/** What a read found out about a record. */
-interface Finding {
+interface ReadFinding {
   readonly id: RecordId;
   readonly outcome: EventOutcome;
   /** Dependents follow whatever the outcome (`isNews`). Otherwise only a change counts. */
@@ -27,7 +26,7 @@ interface Finding {
  * Guard in a sweep: only a change counts, and only for dependents whose last read came before the change was known.
  * A first run reads details after the lists, so it queues nothing here; an unchanged dependent ends the chain.
  */
-export function queueDependents(read: AnswerContext, finding: Finding): void {
+export function queueDependents(read: AnswerContext, finding: ReadFinding): void {
   const { run, stamp } = read;
   const { outcome, isNews } = finding;
   const isChange = outcome === "inserted" || outcome === "updated" || outcome === "deleted";
@@ -42,7 +41,6 @@ export function queueDependents(read: AnswerContext, finding: Finding): void {
   }
 }
 
-/** A record to read because another one changed. */
 interface Dependent extends RecordRef {
   /** 0: at once, like an event's own record. */
   readonly dueAtMs: number;
@@ -57,7 +55,7 @@ const listReasons = new Set(["new", "changed", "absent"]);
  */
 function changeKnownSeq(
   { run, resource, item, stamp }: AnswerContext,
-  { id, outcome }: Pick<Finding, "id" | "outcome">,
+  { id, outcome }: Pick<ReadFinding, "id" | "outcome">,
 ): number {
   const { listed } = (item.payload ?? {}) as Pick<IncomingRecord, "listed">;
   const isListed = listed ? run.mirror.records.isAsListed(resource.name, id) : outcome === "deleted";
@@ -68,24 +66,17 @@ function changeKnownSeq(
 function isOutdated(run: RunContext, resource: Resource, id: RecordId, seq: number): boolean {
   const last = run.mirror.records.lastRead(resource.name, id);
   if (!last || last.source === "preview" || last.receivedSeq >= seq) return false;
-  return !isProven(run, resource, last.source);
+  // A list that shows full records proves them in every run; where it shows some as previews, what was last read from it.
+  return !isListedWhole(run, resource) || (resource.fullWhen !== undefined && last.source !== "list");
 }
 
-/**
- * Does a list that shows full records prove them in every run? A quick run reads a part of it. Where it shows some as
- * previews, it proves what was last read from it.
- */
-function isProven(run: RunContext, resource: Resource, source: string): boolean {
-  return isListedWhole(run, resource) && (resource.fullWhen === undefined || source === "list");
-}
-
-/** Does each run read a list of all its records, which shows them full? */
+/** Does each run read a list of all its records, which shows them full? A quick run reads a part of it. */
 function isListedWhole({ share }: RunContext, { list, gives }: Resource): boolean {
   return gives === "full" && (list.kind === "whole" || (list.kind === "paged" && share !== "quick"));
 }
 
 /** The record that owns this one, as its row says, deleted or not: the document of a payment. */
-function ownersOf({ run, resource: { name, list } }: AnswerContext, { id }: Finding): Dependent[] {
+function ownersOf({ run, resource: { name, list } }: AnswerContext, { id }: ReadFinding): Dependent[] {
   if (list.kind !== "owned") return [];
   return list.by.flatMap(({ resource, type, typeField, idField }) => {
     const columns = [snakeCase(typeField), snakeCase(idField)];
@@ -95,7 +86,7 @@ function ownersOf({ run, resource: { name, list } }: AnswerContext, { id }: Find
 }
 
 /** Those of the connector's rules. Nothing is searched where no read could follow. */
-function dependentsOf({ run, resource, stamp }: AnswerContext, finding: Finding): Dependent[] {
+function dependentsOf({ run, resource, stamp }: AnswerContext, finding: ReadFinding): Dependent[] {
   const { isNews } = finding;
   const dueAtMs = isNews ? stamp.receivedAtMs : 0;
   const rules = run.mirror.manifest.invalidationRules ?? [];
@@ -109,7 +100,7 @@ function dependentsOf({ run, resource, stamp }: AnswerContext, finding: Finding)
 }
 
 /** The records that change with this one by a rule of the connector. */
-function dependentIds(run: RunContext, rule: InvalidationRule, { id, outcome }: Finding): RecordId[] {
+function dependentIds(run: RunContext, rule: InvalidationRule, { id, outcome }: ReadFinding): RecordId[] {
   const { records } = run.mirror;
   const { resource, dependent, by } = rule;
   if (by.kind === "column") return idsIn(records.texts(resource, id, [by.column]));
@@ -118,7 +109,7 @@ function dependentIds(run: RunContext, rule: InvalidationRule, { id, outcome }: 
     // Something else of the record changed: a receipt shows its warehouse as it is now.
     const isKnown = outcome === "updated" && versions.length > 1;
     const isSame = isKnown && new Set(versions.map((parts) => JSON.stringify(parts))).size === 1;
-    return isSame ? [] : idsIn(versions.flat().map((part) => (isObject(part) ? idText(part[by.key]) : null)));
+    return isSame ? [] : idsIn(versions.flat().map((part) => idText(part, by.key)));
   }
   if (by.kind === "counting") {
     const isOneMoreOrLess = outcome === "inserted" || outcome === "deleted";
@@ -135,9 +126,9 @@ function partsOf(json: string, field: string): JsonValue[] {
   return Array.isArray(parts) ? parts : [];
 }
 
-function idText(value: JsonValue | undefined): string | null {
-  if (typeof value === "string") return value;
-  return integerOf(value)?.toString() ?? null;
+function idText(part: JsonValue, key: string): string | null {
+  const value = isObject(part) ? part[key] : undefined;
+  return typeof value === "string" ? value : (integerOf(value)?.toString() ?? null);
 }
 
 /** The ids in these texts, each once. */

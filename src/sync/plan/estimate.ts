@@ -2,16 +2,14 @@ import { messageOf } from "../../base/errors.ts";
 import { ContradictionError, ForbiddenError, NotFoundError } from "../../connector/service-errors.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { Transport } from "../../connector/transport.ts";
-import { isShownWhole, readList } from "../../extract/answers.ts";
-import { pageFacts } from "../../extract/page-facts.ts";
+import { isShownWhole, readList, pageFacts } from "../../extract/answers.ts";
 import { requestFor } from "../../extract/work-request.ts";
 import { changesOf, variantsOf } from "../../state/sweeps.ts";
-import { listRequests } from "./sweep-plan.ts";
+import { listRequests } from "./chosen-lists.ts";
 import type { Records } from "../../store/tables/stored-records.ts";
 import { sweepWork } from "./list-reads.ts";
-import type { ParentsPerRun } from "./scrub-facts.ts";
+import type { ParentsPerRun } from "./scrub.ts";
 
-/** Requests a run would make for one resource. */
 export interface ResourceEstimate {
   readonly list: number;
   readonly detail: number;
@@ -21,7 +19,6 @@ export interface ResourceEstimate {
   readonly error?: string;
 }
 
-/** What the mirror already holds. */
 export interface KnownRecords extends Pick<Records, "counts"> {
   /** Of how many live parents the list of this resource was read: ever, or where each run reads lists, in those it continues. */
   readonly parentsRead: (resource: Resource) => number;

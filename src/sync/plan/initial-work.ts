@@ -3,8 +3,7 @@ import type { Resource } from "../../connector/resource.ts";
 import type { RunContext } from "../context/run-context.ts";
 import { childList, holdWholeList, queueSweep } from "./list-reads.ts";
 import { queueQuarantined, withdrawScrub } from "./read-reasons.ts";
-import { chooseLists } from "./whole-lists.ts";
-import { dueLists, planSweeps, type Unfinished } from "./sweep-plan.ts";
+import { chooseLists, dueLists, planSweeps, type Unfinished } from "./chosen-lists.ts";
 
 /**
  * Queues what a run begins with: lists and parents' lists; dead letters and quarantined details are tried again. What a run that was killed
@@ -18,13 +17,8 @@ export function addInitialWork(run: RunContext, unfinished: Unfinished | null): 
   queueQuarantined(run);
   const listsOf = chooseLists(run);
   const openSweeps = openSweepsOf(run, listsOf);
-  const plan = planSweeps(resources, {
-    unfinished,
-    openSweeps,
-    listsOf,
-    inParts: run.wholePages,
-    nowMs: run.startedAtMs,
-  });
+  const { wholePages: inParts, startedAtMs: nowMs } = run;
+  const plan = planSweeps(resources, { unfinished, openSweeps, listsOf, inParts, nowMs });
   for (const { resource, variant } of plan.abandoned) {
     queue.drop(resource, `page:${variant}:`);
     listings.close(resource, variant);
@@ -60,16 +54,11 @@ function openSweepsOf(
 export function refreshLists(run: RunContext): boolean {
   const { clock, queue, begunLists, mirror } = run;
   const nowMs = clock.nowMs();
-  const due = dueLists(begunLists.values(), nowMs).filter(
-    ({ resource, variant }) => !queue.isAnyReady(resource, `page:${variant}:`),
-  );
+  const due = dueLists(begunLists.values(), nowMs)
+    .filter(({ resource, variant }) => !queue.isAnyReady(resource, `page:${variant}:`))
+    .map((list) => ({ ...list, begunMs: nowMs }));
   if (due.length === 0) return false;
-  mirror.apply(() =>
-    beginLists(
-      run,
-      due.map((list) => ({ ...list, begunMs: nowMs })),
-    ),
-  );
+  mirror.apply(() => beginLists(run, due));
   const names = due.map(({ resource }) => resource).join(", ");
   run.log.info(`Reading lists again that grew old during this run: ${names}`);
   return true;

@@ -1,7 +1,7 @@
 import { assert } from "../../base/errors.ts";
 import type { RecordRef } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
-import type { PageFacts } from "../../extract/page-facts.ts";
+import type { PageFacts } from "../../extract/answers.ts";
 import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
 import type { Listing } from "../../state/listings.ts";
 import {
@@ -62,7 +62,6 @@ export function queueStaleList(run: RunContext, list: ListRef, nowMs: number): v
   queueSweep(run, list, false);
 }
 
-/** A page of a list. Pure. */
 export function listPage(resource: string, payload: PagePayload, dirtySeq: number): NewWorkItem {
   const { variant, page, quick } = payload;
   const name = quick ? `quick ${variant} ${Object.entries(quick.params).join(" ")}` : variant;
@@ -70,37 +69,25 @@ export function listPage(resource: string, payload: PagePayload, dirtySeq: numbe
   return { kind: "list", resource, target, lane: "list", reason: "sweep", payload, dirtySeq };
 }
 
-/** A page of a parent's list. Pure. */
-function childPage(resource: string, payload: ChildPayload, dirtySeq: number): NewWorkItem {
+export function childList({ mirror }: RunContext, resource: string, parent: RecordRef): NewWorkItem {
+  const payload = { parent: parent.resource, parentId: String(parent.id), page: 1 };
+  return pageWork(resource, payload, mirror.sequence.next());
+}
+
+function pageWork(resource: string, payload: PagePayload | ChildPayload, dirtySeq: number): NewWorkItem {
+  if (!("parent" in payload)) return listPage(resource, payload, dirtySeq);
   const target = childTarget(payload.parent, parentIdOf(payload), payload.page);
   const rank = -Number(payload.parentId);
   return { kind: "child", resource, target, lane: "hydration", rank, reason: "parent", payload, dirtySeq };
 }
 
-/** The list of a parent record from its first page. */
-export function childList({ mirror }: RunContext, resource: string, parent: RecordRef): NewWorkItem {
-  const payload = { parent: parent.resource, parentId: String(parent.id), page: 1 };
-  return childPage(resource, payload, mirror.sequence.next());
-}
-
-/** A page of a list or of a parent's list. */
-function pageWork(resource: string, payload: PagePayload | ChildPayload, dirtySeq: number): NewWorkItem {
-  return "parent" in payload ? childPage(resource, payload, dirtySeq) : listPage(resource, payload, dirtySeq);
-}
-
 /** Pages of a list or of a parent's list, in the order given, of the same reading and form as the page answered now. */
-function queuePages(
-  { run, resource, item, stamp }: AnswerContext,
-  pages: readonly number[],
-  more: object,
-): void {
+function queuePages(answer: AnswerContext, pages: readonly number[], more: object): void {
+  const { run, resource, item, stamp } = answer;
   const { again: _again, ...payload } = item.payload as PagePayload | ChildPayload;
   const { form } = run.listForms.get(resource.name) ?? {};
-  for (const page of pages) {
-    const next = { ...form, ...payload, ...more, page };
-    const work = pageWork(resource.name, next, stamp.sentSeq);
-    run.queue.add({ ...work, ...placeOf(item) });
-  }
+  for (const page of pages)
+    addPageLike(answer, pageWork(resource.name, { ...form, ...payload, ...more, page }, stamp.sentSeq));
 }
 
 /**
@@ -119,11 +106,11 @@ export function queueOtherPages(
 
 /**
  * The page after a full one of a list without a total.
- * Guard: a page that shows nothing new queues none (`apply/walked-list.ts`).
+ * Guard: a page that shows nothing new queues none (`apply/listing.ts`).
  */
 export function queueNextPage(
   answer: AnswerContext,
-  { newest }: Pick<PagePayload, "newest">,
+  newest: string | null,
   { pages, perPage }: Pick<PageFacts, "pages" | "perPage">,
 ): void {
   queuePages(answer, [pages], { newest, perPage });
@@ -151,14 +138,14 @@ function downFrom(last: number, first: number): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => last - i);
 }
 
-/** Pages of a reading that is given up. */
 export function dropPages({ run, resource, item }: AnswerContext): void {
   run.queue.drop(resource.name, item.target.slice(0, item.target.lastIndexOf(":") + 1));
 }
 
 /** What follows from a page is read when the page itself was. */
-function placeOf({ lane, rank = 0, reason }: NewWorkItem): Pick<NewWorkItem, "lane" | "rank" | "reason"> {
-  return { lane, rank, reason };
+function addPageLike({ run, item }: AnswerContext, work: NewWorkItem): void {
+  const { lane, rank = 0, reason } = item;
+  run.queue.add({ ...work, lane, rank, reason });
 }
 
 /**
@@ -170,12 +157,10 @@ export function queueSweepAgain(answer: AnswerContext, { attempt }: Listing): vo
   const { again: _again, newest, ...payload } = item.payload as PagePayload & Partial<ChildPayload>;
   const next = { attempt: attempt + 1, ...(newest !== undefined && { newestBefore: newest }) };
   if (resource.list.kind === "walked")
-    run.log.debug(`${resource.name}: reading the list again, for what moved meanwhile`, {
-      attempt: next.attempt,
-    });
+    run.log.debug(`${resource.name}: reading the list again, for what moved meanwhile`, next);
   else run.log.info(`${resource.name}: the list changed while it was read. Reading it again.`, next);
   const work = pageWork(resource.name, { ...payload, ...next, page: 1 }, stamp.receivedSeq);
-  run.queue.add({ ...work, ...placeOf(item) });
+  addPageLike(answer, work);
 }
 
 /**
@@ -187,7 +172,7 @@ export function queueOtherForm(answer: AnswerContext): void {
   const { perPage: _size, unsorted: _order, ...payload } = item.payload as PagePayload | ChildPayload;
   dropPages(answer);
   const work = pageWork(resource.name, { ...payload, page: 1 }, run.mirror.sequence.next());
-  run.queue.add({ ...work, ...placeOf(item) });
+  addPageLike(answer, work);
 }
 
 /**

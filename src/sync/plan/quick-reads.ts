@@ -1,6 +1,6 @@
 import type { RecordId } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
-import type { PageFacts } from "../../extract/page-facts.ts";
+import type { PageFacts } from "../../extract/answers.ts";
 import type { PagePayload, QuickList } from "../../extract/work-request.ts";
 import type { AnswerContext, RunContext } from "../context/run-context.ts";
 import { listPage } from "./list-reads.ts";
@@ -15,7 +15,6 @@ const mostPages = { all: 20, open: 20, latest: 5 };
 /** So many records that are no longer open are read in one quick run. */
 const mostClosed = 200;
 
-/** A list that comes in one answer. */
 const whole: QuickList = { kind: "all", params: {} };
 
 /** The lists that a quick run reads of a resource with pages. Pure. */

@@ -6,7 +6,7 @@ import { recordTarget, type NewWorkItem, type WorkItem } from "../../state/work-
 import { mostOrphans, mostQuarantined } from "../context/limits.ts";
 import { childrenOf, type AnswerContext, type ReadContext, type RunContext } from "../context/run-context.ts";
 import { childList } from "./list-reads.ts";
-import { giveBackScrub } from "./scrub-facts.ts";
+import { giveBackScrub } from "./scrub.ts";
 
 /*
  * Every reason to read, as `_work.reason` stores it: those in `recordReads`, and
@@ -81,7 +81,6 @@ export function queueOverlapped(read: ReadContext, resource: Resource, id: Recor
 
 const recheckAfterMs = 60_000;
 
-/** Is this the second read of an event's record? */
 export function isRecheck(reason: string): boolean {
   return reason === "recheck";
 }
@@ -91,7 +90,6 @@ export function asksForDeletion({ kind, reason }: WorkItem): boolean {
   return kind === "confirm" && reason !== "route probe";
 }
 
-/** Was something wrong with the record? */
 export function isRepair(reason: string): boolean {
   return reason === "repair";
 }
@@ -107,11 +105,12 @@ export function queueScrub(run: RunContext, { source, id }: ScrubCandidate): boo
   const { table, listOf } = source;
   if (listOf !== null)
     return run.queue.addIfAbsent({ ...childList(run, listOf, { resource: table, id }), ...scrubbed });
+  const dirtySeq = run.mirror.sequence.next();
   return run.queue.addIfAbsent({
     kind: "detail",
     resource: table,
     target: recordTarget(id),
-    dirtySeq: run.mirror.sequence.next(),
+    dirtySeq,
     ...scrubbed,
   });
 }
@@ -132,15 +131,9 @@ export function queueQuarantined({ mirror, queue, selected }: RunContext): void 
     const resource = selected.get(name);
     return resource && id !== null && !isProvenByList(resource) ? [{ name, id }] : [];
   });
-  for (const { name, id } of kept.slice(0, mostQuarantined))
-    queue.addIfAbsent({
-      kind: "detail",
-      resource: name,
-      target: recordTarget(id),
-      lane: "changed",
-      reason: "quarantined",
-      dirtySeq: mirror.sequence.next(),
-    });
+  const again = { kind: "detail", lane: "changed", reason: "quarantined" } as const;
+  for (const { name: resource, id } of kept.slice(0, mostQuarantined))
+    queue.addIfAbsent({ ...again, resource, target: recordTarget(id), dirtySeq: mirror.sequence.next() });
 }
 
 function isProvenByList({ detail, gives, fullWhen, list }: Resource): boolean {
@@ -150,7 +143,8 @@ function isProvenByList({ detail, gives, fullWhen, list }: Resource): boolean {
 /** Queues records that no parent's list can show, once the parents' own list is complete. */
 export function queueOrphans(answer: AnswerContext): void {
   const { run } = answer;
-  for (const { resource, link, links } of childrenOf(run, answer.resource.name)) {
+  for (const { resource, link } of childrenOf(run, answer.resource.name)) {
+    const links = resource.list.kind === "parents" ? resource.list.parents : [];
     const parents = links.map((one) => ({ parent: one.resource, column: snakeCase(one.field) }));
     const column = snakeCase(link.field);
     for (const id of run.mirror.records.liveWithoutParent(resource.name, column, parents, mostOrphans))
@@ -169,17 +163,10 @@ const listReasons = new Set(["new", "changed", "closed", "full", "absent", "no p
  * @param completed how many events the read completed
  */
 export function queueRecheck({ run, item, stamp }: AnswerContext, completed: number): void {
-  const { lane, reason } = item;
+  const { kind, resource, target, lane, reason } = item;
   const isOther =
     isRecheck(reason) || isRepair(reason) || reason === "route probe" || listReasons.has(reason);
   if (completed === 0 && (lane !== "webhook" || isOther)) return;
-  run.queue.addIfAbsent({
-    kind: item.kind,
-    resource: item.resource,
-    target: item.target,
-    lane: "webhook",
-    reason: "recheck",
-    dueAtMs: stamp.receivedAtMs + recheckAfterMs,
-    dirtySeq: stamp.receivedSeq,
-  });
+  const due = { dueAtMs: stamp.receivedAtMs + recheckAfterMs, dirtySeq: stamp.receivedSeq };
+  run.queue.addIfAbsent({ kind, resource, target, lane: "webhook", reason: "recheck", ...due });
 }

@@ -1,5 +1,5 @@
 import { formatCount } from "../../base/units.ts";
-import type { ScrubPlan } from "./scrub-plan.ts";
+import type { ScrubPlan } from "./scrub.ts";
 
 /** The budget as the service grants it to this program. */
 export interface GrantedBudget {
@@ -8,33 +8,18 @@ export interface GrantedBudget {
   readonly windowMs: number;
 }
 
-/** What one part of a run costs. */
-interface PhaseCost {
-  readonly requests: number;
-  /** At the granted budget. */
-  readonly minutes: number;
-}
-
-/** What a run costs, in the order in which it reads. */
-export interface RunPlan {
-  readonly lists: PhaseCost;
-  /** Details and parents' lists never read, and records known to have changed. */
-  readonly missing: PhaseCost;
-  readonly scrub: PhaseCost & Pick<ScrubPlan, "total" | "nights">;
-  readonly minutes: number;
-}
-
-/** Adds minutes to the requests of a run. Pure. */
+/** What a run costs, in the order in which it reads: lists, what was never read or has changed, the scrub. Pure. */
 export function planRun(
-  requests: { readonly lists: number; readonly missing: number; readonly scrub: number },
+  { lists, missing, scrub }: { readonly lists: number; readonly missing: number; readonly scrub: number },
   { total, nights }: Pick<ScrubPlan, "total" | "nights">,
   budget: GrantedBudget,
-): RunPlan {
-  const { lists, missing, scrub } = requests;
-  const cost = (count: number): PhaseCost => ({ requests: count, minutes: minutesFor(count, budget) });
+) {
+  const cost = (requests: number) => ({ requests, minutes: minutesFor(requests, budget) });
   const minutes = minutesFor(lists + missing + scrub, budget);
   return { lists: cost(lists), missing: cost(missing), scrub: { ...cost(scrub), total, nights }, minutes };
 }
+
+export type RunPlan = ReturnType<typeof planRun>;
 
 /** Minutes that so many requests take. A window's requests are sent at its start: the last window costs no time. */
 export function minutesFor(requests: number, { granted, windowMs }: GrantedBudget): number {
@@ -42,13 +27,11 @@ export function minutesFor(requests: number, { granted, windowMs }: GrantedBudge
   return Math.round((windows * windowMs) / 6_000) / 10;
 }
 
-/** `about 30 minutes` */
 export function minutesText(minutes: number): string {
   if (minutes < 1) return "less than a minute";
   return minutes === 1 ? "about a minute" : `about ${minutes} minutes`;
 }
 
-/** How often the scrub comes round, in words. Pure. */
 export function scrubText({ requests, minutes, total, nights }: RunPlan["scrub"]): string {
   if (total === 0) return "nothing yet";
   const often = nights === 1 ? "every night" : `every ${formatCount(nights)} nights`;

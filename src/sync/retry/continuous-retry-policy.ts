@@ -5,14 +5,6 @@ import type { WorkItem } from "../../state/work-item.ts";
 import { itemRetryDelayMs, mostAttempts } from "../context/limits.ts";
 import { failureOutcome, OwnFailures, type FailureOutcome, type RetryPolicy } from "./retry-policy.ts";
 
-/** What the policy needs from the event worker. */
-export interface ContinuousRetryHooks {
-  /** Reads something that always exists; null when the service answers, else the error. */
-  readonly probe: () => Promise<unknown>;
-  /** The service works: a record was read, or there is nothing to do. */
-  readonly onWorking: () => void;
-}
-
 const longestPostponeMs = 60_000;
 /** So many failures without an answer in between end the engine's work, although the company can be identified. */
 const mostFailuresInARow = 12;
@@ -27,27 +19,25 @@ export class ContinuousRetryPolicy implements RetryPolicy {
   /** An outage ends the engine's work; the event worker pauses. */
   readonly outage = null;
   private readonly log: Log;
-  private readonly hooks: ContinuousRetryHooks;
+  private readonly ask: () => Promise<unknown>;
+  private readonly onWorking: () => void;
   private readonly own = new OwnFailures();
   private successes = 0;
   private failuresInARow = 0;
   private probing: Promise<unknown> | null = null;
 
-  constructor(log: Log, hooks: ContinuousRetryHooks) {
+  /**
+   * @param ask reads something that always exists
+   * @param onWorking called when a record was read, or there is nothing to do
+   */
+  constructor(log: Log, ask: () => Promise<unknown>, onWorking: () => void) {
     this.log = log;
-    this.hooks = hooks;
-  }
-
-  isFailing(): boolean {
-    return false;
-  }
-
-  probe(): Promise<void> {
-    return Promise.resolve();
+    this.ask = ask;
+    this.onWorking = onWorking;
   }
 
   idle(): void {
-    if (this.failuresInARow === 0) this.hooks.onWorking();
+    if (this.failuresInARow === 0) this.onWorking();
   }
 
   succeeded(item: WorkItem): void {
@@ -59,7 +49,9 @@ export class ContinuousRetryPolicy implements RetryPolicy {
   async judge(error: unknown, item: WorkItem): Promise<FailureOutcome> {
     const outcome = outcomeForOne(error, item);
     if (outcome.kind === "stop" || outcome.kind === "drain") return outcome;
-    if (!mayBeAway(error)) {
+    const isAway =
+      error instanceof MirrorError && ["network", "unavailable", "rate_limited"].includes(error.kind);
+    if (!isAway && !isOddAnswer(error)) {
       if (!(error instanceof MirrorError)) {
         const stack = error instanceof Error ? error.stack : undefined;
         this.log.error(`${item.resource} ${item.target}: ${messageOf(error)}`, { stack });
@@ -80,12 +72,17 @@ export class ContinuousRetryPolicy implements RetryPolicy {
 
   private answered(): void {
     this.failuresInARow = 0;
-    this.hooks.onWorking();
+    this.onWorking();
   }
 
-  /** One probe at a time, for all items that fail meanwhile. */
+  /** One probe at a time, for all items that fail meanwhile. Null: the service answers, else the error. */
   private probeOnce(): Promise<unknown> {
-    this.probing ??= this.hooks.probe().finally(() => (this.probing = null));
+    const asked = () =>
+      this.ask().then(
+        () => null,
+        (error: unknown) => error,
+      );
+    this.probing ??= asked().finally(() => (this.probing = null));
     return this.probing;
   }
 
@@ -105,12 +102,6 @@ function outcomeForOne(error: unknown, item: WorkItem): FailureOutcome {
   if (!(error instanceof MirrorError)) return { kind: "dead" };
   const outcome = failureOutcome(error, item);
   return outcome.kind === "hold" ? { kind: "dead" } : outcome;
-}
-
-function mayBeAway(error: unknown): boolean {
-  const isAway =
-    error instanceof MirrorError && ["network", "unavailable", "rate_limited"].includes(error.kind);
-  return isAway || isOddAnswer(error);
 }
 
 /** An answer that is not the service's own: the page of a proxy before it, or a broken record. */

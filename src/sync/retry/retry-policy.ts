@@ -1,86 +1,33 @@
-import { MirrorError } from "../../base/errors.ts";
-import { ContradictionError, InvalidError, ServiceError } from "../../connector/service-errors.ts";
+import { MirrorError, type ErrorKind } from "../../base/errors.ts";
+import { ContradictionError, InvalidError } from "../../connector/service-errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
+import { itemRetryDelayMs, mostAttempts, mostContradictions, retryPauseMs } from "../context/limits.ts";
+import type { Outage } from "../context/tally.ts";
 import { refusesPageSize } from "../plan/list-form.ts";
-import {
-  itemRetryDelayMs,
-  mostAttempts,
-  mostContradictions,
-  mostRetries,
-  retryPauseMs,
-} from "../context/limits.ts";
-import { mayPass, type Outage, type OutageWatch } from "./outage.ts";
 
 /** What differs between a run, which ends, and the event worker, which does not. */
 export interface RetryPolicy {
   /** Is the work over when nothing is due and nothing in flight? Rechecks are left to others then. */
   readonly ends: boolean;
   /** Nothing is due and nothing is in flight. */
-  idle(): void;
+  idle?(): void;
   succeeded(item: WorkItem): void;
   /** What a failed read leads to. */
   judge(error: unknown, item: WorkItem): FailureOutcome | Promise<FailureOutcome>;
   /** While it is set, one request at a time is sent, from `probeAtMs` on; null where the service answers. */
   readonly outage: Outage | null;
   /** Did this resource fail last? Another one shows better whether the service answers. */
-  isFailing(resource: string): boolean;
+  isFailing?(resource: string): boolean;
   /** Asks whether the service answers, where no item can show it. Throws what ends the work. */
-  probe(): Promise<void>;
+  probe?(): Promise<void>;
 }
 
-/**
- * A run's policy: it ends when nothing of its own is due, and waits for items that failed a moment ago, not for
- * rechecks. A failure that may pass is the item's own only where others were answered between two of its failures:
- * then it is tried again 5 times over a minute and set aside. Otherwise the service may be away: the run waits.
- */
-export class BatchRetryPolicy implements RetryPolicy {
-  readonly ends = true;
-  private readonly outages: OutageWatch;
-  private readonly ask: () => Promise<unknown>;
-  private readonly own = new OwnFailures();
-  /** Resources whose last answer was a failure. */
-  private readonly failing = new Set<string>();
+const passing = new Set<ErrorKind>(["unavailable", "network", "rate_limited", "protocol"]);
 
-  /** `ask` reads something that always exists. */
-  constructor(outages: OutageWatch, ask: () => Promise<unknown>) {
-    this.outages = outages;
-    this.ask = ask;
-  }
-
-  get outage(): Outage | null {
-    return this.outages.outage;
-  }
-
-  isFailing(resource: string): boolean {
-    return this.failing.has(resource);
-  }
-
-  probe(): Promise<void> {
-    return this.outages.probe(this.ask);
-  }
-
-  idle(): void {
-    // A run that is idle ends.
-  }
-
-  succeeded(item: WorkItem): void {
-    this.outages.succeeded();
-    this.own.forget(item);
-    this.failing.delete(item.resource);
-  }
-
-  judge(error: unknown, item: WorkItem): FailureOutcome {
-    if (!mayPass(error)) {
-      if (error instanceof ServiceError && error.status !== null) this.outages.answered();
-      return failureOutcome(error, item);
-    }
-    const because = this.outages.failed(error);
-    if (because !== null) return { kind: "stop", because };
-    this.failing.add(item.resource);
-    const { own, isOwn } = this.own.add(item, this.outages.successes);
-    if (own > mostRetries) return { kind: "dead" };
-    return { kind: isOwn ? "retry" : "postpone", afterMs: retryPauseMs(own) };
-  }
+/** May this failure pass, or concern the whole service? Others concern a record, a resource or the run. */
+export function mayPass(error: unknown): error is MirrorError {
+  const isWrong = error instanceof ContradictionError;
+  return error instanceof MirrorError && error.retryable && passing.has(error.kind) && !isWrong;
 }
 
 /** How often an item failed, in all and by itself. */

@@ -13,17 +13,22 @@ import {
 } from "../context/run-context.ts";
 import { isWholeRun, type CompanyReport } from "../context/run-report.ts";
 import { runRemovals } from "../deletion/mass-delete-guard.ts";
-import { runRouteProofs } from "../deletion/route-probe.ts";
+import { runRouteProofs } from "../deletion/deletion.ts";
 import type { Identified } from "../identity/identify.ts";
 import { rememberIdentity } from "../identity/pinned-identity.ts";
 import { addQuickWork } from "../plan/quick-reads.ts";
 import { addInitialWork } from "../plan/initial-work.ts";
-import type { ParentsPerRun } from "../plan/scrub-facts.ts";
-import type { WorkOptions } from "../engine/engine-options.ts";
+import type { ParentsPerRun, ScrubQuestion } from "../plan/scrub.ts";
+import type { WorkOptions } from "../engine/stop-signal.ts";
 import type { LaneShare } from "../../state/lease-order.ts";
-import type { ScrubOptions } from "./scrub-phase.ts";
 
-/** What the user, or the daemon, asks of a run. */
+export interface ScrubOptions extends Pick<ScrubQuestion, "settings" | "windowMs" | "isCovered"> {
+  /** Requests in a window, as the service grants them now. */
+  readonly limit: () => number;
+  /** Ends the scrub alone: another run waits that has a scrub of its own. */
+  readonly closed: AbortSignal;
+}
+
 export interface RunOptions extends WorkOptions {
   readonly full: boolean;
   /** Reads a few lists that show what changed lately, and proves nothing. @default false */
@@ -52,7 +57,6 @@ export interface RunOptions extends WorkOptions {
   readonly share: LaneShare;
 }
 
-/** What kind of run it is. Pure. */
 export function modeOf({ full, quick }: Pick<RunOptions, "full" | "quick">): RunMode {
   if (quick) return "quick";
   return full ? "full" : "incremental";
@@ -68,9 +72,14 @@ export function beginRun(parts: RunParts, options: RunOptions, identified: Ident
     const swept = unfinished?.swept ?? {};
     const runId = runs.begin(modeOf(options), isoTime(startedAtMs), unfinished?.id ?? null, swept);
     const first = runs.firstOfChain(runId);
-    const run = createRunContext(parts, {
-      runId,
+    const settings = {
       resources,
+      provenRoutes: runRouteProofs(queue, clock),
+      signal,
+      removals: runRemovals(),
+    };
+    const run = createRunContext(parts, settings, {
+      runId,
       startedAtMs,
       share: quick ? "quick" : options.share,
       full,
@@ -79,10 +88,7 @@ export function beginRun(parts: RunParts, options: RunOptions, identified: Ident
       firstSeq: unfinished ? null : mirror.sequence.next(),
       parentReads: parentReads(options, first.id),
       // Another company's changes say nothing of what the mirror lacks of it.
-      ...(options.wholeLists && !options.acceptIdentity && { wholeLists: options.wholeLists }),
-      provenRoutes: runRouteProofs(queue, clock),
-      signal,
-      removals: runRemovals(),
+      wholeLists: options.acceptIdentity ? null : (options.wholeLists ?? null),
     });
     noteShard(mirror.meta, options.shard ?? null);
     if (identified.changed) rememberIdentity(mirror, identified.identity);

@@ -3,17 +3,24 @@ import { formatCount } from "../../base/units.ts";
 import { databaseError } from "../../store/database.ts";
 import { retryInTurn } from "../../store/transient-errors.ts";
 import { requireRunId, type RunContext, type RunParts } from "../context/run-context.ts";
-import type { CompanyReport, Outcome } from "../context/run-report.ts";
+import type { CompanyReport, Outcome, RunError, ScrubReport } from "../context/run-report.ts";
+import type { Tally } from "../context/tally.ts";
 import { Engine } from "../engine/engine.ts";
 import { stopSignal } from "../engine/stop-signal.ts";
 import { identify } from "../identity/identify.ts";
 import { learnBusinessId } from "../identity/pinned-identity.ts";
 import { refreshLists } from "../plan/initial-work.ts";
-import { OutageWatch } from "../retry/outage.ts";
-import { BatchRetryPolicy } from "../retry/retry-policy.ts";
-import { beginRun, type RunOptions } from "./begin-run.ts";
-import { errorOf, finishRun, outcomeOfError, outcomeOfWork, reportOf, type RunState } from "./run-outcome.ts";
-import { ScrubPhase } from "./scrub-phase.ts";
+import { queueScrub, withdrawScrub } from "../plan/read-reasons.ts";
+import {
+  readRecent,
+  readScrubChoice,
+  readScrubPlan,
+  useScrubDay,
+  type ParentsPerRun,
+} from "../plan/scrub.ts";
+import { BatchRetryPolicy } from "../retry/batch-retry-policy.ts";
+import { beginRun, type RunOptions, type ScrubOptions } from "./begin-run.ts";
+import { errorOf, noteFailedStart, noteLeft, outcomeOfError, outcomeOfWork } from "./run-outcome.ts";
 
 /**
  * Runs one sync of one company: verifies the token's company (I10), queues the initial work, works until the queue
@@ -21,97 +28,194 @@ import { ScrubPhase } from "./scrub-phase.ts";
  *
  * @throws only what the report cannot say: bugs
  */
-export async function runSync(parts: RunParts, options: RunOptions): Promise<CompanyReport> {
-  const { mirror, clock } = parts;
-  const { closed, graceMs } = options;
-  const startedAtMs = clock.nowMs();
-  const over = new AbortController();
-  const signal = stopSignal(options.signal, closed, graceMs, over.signal);
-  const state: RunState = { startedAtMs, run: null, resumed: false, listedAt: null, scrub: null };
-  try {
-    const outcome = await work(parts, { ...options, signal }, state);
-    return await finishRun(parts, state, { outcome: options.signal.aborted ? "interrupted" : outcome });
-  } catch (thrown) {
-    const error = databaseError(mirror.db.name, thrown);
-    const outcome = closed.aborted ? "stopped" : outcomeOfError(error);
-    if (outcome === null && !options.signal.aborted) throw error;
-    const ending = options.signal.aborted || outcome === null ? "interrupted" : outcome;
-    return finishRun(parts, state, { outcome: ending, error: errorOf(error) });
-  } finally {
-    over.abort();
-  }
-}
-
-/** Runs a step that writes; waits while another program holds the mirror. */
-type WhenFree = <T>(step: () => T) => Promise<T>;
-
-/** Both phases of a run: everything listed, changed and missing; then the scrub, which keeps nobody waiting. */
-async function work(parts: RunParts, options: RunOptions, state: RunState): Promise<Outcome> {
-  const { mirror, transport } = parts;
-  const { concurrency, acceptIdentity, closed, scrub, longestOutageMs, signal } = options;
-  const free: WhenFree = (step) => retryInTurn(mirror.db, step, { ...parts, signal });
-  const outages = new OutageWatch({ ...parts, longestOutageMs, ended: AbortSignal.any([signal, closed]) });
-  const ask = () => identify(parts, { acceptIdentity, lane: "list", signal });
-  const identified = await outages.untilAnswered(ask);
-  const { run, resumed } = await free(() => beginRun(parts, options, identified, state.startedAtMs));
-  Object.assign(state, { run, resumed });
-  const refresh = () => free(() => !options.quick && refreshLists(run));
-  const afterPage = onceListed(parts, options, run, () =>
-    reportOf(parts, state, { outcome: "partial", scrub: null }),
-  );
-  const policy = new BatchRetryPolicy(outages, ask);
-  const engine = { transport, concurrency, policy, signal, closed, refresh, afterPage };
-  const ended = await new Engine(run, engine).work();
-  await free(() => learnBusinessId(mirror));
-  if (ended === "drained") return "stopped";
-  if (options.quick) return run.tally.allTroubles().length > 0 ? "partial" : "complete";
-  const outcome = await free(() => outcomeOfWork(run, resumed));
-  state.listedAt = isoTime(parts.clock.nowMs());
-  if (scrub === null || options.full || !(await beginScrub(parts, options, state, { outcome, free })))
-    return outcome;
-  const scrubClosed = AbortSignal.any([closed, scrub.closed]);
-  const scrubbed = await new Engine(run, { ...engine, closed: scrubClosed }).work();
-  if (scrubbed === "drained" && !scrub.closed.aborted) return "stopped";
-  return free(() => outcomeOfWork(run, resumed));
+export function runSync(parts: RunParts, options: RunOptions): Promise<CompanyReport> {
+  return new SyncRun(parts, options).perform();
 }
 
 /** Fewer details than this are read within minutes: the report that follows the run is early enough. */
 const manyDetails = 600;
 
-/** Has the report published as soon as no list waits, once for each time, where the rest takes long. */
-function onceListed(
-  { log }: RunParts,
-  { quick, onListsRead }: RunOptions,
-  { queue, names, begunLists }: RunContext,
-  report: () => CompanyReport,
-): () => void {
-  let announcedMs = 0;
-  return () => {
-    const begunMs = Math.max(0, ...[...begunLists.values()].map((list) => list.begunMs));
-    if (quick || begunMs <= announcedMs || queue.hasLists(names)) return;
-    announcedMs = begunMs;
-    const details = queue.countDetails(names);
-    if (details < manyDetails) return;
-    const waiting = formatCount(details);
-    log.info(`all lists are in; ${waiting} details and lists of parents follow, the newest first`);
-    void onListsRead?.(report());
-  };
+class SyncRun {
+  private readonly parts: RunParts;
+  private readonly options: RunOptions;
+  private readonly startedAtMs: number;
+  private readonly over = new AbortController();
+  private readonly signal: AbortSignal;
+  /** null: it has not begun to write. */
+  private run: RunContext | null = null;
+  private resumed = false;
+  /** ISO; null: not everything listed is in. */
+  private listedAt: string | null = null;
+  private scrub: ScrubPhase | null = null;
+
+  constructor(parts: RunParts, options: RunOptions) {
+    this.parts = parts;
+    this.options = options;
+    this.startedAtMs = parts.clock.nowMs();
+    this.signal = stopSignal(options, this.over.signal);
+  }
+
+  async perform(): Promise<CompanyReport> {
+    const { signal, closed } = this.options;
+    try {
+      const outcome = await this.work();
+      return await this.finish(signal.aborted ? "interrupted" : outcome);
+    } catch (thrown) {
+      const error = databaseError(this.parts.mirror.db.name, thrown);
+      const outcome = closed.aborted ? "stopped" : outcomeOfError(error);
+      if (outcome === null && !signal.aborted) throw error;
+      return this.finish(signal.aborted || outcome === null ? "interrupted" : outcome, errorOf(error));
+    } finally {
+      this.over.abort();
+    }
+  }
+
+  /** Both phases of a run: everything listed, changed and missing; then the scrub, which keeps nobody waiting. */
+  private async work(): Promise<Outcome> {
+    const { parts, options, signal } = this;
+    const { mirror, transport } = parts;
+    const { concurrency, acceptIdentity, closed, scrub, longestOutageMs, quick } = options;
+    const ask = () => identify(parts, { acceptIdentity, lane: "list", signal });
+    const waiting = { ...parts, longestOutageMs, ended: AbortSignal.any([signal, closed]) };
+    const policy = new BatchRetryPolicy(waiting, ask);
+    const identified = await policy.untilAnswered();
+    const { run, resumed } = await this.free(() => beginRun(parts, options, identified, this.startedAtMs));
+    Object.assign(this, { run, resumed });
+    const refresh = () => this.free(() => !quick && refreshLists(run));
+    const afterPage = this.onceListed(run);
+    const engine = { transport, concurrency, policy, signal, closed, refresh, afterPage };
+    const ended = await new Engine(run, engine).work();
+    await this.free(() => learnBusinessId(mirror));
+    if (ended === "drained") return "stopped";
+    if (quick) return run.tally.allTroubles().length > 0 ? "partial" : "complete";
+    const outcome = await this.free(() => outcomeOfWork(run, resumed));
+    this.listedAt = isoTime(parts.clock.nowMs());
+    if (scrub === null || options.full || !(await this.beginScrub(run, scrub, outcome))) return outcome;
+    const scrubClosed = AbortSignal.any([closed, scrub.closed]);
+    const scrubbed = await new Engine(run, { ...engine, closed: scrubClosed }).work();
+    if (scrubbed === "drained" && !scrub.closed.aborted) return "stopped";
+    return this.free(() => outcomeOfWork(run, resumed));
+  }
+
+  /** Runs a step that writes; waits while another program holds the mirror. */
+  private free<T>(step: () => T): Promise<T> {
+    return retryInTurn(this.parts.mirror.db, step, { ...this.parts, signal: this.signal });
+  }
+
+  /** Has the report published as soon as no list waits, once for each time, where the rest takes long. */
+  private onceListed({ log, queue, names, begunLists }: RunContext): () => void {
+    const { quick, onListsRead } = this.options;
+    let announcedMs = 0;
+    return () => {
+      const begunMs = Math.max(0, ...[...begunLists.values()].map((list) => list.begunMs));
+      if (quick || begunMs <= announcedMs || queue.hasLists(names)) return;
+      announcedMs = begunMs;
+      const details = queue.countDetails(names);
+      if (details < manyDetails) return;
+      const waiting = formatCount(details);
+      log.info(`all lists are in; ${waiting} details and lists of parents follow, the newest first`);
+      void onListsRead?.(this.report("partial"));
+    };
+  }
+
+  /** Stores that everything listed is in, queues the scrub and has the report published. False: nothing to scrub. */
+  private async beginScrub(run: RunContext, options: ScrubOptions, outcome: Outcome): Promise<boolean> {
+    const { parentsPerRun, onListed } = this.options;
+    const report = this.report(outcome);
+    await this.free(() => run.mirror.apply(() => run.runs.noteListed(requireRunId(run), report)));
+    this.scrub = await this.free(() => new ScrubPhase(run, options, parentsPerRun));
+    const { planned, total } = this.scrub;
+    if (planned === 0) return false;
+    const count = `${formatCount(planned)} of ${formatCount(total)}`;
+    run.log.info(`everything listed is in; reading ${count} again for what lists do not show`);
+    await onListed?.(report);
+    return true;
+  }
+
+  /** Ends the scrub, builds the report and stores it in the run's row, whatever signal ended the run. */
+  private async finish(outcome: Outcome, error?: RunError): Promise<CompanyReport> {
+    const { parts, run, scrub } = this;
+    const { mirror } = parts;
+    const wait = { ...parts, signal: new AbortController().signal };
+    const canWrite = outcome !== "database";
+    const scrubbed = canWrite && scrub ? await retryInTurn(mirror.db, () => scrub.end(), wait) : null;
+    const report = this.report(outcome, scrubbed, error);
+    const store = () => {
+      if (run) run.runs.finish(requireRunId(run), report.finished_at, outcome, report);
+      else noteFailedStart(mirror.meta, report);
+    };
+    // A mirror of another company is not touched (I10).
+    const isNoted = outcome === "failed" || outcome === "unauthenticated";
+    if (canWrite && (run || isNoted)) await retryInTurn(mirror.db, () => mirror.apply(store), wait);
+    return report;
+  }
+
+  /** The report of the run as it stands. */
+  private report(outcome: Outcome, scrub: ScrubReport | null = null, error?: RunError): CompanyReport {
+    const { run } = this;
+    const { tally, clock, notices, mirror, rateLimited } = this.parts;
+    if (run) noteLeft(run, outcome);
+    tally.requests.rate_limited = rateLimited();
+    return {
+      outcome,
+      started_at: isoTime(this.startedAtMs),
+      finished_at: isoTime(clock.nowMs()),
+      listed_at: this.listedAt,
+      resumed: this.resumed,
+      requests: { ...tally.requests },
+      resources: Object.fromEntries(tally.resources),
+      scrub,
+      swept: run ? run.runs.sweptIn(requireRunId(run)) : {},
+      troubles: tally.allTroubles(),
+      new_columns: notices.newColumns,
+      missing_fields: [...notices.missingFields].toSorted(),
+      unkept_fields: [...notices.unkeptFields].toSorted(),
+      uncompared_fields: outcome === "database" ? [] : mirror.differences.all(),
+      ...(error && { error }),
+    };
+  }
 }
 
-/** Stores that everything listed is in, queues the scrub and has the report published. False: nothing to scrub. */
-async function beginScrub(
-  parts: RunParts,
-  { scrub: options, parentsPerRun, onListed }: RunOptions,
-  state: RunState,
-  { outcome, free }: { readonly outcome: Outcome; readonly free: WhenFree },
-): Promise<boolean> {
-  const { run } = state;
-  if (run === null || options === null) return false;
-  const report = reportOf(parts, state, { outcome, scrub: null });
-  await free(() => parts.mirror.apply(() => run.runs.noteListed(requireRunId(run), report)));
-  state.scrub = await free(() => new ScrubPhase(run, options, parentsPerRun));
-  if (state.scrub.planned === 0) return false;
-  state.scrub.announce();
-  await onListed?.(report);
-  return true;
+/** The second phase of a run: when everything listed is in, what was read longest ago is read again. */
+class ScrubPhase {
+  readonly planned: number;
+  /** Of so many. */
+  readonly total: number;
+  private readonly run: RunContext;
+  private readonly changedBefore: number;
+
+  constructor(run: RunContext, options: ScrubOptions, parentsPerRun: ParentsPerRun) {
+    const { settings, windowMs, isCovered } = options;
+    const { mirror, clock, resources } = run;
+    const nowMs = clock.nowMs();
+    const scope = { manifest: mirror.manifest.resources, resources, parentsPerRun };
+    const question = { settings, windowMs, isCovered, limit: options.limit(), nowMs, ...scope };
+    this.run = run;
+    this.changedBefore = changedIn(run.tally);
+    const { plan, queued } = mirror.apply(() => {
+      const recent = readRecent(mirror.db, question);
+      const today = readScrubPlan(mirror.db, question, recent.length);
+      const chosen = readScrubChoice(mirror.db, today, recent, nowMs);
+      const added = chosen.filter((one) => queueScrub(run, one)).length;
+      if (added > 0) useScrubDay(mirror.meta, today.day, added);
+      return { plan: today.plan, queued: added };
+    });
+    this.total = plan.total;
+    this.planned = queued;
+    if (queued > 0) run.tally.scrubPlanned = queued;
+  }
+
+  /** Takes back what was not read, and says what the rest found. */
+  end(): ScrubReport {
+    const { run, total, planned } = this;
+    const left = run.mirror.apply(() => withdrawScrub(run));
+    return { total, planned, read: planned - left, changed: changedIn(run.tally) - this.changedBefore, left };
+  }
+}
+
+function changedIn({ resources }: Tally): number {
+  return [...resources.values()].reduce(
+    (sum, { inserted, updated, deleted }) => sum + inserted + updated + deleted,
+    0,
+  );
 }

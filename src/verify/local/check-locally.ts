@@ -1,29 +1,59 @@
 import { yieldToLoop } from "../../base/cancellation.ts";
 import { firstId } from "../../base/ids.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
+import { ChangeLogCheck } from "../../state/checks/change-log-check.ts";
 import { absentOwnTables, FileCheck } from "../../state/checks/file-check.ts";
+import { InboxCheck } from "../../state/checks/inbox-check.ts";
 import { LastChanges } from "../../state/checks/last-changes.ts";
 import { openTables } from "../../state/checks/open-tables.ts";
+import { QueueCheck } from "../../state/checks/queue-check.ts";
+import { EventIds } from "../../state/inbox/event-ids.ts";
+import { Meta } from "../../state/meta.ts";
 import type { ResourceTable } from "../../store/apply/resource-table.ts";
 import { guarded, openDatabase, type Db } from "../../store/database.ts";
 import { assertReadable } from "../../store/migrations/migrate.ts";
-import { checkState } from "./check-state.ts";
-import { RecordJudge } from "./judge-records.ts";
-import { LocalFindings, repairHint, type LocalCheck } from "./local-check.ts";
+import { RecordJudge, type Found, type LocalDifference, type NamedRecord } from "./judge-records.ts";
+import { oddWork } from "./odd-work.ts";
 
-/** How far a check is. */
-interface LocalProgress {
-  readonly resource: string;
-  /** Records of this resource compared so far. */
+export interface ResourceCheck {
+  mirror: number;
+  /** Records without a row. */
+  readonly missing: NamedRecord[];
+  /** Rows without a record. */
+  readonly extra: NamedRecord[];
+  readonly different: LocalDifference[];
+  /** More findings than are named. */
+  unnamed: number;
+}
+
+/** Damage that is no record's. */
+interface LocalProblem {
+  readonly kind: "integrity" | "schema" | "queue" | "inbox" | "listing" | "sequence" | "change log";
+  readonly message: string;
+  readonly hint: string;
+}
+
+export interface LocalCheck {
+  readonly match: boolean;
   readonly records: number;
+  readonly resources: Readonly<Record<string, Readonly<ResourceCheck>>>;
+  readonly problems: readonly LocalProblem[];
 }
 
-/** How a check reports and ends. */
 export interface LocalCheckOptions {
-  /** Called about ten times a second. */
-  readonly onProgress?: ((progress: LocalProgress) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
+  /** Called about ten times a second, with the records of the resource compared so far. */
+  readonly onProgress?: (progress: { readonly resource: string; readonly records: number }) => void;
+  readonly signal?: AbortSignal;
 }
+
+/** Named for one resource and list, so that a wholly wrong table fits into memory; one more is looked for. */
+const mostNamed = 1_000;
+const mostFound = mostNamed + 1;
+/** Named of anything else. */
+const mostOthers = 10;
+
+/** What to do about damage that a repair heals. */
+const repairHint = "Run `verify --local --repair`.";
 
 /**
  * Checks a mirror against itself: each record's row, child rows, JSON, fence and changes against each other. Sends no
@@ -39,33 +69,15 @@ export async function checkLocally(
   const db = openDatabase(path, { readonly: true });
   try {
     db.exec("BEGIN");
-    const findings = new LocalFindings();
-    if (await checkFile(db, findings)) {
-      await checkRecords(db, manifest, findings, options);
-      checkState(db, manifest, findings);
+    const check = new MirrorCheck(db, manifest, options);
+    if (check.checkFile()) {
+      await check.checkRecords();
+      check.checkState();
     }
-    return findings.result();
+    return check.result();
   } finally {
     guarded(path, () => db.close());
   }
-}
-
-/** False: nothing more can be read. */
-async function checkFile(db: Db, findings: LocalFindings): Promise<boolean> {
-  const lines = new FileCheck(db).integrity();
-  const hint =
-    "Restore a backup, or move the file away and sync anew. Damaged indexes are made anew by `--repair`.";
-  for (const line of lines) findings.problems.push({ kind: "integrity", message: line, hint });
-  if (!lines.every(isOfIndex)) return false;
-  assertReadable(db);
-  const absent = absentOwnTables(db);
-  for (const { type, name } of absent)
-    findings.problems.push({
-      kind: "schema",
-      message: `the ${type} ${name} is not there or lacks a column.`,
-      hint: repairHint,
-    });
-  return absent.every(({ type }) => type === "index");
 }
 
 /** Is it an index that is damaged, and not the rows? */
@@ -73,48 +85,128 @@ export function isOfIndex(line: string): boolean {
   return / index /.test(line);
 }
 
-async function checkRecords(
-  db: Db,
-  manifest: Manifest,
-  findings: LocalFindings,
-  options: LocalCheckOptions,
-): Promise<void> {
-  const { tables, unreadable } = openTables(db, manifest);
-  const last = new LastChanges(db);
-  const judge = new RecordJudge(tables, last);
-  for (const { resource, why } of unreadable)
-    findings.problems.push({
-      kind: "schema",
-      message: `${resource}: the rows cannot be compared: ${why}.`,
-      hint: "Run `verify --local --repair` or `sync`: opening the mirror for writing derives them again.",
-    });
-  for (const table of tables) {
-    await checkTable(judge, table, findings, options);
-    for (const id of last.unheld(table.resource.name, firstId, mostUnheld))
-      findings.add(table.resource.name, { list: "missing", id });
+/** Checks one mirror, and collects what is found. */
+class MirrorCheck {
+  private readonly db: Db;
+  private readonly manifest: Manifest;
+  private readonly options: LocalCheckOptions;
+  private readonly file: FileCheck;
+  private readonly problems: LocalProblem[] = [];
+  private readonly resources: Record<string, ResourceCheck> = {};
+  private records = 0;
+
+  constructor(db: Db, manifest: Manifest, options: LocalCheckOptions) {
+    this.db = db;
+    this.manifest = manifest;
+    this.options = options;
+    this.file = new FileCheck(db);
   }
-}
 
-/** As many as are named of a resource. */
-const mostUnheld = 1_001;
+  result(): LocalCheck {
+    const { problems, resources, records } = this;
+    const found = Object.values(resources).flatMap((one) => [...one.missing, ...one.extra, ...one.different]);
+    const match = problems.length === 0 && found.length === 0;
+    return { match, records, resources, problems };
+  }
 
-async function checkTable(
-  judge: RecordJudge,
-  table: ResourceTable,
-  findings: LocalFindings,
-  { onProgress, signal }: LocalCheckOptions,
-): Promise<void> {
-  const { name } = table.resource;
-  const check = findings.of(name);
-  let records = 0;
-  for (let from: bigint | null = firstId; from !== null;) {
-    const part = judge.part(table, from);
-    for (const { resource, found } of part.wrong) for (const one of found) findings.add(resource, one);
-    check.mirror += part.live;
-    records += part.records;
-    findings.records += part.records;
-    from = part.next;
-    onProgress?.({ resource: name, records });
-    await yieldToLoop(signal, `stopped while ${name} were compared`);
+  /** False: nothing more can be read. */
+  checkFile(): boolean {
+    const lines = this.file.integrity();
+    const hint =
+      "Restore a backup, or move the file away and sync anew. Damaged indexes are made anew by `--repair`.";
+    for (const message of lines) this.problems.push({ kind: "integrity", message, hint });
+    if (!lines.every(isOfIndex)) return false;
+    assertReadable(this.db);
+    const absent = absentOwnTables(this.db);
+    for (const { type, name } of absent) {
+      const message = `the ${type} ${name} is not there or lacks a column.`;
+      this.problems.push({ kind: "schema", message, hint: repairHint });
+    }
+    return absent.every(({ type }) => type === "index");
+  }
+
+  async checkRecords(): Promise<void> {
+    const { tables, unreadable } = openTables(this.db, this.manifest);
+    const last = new LastChanges(this.db);
+    const judge = new RecordJudge(tables, last);
+    const hint =
+      "Run `verify --local --repair` or `sync`: opening the mirror for writing derives them again.";
+    for (const { resource, why } of unreadable) {
+      const message = `${resource}: the rows cannot be compared: ${why}.`;
+      this.problems.push({ kind: "schema", message, hint });
+    }
+    for (const table of tables) {
+      const { name } = table.resource;
+      await this.checkTable(judge, table, name);
+      for (const id of last.unheld(name, firstId, mostFound)) this.add(name, { list: "missing", id });
+    }
+  }
+
+  private async checkTable(judge: RecordJudge, table: ResourceTable, name: string): Promise<void> {
+    const { onProgress, signal } = this.options;
+    const check = this.of(name);
+    let records = 0;
+    for (let from: bigint | null = firstId; from !== null;) {
+      const part = judge.part(table, from);
+      for (const { resource, found } of part.wrong) for (const one of found) this.add(resource, one);
+      check.mirror += part.live;
+      records += part.records;
+      this.records += part.records;
+      from = part.next;
+      onProgress?.({ resource: name, records });
+      await yieldToLoop(signal, `stopped while ${name} were compared`);
+    }
+  }
+
+  /** Checks what stands beside the records: change log, queue, inbox, listings, sequence. */
+  checkState(): void {
+    const { db, manifest } = this;
+    const log = new ChangeLogCheck(db);
+    const queue = new QueueCheck(db);
+    const inbox = new InboxCheck(db);
+    for (const { resource, recordId: id, next, following, op } of log.broken(mostFound)) {
+      const [mirror, raw] = next === following ? [op, null] : [next, following];
+      this.add(resource, { list: "different", id, field: "_changes", mirror, raw });
+    }
+    this.addOthers("change log", "changes name reads that are not there", log.lostReads(mostFound));
+    const odd = [...oddWork(queue, manifest)].map(({ row, why }) => `${row.resource} ${row.target} (${why})`);
+    this.addOthers("queue", "work that nothing can read", odd);
+    this.addOthers("inbox", "events wait for a read that is not queued", inbox.lost(mostFound));
+    this.addOthers("inbox", "events in a state that does not exist", inbox.odd(mostFound));
+    this.addOthers("inbox", "events that are stored more than once", inbox.repeated(mostFound));
+    const misfiled = new EventIds(db).misfiled();
+    this.addOthers("inbox", "events that are not filed under their id", misfiled === null ? [] : [misfiled]);
+    const lists = queue.brokenListings().map(({ resource, variant }) => `${resource} ${variant}`);
+    this.addOthers("listing", "open lists without their pages, or pages without their list", lists);
+    const hint = "Restore a backup, or sync into a new folder.";
+    this.addOthers("schema", "own facts that are no JSON", this.file.oddFacts(), hint);
+    const received = this.file.lastReceivedSeq(manifest.resources.map(({ name }) => name));
+    if (received > Number(new Meta(db).get("seq") ?? 0))
+      this.addOthers("sequence", "reads were numbered beyond the end of the sequence", [received]);
+  }
+
+  private of(resource: string): ResourceCheck {
+    return (this.resources[resource] ??= { mirror: 0, missing: [], extra: [], different: [], unnamed: 0 });
+  }
+
+  private add(resource: string, { list, ...named }: Found): void {
+    const check = this.of(resource);
+    // Each list holds what its name says: the union of `Found` pairs them.
+    const into = check[list] as NamedRecord[];
+    if (into.length < mostNamed) into.push(named);
+    else check.unnamed += 1;
+  }
+
+  private addOthers(
+    kind: LocalProblem["kind"],
+    what: string,
+    names: readonly (string | number)[],
+    hint = repairHint,
+  ): void {
+    if (names.length === 0) return;
+    const shown = names.slice(0, mostOthers).join(", ");
+    const count = names.length >= mostFound ? `more than ${mostNamed}` : String(names.length);
+    const some = names.length > mostOthers ? `${count} in all, ${shown}, …` : shown;
+    this.problems.push({ kind, message: `${what}: ${some}.`, hint });
   }
 }

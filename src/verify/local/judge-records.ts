@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { recordId, type RecordId } from "../../base/ids.ts";
 import { integerOf, isObject, type JsonObject } from "../../json/literal.ts";
-import type { LastChanges } from "../../state/checks/last-changes.ts";
+import type { LastChange, LastChanges } from "../../state/checks/last-changes.ts";
 import { decodeStored, ownerCells } from "../../store/apply/derive-rows.ts";
 import {
   differencesOf,
@@ -9,34 +9,44 @@ import {
   isAsReceived,
   readHeld,
   rowsOf,
+  type CellDifference,
   type HeldRecord,
 } from "../../store/apply/held-record.ts";
-import { dataCells } from "../../store/apply/merge-rules.ts";
-import type { Overrides } from "../../store/apply/read-stamp.ts";
+import { dataCells, type Fence } from "../../store/apply/merge-rules.ts";
+import type { Overrides, Source } from "../../store/apply/read-stamp.ts";
+import type { RepairStep } from "../../store/apply/repair-record.ts";
 import type { ResourceTable } from "../../store/apply/resource-table.ts";
-import { OddValue } from "../../store/tables/row-decoder.ts";
+import { OddValue, type Cell, type Row } from "../../store/tables/row-decoder.ts";
 import { dataColumns } from "../../store/tables/table-layout.ts";
-import { ownerColumns } from "../../sync/deletion/removal.ts";
-import { judgeRecord, type RecordJudgement } from "./judge-record.ts";
-import type { Found } from "./local-check.ts";
+import { mostNewColumns } from "../../store/tables/unknown-columns.ts";
+import { ownerColumns } from "../../sync/deletion/deletion.ts";
+
+export interface NamedRecord {
+  readonly id: RecordId;
+}
+
+/**
+ * A field that is not what the record's JSON says, as it was received; `_raw`, `_fence` or `_changes` for what is kept
+ * beside the row.
+ */
+export type LocalDifference = NamedRecord & CellDifference;
+
+export type Found =
+  ({ readonly list: "missing" | "extra" } & NamedRecord) | ({ readonly list: "different" } & LocalDifference);
+
+/** What is wrong with one record, and what puts it right. */
+interface RecordJudgement {
+  readonly found: readonly Found[];
+  readonly steps: readonly RepairStep[];
+}
 
 /** Records that are judged at once: about 0.1 s of work. */
 const recordsAtOnce = 1_000;
 const farFuture = "9999";
 
-/** A record in which something is wrong. */
 export interface JudgedRecord extends RecordJudgement {
   readonly resource: string;
   readonly id: RecordId;
-}
-
-/** Some records of one resource. */
-export interface JudgedPart {
-  readonly wrong: readonly JudgedRecord[];
-  readonly records: number;
-  readonly live: number;
-  /** Where the next part begins; null: this was the last. */
-  readonly next: bigint | null;
 }
 
 /** Judges all that a mirror holds of its resources, some records at a time. Writes nothing but a temporary table. */
@@ -49,8 +59,8 @@ export class RecordJudge {
     this.last = last;
   }
 
-  /** Records with ids from `from` on. */
-  part(table: ResourceTable, from: bigint): JudgedPart {
+  /** Records with ids from `from` on. `next`: where the next part begins; null: this was the last. */
+  part(table: ResourceTable, from: bigint) {
     const { plan, resource, context } = table;
     const { ids, next } = idsHeld(context.db, plan, from, recordsAtOnce);
     const last = this.last.between(resource.name, ids[0] ?? 0, ids.at(-1) ?? 0);
@@ -60,37 +70,47 @@ export class RecordJudge {
     for (const id of ids) {
       const held = readHeld(table.statements, id);
       if (held.fence?.gone === 0) live += 1;
-      const judgement = judgeRecord({
-        id,
-        plan,
-        hasPreviews: resource.gives === "preview" || resource.fullWhen !== undefined,
-        held,
-        last: last.get(id) ?? null,
-        logBegin: this.last.begin,
-        isShaRight: isShaRight(table, id, held),
-        isQuarantined: quarantined.has(id),
-        jsonBefore: () => this.jsonBefore(last.get(id)),
-        decode: (json, source) => decodeStored(table, json, source),
-        overrides: ownerCells(table, held),
-      });
+      const judgement = judgeRecord(this.factsOf(table, id, held, last.get(id) ?? null, quarantined));
       if (judgement.found.length > 0) wrong.push({ resource: resource.name, id, ...judgement });
       wrong.push(...this.ownedBy(table, id, held));
     }
     return { wrong, records: ids.length, live, next };
   }
 
-  private jsonBefore(last: { readonly seq: number; readonly op: string } | undefined): string | null {
-    return last?.op === "delete" ? this.last.before(last.seq) : null;
+  factsOf(
+    table: ResourceTable,
+    id: RecordId,
+    held: HeldRecord,
+    /** By the change log; null: it names no change. */
+    last: LastChange | null,
+    quarantined: ReadonlySet<RecordId>,
+  ) {
+    const { plan, resource } = table;
+    return {
+      id,
+      plan,
+      held,
+      last,
+      /** Can a record of the resource be known by a preview alone? */
+      hasPreviews: resource.gives === "preview" || resource.fullWhen !== undefined,
+      /** The first change that a prune has left. */
+      logBegin: this.last.begin,
+      /** Has the JSON the SHA-1 of the fence? */
+      isShaRight: hasRightSha(table, id, held),
+      /** Is it known that the JSON cannot become rows? */
+      isQuarantined: quarantined.has(id),
+      /** The JSON of a deleted record before its deletion, by the change log; null: unknown. */
+      jsonBefore: () => (last?.op === "delete" ? this.last.before(last.seq) : null),
+      decode: (json: string, source: Source) => decodeStored(table, json, source),
+      /** Cells that the JSON does not name. */
+      overrides: ownerCells(table, held),
+    };
   }
 
   /** Records inside this one that name another owner. */
   private ownedBy(owner: ResourceTable, id: RecordId, { fence, json }: HeldRecord): JudgedRecord[] {
-    if (
-      owner.plan.owned.length === 0 ||
-      json === undefined ||
-      fence?.gone !== 0 ||
-      fence.source === "preview"
-    )
+    const { owned: ownedLists } = owner.plan;
+    if (ownedLists.length === 0 || json === undefined || fence?.gone !== 0 || fence.source === "preview")
       return [];
     const decoded = decodeStored(owner, json, fence.source);
     if (decoded instanceof OddValue) return [];
@@ -98,21 +118,18 @@ export class RecordJudge {
       const owned = this.tables.get(resource);
       const overrides = owned && ownerColumns(owned.resource, owner.resource, id);
       if (!owned || !overrides) return [];
-      return partsOf(decoded.record, field).flatMap((part) => ownerJudgement(owned, part, overrides));
+      const parts = Object.hasOwn(decoded.record, field) ? decoded.record[field] : null;
+      const records = Array.isArray(parts) ? parts.filter(isObject) : [];
+      return records.flatMap((part) => ownerJudgement(owned, part, overrides));
     });
   }
 }
 
-function isShaRight({ statements }: ResourceTable, id: RecordId, held: HeldRecord): boolean {
+function hasRightSha({ statements }: ResourceTable, id: RecordId, held: HeldRecord): boolean {
   if (isAsReceived(held) !== false) return isAsReceived(held) === true;
   // Bytes that are no UTF-8 are others as a string.
   const bytes = statements.selectRawBytes.get(id) as Buffer;
   return held.fence?.sha?.equals(hash("sha1", bytes, "buffer")) === true;
-}
-
-function partsOf(record: JsonObject, field: string): JsonObject[] {
-  const value = Object.hasOwn(record, field) ? record[field] : null;
-  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 /**
@@ -137,4 +154,176 @@ function ownerJudgement(owned: ResourceTable, part: JsonObject, overrides: Overr
     .map((one): Found => ({ list: "different", id, ...one }));
   const { name: resource } = owned.resource;
   return found.length === 0 ? [] : [{ resource, id, found, steps: [{ kind: "derive", overrides }] }];
+}
+
+type RecordFacts = ReturnType<RecordJudge["factsOf"]>;
+
+const sound: RecordJudgement = { found: [], steps: [] };
+
+/**
+ * Judges what the mirror holds of one record: row, child rows, JSON, fence and change log against each other. Pure.
+ *
+ * Where two of fence, row and change log say that a record lives or is deleted, the third is wrong. A deletion that is
+ * not certain is never made by a repair: the record is asked for (I5).
+ */
+function judgeRecord(facts: RecordFacts): RecordJudgement {
+  const { held } = facts;
+  const { fence, json } = held;
+  if (!fence && json === undefined) return withoutRecord(facts);
+  const known = fence ? fence.gone : Number(held.deletedAt !== null || facts.last?.op === "delete");
+  const gone = livenessOf(facts) ?? (known === 1 ? 1 : 0);
+  const source = sourceOf(facts);
+  const right = { ...(fence ?? newFence), gone, source };
+  return joined([
+    fenceJudgement(facts, right),
+    logJudgement(facts, gone),
+    gone === 1 ? deletedJudgement(facts, right) : liveJudgement(facts, right),
+  ]);
+}
+
+const newFence: Fence = {
+  sha: null,
+  listed_sha: null,
+  source: "detail",
+  received_seq: 0,
+  read_at: 0,
+  last_change: null,
+  gone: 0,
+};
+
+function joined(parts: readonly RecordJudgement[]): RecordJudgement {
+  return { found: parts.flatMap(({ found }) => found), steps: parts.flatMap(({ steps }) => steps) };
+}
+
+/** Rows alone: nothing says that they are of a record. */
+function withoutRecord(facts: RecordFacts): RecordJudgement {
+  const { held, last, plan } = facts;
+  const wasRead = last !== null && last.op !== "delete";
+  const more: RepairStep[] = wasRead ? [{ kind: "refetch" }] : [];
+  if (held.cells) return { found: [listed("extra", facts)], steps: [{ kind: "derive" }, ...more] };
+  const children = plan.children.flatMap(({ table }, i) =>
+    (held.children[i] ?? []).map(([at = null]) => different(facts, `${table}[${at}]`, "{}", null)),
+  );
+  return children.length === 0 ? sound : { found: children, steps: [{ kind: "derive" }, ...more] };
+}
+
+/** 1: deleted, 0: live; null: fence and change log agree, or one of them is not there. */
+function livenessOf({ held, last }: RecordFacts): 0 | 1 | null {
+  if (!held.fence || !last) return null;
+  const byLog = last.op === "delete" ? 1 : 0;
+  if (held.fence.gone === byLog) return null;
+  if (!held.cells) return byLog;
+  return held.deletedAt === null ? 0 : 1;
+}
+
+/** Of what the row was made: the fence says it, unless the row and its JSON both say otherwise. */
+function sourceOf({ held, decode, hasPreviews }: RecordFacts): Source {
+  const { fence, json, cells, detailAt } = held;
+  const source = fence?.source ?? "detail";
+  const isAgreed = fence && (!cells || (source === "preview") === (detailAt === null));
+  if (!hasPreviews || json === undefined || isAgreed) return source;
+  const whole = decode(json, "detail");
+  if (whole instanceof OddValue) return source;
+  const isWhole = whole.row.missing.length === 0;
+  if (isWhole) return source === "preview" ? "detail" : source;
+  return cells && detailAt !== null ? source : "preview";
+}
+
+function fenceJudgement(facts: RecordFacts, right: Fence): RecordJudgement {
+  const { fence } = facts.held;
+  const step = { kind: "fence", gone: right.gone === 1 ? 1 : 0, source: right.source } as const;
+  if (!fence) {
+    // Nothing proves when this JSON was read, so the record is read again.
+    const found = [different(facts, "_fence", null, "{}")];
+    return { found, steps: right.gone === 1 ? [step] : [step, { kind: "refetch" }] };
+  }
+  if (fence.gone === right.gone && fence.source === right.source) return sound;
+  const found = [
+    ...(fence.gone === right.gone ? [] : [different(facts, "_fence.gone", fence.gone, right.gone)]),
+    ...(fence.source === right.source ? [] : [different(facts, "_fence.source", fence.source, right.source)]),
+  ];
+  return { found, steps: right.gone === 1 ? [step] : [step, { kind: "refetch" }] };
+}
+
+function logJudgement(facts: RecordFacts, gone: number): RecordJudgement {
+  const { held, last } = facts;
+  const lastChange = held.fence?.last_change ?? null;
+  // A prune has removed its changes.
+  if (!last && lastChange !== null && lastChange < facts.logBegin) return sound;
+  const isLinked = !last || lastChange === last.seq;
+  const link: RepairStep[] = last && !isLinked ? [{ kind: "last change", seq: last.seq }] : [];
+  const isGoneByLog = !last || last.op === "delete";
+  if (isGoneByLog === (gone === 1)) {
+    if (isLinked || !held.fence) return { found: [], steps: link };
+    return { found: [different(facts, "_fence.last_change", lastChange, last?.seq ?? null)], steps: link };
+  }
+  const op = gone === 1 ? "delete" : "insert";
+  const found = [different(facts, "_changes", last?.op ?? null, op)];
+  // Of a live record that the log calls deleted, the service decides.
+  const more: RepairStep[] = last && gone === 0 ? [{ kind: "refetch" }] : [];
+  return { found, steps: [...link, { kind: "log", op, after: last?.seq ?? null }, ...more] };
+}
+
+function deletedJudgement(facts: RecordFacts, fence: Fence): RecordJudgement {
+  const { held } = facts;
+  const before = facts.jsonBefore();
+  const json = before ?? held.json;
+  if (json === undefined) return held.cells ? { found: [listed("extra", facts)], steps: [] } : sound;
+  const isRight = json === held.json;
+  const found = isRight ? [] : [different(facts, "_raw", shortened(held.json), shortened(json))];
+  const steps: RepairStep[] = isRight ? [] : [{ kind: "json", json }];
+  return joined([{ found, steps }, rowJudgement(facts, fence, json)]);
+}
+
+function liveJudgement(facts: RecordFacts, fence: Fence): RecordJudgement {
+  const { held, isShaRight, isQuarantined } = facts;
+  const again: RepairStep[] = [{ kind: "forget" }, { kind: "refetch" }];
+  if (held.json === undefined)
+    return { found: [listed(held.cells ? "extra" : "missing", facts)], steps: again };
+  if (held.fence && !isShaRight) {
+    if (isQuarantined && held.fence.sha === null) return sound;
+    const found = [different(facts, "_raw", shortened(held.json), null)];
+    return { found, steps: again };
+  }
+  return rowJudgement(facts, fence, held.json);
+}
+
+function rowJudgement(facts: RecordFacts, fence: Fence, json: string): RecordJudgement {
+  const { held, plan, decode, overrides, isQuarantined } = facts;
+  const derive: RepairStep[] = [{ kind: "derive" }];
+  const decoded = decode(json, fence.source);
+  if (decoded instanceof OddValue) {
+    if (fence.gone === 1 || isQuarantined) return sound;
+    return { found: [different(facts, "_raw", shortened(json), decoded.message)], steps: derive };
+  }
+  if (!held.cells) return { found: [listed("missing", facts)], steps: derive };
+  const derived = rowsOf(plan, { ...held, fence }, decoded.row, { overrides, nowMs: 0 });
+  const wrong = differencesOf(plan, held, derived).map(({ field, mirror, raw }) =>
+    different(facts, field, mirror, raw),
+  );
+  const found = [...wrong, ...unknownFields(facts, decoded.row)];
+  return found.length === 0 ? sound : { found, steps: derive };
+}
+
+/** Fields of the JSON that should have a column of their own, and have none. */
+function unknownFields(facts: RecordFacts, { unknown }: Row): Found[] {
+  const fields = unknown.filter(
+    ({ plan }) => plan.columns.filter(({ scalar }) => scalar === "any").length < mostNewColumns,
+  );
+  return fields.map(({ path }) => different(facts, path.join("."), null, "{}"));
+}
+
+function listed(list: "missing" | "extra", { id }: RecordFacts): Found {
+  return { list, id };
+}
+
+function different({ id }: RecordFacts, field: string, mirror: Cell, raw: Cell): Found {
+  return { list: "different", id, field, mirror, raw };
+}
+
+const mostShown = 80;
+
+function shortened(json: string | undefined): string | null {
+  if (json === undefined) return null;
+  return json.length > mostShown ? `${json.slice(0, mostShown)}…` : json;
 }

@@ -9,7 +9,6 @@ import { recordTarget, type NewWorkItem, type WorkKind } from "../../state/work-
 import type { WorkQueue } from "../../state/work-queue.ts";
 import { sweepWork } from "../../sync/plan/list-reads.ts";
 
-/** A row of the queue that no worker can read, and why. */
 export interface OddWork {
   readonly row: QueuedRow;
   readonly why: string;

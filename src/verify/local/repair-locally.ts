@@ -1,22 +1,97 @@
 import { yieldToLoop } from "../../base/cancellation.ts";
+import { isoTime, type Clock } from "../../base/clock.ts";
 import { firstId, recordId, type RecordId } from "../../base/ids.ts";
+import type { Log } from "../../base/logger.ts";
 import { snakeCase } from "../../base/names.ts";
-import { resourceNamed } from "../../connector/connector-manifest.ts";
+import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
+import { ChangeLogCheck } from "../../state/checks/change-log-check.ts";
+import { absentOwnTables, FileCheck, restoreOwnTables } from "../../state/checks/file-check.ts";
+import { InboxCheck } from "../../state/checks/inbox-check.ts";
 import { LastChanges } from "../../state/checks/last-changes.ts";
-import type { Mirror } from "../../state/mirror.ts";
+import { QueueCheck } from "../../state/checks/queue-check.ts";
+import { EventIds } from "../../state/inbox/event-ids.ts";
+import { Listings } from "../../state/listings.ts";
+import { openMirror, type Mirror } from "../../state/mirror.ts";
 import { variantsOf } from "../../state/sweeps.ts";
 import type { NewWorkItem } from "../../state/work-item.ts";
+import { WorkQueue } from "../../state/work-queue.ts";
 import type { Fence } from "../../store/apply/merge-rules.ts";
-import { repairRecord } from "../../store/apply/repair-record.ts";
 import { stampWithoutRead } from "../../store/apply/read-stamp.ts";
+import { repairRecord } from "../../store/apply/repair-record.ts";
+import { guarded, openDatabase } from "../../store/database.ts";
 import { sweepWork } from "../../sync/plan/list-reads.ts";
-import type { LocalCheckOptions } from "./check-locally.ts";
-import { repairState, type RepairParts } from "./repair-state.ts";
-import { repairRead } from "./odd-work.ts";
+import { CompanyIngest } from "../../webhook/ingest/ingest.ts";
+import { emptyKeyring } from "../../webhook/keys/keyring.ts";
+import { checkLocally, isOfIndex, type LocalCheck, type LocalCheckOptions } from "./check-locally.ts";
 import { RecordJudge, type JudgedRecord } from "./judge-records.ts";
+import { oddWork, repairRead, replaceOddWork } from "./odd-work.ts";
 
-/** What a repair did, in numbers of records. */
+interface LocalParts {
+  readonly mirror: Mirror;
+  readonly queue: WorkQueue;
+  readonly clock: Clock;
+  /** Names of the resources that the config mirrors. @default all */
+  readonly selected?: ReadonlySet<string> | undefined;
+}
+
+interface LocalVerificationOptions extends LocalCheckOptions {
+  /** Repairs what is found: the caller holds the writer lock. */
+  readonly repair: boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Names of the resources that the config mirrors. @default all */
+  readonly selected?: ReadonlySet<string>;
+}
+
+export interface LocalVerification {
+  readonly found: LocalCheck;
+  /** null: nothing was repaired. */
+  readonly repair: LocalRepair | null;
+  /** After the repair; the same as `found` without one. `match`: nothing is wrong. */
+  readonly result: LocalCheck;
+}
+
+/**
+ * Checks a mirror against itself, repairs it if asked to, and checks it again. Sends no request.
+ *
+ * @throws MirrorError `database`, `stopped` when the signal aborted
+ */
+export async function verifyLocally(
+  path: string,
+  manifest: Manifest,
+  options: LocalVerificationOptions,
+): Promise<LocalVerification> {
+  const found = await checkLocally(path, manifest, options);
+  if (found.match || !options.repair) return { found, repair: null, result: found };
+  if (!(await repairFile(path, found))) return { found, repair: null, result: found };
+  const { clock, log, signal, selected } = options;
+  const mirror = await openMirror(path, manifest, {}, { clock, log, ...(signal && { signal }) });
+  try {
+    const queue = new WorkQueue(mirror.db);
+    const repair = await repairLocally({ mirror, queue, clock, selected }, options);
+    return { found, repair, result: await checkLocally(path, manifest, options) };
+  } finally {
+    mirror.close();
+  }
+}
+
+/** What must be whole before the mirror can be opened. False: the file is damaged beyond its indexes. */
+async function repairFile(path: string, { problems }: LocalCheck): Promise<boolean> {
+  const damages = problems.filter(({ kind }) => kind === "integrity");
+  if (!damages.every(({ message }) => isOfIndex(message))) return false;
+  const db = openDatabase(path);
+  try {
+    guarded(path, () => {
+      restoreOwnTables(db, absentOwnTables(db));
+      if (damages.length > 0) new FileCheck(db).reindex();
+    });
+    return true;
+  } finally {
+    db.close();
+  }
+}
+
 export interface LocalRepair {
   readonly repaired: number;
   /** Of them, those of which the next run reads what only the service knows. */
@@ -35,7 +110,7 @@ export interface LocalRepair {
  * @throws MirrorError `database`, `stopped`
  */
 export async function repairLocally(
-  parts: RepairParts,
+  parts: LocalParts,
   options: LocalCheckOptions = {},
 ): Promise<LocalRepair> {
   const { mirror } = parts;
@@ -46,12 +121,15 @@ export async function repairLocally(
   } finally {
     last.drop();
   }
-  repairState(parts);
+  repairChangeLog(parts);
+  repairSequence(parts);
+  repairQueue(parts);
+  repairInbox(parts);
   return total;
 }
 
 async function repairTable(
-  parts: RepairParts,
+  parts: LocalParts,
   name: string,
   last: LastChanges,
   total: { repaired: number; queued: number },
@@ -59,23 +137,28 @@ async function repairTable(
 ): Promise<void> {
   const { mirror } = parts;
   const why = `stopped while ${name} were repaired`;
-  let records = 0;
+  let done = 0;
   for (let from: bigint | null = firstId; from !== null;) {
     const tables = mirror.manifest.resources.map((resource) => mirror.table(resource.name));
     const part = new RecordJudge(tables, last).part(mirror.table(name), from);
     repairSome(parts, part.wrong, last, total);
-    records += part.records;
+    done += part.records;
     from = part.next;
-    onProgress?.({ resource: name, records });
+    onProgress?.({ resource: name, records: done });
     await yieldToLoop(signal, why);
   }
   for (let lost = last.unheld(name, firstId, lostAtOnce); lost.length > 0;) {
-    repairSome(
-      parts,
-      lost.map((id) => lostRecord(name, id, last)),
-      last,
-      total,
-    );
+    // Of a record that was read and is nowhere, the log says that it is not there, until it is read again.
+    const records = lost.map((id): JudgedRecord => {
+      const after = last.between(name, id, id).get(id)?.seq ?? null;
+      return {
+        resource: name,
+        id,
+        found: [],
+        steps: [{ kind: "log", op: "delete", after }, { kind: "refetch" }],
+      };
+    });
+    repairSome(parts, records, last, total);
     lost = last.unheld(name, BigInt(lost.at(-1) ?? 0), lostAtOnce);
     await yieldToLoop(signal, why);
   }
@@ -83,15 +166,9 @@ async function repairTable(
 
 const lostAtOnce = 1_000;
 
-/** Of a record that was read and is nowhere, the log says that it is not there, until it is read again. */
-function lostRecord(resource: string, id: RecordId, last: LastChanges): JudgedRecord {
-  const after = last.between(resource, id, id).get(id)?.seq ?? null;
-  return { resource, id, found: [], steps: [{ kind: "log", op: "delete", after }, { kind: "refetch" }] };
-}
-
 /** In one transaction. */
 function repairSome(
-  { mirror, queue, clock }: RepairParts,
+  { mirror, queue, clock }: LocalParts,
   records: readonly JudgedRecord[],
   last: LastChanges,
   total: { repaired: number; queued: number },
@@ -116,17 +193,68 @@ function repairSome(
 }
 
 /** The reads that show a record: its own detail, its owner's, or its list. */
-function readsOf(mirror: Mirror, { name, detail, list }: Resource, id: RecordId): NewWorkItem[] {
+function readsOf(mirror: Mirror, resource: Resource, id: RecordId): NewWorkItem[] {
+  const { name, detail, list } = resource;
   const dirtySeq = mirror.sequence.next();
   if (detail !== undefined) return [repairRead(name, id, dirtySeq)];
   if (list.kind === "single") return [sweepWork(name, { variant: "" }, dirtySeq)];
   if (list.kind !== "owned")
-    return variantsOf(resourceNamed(mirror.manifest, name)).map((variant) =>
-      sweepWork(name, { variant }, dirtySeq),
-    );
-  return list.by.flatMap(({ resource, type, typeField, idField }) => {
+    return variantsOf(resource).map((variant) => sweepWork(name, { variant }, dirtySeq));
+  return list.by.flatMap(({ resource: owning, type, typeField, idField }) => {
     const [ownType, owner] = mirror.records.texts(name, id, [snakeCase(typeField), snakeCase(idField)]);
     const ownerId = recordId(owner ?? "");
-    return ownType === type && ownerId !== null ? [repairRead(resource, ownerId, dirtySeq)] : [];
+    return ownType === type && ownerId !== null ? [repairRead(owning, ownerId, dirtySeq)] : [];
   });
+}
+
+/** What is not sound beside the records is repaired so much in one transaction; the rest is not written. */
+const atOnce = 5_000;
+
+function repairChangeLog({ mirror, clock }: LocalParts): void {
+  const log = new ChangeLogCheck(mirror.db);
+  for (let found = log.broken(atOnce); found.length > 0; found = log.broken(atOnce))
+    mirror.apply(() => found.forEach((change) => log.mend(change)));
+  const at = isoTime(clock.nowMs());
+  for (let found = log.lostReads(atOnce); found.length > 0; found = log.lostReads(atOnce))
+    mirror.apply(() => found.forEach((read) => log.restoreRead(read, at)));
+}
+
+function repairSequence({ mirror }: LocalParts): void {
+  const names = mirror.manifest.resources.map(({ name }) => name);
+  const received = new FileCheck(mirror.db).lastReceivedSeq(names);
+  if (received > Number(mirror.meta.get("seq") ?? 0)) mirror.apply(() => mirror.sequence.skipTo(received));
+}
+
+function repairQueue({ mirror, queue }: LocalParts): void {
+  const { manifest, db } = mirror;
+  const check = new QueueCheck(db);
+  const listings = new Listings(db);
+  const odd = [...oddWork(check, manifest)];
+  if (odd.length > 0)
+    mirror.apply(() => {
+      const dirtySeq = mirror.sequence.next();
+      for (const one of odd) replaceOddWork(one, { manifest, check, queue, listings, dirtySeq });
+    });
+  const broken = check.brokenListings();
+  if (broken.length > 0)
+    mirror.apply(() => broken.forEach(({ resource, variant }) => listings.close(resource, variant)));
+}
+
+function repairInbox({ mirror, queue, clock, selected }: LocalParts): void {
+  const check = new InboxCheck(mirror.db);
+  const ids = new EventIds(mirror.db);
+  const isRepeated = check.repeated(1).length > 0;
+  if (isRepeated || ids.misfiled() !== null)
+    mirror.apply(() => {
+      if (isRepeated) check.removeRepeated();
+      ids.refile();
+    });
+  const all = new Set(mirror.manifest.resources.map(({ name }) => name));
+  const ingest = new CompanyIngest({ mirror, queue, selected: selected ?? all, keyring: emptyKeyring });
+  // Evaluates events again, some at a time, and queues their reads.
+  for (const find of [() => check.odd(atOnce), () => check.lost(atOnce)])
+    for (let found = find(); found.length > 0; found = find()) {
+      const { missing, pruned } = ingest.replay(found, clock.nowMs());
+      if (missing.length + pruned.length > 0) break;
+    }
 }

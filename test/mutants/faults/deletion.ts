@@ -14,7 +14,7 @@ export const deletionFaults: readonly PlantedFault[] = [
   {
     id: "any-404-deletes",
     invariant: "I5",
-    file: "src/sync/deletion/deletion-proof.ts",
+    file: "src/sync/deletion/deletion.ts",
     find: 'if (routeProven) return { kind: "deleted" };',
     replace: 'if (routeProven || message !== "") return { kind: "deleted" };',
     why: "a 404 counts although the route never answered 200: a broken route deletes records",
@@ -23,7 +23,7 @@ export const deletionFaults: readonly PlantedFault[] = [
   {
     id: "404-page-deletes",
     invariant: "I5",
-    file: "src/sync/deletion/deletion-proof.ts",
+    file: "src/sync/deletion/deletion.ts",
     find: "  if (message === null)\n    return",
     replace: "  if (message === null && id === 0)\n    return",
     why: "a 404 page of a proxy deletes records",
@@ -52,7 +52,7 @@ export const deletionFaults: readonly PlantedFault[] = [
     id: "identity-not-checked",
     invariant: "I10",
     file: "src/sync/identity/identify.ts",
-    find: 'if (verdict.kind === "refused" && !options.acceptIdentity) throw verdict.error;',
+    find: 'if (verdict.kind === "refused" && !acceptIdentity) throw verdict.error;',
     replace: "",
     why: "the token of another company writes into the mirror",
     tests: ["test/sync/run.test.ts", "test/sync/identity.test.ts"],
@@ -60,7 +60,7 @@ export const deletionFaults: readonly PlantedFault[] = [
   {
     id: "name-proves-the-company",
     invariant: "I10",
-    file: "src/sync/identity/judge-token.ts",
+    file: "src/sync/identity/identify.ts",
     find: "return proveCompany(mirror, pinned, ask);",
     replace: 'return mirror ? rotated(pinned, "the name is the same") : proveCompany(mirror, pinned, ask);',
     why: "a sandbox company of the same name is taken for the mirrored one",
@@ -69,7 +69,7 @@ export const deletionFaults: readonly PlantedFault[] = [
   {
     id: "any-record-proves-the-company",
     invariant: "I10",
-    file: "src/sync/identity/judge-token.ts",
+    file: "src/sync/identity/identify.ts",
     find: "if (there === value) return null;",
     replace: "if (there !== undefined) return null;",
     why: "a record of the same id proves the company, whatever the record is",
@@ -87,7 +87,7 @@ export const deletionFaults: readonly PlantedFault[] = [
   {
     id: "route-proven-for-ever",
     invariant: "I5",
-    file: "src/sync/deletion/route-probe.ts",
+    file: "src/sync/deletion/deletion.ts",
     find: "<= provenForMs,",
     replace: "<= Infinity,",
     why: "a route that worked last week proves today's 404",
@@ -96,7 +96,7 @@ export const deletionFaults: readonly PlantedFault[] = [
   {
     id: "record-proves-its-own-route",
     invariant: "I5",
-    file: "src/sync/deletion/deletion-proof.ts",
+    file: "src/sync/deletion/deletion.ts",
     find: 'if (others.length > 0) return { kind: "probe", candidates: others };',
     replace: "",
     why: "a 404 of a record is believed while others could prove the route",

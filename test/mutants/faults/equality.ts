@@ -88,7 +88,7 @@ export const equalityFaults: readonly PlantedFault[] = [
   {
     id: "record-without-id-dropped",
     invariant: "I12",
-    file: "src/sync/apply/records-without-id.ts",
+    file: "src/sync/apply/listed-record.ts",
     find: "const key = run.mirror.quarantine.add(stamp, { resource, id, reason, json: record.slice.toString() });",
     replace: "const key = `${reason} ${stamp.sentSeq}`;",
     why: "a record without an id is lost",
@@ -152,7 +152,7 @@ export const equalityFaults: readonly PlantedFault[] = [
   {
     id: "cascade-not-read",
     invariant: "I11",
-    file: "src/sync/deletion/removal.ts",
+    file: "src/sync/deletion/deletion.ts",
     find: 'for (const one of referring) queueRecord(read, "cascade", { resource: dependent, id: one });',
     replace: 'if (referring.length < 0) queueRecord(read, "cascade", { resource: dependent, id });',
     why: "what pointed to a deleted record still points to it",
@@ -161,7 +161,7 @@ export const equalityFaults: readonly PlantedFault[] = [
   {
     id: "payments-of-a-deleted-document-stay",
     invariant: "I11",
-    file: "src/sync/deletion/removal.ts",
+    file: "src/sync/deletion/deletion.ts",
     find: "    removeOrReread(read, owned, ownedBy(run, owned, resource, id));\n",
     replace: "    if (owned === resource) removeOrReread(read, owned, ownedBy(run, owned, resource, id));\n",
     why: "payments of a deleted document are still counted",

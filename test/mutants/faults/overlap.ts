@@ -105,7 +105,7 @@ export const overlapFaults: readonly PlantedFault[] = [
   {
     id: "no-recheck-after-an-event",
     invariant: "I4",
-    file: "src/sync/apply/complete-events.ts",
+    file: "src/sync/apply/detail-answer.ts",
     find: "  queueRecheck(answer, events.length);\n",
     replace: '  if (at === "") queueRecheck(answer, events.length);\n',
     why: "an event that was sent before its own transaction committed is read too early, and never again",

@@ -99,7 +99,7 @@ export const progressFaults: readonly PlantedFault[] = [
   {
     id: "failed-step-commits-with-others",
     invariant: "I1",
-    file: "src/sync/context/apply-together.ts",
+    file: "src/sync/context/run-context.ts",
     find: "    applyCounted(run, step);\n    return undefined;",
     replace: "    step();\n    return undefined;",
     why: "what a failing answer wrote before it failed commits with the answers of the same turn",

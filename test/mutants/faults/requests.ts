@@ -63,7 +63,7 @@ export const requestFaults: readonly PlantedFault[] = [
     invariant: "I9",
     file: "src/http/attempt.ts",
     find: "throw redirectError(head, `to ${safeText(target.origin, 100)}, where the token must not go`);",
-    replace: "void fetch(target, { headers: (arguments[1] as Call).headers }).catch(() => safeText);",
+    replace: "void fetch(target, { headers: (arguments[1] as PreparedCall).headers }).catch(() => safeText);",
     why: "a redirect carries the token to another origin",
     tests: ["test/http/base-url.test.ts", "test/http/secrecy.test.ts"],
   },
@@ -88,7 +88,7 @@ export const requestFaults: readonly PlantedFault[] = [
   {
     id: "cut-before-redacted",
     invariant: "I9",
-    file: "src/http/safe-text.ts",
+    file: "src/http/http-errors.ts",
     find: "terminalText(redacted(text).replace",
     replace: "terminalText(redacted(text.slice(0, maxLength)).replace",
     why: "a secret at the edge of a shortened text is cut, not found, and half of it printed",
@@ -97,7 +97,7 @@ export const requestFaults: readonly PlantedFault[] = [
   {
     id: "error-keeps-the-request",
     invariant: "I9",
-    file: "src/http/network-errors.ts",
+    file: "src/http/http-errors.ts",
     find: "const cause = Object.assign(new Error(why), { code });",
     replace: "const cause = error instanceof Error ? error : Object.assign(new Error(why), { code });",
     why: "the library's error is kept as the cause, and may hold the request with its token",
@@ -143,7 +143,7 @@ export const requestFaults: readonly PlantedFault[] = [
   {
     id: "parts-of-the-token-shown",
     invariant: "I9",
-    file: "src/http/safe-text.ts",
+    file: "src/http/http-errors.ts",
     find: "createRedactor([...secrets, ...parts])",
     replace: "createRedactor([...secrets, ...parts.slice(0, 0)])",
     why: "a service that echoes the part of the token behind the bar gives it away",

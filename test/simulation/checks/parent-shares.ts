@@ -1,4 +1,4 @@
-import type { ParentsPerRun } from "../../../src/sync/plan/scrub-facts.ts";
+import type { ParentsPerRun } from "../../../src/sync/plan/scrub.ts";
 import type { MirrorContents } from "./mirror-contents.ts";
 import type { SimulatedMachine } from "../machine/simulated-machine.ts";
 

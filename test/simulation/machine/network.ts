@@ -6,11 +6,10 @@ import { Semaphore } from "../../../src/base/semaphore.ts";
 import { transportDefaults } from "../../../src/connector/transport.ts";
 import { attempt } from "../../../src/http/attempt.ts";
 import { parseBaseUrl, targetOf } from "../../../src/http/base-url.ts";
-import type { Wire } from "../../../src/http/exchange.ts";
 import { requestHeaders } from "../../../src/http/headers.ts";
 import type { HttpTransport } from "../../../src/http/http-transport.ts";
-import { createSafeText } from "../../../src/http/safe-text.ts";
-import { HttpCounters } from "../../../src/http/stats.ts";
+import { createSafeText } from "../../../src/http/http-errors.ts";
+import { HttpCounters, type Wire } from "../../../src/http/exchange.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
 import type { RefusedAnswer } from "../checks/budget.ts";
 import type { ServiceReply } from "../service/service-types.ts";
@@ -50,7 +49,6 @@ export function simulatedTransport(
     connections: new Semaphore(concurrency),
     clock: sender.clock,
     counters,
-    skew: null,
     protocol: {},
     accessTokens: null,
     safeText: createSafeText(sender.token),
@@ -65,25 +63,24 @@ export function simulatedTransport(
       const { lane = "list" } = request;
       // Only `request` is used of it.
       const pool = { request: (options: Request) => exchange(machine, sender, { ...options, lane }) };
-      const outcome = await attempt(
-        { ...wire, pool: pool as unknown as Pool },
-        {
-          ...request,
-          where: `${request.method} ${request.path}`,
-          target: targetOf(base, request),
-          headers: requestHeaders(identity, request),
-          body: null,
-          lane,
-          signal: request.signal ?? never,
-          repeatable: true,
-          once: true,
-        },
-      );
-      if ("error" in outcome) {
-        machine.showError(inspect(outcome.error, { depth: 8 }));
-        throw outcome.error;
+      const call = {
+        ...request,
+        where: `${request.method} ${request.path}`,
+        target: targetOf(base, request),
+        headers: requestHeaders(identity, request),
+        body: null,
+        lane,
+        signal: request.signal ?? never,
+        repeatable: true,
+        once: true,
+      };
+      try {
+        const answer = await attempt({ ...wire, pool: pool as unknown as Pool }, call);
+        return { ...answer, attempts: 1 };
+      } catch (error) {
+        machine.showError(inspect(error, { depth: 8 }));
+        throw error;
       }
-      return { ...outcome, attempts: 1 };
     },
   };
 }

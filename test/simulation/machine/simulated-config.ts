@@ -1,6 +1,6 @@
 import type { Config } from "../../../src/config/config.ts";
 import { loadConfig } from "../../../src/config/load.ts";
-import type { ParentsPerRun } from "../../../src/sync/plan/scrub-facts.ts";
+import type { ParentsPerRun } from "../../../src/sync/plan/scrub.ts";
 import { manifest } from "./simulated-manifest.ts";
 
 const configs = new Map<string, Config>();

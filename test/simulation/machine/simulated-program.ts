@@ -12,7 +12,7 @@ import { EventIds } from "../../../src/state/inbox/event-ids.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import { Tally } from "../../../src/sync/context/tally.ts";
-import type { ParentsPerRun } from "../../../src/sync/plan/scrub-facts.ts";
+import type { ParentsPerRun } from "../../../src/sync/plan/scrub.ts";
 import { EventWorker } from "../../../src/sync/event-worker/event-worker.ts";
 import { CompanyIngest } from "../../../src/webhook/ingest/ingest.ts";
 import { Receiver } from "../../../src/webhook/receiver.ts";

@@ -1,4 +1,4 @@
-import type { ParentsPerRun } from "../../../src/sync/plan/scrub-facts.ts";
+import type { ParentsPerRun } from "../../../src/sync/plan/scrub.ts";
 import type { HotTable } from "../service/changes/change-context.ts";
 import type { ServiceOptions } from "../service/service-types.ts";
 

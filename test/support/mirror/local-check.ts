@@ -5,7 +5,7 @@ import { manifestOf, openHasty } from "./mirror.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import { checkLocally } from "../../../src/verify/local/check-locally.ts";
-import type { LocalCheck } from "../../../src/verify/local/local-check.ts";
+import type { LocalCheck } from "../../../src/verify/local/check-locally.ts";
 import { repairLocally, type LocalRepair } from "../../../src/verify/local/repair-locally.ts";
 import { put, putPreview, remove, stampOf } from "./store.ts";
 import { stillClock } from "./run.ts";

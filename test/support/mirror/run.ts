@@ -31,19 +31,14 @@ export function runContextOf(
   const runs = new Runs(mirror.db);
   const queue = new WorkQueue(mirror.db);
   const parts = { mirror, queue, tally: new Tally(), clock: stillClock, log: silentLog };
-  const run = createRunContext(parts, {
-    resources,
+  const { signal } = new AbortController();
+  const settings = { resources, provenRoutes: new Set<string>(), signal, removals: runRemovals() };
+  const run = createRunContext(parts, settings, {
     runId: mirror.apply(() => runs.begin("incremental", new Date(startMs).toISOString(), null, {})),
     startedAtMs: startMs,
     share: "all",
-    full: false,
-    allowMassDelete: false,
     chainStartedMs: startMs,
-    firstSeq: null,
     parentReads: { beforeRun: 0, left: Number.MAX_SAFE_INTEGER },
-    provenRoutes: new Set(),
-    signal: new AbortController().signal,
-    removals: runRemovals(),
   });
   return { ...run, ...more };
 }

@@ -8,7 +8,7 @@ import { NotFoundError } from "../../../src/connector/service-errors.ts";
 import type { ServiceAnswer, ServiceRequest, Transport } from "../../../src/connector/transport.ts";
 import { performRun, type RunRequest } from "../../../src/runs/company-run.ts";
 import { createNotices, type Notices } from "../../../src/runs/store-notices.ts";
-import { HttpCounters } from "../../../src/http/stats.ts";
+import { HttpCounters } from "../../../src/http/exchange.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
 import { createRateLimiter, limitRequests } from "../../../src/rate-limit/rate-limiter.ts";
 import { createMemoryRateLimitStore } from "../../../src/rate-limit/state-store.ts";

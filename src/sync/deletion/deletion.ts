@@ -2,14 +2,149 @@ import type { Clock } from "../../base/clock.ts";
 import { recordId, type RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Resource } from "../../connector/resource.ts";
+import type { ServiceError } from "../../connector/service-errors.ts";
 import { recordOf } from "../../extract/work-request.ts";
-import { childTarget, longestDelayMs, recordTarget } from "../../state/work-item.ts";
 import type { BegunList } from "../../state/sweeps.ts";
+import { recordTarget, childTarget, longestDelayMs } from "../../state/work-item.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
 import { itemRetryDelayMs } from "../context/limits.ts";
-import type { AnswerContext, ProbeTrial, RouteProofs, RunContext } from "../context/run-context.ts";
+import {
+  childrenOf,
+  type AnswerContext,
+  type RunContext,
+  type ReadContext,
+  type ProbeTrial,
+  type RouteProofs,
+} from "../context/run-context.ts";
 import { queueChildList, queueStaleList } from "../plan/list-reads.ts";
-import { queueRecord } from "../plan/read-reasons.ts";
+import { asksForDeletion, queueOverlapped, queueRecord } from "../plan/read-reasons.ts";
+
+/** What a 404 on a record's own route proves (I5). */
+export type DeletionVerdict =
+  | { readonly kind: "deleted" }
+  /** The route itself is in doubt: first read one of these records, which should exist; without any, the list. */
+  | { readonly kind: "probe"; readonly candidates: readonly RecordId[] }
+  | { readonly kind: "unproven"; readonly why: string };
+
+/** Laravel's message for a missing record, as the service sends it; a missing route has another one. */
+const missingRecord = "No query results for model";
+
+interface DeletionFacts {
+  readonly routeProven: boolean;
+  readonly candidates: readonly RecordId[];
+  /** Does something else say that the record is gone? */
+  readonly isSuspected: boolean;
+}
+
+/**
+ * A 404 counts when the route answered 200 recently. Where no other record is left to probe with, the service's message
+ * for a missing record counts, its message for a missing route does not; but only where something else says so, too:
+ * the whole route may answer like this. Pure.
+ *
+ * @param message the service's own message; null when the answer was not its JSON
+ */
+export function judgeDeletion(
+  message: string | null,
+  { routeProven, candidates, isSuspected }: DeletionFacts,
+  id: RecordId,
+): DeletionVerdict {
+  if (message === null)
+    return { kind: "unproven", why: "the 404 has no JSON message, so it may not be from the service" };
+  if (routeProven) return { kind: "deleted" };
+  const others = candidates.filter((candidate) => candidate !== id);
+  if (others.length > 0) return { kind: "probe", candidates: others };
+  if (candidates.includes(id)) return { kind: "unproven", why: "the list of the same run shows the record" };
+  if (!message.startsWith(missingRecord))
+    return { kind: "unproven", why: `the 404 may concern the route, not the record ("${message}")` };
+  // Its list, read again, shows it or makes it suspected.
+  return isSuspected ? { kind: "deleted" } : { kind: "probe", candidates: [] };
+}
+
+/**
+ * Judges a 404 by what this run knows of the route and of other records: those that its list showed last, else live
+ * ones of the mirror. A record that a complete list of this run did not show is no candidate.
+ */
+export function deletionVerdict(
+  { run, resource, item }: AnswerContext,
+  error: ServiceError,
+): DeletionVerdict {
+  const { name } = resource;
+  const id = recordOf(item);
+  const { records } = run.mirror;
+  const candidates = run.probeCandidates.get(name) ?? run.queue.routeProbes(records, name, id);
+  // Reads overlapped: one of them showed the record.
+  const isUnknown = item.reason !== "overlapped" && !isHeld(run, resource, id);
+  const isSuspected = asksForDeletion(item) || run.probeCandidates.has(name) || isUnknown;
+  return judgeDeletion(
+    error.serviceMessage,
+    { routeProven: run.provenRoutes.has(name), candidates, isSuspected },
+    id,
+  );
+}
+
+/** Would anything go with it? A record that the mirror never had may own some that it has. */
+function isHeld(run: RunContext, resource: Resource, id: RecordId): boolean {
+  const { records, manifest } = run.mirror;
+  return (
+    records.isLive(resource.name, id) ||
+    manifest.resources.some((owned) => ownedBy(run, owned, resource, id).length > 0)
+  );
+}
+
+/**
+ * Applies a proven deletion, inside the apply transaction: writes a tombstone, removes what the record owned
+ * and queues what pointed to it. Also for a record that the mirror never had: others may point to it.
+ *
+ * @returns false when an overlapping read says otherwise, so that the record must be read again (I3)
+ */
+export function removeRecord(read: ReadContext, resource: Resource, id: RecordId): boolean {
+  const { run, stamp } = read;
+  const { mirror } = run;
+  const removal = mirror.table(resource.name).remove(stamp, id);
+  if (removal === "stale") return false;
+  if (removal === "removed") {
+    run.tally.of(resource.name).deleted += 1;
+    run.queue.confirmOverlapped(resource.name, recordTarget(id), stamp.sentSeq);
+    listAgainWithout(run, resource, id);
+  }
+  for (const owned of mirror.manifest.resources)
+    removeOrReread(read, owned, ownedBy(run, owned, resource, id));
+  for (const { resource: referred, dependent, column } of mirror.manifest.cascades) {
+    const referring =
+      referred === resource.name ? mirror.records.liveIdsWhere(dependent, { [column]: id }) : [];
+    for (const one of referring) queueRecord(read, "cascade", { resource: dependent, id: one });
+  }
+  releaseChildren(read, resource, id);
+  return true;
+}
+
+/** Removes these records; those that an overlapping read shows are read again. */
+export function removeOrReread(read: ReadContext, resource: Resource, ids: readonly RecordId[]): void {
+  for (const id of ids) if (!removeRecord(read, resource, id)) queueOverlapped(read, resource, id);
+}
+
+/** Live records of `owned` that belong to this record: the payments of a document. */
+export function ownedBy(run: RunContext, owned: Resource, owner: Resource, id: RecordId): RecordId[] {
+  const columns = ownerColumns(owned, owner, id);
+  return columns ? run.mirror.records.liveIdsWhere(owned.name, columns) : [];
+}
+
+/** The columns by which a record of `owned` names its owner; null where records of `owner` own none. */
+export function ownerColumns({ list }: Resource, owner: Resource, id: RecordId) {
+  const links = list.kind === "owned" ? list.by : [];
+  const link = links.find(({ resource }) => resource === owner.name);
+  return link ? { [snakeCase(link.typeField)]: link.type, [snakeCase(link.idField)]: id } : null;
+}
+
+/** The list of a deleted parent cannot be read any more: its records are checked one by one. */
+function releaseChildren(read: ReadContext, parent: Resource, id: RecordId): void {
+  const { queue, mirror } = read.run;
+  for (const { resource, link } of childrenOf(read.run, parent.name)) {
+    queue.drop(resource.name, `child:${parent.name}:${id}:`);
+    for (const child of mirror.records.liveIdsWhere(resource.name, { [snakeCase(link.field)]: id }))
+      queueRecord(read, "parent gone", { resource: resource.name, id: child });
+  }
+}
 
 const mostProbes = 3;
 /** After all probes of a trial answered 404, the next trial begins this much later. */
@@ -106,7 +241,7 @@ function listAgain(run: RunContext, { name }: Resource): boolean {
  * A record is gone that only an earlier reading of its list showed: another may stand in its place, and no reading showed
  * that one. The list is read again, once per run.
  */
-export function listAgainWithout(run: RunContext, { name }: Resource, id: RecordId): void {
+function listAgainWithout(run: RunContext, { name }: Resource, id: RecordId): void {
   const list = [...run.joinedLists.values()].find(
     ({ resource, earlier }) => resource === name && earlier.has(id),
   );
