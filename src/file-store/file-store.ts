@@ -91,3 +91,28 @@ export async function fetchChecked(
 function isSame(one: ContentFacts, other: ContentFacts): boolean {
   return one.sha256 === other.sha256 && one.size_bytes === other.size_bytes;
 }
+
+/**
+ * Proves that this node may write, read and remove there: otherwise its first snapshot would fail, after hours of work.
+ *
+ * @param configKey names the store
+ * @throws MirrorError as the store's methods do, `unavailable` of a folder, with that key and the store's address
+ */
+export async function proveStore(
+  store: FileStore,
+  configKey: string,
+  node: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const key = `.nodes/${node}`;
+  try {
+    await putChecked(store, key, Buffer.from(node), ownRight(signal));
+    await store.remove(key, ownRight(signal));
+  } catch (error) {
+    if (!(error instanceof MirrorError)) throw error;
+    const { hint = "", retryable, message } = error;
+    const kind = error.kind === "database" ? "unavailable" : error.kind;
+    const options = { hint, retryable, cause: error };
+    throw new MirrorError(kind, `${configKey} (${store.address}): ${message}`, options);
+  }
+}

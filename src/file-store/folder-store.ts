@@ -24,7 +24,15 @@ export function folderStore(folder: string, ownMode?: number): FileStore {
   return {
     address: folder,
     put: (key, content, right) =>
-      guarded(place(key), right.signal, () => putFile(place(key), unfinished, content, right, ownMode)),
+      guarded(place(key), right.signal, async () => {
+        // Another process may remove the file's folder in between, because it was empty: then it is made again.
+        for (let attempt = 1; ; attempt++)
+          try {
+            return await putFile(place(key), place(key) + unfinished, content, right, ownMode);
+          } catch (error) {
+            if (attempt === mostAttempts || !isAbsence(error)) throw error;
+          }
+      }),
     read: (key, signal) => readFile(place(key), signal),
     list: (start, signal) =>
       guarded(place(start), signal, async () => {
@@ -49,24 +57,8 @@ export function folderStore(folder: string, ownMode?: number): FileStore {
 /** More than processes that remove the same folder at the same time. */
 const mostAttempts = 10;
 
-/** Another process may remove the file's folder in between, because it was empty: then it is made again. */
-async function putFile(
-  target: string,
-  unfinished: string,
-  content: string | Uint8Array,
-  right: WriteRight,
-  ownMode?: number,
-): Promise<ContentFacts> {
-  for (let attempt = 1; ; attempt++)
-    try {
-      return await putOnce(target, target + unfinished, content, right, ownMode);
-    } catch (error) {
-      if (attempt === mostAttempts || !isAbsence(error)) throw error;
-    }
-}
-
 /** The folders that are made for a file can be entered by whom it lets read. */
-async function putOnce(
+async function putFile(
   target: string,
   draft: string,
   content: string | Uint8Array,
@@ -92,9 +84,9 @@ async function putOnce(
     for (let each = above; each !== path.dirname(present); each = path.dirname(each)) await flushToDisk(each);
     return facts;
   } finally {
-    await handle.close();
-    // What was cut off or refused takes no space.
-    await rm(draft, { force: true });
+    // What was cut off or refused takes no space. Neither step hides why.
+    await handle.close().catch(() => undefined);
+    await rm(draft, { force: true }).catch(() => undefined);
   }
 }
 

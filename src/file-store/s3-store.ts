@@ -6,8 +6,28 @@ import { throwIfAborted } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
 import { assert, MirrorError, messageOf } from "../base/errors.ts";
 import type { ContentFacts } from "../base/files/hashed-file.ts";
+import { isLoopbackUrl } from "../config/address.ts";
 import type { FileStore } from "./file-store.ts";
-import type { S3Access } from "./s3-address.ts";
+
+/** How to reach a bucket. */
+interface S3Access {
+  /** With the bucket: `https://acme.s3.eu-central-1.amazonaws.com`, `http://127.0.0.1:9000/acme`. */
+  readonly endpoint: string;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** What a store needs of the process. */
+export interface StoreSurroundings {
+  readonly clock: Clock;
+  /** Of the process: keys of an object store, as S3 tools share them. */
+  readonly env: Env;
+  /** Called with each secret that is read. */
+  readonly keepSecret: (secrets: readonly string[]) => void;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
 
 /** For one request with a part of any size. */
 const requestTimeoutMs = 300_000;
@@ -33,9 +53,12 @@ const types = new Map([
  * Source of truth: the object store.
  * Worst outcome of a crash: parts of a large object that was never finished; a rule of the bucket removes those.
  *
- * @param prefix without slashes at its ends; may be empty
+ * @throws MirrorError `usage` for an address that cannot be used, and without the keys of an object store
  */
-export function s3Store(address: string, access: S3Access, prefix: string, clock: Clock): FileStore {
+export function openObjectStore(address: string, { clock, env, keepSecret }: StoreSurroundings): FileStore {
+  const { bucket, prefix } = readTarget(address);
+  const access = readAccess(env, bucket);
+  keepSecret([access.secretAccessKey]);
   const below = prefix === "" ? "" : `${prefix}/`;
   const sender = (signal: AbortSignal, beforeRequest?: () => void) =>
     requestSender(openClient(access, signal), clock, signal, beforeRequest);
@@ -225,4 +248,55 @@ function refusalError(key: string, error: S3ServiceError): MirrorError {
       : "Check the bucket's name, AWS_REGION and AWS_ENDPOINT_URL.",
     cause: error,
   });
+}
+
+/** Parses `s3://bucket/some/prefix`; the prefix, without slashes at its ends, may be empty. @throws MirrorError `usage` */
+export function readTarget(text: string): { readonly bucket: string; readonly prefix: string } {
+  const match = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(text);
+  const prefix = (match?.[2] ?? "").replace(/^\/+|\/+$/g, "");
+  if (match?.[1] && !prefix.split("/").includes("..")) return { bucket: match[1], prefix };
+  throw new MirrorError("usage", `"${text}" is not an address in an object store`, {
+    hint: "Write s3://BUCKET or s3://BUCKET/PREFIX.",
+  });
+}
+
+/** Reads the environment variables that S3 tools share. @throws MirrorError `usage`: one is missing or unusable */
+export function readAccess(env: Env, bucket: string): S3Access {
+  if (env["AWS_SESSION_TOKEN"])
+    throw new MirrorError(
+      "usage",
+      "keys with a session token (AWS_SESSION_TOKEN) cannot be used for the object store",
+      { hint: "Use a key of its own that may write below the prefix." },
+    );
+  const region = env["AWS_REGION"] || env["AWS_DEFAULT_REGION"] || "us-east-1";
+  const own = env["AWS_ENDPOINT_URL_S3"] || env["AWS_ENDPOINT_URL"];
+  return {
+    region,
+    endpoint: own ? `${webAddress(own)}/${bucket}` : amazonAddress(bucket, region),
+    accessKeyId: needed(env, "AWS_ACCESS_KEY_ID"),
+    secretAccessKey: needed(env, "AWS_SECRET_ACCESS_KEY"),
+  };
+}
+
+function needed(env: Env, name: string): string {
+  const value = env[name];
+  if (value) return value;
+  throw new MirrorError("usage", `the object store needs the environment variable ${name}`, {
+    hint: "Also: AWS_REGION, and AWS_ENDPOINT_URL for a service other than Amazon's.",
+  });
+}
+
+function webAddress(text: string): string {
+  const isWeb = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+  if (!isWeb) throw new MirrorError("usage", `AWS_ENDPOINT_URL must be a web address (it is "${text}")`);
+  if (new URL(text).protocol === "https:" || isLoopbackUrl(text)) return text.replace(/\/+$/, "");
+  throw new MirrorError("usage", `AWS_ENDPOINT_URL must use https:// beyond this machine (it is "${text}")`, {
+    hint: "Without it everybody on the way reads what is stored.",
+  });
+}
+
+/** Amazon's certificate does not cover bucket names with a dot; such a bucket stands in the path. */
+function amazonAddress(bucket: string, region: string): string {
+  const host = `s3.${region}.amazonaws.com`;
+  return bucket.includes(".") ? `https://${host}/${bucket}` : `https://${bucket}.${host}`;
 }

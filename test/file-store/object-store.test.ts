@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import type { FileStore } from "../../src/file-store/file-store.ts";
 import { openStore } from "../../src/file-store/open-store.ts";
-import { readAccess, readTarget } from "../../src/file-store/s3-address.ts";
+import { readAccess, readTarget } from "../../src/file-store/s3-store.ts";
 import { aFileStore, aRight } from "../support/file-store.ts";
 import { errorOf, rejectionOf } from "../support/mirror/store.ts";
 
@@ -57,26 +57,22 @@ describe("refused, with a hint", () => {
   );
 
   test("missing keys, and keys with a session token", () => {
-    const target = readTarget("s3://lake");
-    expect(errorOf(() => readAccess({}, target)).message).toContain("AWS_ACCESS_KEY_ID");
-    expect(errorOf(() => readAccess({ ...keys, AWS_SESSION_TOKEN: "t" }, target)).message).toContain(
+    expect(errorOf(() => readAccess({}, "lake")).message).toContain("AWS_ACCESS_KEY_ID");
+    expect(errorOf(() => readAccess({ ...keys, AWS_SESSION_TOKEN: "t" }, "lake")).message).toContain(
       "session",
     );
   });
 });
 
 test("the address is Amazon's for the region, or the endpoint with the bucket in its path", () => {
-  const target = readTarget("s3://lake/some/prefix/");
-  expect(target).toEqual({ bucket: "lake", prefix: "some/prefix" });
-  expect(readAccess({ ...keys, AWS_REGION: "eu-central-1" }, target).endpoint).toBe(
+  expect(readTarget("s3://lake/some/prefix/")).toEqual({ bucket: "lake", prefix: "some/prefix" });
+  expect(readAccess({ ...keys, AWS_REGION: "eu-central-1" }, "lake").endpoint).toBe(
     "https://lake.s3.eu-central-1.amazonaws.com",
   );
-  expect(readAccess(keys, readTarget("s3://my.lake")).endpoint).toBe(
-    "https://s3.us-east-1.amazonaws.com/my.lake",
-  );
+  expect(readAccess(keys, "my.lake").endpoint).toBe("https://s3.us-east-1.amazonaws.com/my.lake");
   for (const url of ["http://s3.example.com", "http://10.0.0.1:9000", "ftp://127.0.0.1"])
-    expect(() => readAccess({ ...keys, AWS_ENDPOINT_URL: url }, target)).toThrow("AWS_ENDPOINT_URL must");
-  expect(readAccess({ ...keys, AWS_ENDPOINT_URL: "http://127.0.0.1:9000/" }, target).endpoint).toBe(
+    expect(() => readAccess({ ...keys, AWS_ENDPOINT_URL: url }, "lake")).toThrow("AWS_ENDPOINT_URL must");
+  expect(readAccess({ ...keys, AWS_ENDPOINT_URL: "http://127.0.0.1:9000/" }, "lake").endpoint).toBe(
     "http://127.0.0.1:9000/lake",
   );
 });

@@ -11,8 +11,7 @@ import type { ExportParts, ExportRequest } from "../../../export/plan/export-req
 import { periodOfMonth, type Period } from "../../../export/plan/period.ts";
 import { uploadExport, type Uploaded } from "../../../export/upload-export.ts";
 import { ownRight } from "../../../file-store/file-store.ts";
-import { openObjectStore } from "../../../file-store/open-store.ts";
-import { readTarget } from "../../../file-store/s3-address.ts";
+import { openObjectStore, readTarget } from "../../../file-store/s3-store.ts";
 import type { CompanyScope } from "../../mirror/company-scope.ts";
 import { withScratchFolder } from "../../mirror/scratch-folder.ts";
 import { warnIfIncomplete } from "../../mirror/selected-resources.ts";
