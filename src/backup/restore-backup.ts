@@ -1,35 +1,42 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import { makeFolders, replaceFile, writeFileAtomically } from "../base/atomic-file.ts";
 import { throwIfAborted } from "../base/cancellation.ts";
-import type { Clock } from "../base/clock.ts";
-import { MirrorError } from "../base/errors.ts";
+import { isoTime, type Clock } from "../base/clock.ts";
+import { messageOf, MirrorError } from "../base/errors.ts";
+import { hashOf, partsOf } from "../base/files/hashed-file.ts";
 import type { MirrorFiles } from "../config/mirror-files.ts";
 import type { SecretPlace } from "../config/secrets.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import { fetchChecked, readText, type ReadableStore } from "../file-store/file-store.ts";
 import { relinkArchive } from "../files/archive.ts";
 import { beginLog, givenBy, markRestored, noteGiven } from "../state/meta.ts";
-import { guarded, inTransaction, openDatabase } from "../store/database.ts";
+import { guarded, inTransaction, openDatabase, readDatabase } from "../store/database.ts";
 import { assertReadable, migrate } from "../store/migrations/migrate.ts";
+import { logBytes } from "../store/write-ahead-log.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 import { isSameCompany } from "../sync/identity/identify.ts";
 import {
+  assertSameMirror,
+  assertSound,
+  freePlace,
+  readMirrorContent,
+  type MirrorContent,
+} from "./copy-mirror.ts";
+import {
   documentsPrefix,
+  idOfBackup,
   keyName,
   manifestName,
   mirrorName,
   parseBackupManifest,
+  readBackups,
   retiredKeysName,
   type BackupManifest,
-} from "./content/backup-manifest.ts";
-import { assertSameMirror, assertSound, readMirrorFacts } from "./content/copy-mirror.ts";
-import { freePlace } from "./content/free-place.ts";
-import { readBackups } from "./stored-backups.ts";
+} from "./stored-backups.ts";
 
-export interface RestoreParts {
+interface RestoreParts {
   readonly company: string;
-  readonly files: MirrorFiles;
   /** Where the config's webhook secrets are from, in its order. */
   readonly keyPlaces: readonly SecretPlace[];
   readonly manifest: Manifest;
@@ -42,8 +49,10 @@ export interface RestoreParts {
   readonly signal: AbortSignal;
 }
 
-export interface RestoreResult {
+interface RestoreResult {
   readonly id: string;
+  /** All that there are of the company. */
+  readonly ids: readonly string[];
   readonly backup: BackupManifest;
   /** Was there a mirror before? */
   readonly replaced: boolean;
@@ -60,25 +69,34 @@ export interface RestoreResult {
  *
  * @throws MirrorError `locked` while a process writes the mirror, `identity`, `not_found` without a backup, `database`
  */
-export async function restoreBackup(parts: RestoreParts): Promise<RestoreResult> {
-  const { files, store, signal } = parts;
-  const { folder, id } = await findBackup(parts);
+export async function restoreBackup(files: MirrorFiles, parts: RestoreParts): Promise<RestoreResult> {
+  const { store, signal } = parts;
+  const { folder, id, ids } = await findBackup(parts);
   const address = `${store.address} ${folder}/${id}`;
   const text = await readText(store, `${folder}/${id}/${manifestName}`, signal);
-  const backup = parseBackupManifest(text ?? "", address);
+  const backup = parseBackupManifest(text, address);
   guarded(files.mirror, () => makeFolders(path.dirname(files.mirror)));
   const lock = takeWriterLock(files.lock, "restore");
   try {
     rmSync(files.restoreStaging, { recursive: true, force: true });
-    await fetchFiles(parts, `${folder}/${id}/`, backup);
-    prepareMirror(parts, backup, address);
+    for (const each of backup.files) {
+      throwIfAborted(signal, "the restore was interrupted: nothing was touched");
+      const damaged = (cause?: unknown) =>
+        new MirrorError("database", `the backup is damaged: ${each.file} of ${store.address}`, {
+          hint: "It has other bytes than its manifest says. `restore --at` takes an older backup; check the disk.",
+          cause,
+        });
+      const target = path.join(files.restoreStaging, each.file);
+      await fetchChecked(store, `${folder}/${id}/${each.file}`, each, target, signal, damaged);
+    }
+    prepareMirror(files, parts, backup, address);
     const replaced = existsSync(files.mirror);
-    for (const { file } of backup.files) putFile(parts, file);
+    for (const { file } of backup.files) putFile(files, parts.keyPlaces, file);
     relinkArchive(files.folder);
     // What the last `verify` found was about another state of the mirror.
     for (const each of [files.verified, files.compared]) rmSync(each, { force: true });
     replaceFile(path.join(files.restoreStaging, mirrorName), files.mirror);
-    return { id, backup, replaced };
+    return { id, ids, backup, replaced };
   } finally {
     rmSync(files.restoreStaging, { recursive: true, force: true });
     lock.release();
@@ -86,19 +104,13 @@ export async function restoreBackup(parts: RestoreParts): Promise<RestoreResult>
 }
 
 /** The backup, and the name that its company had. A store with one company may be restored under another name. */
-async function findBackup({
-  company,
-  store,
-  anyName,
-  id,
-  signal,
-}: RestoreParts): Promise<{ readonly folder: string; readonly id: string }> {
+async function findBackup({ company, store, anyName, id, signal }: RestoreParts) {
   const companies = (await store.folders("", signal)).filter((name) => name === "." || !name.startsWith("."));
   const only = anyName && companies.length === 1 ? companies[0] : undefined;
   const folder = companies.includes(company) ? company : (only ?? company);
   const { ids } = await readBackups(store, folder, signal);
   const found = id === null ? ids.at(-1) : ids.find((each) => each === id);
-  if (found !== undefined) return { folder, id: found };
+  if (found !== undefined) return { folder, id: found, ids };
   const which = id === null || ids.length === 0 ? "" : ` of ${id}`;
   throw new MirrorError("not_found", `there is no backup${which} of ${company} in ${store.address}`, {
     hint:
@@ -108,26 +120,10 @@ async function findBackup({
   });
 }
 
-async function fetchFiles(
-  { store, files, signal }: RestoreParts,
-  folder: string,
-  backup: BackupManifest,
-): Promise<void> {
-  for (const each of backup.files) {
-    throwIfAborted(signal, "the restore was interrupted: nothing was touched");
-    const damaged = (cause?: unknown) =>
-      new MirrorError("database", `the backup is damaged: ${each.file} of ${store.address}`, {
-        hint: "It has other bytes than its manifest says. `restore --at` takes an older backup; check the disk.",
-        cause,
-      });
-    const target = path.join(files.restoreStaging, each.file);
-    await fetchChecked(store, folder + each.file, each, target, signal, damaged);
-  }
-}
-
 /** Checks the staged mirror, and makes it ready; then makes sure that the one there may be replaced. */
 function prepareMirror(
-  { files, manifest, company, clock }: RestoreParts,
+  files: MirrorFiles,
+  { manifest, company, clock }: RestoreParts,
   backup: BackupManifest,
   address: string,
 ): void {
@@ -135,7 +131,7 @@ function prepareMirror(
   try {
     assertReadable(db);
     assertSound(db);
-    assertSameMirror(backup, readMirrorFacts(db), address);
+    assertSameMirror(backup, readMirrorContent(db), address);
     freePlace(files.mirror, (there) => {
       if (isSameCompany({ db: there, manifest }, { db, manifest }))
         return noteGiven(files.mirror, givenBy(there));
@@ -156,7 +152,7 @@ function prepareMirror(
 }
 
 /** Puts a staged document or key where it belongs, unless there is one. The mirror is put last. */
-function putFile({ files, keyPlaces }: RestoreParts, file: string): void {
+function putFile(files: MirrorFiles, keyPlaces: RestoreParts["keyPlaces"], file: string): void {
   const staged = path.join(files.restoreStaging, file);
   if (file.startsWith(documentsPrefix)) {
     const target = path.join(files.folder, file.slice(documentsPrefix.length));
@@ -171,4 +167,44 @@ function putFile({ files, keyPlaces }: RestoreParts, file: string): void {
   // It may be on another file system.
   makeFolders(path.dirname(target));
   writeFileAtomically(target, readFileSync(staged), 0o600);
+}
+
+/** Stands for the name of a company, which the file does not say. */
+const unnamed = ".";
+
+/**
+ * A copy of a mirror that another program made, as a store with one backup, taken when the file was last changed.
+ *
+ * @throws MirrorError `database` where the file is no mirror, or has a write-ahead log of its own
+ */
+export function mirrorCopy(file: string): ReadableStore {
+  const takenAt = isoTime(statSync(file).mtimeMs);
+  return {
+    address: file,
+    folders: async (start) =>
+      start === "" ? [unnamed] : start === `${unnamed}/` ? [idOfBackup(takenAt)] : [],
+    read: async function* (key) {
+      if (key.endsWith(`/${manifestName}`))
+        yield Buffer.from(JSON.stringify(await manifestOf(file, takenAt)));
+      else yield* partsOf(file);
+    },
+  };
+}
+
+async function manifestOf(file: string, taken_at: string): Promise<BackupManifest> {
+  if (logBytes(file) > 0)
+    throw new MirrorError("database", `the copy has a write-ahead log beside it: ${file}`, {
+      hint: "It belongs to the copy. Open it once with the program that made it, so that it is one file.",
+    });
+  let content: MirrorContent;
+  try {
+    content = readDatabase(file, readMirrorContent);
+  } catch (error) {
+    throw new MirrorError("database", `this is no copy of a mirror: ${messageOf(error)}`, {
+      hint: "Name the folder that `backup --to` wrote, or the copied database file of a mirror.",
+      cause: error,
+    });
+  }
+  const files = [{ file: mirrorName, ...(await hashOf(file)) }];
+  return { format: 1, company: "", number: 1, taken_at, version: "", ...content, files };
 }

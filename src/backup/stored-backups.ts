@@ -1,5 +1,50 @@
+import { MirrorError } from "../base/errors.ts";
+import { isWithin, parseManifest, type ContentFacts } from "../base/files/hashed-file.ts";
 import { readText, type FileStore, type ReadableStore, type WriteRight } from "../file-store/file-store.ts";
-import { isBackupId, manifestName, parseBackupManifest } from "./content/backup-manifest.ts";
+import type { MirrorManifest } from "./copy-mirror.ts";
+
+/** `manifest.json` of a backup: everything that it holds besides. */
+export interface BackupManifest extends MirrorManifest {
+  /** Counts the company's backups in this place from 1: the later one has the higher number, whatever the clock shows. */
+  readonly number: number;
+  readonly files: readonly BackupFile[];
+}
+
+export interface BackupFile extends ContentFacts {
+  /** Relative to the manifest, with slashes. */
+  readonly file: string;
+}
+
+/** Names within a backup. */
+export const manifestName = "manifest.json";
+export const mirrorName = "mirror.db";
+/** Webhook keys that were replaced and are still accepted. */
+export const retiredKeysName = "keys/retired.json";
+/** The key file of the config's webhook secret at this place of its list. */
+export const keyName = (index: number) => `keys/webhook-${index}`;
+/** What PDFs and attachments begin with. */
+export const documentsPrefix = "files/";
+
+/** Writes the moment as the name of a backup: `2026-11-22T20-52-47-123Z`. */
+export function idOfBackup(takenAt: string): string {
+  return takenAt.replaceAll(/[:.]/g, "-");
+}
+
+/** Is it the name of a backup? Other files and folders are never touched. */
+export function isBackupId(name: string): boolean {
+  return /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z$/.test(name);
+}
+
+/** Throws MirrorError `database` for what is no manifest of a version that this program knows. */
+export function parseBackupManifest(text: string | null, address: string): BackupManifest {
+  const manifest = parseManifest<BackupManifest>(text);
+  const isKnown = manifest?.format === 1 && Number.isSafeInteger(manifest.number);
+  if (isKnown && manifest.files?.every(({ file }) => isWithin(String(file))))
+    return manifest as BackupManifest;
+  throw new MirrorError("database", `the manifest of the backup cannot be used: ${address}`, {
+    hint: "It is damaged, or a newer version wrote it. `restore --at` takes an older backup.",
+  });
+}
 
 /** A company's backups in a store: `<company>/<id>/…`. Without a manifest it is none, so that is stored last. */
 export interface StoredBackups {

@@ -31,6 +31,16 @@ export function openDatabase(path: string, { readonly = false } = {}): Db {
   });
 }
 
+/** Opens a database, reads something, and closes it. */
+export function readDatabase<T>(path: string, read: (db: Db) => T): T {
+  const db = openDatabase(path, { readonly: true });
+  try {
+    return read(db);
+  } finally {
+    db.close();
+  }
+}
+
 function setUpWriter(db: Db): void {
   // Before the first page is written: a file without it gives space back only when all of it is written anew.
   // Where it is set already, to set it again would write a page at each opening.

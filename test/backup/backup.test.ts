@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { copyMirror } from "../../src/backup/content/copy-mirror.ts";
+import { copyMirror } from "../../src/backup/copy-mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { aMirrored, backUp, idsIn, restore, run } from "../support/company/backups.ts";

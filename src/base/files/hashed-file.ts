@@ -92,3 +92,25 @@ export function partsOf(file: string): AsyncIterable<Uint8Array> {
 export async function hasContent(file: string, sha256: string): Promise<boolean> {
   return existsSync(file) && (await hashOf(file)).sha256 === sha256;
 }
+
+/** A manifest of files as it is written: after all files that it names. */
+export function manifestText(manifest: object): string {
+  return `${JSON.stringify(manifest, null, 2)}\n`;
+}
+
+/** The manifest in this text; null if it is none. Its version may be another one's. */
+export function parseManifest<M extends { readonly files: readonly object[] }>(
+  text: string | null,
+): Partial<M> | null {
+  try {
+    const manifest = JSON.parse(text ?? "null") as Partial<M> | null;
+    return Array.isArray(manifest?.files) ? manifest : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Is the path within the manifest's folder? One from elsewhere must not name other files. */
+export function isWithin(file: string): boolean {
+  return !file.startsWith("/") && !file.includes("\\") && !file.split("/").includes("..");
+}

@@ -1,34 +1,13 @@
 import type { Clock } from "../../base/clock.ts";
 import { hintOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
-import type { MirrorFiles } from "../../config/mirror-files.ts";
 import type { EndedRun } from "../../runs/run-queue.ts";
 import type { StatusScope } from "../../status/company-view.ts";
-import { whileOwned, type Lease, type Ownership } from "../ownership/ownership.ts";
-import type { SnapshotPointer } from "../postgres/tables/snapshots-table.ts";
-import type { Timeline } from "../postgres/tables/timeline-table.ts";
+import { whileOwned, type Lease } from "../ownership/ownership.ts";
+import type { MirrorSnapshots } from "../snapshot/mirror-snapshots.ts";
 
 /** Where mirrors are while no process has them. */
-export interface Snapshots {
-  /**
-   * Publishes the mirror as it is, with how many requests were sent for it since it was published. Null: nothing has
-   * changed since then.
-   */
-  readonly publish: (
-    owner: Ownership,
-    scope: StatusScope,
-    requests: number,
-    signal: AbortSignal,
-  ) => Promise<SnapshotPointer | null>;
-  /** Puts a published mirror into its place on this node. */
-  readonly restore: (pointer: SnapshotPointer, files: MirrorFiles, signal: AbortSignal) => Promise<void>;
-  /** The one that the company goes on from; null: none was published. */
-  readonly current: (
-    company: string,
-    timeline: Timeline,
-    signal: AbortSignal,
-  ) => Promise<SnapshotPointer | null>;
-}
+export type Snapshots = Pick<MirrorSnapshots, "publish" | "restore" | "current">;
 
 export interface CompanySnapshotsParts {
   readonly lease: Lease;

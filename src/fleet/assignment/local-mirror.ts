@@ -12,7 +12,7 @@ import { takeWriterLock } from "../../store/writer-lock.ts";
 import type { Ownership } from "../ownership/ownership.ts";
 import type { SnapshotPointer } from "../postgres/tables/snapshots-table.ts";
 import type { Timeline } from "../postgres/tables/timeline-table.ts";
-import { readMirrorPosition } from "../snapshot/mirror-position.ts";
+import { readMirrorPosition } from "../snapshot/snapshot-facts.ts";
 import { positionOf } from "../snapshot/snapshot-manifest.ts";
 
 /** Where a mirror notes in which epoch it was opened last. */

@@ -1,6 +1,8 @@
 import { uptime } from "node:os";
+import { eitherSignal } from "../../base/cancellation.ts";
 import type { Clock } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
+import type { WriteRight } from "../../file-store/file-store.ts";
 import { isPostgresAway } from "../postgres/postgres-error.ts";
 
 /** The right of this process to write one company outside of itself: snapshots, budget, reports, requests. */
@@ -15,6 +17,11 @@ export interface Ownership {
   isHeld(): boolean;
   /** Throws MirrorError `locked` where it is not. */
   assertHeld(): void;
+}
+
+/** The right to write what the company's owner alone writes, until it is lost or the signal aborts. */
+export function writeRight(ownership: Ownership, signal: AbortSignal): WriteRight {
+  return { signal: eitherSignal(ownership.lost, signal), assertHeld: () => ownership.assertHeld() };
 }
 
 /** When a statement that claims or renews was sent, by all clocks. */

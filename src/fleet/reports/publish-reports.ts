@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { eitherSignal } from "../../base/cancellation.ts";
 import type { Config } from "../../config/config.ts";
 import type { MirrorFiles } from "../../config/mirror-files.ts";
-import type { FileStore, WriteRight } from "../../file-store/file-store.ts";
-import type { Ownership } from "../ownership/ownership.ts";
+import type { FileStore } from "../../file-store/file-store.ts";
+import { writeRight, type Ownership } from "../ownership/ownership.ts";
 import type { ReportFiles, ReportsTable } from "../postgres/tables/reports-table.ts";
 import { findMadeReport, reportKey, type MadeFile } from "./report-files.ts";
 
@@ -53,10 +52,7 @@ export async function publishReports(parts: PublishReportsParts): Promise<Publis
   const kept = { ...Object.fromEntries(others), ...contentsOf(made.files) };
   const gone = Object.keys(known).filter((key) => !Object.hasOwn(kept, key));
   if (before?.seq === seq && isDeepStrictEqual(known, kept)) return null;
-  const right: WriteRight = {
-    signal: eitherSignal(ownership.lost, signal),
-    assertHeld: () => ownership.assertHeld(),
-  };
+  const right = writeRight(ownership, signal);
   right.assertHeld();
   const owner = { company, epoch, node };
   const written = changed.map(({ key }) => key);

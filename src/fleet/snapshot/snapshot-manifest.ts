@@ -1,21 +1,14 @@
 import { isoTime } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
-import type { MirrorFacts } from "../../backup/content/copy-mirror.ts";
+import type { MirrorManifest } from "../../backup/copy-mirror.ts";
 import type { ContentFacts } from "../../base/files/hashed-file.ts";
 import type { Owner } from "../postgres/tables/owners-table.ts";
 import type { SnapshotPointer } from "../postgres/tables/snapshots-table.ts";
-import type { MirrorPosition } from "./mirror-position.ts";
-import type { RequestHours } from "./request-hours.ts";
-import type { SnapshotSummary } from "./snapshot-summary.ts";
+import type { MirrorPosition, RequestHours, SnapshotSummary } from "./snapshot-facts.ts";
 
 /** What stands beside a snapshot, for people and programs that find it without Postgres. */
-export interface SnapshotManifest extends Owner, MirrorFacts {
-  readonly format: 1;
+export interface SnapshotManifest extends Owner, MirrorManifest {
   readonly id: string;
-  /** ISO, by the node's clock. */
-  readonly taken_at: string;
-  /** Of this program. */
-  readonly version: string;
   readonly inbox_seq: number;
   readonly last_run: MirrorPosition["lastRun"];
   readonly failed_start: MirrorPosition["failedStart"];
@@ -31,17 +24,12 @@ export interface SnapshotManifest extends Owner, MirrorFacts {
 export type SnapshotName = Pick<SnapshotPointer, "company" | "epoch" | "id">;
 
 /** Under which the packed mirror is stored: `acme/e7/2026-11-22T20-52-47-123Z-4711.db.zst`. */
-export function mirrorKey(name: SnapshotName): string {
-  return `${stemOf(name)}.db.zst`;
+export function mirrorKey({ company, epoch, id }: SnapshotName): string {
+  return `${company}/e${epoch}/${id}.db.zst`;
 }
 
-/** Under which the manifest is stored. */
-export function manifestKey(name: SnapshotName): string {
-  return `${stemOf(name)}.json`;
-}
-
-function stemOf({ company, epoch, id }: SnapshotName): string {
-  return `${company}/e${epoch}/${id}`;
+export function manifestKey({ company, epoch, id }: SnapshotName): string {
+  return `${company}/e${epoch}/${id}.json`;
 }
 
 /** Which snapshot a key of the store belongs to, finished or not; null: to none. */
@@ -61,31 +49,15 @@ export function idOfSnapshot(takenAtMs: number, seq: number): string {
 export function pointerOf(manifest: SnapshotManifest, published: SnapshotPointer | null): SnapshotPointer {
   const { company, epoch, node, id, seq, inbox_seq, packed, taken_at } = manifest;
   const { identity, last_run, failed_start, summary, request_hours, version, unpacked } = manifest;
+  const previous = published && { company, epoch: published.epoch, id: published.id };
   return {
-    company,
-    epoch,
-    node,
-    id,
-    seq,
+    ...{ company, epoch, node, id, seq },
     inboxSeq: inbox_seq,
     sizeBytes: packed.size_bytes,
     sha256: packed.sha256,
     takenAtMs: Date.parse(taken_at),
-    facts: {
-      identity,
-      last_run,
-      failed_start,
-      summary,
-      request_hours,
-      version,
-      unpacked,
-      previous: published && nameOf(published),
-    },
+    facts: { identity, last_run, failed_start, summary, request_hours, version, unpacked, previous },
   };
-}
-
-function nameOf({ company, epoch, id }: SnapshotName): SnapshotName {
-  return { company, epoch, id };
 }
 
 /** The snapshot that was published before this one; null: none, or nobody knows. */

@@ -124,15 +124,6 @@ describeWithPostgres("nothing on the node is touched", () => {
     expect(nameIn(other)).toBe("of another company");
   });
 
-  test("I10: by a pointer of another company", async () => {
-    const { other, snapshots } = await aPublished();
-    const pointer = await snapshots.current("acme");
-    if (!pointer) throw new Error("nothing is published");
-    const error = await rejectionOf(other.restore({ pointer: { ...pointer, company: "beta" } }));
-    expect(error.kind).toBe("identity");
-    expect(existsSync(other.files.mirror)).toBe(false);
-  });
-
   // Fault: fleet | the published snapshot is lost, cut off or changed in the store | the folder, and a bucket | `database` with what to bring back; the node's mirror stays as it was
   test.each(storeKinds.flatMap((kind) => ["changed", "cut off", "lost"].map((how) => [kind, how] as const)))(
     "where the stored snapshot is damaged: %s, %s",

@@ -1,12 +1,11 @@
-import { systemClock } from "../../../src/base/clock.ts";
+import { systemClock, type Clock } from "../../../src/base/clock.ts";
+import type { FileStore } from "../../../src/file-store/file-store.ts";
 import { mirrorFiles, type MirrorFiles } from "../../../src/config/mirror-files.ts";
 import { Lease, readSentAt } from "../../../src/fleet/ownership/ownership.ts";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { OwnersTable, type Owner } from "../../../src/fleet/postgres/tables/owners-table.ts";
 import { SnapshotsTable, type SnapshotPointer } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
-import { makeSnapshot, type SnapshotParts } from "../../../src/fleet/snapshot/make-snapshot.ts";
-import { MirrorThreads } from "../../../src/fleet/snapshot/mirror-threads.ts";
-import { restoreSnapshot, type RestoreSnapshotParts } from "../../../src/fleet/snapshot/restore-snapshot.ts";
+import { MirrorSnapshots } from "../../../src/fleet/snapshot/mirror-snapshots.ts";
 import type { StatusScope } from "../../../src/status/company-view.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { aFileStore, type StoreKind, type TestStore } from "../file-store.ts";
@@ -34,9 +33,17 @@ export interface FleetNode {
   /** The mirror of `acme` on this node's disk, opened by its owner. */
   open(): Promise<Mirror>;
   claim(): Promise<Lease>;
-  make(ownership: Lease, more?: Partial<SnapshotParts>): Promise<SnapshotPointer | null>;
+  make(ownership: Lease, more?: Partial<PublishOptions>): Promise<SnapshotPointer | null>;
   /** Restores what is published. */
-  restore(more?: Partial<RestoreSnapshotParts>): Promise<void>;
+  restore(more?: { readonly pointer?: SnapshotPointer; readonly signal?: AbortSignal }): Promise<void>;
+}
+
+interface PublishOptions {
+  readonly scope: StatusScope;
+  readonly requests: number;
+  readonly store: FileStore;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
 }
 
 /** A fleet of its own for a test. */
@@ -65,9 +72,15 @@ function aNode(
   const files = mirrorFiles(scope.config, "acme");
   const said: string[] = [];
   const snapshots = new SnapshotsTable(postgres);
-  const threads = new MirrorThreads();
-  const signal = new AbortController().signal;
-  const parts = { store, threads, signal };
+  const aborts = new AbortController();
+  const mirrors = (given: Partial<PublishOptions> = {}) =>
+    new MirrorSnapshots({
+      store: given.store ?? store,
+      snapshots,
+      clock: given.clock ?? systemClock,
+      log: loggingTo(said),
+      version: "1.2.3",
+    });
   return {
     name,
     files,
@@ -79,22 +92,12 @@ function aNode(
       if (!("epoch" in claim)) throw new Error(`${name} may not claim: ${JSON.stringify(claim)}`);
       return leaseOf({ company: "acme", epoch: claim.epoch, node: name });
     },
-    make: (ownership, more) =>
-      makeSnapshot({
-        ...parts,
-        scope,
-        requests: 0,
-        ownership,
-        snapshots,
-        clock: systemClock,
-        log: loggingTo(said),
-        version: "1.2.3",
-        ...more,
-      }),
-    restore: async (more) => {
-      const pointer = await snapshots.current("acme");
-      if (!pointer) throw new Error("nothing is published");
-      await restoreSnapshot({ ...parts, files, company: "acme", pointer, ...more });
+    make: (ownership, more = {}) =>
+      mirrors(more).publish(ownership, more.scope ?? scope, more.requests ?? 0, more.signal ?? aborts.signal),
+    restore: async ({ pointer, signal = aborts.signal } = {}) => {
+      const published = pointer ?? (await snapshots.current("acme"));
+      if (!published) throw new Error("nothing is published");
+      await mirrors().restore(published, files, signal);
     },
   };
 }

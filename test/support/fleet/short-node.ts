@@ -9,10 +9,7 @@ import type { Config } from "../../../src/config/config.ts";
 import { configOfCompany } from "../../../src/fleet/config/company-document.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import { openPostgres } from "../../../src/fleet/postgres/connection.ts";
-import { currentSnapshot } from "../../../src/fleet/snapshot/current-snapshot.ts";
-import { makeSnapshot } from "../../../src/fleet/snapshot/make-snapshot.ts";
-import { MirrorThreads } from "../../../src/fleet/snapshot/mirror-threads.ts";
-import { restoreSnapshot } from "../../../src/fleet/snapshot/restore-snapshot.ts";
+import { MirrorSnapshots } from "../../../src/fleet/snapshot/mirror-snapshots.ts";
 import { storedMark } from "../../../src/fleet/snapshot/timeline-mark.ts";
 import { openStore } from "../../../src/file-store/open-store.ts";
 import { FleetNode, type FleetNodeParts, type NodeTimes } from "../../../src/fleet/worker/fleet-node.ts";
@@ -70,7 +67,6 @@ export async function startNode(
     env,
     keepSecret: () => undefined,
   });
-  const [threads, { snapshots }, clock] = [new MirrorThreads(), tables, systemClock];
   const surroundings = { dataDir, env, readFile, connectors: [manifest] } as const;
   const node = new FleetNode({
     process,
@@ -92,14 +88,7 @@ export async function startNode(
       targetsOf: () => [],
       onSecrets: () => undefined,
     }),
-    snapshots: {
-      publish: (ownership, scope, requests, signal) =>
-        makeSnapshot({ ownership, scope, requests, store, snapshots, threads, clock, log, version, signal }),
-      restore: (pointer, files, signal) =>
-        restoreSnapshot({ company: pointer.company, pointer, store, files, threads, signal }),
-      current: (member, timeline, signal) =>
-        currentSnapshot({ company: member, timeline, snapshots, store, signal }),
-    },
+    snapshots: new MirrorSnapshots({ store, snapshots: tables.snapshots, clock: systemClock, log, version }),
     storedMark: storedMark(store),
     configOf: (member, document) => configOfCompany(member, document, surroundings),
     publishReport,

@@ -9,9 +9,7 @@ import { mirrorFiles } from "../../../src/config/mirror-files.ts";
 import { Lease, readSentAt } from "../../../src/fleet/ownership/ownership.ts";
 import { openPostgres, type Postgres, type Sql } from "../../../src/fleet/postgres/connection.ts";
 import { SnapshotsTable } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
-import { makeSnapshot } from "../../../src/fleet/snapshot/make-snapshot.ts";
-import { MirrorThreads } from "../../../src/fleet/snapshot/mirror-threads.ts";
-import { restoreSnapshot } from "../../../src/fleet/snapshot/restore-snapshot.ts";
+import { MirrorSnapshots } from "../../../src/fleet/snapshot/mirror-snapshots.ts";
 import { openStore } from "../../../src/file-store/open-store.ts";
 import { scopeIn } from "./snapshot-facts.ts";
 
@@ -58,25 +56,22 @@ const store = openStore(path.resolve("store"), {
 });
 const postgres = watched(await openPostgres({ url, node: "node-1", log: silentLog }));
 const snapshots = new SnapshotsTable(postgres);
-const parts = { store, threads: new MirrorThreads(), signal: new AbortController().signal };
+const { signal } = new AbortController();
+const mirrors = new MirrorSnapshots({
+  store,
+  snapshots,
+  clock: systemClock,
+  log: silentLog,
+  version: "1.2.3",
+});
 try {
   if (what === "make") {
     const facts = { company: "acme", epoch: Number(epoch), node: "node-1", heldMs: 600_000 };
-    const ownership = new Lease(facts, readSentAt(systemClock), systemClock);
-    const own = {
-      scope,
-      ownership,
-      snapshots,
-      clock: systemClock,
-      log: silentLog,
-      version: "1.2.3",
-      requests: 0,
-    };
-    await makeSnapshot({ ...parts, ...own });
+    await mirrors.publish(new Lease(facts, readSentAt(systemClock), systemClock), scope, 0, signal);
   } else {
     const pointer = await snapshots.current("acme");
     if (!pointer) throw new Error("nothing is published");
-    await restoreSnapshot({ ...parts, files, company: "acme", pointer });
+    await mirrors.restore(pointer, files, signal);
   }
 } finally {
   await postgres.close();

@@ -3,20 +3,16 @@ import { MirrorError } from "../../../base/errors.ts";
 import type { Config } from "../../../config/config.ts";
 import { mirrorFiles } from "../../../config/mirror-files.ts";
 import type { DaemonContext } from "../../../daemon/daemon-context.ts";
-import { proveStore, type FileStore } from "../../../file-store/file-store.ts";
+import { proveStore } from "../../../file-store/file-store.ts";
 import { openStore } from "../../../file-store/open-store.ts";
 import { configOfCompany } from "../../../fleet/config/company-document.ts";
 import type { JobEngine } from "../../../fleet/jobs/job-engine.ts";
 import type { Postgres } from "../../../fleet/postgres/connection.ts";
 import { FleetCompanies } from "../../../fleet/receiver/fleet-companies.ts";
-import { currentSnapshot } from "../../../fleet/snapshot/current-snapshot.ts";
-import { makeSnapshot } from "../../../fleet/snapshot/make-snapshot.ts";
-import { MirrorThreads } from "../../../fleet/snapshot/mirror-threads.ts";
-import { restoreSnapshot } from "../../../fleet/snapshot/restore-snapshot.ts";
+import { MirrorSnapshots } from "../../../fleet/snapshot/mirror-snapshots.ts";
 import { storedMark } from "../../../fleet/snapshot/timeline-mark.ts";
 import { withReports } from "../../../fleet/reports/report-files.ts";
-import type { Snapshots } from "../../../fleet/assignment/company-snapshots.ts";
-import { fleetTables, type FleetTables } from "../../../fleet/postgres/tables/fleet-tables.ts";
+import { fleetTables } from "../../../fleet/postgres/tables/fleet-tables.ts";
 import { FleetNode } from "../../../fleet/worker/fleet-node.ts";
 import type { NodeLoops } from "../../../fleet/worker/node-loops.ts";
 import { signedForm } from "../../../webhook/ingest/delivery.ts";
@@ -56,7 +52,7 @@ export async function openNode(
   const store = await openProven("snapshots", fleet.snapshots);
   const reports = fleet.reports === null ? null : await openProven("reports", fleet.reports);
   const tables = fleetTables(postgres);
-  const { env, knownConnectors: connectors } = context;
+  const { clock, log, version, env, knownConnectors: connectors } = context;
   const surroundings = { dataDir, env, readFile, connectors };
   return new FleetNode({
     process: context,
@@ -64,7 +60,7 @@ export async function openNode(
     postgres,
     tables,
     engine,
-    snapshots: openSnapshots(context, store, tables),
+    snapshots: new MirrorSnapshots({ store, snapshots: tables.snapshots, clock, log, version }),
     storedMark: storedMark(store),
     configOf: (company, document) =>
       withReports(configOfCompany(company, document, surroundings), company, reports !== null),
@@ -76,21 +72,6 @@ export async function openNode(
     capacity: fleet.capacity,
     snapshotEveryMs: fleet.snapshotEveryMs,
   });
-}
-
-function openSnapshots(
-  { clock, log, version }: CommandContext,
-  store: FileStore,
-  { snapshots }: FleetTables,
-): Snapshots {
-  const threads = new MirrorThreads();
-  return {
-    publish: (ownership, scope, requests, signal) =>
-      makeSnapshot({ ownership, scope, requests, store, snapshots, threads, clock, log, version, signal }),
-    restore: (pointer, files, signal) =>
-      restoreSnapshot({ company: pointer.company, pointer, store, files, threads, signal }),
-    current: (company, timeline, signal) => currentSnapshot({ company, timeline, snapshots, store, signal }),
-  };
 }
 
 /** What companies are held with, by the connector of their config: each is loaded once. */

@@ -1,15 +1,13 @@
 import { existsSync, statSync } from "node:fs";
 import path from "node:path";
-import { idOfBackup, isBackupId } from "../../../backup/content/backup-manifest.ts";
 import { makeBackup } from "../../../backup/make-backup.ts";
-import { mirrorCopy } from "../../../backup/mirror-copy.ts";
-import { restoreBackup } from "../../../backup/restore-backup.ts";
+import { mirrorCopy, restoreBackup } from "../../../backup/restore-backup.ts";
+import { idOfBackup } from "../../../backup/stored-backups.ts";
 import { isoTime } from "../../../base/clock.ts";
 import { MirrorError } from "../../../base/errors.ts";
 import { someOf } from "../../../base/names.ts";
 import { formatSize } from "../../../base/units.ts";
 import { chosenCompanies } from "../../../config/companies.ts";
-import type { ReadableStore } from "../../../file-store/file-store.ts";
 import { openStore } from "../../../file-store/open-store.ts";
 import { backupStep } from "../../../status/after-run-record.ts";
 import type { CompanyScope } from "../../mirror/company-scope.ts";
@@ -29,24 +27,14 @@ export function backupCompany(
   const { clock, version, signal } = context;
   const to = addressOfBackups(scope, given);
   const keep = most ?? (given === undefined ? config.backup.keep : null);
-  const withKeys = keys && config.backup.keys;
-  const keyPlaces = company.webhook.places;
+  const keyPlaces = keys && config.backup.keys ? company.webhook.places : null;
   return recorded(scope, backupStep, async () => {
     const store = openStore(to, context, 0o600);
-    await warnOfFuture(scope, store);
-    const request = {
-      company: company.name,
-      files,
-      keyPlaces,
-      store,
-      keep,
-      withKeys,
-      clock,
-      version,
-      signal,
-    };
-    const { id, manifest, bytes, removed } = await makeBackup(request);
+    const parts = { keyPlaces, store, keep, clock, version, signal };
+    const { id, ids, manifest, removed } = await makeBackup(company.name, files, parts);
+    warnOfFuture(scope, ids);
     const { seq, taken_at } = manifest;
+    const bytes = manifest.files.reduce((sum, { size_bytes: size }) => sum + size, 0);
     const gone = removed.length > 0 ? `; ${removed.length} older removed` : "";
     const facts = { to, id, taken_at, seq, bytes, files: manifest.files.length, removed };
     return {
@@ -71,10 +59,9 @@ function addressOfBackups({ context, config }: CompanyScope, given: string | und
 }
 
 /** Warns of backups whose names are times in the future. */
-async function warnOfFuture({ context, company }: CompanyScope, store: ReadableStore): Promise<void> {
+function warnOfFuture({ context, company }: CompanyScope, names: readonly string[]): void {
   const now = idOfBackup(isoTime(context.clock.nowMs()));
-  const names = await store.folders(`${company.name}/`, context.signal);
-  const ahead = names.filter((name) => isBackupId(name) && name > now);
+  const ahead = names.filter((name) => name > now);
   if (ahead.length === 0) return;
   context.log.warn(`${company.name}: backups with a name in the future: ${someOf(ahead, 3)}`, {
     hint: "The clock was ahead when they were made, or is behind now. Which backup is the newest is decided by their manifests.",
@@ -91,9 +78,15 @@ export const restoreCommand: CommandRun<"restore"> = (context, { options, loaded
     const from = addressOfBackups(scope, options.from);
     const isFile = statSync(from, { throwIfNoEntry: false })?.isFile() ?? false;
     const store = isFile ? mirrorCopy(from) : openStore(from, context);
-    await warnOfFuture(scope, store);
     const asked = { company: company.name, keyPlaces, id: options.at ?? null, anyName };
-    const { id, backup, replaced } = await restoreBackup({ ...asked, manifest, files, store, clock, signal });
+    const { id, ids, backup, replaced } = await restoreBackup(files, {
+      ...asked,
+      manifest,
+      store,
+      clock,
+      signal,
+    });
+    warnOfFuture(scope, ids);
     const { taken_at, seq } = backup;
     const missing_keys = keyPlaces.flatMap((key) =>
       key.kind === "file" && !existsSync(key.path) ? [key.path] : [],

@@ -1,0 +1,241 @@
+import { rm } from "node:fs/promises";
+import path from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { makeFolders } from "../../base/atomic-file.ts";
+import { eitherSignal } from "../../base/cancellation.ts";
+import { isoTime, type Clock } from "../../base/clock.ts";
+import { messageOf, MirrorError } from "../../base/errors.ts";
+import { manifestText } from "../../base/files/hashed-file.ts";
+import type { Log } from "../../base/logger.ts";
+import { Semaphore } from "../../base/semaphore.ts";
+import { runInThread } from "../../base/threads/run-in-thread.ts";
+import { threadFile } from "../../base/threads/thread-reply.ts";
+import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
+import { fetchChecked, putChecked, readText, type FileStore } from "../../file-store/file-store.ts";
+import { readLog } from "../../state/meta.ts";
+import type { StatusScope } from "../../status/company-view.ts";
+import { Changes } from "../../store/apply/change-reader.ts";
+import { openDatabase, type Db } from "../../store/database.ts";
+import { openReadable } from "../../store/migrations/migrate.ts";
+import { takeWriterLock } from "../../store/writer-lock.ts";
+import { writeRight, type Ownership } from "../ownership/ownership.ts";
+import { noOwner } from "../postgres/tables/owners-table.ts";
+import type { ChangeRow, SnapshotPointer, SnapshotsTable } from "../postgres/tables/snapshots-table.ts";
+import { epochBase, type Timeline } from "../postgres/tables/timeline-table.ts";
+import type { MirrorTask, PackedMirror } from "./mirror-thread.ts";
+import { addRequests, beginning, readMirrorPosition, readSummary } from "./snapshot-facts.ts";
+import {
+  idOfSnapshot,
+  manifestKey,
+  mirrorKey,
+  pointerOf,
+  positionOf,
+  requestHoursOf,
+  unpackedOf,
+  type SnapshotManifest,
+} from "./snapshot-manifest.ts";
+import { newestStored, pruneSnapshots } from "./stored-snapshots.ts";
+
+interface MirrorSnapshotsParts {
+  readonly store: FileStore;
+  readonly snapshots: SnapshotsTable;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Of this program. */
+  readonly version: string;
+}
+
+/** More threads would wait for the same disk. */
+const mostThreads = 2;
+
+/**
+ * Where mirrors are while no process has them: packed, in a store, with a pointer in Postgres. One object for each
+ * process. Work on whole mirrors is done in threads, so that other companies wait for none of it.
+ *
+ * Guarantee: the pointer names only what was stored whole, read back and compared. Change log, inbox position and
+ * pointer move in one transaction that holds the ownership; who lost it publishes nothing. At a restore everything is
+ * checked before anything is touched; then the mirror is replaced by one rename. One of another company is never
+ * replaced (I10).
+ * Source of truth: the mirror; which snapshot counts: table `snapshots`.
+ * Worst outcome of a crash: a stored snapshot without a pointer, and a folder on this node; the next one removes both.
+ */
+export class MirrorSnapshots {
+  readonly #parts: MirrorSnapshotsParts;
+  readonly #threads = new Semaphore(mostThreads);
+
+  constructor(parts: MirrorSnapshotsParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Publishes a snapshot of the company's mirror, beside its writer, with how many requests were sent for it since it was
+   * published. One at a time for each company. Gives null where the mirror is as far as the published one, or there is
+   * none yet.
+   *
+   * @throws MirrorError `locked` once the ownership is lost, `stopped`, `database`, and those of the store
+   */
+  async publish(
+    ownership: Ownership,
+    scope: StatusScope,
+    requests: number,
+    signal: AbortSignal,
+  ): Promise<SnapshotPointer | null> {
+    const { company } = ownership;
+    const { mirror, snapshotStaging: staging } = mirrorFiles(scope.config, company);
+    await rm(staging, { recursive: true, force: true });
+    const position = positionAt(mirror);
+    const published = await this.#parts.snapshots.current(company);
+    if (published && published.epoch > ownership.epoch) throw noOwner(ownership);
+    if (isDeepStrictEqual(position, published ? positionOf(published) : beginning)) return null;
+    ownership.assertHeld();
+    makeFolders(staging);
+    const [copy, packed] = [path.join(staging, "mirror.db"), path.join(staging, "mirror.db.zst")];
+    try {
+      const takenAtMs = this.#parts.clock.nowMs();
+      const ending = eitherSignal(ownership.lost, signal);
+      const made = await this.#inThread<PackedMirror>({ kind: "pack", mirror, copy, packed }, ending);
+      const hours = addRequests(requestHoursOf(published), takenAtMs, requests);
+      const db = openDatabase(copy, { readonly: true });
+      try {
+        const facts = { request_hours: hours, summary: readSummary(db, scope, hours, takenAtMs) };
+        const manifest = this.#manifestOf(ownership, made, takenAtMs, facts);
+        return await this.#store(ownership, manifest, packed, published, db, ending);
+      } finally {
+        db.close();
+      }
+    } finally {
+      await rm(staging, { recursive: true, force: true });
+    }
+  }
+
+  #manifestOf(
+    { company, epoch, node }: Ownership,
+    { content, position, packed, unpacked }: PackedMirror,
+    takenAtMs: number,
+    facts: Pick<SnapshotManifest, "summary" | "request_hours">,
+  ): SnapshotManifest {
+    return {
+      ...{ format: 1, company, epoch, node, id: idOfSnapshot(takenAtMs, content.seq) },
+      ...{ taken_at: isoTime(takenAtMs), version: this.#parts.version, ...content },
+      inbox_seq: position.inboxSeq,
+      last_run: position.lastRun,
+      failed_start: position.failedStart,
+      ...facts,
+      packed,
+      unpacked,
+    };
+  }
+
+  async #store(
+    ownership: Ownership,
+    manifest: SnapshotManifest,
+    packed: string,
+    published: SnapshotPointer | null,
+    copy: Db,
+    signal: AbortSignal,
+  ): Promise<SnapshotPointer> {
+    const { store, snapshots, log } = this.#parts;
+    const { company, epoch, node } = ownership;
+    const right = writeRight(ownership, signal);
+    await putChecked(store, mirrorKey(manifest), packed, right, manifest.packed);
+    await store.put(manifestKey(manifest), Buffer.from(manifestText(manifest)), right);
+    const pointer = pointerOf(manifest, published);
+    ownership.assertHeld();
+    await snapshots.publish({ company, epoch, node }, pointer, (seq) => changesAfter(copy, seq));
+    await pruneSnapshots(store, pointer, published, right).catch((error: unknown) =>
+      log.warn(`${company}: older snapshots were not removed: ${messageOf(error)}`),
+    );
+    return pointer;
+  }
+
+  /**
+   * Puts a published snapshot where the company's mirror belongs on this node, in place of what is there. The mirror is
+   * then what the disk of a process would show that was killed when the snapshot was taken.
+   *
+   * @throws MirrorError `locked` while a process writes the mirror, `identity`, `database` where the snapshot is lost or
+   *   damaged, `stopped`, and those of the store
+   */
+  async restore(pointer: SnapshotPointer, files: MirrorFiles, signal: AbortSignal): Promise<void> {
+    const { mirror, restoreStaging: staging, verified, compared } = files;
+    const expected = unpackedOf(pointer);
+    makeFolders(path.dirname(mirror));
+    const lock = takeWriterLock(files.lock, "worker");
+    try {
+      await rm(staging, { recursive: true, force: true });
+      const [packed, unpacked] = [path.join(staging, "mirror.db.zst"), path.join(staging, "mirror.db")];
+      const stored = { size_bytes: pointer.sizeBytes, sha256: pointer.sha256 };
+      const lost = (cause?: unknown) => damaged(pointer, this.#parts.store, cause);
+      await fetchChecked(this.#parts.store, mirrorKey(pointer), stored, packed, signal, lost);
+      const about = [verified, compared];
+      await this.#inThread({ kind: "place", packed, unpacked, expected, mirror, about }, signal);
+    } finally {
+      await rm(staging, { recursive: true, force: true });
+      lock.release();
+    }
+  }
+
+  /**
+   * Finds the snapshot that a company goes on from: the published one. What Postgres knows since before it was restored
+   * from a backup may be older than what is stored: then the newest whole one. Null: there is none.
+   *
+   * @throws MirrorError `database`, and those of the store
+   */
+  async current(company: string, timeline: Timeline, signal: AbortSignal): Promise<SnapshotPointer | null> {
+    const { snapshots, store } = this.#parts;
+    const pointer = await snapshots.current(company);
+    const mostEpoch = epochBase(timeline);
+    if (timeline.number === 1 || (pointer && pointer.epoch > mostEpoch)) return pointer;
+    const newest = await newestStored(store, company, mostEpoch, pointer, signal);
+    if (newest === null) return pointer;
+    const manifest = await readText(store, manifestKey(newest), signal);
+    // Written by a worker; what is stored is compared with what it says.
+    return pointerOf(JSON.parse(manifest ?? "") as SnapshotManifest, pointer);
+  }
+
+  /** In the order in which tasks are asked for. @throws what the task throws, or MirrorError `stopped` */
+  async #inThread<Value>(task: MirrorTask, signal: AbortSignal): Promise<Value> {
+    const release = await this.#threads.acquire(signal);
+    if (!release) throw new MirrorError("stopped", "the work was interrupted");
+    try {
+      const file = threadFile(new URL("./mirror-thread.ts", import.meta.url));
+      return await runInThread<Value>(file, task, signal);
+    } finally {
+      release();
+    }
+  }
+}
+
+/** Where there is no mirror it is at its beginning. */
+function positionAt(mirror: string) {
+  const db = openReadable(mirror);
+  if (!db) return beginning;
+  try {
+    return readMirrorPosition(db);
+  } finally {
+    db.close();
+  }
+}
+
+/** Rows that are read at once: a few milliseconds. */
+const changesAtOnce = 1_000;
+
+function* changesAfter(db: Db, seq: number): Generator<ChangeRow> {
+  const { id: log } = readLog(db);
+  const changes = new Changes(db);
+  for (let after = seq; ;) {
+    const next = changes.factsAfter(after, changesAtOnce);
+    for (const { recordId, ...change } of next) yield { log, ...change, recordId: String(recordId) };
+    const last = next.at(-1);
+    if (!last) return;
+    after = last.seq;
+  }
+}
+
+function damaged(pointer: SnapshotPointer, { address }: FileStore, cause: unknown): MirrorError {
+  const { company } = pointer;
+  const what = `the published snapshot is lost or damaged: ${mirrorKey(pointer)} in ${address}`;
+  return new MirrorError("database", what, {
+    hint: `Bring this file back as it was, from an earlier version of the bucket or a backup of the folder. Without one, \`fleet remove ${company} --forget\` and then \`fleet add ${company}\` read the company anew.`,
+    cause,
+  });
+}
