@@ -39,8 +39,7 @@ export function isBackupId(name: string): boolean {
 export function parseBackupManifest(text: string | null, address: string): BackupManifest {
   const manifest = parseManifest<BackupManifest>(text);
   const isKnown = manifest?.format === 1 && Number.isSafeInteger(manifest.number);
-  if (isKnown && manifest.files?.every(({ file }) => isWithin(String(file))))
-    return manifest as BackupManifest;
+  if (isKnown && manifest.files?.every(({ file }) => isWithin(file))) return manifest as BackupManifest;
   throw new MirrorError("database", `the manifest of the backup cannot be used: ${address}`, {
     hint: "It is damaged, or a newer version wrote it. `restore --at` takes an older backup.",
   });

@@ -111,6 +111,7 @@ export function parseManifest<M extends { readonly files: readonly object[] }>(
 }
 
 /** Is the path within the manifest's folder? One from elsewhere must not name other files. */
-export function isWithin(file: string): boolean {
+export function isWithin(file: unknown): boolean {
+  if (typeof file !== "string") return false;
   return !file.startsWith("/") && !file.includes("\\") && !file.split("/").includes("..");
 }

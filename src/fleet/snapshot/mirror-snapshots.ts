@@ -115,8 +115,14 @@ export class MirrorSnapshots {
     facts: Pick<SnapshotManifest, "summary" | "request_hours">,
   ): SnapshotManifest {
     return {
-      ...{ format: 1, company, epoch, node, id: idOfSnapshot(takenAtMs, content.seq) },
-      ...{ taken_at: isoTime(takenAtMs), version: this.#parts.version, ...content },
+      format: 1,
+      company,
+      epoch,
+      node,
+      id: idOfSnapshot(takenAtMs, content.seq),
+      taken_at: isoTime(takenAtMs),
+      version: this.#parts.version,
+      ...content,
       inbox_seq: position.inboxSeq,
       last_run: position.lastRun,
       failed_start: position.failedStart,

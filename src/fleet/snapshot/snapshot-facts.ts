@@ -68,8 +68,7 @@ export type RequestHours = Readonly<Record<string, number>>;
 
 /** Adds requests that were sent just now, and leaves out hours that ended a day ago. Pure. */
 export function addRequests(hours: RequestHours, nowMs: number, requests: number): RequestHours {
-  const hourOf = (ms: number) => isoTime(ms).slice(0, 13);
-  const [now, oldest] = [hourOf(nowMs), hourOf(nowMs - dayMs + hourMs)];
+  const [now = "", oldest = ""] = [nowMs, nowMs - dayMs + hourMs].map((ms) => isoTime(ms).slice(0, 13));
   const added = { ...hours, [now]: (hours[now] ?? 0) + requests };
   return Object.fromEntries(
     Object.entries(added).filter(([hour, count]) => hour >= oldest && hour <= now && count > 0),

@@ -51,7 +51,11 @@ export function pointerOf(manifest: SnapshotManifest, published: SnapshotPointer
   const { identity, last_run, failed_start, summary, request_hours, version, unpacked } = manifest;
   const previous = published && { company, epoch: published.epoch, id: published.id };
   return {
-    ...{ company, epoch, node, id, seq },
+    company,
+    epoch,
+    node,
+    id,
+    seq,
     inboxSeq: inbox_seq,
     sizeBytes: packed.size_bytes,
     sha256: packed.sha256,

@@ -25,9 +25,10 @@ export async function newestStored(
 
 /** Numbers of changes grow within an epoch; where only deliveries were added, the time in the id decides. */
 function byAge(a: SnapshotName, b: SnapshotName): number {
-  const seqOf = ({ id }: SnapshotName) => Number(/\d+$/.exec(id)?.[0] ?? 0);
   return a.epoch - b.epoch || seqOf(a) - seqOf(b) || (a.id < b.id ? -1 : Number(a.id > b.id));
 }
+
+const seqOf = ({ id }: SnapshotName) => Number(/\d+$/.exec(id)?.[0] ?? 0);
 
 /**
  * Removes what is stored of a company besides its last two snapshots. The first snapshot of an epoch looks for
@@ -42,13 +43,14 @@ export async function pruneSnapshots(
   before: SnapshotPointer | null,
   right: WriteRight,
 ): Promise<void> {
-  const keysOf = (name: SnapshotName) => [manifestKey(name), mirrorKey(name)];
   const known = before?.epoch === pointer.epoch ? previousOf(before) : null;
   const kept = new Set([pointer, before].flatMap((name) => (name ? keysOf(name) : [])));
   const isOld = (key: string) => (nameOfKey(key)?.epoch ?? Infinity) <= pointer.epoch && !kept.has(key);
   const old = known ? keysOf(known) : (await store.list(`${pointer.company}/`, right.signal)).filter(isOld);
   // The manifest first: it never stands for a mirror that is gone.
-  const isMirror = (key: string) => key.includes(".db.zst");
   for (const key of old.toSorted((a, b) => Number(isMirror(a)) - Number(isMirror(b))))
     await store.remove(key, right);
 }
+
+const keysOf = (name: SnapshotName) => [manifestKey(name), mirrorKey(name)];
+const isMirror = (key: string) => key.includes(".db.zst");
