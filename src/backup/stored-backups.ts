@@ -31,7 +31,7 @@ export function idOfBackup(takenAt: string): string {
 }
 
 /** Is it the name of a backup? Other files and folders are never touched. */
-export function isBackupId(name: string): boolean {
+function isBackupId(name: string): boolean {
   return /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z$/.test(name);
 }
 
