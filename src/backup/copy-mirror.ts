@@ -69,6 +69,7 @@ export async function copyMirror(
   }
 }
 
+/** Reads it also beside a writer, in its transaction. */
 export function readMirrorContent(db: Db): MirrorContent {
   const pinned = pinnedIdentity(new Meta(db));
   const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").pluck();

@@ -4,14 +4,17 @@ import type { CompletenessByName, Snapshot } from "../state/mirror-snapshot.ts";
 import { seqAt } from "../state/meta.ts";
 import { redactionsOf } from "../store/snapshot/redaction.ts";
 import {
+  belowOut,
+  type ExportManifest,
+  fromManifest,
   isRedactedAs,
   keptFiles,
+  type ManifestFile,
+  manifestPath,
   readManifest,
   removedFiles,
-  type ExportManifest,
-  type ManifestFile,
+  workbookPath,
 } from "./files/export-manifest.ts";
-import { belowOut, fromManifest, manifestPath, workbookPath } from "./files/file-layout.ts";
 import { hasContent } from "../base/files/hashed-file.ts";
 import { Staging } from "./files/staging.ts";
 import { planTables, type TablePlan } from "./plan/export-plan.ts";

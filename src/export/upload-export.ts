@@ -1,7 +1,14 @@
 import path from "node:path";
+import { manifestText } from "../base/files/hashed-file.ts";
 import { readText, type FileStore, type WriteRight } from "../file-store/file-store.ts";
-import { keptFiles, parseManifest, removedFiles, type ExportManifest } from "./files/export-manifest.ts";
-import { belowOut, manifestPath } from "./files/file-layout.ts";
+import {
+  belowOut,
+  type ExportManifest,
+  keptFiles,
+  manifestPath,
+  exportManifestIn,
+  removedFiles,
+} from "./files/export-manifest.ts";
 import type { ExportRequest } from "./plan/export-request.ts";
 
 /** What an upload did, as keys. */
@@ -33,7 +40,7 @@ export async function uploadExport(
 ): Promise<Uploaded> {
   const keyOf = (file: string) => belowOut(company, file);
   const manifestKey = manifestPath(company);
-  const before = parseManifest(await readText(store, manifestKey, right.signal));
+  const before = exportManifestIn(await readText(store, manifestKey, right.signal));
   const files = manifest.files.filter(
     ({ format: ofFile, table }) => ofFile === format && (tables.length === 0 || tables.includes(table)),
   );
@@ -58,7 +65,7 @@ export async function uploadExport(
   }
   const kept = keptFiles(before, format, tables, files);
   const remote: ExportManifest = { ...manifest, files: [...kept, ...files] };
-  await store.put(manifestKey, Buffer.from(`${JSON.stringify(remote, null, 2)}\n`), right);
+  await store.put(manifestKey, Buffer.from(manifestText(remote)), right);
   const removed = removedFiles(before, remote).map(keyOf);
   for (const key of removed) await store.remove(key, right);
   if (isNoted) await keep([...unsure].filter((file) => !contents.has(file)));

@@ -5,8 +5,7 @@ import { redactionsOf } from "../store/snapshot/redaction.ts";
 import { freeBytes } from "./columns/cells.ts";
 import { rangesOf, type KeyRange } from "./columns/row-source.ts";
 import { csvHead } from "./csv/csv-writer.ts";
-import type { ManifestFile } from "./files/export-manifest.ts";
-import { filePath, fromManifest } from "./files/file-layout.ts";
+import { filePath, fromManifest, type ManifestFile } from "./files/export-manifest.ts";
 import { writeNewFile } from "../base/files/hashed-file.ts";
 import type { Staging } from "./files/staging.ts";
 import {

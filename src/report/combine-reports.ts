@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { statSync } from "node:fs";
 import { MirrorError } from "../base/errors.ts";
-import { openDatabase, type Db } from "../store/database.ts";
+import { openDatabase, readDatabase, type Db } from "../store/database.ts";
 import { quoted } from "../store/sql-text.ts";
 import { pause } from "./build-report.ts";
 import {
@@ -10,7 +10,6 @@ import {
   nextOf,
   pageSizeFor,
   publishFile,
-  readReport,
   removeNext,
   type PublishedFile,
 } from "./report-file.ts";
@@ -59,7 +58,7 @@ export function combineReports(parts: CombineParts): Promise<PublishedFile> {
 function stateOfReports(reports: CombineParts["reports"], missing: readonly string[]): string {
   const sql = "SELECT * FROM _about ORDER BY subject, fact";
   const facts = reports.map(({ company, file }) =>
-    readReport(file, (db) => [company, db.prepare(sql).raw().all()]),
+    readDatabase(file, (db) => [company, db.prepare(sql).raw().all()]),
   );
   return hash("sha256", JSON.stringify([combinedVersion, missing.toSorted(), facts]), "hex").slice(0, 32);
 }
@@ -71,7 +70,7 @@ const combinedVersion = 1;
 function sourcesOf(file: string): unknown {
   const sql = "SELECT value FROM _about WHERE company = '*' AND fact = 'sources'";
   try {
-    return readReport(file, (db) => db.prepare(sql).pluck().get() ?? null);
+    return readDatabase(file, (db) => db.prepare(sql).pluck().get() ?? null);
   } catch {
     return null;
   }

@@ -1,9 +1,8 @@
 import path from "node:path";
 import { snakeCase } from "../base/names.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
-import type { Db } from "../store/database.ts";
+import { readDatabase, type Db } from "../store/database.ts";
 import { quoted } from "../store/sql-text.ts";
-import { readReport } from "./report-file.ts";
 import { incompleteTables } from "./report-facts.ts";
 import { columnMeaning } from "./report-layout.ts";
 import {
@@ -67,7 +66,7 @@ const styles =
 
 function readFacts({ identity }: Manifest, report: string, expected: ReadonlySet<string>): ReportFacts {
   const name = `SELECT ${quoted(snakeCase(identity.nameField))} FROM ${quoted(identity.resource)}`;
-  return readReport(report, (db) => ({
+  return readDatabase(report, (db) => ({
     name: textOf(db, name),
     publishedAt: textOf(db, "SELECT value FROM _about WHERE subject = 'report' AND fact = 'published_at'"),
     incomplete: incompleteTables(db).filter((one) => expected.has(one)),

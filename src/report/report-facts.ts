@@ -1,8 +1,7 @@
 import { quoted } from "../store/sql-text.ts";
 import type { Snapshot } from "../state/mirror-snapshot.ts";
 import { documentFiles } from "../store/snapshot/snapshot-tables.ts";
-import type { Db } from "../store/database.ts";
-import { readReport } from "./report-file.ts";
+import { readDatabase, type Db } from "../store/database.ts";
 import type { ReportDraft } from "./build-report.ts";
 import type { UndeclaredKeys } from "./report-layout.ts";
 
@@ -26,7 +25,7 @@ export interface LastReport {
 /** The facts of an existing report; null if it cannot be read. */
 export function readLastReport(report: string): LastReport | null {
   try {
-    return readReport(report, lastReportOf);
+    return readDatabase(report, lastReportOf);
   } catch {
     return null;
   }

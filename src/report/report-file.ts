@@ -12,7 +12,7 @@ import {
 import path from "node:path";
 import { keepMode, makeFolders, replaceFile } from "../base/atomic-file.ts";
 import { MirrorError } from "../base/errors.ts";
-import { databaseError, guarded, openDatabase, type Db } from "../store/database.ts";
+import { databaseError, guarded, type Db } from "../store/database.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 
 /** What is there after a publish. */
@@ -116,16 +116,6 @@ function replaceReport(report: string, mode: number | null): void {
   else chmodSync(next, mode);
   for (const ending of besideEndings) rmSync(report + ending, { force: true });
   replaceFile(next, report);
-}
-
-/** Reads a report that is there. */
-export function readReport<T>(report: string, read: (db: Db) => T): T {
-  const db = openDatabase(report, { readonly: true });
-  try {
-    return read(db);
-  } finally {
-    db.close();
-  }
 }
 
 /** Attaches the `report`, which is written without a journal: an unfinished file is removed. */

@@ -1,10 +1,10 @@
+import { filePath } from "../../src/export/files/export-manifest.ts";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { defineResource } from "../../src/connector/resource.ts";
 import * as schema from "../../src/connector/record-schema.ts";
 import { documentDate } from "../../src/export/plan/period.ts";
-import { filePath } from "../../src/export/files/file-layout.ts";
 import { snapshotTables } from "../../src/store/snapshot/snapshot-tables.ts";
 import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
 import { duckRows, exportOf } from "../support/export/export.ts";

@@ -5,7 +5,7 @@ import path from "node:path";
 import { makeFolders } from "../../base/atomic-file.ts";
 import { isoTime } from "../../base/clock.ts";
 import { MirrorError, messageOf } from "../../base/errors.ts";
-import { openDatabase, type Db } from "../../store/database.ts";
+import { readDatabase } from "../../store/database.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import type { CommandContext, MadeChange, RunningSandbox } from "../program/command.ts";
 import { ownEntry } from "../program/own-process.ts";
@@ -206,16 +206,6 @@ export class DemoSetup {
 /** The error of a command of the demo, with what it printed on stderr. */
 export function failedCommand([name = "a command"]: readonly string[], { stderr }: DemoProcess): MirrorError {
   return new MirrorError("protocol", `${name} of the demo failed: ${stderr.trim()}`);
-}
-
-/** Reads a database file with a connection of its own, also beside its writer. */
-export function readDatabase<T>(file: string, read: (db: Db) => T): T {
-  const db = openDatabase(file, { readonly: true });
-  try {
-    return read(db);
-  } finally {
-    db.close();
-  }
 }
 
 /** The first row of a query of a database file. */

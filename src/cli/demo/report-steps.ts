@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { formatSize } from "../../base/units.ts";
-import { demoCompany, queryRow, readDatabase, type DemoSetup } from "./demo-setup.ts";
+import { readDatabase } from "../../store/database.ts";
+import { demoCompany, queryRow, type DemoSetup } from "./demo-setup.ts";
 
 const debtors = `SELECT client_name AS client, sum(invoices) AS invoices, round(sum(to_be_paid), 2) AS owed
   FROM v_receivables WHERE currency = 'EUR' GROUP BY buyer ORDER BY owed DESC LIMIT 3`;

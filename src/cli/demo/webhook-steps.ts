@@ -1,11 +1,11 @@
 import { statSync } from "node:fs";
 import { formatDuration } from "../../base/units.ts";
 import { Runs } from "../../state/runs.ts";
+import { readDatabase } from "../../store/database.ts";
 import {
   demoCompany,
   failedCommand,
   queryRow,
-  readDatabase,
   writeTokenVariable,
   type DemoProcess,
   type DemoSetup,

@@ -1,8 +1,9 @@
 import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { parseManifest } from "../../base/files/hashed-file.ts";
 import type { Language } from "../../connector/translation.ts";
-import type { Format } from "../plan/export-request.ts";
+import type { ExportRequest, Format, Partition } from "../plan/export-request.ts";
 import type { DatedPeriod } from "../plan/period.ts";
-import { belowOut } from "./file-layout.ts";
 
 export interface ManifestFile {
   readonly table: string;
@@ -47,18 +48,13 @@ export interface ExportManifest {
 }
 
 /** The manifest in this text; null if it is none. A damaged manifest is ignored: it protects no files. */
-export function parseManifest(text: string | null): ExportManifest | null {
-  try {
-    const manifest = JSON.parse(text ?? "null") as Partial<ExportManifest> | null;
-    return Array.isArray(manifest?.files) ? (manifest as ExportManifest) : null;
-  } catch {
-    return null;
-  }
+export function exportManifestIn(text: string | null): ExportManifest | null {
+  return parseManifest<ExportManifest>(text) as ExportManifest | null;
 }
 
 /** The manifest in this file; null if there is none. */
 export async function readManifest(file: string): Promise<ExportManifest | null> {
-  return parseManifest(await readFile(file, "utf8").catch(() => null));
+  return exportManifestIn(await readFile(file, "utf8").catch(() => null));
 }
 
 /**
@@ -92,4 +88,49 @@ export function removedFiles(before: ExportManifest | null, next: ExportManifest
 
 function isInside(company: string, file: string): boolean {
   return file.startsWith(`${company}/`) || file.startsWith(`company=${company}/`);
+}
+
+/** The manifest's path below the export's folder. All paths here use `/`. */
+export function manifestPath(company: string): string {
+  return `${company}/manifest.json`;
+}
+
+/**
+ * A file's path: `acme/invoices.csv`, `company=acme/invoices/year=2026/month=03/part-0.parquet`.
+ *
+ * @param part `2026`, `2026-03`, empty for rows without a date; null: the table is not partitioned
+ */
+export function filePath(
+  { company, format, partition }: Pick<ExportRequest, "company" | "format" | "partition">,
+  table: string,
+  part: string | null,
+): string {
+  if (partition === null) return `${company}/${table}.${format}`;
+  const folders = part === null ? [] : partFolders(part, partition);
+  return [`company=${company}`, table, ...folders, `part-0.${format}`].join("/");
+}
+
+/** The workbook of an export: named after its table when that is the only one, else after the company. */
+export function workbookPath({ company, tables }: Pick<ExportRequest, "company" | "tables">): string {
+  const [only, ...more] = tables;
+  return `${company}/${only !== undefined && more.length === 0 ? only : company}.xlsx`;
+}
+
+/** Stands for NULL in Hive layouts. */
+const noValue = "__HIVE_DEFAULT_PARTITION__";
+
+/** Every part has the same number of folders, as readers require. */
+function partFolders(part: string, partition: Partition): string[] {
+  const [year, month] = part === "" ? [noValue, noValue] : part.split("-");
+  return partition === "year" ? [`year=${year}`] : [`year=${year}`, `month=${month}`];
+}
+
+/** A path below the export's folder as the manifest names it, relative to itself. */
+export function fromManifest(company: string, file: string): string {
+  return path.posix.relative(company, file);
+}
+
+/** The reverse of `fromManifest`. */
+export function belowOut(company: string, file: string): string {
+  return path.posix.normalize(`${company}/${file}`);
 }
