@@ -5,7 +5,7 @@ import { events, invalidationRules } from "./event-rules.ts";
 import { knownFintoro } from "./known.ts";
 import { operationGroups } from "./operations/groups.ts";
 import { questions } from "./report/questions.ts";
-import { accountantMonth } from "./package/accountant-month.ts";
+import { accountantMonth } from "./accountant-month.ts";
 import { views } from "./report/views.ts";
 import { clients, suppliers } from "./resources/clients-and-suppliers.ts";
 import * as own from "./resources/company-settings.ts";

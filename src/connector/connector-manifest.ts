@@ -1,7 +1,6 @@
-import type { MonthPackage } from "./month-package.ts";
 import type { Operation } from "./operation.ts";
 import type { DeliveryForm, Protocol } from "./service-protocol.ts";
-import type { ReportQuestion, ReportView } from "./report-view.ts";
+import type { MonthPackage, ReportQuestion, ReportView } from "./report-view.ts";
 import type { Resource } from "./resource.ts";
 import type { Language, Translation } from "./translation.ts";
 

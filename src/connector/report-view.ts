@@ -1,3 +1,5 @@
+import type { Language } from "./translation.ts";
+
 /** A column's type as reports and exports declare it. */
 export type ReportType =
   "INTEGER" | "TEXT" | "REAL" | "BOOLEAN" | "DATE" | "TIMESTAMP" | `DECIMAL(${number},${number})`;
@@ -42,4 +44,26 @@ export interface ReportQuestion {
   readonly doc: string;
   /** `:name` is a value that the reader gives. */
   readonly sql: string;
+}
+
+/** What the accountant gets of a month: a workbook, the documents' PDFs and a text. */
+export interface MonthPackage {
+  /** Of the headings and the text. */
+  readonly language: Language;
+  /**
+   * Its sheets. They see the report's tables and views, its date being the last day of the month, and are limited to the
+   * month by their date. They are no part of the report.
+   */
+  readonly sheets: readonly ReportView[];
+  /** Resources whose PDFs belong to it: those of the month by the date that their files go by. */
+  readonly documents: readonly string[];
+  /** The text beside it, a file: lines with `{company}`, `{month}`, `{workbook}`, `{from}`, `{to}`, `{pdfs}` and `{names}`. */
+  readonly text: {
+    readonly name: string;
+    readonly lines: readonly string[];
+    /** Before the names of documents without a PDF. */
+    readonly withoutPdf: string;
+    /** Where details of documents are still to be read. */
+    readonly incomplete: string;
+  };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { accountantMonth } from "../../connectors/fintoro/package/accountant-month.ts";
+import { accountantMonth } from "../../connectors/fintoro/accountant-month.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { slovak } from "../../connectors/fintoro/slovak.ts";
 import { docs } from "../support/docs/docs.ts";

@@ -4,7 +4,7 @@ import path from "node:path";
 import { readXlsx } from "hucre/xlsx";
 import { describe, expect, test } from "vitest";
 import { manifest as fintoro } from "../../connectors/fintoro/manifest.ts";
-import { monthSheets } from "../../connectors/fintoro/package/month-sheets.ts";
+import { monthSheets } from "../../connectors/fintoro/accountant-month.ts";
 import type { MonthManifest } from "../../src/export/package/month-folder.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { openDatabase } from "../../src/store/database.ts";

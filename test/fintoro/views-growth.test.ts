@@ -1,6 +1,6 @@
 import { onTestFinished, describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
-import { monthSheets } from "../../connectors/fintoro/package/month-sheets.ts";
+import { monthSheets } from "../../connectors/fintoro/accountant-month.ts";
 import { tableSql } from "../../src/report/report-layout.ts";
 import { openDatabase, type Db } from "../../src/store/database.ts";
 import { tablesOfManifest } from "../../src/store/snapshot/snapshot-tables.ts";

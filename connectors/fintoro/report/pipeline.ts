@@ -1,16 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import * as c from "./parts/view-columns.ts";
-import {
-  cents,
-  currencyOf,
-  euroCents,
-  euroRate,
-  isOfAdvance,
-  summed,
-  sums,
-  outcome,
-  withCurrency,
-} from "./parts/view-sql.ts";
+import * as c from "./view-columns.ts";
+import * as sql from "./view-sql.ts";
 
 const ifAccepted = (term: string) => `CASE WHEN state = 'accepted' THEN ${term} ELSE 0 END`;
 const euroOnly = "known for EUR only: these documents carry no rate";
@@ -40,19 +30,19 @@ export const pipeline: ReportView = {
   date: "month",
   sort: { column: "month", descending: true },
   sql: `SELECT month, currency, sum(is_quotation) AS quotations,
-  ${sums("quoted")},
+  ${sql.sums("quoted")},
   sum(state = 'accepted') AS accepted, sum(state = 'rejected') AS rejected,
   sum(state = 'waiting') AS waiting, sum(state = 'expired') AS expired,
-  ${sums("accepted_total", ifAccepted("quoted"), ifAccepted("quoted_eur"), "quoted_eur")},
+  ${sql.sums("accepted_total", ifAccepted("quoted"), ifAccepted("quoted_eur"), "quoted_eur")},
   round(100.0 * sum(state = 'accepted') / nullif(sum(state IN ('accepted', 'rejected')), 0), 2) AS conversion,
-  sum(1 - is_quotation) AS orders, ${sums("ordered")}
-FROM (SELECT substr(d.issue_date, 1, 7) AS month, ${currencyOf} AS currency, 1 AS is_quotation,
-    coalesce(${outcome}, '') AS state,
-    ${cents("d.total")} AS quoted, ${euroCents("d.total", euroRate)} AS quoted_eur, 0 AS ordered, 0 AS ordered_eur
-  FROM ${withCurrency("quotations")}
+  sum(1 - is_quotation) AS orders, ${sql.sums("ordered")}
+FROM (SELECT substr(d.issue_date, 1, 7) AS month, ${sql.currencyOf} AS currency, 1 AS is_quotation,
+    coalesce(${sql.outcome}, '') AS state,
+    ${sql.cents("d.total")} AS quoted, ${sql.euroCents("d.total", sql.euroRate)} AS quoted_eur, 0 AS ordered, 0 AS ordered_eur
+  FROM ${sql.withCurrency("quotations")}
   UNION ALL
-  SELECT substr(d.issue_date, 1, 7), ${currencyOf}, 0, '', 0, 0, ${cents("d.total")}, ${euroCents("d.total", euroRate)}
-  FROM ${withCurrency("orders")})
+  SELECT substr(d.issue_date, 1, 7), ${sql.currencyOf}, 0, '', 0, 0, ${sql.cents("d.total")}, ${sql.euroCents("d.total", sql.euroRate)}
+  FROM ${sql.withCurrency("orders")})
 GROUP BY month, currency`,
 };
 
@@ -62,7 +52,7 @@ const places = ["quoted", "ordered", "invoiced", "receipted_advances"] as const;
 /** SQL of what each document of a table adds to its business case, in the columns of its kind. */
 function worth(table: (typeof kinds)[number]): string {
   const isBill = table === "invoices" || table === "credit_notes";
-  const amounts = [cents("d.total"), euroCents("d.total", isBill ? undefined : euroRate)];
+  const amounts = [sql.cents("d.total"), sql.euroCents("d.total", isBill ? undefined : sql.euroRate)];
   const own = table === "quotations" ? "quoted" : "ordered";
   const cells = places.map((place) => {
     const isOwn = isBill ? place === "invoiced" || place === "receipted_advances" : place === own;
@@ -70,17 +60,17 @@ function worth(table: (typeof kinds)[number]): string {
     if (!isBill) return amounts.join(", ");
     const ofAdvance = place === "receipted_advances" ? 1 : 0;
     return amounts
-      .map((amount) => `CASE WHEN ${isOfAdvance(table)} = ${ofAdvance} THEN ${amount} ELSE 0 END`)
+      .map((amount) => `CASE WHEN ${sql.isOfAdvance(table)} = ${ofAdvance} THEN ${amount} ELSE 0 END`)
       .join(", ");
   });
-  return `SELECT d.business_case_id, ${currencyOf}, ${cells.join(", ")}
-    FROM ${withCurrency(table)} WHERE d.business_case_id IS NOT NULL`;
+  return `SELECT d.business_case_id, ${sql.currencyOf}, ${cells.join(", ")}
+    FROM ${sql.withCurrency(table)} WHERE d.business_case_id IS NOT NULL`;
 }
 
 /** SQL of two columns: a sum in the currency and in EUR. */
 const ofCases = (column: string) =>
-  `coalesce(${summed(`w.${column}`)}, 0.0) AS ${column},
-  CASE WHEN count(w.case_id) = count(w.${column}_eur) THEN coalesce(${summed(`w.${column}_eur`)}, 0.0) END AS ${column}_eur`;
+  `coalesce(${sql.summed(`w.${column}`)}, 0.0) AS ${column},
+  CASE WHEN count(w.case_id) = count(w.${column}_eur) THEN coalesce(${sql.summed(`w.${column}_eur`)}, 0.0) END AS ${column}_eur`;
 
 export const casesByStatus: ReportView = {
   name: "v_business_cases_by_status",

@@ -1,15 +1,6 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
-import * as c from "./parts/view-columns.ts";
-import {
-  currencyOf,
-  daysSince,
-  euroRate,
-  isOfAdvance,
-  partyOf,
-  sums,
-  totals,
-  withCurrency,
-} from "./parts/view-sql.ts";
+import * as c from "./view-columns.ts";
+import * as sql from "./view-sql.ts";
 
 const item = [
   c.id("price_list_item_id", "Id in price_list_items"),
@@ -54,7 +45,7 @@ const sold = `SELECT item_id, max(day) AS last_sold FROM (
     UNION ALL
     SELECT i.price_list_item_id, coalesce(d.delivery_date, d.issue_date)
     FROM invoice_items i JOIN invoices d ON d.id = i.invoice_id
-    WHERE i.price_list_item_id IS NOT NULL AND i.quantity > 0 AND NOT ${isOfAdvance("invoices")}
+    WHERE i.price_list_item_id IS NOT NULL AND i.quantity > 0 AND NOT ${sql.isOfAdvance("invoices")}
   ) GROUP BY item_id`;
 
 /** The first and the last receipt of each item. */
@@ -62,7 +53,7 @@ const received = `SELECT i.price_list_item_id AS item_id, min(r.issue_date) AS f
   FROM warehouse_inbound_receipt_items i JOIN warehouse_inbound_receipts r ON r.id = i.warehouse_inbound_receipt_id
   GROUP BY i.price_list_item_id`;
 
-const idle = daysSince("coalesce(s.last_sold, r.first_received)");
+const idle = sql.daysSince("coalesce(s.last_sold, r.first_received)");
 
 export const slowStock: ReportView = {
   name: "v_slow_stock",
@@ -111,10 +102,10 @@ export const purchasesBySupplier: ReportView = {
   facets: ["currency"],
   sort: { column: "total", descending: true },
   sql: `SELECT supplier_id, max(supplier_name) AS supplier_name, currency, count(*) AS receipts,
-  ${sums("total", "net")}, ${sums("total_with_vat", "gross")},
+  ${sql.sums("total", "net")}, ${sql.sums("total_with_vat", "gross")},
   min(issue_date) AS first_issue_date, max(issue_date) AS last_issue_date
-FROM (SELECT d.supplier_id AS supplier_id, ${partyOf("supplier")} AS seller, coalesce(s.name, d.supplier_name) AS supplier_name,
-    ${currencyOf} AS currency, d.issue_date AS issue_date, ${totals(euroRate)}
-  FROM ${withCurrency("warehouse_inbound_receipts")} LEFT JOIN suppliers s ON s.id = d.supplier_id)
+FROM (SELECT d.supplier_id AS supplier_id, ${sql.partyOf("supplier")} AS seller, coalesce(s.name, d.supplier_name) AS supplier_name,
+    ${sql.currencyOf} AS currency, d.issue_date AS issue_date, ${sql.totals(sql.euroRate)}
+  FROM ${sql.withCurrency("warehouse_inbound_receipts")} LEFT JOIN suppliers s ON s.id = d.supplier_id)
 GROUP BY seller, supplier_id, currency`,
 };

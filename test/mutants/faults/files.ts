@@ -82,7 +82,7 @@ export const fileFaults: readonly PlantedFault[] = [
   ).map(([edge, find, replace]) => ({
     ...beside,
     id: `age-wrong-at-${edge}`,
-    file: "connectors/fintoro/report/parts/view-sql.ts",
+    file: "connectors/fintoro/report/view-sql.ts",
     find,
     replace,
     why: `a receivable ${edge.replace("-", " ")} past due has the wrong age`,
@@ -91,9 +91,9 @@ export const fileFaults: readonly PlantedFault[] = [
   {
     ...beside,
     id: "due-today-is-overdue",
-    file: "connectors/fintoro/report/client-summary.ts",
-    find: '${daysSince("d.due_date")} > 0 THEN',
-    replace: '${daysSince("d.due_date")} >= 0 THEN',
+    file: "connectors/fintoro/report/sales.ts",
+    find: '${sql.daysSince("d.due_date")} > 0 THEN',
+    replace: '${sql.daysSince("d.due_date")} >= 0 THEN',
     why: "what is due today counts as overdue",
     tests: ["test/fintoro/views-ageing.test.ts"],
   },

@@ -2,7 +2,7 @@ import path from "node:path";
 import { localDate } from "../../../base/clock.ts";
 import { MirrorError } from "../../../base/errors.ts";
 import { someOf } from "../../../base/names.ts";
-import type { MonthPackage } from "../../../connector/month-package.ts";
+import type { MonthPackage } from "../../../connector/report-view.ts";
 import { exportTables, type ExportResult } from "../../../export/export-tables.ts";
 import {
   documentsOfMonth,

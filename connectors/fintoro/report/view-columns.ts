@@ -1,4 +1,4 @@
-import type { ReportType, ReportViewColumn } from "../../../../src/connector/report-view.ts";
+import type { ReportType, ReportViewColumn } from "../../../src/connector/report-view.ts";
 
 const columnOf =
   (type: ReportType) =>
