@@ -2,10 +2,18 @@ import { messageOf } from "../base/errors.ts";
 import { recordId, type RecordId } from "../base/ids.ts";
 import type { ListPlan, Resource } from "../connector/resource.ts";
 import { ContradictionError, ProtocolError } from "../connector/service-errors.ts";
-import { cutArray, cutList, cutObject, idOf, isEmptyObject, valueOf, type ListCut } from "../json/cut.ts";
+import {
+  cutArray,
+  cutList,
+  cutObject,
+  idOf,
+  isEmptyObject,
+  Slices,
+  valueOf,
+  type ListCut,
+} from "../json/cut.ts";
 import { isObject } from "../json/literal.ts";
 import { assertUtf8, parseLossless } from "../json/lossless.ts";
-import { Slices } from "../json/slices.ts";
 
 /**
  * Cuts a list. Throws MirrorError `protocol` when the body is no list of JSON records.

@@ -1,4 +1,4 @@
-import { malformedAt } from "./malformed.ts";
+import { MirrorError } from "../base/errors.ts";
 
 /** Where the value of an object's own `id` key begins, the last one where it is repeated; 0 for nowhere. */
 interface IdTrail {
@@ -174,7 +174,7 @@ export function walk(bytes: Uint8Array, at: number, close: number, visit: (at: n
   }
 }
 
-/** Throws MalformedJsonError where more than space follows a document. */
+/** Throws where more than space follows a document. */
 export function assertNothingAfter(body: Uint8Array, end: number): void {
   const rest = skipSpace(body, end);
   if (rest < body.length) throw malformedAt(body, rest, "nothing after the document");
@@ -185,4 +185,27 @@ export function classOf(characters: string): Uint8Array {
   const members = new Uint8Array(256);
   for (const character of characters) members[character.charCodeAt(0)] = 1;
   return members;
+}
+
+/**
+ * The answer is not valid JSON. Retryable: half an answer is the likeliest cause. The message shows the place and
+ * one character, never more: answers may hold secrets (I9).
+ */
+export function malformed(offsetBytes: number, expected: string, found: string): MirrorError {
+  return new MirrorError(
+    "protocol",
+    `the answer is not the JSON it should be: at byte ${offsetBytes} expected ${expected}, found ${found}`,
+    { retryable: true, hint: "Try again; if it stays so, report the request id to the service." },
+  );
+}
+
+export function malformedAt(bytes: Uint8Array, at: number, expected: string): MirrorError {
+  return malformed(Math.min(at, bytes.length), expected, describeCharacter(bytes[at]));
+}
+
+/** `"x"` for a printable character, `0x1F` for another one, `the end` for undefined. */
+export function describeCharacter(code: number | undefined): string {
+  if (code === undefined) return "the end";
+  if (code > 0x20 && code < 0x7f) return `"${String.fromCharCode(code)}"`;
+  return `0x${code.toString(16).toUpperCase().padStart(2, "0")}`;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { cutArray, cutList, idOf } from "../../src/json/cut.ts";
 import { decimalText, integerOf, jsonEquals, numberLiteral, NumberLiteral } from "../../src/json/literal.ts";
 import { parseLossless } from "../../src/json/lossless.ts";
-import { describeCharacter } from "../../src/json/malformed.ts";
+import { describeCharacter } from "../../src/json/scan.ts";
 import { maxDepth } from "../../src/json/scan.ts";
 import { asDoubles } from "../support/json/json.ts";
 

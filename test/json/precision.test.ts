@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mayLosePrecision } from "../../src/json/precision.ts";
+import { mayLosePrecision } from "../../src/json/lossless.ts";
 
 /** The check looks at some characters only: each text is tried at every distance from them. */
 const indents = Array.from({ length: 32 }, (_, length) => " ".repeat(length));
