@@ -62,23 +62,16 @@ export function storePendingKey(file: string): void {
 }
 
 /**
- * Where a key that is about to be requested will be stored. The service shows it once, so everything that can
- * fail is tried before, and it is written to a draft beside its file first.
+ * Opens the draft where a key that is about to be requested will be stored, for its owner only. The service shows the
+ * key once, so everything that can fail is tried before, and it is written to a draft beside its file first. Never
+ * throws: `store` gives the reason why it could not, null when it did; `discard` is called where no key was received.
  *
  * Guarantee: `store` gives null only when the key is in its file and on the disk.
  * Source of truth: the file, then its draft.
  * Worst outcome of a crash: before the bytes are on the disk the key is lost, and another must be requested. After
  * that it is in the draft: receivers accept it, and the next command that gets a key moves it to its file.
  */
-export interface PendingKey {
-  /** Null: stored. Otherwise the reason why not; never throws. */
-  store(key: string): string | null;
-  /** No key was received. */
-  discard(): void;
-}
-
-/** Opens the draft of a key file, for its owner only. Never throws: `store` gives the reason. */
-export function openPendingKey(file: string): PendingKey {
+export function openPendingKey(file: string): { store(key: string): string | null; discard(): void } {
   let fd: number;
   try {
     fd = openDraft(file);
@@ -117,7 +110,7 @@ export function parseRetiredKeys(text: string): RetiredKey[] {
   );
 }
 
-/** Is it accepted at this time? */
+/** Is the key accepted at this time? */
 export function isAccepted({ until }: RetiredKey, nowMs: number): boolean {
   return until === null || nowMs < Date.parse(until);
 }
@@ -139,19 +132,15 @@ export function retireKeys(
   fillDraft(openDraft(file), file, `${JSON.stringify({ retired }, null, 2)}\n`);
 }
 
-/** Readable by its owner only, also where a draft was left over with another mode. */
+/** Readable by its owner only, also where a draft was left over; that of a file that root writes is the daemon user's. */
 function openDraft(file: string): number {
   const fd = openSync(draftOf(file), "w", 0o600);
   fchmodSync(fd, 0o600);
-  keepOwner(fd, file);
+  if (process.getuid?.() === 0) {
+    const { uid, gid } = statSync(file, { throwIfNoEntry: false }) ?? statSync(path.dirname(file));
+    fchownSync(fd, uid, gid);
+  }
   return fd;
-}
-
-/** A file that root writes stays the daemon user's, who has to read it. */
-function keepOwner(fd: number, file: string): void {
-  if (process.getuid?.() !== 0) return;
-  const { uid, gid } = statSync(file, { throwIfNoEntry: false }) ?? statSync(path.dirname(file));
-  fchownSync(fd, uid, gid);
 }
 
 function fillDraft(fd: number, file: string, text: string): void {

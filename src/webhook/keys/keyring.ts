@@ -55,20 +55,39 @@ const refreshEveryMs = 1_000;
  * Worst outcome of a crash: none; everything is read again.
  */
 export function createKeyring(parts: KeyringParts): ConfiguredKeyring {
-  const { clock, files = keyFilesOnDisk, onSecrets = () => undefined } = parts;
-  const { watched, short } = watchedFiles(parts, files);
-  const fixed = configKeys(parts, null);
+  const { secrets, places, file, clock, files = keyFilesOnDisk, onSecrets = () => undefined } = parts;
+  const pathOf = (place: SecretPlace | undefined) => (place?.kind === "file" ? place.path : null);
+  /** Keys as the config was loaded: of one key file, or (null) of no file. */
+  const configKeys = (path: string | null) =>
+    secrets.flatMap((secret, index) =>
+      secret.known && pathOf(places[index]) === path ? unending(secret.reveal()) : [],
+    );
+  /** Files that hold a key that is too short: it says nothing. */
+  const short = new Set<string>();
+  const usableKey = (path: string) => (text: string) => {
+    const key = parseKeyFile(text);
+    if (key === null || key.length >= shortestSecret) short.delete(path);
+    else short.add(path);
+    return key === null || short.has(path) ? null : unending(key);
+  };
+  const paths = [...new Set(places.map(pathOf))].filter((path) => path !== null);
+  const watched = paths.flatMap((path) => [
+    // A key that was received and is not in its file yet is in use already. The draft is read before the file, so
+    // that a key moved between both reads is seen by one of them.
+    watch(files, draftOf(path), draftKeys),
+    watch(files, path, usableKey(path), configKeys(path)),
+  ]);
+  watched.push(watch(files, file, parseRetiredKeys));
   let readAtMs = Number.NEGATIVE_INFINITY;
   let current = acceptedAt(0, []);
   const gather = () => {
-    current = acceptedAt(clock.nowMs(), [...fixed, ...watched.flatMap((file) => file.keys())]);
+    current = acceptedAt(clock.nowMs(), [...configKeys(null), ...watched.flatMap(({ keys }) => keys())]);
     onSecrets(current.secrets);
   };
   const refresh = () => {
     if (clock.monotonicMs() - readAtMs < refreshEveryMs) return false;
     readAtMs = clock.monotonicMs();
-    const changed = watched.filter((file) => file.refresh());
-    if (changed.length === 0) return false;
+    if (watched.filter((one) => one.refresh()).length === 0) return false;
     const before = new Set(current.secrets);
     gather();
     return current.secrets.some((secret) => !before.has(secret));
@@ -82,19 +101,22 @@ export function createKeyring(parts: KeyringParts): ConfiguredKeyring {
       return current.secrets;
     },
     missing: () =>
-      parts.secrets.flatMap(({ problem }, index) => {
-        const place = parts.places[index];
-        const file = pathOf(place);
-        if (file !== null && short.has(file)) return [`the file ${file} ${tooShort}`];
-        const found = watched.some(({ path, keys }) => keys().length > 0 && path === file);
-        return problem === null || found ? [] : [problem];
+      secrets.flatMap(({ problem }, index) => {
+        const path = pathOf(places[index]);
+        if (path !== null && short.has(path)) return [`the file ${path} ${tooShort}`];
+        const isFound = watched.some((one) => one.path === path && one.keys().length > 0);
+        return problem === null || isFound ? [] : [problem];
       }),
   };
 }
 
-/** Null: it is in no file. */
-function pathOf(place: SecretPlace | undefined): string | null {
-  return place?.kind === "file" ? place.path : null;
+function unending(secret: string): RetiredKey[] {
+  return [{ secret, until: null }];
+}
+
+function draftKeys(text: string): RetiredKey[] | null {
+  const key = parseDraft(text);
+  return key === null ? null : unending(key);
 }
 
 /** The keys accepted at a time, and when the first of them ends. */
@@ -107,43 +129,16 @@ function acceptedAt(nowMs: number, keys: readonly RetiredKey[]) {
   };
 }
 
-/** Null: no key. */
-function keysOf(secret: string | null): RetiredKey[] | null {
-  return secret === null ? null : [{ secret, until: null }];
-}
-
-/** Keys as the config was loaded: of one key file, or (null) of no file. */
-function configKeys({ secrets, places }: KeyringParts, file: string | null): RetiredKey[] {
-  return secrets.flatMap((secret, index) => {
-    return secret.known && pathOf(places[index]) === file ? [{ secret: secret.reveal(), until: null }] : [];
-  });
-}
-
-/** Gives null for a text that says nothing: the keys stay as they are. */
-type ParseKeys = (text: string) => readonly RetiredKey[] | null;
-
-function watchedFiles(parts: KeyringParts, files: KeyFiles) {
-  /** Files that hold a key that is too short: it says nothing. */
-  const short = new Set<string>();
-  const usableKey = (path: string) => (text: string) => {
-    const key = parseKeyFile(text);
-    const isShort = key !== null && key.length < shortestSecret;
-    if (isShort) short.add(path);
-    else short.delete(path);
-    return keysOf(isShort ? null : key);
-  };
-  const paths = new Set(parts.places.flatMap((place) => (place.kind === "file" ? [place.path] : [])));
-  const configured = [...paths].flatMap((path) => [
-    // A key that was received and is not in its file yet is in use already. The draft is read before the file, so
-    // that a key moved between both reads is seen by one of them.
-    watch(files, draftOf(path), (text) => keysOf(parseDraft(text))),
-    watch(files, path, usableKey(path), configKeys(parts, path)),
-  ]);
-  return { watched: [...configured, watch(files, parts.file, parseRetiredKeys)], short };
-}
-
-/** `lasting`: keys known before the first read. They, and those read later, stay when the file is removed. */
-function watch(files: KeyFiles, path: string, parse: ParseKeys, lasting?: readonly RetiredKey[]) {
+/**
+ * Follows a key file. `parse` gives null for a text that says nothing: the keys stay as they are. `lasting`: keys known
+ * before the first read; they, and those read later, stay when the file is removed.
+ */
+function watch(
+  files: KeyFiles,
+  path: string,
+  parse: (text: string) => readonly RetiredKey[] | null,
+  lasting?: readonly RetiredKey[],
+) {
   let keys = lasting ?? [];
   let version: string | null = null;
   /** Reads the file if it changed. True: it did. */
