@@ -10,12 +10,10 @@ import { createMemoryRateLimitStore } from "./rate-limit/state-store.ts";
 import { parseBaseUrl } from "./http/base-url.ts";
 import { createHttpTransport } from "./http/http-transport.ts";
 
-/** Settings of `connect`. */
 export interface ConnectOptions {
   readonly token: string;
   /** @default the published address */
   readonly baseUrl?: string;
-  /** `Accept-Language`. @default en */
   readonly language?: string;
   /**
    * A mirror's `<data_dir>/<company>.budget.db`, to share its request budget. Without it this process knows of
@@ -25,10 +23,8 @@ export interface ConnectOptions {
   readonly log?: Log;
 }
 
-/** The typed client over a transport of its own. */
 export interface Connection {
   readonly client: FintoroClient;
-  /** Aborts what is in flight. */
   close(): Promise<void>;
 }
 

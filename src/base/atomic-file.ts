@@ -13,7 +13,6 @@ import {
 import { open } from "node:fs/promises";
 import path from "node:path";
 
-/** Where the new text of a file is written first. */
 export function draftOf(file: string): string {
   return `${file}.new`;
 }

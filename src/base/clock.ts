@@ -8,10 +8,8 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** What Node's timers can wait for at most. */
 const longestTimerMs = 2_147_483_647;
 
-/** The machine's own clock. */
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => Number(process.hrtime.bigint() / 1000n) / 1000,

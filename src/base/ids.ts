@@ -6,7 +6,6 @@ const maxRowId = 9_223_372_036_854_775_807n;
 /** Where a walk through the ids of a table begins: before the first, also where a table holds what is no id. */
 export const firstId = BigInt(Number.MIN_SAFE_INTEGER);
 
-/** A record by its resource's name and its id. */
 export interface RecordRef {
   readonly resource: string;
   readonly id: RecordId;

@@ -1,10 +1,7 @@
 import type { Random } from "./random.ts";
 
-/** Pause before a next attempt. */
 export interface Backoff {
-  /** After the first failed attempt. */
   readonly baseMs: number;
-  /** The longest pause. */
   readonly maxMs: number;
   /** With it the upper half of each pause is random, so that clients do not return all at once. */
   readonly random?: Random;

@@ -20,7 +20,6 @@ export class Secret {
     return new Secret(why);
   }
 
-  /** False for a missing secret. */
   get known(): boolean {
     return typeof this.#text === "string";
   }
@@ -49,7 +48,6 @@ export class Secret {
   }
 }
 
-/** Replaces a secret in a text. */
 export const redacted = "[redacted]";
 
 /**
@@ -101,7 +99,6 @@ export class Redactor {
   }
 }
 
-/** Longest first. */
 function withForm(forms: readonly string[], form: string): readonly string[] {
   return forms.includes(form) ? forms : [...forms, form].toSorted((a, b) => b.length - a.length);
 }
@@ -115,7 +112,6 @@ function keyAt(text: string, at: number): number {
   return key & (keyCount - 1);
 }
 
-/** A function that replaces secrets as `Redactor` does. */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const redactor = new Redactor();
   redactor.add(secrets);

@@ -35,12 +35,10 @@ export class WaitQueue<T> {
     return first !== undefined;
   }
 
-  /** Serves all callers. */
   serveAll(value: T): void {
     for (const waiter of this.#waiting.splice(0)) waiter.resolve(value);
   }
 
-  /** Ends every wait with this error. */
   rejectAll(error: unknown): void {
     for (const waiter of this.#waiting.splice(0)) waiter.reject(error);
   }

@@ -22,7 +22,6 @@ export function parseSizeBytes(text: string): number | null {
   return Math.round(Number(match[1]) * base ** power);
 }
 
-/** `12,500` */
 export function formatCount(count: number): string {
   return count.toLocaleString("en");
 }
@@ -38,7 +37,6 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(hours / 24)}d ${hours % 24}h`;
 }
 
-/** `12.3 MB`: bytes in powers of 1000. */
 export function formatSize(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   if (bytes < 1e6) return `${(bytes / 1e3).toFixed(1)} kB`;

@@ -4,7 +4,6 @@ import type { MonthPackage, ReportQuestion, ReportView } from "./report-view.ts"
 import type { Resource } from "./resource.ts";
 import type { Language, Translation } from "./translation.ts";
 
-/** What an event makes the mirror do. */
 export interface EventRule {
   /** `invoices.paid` */
   readonly type: string;
@@ -70,7 +69,6 @@ export type LastKnown = Readonly<
 export interface Manifest {
   readonly name: string;
   readonly title: string;
-  /** The published address; the config may set another. */
   readonly baseUrl: string;
   /** @default a token, and `X-RateLimit-Limit` and its kin */
   readonly protocol?: Protocol;
@@ -98,7 +96,6 @@ export interface Manifest {
   /** @default only the ids of deleted records are shown */
   readonly lastKnown?: LastKnown;
   readonly views?: readonly ReportView[];
-  /** Queries that Datasette offers beside the views. */
   readonly questions?: readonly ReportQuestion[];
   /** Words for exports, by language. */
   readonly translations?: Readonly<Partial<Record<Language, Translation>>>;

@@ -1,7 +1,6 @@
 /** Where a fact is from: the interface document (`stated`) or the vendor's reference (`published`). */
 export type Origin = "stated" | "published";
 
-/** Type of a value that fits into one column. */
 export type ScalarType = "integer" | "decimal" | "text" | "boolean" | "date" | "timestamp" | "json";
 
 interface FieldFacts {
@@ -12,7 +11,6 @@ interface FieldFacts {
   readonly doc?: string;
 }
 
-/** One value: one column. */
 export interface ScalarField extends FieldFacts {
   readonly shape: "scalar";
   readonly type: ScalarType;

@@ -9,18 +9,15 @@ export interface Operation {
   /** With `{parameter}` names as published. */
   readonly path: string;
   readonly origin: Origin;
-  /** Query parameters. */
   readonly query?: z.ZodObject;
   /** Request body; `multipart` for the upload. */
   readonly body?: z.ZodObject;
   readonly bodyType?: "json" | "multipart";
-  /** Status and content of a success. */
   readonly status: number;
   readonly answer:
     | { readonly kind: "record"; readonly schema: z.ZodObject }
     | { readonly kind: "list"; readonly schema: z.ZodObject; readonly paged: boolean }
     | { readonly kind: "file"; readonly mediaType: string }
     | { readonly kind: "nothing" };
-  /** Takes an `Idempotency-Key`. */
   readonly idempotent?: boolean;
 }

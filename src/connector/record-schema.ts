@@ -32,9 +32,7 @@ export const text = () => scalar(z.string(), "text");
 export const boolean = () => scalar(z.boolean(), "boolean");
 /** `2026-11-21` */
 export const date = () => scalar(z.string(), "date");
-/** A point in time, as text. */
 export const timestamp = () => scalar(z.string(), "timestamp");
-/** The id of a record of `resource`. */
 export const idOf = (resource: string) => scalar(z.int(), "integer", { references: resource });
 /** Anything else: kept as JSON text. */
 export const json = <T extends z.ZodType>(schema: T) => scalar(schema, "json");
@@ -52,12 +50,10 @@ export function oneOf<const V extends readonly string[]>(values: V, unlisted: re
 /** The name of an event; the known ones are in the manifest's event rules. */
 export const eventName = () => z.string().meta({ eventName: true });
 
-/** A nested record of another resource. */
 export function nested<T extends z.ZodType>(resource: string, schema: T): T {
   return field(clone(schema), { shape: "lookup", resource, ...published });
 }
 
-/** A nested object of this record. */
 export function snapshot<T extends z.ZodObject>(schema: T): T {
   return field(clone(schema), { shape: "snapshot", fields: fieldsOf(schema), ...published });
 }
@@ -67,7 +63,6 @@ export function children<T extends z.ZodObject>(table: string, schema: T): z.Zod
   return field(z.array(schema), { shape: "children", table, fields: fieldsOf(schema), ...published });
 }
 
-/** An array of full records of another resource. */
 export function owned<T extends z.ZodType>(resource: string, schema: T): z.ZodArray<T> {
   return field(z.array(schema), { shape: "owned", resource, ...published });
 }
@@ -82,7 +77,6 @@ export function stated<T extends z.ZodType>(schema: T): T {
   return field(schema, { ...factOf(schema), origin: "stated" });
 }
 
-/** The field with a description. */
 export function doc<T extends z.ZodType>(words: string, schema: T): T {
   return field(schema, { ...factOf(schema), doc: words });
 }
@@ -105,12 +99,10 @@ export function allStated<S extends Readonly<Record<string, z.ZodType>>>(fields:
   return fields;
 }
 
-/** An object of fields. */
 export function record<S extends z.ZodRawShape>(shape: S) {
   return z.looseObject(shape);
 }
 
-/** The fields of a record type, for the store. */
 export function fieldsOf(schema: z.ZodObject): Fields {
   const entries = Object.entries(schema.shape).map(([name, type]) => [name, factOf(type as z.ZodType)]);
   return Object.freeze(Object.fromEntries(entries)) as Fields;

@@ -1,6 +1,5 @@
 import type { Language } from "./translation.ts";
 
-/** A column's type as reports and exports declare it. */
 export type ReportType =
   "INTEGER" | "TEXT" | "REAL" | "BOOLEAN" | "DATE" | "TIMESTAMP" | `DECIMAL(${number},${number})`;
 
@@ -8,7 +7,6 @@ export interface ReportViewColumn {
   readonly name: string;
   readonly type: ReportType;
   readonly doc: string;
-  /** Known values, where there are few. */
   readonly values?: readonly string[];
   /** What a spreadsheet shows it as, where the type does not say it: a number that identifies, a text `YYYY-MM`. */
   readonly format?: "id" | "month";
@@ -21,7 +19,6 @@ export interface ReportViewColumn {
  * report's date. It uses nothing younger than SQLite 3.25, for old readers.
  */
 export interface ReportView {
-  /** Begins with `v_`. */
   readonly name: string;
   readonly title: string;
   /** The question it answers, as people ask it. */
@@ -32,7 +29,6 @@ export interface ReportView {
   readonly sql: string;
   /** The column with the day or month that a row belongs to; absent: the view shows the state of the report's date. */
   readonly date?: string;
-  /** Columns that people usually filter by. */
   readonly facets?: readonly string[];
   readonly sort?: { readonly column: string; readonly descending: boolean };
 }
@@ -48,7 +44,6 @@ export interface ReportQuestion {
 
 /** What the accountant gets of a month: a workbook, the documents' PDFs and a text. */
 export interface MonthPackage {
-  /** Of the headings and the text. */
   readonly language: Language;
   /**
    * Its sheets. They see the report's tables and views, its date being the last day of the month, and are limited to the

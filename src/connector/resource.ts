@@ -44,7 +44,6 @@ export type ListPlan =
       readonly path: string;
       /** Records of a full page, as documented. */
       readonly pageSize: number;
-      /** Sent with every page. */
       readonly params?: Readonly<Record<string, string>>;
       /** Absent: every run reads the whole list. */
       readonly changes?: ChangesPlan;
@@ -85,29 +84,22 @@ export interface QuickPlan {
   readonly latestFirst?: Readonly<Record<string, string>>;
 }
 
-/** How records belong to a parent. */
 export interface ParentLink {
   readonly resource: string;
-  /** The query parameter that takes the parent's id. */
   readonly param: string;
-  /** The record's field that holds the parent's id. */
   readonly field: string;
 }
 
-/** How records belong to the resource whose details contain them. */
 export interface OwnerLink {
-  /** The owning resource and the value of `typeField` for it. */
   readonly resource: string;
   readonly type: string;
   readonly typeField: string;
   readonly idField: string;
 }
 
-/** The files that the service keeps of a record. */
 export interface RecordFiles {
   /** Both are switched on by themselves in the config. */
   readonly kind: FileKind;
-  /** `/invoices/{id}/pdf` */
   readonly path: string;
   /** One PDF, or a ZIP archive with any number of files. */
   readonly mediaType: "application/pdf" | "application/zip";
@@ -151,7 +143,6 @@ export interface Resource {
   readonly lookedUpBy?: readonly string[];
 }
 
-/** `/invoices/{id}` and 17 -> `/invoices/17` */
 export function pathOf(template: string, id: number | bigint): string {
   return template.replace(/\{[^}]+\}/, String(id));
 }

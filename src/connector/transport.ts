@@ -10,9 +10,7 @@ export interface ServiceRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, QueryValue>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
   readonly json?: unknown;
-  /** Sent as multipart/form-data. */
   readonly form?: FormData;
   /** What a 2xx answer must be: JSON by its content type, any bytes, or nothing (204). */
   readonly expect: "json" | "bytes" | "nothing";
@@ -33,13 +31,11 @@ export interface ServiceRequest {
   readonly onSent?: () => void;
 }
 
-/** A 2xx answer. */
 export interface ServiceAnswer {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** The service's `X-Request-Id`. */
   readonly requestId: string | null;
   /** Attempts it took, from 1. */
   readonly attempts: number;
@@ -52,7 +48,6 @@ export interface Transport {
 
 /** How requests are made unless the config says otherwise. */
 export const transportDefaults = {
-  /** Requests in flight at once. */
   concurrency: 6,
   /** Of one attempt, head and body together. */
   timeoutMs: 30_000,

@@ -176,7 +176,6 @@ function isDigit(code: number | undefined): boolean {
   return code !== undefined && code >= 0x30 && code <= 0x39;
 }
 
-/** White space, `,` or `}`. */
 function endsValue(code: number | undefined): boolean {
   return code === 0x2c || code === 0x7d || isSpace(code);
 }

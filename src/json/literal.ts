@@ -5,7 +5,6 @@ import { assert } from "../base/errors.ts";
  * NumberLiteral.
  */
 export type JsonValue = null | boolean | number | string | NumberLiteral | JsonValue[] | JsonObject;
-/** Members by key. */
 export interface JsonObject {
   [key: string]: JsonValue;
 }
@@ -39,7 +38,6 @@ interface RawJson {
   rawJSON(text: string): unknown;
 }
 
-/** Reads a number literal of JSON. */
 export function numberLiteral(text: string): number | NumberLiteral {
   return isExact(text) ? Number(text) : new NumberLiteral(text);
 }

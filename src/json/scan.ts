@@ -24,12 +24,10 @@ const belowBrackets = 0x5a;
 /** What numbers, `true`, `false` and `null` are made of. */
 const scalar = classOf("+-.0123456789Eaeflnrstu");
 
-/** Is it white space of JSON? Not the end, where the byte is undefined. */
 export function isSpace(code: number | undefined): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
-/** The first byte from `at` on that is no white space. */
 export function skipSpace(bytes: Uint8Array, at: number): number {
   while (at < bytes.length && isSpace(bytes[at])) at++;
   return at;
@@ -122,7 +120,6 @@ function noteId(bytes: Uint8Array, start: number, end: number, trail: IdTrail): 
   if (bytes[next] === colon) trail.at = skipSpace(bytes, next + 1);
 }
 
-/** Is the string at `[start, end)`, quotes included, this key? */
 export function isKey(bytes: Uint8Array, start: number, end: number, key: Uint8Array): boolean {
   let at = start + 1;
   for (let index = 0; index < key.length; index++) {
@@ -132,7 +129,6 @@ export function isKey(bytes: Uint8Array, start: number, end: number, key: Uint8A
   return at === end - 1;
 }
 
-/** The key at `[start, end)`, quotes included. */
 export function keyAt(bytes: Uint8Array, start: number, end: number): string {
   const key = decodeString(bytes, start, end);
   if (key === undefined) throw malformedAt(bytes, start, "a well formed key");
@@ -180,7 +176,6 @@ export function assertNothingAfter(body: Uint8Array, end: number): void {
   if (rest < body.length) throw malformedAt(body, rest, "nothing after the document");
 }
 
-/** A table in which these characters of ASCII are 1. */
 export function classOf(characters: string): Uint8Array {
   const members = new Uint8Array(256);
   for (const character of characters) members[character.charCodeAt(0)] = 1;

@@ -6,7 +6,6 @@ import { createRefusalLog, type RefusalLog } from "../webhook/delivery-log.ts";
 import { rawRefusal } from "./response.ts";
 
 export const connectionLimits = {
-  /** Open at the same time. */
   connections: 512,
   /** For the header of a request, and for the first byte of a connection. */
   headerDeadlineMs: 10_000,
@@ -14,7 +13,6 @@ export const connectionLimits = {
   responseDeadlineMs: 30_000,
   /** From a refusal to the end of its connection, whatever the sender does. */
   lingerMs: 1_500,
-  /** For the next request. */
   keepAliveMs: 75_000,
   /** Requests of one connection that do not wait for responses. No sender of deliveries, and no proxy, has two. */
   unwaited: 8,
@@ -31,7 +29,6 @@ export interface ConnectionOptions {
   readonly counts: ConnectionCounts;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called for each request that is refused here. */
   readonly refused: (status: number, why: string) => void;
 }
 
@@ -42,7 +39,6 @@ const statuses: Readonly<Record<string, readonly [number, string]>> = {
 const invalidRequest = [400, "not an HTTP request"] as const;
 const noTunnel = [405, "this server is no proxy"] as const;
 const dropLogEveryMs = 60_000;
-/** Longest time between a deadline and its check. */
 const checkEveryMs = 500;
 
 /**
@@ -58,7 +54,6 @@ interface Connection {
   pending: number;
   /** Requests that came together: in one turn of the event loop, or before earlier ones had their responses. */
   unwaited: number;
-  /** The turn of the last request. */
   turn: number;
   /** Counts on with each connection that begins to wait for its client: for a request, or to read a response. */
   waitsSince: number;

@@ -6,13 +6,10 @@ export type BodyResult = Buffer | "large" | "slow" | "gone" | "full";
 /** Reads the raw bytes of a request's body; calls `done` exactly once. */
 export type BodyReader = (request: IncomingMessage, done: (result: BodyResult) => void) => void;
 
-/** Limits for bodies of requests. */
 export const bodyLimits = {
-  /** Of one body. */
   bodyBytes: 256_000,
   /** Chunks of one body: each costs time and memory, however short it is. */
   bodyPieces: 512,
-  /** Of all bodies being read. */
   bodiesBytes: 32_000_000,
   /** For a whole body: sending slowly gives no more time than sending nothing. */
   bodyDeadlineMs: 10_000,

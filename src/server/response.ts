@@ -10,10 +10,8 @@ const lingerBytes = 4_000_000;
 const leastChunkBytes = 8_000;
 const lingerMs = 2_000;
 
-/** A response with a body. */
 export interface Page {
   readonly status: number;
-  /** Content type. */
   readonly type: string;
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;

@@ -17,12 +17,10 @@ import {
   type RenderedPage,
 } from "./response.ts";
 
-/** Where the server listens, and what it serves. */
 export interface ServerOptions extends ReceiverOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  /** By path, for GET and HEAD. */
   readonly pages: Readonly<Record<string, () => Promise<Page> | Page>>;
   /** Pages at other paths. @default none */
   readonly site?: Site;
@@ -36,7 +34,6 @@ export interface ServerOptions extends ReceiverOptions {
   readonly limits?: Partial<ServerLimits>;
 }
 
-/** A server that listens. */
 export interface WebhookServer {
   readonly port: number;
   /** Stops accepting, answers what is on its way, and ends what is not done after `graceMs`. */

@@ -3,7 +3,6 @@ import type { Log } from "../base/logger.ts";
 import type { BodyReader } from "./request-body.ts";
 import { refusalPage, renderPage, type Page, type RenderedPage } from "./response.ts";
 
-/** A request for one of the site's pages. */
 export interface SiteRequest {
   readonly path: string;
   readonly query: URLSearchParams;
@@ -14,14 +13,12 @@ export interface SiteRequest {
   readonly form: URLSearchParams | null;
 }
 
-/** Pages whose content depends on the request. */
 export interface Site {
   /** The methods that a path takes, as in the header `Allow`; null: there is no such page. */
   methodsOf(path: string): "GET, HEAD" | "POST" | null;
   answer(request: SiteRequest): Promise<Page>;
 }
 
-/** Of a form. */
 const mostFormBytes = 4_096;
 
 /** The answer to a request for a page whose path and method were accepted. Never rejects. */

@@ -66,7 +66,6 @@ export class Receiver {
     this.logRefusal = createRefusalLog(options.log, options.clock);
   }
 
-  /** Is there such a company? */
   knows(company: string): boolean {
     return this.options.companies.find(company) !== null;
   }

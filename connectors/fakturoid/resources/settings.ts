@@ -88,7 +88,6 @@ export const subjects = walkedResource("subjects", "Contacts", {
   }),
 });
 
-/** Both kinds of templates. */
 const template = (of: string) => ({
   id: t.integer(),
   custom_id: t.orNull(t.text()),

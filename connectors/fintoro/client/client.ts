@@ -10,7 +10,6 @@ type Groups = typeof operationGroups;
 type Named = Omit<Groups, "token" | "contactActivityAttachments">;
 
 interface Special {
-  /** The company that the token belongs to. */
   readonly whoami: Methods<Groups["token"]>["whoami"];
   readonly contactActivityAttachments: {
     /** The first of two steps: its tokens are given when an event is created or updated. */

@@ -1,7 +1,6 @@
 import type { Page } from "../../../src/connector/client/page.ts";
 import type { FintoroClient } from "./client.ts";
 
-/** What a method of the client answers with. */
 type Answer<M> = M extends (...args: never[]) => Promise<infer A> ? A : never;
 type One<M> = Answer<M> extends Page<infer R> | readonly (infer R)[] ? R : Answer<M>;
 

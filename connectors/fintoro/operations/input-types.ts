@@ -18,29 +18,23 @@ export function characters(maxLength: number, minLength = 0) {
 
 /** Only catches what is no address at all; the service decides. */
 const address = /^[^\s@]+@[^\s@]+$/;
-/** An e-mail address. */
 export const email = (maxLength?: number) => {
   const type = z.string().regex(address, { error: "must be an e-mail address" });
   return maxLength === undefined ? type : type.max(maxLength);
 };
 
-/** A calendar date. */
 export const day = z.iso.date({ error: "must be a date, YYYY-MM-DD" });
-/** A number between two bounds, both included. */
 export const amount = (minimum?: number, maximum?: number) => {
   const atLeast = minimum === undefined ? z.number() : z.number().min(minimum);
   return maximum === undefined ? atLeast : atLeast.max(maximum);
 };
 
-/** May be left out, or be null. */
 export const maybe = <T extends z.ZodType>(type: T) => type.nullable().optional();
 
 /** The largest price, either sign. */
 const tenTrillion = 10_000_000_000_000;
 export const price = amount(-tenTrillion, tenTrillion);
-/** More than 0. */
 export const positive = (maximum: number) => amount(0.00001, maximum);
-/** Largest values. */
 export const limits = { tenTrillion, quantity: 1_000_000 } as const;
 
 export const variableSymbol = z.int().min(0).max(9_999_999_999);

@@ -11,12 +11,10 @@ function get<const P extends string, const A extends Operation["answer"]>(path: 
   return { method: "GET", path, status: 200, answer } as const;
 }
 
-/** GET of one record. */
 export function show<const P extends string, S extends z.ZodObject>(path: P, schema: S) {
   return get(path, { kind: "record", schema });
 }
 
-/** GET of a list that comes in one answer. */
 export function wholeList<const P extends string, S extends z.ZodObject>(path: P, schema: S) {
   return get(path, { kind: "list", schema, paged: false });
 }
@@ -33,17 +31,14 @@ export function pagedList<const P extends string, S extends z.ZodObject, F exten
   return filtered(list, z.strictObject({ ...filters, ...page }));
 }
 
-/** The same operation with query parameters. */
 export function filtered<O extends Unnamed, Q extends z.ZodObject>(operation: O, query: Q) {
   return { ...operation, query };
 }
 
-/** GET of a file. */
 export function download<const P extends string>(path: P, mediaType: string) {
   return get(path, { kind: "file", mediaType });
 }
 
-/** GET of a PDF. */
 export const pdf = <const P extends string>(path: P) => download(path, "application/pdf");
 
 /** POST adds a record, PUT replaces it, PATCH changes the fields that are sent. */
@@ -66,7 +61,6 @@ export function create<const P extends string, B extends z.ZodObject, S extends 
   return { ...writeRecord("POST", path, body, schema), idempotent: true } as const;
 }
 
-/** DELETE that answers 204. */
 export function remove<const P extends string>(path: P) {
   return { method: "DELETE", path, status: 204, answer: { kind: "nothing" } } as const;
 }

@@ -48,7 +48,6 @@ const sold = `SELECT item_id, max(day) AS last_sold FROM (
     WHERE i.price_list_item_id IS NOT NULL AND i.quantity > 0 AND NOT ${sql.isOfAdvance("invoices")}
   ) GROUP BY item_id`;
 
-/** The first and the last receipt of each item. */
 const received = `SELECT i.price_list_item_id AS item_id, min(r.issue_date) AS first_received, max(r.issue_date) AS last_received
   FROM warehouse_inbound_receipt_items i JOIN warehouse_inbound_receipts r ON r.id = i.warehouse_inbound_receipt_id
   GROUP BY i.price_list_item_id`;

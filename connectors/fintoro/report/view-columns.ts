@@ -9,16 +9,13 @@ export const id = (name: string, doc: string): ReportViewColumn => ({
   ...columnOf("INTEGER")(name, doc),
   format: "id",
 });
-/** A whole number of things. */
 export const count = columnOf("INTEGER");
-/** A text; `values` are the known ones, where there are few. */
 export const text = (name: string, doc: string, values?: readonly string[]): ReportViewColumn => ({
   name,
   type: "TEXT",
   doc,
   ...(values && { values }),
 });
-/** A date. */
 export const date = columnOf("DATE");
 /** An amount, a price, a quantity or a percentage. */
 export const amount = columnOf("DECIMAL(18,6)");
@@ -45,12 +42,10 @@ export const receiptedAdvances = [
   ...amounts("receipted_advances_with_vat", "The same with VAT"),
 ];
 
-/** Yes or no. */
 export const flag = columnOf("BOOLEAN");
 
 export const reverseCharge = flag("reverse_charge", "1: the client owes the VAT");
 
-/** The client as on a document. */
 export const parties = [
   text("client_name", "As on the document"),
   text("client_subject_id", "Business registration number, as on the document"),
@@ -73,7 +68,6 @@ export const buyer = text(
   "One key for each buyer in all views: the client's id; without one made of what its document prints",
 );
 
-/** Which invoice or credit note it is. */
 export const bill = [
   text("document_type", "Which of the two", ["invoice", "credit_note"]),
   id("document_id", "Id in invoices or credit_notes"),

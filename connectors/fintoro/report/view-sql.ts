@@ -20,7 +20,6 @@ export function euroCents(amount: string, rate = rateOf): string {
   return `round(${cents(amount)} / ${rate})`;
 }
 
-/** SQL of a sum of cents, in units. */
 export function summed(column: string): string {
   return `sum(${column}) / 100.0`;
 }
@@ -66,12 +65,10 @@ export function isOfAdvance(table: "invoices" | "credit_notes"): string {
 /** SQL of the ISO code of the currency of `d`; `c` is the joined row of `currencies`. */
 export const currencyOf = "coalesce(c.symbol, CAST(d.currency_id AS TEXT))";
 
-/** SQL of a table as `d` with its currencies `c`. */
 export function withCurrency(table: string): string {
   return `${table} d LEFT JOIN currencies c ON c.id = d.currency_id`;
 }
 
-/** SQL of documents `d` with their currencies `c` and clients `k`, for `client`. */
 export function withClient(table: string): string {
   return `${withCurrency(table)} LEFT JOIN clients k ON k.id = d.client_id`;
 }
@@ -101,7 +98,6 @@ export function buyerOf(table: ClientTable, d = "d"): string {
 /** SQL of the columns that name the client of a document. */
 export const client = "d.client_id AS client_id, coalesce(k.name, d.client_name) AS client_name";
 
-/** SQL of the totals of a document `d`, in cents. */
 export function totals(rate = rateOf): string {
   return `${cents("d.total")} AS net, ${euroCents("d.total", rate)} AS net_eur,
     ${cents("d.total_with_vat")} AS gross, ${euroCents("d.total_with_vat", rate)} AS gross_eur`;
@@ -120,17 +116,14 @@ export function bills(columns: (table: "invoices" | "credit_notes") => string): 
 /** SQL of the report's date; `_about` is part of every report. */
 export const reportDate = `(SELECT value FROM _about WHERE subject = 'report' AND fact = 'report_date')`;
 
-/** SQL of the whole days from one date to another. */
 export function daysBetween(from: string, to: string): string {
   return `CAST(round(julianday(${to}) - julianday(${from})) AS INTEGER)`;
 }
 
-/** SQL of the whole days from a date to the report's date. */
 export function daysSince(date: string): string {
   return daysBetween(date, reportDate);
 }
 
-/** SQL of what became of a quotation `d`. */
 export const outcome = `CASE WHEN d.status = 'waiting' AND d.validity_date < ${reportDate} THEN 'expired' ELSE d.status END`;
 
 /** SQL of the age of a receivable, by its days past due; in words, because spreadsheets take `1-30` for a date. */
@@ -143,7 +136,6 @@ export function ageOf(days: string): string {
 interface Parts {
   /** Columns that are the same in all parts of a document, its key first: a filter on one of them reaches the tables. */
   readonly document: string;
-  /** The order of a document's parts. */
   readonly order: string;
 }
 

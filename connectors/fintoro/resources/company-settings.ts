@@ -4,7 +4,6 @@ import { defineResource } from "../../../src/connector/resource.ts";
 import { bank } from "./lookups.ts";
 import { resource, wholeResource } from "./resource-builders.ts";
 
-/** The answer of `/whoami`. */
 export const identity = t.record({
   name: t.doc("Name of the company that the token belongs to", t.text()),
 });

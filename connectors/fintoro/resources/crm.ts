@@ -3,7 +3,6 @@ import { client, supplier } from "./clients-and-suppliers.ts";
 import { currency } from "./lookups.ts";
 import { pagedResource, resource, wholeResource } from "./resource-builders.ts";
 
-/** One column of the sales pipeline. */
 export const businessCaseStatus = t.record(
   t.allStated({ id: t.integer(), name: t.text(), color: t.doc("Hex colour", t.text()) }),
 );

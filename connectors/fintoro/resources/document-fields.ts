@@ -115,7 +115,6 @@ export const payment = {
 };
 export const { hasVat } = payment;
 
-/** A line of a document. */
 export const item = (isDiscountListed: boolean) => ({
   id: t.integer(),
   name: t.text(),

@@ -158,7 +158,6 @@ export const orderPreview = t.record({
   hasVat: of.hasVat,
 });
 
-/** A line without stock. */
 const plainItem = t.record(of.item(true));
 
 export const order = t.record({

@@ -34,7 +34,6 @@ export async function guardedFile<T>(path: string, step: () => Promise<T>): Prom
   }
 }
 
-/** What identifies the bytes of a file. */
 export interface ContentFacts {
   readonly size_bytes: number;
   readonly sha256: string;
@@ -83,12 +82,10 @@ export async function hashOf(
 /** Fewer turns than with the usual 64 kB. */
 const readBytes = 256 * 1024;
 
-/** What a file holds, in parts. */
 export function partsOf(file: string): AsyncIterable<Uint8Array> {
   return createReadStream(file, { highWaterMark: readBytes });
 }
 
-/** Is the file there, with the bytes of this hash? */
 export async function hasContent(file: string, sha256: string): Promise<boolean> {
   return existsSync(file) && (await hashOf(file)).sha256 === sha256;
 }

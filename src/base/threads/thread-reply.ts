@@ -10,13 +10,11 @@ export function threadFile(source: URL): URL {
   return new URL(source.href.replace(/\.ts$/, path.extname(import.meta.url)));
 }
 
-/** What a thread answers where its work failed. */
 export function failedReply(error: unknown): { readonly error: Error; readonly fields: object } {
   const thrown = error instanceof Error ? error : new Error(String(error));
   return { error: thrown, fields: Object.assign({}, thrown) };
 }
 
-/** The error as it was thrown in the thread. */
 export function errorOfReply({
   error,
   fields,

@@ -4,13 +4,11 @@ import type { Lane } from "../../base/lane.ts";
 import type { Operation } from "../operation.ts";
 import type { Page } from "./page.ts";
 
-/** Options of every method. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
   readonly lane?: Lane;
 }
 
-/** Options of methods that take an `Idempotency-Key`. */
 export interface IdempotentOptions extends CallOptions {
   /** Generated when not given. Give the same again to repeat a call with an unknown outcome. */
   readonly idempotencyKey?: string;
@@ -69,7 +67,6 @@ interface Paging<O extends Operation> {
 
 type PagedList = { readonly answer: { readonly kind: "list"; readonly paged: true } };
 
-/** A group of operations as methods. */
 export type Methods<G> = {
   readonly [K in keyof G]: G[K] extends Operation ? Method<G[K]> : never;
 } & (G extends { readonly list: infer L extends Operation & PagedList } ? Paging<L> : unknown);

@@ -7,7 +7,6 @@ import type { Resource } from "../resource.ts";
 import { schemaPlace, type JsonObject, type Place } from "./place.ts";
 import { parameterNames, routeKey, type Expected } from "./reference.ts";
 
-/** An operation of the connector, or a request that the mirror makes. */
 export interface ConnectorPlace {
   /** `GET /invoices` */
   readonly where: string;
@@ -70,7 +69,6 @@ function contentPlace(answer: Answer, schemaOf: SchemaOf): Place {
   return schemaPlace(schemaOf(z.looseObject(content)), Object, facts, true);
 }
 
-/** A request that the mirror makes for a resource. */
 interface MirrorRequest {
   readonly path: string;
   readonly parameters: SentParameters;
@@ -102,7 +100,6 @@ function listParameters(list: Exclude<Resource["list"], { kind: "owned" }>): rea
   return variants ? variants.values.map((value) => ({ [variants.param]: value })) : [{}];
 }
 
-/** A parameter that the mirror sends with this value. */
 function sentPlace(value: string | number): Place {
   const sent =
     typeof value === "number" ? { minimum: value, maximum: value } : { [`value ${value}`]: "present" };

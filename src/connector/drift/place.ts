@@ -1,6 +1,5 @@
 import { isObject } from "../../json/literal.ts";
 
-/** An object of a JSON document. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Follows `$ref`; an empty object for anything but an object. */
@@ -22,9 +21,7 @@ export interface Place {
   readonly isPartial?: boolean;
 }
 
-/** Keywords of a schema that bound a value from above. */
 export const upperLimits = new Set("maximum exclusiveMaximum maxLength maxItems".split(" "));
-/** Keywords of a schema that bound a value from below. */
 export const lowerLimits = new Set("minimum exclusiveMinimum minLength minItems".split(" "));
 
 /** The place of a JSON schema in a request or an answer; `facts` are those that stand outside of it. */
@@ -118,13 +115,11 @@ function factsOf(parts: readonly JsonObject[]): Facts {
   };
 }
 
-/** The object under a name; empty when there is none. */
 export function objectAt(object: JsonObject, name: string): JsonObject {
   const value = Object.hasOwn(object, name) ? object[name] : undefined;
   return isObject(value) ? value : {};
 }
 
-/** The list under a name; empty when there is none. */
 export function arrayAt(object: JsonObject, name: string): readonly unknown[] {
   const value = Object.hasOwn(object, name) ? object[name] : undefined;
   return Array.isArray(value) ? value : [];

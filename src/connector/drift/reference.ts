@@ -4,7 +4,6 @@ import { arrayAt, objectAt, schemaPlace, type JsonObject, type Place, type Resol
 
 /** A published OpenAPI document. Every part of it may be anything. */
 export interface Reference {
-  /** By `routeKey`. */
   readonly operations: ReadonlyMap<string, PublishedOperation>;
   /** Throws MirrorError `usage` for a broken `$ref`. */
   readonly resolve: Resolve;
@@ -23,7 +22,6 @@ export interface Expected {
   readonly method: string;
   readonly path: string;
   readonly status: number;
-  /** Media types. */
   readonly body?: string | undefined;
   readonly answer?: string | undefined;
 }
@@ -50,7 +48,6 @@ export function routeKey(method: string, path: string): string {
   return `${method} ${path.replace(parameterPattern, "{}")}`;
 }
 
-/** `{client}` */
 export function parameterNames(path: string): readonly string[] {
   return path.match(parameterPattern) ?? [];
 }

@@ -32,7 +32,6 @@ export function deliveryVerdict(
   return here.length > 0 || everAccepted ? "fine" : "unknown";
 }
 
-/** What the service is asked with. */
 export interface FailureQuestion {
   readonly refusals: RefusalWatch;
   readonly company: CompanyConfig;

@@ -12,7 +12,6 @@ export interface Refusal {
   readonly offsetMs?: number;
 }
 
-/** How many deliveries were refused, by reason. */
 export type RefusalCounts = Readonly<Partial<Record<RefusalReason, number>>>;
 
 /**
@@ -39,9 +38,7 @@ export interface Streak {
 
 /** Refusals that mean that the service's deliveries do not arrive. */
 export interface Refusing extends Pick<Streak, "sinceMs" | "lastMs" | "counts"> {
-  /** The most frequent one. */
   readonly reason: RefusalReason;
-  /** This machine's clock is the probable cause. */
   readonly blamesClock: boolean;
 }
 
@@ -102,7 +99,6 @@ function explains(skewMs: number | null, offsetMs: number | null): boolean {
  * them.
  */
 export class RefusalWatch {
-  /** Since the start. */
   readonly counts: Partial<Record<RefusalReason, number>> = {};
   private readonly clock: Clock;
   private streak: Streak | null = null;
@@ -124,7 +120,6 @@ export class RefusalWatch {
     this.acceptedMs = Math.max(this.acceptedMs ?? -Infinity, this.clock.monotonicMs() - agoMs);
   }
 
-  /** A delivery was accepted. */
   accepted(): void {
     this.acceptedMs = this.clock.monotonicMs();
     this.streak = null;

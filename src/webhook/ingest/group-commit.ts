@@ -10,7 +10,6 @@ export interface GroupOptions<T, R> {
   readonly maxBytes: number;
   /** Would the same error meet every item? Otherwise each is tried alone, so that one cannot spoil the rest. */
   readonly failsForAll: (error: unknown) => boolean;
-  /** Monotonic. */
   readonly nowMs: () => number;
 }
 
@@ -41,7 +40,6 @@ const maxWaitMs = 2;
 export class GroupCommit<T, R> {
   private readonly options: GroupOptions<T, R>;
   private waiting: Waiting<T, R>[] = [];
-  /** Of the commit under way. */
   private committingItems = 0;
   /** Of what waits or is being committed. */
   private heldBytes = 0;

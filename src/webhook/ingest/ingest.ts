@@ -10,7 +10,6 @@ import type { Keyring } from "../keys/keyring.ts";
 import { readStored, signedForm } from "./delivery.ts";
 import { createEventEvaluator, FollowUps, type EvaluateEvent } from "./follow-ups.ts";
 
-/** What storing one delivery did. */
 export interface StoreResult
   extends Pick<Delivery, "eventId" | "type">, Pick<EventEvaluation, "resource" | "problem"> {
   /** `duplicate`: it was stored before, and nothing was written. */
@@ -19,22 +18,16 @@ export interface StoreResult
   readonly state: InboxState;
 }
 
-/** What a replay did, in numbers of events. */
 export interface ReplayResult {
-  /** Events whose record is in the queue again. */
   readonly queued: number;
-  /** Events that lead to no read. */
   readonly unread: number;
-  /** Ids without an event. */
   readonly missing: readonly string[];
-  /** Ids of events whose body was pruned. */
   readonly pruned: readonly string[];
 }
 
 export interface IngestParts {
   readonly mirror: Mirror;
   readonly queue: WorkQueue;
-  /** Names of the resources that this config mirrors. */
   readonly selected: ReadonlySet<string>;
   readonly keyring: Keyring;
 }
@@ -43,16 +36,13 @@ export interface IngestParts {
 export type ReceivedResult = Pick<StoreResult, "eventId" | "type" | "outcome"> &
   Partial<Pick<StoreResult, "resource" | "id" | "state">>;
 
-/** A delivery that another process has received. */
 export interface ReceivedDelivery {
   readonly delivery: Delivery;
-  /** Epoch milliseconds. */
   readonly receivedAtMs: number;
 }
 
 /** What the receiver needs of a company. A store that waits for another machine gives promises. */
 export interface Ingest extends Pick<CompanyIngest, "keyring">, Partial<Pick<CompanyIngest, "form">> {
-  /** As `CompanyIngest.has`. */
   has(eventId: string): boolean | Promise<boolean>;
   /** As `CompanyIngest.store`: all deliveries or none; one result for each. */
   store(
@@ -61,7 +51,6 @@ export interface Ingest extends Pick<CompanyIngest, "keyring">, Partial<Pick<Com
   ): readonly ReceivedResult[] | Promise<readonly ReceivedResult[]>;
 }
 
-/** Events of one transaction of a replay. */
 const replayedAtOnce = 500;
 
 /**
@@ -92,7 +81,6 @@ export class CompanyIngest {
     this.retryWhileBusy = createBusyRetry(db);
   }
 
-  /** Was this event stored? */
   has(eventId: string): boolean {
     return this.ids.find(eventId) !== null;
   }

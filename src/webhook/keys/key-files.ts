@@ -15,14 +15,12 @@ import { isoTime } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import { readSecretFile } from "../../config/secrets.ts";
 
-/** As much of the file system as the keyring reads. */
 export interface KeyFiles {
   /** Another text whenever the file may have changed; null: there is no file. */
   version(file: string): string | null;
   read(file: string): string;
 }
 
-/** The key files of this machine's disk. */
 export const keyFilesOnDisk: KeyFiles = {
   version(file) {
     const facts = statSync(file, { throwIfNoEntry: false });
@@ -51,7 +49,6 @@ export function readPendingKey(file: string): string | null {
   return parseDraft(textOf(draftOf(file)));
 }
 
-/** Empty: there is no such file. */
 function textOf(file: string): string {
   return existsSync(file) ? readFileSync(file, "utf8") : "";
 }
@@ -110,7 +107,6 @@ export function parseRetiredKeys(text: string): RetiredKey[] {
   );
 }
 
-/** Is the key accepted at this time? */
 export function isAccepted({ until }: RetiredKey, nowMs: number): boolean {
   return until === null || nowMs < Date.parse(until);
 }

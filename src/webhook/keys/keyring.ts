@@ -20,17 +20,13 @@ export interface Keyring {
   readonly refresh: () => boolean;
 }
 
-/** The keyring of a config's company. */
 export interface ConfiguredKeyring extends Keyring {
   /** Why keys that the config names are not known. */
   readonly missing: () => readonly string[];
 }
 
-/** Where the keys of a company are read from. */
 export interface KeyringParts {
-  /** The config's keys. */
   readonly secrets: readonly Secret[];
-  /** Where each of `secrets` is from. */
   readonly places: readonly SecretPlace[];
   /** File of retired keys; see `retireKeys`. */
   readonly file: string;

@@ -1,10 +1,8 @@
 import { BlockList, isIP } from "node:net";
 import { isLoopbackUrl } from "../../config/address.ts";
 
-/** All addresses of a host name. */
 export type Lookup = (host: string) => Promise<readonly string[]>;
 
-/** Why the service would refuse a URL. */
 export interface EndpointFault {
   readonly what: string;
   readonly hint: string;

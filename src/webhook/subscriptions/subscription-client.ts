@@ -8,7 +8,6 @@ import { callOperation } from "../../connector/client/methods.ts";
 import type { Operation } from "../../connector/operation.ts";
 import type { Transport } from "../../connector/transport.ts";
 
-/** One subscription, as the service shows it. */
 export interface Subscription {
   readonly id: RecordId;
   readonly name: string | null;
@@ -23,7 +22,6 @@ export interface Subscription {
 /** What may be set; an update replaces all of it. */
 export type SubscriptionInput = Pick<Subscription, "name" | "url" | "active" | "events">;
 
-/** A secret, which the service shows once. */
 export interface IssuedSecret {
   readonly subscription: Subscription;
   readonly secret: string;

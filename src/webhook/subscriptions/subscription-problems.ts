@@ -91,7 +91,6 @@ function named(some: readonly Subscription[]): string {
   return ids.length === 1 ? `subscription ${ids[0]}` : `each of the subscriptions ${someOf(ids, 3)}`;
 }
 
-/** The subscriptions as the mirror has them. */
 export function mirroredSubscriptions(db: Db, resource: string): Subscription[] {
   const records = new Records(db).liveJson(resource);
   return records.map((json) => parseSubscription(JSON.parse(json) as Record<string, unknown>));
