@@ -52,7 +52,6 @@ const refreshEveryMs = 1_000;
  */
 export function createKeyring(parts: KeyringParts): ConfiguredKeyring {
   const { secrets, places, file, clock, files = keyFilesOnDisk, onSecrets = () => undefined } = parts;
-  const pathOf = (place: SecretPlace | undefined) => (place?.kind === "file" ? place.path : null);
   /** Keys as the config was loaded: of one key file, or (null) of no file. */
   const configKeys = (path: string | null) =>
     secrets.flatMap((secret, index) =>
@@ -104,6 +103,10 @@ export function createKeyring(parts: KeyringParts): ConfiguredKeyring {
         return problem === null || isFound ? [] : [problem];
       }),
   };
+}
+
+function pathOf(place: SecretPlace | undefined): string | null {
+  return place?.kind === "file" ? place.path : null;
 }
 
 function unending(secret: string): RetiredKey[] {
