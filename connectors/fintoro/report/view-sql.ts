@@ -172,7 +172,7 @@ function reachedOf(amount: string): string {
 
 /** Where the document's amount in EUR is rounded in the other direction, as VAT may be, so are the shares. */
 function shareOf(amount: string): string {
-  const upTo = (cents: string) => `round(${cents} / rate + (${amount}_eur - round(${amount} / rate)) / 2)`;
+  const upTo = (sum: string) => `round(${sum} / rate + (${amount}_eur - round(${amount} / rate)) / 2)`;
   return `${amount}_reached - ${amount}_before AS ${amount}_share,
     CASE WHEN is_last THEN ${amount}_eur ELSE ${upTo(`${amount}_reached`)} END
       - CASE WHEN is_first THEN 0 ELSE ${upTo(`${amount}_before`)} END AS ${amount}_share_eur`;
