@@ -1,3 +1,5 @@
+import { isCalendarDay } from "./clock.ts";
+
 /** A record's id: a number up to 2^53, a bigint beyond. Always in this form, so that `===` and Map keys work. */
 export type RecordId = number | bigint;
 
@@ -38,4 +40,20 @@ export function parsePosition(text: string): LogPosition | null {
   const [, log = null, digits = ""] = /^(?:([\da-z]{4,40}):)?(\d{1,16})$/.exec(text) ?? [];
   const seq = Number(digits);
   return digits !== "" && Number.isSafeInteger(seq) ? { log, seq } : null;
+}
+
+/** A moment as people name it: the end of a day such as `2026-10-25`, a time with its zone, or a position. */
+export type AskedMoment =
+  | { readonly kind: "day"; readonly day: string }
+  | { readonly kind: "time"; readonly atMs: number }
+  | { readonly kind: "position"; readonly position: LogPosition };
+
+/** Parses what `--as-of` takes; null: it is none of them. */
+export function parseMoment(text: string): AskedMoment | null {
+  if (isCalendarDay(text)) return { kind: "day", day: text };
+  const position = parsePosition(text);
+  if (position) return { kind: "position", position };
+  const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text);
+  const atMs = isTime ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(atMs) ? null : { kind: "time", atMs };
 }

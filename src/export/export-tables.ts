@@ -137,6 +137,7 @@ async function commit(
     seq,
     next_since: seq,
     since: since?.seq ?? null,
+    ...(parts.moment && { as_of: parts.moment.at }),
     run: run && { id: run.id, outcome: run.outcome, finished_at: run.finishedAt },
     files: [...kept, ...written],
   };

@@ -1,6 +1,6 @@
 import { messageOf } from "../base/errors.ts";
 import { recordId, type RecordId } from "../base/ids.ts";
-import type { ListPlan, Resource } from "../connector/resource.ts";
+import type { ListPlan } from "../connector/resource.ts";
 import { ContradictionError, ProtocolError } from "../connector/service-errors.ts";
 import {
   cutArray,
@@ -77,11 +77,6 @@ export function readParts(slice: Buffer, field: string): Slices | null {
   const value = valueOf(slice, field);
   if (value && isEmptyObject(value)) return new Slices(value);
   return value?.[0] === 0x5b ? cutArray(value) : null;
-}
-
-/** Does a list show all of this record? Else it shows a preview. */
-export function isShownWhole({ gives, fullWhen = [] }: Resource, slice: Buffer): boolean {
-  return gives === "full" && fullWhen.every((key) => valueOf(slice, key) !== null);
 }
 
 /** A million records at ten a page. A longer list would fill the queue. */

@@ -8,6 +8,7 @@ import {
   type Snapshot,
   type SnapshotOptions,
 } from "../state/mirror-snapshot.ts";
+import type { MirrorMoment } from "../state/as-of/moment.ts";
 import { guarded, openDatabase, type Db } from "../store/database.ts";
 import { buildReport, pause, redeclareTables, updateReport, type ReportDraft } from "./build-report.ts";
 import {
@@ -54,6 +55,8 @@ export interface PublishParts {
   readonly force?: boolean;
   /** By default the faster one. */
   readonly way?: PublishWay;
+  /** The mirror is a copy as of this moment. @default it is of now */
+  readonly moment?: MirrorMoment | null;
   readonly onStep?: ReportDraft["onStep"];
 }
 
@@ -126,6 +129,8 @@ async function writeNext(parts: PublishParts, last: LastReport | null): Promise<
   }
 }
 
+const asKnownThen = "The books as the mirror knew them at this position and time, by its change log.";
+
 function snapshotOptions({
   company,
   clock,
@@ -133,10 +138,19 @@ function snapshotOptions({
   version,
   manifest,
   redact = [],
+  moment = null,
 }: PublishParts): SnapshotOptions {
   const nowMs = clock.nowMs();
-  const facts = { company, published_at: isoTime(nowMs), timezone, connector: manifest.name, version };
-  return { reportDate: localDate(nowMs, timezone), facts, redact };
+  const asOf = moment && { as_of: `${moment.log}:${moment.seq} ${moment.at}`, as_of_means: asKnownThen };
+  const facts = {
+    company,
+    published_at: isoTime(nowMs),
+    timezone,
+    connector: manifest.name,
+    version,
+    ...asOf,
+  };
+  return { reportDate: localDate(moment ? Date.parse(moment.at) : nowMs, timezone), facts, redact };
 }
 
 /** Attaches the `mirror` and begins the transaction that reads it. */

@@ -3,7 +3,7 @@ import { firstId, type RecordId } from "../base/ids.ts";
 import { snakeCase } from "../base/names.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
-import { isShownWhole } from "../extract/answers.ts";
+import { isShownWhole } from "../store/apply/previews.ts";
 import { jsonEquals } from "../json/literal.ts";
 import { openTables } from "../state/checks/open-tables.ts";
 import { Parents } from "../state/parents.ts";

@@ -1,13 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
-import {
-  isShownWhole,
-  readCompanyName,
-  readDetail,
-  readList,
-  readObject,
-  readParts,
-} from "../../src/extract/answers.ts";
+import { readCompanyName, readDetail, readList, readObject, readParts } from "../../src/extract/answers.ts";
+import { isShownWhole } from "../../src/store/apply/previews.ts";
 import { resourceOf } from "../support/mirror/mirror.ts";
 
 const bytes = (text: string) => Buffer.from(text);

@@ -13,7 +13,7 @@ import type { CompanyScope } from "./company-scope.ts";
  */
 export async function withScratchFolder<T>(
   { config, company }: Pick<CompanyScope, "config" | "company">,
-  use: "package" | "upload",
+  use: "package" | "upload" | "as-of",
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
   const folder = path.join(config.dataDir, `.${company.name}.${use}`);

@@ -1,6 +1,6 @@
 import { isCalendarDay } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
-import { parsePosition } from "../../base/ids.ts";
+import { parseMoment, parsePosition } from "../../base/ids.ts";
 import { parseDurationMs } from "../../base/units.ts";
 import type { LoadOptions } from "../../config/load.ts";
 import { parseShard } from "../../status/shards.ts";
@@ -103,6 +103,12 @@ export function wholeNumber(flags: string, doc: string, min: number, max: number
 export function position(flags: string, doc: string) {
   const hint = "the manifest of an export and each line of `changes` say both";
   return parsed(flags, doc, "LOG:SEQ, or a position of the change log alone", parsePosition, hint);
+}
+
+/** An option with a moment of the change log. */
+export function moment(flags: string, doc: string) {
+  const must = "a day such as 2026-10-25, a time such as 2026-10-25T18:00:00Z, or a position LOG:SEQ";
+  return parsed(flags, doc, must, parseMoment);
 }
 
 /** An option with one of several shards of all companies, such as 2/3. */

@@ -5,6 +5,7 @@ import {
   day,
   durationMs,
   flag,
+  moment,
   month,
   position,
   text,
@@ -24,6 +25,11 @@ export const limits = {
   maxDuration: durationMs("--max-duration <duration>", "stop after that long; the next run goes on"),
 };
 
+const asOf = moment(
+  "--as-of <moment>",
+  "as the mirror knew it at the end of this day, at this time or position",
+);
+
 /** Commands that give people and programs what they read: report, exports, packages, changes, files. */
 export const outputCommands = {
   publish: {
@@ -35,8 +41,12 @@ export const outputCommands = {
       ),
       combined: flag("--combined", "also one report over all companies, each row with its company"),
       force: flag("--force", "write all of it anew, also when nothing changed"),
+      asOf,
     },
-    examples: { "": "the report, at once", "--datasette": "with what Datasette shows about it" },
+    examples: {
+      "": "the report, at once",
+      "--as-of 2026-10-25": "the report as it was on that day, in a file of its own",
+    },
   },
   export: {
     summary: "write tables or views as CSV, Parquet, JSON lines or a workbook",
@@ -68,6 +78,8 @@ export const outputCommands = {
         "only what changed after this position; seq alone: of the log of now",
       ),
       nested: flag("--nested", "parquet: items as a column of lists in place of tables of their own"),
+      history: flag("--history", "each version of each row, with the period in which it held"),
+      asOf,
     },
     examples: {
       "v_receivables --dialect excel-sk --out excel": "who owes us, for a Slovak Excel",
@@ -80,6 +92,7 @@ export const outputCommands = {
       month: month("--month <month>", "such as 2026-10; documents by their date of issue"),
       out: text("--out <folder>", "where to: FOLDER/COMPANY/MONTH (default ./package)"),
       zip: flag("--zip", "a ZIP archive beside the folder, too"),
+      asOf,
     },
     examples: {
       "--month 2026-10": "a month in a folder",

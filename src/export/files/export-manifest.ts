@@ -42,6 +42,8 @@ export interface ExportManifest {
   readonly next_since: number;
   /** Of a `--since` run: its files hold what changed after this. */
   readonly since: number | null;
+  /** Set where the files are of an earlier moment: its time, ISO. The position is `seq`. */
+  readonly as_of?: string;
   /** The last finished run of `sync` before it. */
   readonly run: { readonly id: number; readonly outcome: string; readonly finished_at: string } | null;
   readonly files: readonly ManifestFile[];

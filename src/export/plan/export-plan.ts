@@ -147,9 +147,10 @@ function literal(text: string): string {
  */
 function chosenTables(
   tables: readonly SnapshotTable[],
-  { tables: names, nested, since }: Pick<ExportRequest, "tables" | "nested" | "since">,
+  { tables: names, nested, since, history }: Pick<ExportRequest, "tables" | "nested" | "since" | "history">,
 ): SnapshotTable[] {
   for (const name of names) assertKnown(tables, name);
+  if (history) return tables.filter((table) => isHistoryOf(table, names));
   const chosen = tables.filter(({ name, kind }) =>
     names.length > 0 ? names.includes(name) : kind === "table" || (kind === "child" && !nested),
   );
@@ -161,6 +162,10 @@ function chosenTables(
     `${unchanging.name} is no table of the service: it has no changes of its own`,
     { hint: "With --since, name tables only." },
   );
+}
+
+function isHistoryOf({ kind, parent }: SnapshotTable, names: readonly string[]): boolean {
+  return kind === "history" && (names.length === 0 || names.includes(parent ?? ""));
 }
 
 function assertKnown(tables: readonly SnapshotTable[], name: string): void {
@@ -194,7 +199,7 @@ function rowsOf({ name }: SnapshotTable, where: string | null): string {
 }
 
 function orderOf({ kind, primaryKey, view }: SnapshotTable, format: Format): string {
-  const keys = kind === "table" || kind === "child" ? primaryKey.map(quoted) : [];
+  const keys = kind === "view" ? [] : primaryKey.map(quoted);
   if (view?.sort && format === "xlsx")
     return `${quoted(view.sort.column)} ${view.sort.descending ? "DESC" : "ASC"}`;
   return ["_part", ...keys].join(", ");

@@ -4,6 +4,7 @@ import type { LogPosition } from "../../base/ids.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Language } from "../../connector/translation.ts";
 import type { Snapshot } from "../../state/mirror-snapshot.ts";
+import type { MirrorMoment } from "../../state/as-of/moment.ts";
 import { redactionsOf, type RedactRule } from "../../store/snapshot/redaction.ts";
 import type { SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
 import type { Dialect } from "../csv/csv-writer.ts";
@@ -35,6 +36,8 @@ export interface ExportRequest {
   readonly period: Period | null;
   /** Parquet: child tables as columns of their parents. */
   readonly nested: boolean;
+  /** Each version of each row with its period; the mirror is a copy with its history. @default false */
+  readonly history?: boolean;
   /** Of a workbook. @default what Excel takes */
   readonly rowsPerSheet?: number;
   /** Leave the files alone if they are of this state of the mirror. */
@@ -50,6 +53,8 @@ export interface ExportParts {
   readonly reportDate: string;
   /** Columns whose values the files do not have. @default [] */
   readonly redact?: readonly RedactRule[];
+  /** The mirror is a copy as of this moment. @default it is of now */
+  readonly moment?: MirrorMoment | null;
   /** Of this program. */
   readonly version: string;
   readonly onProgress?: (progress: ExportProgress) => void;

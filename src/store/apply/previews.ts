@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { RecordId } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
+import { valueOf } from "../../json/cut.ts";
 import { isObject, type JsonObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
 import {
@@ -135,4 +136,9 @@ function isSameCell(a: Cell, b: Cell): boolean {
 
 function keyOf(cells: readonly Cell[]): string {
   return hash("sha1", textOf(cells));
+}
+
+/** Does a list show all of this record? Else it shows a preview. */
+export function isShownWhole({ gives, fullWhen = [] }: Resource, slice: Buffer): boolean {
+  return gives === "full" && fullWhen.every((key) => valueOf(slice, key) !== null);
 }

@@ -23,8 +23,8 @@ export interface SnapshotColumn
   readonly redacted?: RedactMode;
 }
 
-/** `files`: stored files of records. `deleted`: the list of tombstones. `about`: facts about the whole. */
-type SnapshotKind = "table" | "child" | "view" | "files" | "deleted" | "about";
+/** `history`: all versions of a table's rows. `files`: stored files of records. `deleted`: the list of tombstones. `about`: facts about the whole. */
+type SnapshotKind = "table" | "child" | "view" | "files" | "deleted" | "about" | "history";
 
 /** A table of a snapshot, as people read it. */
 export interface SnapshotTable {
@@ -114,6 +114,33 @@ export function viewTable(view: ReportView): SnapshotTable {
 
 function own(name: string, type: ReportType, doc: string, nullable = false): SnapshotColumn {
   return { ...plainColumn, name, type, nullable, doc };
+}
+
+/** What a history has before a table's own columns. */
+export const historyColumns: readonly SnapshotColumn[] = [
+  { ...own("_op", "TEXT", "What made this version."), values: ["insert", "update", "delete"] },
+  own("valid_from", "TIMESTAMP", "When this version was seen first."),
+  own("valid_to", "TIMESTAMP", "When the next one was; null while it holds.", true),
+];
+
+/** Where a mirror's copy keeps the versions of a table's rows. */
+export function historyTable(table: string): string {
+  return `_history_${table}`;
+}
+
+/** All versions of a table's rows; redacted as the table is. */
+export function historyOf(table: SnapshotTable): SnapshotTable {
+  const { name, title, columns, primaryKey } = table;
+  return {
+    ...plain,
+    name: `${name}.history`,
+    kind: "history",
+    title: `${title}: history`,
+    doc: "Each version of each row with its period; a deletion keeps the last values.",
+    columns: [...historyColumns, ...columns.map((column) => ({ ...column, references: null }))],
+    primaryKey: [primaryKey[0] ?? "id", "valid_from", ...primaryKey.slice(1)],
+    parent: name,
+  };
 }
 
 /** The stored files. */

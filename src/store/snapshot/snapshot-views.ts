@@ -1,10 +1,16 @@
 import type { LastKnown, Manifest } from "../../connector/connector-manifest.ts";
-import type { Db } from "../database.ts";
+import { hasTable, type Db } from "../database.ts";
 import { assertReadable } from "../migrations/migrate.ts";
 import { quoted } from "../sql-text.ts";
 import { columnNames, fenceTable } from "../tables/table-layout.ts";
 import { redactedColumns, redactTables, type RedactRule } from "./redaction.ts";
-import { snapshotTables, type SnapshotColumn, type SnapshotTable } from "./snapshot-tables.ts";
+import {
+  historyOf,
+  historyTable,
+  snapshotTables,
+  type SnapshotColumn,
+  type SnapshotTable,
+} from "./snapshot-tables.ts";
 
 /**
  * Creates temporary views of the mirror attached as `schema`: live rows under the tables' plain names, without
@@ -18,7 +24,10 @@ export function createSnapshotViews(
   redact: readonly RedactRule[],
 ): SnapshotTable[] {
   assertReadable(db, schema);
-  const tables = redactTables(snapshotTables(db, manifest), redact);
+  const present = redactTables(snapshotTables(db, manifest), redact);
+  const tables = present.flatMap((table) =>
+    hasTable(db, historyTable(table.name)) ? [table, historyOf(table)] : [table],
+  );
   for (const table of tables) {
     if (table.kind === "about") continue;
     const sql =
@@ -36,7 +45,8 @@ function selectOf(db: Db, schema: string, table: SnapshotTable, all: readonly Sn
   return liveRows(db, schema, table);
 }
 
-function liveRows(db: Db, schema: string, { name, kind, columns }: SnapshotTable): string {
+function liveRows(db: Db, schema: string, { name: shownAs, kind, columns, parent }: SnapshotTable): string {
+  const name = kind === "history" ? historyTable(parent ?? "") : shownAs;
   const present = columnNames(db, name, schema);
   const shown = columns.map((column) => `${cellSql(column, present)} AS ${quoted(column.name)}`);
   if (present.size === 0) return `SELECT ${shown.join(", ")} WHERE 0`;

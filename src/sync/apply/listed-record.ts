@@ -1,6 +1,6 @@
 import { recordId, type RecordId, type RecordRef } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
-import { isShownWhole } from "../../extract/answers.ts";
+import { isShownWhole } from "../../store/apply/previews.ts";
 import type { Slices } from "../../json/cut.ts";
 import type { ApplyResult } from "../../store/apply/read-stamp.ts";
 import { childrenOf, type AnswerContext, type ReadContext, type RunContext } from "../context/run-context.ts";

@@ -1,8 +1,9 @@
 import { messageOf } from "../../base/errors.ts";
 import { ContradictionError, ForbiddenError, NotFoundError } from "../../connector/service-errors.ts";
 import type { Resource } from "../../connector/resource.ts";
+import { isShownWhole } from "../../store/apply/previews.ts";
 import type { Transport } from "../../connector/transport.ts";
-import { isShownWhole, readList, pageFacts } from "../../extract/answers.ts";
+import { readList, pageFacts } from "../../extract/answers.ts";
 import { requestFor } from "../../extract/work-request.ts";
 import { changesOf, variantsOf } from "../../state/sweeps.ts";
 import { listRequests } from "./chosen-lists.ts";

@@ -11,6 +11,8 @@ import { periodOfMonth, type Period } from "../../../export/plan/period.ts";
 import { uploadExport, type Uploaded } from "../../../export/upload-export.ts";
 import { ownRight } from "../../../file-store/file-store.ts";
 import { openObjectStore, readTarget } from "../../../file-store/s3-store.ts";
+import type { AskedMoment } from "../../../base/ids.ts";
+import { withHistory, withMoment, type ScopeAsOf } from "../../mirror/as-of.ts";
 import type { CompanyScope } from "../../mirror/company-scope.ts";
 import { withScratchFolder } from "../../mirror/scratch-folder.ts";
 import { warnIfIncomplete } from "../../mirror/selected-resources.ts";
@@ -24,6 +26,8 @@ interface CompanyExport extends Omit<ExportRequest, "out" | "company"> {
   readonly out: string | null;
   /** `s3://bucket/prefix`; null: the files are not sent. */
   readonly to: string | null;
+  /** The files are of this moment. @default they are of now */
+  readonly asOf?: AskedMoment | undefined;
 }
 
 /** Exports tables or views of each company. */
@@ -44,13 +48,32 @@ function requestOf(
   if (options.nested && since !== undefined)
     throw new MirrorError("usage", "--nested and --since exclude each other");
   const period = periodOf(month, from, to.filter(isCalendarDay));
+  if (options.history) assertWhole({ ...options, since, period, partition });
   if (period !== null && since !== undefined)
     throw new MirrorError("usage", "--since and --month, --from or --to with a day exclude each other");
   const [place = null, ...more] = to.filter((text) => !isCalendarDay(text));
   if (more.length > 0) throw new MirrorError("usage", "--to takes one place and one day");
-  const folder = out ?? (place === null ? "export" : null);
+  const folder = out ?? (place === null ? defaultFolder(options.asOf) : null);
   const places = { to: place, out: folder === null ? null : path.resolve(cwd, folder) };
   return { ...options, ...places, tables, partition, period, since: since ?? null };
+}
+
+/** A history has all of its tables, of all times. */
+function assertWhole(limits: Readonly<Record<string, unknown>>): void {
+  const [limit] =
+    Object.entries({
+      nested: limits["nested"],
+      "as-of": limits["asOf"],
+      since: limits["since"],
+      "partition-by": limits["partition"],
+      month: limits["period"],
+    }).find(([, given]) => Boolean(given)) ?? [];
+  if (limit !== undefined) throw new MirrorError("usage", `--history and --${limit} exclude each other`);
+}
+
+/** Files of an earlier moment do not replace those of now. */
+function defaultFolder(asOf: AskedMoment | undefined): string {
+  return asOf ? "export-as-of" : "export";
 }
 
 function periodOf(month: string | undefined, from: string | undefined, to: readonly string[]): Period | null {
@@ -75,11 +98,19 @@ function periodOf(month: string | undefined, from: string | undefined, to: reado
  */
 export async function exportCompany(
   scope: CompanyScope,
-  { out, to, ...asked }: CompanyExport,
+  { asOf, ...asked }: CompanyExport,
+): Promise<CompanyResult> {
+  if (asked.history) return withHistory(scope, (all) => exportScope(all, asked));
+  return withMoment(scope, asOf, (then) => exportScope(then, asked));
+}
+
+async function exportScope(
+  { moment, ...scope }: ScopeAsOf,
+  { out, to, ...asked }: Omit<CompanyExport, "asOf">,
 ): Promise<CompanyResult> {
   if (out === null)
     return withScratchFolder(scope, "upload", (folder) =>
-      exportCompany(scope, { ...asked, to, out: folder }),
+      exportScope({ ...scope, moment }, { ...asked, to, out: folder }),
     );
   const { context, manifest, config, files } = scope;
   const { name: company } = scope.company;
@@ -92,9 +123,11 @@ export async function exportCompany(
   const onFile = (file: string, done: number, of: number) =>
     (line = `${company}: sending file ${done + 1} of ${of}: ${file}`);
   const makeFiles = async () => {
-    const reportDate = localDate(clock.nowMs(), config.schedule.timezone);
+    const ofMs = moment ? Date.parse(moment.at) : clock.nowMs();
+    const reportDate = localDate(ofMs, config.schedule.timezone);
     const { redact } = config.report;
-    const parts = { mirror: files.mirror, manifest, clock, version, reportDate, redact, signal, onProgress };
+    const { mirror } = files;
+    const parts = { mirror, manifest, clock, version, reportDate, redact, moment, signal, onProgress };
     const exported = await exportTables(parts, request);
     const uploaded =
       store && (await uploadExport(store, request, exported.manifest, ownRight(signal), onFile));
@@ -102,7 +135,7 @@ export async function exportCompany(
   };
   const { exported, uploaded } = await context.showing(() => (line === null ? [] : [line]), makeFiles);
   const { undated, otherwiseRedacted } = exported;
-  warnIfIncomplete(scope, exported.completeness);
+  if (!asked.history) warnIfIncomplete(scope, exported.completeness);
   if (undated.length > 0)
     context.log.info(`${company}: tables without a date are exported whole: ${someOf(undated, 5)}`);
   if (otherwiseRedacted.length > 0)

@@ -13,15 +13,16 @@ import {
 import type { ExportParts } from "../../../export/plan/export-request.ts";
 import { periodOfMonth } from "../../../export/plan/period.ts";
 import { failureOf } from "../../console/failure-text.ts";
+import { withMoment, type ScopeAsOf } from "../../mirror/as-of.ts";
 import type { CompanyScope } from "../../mirror/company-scope.ts";
 import { withScratchFolder } from "../../mirror/scratch-folder.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, type CompanyResult } from "../../runs/each-company.ts";
-import { filesOfDocuments } from "../upkeep/files.ts";
+import { filesOfDocuments, storedFilesOf } from "../upkeep/files.ts";
 
 /** Packs a month of each company for its accountant. */
 export const packageCommand: CommandRun<"package"> = (context, { options, loaded: { config } }) => {
-  const { month, zip } = options;
+  const { month, zip, asOf } = options;
   if (month === undefined) throw new MirrorError("usage", "package needs --month, such as --month 2026-10");
   const today = localDate(context.clock.nowMs(), config.schedule.timezone);
   if (month > today.slice(0, 7))
@@ -29,9 +30,9 @@ export const packageCommand: CommandRun<"package"> = (context, { options, loaded
       hint: "Give a month that is over, or the current one for what there is so far.",
     });
   const out = path.resolve(context.cwd, options.out ?? "package");
-  return forEachCompany(context, config, (scope) => packageCompany(scope, { month, out, zip }), {
-    isPartial: true,
-  });
+  const pack = (scope: CompanyScope) =>
+    withMoment(scope, asOf, (then) => packageCompany(then, { month, out, zip }));
+  return forEachCompany(context, config, pack, { isPartial: true });
 };
 
 /**
@@ -41,7 +42,7 @@ export const packageCommand: CommandRun<"package"> = (context, { options, loaded
  * @throws MirrorError `usage`: the connector has no such package; `database`, `locked`, `stopped`
  */
 function packageCompany(
-  scope: CompanyScope,
+  scope: ScopeAsOf,
   { month, out, zip: isZipped }: { readonly month: string; readonly out: string; readonly zip: boolean },
 ): Promise<CompanyResult> {
   const { manifest } = scope;
@@ -116,13 +117,18 @@ async function exportSheets(
 }
 
 /** The PDFs of documents, under their archived names without year and month. A service that is away costs the missing ones. */
-async function pdfsOf(scope: CompanyScope, documents: readonly MonthDocument[]) {
+async function pdfsOf(scope: ScopeAsOf, documents: readonly MonthDocument[]) {
   const refs = documents.map(({ ref }) => ref);
-  const found = await filesOfDocuments(scope, refs, (error) => {
-    const { kind, message, hint } = failureOf(error);
-    const name = scope.company.name;
-    scope.context.log.warn(`${name}: PDFs were not fetched: ${message}`, { kind, hint: hint ?? undefined });
-  });
+  const found = scope.moment
+    ? await storedFilesOf(scope, refs)
+    : await filesOfDocuments(scope, refs, (error) => {
+        const { kind, message, hint } = failureOf(error);
+        const name = scope.company.name;
+        scope.context.log.warn(`${name}: PDFs were not fetched: ${message}`, {
+          kind,
+          hint: hint ?? undefined,
+        });
+      });
   const pdfs = found.filter(({ kind }) => kind === "pdf");
   const has = new Set(pdfs.map(({ document, document_id: id }) => `${document} ${id}`));
   return {

@@ -8,7 +8,9 @@ import { combineReports } from "../../../report/combine-reports.ts";
 import { datasetteMetadata } from "../../../report/datasette.ts";
 import type { PublishStep } from "../../../report/build-report.ts";
 import { publishReport } from "../../../report/publish-report.ts";
+import type { AskedMoment } from "../../../base/ids.ts";
 import { reportStep } from "../../../status/after-run-record.ts";
+import { momentName, withMoment, type ScopeAsOf } from "../../mirror/as-of.ts";
 import { companyScopes, type CompanyScope } from "../../mirror/company-scope.ts";
 import { selectResources, warnIfIncomplete } from "../../mirror/selected-resources.ts";
 import type { CommandContext } from "../../program/command.ts";
@@ -17,7 +19,8 @@ import { forEachCompany, recorded, type CompanyResult } from "../../runs/each-co
 
 /** Publishes the report of each company, and with `--combined` one over all of them. */
 export const publishCommand: CommandRun<"publish"> = (context, { options, loaded: { config } }) => {
-  const { combined, force } = options;
+  const { combined, force, asOf } = options;
+  if (combined && asOf) throw new MirrorError("usage", "--combined and --as-of exclude each other");
   if (combined) assertNameIsFree(config);
   return forEachCompany(context, config, (scope) => publishCompany(scope, options), {
     isPartial: true,
@@ -25,48 +28,62 @@ export const publishCommand: CommandRun<"publish"> = (context, { options, loaded
   });
 };
 
+/** What of the `publish` command is about one company. */
+interface PublishRequest {
+  readonly force?: boolean;
+  readonly datasette?: boolean;
+  /** The report is of this moment, in a file of its own. @default it is of now */
+  readonly asOf?: AskedMoment | undefined;
+}
+
 /** Publishes one company as its config says; on a terminal one line shows the progress. */
-export function publishCompany(
-  scope: CompanyScope,
-  { force = false, datasette = false } = {},
+export function publishCompany(scope: CompanyScope, request: PublishRequest = {}): Promise<CompanyResult> {
+  const { asOf } = request;
+  if (asOf) return withMoment(scope, asOf, (then) => publishScope(then, request));
+  return recorded(scope, reportStep, () => publishScope({ ...scope, moment: null }, request));
+}
+
+async function publishScope(
+  { moment, ...scope }: ScopeAsOf,
+  { force = false, datasette = false, asOf }: PublishRequest,
 ): Promise<CompanyResult> {
   const { context, manifest, config, files } = scope;
-  const { name } = scope.company;
+  const { name: company } = scope.company;
   const { clock, version, signal } = context;
-  const { mirror, report } = files;
+  const { mirror } = files;
   const { timezone } = config.schedule;
   const { mode, redact } = config.report;
+  const of = asOf && moment ? `.${momentName(asOf, moment, timezone)}` : "";
+  const report = files.report.replace(/\.db$/, `${of}.db`);
   let step: PublishStep | null = null;
   const onStep = (reached: PublishStep) => (step = reached);
-  const line = () => (step ? [`${name}: publishing ${step.table}, ${step.rows} rows written`] : []);
-  const places = { mirror, report, mode };
-  const parts = {
-    manifest,
-    clock,
-    version,
-    signal,
-    company: name,
-    ...places,
-    timezone,
-    redact,
-    force,
-    onStep,
-  };
-  return recorded(scope, reportStep, async () => {
-    const made = await context.showing(line, () => publishReport(parts));
-    warnIfIncomplete(scope, made.completeness);
-    const { outcome, way, file, bytes, seq, reportDate } = made;
-    const shown = writeMetadata(scope, file, datasette);
-    return {
-      isUnchanged: outcome === "unchanged",
+  const line = () => (step ? [`${company}: publishing ${step.table}, ${step.rows} rows written`] : []);
+  const places = { mirror, report, mode, moment };
+  const options = { timezone, redact, force, onStep };
+  const made = await context.showing(line, () =>
+    publishReport({ manifest, clock, version, signal, company, ...places, ...options }),
+  );
+  warnIfIncomplete(scope, made.completeness);
+  const { outcome, way, file, bytes, seq, reportDate } = made;
+  const shown = writeMetadata(scope, file, datasette);
+  return {
+    isUnchanged: outcome === "unchanged",
+    seq,
+    document: {
+      outcome,
+      way,
+      file,
+      bytes,
       seq,
-      document: { outcome, way, file, bytes, seq, report_date: reportDate, datasette: shown },
-      lines: [
-        lineOf(name, made),
-        ...(shown === null ? [] : [`  datasette --immutable ${file} --metadata ${shown}`]),
-      ],
-    };
-  });
+      report_date: reportDate,
+      datasette: shown,
+      ...(moment && { as_of: moment.at }),
+    },
+    lines: [
+      lineOf(company, made),
+      ...(shown === null ? [] : [`  datasette --immutable ${file} --metadata ${shown}`]),
+    ],
+  };
 }
 
 function lineOf(

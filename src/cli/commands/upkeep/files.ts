@@ -120,6 +120,14 @@ export async function filesOfDocuments(
     if (!onFailure || scope.context.signal.aborted) throw error;
     onFailure(error);
   }
+  return storedFilesOf(scope, documents);
+}
+
+/** The files of these documents that are stored. */
+export function storedFilesOf(
+  scope: CompanyScope,
+  documents: readonly RecordRef[],
+): Promise<(DocumentFile & { readonly file: string })[]> {
   return readExisting(scope, (db) => {
     const stored = new StoredFiles(db);
     const found = documents.flatMap((ref) => stored.of(ref));

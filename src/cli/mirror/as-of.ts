@@ -1,0 +1,69 @@
+import path from "node:path";
+import { localDate } from "../../base/clock.ts";
+import { makeFolders } from "../../base/atomic-file.ts";
+import type { AskedMoment } from "../../base/ids.ts";
+import { findMoment, type MirrorMoment } from "../../state/as-of/moment.ts";
+import { copyWithHistory } from "../../state/as-of/history.ts";
+import { copyAsOf } from "../../state/as-of/rewind.ts";
+import { readExisting, type CompanyScope } from "./company-scope.ts";
+import { withScratchFolder } from "./scratch-folder.ts";
+
+/** A company's scope whose mirror is a copy as of an earlier moment. Its other files are those of now. */
+export interface ScopeAsOf extends CompanyScope {
+  /** Null: the mirror is the live one. */
+  readonly moment: MirrorMoment | null;
+}
+
+/**
+ * Runs `work` on the mirror as it was at the moment asked for, or as it is. On a terminal a line says what is done.
+ *
+ * @throws MirrorError `usage` for a moment that has not come or that the change log does not reach
+ */
+export async function withMoment<T>(
+  scope: CompanyScope,
+  asked: AskedMoment | undefined,
+  work: (scope: ScopeAsOf) => Promise<T>,
+): Promise<T> {
+  if (!asked) return work({ ...scope, moment: null });
+  const { manifest, files, context } = scope;
+  const { timezone } = scope.config.schedule;
+  const nowMs = context.clock.nowMs();
+  const moment = await readExisting(scope, (db) => findMoment(db, asked, { nowMs, timezone }));
+  const copy = (mirror: string) => copyAsOf(files.mirror, mirror, manifest, moment, context);
+  return withCopy(scope, `reading the books as of ${moment.at}`, copy, (then) => work({ ...then, moment }));
+}
+
+/** Runs `work` on a copy of the mirror that shows all versions of each table's rows. */
+export async function withHistory<T>(
+  scope: CompanyScope,
+  work: (scope: ScopeAsOf) => Promise<T>,
+): Promise<T> {
+  const { manifest, files, context } = scope;
+  await readExisting(scope, () => null);
+  const copy = (mirror: string) => copyWithHistory(files.mirror, mirror, manifest, context);
+  return withCopy(scope, "reading its history", copy, (all) => work({ ...all, moment: null }));
+}
+
+function withCopy<T>(
+  scope: CompanyScope,
+  doing: string,
+  copy: (mirror: string) => Promise<void>,
+  work: (scope: CompanyScope) => Promise<T>,
+): Promise<T> {
+  const { context, company, files } = scope;
+  return withScratchFolder(scope, "as-of", async (folder) => {
+    makeFolders(folder);
+    const mirror = path.join(folder, path.basename(files.mirror));
+    await context.showing(
+      () => [`${company.name}: ${doing}`],
+      () => copy(mirror),
+    );
+    return work({ ...scope, files: { ...files, mirror } });
+  });
+}
+
+/** How files as of a moment are named: `2026-10-25` for a day's end, else with the change's number. */
+export function momentName(asked: AskedMoment, { seq, at }: MirrorMoment, timezone: string): string {
+  if (asked.kind === "day") return asked.day;
+  return `${localDate(Date.parse(at), timezone)}-${seq}`;
+}

@@ -1,0 +1,111 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { manifest } from "../../connectors/fintoro/manifest.ts";
+import { openMirror } from "../../src/state/mirror.ts";
+import { duckRows } from "../support/export/export.ts";
+import { put, remove, stampOf } from "../support/mirror/store.ts";
+import { runCommand, temporaryFolder } from "../support/program/cli.ts";
+import { look } from "../support/truth/compare.ts";
+
+const at = (day: string, hour = 12) => Date.parse(`2026-03-${day}T${String(hour).padStart(2, "0")}:00:00Z`);
+
+/** A mirror whose euro was renamed on 4 March, and whose dollar came on the 3rd and went on the 6th. */
+async function aFolder(): Promise<string> {
+  const cwd = temporaryFolder({
+    "config.yaml": "data_dir: .\ncompanies: { acme: { token: '${env:TOKEN}' } }\n",
+  });
+  const mirror = await openMirror(path.join(cwd, "acme.db"), manifest);
+  const currency = (id: number, symbol: string, receivedAtMs: number) =>
+    put(mirror, "currencies", { id, symbol }, { stamp: stampOf(mirror, { receivedAtMs }) });
+  currency(1, "EUR", at("02"));
+  currency(2, "USD", at("03"));
+  // Half past midnight in Bratislava, the 4th; in UTC it is the 3rd.
+  currency(1, "EURO", at("03", 23) + 30 * 60_000);
+  remove(mirror, "currencies", 2, stampOf(mirror, { cause: "confirm", receivedAtMs: at("06") }));
+  mirror.close();
+  return cwd;
+}
+
+/** Files that only reading a database makes are left out. */
+const namesIn = (folder: string) =>
+  readdirSync(folder)
+    .filter((name) => !/-(?:wal|shm)$/.test(name))
+    .toSorted();
+
+const symbols = (file: string) =>
+  look(file, (db) => db.prepare("SELECT symbol FROM currencies ORDER BY id").pluck().all());
+
+test("the report of an earlier day is a file of its own, as the mirror knew it at that day's end", async () => {
+  const cwd = await aFolder();
+  const published = async (day: string) => {
+    const { code, stdout } = await runCommand(["publish", "--as-of", day, "--json"], { cwd });
+    const { companies } = JSON.parse(stdout) as { companies: { acme: { file: string; as_of: string } } };
+    return { code, ...companies.acme };
+  };
+  const third = await published("2026-03-03");
+  expect(third).toMatchObject({ code: 0, as_of: "2026-03-03T22:59:59.999Z" });
+  expect(path.basename(third.file)).toBe("acme.report.2026-03-03.db");
+  expect(symbols(third.file)).toEqual(["EUR", "USD"]);
+  expect(symbols((await published("2026-03-04")).file)).toEqual(["EURO", "USD"]);
+  expect(symbols((await published("2026-03-06")).file)).toEqual(["EURO"]);
+  expect(existsSync(path.join(cwd, "acme.report.db"))).toBe(false);
+  const about = look(third.file, (db) =>
+    db.prepare("SELECT value FROM _about WHERE fact IN ('as_of', 'report_date') ORDER BY fact").pluck().all(),
+  );
+  expect(about).toEqual([expect.stringMatching(/^\w{12}:\d+ 2026-03-03T22:59:59.999Z$/), "2026-03-03"]);
+  expect(readdirSync(cwd).filter((name) => name.startsWith("."))).toEqual([]);
+});
+
+test("an export as of a time or a position says so, and its follower goes on from there", async () => {
+  const cwd = await aFolder();
+  const exporting = (moment: string, out: string) =>
+    runCommand(["export", "currencies", "--format", "jsonl", "--as-of", moment, "--out", out], { cwd });
+  await exporting("2026-03-02T13:00:00+01:00", "out");
+  const said = JSON.parse(readFileSync(path.join(cwd, "out/acme/manifest.json"), "utf8")) as {
+    as_of: string;
+    log: string;
+    next_since: number;
+  };
+  expect(said.as_of).toBe("2026-03-02T12:00:00.000Z");
+  await exporting(`${said.log}:${said.next_since + 1}`, "next");
+  const lines = readFileSync(path.join(cwd, "next/acme/currencies.jsonl"), "utf8").trim().split("\n");
+  expect(lines.map((line) => (JSON.parse(line) as { symbol: string }).symbol)).toEqual(["EUR", "USD"]);
+});
+
+test("one query over a history gives the rows of any moment, and deletions keep the last values", async () => {
+  const cwd = await aFolder();
+  const { code } = await runCommand(
+    ["export", "currencies", "--history", "--format", "parquet", "--out", "out"],
+    { cwd },
+  );
+  expect(code).toBe(0);
+  const from = `'${path.join(cwd, "out/acme/currencies.history.parquet")}'`;
+  const asOf = (moment: string) =>
+    duckRows(`SELECT symbol FROM ${from} WHERE valid_from <= TIMESTAMPTZ '${moment}' AND _op <> 'delete'
+      AND (valid_to IS NULL OR valid_to > TIMESTAMPTZ '${moment}') ORDER BY id`);
+  expect(await asOf("2026-03-02 11:59:00Z")).toEqual([]);
+  expect(await asOf("2026-03-03 13:00:00Z")).toEqual([["EUR"], ["USD"]]);
+  expect(await asOf("2026-03-05 00:00:00Z")).toEqual([["EURO"], ["USD"]]);
+  expect(await asOf("2026-03-07 00:00:00Z")).toEqual([["EURO"]]);
+  expect(await duckRows(`SELECT _op, symbol FROM ${from} WHERE id = 2 ORDER BY valid_from`)).toEqual([
+    ["insert", "USD"],
+    ["delete", "USD"],
+  ]);
+});
+
+test.each([
+  ["publish --as-of 2126-01-01", /2126-01-01 has not come yet: today is/],
+  ["publish --as-of 2026-03-01", /first day that can be had is 2026-03-02.*does not reach back that far/],
+  ["export --as-of 0123456789ab:5", /is of another change log/],
+  ["publish --as-of 99999999999999", /has no position 99999999999999/],
+  ["package --month 2026-03 --as-of yesterday", /--as-of must be a day such as 2026-10-25/],
+  ["publish --combined --as-of 2026-03-03", /exclude each other/],
+  ["export --history --month 2026-03", /--history and --month exclude each other/],
+])("%s is refused with one clear line, and nothing is written", async (command, said) => {
+  const cwd = await aFolder();
+  const before = namesIn(cwd);
+  const { code, stderr } = await runCommand(command.split(" "), { cwd });
+  expect([code, stderr]).toEqual([2, expect.stringMatching(said)]);
+  expect(namesIn(cwd)).toEqual(before);
+});

@@ -1,0 +1,149 @@
+import * as fc from "fast-check";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { copyWithHistory } from "../../src/state/as-of/history.ts";
+import { openSnapshot } from "../../src/state/mirror-snapshot.ts";
+import type { Mirror } from "../../src/state/mirror.ts";
+import type { MirrorMoment } from "../../src/state/as-of/moment.ts";
+import { copyAsOf } from "../../src/state/as-of/rewind.ts";
+import { openDatabase, type Db } from "../../src/store/database.ts";
+import { clockAt, publish, reading } from "../support/export/published.ts";
+import { manifestOf, openHasty, tempFolder } from "../support/mirror/mirror.ts";
+import { put, putPreview, remove, stampOf, startMs } from "../support/mirror/store.ts";
+
+const manifest = manifestOf();
+const id = fc.integer({ min: 1, max: 4 });
+
+/** What the service says next: all kinds of reads, of records that come, change, go and come back. */
+const change = fc.oneof(
+  fc.record({
+    kind: fc.constant("order" as const),
+    id,
+    lines: fc.integer({ min: 0, max: 3 }),
+    colour: fc.option(id),
+  }),
+  fc.record({ kind: fc.constant("preview" as const), id }),
+  fc.record({ kind: fc.constant("colour" as const), id, shade: fc.option(fc.integer()) }),
+  fc.record({ kind: fc.constant("person" as const), id }),
+  fc.record({
+    kind: fc.constant("gone" as const),
+    id,
+    table: fc.constantFrom("orders", "colours", "people"),
+  }),
+);
+type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
+
+function apply(mirror: Mirror, one: Change, step: number): void {
+  const stamp = (cause: "sweep" | "hydrate" | "confirm") =>
+    stampOf(mirror, { cause, receivedAtMs: startMs + step * 1000 });
+  if (one.kind === "gone") remove(mirror, one.table, one.id, stamp("confirm"));
+  else if (one.kind === "preview")
+    putPreview(mirror, "orders", { id: one.id, number: `P${step}`, total: step }, stamp("sweep"));
+  else if (one.kind === "person")
+    put(mirror, "people", { id: one.id, name: `p${step}` }, { stamp: stamp("sweep") });
+  else if (one.kind === "colour") {
+    // A shade is a field that the connector does not know.
+    const shade = one.shade === null ? {} : { shade: one.shade };
+    put(mirror, "colours", { id: one.id, label: `c${step}`, ...shade }, { stamp: stamp("sweep") });
+  } else {
+    const lines = Array.from({ length: one.lines }, (_, n) => ({ id: n, title: `${step}`, quantity: n / 2 }));
+    const record = {
+      id: one.id,
+      number: `N${step}`,
+      total: step / 2,
+      colourId: one.colour,
+      lines,
+      receipts: [],
+    };
+    put(mirror, "orders", record, { source: "detail", stamp: stamp("hydrate") });
+  }
+}
+
+const notCompared = new Set(["published_at", "log"]);
+
+/** All rows of a report, and what `_about` says of it besides when it was made. */
+function contentOf(db: Db): Record<string, unknown> {
+  const names = db
+    .prepare("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name")
+    .pluck();
+  const rows = (names.all() as string[])
+    .filter((name) => !name.startsWith("sqlite_"))
+    .map((name) => [name, db.prepare(`SELECT * FROM "${name}" ORDER BY 1, 2`).all()] as const);
+  const { _about: about, ...tables } = Object.fromEntries(rows) as Record<string, Record<string, unknown>[]>;
+  return { ...tables, about: about?.filter(({ fact }) => !notCompared.has(String(fact))) };
+}
+
+async function publishedAs(mirror: Mirror | string, report: string): Promise<Record<string, unknown>> {
+  const { file } = await publish(mirror, { manifest, report, force: true, way: "anew" });
+  const db = reading(file);
+  const content = contentOf(db);
+  db.close();
+  return content;
+}
+
+async function asOf(mirror: Mirror, moment: MirrorMoment): Promise<string> {
+  const file = `${tempFolder()}/as-of.db`;
+  const signal = new AbortController().signal;
+  await copyAsOf(mirror.db.name, file, manifest, moment, { clock: clockAt("2026-11-20"), signal });
+  return file;
+}
+
+const versioned = ["orders", "order_lines", "people"];
+const rowsIn = (content: Record<string, unknown>) => versioned.map((name) => content[name]);
+
+/** Of a mirror: gives the rows of a moment by its history. */
+async function historyOf(mirror: Mirror): Promise<(at: string) => unknown[]> {
+  const file = `${tempFolder()}/history.db`;
+  const signal = new AbortController().signal;
+  await copyWithHistory(mirror.db.name, file, manifest, { clock: clockAt("2026-11-20"), signal });
+  const { db } = openSnapshot(file, manifest, { reportDate: "2026-11-20" });
+  onTestFinished(() => void db.close());
+  const rowsOf = (name: string, at: string) => {
+    const held = "valid_from <= @at AND (valid_to IS NULL OR valid_to > @at) AND _op <> 'delete'";
+    const rows = db.prepare(`SELECT * FROM "${name}.history" WHERE ${held} ORDER BY 4, 5`).all({ at });
+    const own = new Set(["_op", "valid_from", "valid_to"]);
+    return (rows as Record<string, unknown>[]).map((row) =>
+      Object.fromEntries(Object.entries(row).filter(([column]) => !own.has(column))),
+    );
+  };
+  return (at) => versioned.map((name) => rowsOf(name, at));
+}
+
+describe("a mirror as of an earlier position", () => {
+  test("is published as the mirror was then, cell by cell, whatever came, changed, went and came back", async () => {
+    const property = fc.asyncProperty(fc.array(change, { minLength: 2, maxLength: 14 }), async (changes) => {
+      const mirror = await openHasty();
+      const report = `${mirror.db.name}.report`;
+      const known: { moment: MirrorMoment; content: Record<string, unknown> }[] = [];
+      for (const [step, one] of changes.entries()) {
+        apply(mirror, one, step);
+        const last = mirror.db.prepare("SELECT max(seq) FROM _change_log").pluck().get() as number | null;
+        const at = new Date(startMs + step * 1000).toISOString();
+        if (last !== null)
+          known.push({ moment: { log: "shop", seq: last, at }, content: await publishedAs(mirror, report) });
+      }
+      const history = await historyOf(mirror);
+      for (const { moment, content } of known) {
+        const file = await asOf(mirror, moment);
+        expect(await publishedAs(file, `${file}.report`)).toEqual(content);
+        expect(history(moment.at)).toEqual(rowsIn(content));
+      }
+      mirror.close();
+    });
+    await fc.assert(property, { numRuns: 12 });
+  });
+
+  test("leaves the live mirror as it is, and ends its own change log there", async () => {
+    const mirror = await openHasty();
+    put(mirror, "people", { id: 1, name: "a" });
+    put(mirror, "people", { id: 1, name: "b" });
+    const before = mirror.db.prepare("SELECT * FROM _changes").all();
+    const rewound = openDatabase(
+      await asOf(mirror, { log: "shop", seq: 1, at: new Date(startMs).toISOString() }),
+    );
+    expect(rewound.prepare("SELECT seq, after FROM _changes").all()).toEqual([
+      { seq: 1, after: JSON.stringify({ id: 1, name: "a" }) },
+    ]);
+    rewound.close();
+    expect(mirror.db.prepare("SELECT * FROM _changes").all()).toEqual(before);
+  });
+});
