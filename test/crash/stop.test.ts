@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { aCompany, sync } from "../support/company/company.ts";
 import { endOf, startSync, syncUntil, writeConfig } from "../support/crash/crash.ts";
-import { count, expectEqual } from "../support/truth/equal.ts";
+import { count, expectEqual, expectHealed } from "../support/truth/equal.ts";
 
 describe("a run that is asked to stop", () => {
   // Fault: process | SIGINT and SIGTERM in the middle of a run | a process of `sync` | it ends with 130 or 143 after a commit, and the next run continues
@@ -45,9 +45,7 @@ describe("a run that is asked to stop", () => {
     company.proxy.obstruct(({ path }) => (path === "/invoices" ? "hang" : undefined));
     const ended = await endOf(startSync(company, ["--max-duration", "2s"]));
     expect({ code: ended.code, outcome: ended.report?.outcome }).toEqual({ code: 5, outcome: "stopped" });
-    company.recover();
-    expect((await sync(company)).outcome).toBe("complete");
-    expectEqual(company);
+    await expectHealed(company);
   });
 });
 

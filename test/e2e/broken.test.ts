@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Fault } from "../../connectors/fintoro/sandbox/faults/service-fault.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
-import { count, expectEqual } from "../support/truth/equal.ts";
+import { count, expectEqual, expectHealed } from "../support/truth/equal.ts";
 import { jsonReply, rewritten, startProxy, type Breakage, type Reply } from "../support/company/proxy.ts";
 
 /** Every n-th request meets this instead of the service. */
@@ -83,9 +83,7 @@ describe("a service that is away", () => {
     const report = await sync(company);
     expect(report).toMatchObject({ outcome: "partial", troubles: [{ resource: "suppliers", kind: "dead" }] });
     expectEqual(company, { tables: ["clients", "invoices", "orders", "document_payments"] });
-    company.recover();
-    expect((await sync(company)).outcome).toBe("complete");
-    expectEqual(company);
+    await expectHealed(company);
   });
 });
 
@@ -113,9 +111,7 @@ describe("an answer without an end", () => {
       const report = await sync(company, { maxResponseBytes: 2_000_000 });
       expect(report.outcome).toBe("partial");
       expect(report.troubles).toEqual([expect.objectContaining({ resource: "suppliers", kind: "dead" })]);
-      company.recover();
-      expect((await sync(company)).outcome).toBe("complete");
-      expectEqual(company);
+      await expectHealed(company);
     },
   );
 });
@@ -152,9 +148,7 @@ describe("lists that are wrong", () => {
     const troubled = report.troubles.map(({ resource }) => resource);
     expect(troubled).toEqual(expect.arrayContaining(["clients", "invoices", "countries", "qr_types"]));
     expect(count(company.file, "SELECT count(*) FROM _changes WHERE op = 'delete'")).toBe(0);
-    company.recover();
-    expect((await sync(company)).outcome).toBe("complete");
-    expectEqual(company);
+    await expectHealed(company);
   });
 
   // Fault: pagination | lists that are empty and say so in their totals | a proxy, for seven lists of a filled mirror | nothing is deleted, the resources are held (I5)
@@ -170,9 +164,7 @@ describe("lists that are wrong", () => {
     expect(report.troubles.filter(({ kind }) => kind === "held").map(({ resource }) => resource)).toContain(
       "invoices",
     );
-    company.recover();
-    expect((await sync(company)).outcome).toBe("complete");
-    expectEqual(company);
+    await expectHealed(company);
   });
 
   const lies: Readonly<Record<string, Fault>> = {
@@ -196,9 +188,7 @@ describe("lists that are wrong", () => {
       expect(company.proxy.asked.length - asked).toBeLessThan(asked + 40);
       expect(count(company.file, "SELECT count(*) FROM _changes WHERE op = 'delete'")).toBe(0);
       expect(report.resources["proformas"]).toMatchObject({ failed: 0, pending: 0 });
-      company.recover();
-      expect((await sync(company)).outcome).toBe("complete");
-      expectEqual(company);
+      await expectHealed(company);
     },
   );
 
@@ -211,9 +201,7 @@ describe("lists that are wrong", () => {
     expect(
       count(company.file, "SELECT count(*) FROM _quarantine WHERE resource = 'suppliers'"),
     ).toBeGreaterThan(0);
-    company.recover();
-    expect((await sync(company)).outcome).toBe("complete");
-    expectEqual(company);
+    await expectHealed(company);
     expect(count(company.file, "SELECT count(*) FROM _quarantine")).toBe(0);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
 import { aCompany, fastClock, sync, testRateLimiter, type Company } from "../support/company/company.ts";
-import { count, expectEqual } from "../support/truth/equal.ts";
+import { count, expectEqual, expectHealed } from "../support/truth/equal.ts";
 import { jsonReply, type Breakage, type Obstacle, type Reply } from "../support/company/proxy.ts";
 import { truthOf } from "../support/truth/truth.ts";
 
@@ -155,9 +155,7 @@ describe("one record that answers 500", () => {
     ]);
     expect(atMs).toHaveLength(6);
     expect((atMs.at(-1) ?? 0) - (atMs[0] ?? 0)).toBeGreaterThanOrEqual(60_000);
-    company.recover();
-    expect((await sync(company)).outcome).toBe("complete");
-    expectEqual(company);
+    await expectHealed(company);
   });
 });
 
@@ -196,9 +194,7 @@ describe("a service that refuses everything costs a bounded number of requests",
       const most = Number(status) >= 500 || status.startsWith("a page") ? 1_000 : 150;
       expect(company.proxy.asked.length).toBeLessThan(80 + most);
       expect(clock.monotonicMs() - begunMs).toBeLessThan(45 * minuteMs);
-      company.recover();
-      expect((await sync(company)).outcome).toBe("complete");
-      expectEqual(company);
+      await expectHealed(company);
     },
     30_000,
   );
@@ -219,9 +215,7 @@ describe("a service that answers too slowly costs a bounded number of requests a
     expect(company.proxy.asked.length).toBeLessThan(40 + most);
     expect(clock.monotonicMs() - begunMs).toBeLessThan(45 * minuteMs);
     expect(company.said.join("\n")).toContain("no complete answer within 50 ms");
-    company.recover();
-    expect((await sync(company)).outcome).toBe("complete");
-    expectEqual(company);
+    await expectHealed(company);
   });
 });
 

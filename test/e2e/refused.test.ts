@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
-import { count, dump, expectEqual } from "../support/truth/equal.ts";
+import { count, dump, expectEqual, expectHealed } from "../support/truth/equal.ts";
 import { lastPathOf, truthOf } from "../support/truth/truth.ts";
 import { jsonReply, type Obstacle, type Reply } from "../support/company/proxy.ts";
 
@@ -53,9 +53,7 @@ describe("403 on one resource", () => {
     expectEqual(company, {
       tables: ["invoices", "orders", "quotations", "contact_activity_logs", "clients"],
     });
-    company.recover();
-    expect((await sync(company)).outcome).toBe("complete");
-    expectEqual(company);
+    await expectHealed(company);
   });
 
   // Fault: service | 403 on the details of one resource | a proxy, from the third detail on, in a full run | nothing is deleted; the next run repairs it
@@ -64,9 +62,7 @@ describe("403 on one resource", () => {
     company.proxy.obstruct(refuse(/^\/orders\/\d+$/, 403, "This action is unauthorized.", 3));
     const report = await sync(company, { full: true });
     expect(report).toMatchObject({ outcome: "partial", resources: { orders: { deleted: 0 } } });
-    company.recover();
-    expect((await sync(company)).outcome).toBe("complete");
-    expectEqual(company);
+    await expectHealed(company);
   });
 });
 
@@ -82,9 +78,7 @@ describe("404 on a list's route", () => {
     expect(report.outcome).toBe("partial");
     expect(report.troubles).toEqual([expect.objectContaining({ resource: "suppliers", kind: "failed" })]);
     expect(live(company, "suppliers")).toBe(before);
-    company.recover();
-    expect((await sync(company)).outcome).toBe("complete");
-    expectEqual(company);
+    await expectHealed(company);
   });
 });
 
@@ -98,9 +92,7 @@ describe("404 on details", () => {
     expect(report.outcome).toBe("partial");
     expect(live(company, "invoices")).toBe(before);
     expect(count(company.file, "SELECT count(*) FROM _changes WHERE op = 'delete'")).toBe(0);
-    company.recover();
-    expect((await sync(company)).outcome).toBe("complete");
-    expectEqual(company);
+    await expectHealed(company);
   });
 
   // Fault: service | every detail of the company answers 404 | a proxy, for every path that ends with an id | nothing is deleted, and the mirror stays as it was (I5)
@@ -120,9 +112,7 @@ describe("404 on details", () => {
     const report = await sync(company);
     expect(report.resources["invoices"]).toMatchObject({ failed: 0, pending: 0 });
     expect(live(company, "orders")).toBe((report.resources["orders"]?.listed ?? 0) - 1);
-    company.recover();
-    expect((await sync(company)).outcome).toBe("complete");
-    expectEqual(company);
+    await expectHealed(company);
   });
 
   // Fault: service | 404 with an HTML page | a proxy, for one detail | it proves no deletion (I5)

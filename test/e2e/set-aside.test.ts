@@ -3,7 +3,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { readHealth } from "../../src/status/mirror-health.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { aCompany, sync, type Company } from "../support/company/company.ts";
-import { count, expectEqual } from "../support/truth/equal.ts";
+import { count, expectEqual, expectHealed } from "../support/truth/equal.ts";
 import { jsonReply } from "../support/company/proxy.ts";
 import { truthOf } from "../support/truth/truth.ts";
 
@@ -74,9 +74,7 @@ test("403 on the list of one parent concerns that parent", async () => {
   expect(report.troubles).toEqual([
     expect.objectContaining({ resource: "contact_activity_logs", kind: "dead", id: client }),
   ]);
-  company.recover();
-  expect((await sync(company)).outcome).toBe("complete");
-  expectEqual(company);
+  await expectHealed(company);
 });
 
 // Fault: service | 403, 422 or unproven 404 on all details of a resource | a proxy, for every order | five in a row hold the resource, with fewer than 30 requests; the others are whole
@@ -100,9 +98,7 @@ test.each([
     expect(kinds.length - 1).toBeGreaterThanOrEqual(5);
     expect(kinds.length - 1).toBeLessThanOrEqual(5 + 5);
     expectEqual(company, { tables: ["invoices", "proformas", "quotations", "clients"] });
-    company.recover();
-    expect((await sync(company)).outcome).toBe("complete");
-    expectEqual(company);
+    await expectHealed(company);
   },
 );
 

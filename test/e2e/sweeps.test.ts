@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { mostSweeps } from "../../src/sync/context/limits.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
-import { count, expectEqual } from "../support/truth/equal.ts";
+import { count, expectEqual, expectHealed } from "../support/truth/equal.ts";
 import { jsonReply, rewritten, type Reply } from "../support/company/proxy.ts";
 
 const invoices = { resources: ["invoices", "document_payments"] };
@@ -88,9 +88,7 @@ describe("a paginator that lies costs a bounded number of requests, deletes noth
     );
     expect(report.swept).not.toHaveProperty("invoices");
     expect(count(company.file, deletions)).toBe(0);
-    company.recover();
-    expect((await sync(company)).outcome).toBe("complete");
-    expectEqual(company);
+    await expectHealed(company);
   });
 });
 
@@ -115,9 +113,7 @@ test("a service whose every paginator lies costs a bounded number of requests, a
     [...lists].filter((path) => !path.slice(1).includes("/")).length,
   );
   expect(count(company.file, deletions)).toBe(0);
-  company.recover();
-  expect((await sync(company)).outcome).toBe("complete");
-  expectEqual(company);
+  await expectHealed(company);
 });
 
 // Fault: pagination | pages are smaller than asked for | a proxy, for invoices | the list is complete

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { differences, falseTombstones, look, unreplayable } from "./compare.ts";
-import type { Company } from "../company/company.ts";
+import { sync, type Company } from "../company/open-company.ts";
 import { truthOf, type Truth } from "./truth.ts";
 
 export { count, dump, look } from "./compare.ts";
@@ -27,4 +27,11 @@ export function expectTombstonesTrue(company: Company): void {
 /** I2: the change log from 0 gives exactly the live records, and each `before` is what stood there. */
 export function expectReplayable(company: Company): void {
   expect(unreplayable(company.file).slice(0, 20)).toEqual([]);
+}
+
+/** Nothing is in the way any more: the next run is complete, and the mirror equal. */
+export async function expectHealed(company: Company): Promise<void> {
+  company.recover();
+  expect((await sync(company)).outcome).toBe("complete");
+  expectEqual(company);
 }
