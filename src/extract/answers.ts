@@ -57,7 +57,6 @@ export function readCompanyName(body: Buffer, { path, field }: { path: string; f
   throw new ProtocolError(`GET ${path}: ${why}`, { retryable: true, hint });
 }
 
-/** A detail's bytes. `withoutId`: it does not say which record it is. */
 export interface Detail {
   readonly slice: Buffer;
   readonly withoutId: boolean;

@@ -75,12 +75,10 @@ export class AccessTokens {
     }
   }
 
-  /** The text without any token of this process. */
   redact(text: string): string {
     return this.redactor.replace(text);
   }
 
-  /** The service refused this token: it is not used again. */
   refuse(token: string): void {
     this.refused = token;
   }
@@ -107,7 +105,6 @@ export class AccessTokens {
     return token;
   }
 
-  /** Null: there is none of these credentials. */
   private stored(): AccessToken | null {
     if (this.parts.file === null) return null;
     try {

@@ -5,7 +5,6 @@ import { errorOfStatus, parseErrorBody, type ErrorBody, type SafeText } from "./
 import { exchange, type PreparedCall, type ReceivedHead, type Wire } from "./exchange.ts";
 import { isJson, mediaType, retryAfterS } from "./headers.ts";
 
-/** A 2xx answer of one attempt. */
 type Answered = Omit<ServiceAnswer, "attempts">;
 
 const mostRedirects = 3;

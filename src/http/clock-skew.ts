@@ -44,7 +44,6 @@ export class ClockSkew {
 
 export const skewWarnMs = 60_000;
 
-/** `400 s ahead of the service`. */
 export function skewText(skewMs: number): string {
   const seconds = Math.round(Math.abs(skewMs) / 1000);
   return `${seconds} s ${skewMs > 0 ? "ahead of" : "behind"} the service`;

@@ -26,11 +26,9 @@ export class HttpCounters {
   requests = 0;
   /** A map: an object with the key 404 gets room for all numbers below it, 5 kB for each company. */
   readonly byStatus = new Map<number, number>();
-  /** Attempts after the first of their call. */
   retried = 0;
   rateLimited = 0;
   unanswered = 0;
-  /** Time waited for permits, all requests together. */
   waitedMs = 0;
 }
 

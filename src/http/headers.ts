@@ -4,7 +4,6 @@ import type { ServiceRequest } from "../connector/transport.ts";
 import type { BudgetHeaderForm } from "../connector/service-protocol.ts";
 import type { BudgetHeaders } from "../rate-limit/permit.ts";
 
-/** By lower-case name. */
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
 export interface RequestSender {
@@ -13,7 +12,6 @@ export interface RequestSender {
   readonly userAgent: string;
 }
 
-/** Only the transport sets these. */
 const reserved = new Set(
   (
     "authorization accept-encoding connection content-length cookie host proxy-authorization te trailer " +
@@ -81,12 +79,10 @@ export function parseWholeNumber(text: string | undefined): number | null {
   return text !== undefined && /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : null;
 }
 
-/** `application/json` of `application/json; charset=utf-8`. */
 export function mediaType(headers: AnswerHeaders): string {
   return (headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
-/** `application/json` and `application/…+json`. */
 export function isJson(type: string): boolean {
   return type === "application/json" || /^application\/[\w.-]+\+json$/.test(type);
 }

@@ -37,7 +37,6 @@ export interface HttpOptions extends RequestSender {
   readonly attempts?: number;
   /** Pauses between them. @default 500 ms to 30 s */
   readonly backoff?: Omit<Backoff, "random">;
-  /** Gets the time of every answer. */
   readonly skew?: ClockSkew;
   /** @default numbers in the headers, and the token itself */
   readonly protocol?: Protocol;
@@ -55,7 +54,6 @@ export interface HttpOptions extends RequestSender {
 }
 
 export interface HttpTransport extends Transport {
-  /** The counts at this moment. */
   stats(): Readonly<HttpCounters>;
   /** Aborts what is in flight. Nothing can be sent afterwards. */
   close(): Promise<void>;

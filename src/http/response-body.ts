@@ -57,7 +57,6 @@ type BodySource = AsyncIterable<Buffer> | Iterable<Buffer>;
 /** Gets all bytes of a body. `sizeBytes`: how many there are; null: not known. */
 type Take = (source: BodySource, capBytes: number, sizeBytes: number | null) => Promise<Buffer>;
 
-/** Closes the connection of an answer that nobody reads. */
 export function discardBody(body: Readable): void {
   body.on("error", () => undefined);
   body.destroy();

@@ -22,7 +22,6 @@ interface VerificationParts extends Asking {
   readonly random: Random;
   readonly longestOutageMs: number;
   readonly sample: SampleSize;
-  /** Where what the service shows is kept meanwhile. */
   readonly shownFile: string;
   /** Does another process hold the mirror's writer lock? */
   readonly isWritten: () => boolean;
@@ -107,7 +106,6 @@ export class Verification {
     this.deepReadsDone += reads.length;
   }
 
-  /** What was compared before; null: nothing. */
   get resumed(): VerifyReport["resumed"] {
     const { since } = this.parts.compared;
     return since === null || this.known === 0 ? null : { since, details: this.known };

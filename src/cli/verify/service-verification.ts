@@ -34,7 +34,6 @@ export interface VerifyRequest {
   readonly sample: SampleSize;
   /** Reads again what differs. It takes the writer lock. */
   readonly repair: boolean;
-  /** The command, as the result names it. */
   readonly by: string;
 }
 

@@ -73,7 +73,6 @@ export interface RunParts extends WorkerParts {
 export interface ParentReads {
   /** Those never read, and those last read before this run; 0: only those never read. */
   readonly beforeRun: number;
-  /** How many more. */
   left: number;
 }
 
@@ -175,7 +174,6 @@ export function createRunContext(
     joinedLists: new Map<string, ListRef & { readonly earlier: ReadonlySet<RecordId> }>(),
     /** Resources and parents whose list was read again because records it had shown are gone. */
     listedAgain: new Set<string>(),
-    /** Called once the current transaction is committed. */
     afterCommit: [] as (() => void)[],
     /** Answers that wait for the transaction at the end of this turn of the event loop. */
     answers: [] as WaitingAnswer[],

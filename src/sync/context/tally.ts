@@ -48,7 +48,6 @@ export interface Outage {
 
 /** The counts of one run while it works. */
 export class Tally {
-  /** Null: the service answers. */
   outage: Outage | null = null;
   readonly requests: RequestCounts = { ...unsent };
   readonly resources = new Map<string, ResourceCounts>();
@@ -60,7 +59,6 @@ export class Tally {
   readonly totals = new Map<string, number>();
   private readonly troubles = new Map<string, Trouble>();
 
-  /** The counts of a resource, begun with zeros. */
   of(resource: string): ResourceCounts {
     const counts = this.resources.get(resource) ?? { ...noRecords };
     this.resources.set(resource, counts);

@@ -4,7 +4,6 @@ import type { Resource } from "../../connector/resource.ts";
 export interface WorkOptions {
   readonly resources: readonly Resource[];
   readonly concurrency: number;
-  /** Ends it at once. */
   readonly signal: AbortSignal;
   /** Ends it when requests in flight are done. */
   readonly closed: AbortSignal;

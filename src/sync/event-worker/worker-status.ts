@@ -6,7 +6,6 @@ import type { Log } from "../../base/logger.ts";
 /** Can the event worker read and write? As it found out last. */
 export interface WorkerState {
   readonly state: "starting" | "working" | Impediment;
-  /** What is in the way; null while it works. */
   readonly message: string | null;
   readonly sinceMs: number;
 }
@@ -36,7 +35,6 @@ const impediments = {
 /** What keeps the event worker from its work; events are received and kept meanwhile. */
 export type Impediment = keyof typeof impediments;
 
-/** Every state that the event worker may be in. */
 export const workerStates = ["starting", "working", ...(Object.keys(impediments) as Impediment[])] as const;
 
 /** How long to wait before the next try after so many failed ones, from 1. Milliseconds, at most 5 minutes. Pure. */
@@ -44,7 +42,6 @@ export function pauseMs(impediment: Impediment, failures: number): number {
   return backoffMs(failures, impediments[impediment].pause);
 }
 
-/** What an error says about the event worker. Pure. */
 function impedimentOf(error: unknown): Impediment {
   const kind = error instanceof MirrorError ? error.kind : "";
   // Its lock file or the mirror was replaced.

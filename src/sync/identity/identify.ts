@@ -17,7 +17,6 @@ import { Records } from "../../store/tables/stored-records.ts";
 import type { WorkerParts } from "../context/run-context.ts";
 import { fingerprintOf } from "./pinned-identity.ts";
 
-/** A token to judge for a mirror, which is only read. */
 interface IdentifyParts extends Pick<WorkerParts, "transport" | "tally" | "token" | "random" | "log"> {
   readonly mirror: JudgedMirror;
 }

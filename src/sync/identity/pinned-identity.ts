@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { identityKey, pinnedIdentity, type Identity } from "../../state/meta.ts";
 import type { Mirror } from "../../state/mirror.ts";
 
-/** Pins the mirror to this company, inside the apply transaction. */
 export function rememberIdentity(mirror: Mirror, identity: Identity): void {
   mirror.meta.set(identityKey, identity);
 }
@@ -16,7 +15,6 @@ export function learnBusinessId(mirror: Mirror): void {
   mirror.apply(() => rememberIdentity(mirror, { ...identity, businessId }));
 }
 
-/** SHA-256 of the salted token, hexadecimal. */
 export function fingerprintOf(token: string, salt: string): string {
   return createHash("sha256").update(`${salt}:${token}`).digest("hex");
 }

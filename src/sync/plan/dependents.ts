@@ -99,7 +99,6 @@ function dependentsOf({ run, resource, stamp }: AnswerContext, finding: ReadFind
   });
 }
 
-/** The records that change with this one by a rule of the connector. */
 function dependentIds(run: RunContext, rule: InvalidationRule, { id, outcome }: ReadFinding): RecordId[] {
   const { records } = run.mirror;
   const { resource, dependent, by } = rule;
@@ -131,7 +130,6 @@ function idText(part: JsonValue, key: string): string | null {
   return typeof value === "string" ? value : (integerOf(value)?.toString() ?? null);
 }
 
-/** The ids in these texts, each once. */
 function idsIn(texts: readonly (string | null | undefined)[]): RecordId[] {
   return [...new Set(texts.flatMap((text) => recordId(String(text)) ?? []))];
 }

@@ -1,7 +1,6 @@
 import { formatCount } from "../../base/units.ts";
 import type { ScrubPlan } from "./scrub.ts";
 
-/** The budget as the service grants it to this program. */
 export interface GrantedBudget {
   /** Requests in a window: its limit, without the reserve while other programs are seen. */
   readonly granted: number;

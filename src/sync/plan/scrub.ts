@@ -72,7 +72,6 @@ export function planScrub({ timeMs, cycleMs, atMostMs }: ScrubSettings, facts: S
 
 /** A day of the scrub: it opens with its first scrub, and runs within it share one allowance. */
 export interface ScrubDay {
-  /** Epoch milliseconds. */
   readonly startedMs: number;
   readonly used: number;
   /** How many had recent activity when the last scrub was planned. */
@@ -234,7 +233,6 @@ function parentSource(tables: readonly TablePlan[], table: string, listOf: strin
   return { table, listOf, date: dates.get(table) ?? null, referrers };
 }
 
-/** The first date that each row has. */
 function dateOf({ columns }: TablePlan): string | null {
   return columns.find(({ scalar, nullable }) => scalar === "date" && !nullable)?.name ?? null;
 }

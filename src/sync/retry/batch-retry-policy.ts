@@ -15,7 +15,6 @@ import {
   type RetryPolicy,
 } from "./retry-policy.ts";
 
-/** Pauses between two probes. */
 const pauses = { baseMs: 2_000, maxMs: 60_000 };
 
 /** The outage after one more failure. What was in flight when it began does not make the pauses longer. Pure. */
@@ -53,7 +52,6 @@ interface BatchParts {
  */
 export class BatchRetryPolicy<T> implements RetryPolicy {
   readonly ends = true;
-  /** Null: the service answers. */
   outage: Outage | null = null;
   private readonly parts: BatchParts;
   private readonly ask: () => Promise<T>;

@@ -12,7 +12,6 @@ export interface RetryPolicy {
   /** Nothing is due and nothing is in flight. */
   idle?(): void;
   succeeded(item: WorkItem): void;
-  /** What a failed read leads to. */
   judge(error: unknown, item: WorkItem): FailureOutcome | Promise<FailureOutcome>;
   /** While it is set, one request at a time is sent, from `probeAtMs` on; null where the service answers. */
   readonly outage: Outage | null;
@@ -30,7 +29,6 @@ export function mayPass(error: unknown): error is MirrorError {
   return error instanceof MirrorError && error.retryable && passing.has(error.kind) && !isWrong;
 }
 
-/** How often an item failed, in all and by itself. */
 interface ItemFailures {
   readonly all: number;
   /** Those after which others succeeded before the next one, and the last. */
@@ -43,7 +41,6 @@ interface ItemFailures {
 export class OwnFailures {
   private readonly known = new Map<number, ItemFailures & { readonly successes: number }>();
 
-  /** Counts a failure. `successes`: how many reads succeeded so far. */
   add(item: WorkItem, successes: number): ItemFailures {
     const before = this.known.get(item.id);
     const isOwn = before !== undefined && successes > before.successes;
@@ -58,7 +55,6 @@ export class OwnFailures {
   }
 }
 
-/** What a failed read leads to. */
 export type FailureOutcome =
   /** Nothing else can work either: the run ends. `because`: a better reason, found out since. */
   | { readonly kind: "stop"; readonly because?: unknown }

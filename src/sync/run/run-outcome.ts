@@ -51,7 +51,6 @@ const failedStartKey = "failed_start";
 /** A run that failed before it began to write: the service refused the token, or was away. */
 export interface FailedStart {
   readonly outcome: string;
-  /** When it ended, ISO. */
   readonly at: string;
   readonly message: string;
 }
