@@ -171,7 +171,7 @@ const longestRetryAfterMs = 120_000;
  * @param refused answers 429 in a row
  * @param most attempts of one call; answers 429 are not counted
  */
-export function retryAfter(
+function retryAfter(
   error: MirrorError,
   { repeatable, once }: Pick<PreparedCall, "repeatable" | "once">,
   failed: number,

@@ -1,9 +1,10 @@
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { spawn } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { seededRandom } from "../support/seeded-random.ts";
 import { endOf } from "../support/program/cli.ts";
+import { processEnv, program } from "../support/program/process-env.ts";
+import { changeMirror, clientsFolder } from "./points/publish-scenario.ts";
 import { setUpExportCrash, namedFiles, stagedBytes, type ExportCrashSetup } from "../support/crash/export.ts";
 
 async function finish(setup: ExportCrashSetup, args: readonly string[]): Promise<void> {
@@ -12,46 +13,6 @@ async function finish(setup: ExportCrashSetup, args: readonly string[]): Promise
   expect(readdirSync(setup.out)).toEqual(["acme"]);
   expect(namedFiles(setup.out)?.wrong).toEqual([]);
 }
-
-/** Kills the run after so many bytes and milliseconds; false: it finished before. */
-async function killedAt(
-  setup: ExportCrashSetup,
-  args: readonly string[],
-  bytes: number,
-  laterMs: number,
-): Promise<boolean> {
-  const child = setup.start(args);
-  const ended = endOf(child);
-  const watch = setInterval(() => {
-    if ((stagedBytes(setup.out) ?? -1) < bytes) return;
-    clearInterval(watch);
-    void sleep(laterMs).then(() => child.kill("SIGKILL"));
-  }, 1);
-  const { code } = await ended.finally(() => clearInterval(watch));
-  return code === null;
-}
-
-describe("kill -9", () => {
-  // Fault: process | kill -9 at varied moments while files are written or moved | a process of `export` | the earlier files are complete, and the next run leaves nothing else
-  test("at any moment leaves the earlier files complete, and the next run leaves nothing else", async () => {
-    const setup = await setUpExportCrash(30_000);
-    const args = ["clients", "--format", "csv"];
-    await finish(setup, args);
-    const random = seededRandom(Number(process.env["CRASH_SEED"] ?? 7));
-    const size = namedFiles(setup.out)?.manifest.files[0]?.bytes ?? 0;
-    let kills = 0;
-    for (let generation = 1; generation <= 4; generation++) {
-      setup.change(generation);
-      if (await killedAt(setup, args, size * random.next(), random.next() * 20)) kills++;
-      const found = namedFiles(setup.out);
-      const isMoving = existsSync(path.join(setup.out, ".acme.export/record.json"));
-      expect({ generation, wrong: isMoving ? [] : found?.wrong }).toEqual({ generation, wrong: [] });
-      expect(existsSync(path.join(setup.out, "acme/clients.csv"))).toBe(true);
-    }
-    expect(kills).toBeGreaterThan(1);
-    await finish(setup, args);
-  });
-});
 
 // Fault: process | SIGINT while files are written | a process of `export` | exit 130; the earlier files are complete, and nothing else is left
 test("SIGINT exits with 130; the earlier files are complete and nothing else is left", async () => {
@@ -90,4 +51,24 @@ describe("a full disk", () => {
     },
     60_000,
   );
+
+  // Fault: disk | the disk is full while the report is written | a process of `publish` with a limit on file size | exit 10 with the cause; the old report stays, and nothing else
+  test("publish: the old report is complete, the error names the cause, nothing else is left", async () => {
+    const cwd = await clientsFolder(20_000);
+    const publish = (limit: string) => {
+      const line = `${limit} exec "${process.execPath}" "${program}" publish --force --config config.yaml`;
+      return endOf(
+        spawn("bash", ["-c", line], { cwd, env: processEnv(), stdio: ["ignore", "pipe", "pipe"] }),
+      );
+    };
+    expect((await publish("")).code).toBe(0);
+    const names = readdirSync(cwd);
+    const report = readFileSync(path.join(cwd, "acme.report.db"));
+    await changeMirror(cwd, ({ db }) => db.exec("UPDATE clients SET name = 'changed'"));
+    const { code, stderr } = await publish("ulimit -f 512;");
+    expect({ code, stderr }).toEqual({ code: 10, stderr: expect.stringMatching(/disk|space/) as string });
+    expect(stderr).not.toContain("bug");
+    expect(readFileSync(path.join(cwd, "acme.report.db")).equals(report)).toBe(true);
+    expect(readdirSync(cwd)).toEqual(names);
+  });
 });

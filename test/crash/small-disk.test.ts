@@ -3,10 +3,8 @@ import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { runProgram } from "../support/program/cli.ts";
 import { aCompany, sync } from "../support/company/company.ts";
-import { endOf, startSync, writeConfig } from "../support/crash/crash.ts";
-import { count, expectEqual, expectReplayable } from "../support/truth/equal.ts";
+import { count } from "../support/truth/equal.ts";
 import { namedFiles } from "../support/crash/export.ts";
-import { localDamage } from "../support/mirror/local-check.ts";
 import { deliver, eventAbout, serve, writeServeConfig } from "../support/program/serve.ts";
 import { aSmallDisk, canMount } from "../support/crash/small-disk.ts";
 import { filesBelow } from "./points/crash-scenario.ts";
@@ -22,39 +20,6 @@ function longEvent() {
 }
 
 describe.runIf(canMount())("a file system without space (ENOSPC)", () => {
-  // Fault: disk | no space is left on the file system in the middle of a sync | a small tmpfs that holds the mirror | exit 10 with the file and what to do; what is committed is sound; with space again the next run completes it
-  test.each([64])(
-    "sync ends with 10 with %i KB left, and the next run goes on",
-    async (left) => {
-      const disk = aSmallDisk(16_384 * kilobytes);
-      const company = companyIn(await aCompany({ records: 2 }), disk.folder);
-      writeConfig(company);
-      const held = Promise.withResolvers<void>();
-      const reached = Promise.withResolvers<void>();
-      const remove = company.proxy.obstruct(async ({ path: asked }, passOn) => {
-        if (asked !== "/suppliers") return undefined;
-        reached.resolve();
-        await held.promise;
-        return passOn();
-      });
-      const ended = endOf(startSync(company));
-      await reached.promise;
-      await eventually(() => count(company.file, "SELECT count(*) FROM clients") > 0, "a first list");
-      disk.fill(left * kilobytes);
-      held.resolve();
-      const { code, stderr } = await ended;
-      remove();
-      expect({ code, stderr }).toMatchObject({ code: 10 });
-      expect(stderr).toMatch(/disk is full/);
-      disk.clear();
-      expect(await localDamage(company)).toEqual([]);
-      expect((await endOf(startSync(company))).code).toBe(0);
-      expectEqual(company);
-      expectReplayable(company);
-    },
-    60_000,
-  );
-
   // Fault: disk | no space is left on the file system while deliveries come | a small tmpfs that holds the mirror of a process of `serve` | 503 to the delivery, and from then on `/readyz` 503 with the reason; with space again both end
   test("serve says that it is not ready as soon as a delivery cannot be stored, until one can", async () => {
     const disk = aSmallDisk(16_384 * kilobytes);

@@ -48,32 +48,7 @@ function badBytes(): Reply {
   return { ...jsonReply(200, ""), body: Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]) };
 }
 
-describe("a service that is away", () => {
-  // Fault: network | each connection is reset, for good | a proxy, from the 51st request on | the run fails in bounded time; what was read stays, and the next run continues
-  test("for good: the run ends in bounded time, what was read is kept, and the next run goes on", async () => {
-    const company = await aCompany();
-    company.proxy.obstruct((asked) => (asked.n > 50 ? "reset" : undefined));
-    const report = await sync(company);
-    expect(report).toMatchObject({ outcome: "failed", error: { kind: "network" } });
-    expect(company.proxy.asked.length).toBeLessThan(50 + 12 * 5 + 40);
-    const kept = count(company.file, "SELECT count(*) FROM _raw");
-    expect(kept).toBeGreaterThan(0);
-    company.recover();
-    const asked = company.proxy.asked.length;
-    expect(await sync(company)).toMatchObject({ outcome: "complete", resumed: true });
-    expectEqual(company);
-    const repeated = company.proxy.asked.slice(asked).filter(({ path }) => path === "/countries");
-    expect(repeated).toEqual([]);
-  });
-
-  // Fault: service | 503 from the first request on | a proxy, for every route | the run fails and writes nothing into the mirror
-  test("from the first request on: nothing is written, and the run says so", async () => {
-    const company = await aCompany();
-    company.proxy.obstruct(() => jsonReply(503, { message: "Service Unavailable" }));
-    expect(await sync(company)).toMatchObject({ outcome: "failed", error: { kind: "unavailable" } });
-    expect(count(company.file, "SELECT count(*) FROM _runs")).toBe(0);
-  });
-
+describe("a service that fails", () => {
   // Fault: service | 500 for one resource, for good | a proxy, for the list of suppliers | the other tables are whole, the run is partial, the next one repairs it
   test("for one resource: the others are whole, the run is partial, the next one repairs it", async () => {
     const company = await aCompany();

@@ -178,6 +178,7 @@ describe("a service that refuses everything costs a bounded number of requests",
       error: { message: expect.stringContaining("/whoami") as string },
     });
     expect(company.proxy.asked.length).toBeLessThanOrEqual(most);
+    expect(count(company.file, "SELECT count(*) FROM _runs")).toBe(0);
   });
 
   // Fault: service | everything but /whoami is refused | a proxy, from the 80th request on | a bounded number of requests and a bounded time; the next run is whole

@@ -59,6 +59,16 @@ describe("retries", () => {
     expect(service.asked).toHaveLength(3);
   });
 
+  test.each([
+    ["a refusal", 404, {}],
+    ["a failure, for a caller that tries again itself", 503, { once: true }],
+    ["429, for such a caller", 429, { once: true }],
+  ])("are not made after %s", async (_, status, more) => {
+    const { service, http } = await serviceWith((answer) => json(answer, {}, status));
+    await failureOf(http.send({ ...get("/x"), ...more }));
+    expect(service.asked).toHaveLength(1);
+  });
+
   // Fault: service | a write whose outcome is unknown | a server in the service's place | not repeated
   test("a write is not repeated after an answer with an unknown outcome", async () => {
     const { service, http } = await serviceWith((answer) => json(answer, {}, 503));

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { MirrorError } from "../../src/base/errors.ts";
 import {
   ContradictionError,
   ForbiddenError,
@@ -7,11 +6,9 @@ import {
   ProtocolError,
   UnavailableError,
 } from "../../src/connector/service-errors.ts";
-import { Tally, type Outage } from "../../src/sync/context/tally.ts";
-import { BatchRetryPolicy, outageAfter } from "../../src/sync/retry/batch-retry-policy.ts";
+import type { Outage } from "../../src/sync/context/tally.ts";
+import { outageAfter } from "../../src/sync/retry/batch-retry-policy.ts";
 import { mayPass } from "../../src/sync/retry/retry-policy.ts";
-import { fastClock } from "../support/company/company.ts";
-import { loggingTo } from "../support/company/open-company.ts";
 
 const minuteMs = 60_000;
 const longestOutageMs = 15 * minuteMs;
@@ -64,55 +61,4 @@ test("only errors that may pass begin an outage", () => {
   expect(mayPass(new ProtocolError("HTML", { retryable: true }))).toBe(true);
   expect(mayPass(new ContradictionError("returned page 2"))).toBe(false);
   expect(mayPass(new TypeError("bug"))).toBe(false);
-});
-
-function watch(ended = new AbortController().signal) {
-  const said: string[] = [];
-  const [tally, clock] = [new Tally(), fastClock()];
-  const parts = { clock, log: loggingTo(said), tally, longestOutageMs, ended };
-  const untilAnswered = <T>(ask: () => Promise<T>) => new BatchRetryPolicy(parts, ask).untilAnswered();
-  return { untilAnswered, tally, clock, said };
-}
-
-describe("a run that waits for the service", () => {
-  test("says so, shows since when, and goes on with the first answer", async () => {
-    const { untilAnswered, tally, said } = watch();
-    let asked = 0;
-    const answer = await untilAnswered(() => {
-      asked += 1;
-      if (asked > 2) expect(tally.outage).toMatchObject({ error: expect.any(UnavailableError) as Error });
-      return asked < 9 ? Promise.reject(away()) : Promise.resolve("here");
-    });
-    expect(answer).toBe("here");
-    expect(tally).toMatchObject({ outage: null, requests: { retried: 8 } });
-    expect(said.filter((line) => line.startsWith("warn"))).toHaveLength(1);
-    expect(said.filter((line) => line.includes("still waiting"))).toHaveLength(6);
-    expect(said.at(-1)).toContain("answers again");
-  });
-
-  test("ends with the service's error when its patience is over, counted from the first failure", async () => {
-    const { untilAnswered, clock } = watch();
-    const begunMs = clock.monotonicMs();
-    const ending = untilAnswered(() => Promise.reject(away()));
-    await expect(ending).rejects.toMatchObject({
-      kind: "unavailable",
-      message: "the service gave no usable answer for 15m 00s: 503",
-      hint: expect.stringContaining("http.patience") as string,
-    });
-    expect(clock.monotonicMs() - begunMs).toBeLessThan(longestOutageMs + minuteMs);
-  });
-
-  test("does not wait for what cannot pass", async () => {
-    const { untilAnswered } = watch();
-    const error = new MirrorError("identity", "another company");
-    await expect(untilAnswered(() => Promise.reject(error))).rejects.toBe(error);
-  });
-
-  test("ends at once when it is stopped", async () => {
-    const { untilAnswered } = watch(AbortSignal.abort());
-    await expect(untilAnswered(() => Promise.reject(away()))).rejects.toMatchObject({
-      kind: "stopped",
-      message: "stopped while waiting for the service: 503",
-    });
-  });
 });

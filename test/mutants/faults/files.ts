@@ -114,7 +114,7 @@ export const fileFaults: readonly PlantedFault[] = [
     find: "return errorOfStatus(head, body, waitS === null ? null : waitS * 1000);",
     replace: "return errorOfStatus(head, body, waitS === null ? null : null);",
     why: "a service under maintenance that asks for a pause is asked again at once",
-    tests: ["test/http/retry.test.ts", "test/http/attempts.test.ts"],
+    tests: ["test/http/attempts.test.ts"],
   },
   {
     ...beside,

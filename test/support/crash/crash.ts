@@ -83,25 +83,3 @@ export async function syncUntil(
   });
   return endOf(child).finally(remove);
 }
-
-/** Looks at the mirror all the time, and kills the sync as soon as it looks like that. */
-export async function killedWhen(
-  company: Company,
-  isSo: () => boolean,
-  args: readonly string[] = [],
-): Promise<Ended> {
-  const child = startSync(company, args);
-  const watch = setInterval(() => {
-    if (holds(isSo)) child.kill("SIGKILL");
-  }, 5);
-  return endOf(child).finally(() => clearInterval(watch));
-}
-
-/** Not yet, as long as there is no such table. */
-function holds(isSo: () => boolean): boolean {
-  try {
-    return isSo();
-  } catch {
-    return false;
-  }
-}
