@@ -79,7 +79,7 @@ function scalarAt(bytes: Buffer, at: number, end: number): JsonValue {
   const value = text.startsWith('"') ? decodeString(bytes, at, end) : words.get(text);
   if (value !== undefined) return value;
   if (/^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$/.test(text)) return numberLiteral(text);
-  throw malformedAt(bytes, at, "a value");
+  throw malformedAt(bytes, at, text.startsWith('"') ? "a well-formed string" : "a value");
 }
 
 function parseNatively(text: string): JsonValue | undefined {

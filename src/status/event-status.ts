@@ -10,7 +10,7 @@ import { emptyReceiverNote, receiverNoteKey, type ReceiverNote } from "./receive
 export const ordersKey = "orders";
 
 /** What another process asks of the daemon. */
-export interface OpenOrder {
+export interface OpenCommand {
   readonly kind: "sync" | "replay" | "prune";
   /** ISO. */
   readonly askedAt: string;
@@ -74,7 +74,7 @@ export function readEventFacts(db: Db) {
       ...emptyReceiverNote,
       ...(meta.get(receiverNoteKey) as ReceiverNote | null),
       /** Commands of other processes that the daemon has not finished. */
-      orders: (meta.get(ordersKey) ?? []) as readonly OpenOrder[],
+      orders: (meta.get(ordersKey) ?? []) as readonly OpenCommand[],
     };
   })();
 }

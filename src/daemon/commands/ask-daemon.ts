@@ -3,12 +3,12 @@ import { connect } from "node:net";
 import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
-import type { OpenOrder } from "../../status/event-status.ts";
+import type { OpenCommand } from "../../status/event-status.ts";
 
 /** What another process asks of the daemon that writes a mirror. */
 export interface DaemonCommand {
   /** A run, stored events to be evaluated again, or the removal of what is old. */
-  readonly kind: OpenOrder["kind"];
+  readonly kind: OpenCommand["kind"];
   readonly options: unknown;
   /** Process that asks and waits for the answer. */
   readonly pid: number;

@@ -5,7 +5,7 @@ import { isoTime, type Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
-import type { OpenOrder } from "../../status/event-status.ts";
+import type { OpenCommand } from "../../status/event-status.ts";
 import { atShortPath, type CommandLine, type DaemonCommand } from "./ask-daemon.ts";
 
 /** A command that is being done. */
@@ -25,7 +25,7 @@ export interface CommandServerParts {
   readonly perform: (command: DaemonCommand, isWaitedFor: () => boolean) => PerformedCommand;
 }
 
-type OpenCommand = { -readonly [Key in keyof OpenOrder]: OpenOrder[Key] };
+type OpenedCommand = { -readonly [Key in keyof OpenCommand]: OpenCommand[Key] };
 
 const sayEveryMs = 1_000;
 
@@ -37,9 +37,9 @@ const sayEveryMs = 1_000;
  * Source of truth: this process's memory. The caller holds the writer lock.
  * Worst outcome of a crash: the askers see it, and do it themselves or ask the next writer.
  */
-export function serveCommands(parts: CommandServerParts): ReadonlySet<OpenOrder> {
+export function serveCommands(parts: CommandServerParts): ReadonlySet<OpenCommand> {
   const { file, closed, log } = parts;
-  const open = new Set<OpenCommand>();
+  const open = new Set<OpenedCommand>();
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -60,7 +60,7 @@ export function serveCommands(parts: CommandServerParts): ReadonlySet<OpenOrder>
 
 async function answer(
   { clock, log, perform }: CommandServerParts,
-  open: Set<OpenCommand>,
+  open: Set<OpenedCommand>,
   socket: Socket,
   text: string,
 ): Promise<void> {
@@ -77,7 +77,7 @@ async function answer(
     const command = JSON.parse(text) as DaemonCommand;
     const { kind, pid } = command;
     log.info(`another process asks for a ${kind}`, { pid });
-    const asked: OpenCommand = { kind, pid, askedAt: isoTime(clock.nowMs()), state: "waiting" };
+    const asked: OpenedCommand = { kind, pid, askedAt: isoTime(clock.nowMs()), state: "waiting" };
     open.add(asked);
     ended.signal.addEventListener("abort", () => open.delete(asked));
     const { report, progress } = perform(command, () => !socket.destroyed);
