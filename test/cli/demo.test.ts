@@ -1,5 +1,6 @@
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
+import Database from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
 import { startSandbox } from "../support/sandbox/control.ts";
 import { systemClock } from "../../src/base/clock.ts";
@@ -53,20 +54,16 @@ test("each change is seen in the mirror's file, those during an outage after it,
   });
 });
 
-test("the report and the files agree with the mirror, and a file that does not is reported", async () => {
+test("the report and the files agree with the mirror, and where they do not the demo says so", async () => {
   await withDemo(async (demo, lines) => {
     expect(await publishFiles(demo)).toBe(true);
-    doubleLastLine(path.join(demo.folder, "export/acme/v_receivables.csv"));
+    const mirror = new Database(demo.database);
+    mirror.exec("UPDATE invoices SET _deleted_at = '2026-01-01' WHERE to_be_paid > 0");
+    mirror.close();
     expect(await compareFiles(demo)).toBe(false);
-    expect(lines.join("\n")).toMatch(/the mirror, the report and the CSV differ: /);
+    expect(lines.join("\n")).toMatch(/the mirror and the report differ: /);
   });
 });
-
-function doubleLastLine(file: string): void {
-  const lines = readFileSync(file, "utf8").trimEnd().split("\n");
-  const euro = lines.findLast((line) => line.includes(",EUR,")) ?? "";
-  appendFileSync(file, `${euro}\n`);
-}
 
 test("refuses a folder that holds other people's files, and leaves them there", () => {
   const folder = temporaryFolder({ "thesis.txt": "years of work" });

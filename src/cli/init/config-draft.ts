@@ -6,45 +6,34 @@ import { loadConfig, type LoadedConfig } from "../../config/load.ts";
 import { formatScalar } from "../../config/yaml.ts";
 import type { CommandContext } from "../program/command.ts";
 
-/** What a new config says besides the defaults. */
-export interface ConfigChoices {
+export const fileKinds = ["pdf", "attachments"] as const;
+
+/** A config that is not written yet: what it says besides the defaults. */
+export interface ConfigDraft {
+  /** Absolute, where it will stand. */
+  readonly file: string;
   readonly baseUrl: string;
   /** The name of its one company. */
   readonly company: string;
-  /** `${env:NAME}` or `${file:/path}` */
-  readonly token: string;
-  /** Where events are received; null: nowhere. */
-  readonly webhook: { readonly secret: string; readonly publicUrl: string } | null;
+  /** Where the token is, as the config says; or the token itself, which is in no file yet. */
+  readonly token: { readonly place: string } | { readonly text: string };
   /** A cron pattern, or `off`. */
   readonly schedule: string;
+  /** Where events are received; empty: nowhere. */
+  readonly publicUrl: string;
   readonly exports: readonly ExportConfig["format"][];
-  readonly pdf: boolean;
-  readonly attachments: boolean;
-}
-
-/** A config that is not written yet. */
-export interface ConfigDraft {
-  readonly choices: ConfigChoices;
-  /** Absolute, where it will stand. */
-  readonly file: string;
-  /** The token, where it is in no file yet; null: it is where `choices.token` says. */
-  readonly newToken: string | null;
-}
-
-/** The text of the draft's config. */
-export function draftText({ exampleConfig }: CommandContext, { choices }: ConfigDraft): string {
-  return configText(exampleConfig(), choices);
+  readonly files: readonly (typeof fileKinds)[number][];
 }
 
 /** Loads the draft as if it were written. Throws MirrorError `config` that says what is wrong with it. */
 export function loadDraft(context: CommandContext, draft: ConfigDraft): LoadedConfig {
-  const text = draftText(context, draft);
-  const tokenFile = draft.newToken === null ? null : tokenFileOf(draft);
-  const readFile = (file: string) => {
-    if (file === draft.file) return text;
-    return file === tokenFile ? (draft.newToken ?? "") : readFileSync(file, "utf8");
-  };
   const { env, cwd, connectors } = context;
+  const readFile = (file: string) => {
+    if (file === draft.file) return draftText(context, draft);
+    return "text" in draft.token && file === tokenFileOf(draft)
+      ? draft.token.text
+      : readFileSync(file, "utf8");
+  };
   return loadConfig({ path: draft.file, env, cwd, readFile, connectors: [connectors[0].manifest] });
 }
 
@@ -60,51 +49,47 @@ export function problemOfDraft(context: CommandContext, draft: ConfigDraft): str
   }
 }
 
-/** Where a secret of a company is kept, as the config names it. */
-export function secretPlace(company: string, what: "token" | "webhook-secret"): string {
+/** Where a secret of a company is kept, from the config's folder. */
+function secretFile(company: string, what: "token" | "webhook-secret"): string {
   return `./secrets/${company}-${what}`;
 }
 
 /** Absolute path of the file where the draft's new token is to be kept. */
-export function tokenFileOf({ choices, file }: ConfigDraft): string {
-  return path.resolve(path.dirname(file), secretPlace(choices.company, "token"));
+export function tokenFileOf({ company, file }: ConfigDraft): string {
+  return path.resolve(path.dirname(file), secretFile(company, "token"));
 }
 
-/** The commented example with these choices in their places. Pure. */
-function configText(example: string, choices: ConfigChoices): string {
-  const { baseUrl, schedule, exports, pdf, attachments } = choices;
-  const files = `{ pdf: ${pdf ? "on" : "off"}, attachments: ${attachments ? "on" : "off"} }`;
-  const steps: [RegExp, string][] = [
-    [/^base_url: \S+/m, `base_url: ${formatScalar(baseUrl)}`],
-    [/^companies:\n(?:[ \t].*\n)*/m, companySection(choices)],
-    [/^ {2}sync: (?:"[^"]*"|\S+)/m, `  sync: ${formatScalar(schedule)}`],
-    [/^files: \{[^}]*\}/m, `files: ${files}`],
-  ];
-  if (exports.length > 0) steps.push([/^exports: \[\].*$/m, exportSection(exports)]);
-  return steps.reduce((text, [place, replacement]) => {
-    assert(place.test(text), `the example has a place for ${replacement}`);
-    return text.replace(place, () => replacement);
-  }, example);
+export function referenceToFile(file: string): string {
+  return `\${file:${file}}`;
 }
 
-function companySection({ company, token, webhook }: ConfigChoices): string {
-  const lines = [
+/** The text of the draft's config: the commented example with these choices in their places. */
+export function draftText({ exampleConfig }: CommandContext, draft: ConfigDraft): string {
+  const { baseUrl, company, token, schedule, publicUrl, exports, files } = draft;
+  const place = "place" in token ? token.place : referenceToFile(secretFile(company, "token"));
+  const secret = referenceToFile(secretFile(company, "webhook-secret"));
+  const companies = [
     "companies:",
     `  ${formatScalar(company)}: # a name of your choice; the mirror is <data_dir>/${company}.db`,
-    `    token: ${formatScalar(token)} # reading is all it must be allowed`,
+    `    token: ${formatScalar(place)} # reading is all it must be allowed`,
   ];
-  if (webhook)
-    lines.push(
+  if (publicUrl !== "")
+    companies.push(
       "    webhook:",
-      `      secrets: [${JSON.stringify(webhook.secret)}] # the old and the new one during a rotation`,
-      `      public_url: ${formatScalar(webhook.publicUrl)}`,
+      `      secrets: [${JSON.stringify(secret)}] # the old and the new one during a rotation`,
+      `      public_url: ${formatScalar(publicUrl)}`,
     );
-  return `${lines.join("\n")}\n`;
-}
-
-function exportSection(formats: readonly string[]): string {
-  return [
-    "exports:",
-    ...formats.map((format) => `  - { format: ${format}, out: ./reports, after: sync }`),
-  ].join("\n");
+  const kept = fileKinds.map((kind) => `${kind}: ${files.includes(kind) ? "on" : "off"}`);
+  const made = exports.map((format) => `\n  - { format: ${format}, out: ./reports, after: sync }`);
+  const steps: [RegExp, string][] = [
+    [/^base_url: \S+/m, `base_url: ${formatScalar(baseUrl)}`],
+    [/^companies:\n(?:[ \t].*\n)*/m, `${companies.join("\n")}\n`],
+    [/^ {2}sync: (?:"[^"]*"|\S+)/m, `  sync: ${formatScalar(schedule)}`],
+    [/^files: \{[^}]*\}/m, `files: { ${kept.join(", ")} }`],
+    ...(made.length > 0 ? [[/^exports: \[\].*$/m, `exports:${made.join("")}`] as [RegExp, string]] : []),
+  ];
+  return steps.reduce((text, [pattern, replacement]) => {
+    assert(pattern.test(text), `the example has a place for ${replacement}`);
+    return text.replace(pattern, () => replacement);
+  }, exampleConfig());
 }
