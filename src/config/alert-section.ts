@@ -2,7 +2,7 @@
 import path from "node:path";
 import { z } from "zod";
 import { readPublicUrl } from "./address.ts";
-import { oneOfWords, section } from "./config-values.ts";
+import { oneOfWords, secretText, section } from "./config-values.ts";
 import { pathText } from "./config-problems.ts";
 import type { ResolvedSecrets } from "./secrets.ts";
 
@@ -37,7 +37,6 @@ function words(folder: string) {
 
 /** One entry for each target; entries with neither a command nor a url, or with both, are refused. */
 export function alerts({ folder, secrets }: { readonly folder: string; readonly secrets: ResolvedSecrets }) {
-  const text = z.string({ error: "must be text; put it in quotes" }).min(1, { error: "must not be empty" });
   const entry = section({
     when: z
       .array(oneOfWords(alertKinds), { error: `must be a list of ${alertKinds.join(", ")}` })
@@ -46,15 +45,17 @@ export function alerts({ folder, secrets }: { readonly folder: string; readonly 
     command: words(folder)
       .optional()
       .describe("A program and its arguments, run without a shell. It gets the alert as JSON on stdin."),
-    url: text.optional().describe("Where the alert is sent by POST; may be ${env:NAME} or ${file:/path}."),
-    secret: text
+    url: secretText
+      .optional()
+      .describe("Where the alert is sent by POST; may be ${env:NAME} or ${file:/path}."),
+    secret: secretText
       .optional()
       .describe("Signs what goes to url: ${env:NAME}, ${file:/path}, or (with a warning) the secret itself."),
   })
-    .refine(({ command, url }) => (command === undefined) !== (url === undefined), {
+    .refine(({ command, url }) => (command === null) !== (url === null), {
       error: "must have a command or a url, one of the two",
     })
-    .refine(({ command, secret }) => command === undefined || secret === undefined, {
+    .refine(({ command, secret }) => command === null || secret === null, {
       error: "must have no secret beside a command: nothing is signed there",
     });
   return z
@@ -73,7 +74,7 @@ export function alerts({ folder, secrets }: { readonly folder: string; readonly 
           if (!("value" in read))
             context.addIssue({ code: "custom", path: [index, "url"], message: `must ${read.must}` });
         }
-        return { when, command: command ?? null, url, secret };
+        return { when, command, url, secret };
       }),
     )
     .default([]);

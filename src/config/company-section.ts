@@ -5,14 +5,8 @@ import { Secret } from "../base/secret.ts";
 import type { Access } from "../connector/service-protocol.ts";
 import { readPublicUrl } from "./address.ts";
 import { pathText } from "./config-problems.ts";
-import { readableText, section } from "./config-values.ts";
+import { readableText, reference, secretText, section } from "./config-values.ts";
 import type { ResolvedSecret, ResolvedSecrets, SecretPlace } from "./secrets.ts";
-
-const reference = "${env:NAME}, ${file:/path}, or (with a warning) the text itself";
-
-const secretText = z
-  .string({ error: "must be text; put it in quotes" })
-  .min(1, { error: "must not be empty" });
 
 const token = secretText.describe(
   "The access token: ${env:NAME}, ${file:/path}, or (with a warning) the token itself.",
@@ -62,25 +56,27 @@ export function companies(access: Access | undefined, secrets: ResolvedSecrets) 
     isToken ? section({ token, webhook }) : section({ ...clientCredentials, webhook }),
     { error: "must be a map of keys" },
   );
-  return byName.transform((all) =>
-    Object.entries(all).map(([name, company]) => {
-      const ofWebhook = company.webhook.secrets.map((_, i) => secretAt(name, "webhook", "secrets", i));
-      const { account = null, contact = null } = company as Partial<Record<"account" | "contact", string>>;
-      return {
-        name,
-        ...(isToken ? tokenOf(secretAt(name, "token")) : credentialsOf(name, secretAt)),
-        // Null where a token says whose it is.
-        account,
-        contact,
-        webhook: {
-          secrets: ofWebhook.map(({ secret }) => secret),
-          // Where each of them is from, in the same order.
-          places: ofWebhook.map(({ place }) => place),
-          publicUrl: company.webhook.public_url ?? null,
-        },
-      };
-    }),
-  );
+  return byName
+    .transform((all) =>
+      Object.entries(all).map(([name, company]) => {
+        const ofWebhook = company.webhook.secrets.map((_, i) => secretAt(name, "webhook", "secrets", i));
+        const { account = null, contact = null } = company as Partial<Record<"account" | "contact", string>>;
+        return {
+          name,
+          ...(isToken ? tokenOf(secretAt(name, "token")) : credentialsOf(name, secretAt)),
+          // Null where a token says whose it is.
+          account,
+          contact,
+          webhook: {
+            secrets: ofWebhook.map(({ secret }) => secret),
+            // Where each of them is from, in the same order.
+            places: ofWebhook.map(({ place }) => place),
+            publicUrl: company.webhook.publicUrl,
+          },
+        };
+      }),
+    )
+    .describe("The companies to mirror, by a name of your choice.");
 }
 
 /** What the company proves itself with, and where it is from. */
@@ -95,8 +91,10 @@ function tokenOf({ secret, place }: ResolvedSecret): OwnSecret {
 
 /** Id and secret are one secret: `id|secret`. */
 function credentialsOf(name: string, secretAt: SecretAt): OwnSecret {
-  const [id, secret] = ["client_id", "client_secret"].map((key) => secretAt(name, "credentials", key));
-  assert(id && secret, "both were resolved");
+  const [id, secret] = [
+    secretAt(name, "credentials", "client_id"),
+    secretAt(name, "credentials", "client_secret"),
+  ];
   const missing = id.missing ?? secret.missing;
   const both = missing
     ? Secret.absent(missing)

@@ -9,15 +9,14 @@ import { alerts } from "./alert-section.ts";
 import { readBaseUrl } from "./address.ts";
 import {
   durationText,
-  fileModeText,
   filledText,
   integerBetween,
   onOrOff,
   oneOfWords,
-  percentText,
   readableText,
   section,
   sizeText,
+  within,
 } from "./config-values.ts";
 import { exportEntry } from "./export-section.ts";
 import { fleet } from "./fleet-section.ts";
@@ -42,7 +41,7 @@ interface KnownResource {
 }
 
 /** Where the file is from: its folder, where relative paths start, and its secrets. */
-export interface ConfigPlace {
+export interface SchemaPlace {
   readonly folder: string;
   readonly secrets: ResolvedSecrets;
   /** Names of the other connectors. */
@@ -55,10 +54,8 @@ const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
 /** The file as people write it; what it gives has camelCase names, numbers with units and absolute folders. */
-export function configSchema(known: KnownConnector, place: ConfigPlace) {
-  const ofCompanies = companies(known.protocol?.access, place.secrets).describe(
-    "The companies to mirror, by a name of your choice.",
-  );
+export function configSchema(known: KnownConnector, place: SchemaPlace) {
+  const ofCompanies = companies(known.protocol?.access, place.secrets);
   const ofFleet = fleet(place).describe("Many machines: what `worker` and `fleet` share through Postgres.");
   return section({
     connector: oneOfWords([known.name, ...place.others])
@@ -95,19 +92,13 @@ export function configSchema(known: KnownConnector, place: ConfigPlace) {
     log: section({ level: oneOfWords(logLevels).default("info").describe("The least that is logged.") })
       .prefault({})
       .describe("What is logged."),
-    fleet: place.forFleet ? ofFleet : ofFleet.optional(),
-  }).transform(({ base_url, data_dir, rate_limit, fleet: shared, ...same }) => ({
-    ...same,
-    baseUrl: base_url,
-    dataDir: data_dir,
-    rateLimit: rate_limit,
     // Null: this machine alone.
-    fleet: shared ?? null,
-  }));
+    fleet: place.forFleet ? ofFleet : ofFleet.optional(),
+  });
 }
 
 /** Gives an absolute path. */
-function folder({ folder: start }: ConfigPlace) {
+function folder({ folder: start }: SchemaPlace) {
   return filledText("a folder").transform((text) => path.resolve(start, text));
 }
 
@@ -126,7 +117,7 @@ function mostParents(resource: string) {
   const description =
     "How many parents a run and those that continue it visit, the stalest first; auto: with the scrub, all: every run.";
   return section({ parents_per_run: most.describe(description) })
-    .transform((options) => options.parents_per_run)
+    .transform((options) => options.parentsPerRun)
     .optional()
     .describe(`How ${resource} are read: one list for each parent.`);
 }
@@ -138,26 +129,23 @@ function resources(known: KnownConnector) {
   });
   const list = z.array(name, { error: "must be a list of resources" });
   const perParent = known.resources.filter((resource) => resource.list.kind === "parents");
-  return section({
+  // Names of resources stay as they are.
+  const keys = {
     include: list.optional().describe("Mirror only these."),
     exclude: list.default([]).describe("Mirror all but these."),
     ...Object.fromEntries(perParent.map((resource) => [resource.name, mostParents(resource.name)])),
-  })
+  };
+  return z
+    .strictObject(keys, { error: "must be a map of keys" })
     .refine((choice) => choice.include === undefined || choice.exclude.length === 0, {
       error: "must have include or exclude, not both",
     })
-    .transform(({ include, exclude, ...most }) => ({
-      // null: all of them.
-      include: include ?? null,
-      exclude,
+    .transform(({ include = null, exclude, ...most }) => {
+      const limits = Object.entries(most as Record<string, number | "all" | "auto">);
       // For resources listed parent by parent: how many parents a run visits; absent means auto.
-      parentsPerRun: parentsPerRun(most as Record<string, number | "all" | "auto">),
-    }));
-}
-
-function parentsPerRun(most: Readonly<Record<string, number | "all" | "auto">>) {
-  const limits = Object.entries(most).filter(([, count]) => count !== "auto");
-  return Object.fromEntries(limits) as Record<string, number | "all">;
+      const parentsPerRun = Object.fromEntries(limits.filter(([, count]) => count !== "auto"));
+      return { include, exclude, parentsPerRun: parentsPerRun as Record<string, number | "all"> };
+    });
 }
 
 /** Gives null. */
@@ -171,7 +159,7 @@ function scrub(known: KnownConnector) {
   return section({ ...scrubKeys, ...(hasChanges(known) && { lists }) }).transform((each) => ({
     timeMs: each.time,
     cycleMs: each.cycle,
-    atMostMs: each.at_most,
+    atMostMs: each.atMost,
     listsMs: "lists" in each ? Number(each.lists) : 0,
   }));
 }
@@ -209,7 +197,10 @@ function rateLimit({ protocol }: KnownConnector) {
 }
 
 const rateLimitKeys = {
-  reserve: percentText(90)
+  reserve: readableText('a percentage from 0% to 90% such as "10%"', (text) => {
+    const match = /^(\d+(?:\.\d+)?)\s*%$/.exec(text);
+    return within(match ? Number(match[1]) / 100 : null, 0, 0.9);
+  })
     .prefault("10%")
     .describe("Left to other programs of the company, when there are any."),
   window: durationText(100, 60 * minuteMs)
@@ -230,22 +221,20 @@ const http = section({
   patience: durationText(100, 24 * 60 * minuteMs)
     .prefault("15m")
     .describe("How long a run waits for a service that is away."),
-}).transform((each) => ({
-  concurrency: each.concurrency,
-  timeoutMs: each.timeout,
-  maxResponseBytes: each.max_response,
-  longestOutageMs: each.patience,
+}).transform(({ concurrency, timeout, maxResponse, patience }) => ({
+  concurrency,
+  timeoutMs: timeout,
+  maxResponseBytes: maxResponse,
+  patienceMs: patience,
 }));
 
 /** Obeyed where records have files. */
 function files({ resources: all }: KnownConnector) {
   const hasFiles = all.some((one) => one.files !== undefined);
-  return section(hasFiles ? fileKeys : {}).transform(
-    (each: Partial<Record<keyof typeof fileKeys, boolean>>) => ({
-      pdf: each.pdf ?? false,
-      attachments: each.attachments ?? false,
-    }),
-  );
+  return section(hasFiles ? fileKeys : {}).transform((each: { pdf?: boolean; attachments?: boolean }) => ({
+    pdf: each.pdf ?? false,
+    attachments: each.attachments ?? false,
+  }));
 }
 
 const fileKeys = {
@@ -253,16 +242,18 @@ const fileKeys = {
   attachments: onOrOff().prefault("off").describe("The attachments of CRM events."),
 };
 
-function report(place: ConfigPlace) {
+function report(place: SchemaPlace) {
   return section({
     out: folder(place)
       .optional()
       .describe("A folder for reports alone, for readers under another user; by default data_dir."),
-    mode: fileModeText()
+    mode: readableText('a mode in quotes such as "0640"', (text) =>
+      /^0?[46][04]{2}$/.test(text) ? { value: Number.parseInt(text, 8) } : null,
+    )
       .optional()
       .describe('Who may read it, as "0640": for its group too. By default its owner, or as set by hand.'),
     redact: redact.prefault({}).describe("Columns whose values are in no report and no export."),
-  }).transform(({ out, mode, ...same }) => ({ out: out ?? null, mode: mode ?? null, ...same }));
+  });
 }
 
 /** Keys are checked against the connector's tables when those are loaded (`check-redaction.ts`). */
@@ -288,7 +279,7 @@ const redact = z
 
 /** The config's JSON Schema, draft 7: the one that editors read. A file for workers alone has no companies. */
 export function configJsonSchema(known: KnownConnector): Record<string, unknown> {
-  const nowhere: ConfigPlace = { folder: ".", secrets: new Map(), others: [], forFleet: false };
+  const nowhere: SchemaPlace = { folder: ".", secrets: new Map(), others: [], forFleet: false };
   const schema = z.toJSONSchema(configSchema(known, nowhere), { io: "input", target: "draft-7" });
   const { required: _, ...described } = schema;
   const anyOf = ["companies", "fleet"].map((key) => ({

@@ -13,10 +13,34 @@ export function folderOrBucket(start: string) {
   });
 }
 
+type CamelCase<K> = K extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : K;
+
+/** What a section gives: its keys in camelCase, and null for what is left out. */
+type Named<T> = {
+  [K in keyof T as CamelCase<K>]-?: undefined extends T[K] ? Exclude<T[K], undefined> | null : T[K];
+};
+
 /** A map of keys; a key that is not among them is refused. */
 export function section<S extends z.core.$ZodShape>(keys: S) {
-  return z.strictObject(keys, { error: "must be a map of keys" });
+  const names = Object.keys(keys).map((key) => [
+    key,
+    key.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
+  ]);
+  return z
+    .strictObject(keys, { error: "must be a map of keys" })
+    .transform((given: Record<string, unknown>) => {
+      const named = names.map(([key = "", name = ""]) => [name, given[key] ?? null]);
+      return Object.fromEntries(named) as Named<z.output<z.ZodObject<S>>>;
+    });
 }
+
+/** Any text; for what may be a secret, so that no message repeats it. */
+export const secretText = z
+  .string({ error: "must be text; put it in quotes" })
+  .min(1, { error: "must not be empty" });
+
+/** Where a secret may be written. */
+export const reference = "${env:NAME}, ${file:/path}, or (with a warning) the text itself";
 
 /** The value of a text, or what the text would have to be: `must` completes "it must …". */
 export type TextValue<T> = { readonly value: T } | { readonly must: string };
@@ -47,15 +71,8 @@ export function sizeText(minBytes: number, maxBytes: number) {
   return readableText(phrase, (text) => within(parseSizeBytes(text), minBytes, maxBytes));
 }
 
-/** A percentage such as `10%`; gives a share of 1. */
-export function percentText(maxPercent: number) {
-  return readableText(`a percentage from 0% to ${maxPercent}% such as "10%"`, (text) => {
-    const match = /^(\d+(?:\.\d+)?)\s*%$/.exec(text);
-    return within(match ? Number(match[1]) / 100 : null, 0, maxPercent / 100);
-  });
-}
-
-function within(value: number | null, min: number, max: number): { readonly value: number } | null {
+/** A number that is in a range, as what a text gives. */
+export function within(value: number | null, min: number, max: number): { readonly value: number } | null {
   return value !== null && value >= min && value <= max ? { value } : null;
 }
 
@@ -78,13 +95,6 @@ export function onOrOff() {
   return either.transform((word) => word === true || word === "on");
 }
 
-/** The mode of a file that is written by its owner alone; gives a number. */
-export function fileModeText() {
-  return readableText('a mode in quotes such as "0640"', (text) =>
-    /^0?[46][04]{2}$/.test(text) ? { value: Number.parseInt(text, 8) } : null,
-  );
-}
-
 /** Any text but an empty one. */
 export function filledText(phrase: string) {
   return readableText(phrase, (text) => (text === "" ? null : { value: text }));
@@ -99,18 +109,4 @@ export function cronText(alternatives = "") {
     const formed = fields.length >= 5 && fields.length <= 6 && fields.every((field) => cronField.test(field));
     return formed ? { value: text } : null;
   });
-}
-
-/** A time zone that this Node knows. */
-export function timezoneText() {
-  const phrase = "a time zone such as Europe/Bratislava";
-  return readableText(phrase, (text) => (isTimezone(text) ? { value: text } : null));
-}
-
-function isTimezone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
-  } catch {
-    return false;
-  }
 }

@@ -37,7 +37,7 @@ export function exportEntry({ folder }: { readonly folder: string }) {
     language: oneOfWords(languages)
       .default("en")
       .describe("Of headings, and of values that are words of the service; en: as they are."),
-    tables: z.array(filledText("a table")).optional().describe("Only these tables."),
+    tables: z.array(filledText("a table")).optional().describe("Only these tables; every table by default."),
     partition_by: oneOfWords(["year", "month"])
       .optional()
       .describe("One folder for each, by the documents' date."),
@@ -48,18 +48,8 @@ export function exportEntry({ folder }: { readonly folder: string }) {
       .boolean({ error: "must be true or false" })
       .default(false)
       .describe("Parquet: items as a column of lists in place of tables of their own."),
-  })
-    .check(({ value, issues }) => {
-      for (const [name, needs] of unobeyed(value.format, value))
-        issues.push({ code: "custom", path: [name], message: `needs format ${needs}`, input: needs });
-    })
-    .transform(({ partition_by, to, after, tables, month, ...same }) => ({
-      ...same,
-      month: month ?? null,
-      to: to ?? null,
-      after: after ?? null,
-      // null: every table.
-      tables: tables ?? null,
-      partitionBy: partition_by ?? null,
-    }));
+  }).check(({ value, issues }) => {
+    for (const [name, needs] of unobeyed(value.format, { ...value, partition_by: value.partitionBy }))
+      issues.push({ code: "custom", path: [name], message: `needs format ${needs}`, input: needs });
+  });
 }

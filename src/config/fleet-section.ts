@@ -1,7 +1,14 @@
 /** The section `fleet`: what processes on many machines share, and what is this process's own among them. */
 import { z } from "zod";
 import type { Secret } from "../base/secret.ts";
-import { durationText, folderOrBucket, integerBetween, readableText, section } from "./config-values.ts";
+import {
+  durationText,
+  folderOrBucket,
+  integerBetween,
+  readableText,
+  secretText,
+  section,
+} from "./config-values.ts";
 import type { ResolvedSecrets } from "./secrets.ts";
 
 const dayMs = 86_400_000;
@@ -9,12 +16,9 @@ const dayMs = 86_400_000;
 /** Where companies are shared through Postgres. The address of Postgres is a secret: it may hold a password. */
 export function fleet({ folder, secrets }: { readonly folder: string; readonly secrets: ResolvedSecrets }) {
   return section({
-    postgres: z
-      .string({ error: "must be text; put it in quotes" })
-      .min(1, { error: "must not be empty" })
-      .describe(
-        "The Postgres that all share: ${env:NAME}, ${file:/path}, or (with a warning) postgres://USER:PASSWORD@HOST/DATABASE itself.",
-      ),
+    postgres: secretText.describe(
+      "The Postgres that all share: ${env:NAME}, ${file:/path}, or (with a warning) postgres://USER:PASSWORD@HOST/DATABASE itself.",
+    ),
     snapshots: folderOrBucket(folder).describe(
       "Where mirrors are while no process has them: s3://bucket/prefix, or a folder that all share.",
     ),
@@ -36,6 +40,7 @@ export function fleet({ folder, secrets }: { readonly folder: string; readonly s
     const found = secrets.get("fleet.postgres");
     if (!found) return z.NEVER;
     const { secret, place } = found;
+    const { snapshotEvery: snapshotEveryMs, ...same } = each;
     // The text may hold a password: the problem names only what it must be.
     if (secret.known && !isPostgresUrl(secret.reveal()))
       context.addIssue({
@@ -44,14 +49,7 @@ export function fleet({ folder, secrets }: { readonly folder: string; readonly s
         message: `must be an address such as postgres://user:password@host/database; ${escapes}`,
         input: "",
       });
-    return {
-      postgres: { secret, place },
-      snapshots: each.snapshots,
-      reports: each.reports ?? null,
-      node: each.node ?? null,
-      capacity: each.capacity,
-      snapshotEveryMs: each.snapshot_every,
-    };
+    return { ...same, postgres: { secret, place }, snapshotEveryMs };
   });
 }
 

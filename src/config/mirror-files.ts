@@ -3,45 +3,7 @@ import path from "node:path";
 import type { Config } from "./config.ts";
 
 /** Everything that belongs to one company in the data folder. */
-export interface MirrorFiles {
-  readonly mirror: string;
-  readonly report: string;
-  /** The report over several companies. */
-  readonly combinedReport: string;
-  /** What is known of the request budget, shared by all processes that ask the service. */
-  readonly budget: string;
-  /** Locked by the one process that writes the mirror. */
-  readonly lock: string;
-  /** Where that process takes commands of others. */
-  readonly socket: string;
-  /** Webhook secrets that were replaced and are still accepted. */
-  readonly secrets: string;
-  /** What the last `verify` found. */
-  readonly verified: string;
-  /** How what follows runs went last: report and exports. */
-  readonly afterRun: string;
-  /** Incidents, and alerts about them that are not delivered yet. */
-  readonly alerts: string;
-  /** Those that concern all companies: no company has a name that begins with a dot. */
-  readonly folderAlerts: string;
-  /** What a `verify` that is not complete has compared. */
-  readonly compared: string;
-  /** What the service shows to a `verify`, while it compares. */
-  readonly shown: string;
-  /** Locked by the one process that makes a backup. */
-  readonly backupLock: string;
-  /** Folders of what `backup` and `restore` work on before it is where it belongs. */
-  readonly backupStaging: string;
-  readonly restoreStaging: string;
-  /** Parquet files of all tables, on their way to the reports of the fleet. */
-  readonly parquetFolder: string;
-  /** Folder of a snapshot of the fleet before it is stored. */
-  readonly snapshotStaging: string;
-  /** PDFs and attachments. */
-  readonly folder: string;
-  /** Locked by the one process that writes them. */
-  readonly folderLock: string;
-}
+export type MirrorFiles = Readonly<ReturnType<typeof mirrorFiles>>;
 
 /** In the place of a company's name in the combined report's: no company of it can have this name. */
 export const combinedName = "combined";
@@ -56,27 +18,40 @@ export function accessTokenFile({ dataDir, baseUrl }: Config, credentials: strin
 type FilePlaces = Pick<Config, "dataDir"> & { readonly report: Pick<Config["report"], "out"> };
 
 /** The paths of one company's files, absolute. */
-export function mirrorFiles({ dataDir, report }: FilePlaces, company: string): MirrorFiles {
+export function mirrorFiles({ dataDir, report }: FilePlaces, company: string) {
   const named = (ending: string) => path.join(dataDir, `${company}${ending}`);
   return {
     mirror: named(".db"),
     report: path.join(report.out ?? dataDir, `${company}.report.db`),
+    // The report over several companies.
     combinedReport: path.join(report.out ?? dataDir, `${combinedName}.report.db`),
+    // What is known of the request budget, shared by all processes that ask the service.
     budget: named(".budget.db"),
+    // Locked by the one process that writes the mirror, which takes commands of others at the socket.
     lock: named(".lock"),
     socket: named(".sock"),
+    // Webhook secrets that were replaced and are still accepted.
     secrets: named(".secrets.json"),
+    // What the last `verify` found.
     verified: named(".verified.json"),
+    // How what follows runs went last: report and exports.
     afterRun: named(".after-run.json"),
+    // Incidents, and alerts about them that are not delivered yet; and those that concern all companies: no company has a
+    // name that begins with a dot.
     alerts: named(".alerts.json"),
     folderAlerts: path.join(dataDir, ".alerts.json"),
+    // What a `verify` that is not complete has compared, and what the service shows to it.
     compared: named(".compared.jsonl"),
     shown: named(".shown.db"),
+    // Locked by the one process that makes a backup.
     backupLock: named(".backup.lock"),
+    // Folders of what `backup`, `restore` and a snapshot of the fleet work on before it is where it belongs.
     backupStaging: path.join(dataDir, `.${company}.backup`),
     restoreStaging: path.join(dataDir, `.${company}.restore`),
-    parquetFolder: path.join(dataDir, ".parquet", company),
     snapshotStaging: path.join(dataDir, `.${company}.snapshot`),
+    // Parquet files of all tables, on their way to the reports of the fleet.
+    parquetFolder: path.join(dataDir, ".parquet", company),
+    // PDFs and attachments; the lock is of the one process that writes them.
     folder: named(".files"),
     folderLock: named(".files.lock"),
   };

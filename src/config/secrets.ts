@@ -53,28 +53,26 @@ export function resolveSecrets(raw: unknown, source: SecretSource): ResolvedSecr
   );
 }
 
-/**
- * `companies.*.token`, `companies.*.credentials.*`, `companies.*.webhook.secrets[*]`, `serve.page_token`, `fleet.postgres`,
- * `alerts[*].url` and `alerts[*].secret`
- */
-function secretPaths(raw: unknown): Path[] {
-  const alerts = valueAt(raw, ["alerts"]);
-  const count = Array.isArray(alerts) ? alerts.length : 0;
-  const ofAlerts = Array.from({ length: count }, (_, index) => [
-    ["alerts", index, "url"],
-    ["alerts", index, "secret"],
-  ]).flat();
-  return [...ofCompanies(raw), ["serve", "page_token"], ["fleet", "postgres"], ...ofAlerts];
-}
+/** Where secrets may stand. */
+const secretKeys = [
+  "companies.*.token",
+  "companies.*.credentials.client_id",
+  "companies.*.credentials.client_secret",
+  "companies.*.webhook.secrets.*",
+  "serve.page_token",
+  "fleet.postgres",
+  "alerts.*.url",
+  "alerts.*.secret",
+];
 
-function ofCompanies(raw: unknown): Path[] {
-  return Object.keys(valueAt(raw, ["companies"]) ?? {}).flatMap((name): Path[] => {
-    const secrets = ["companies", name, "webhook", "secrets"];
-    const all: unknown = valueAt(raw, secrets);
-    const ofWebhook = Array.isArray(all) ? all.map((_, index) => [...secrets, index]) : [];
-    const credentials = ["client_id", "client_secret"].map((key) => ["companies", name, "credentials", key]);
-    return [["companies", name, "token"], ...credentials, ...ofWebhook];
-  });
+function secretPaths(raw: unknown): Path[] {
+  const below = (above: Path, [key, ...more]: readonly string[]): Path[] => {
+    if (key === undefined) return [above];
+    const value = valueAt(raw, above);
+    const all = Array.isArray(value) ? [...value.keys()] : Object.keys(value ?? {});
+    return (key === "*" ? all : [key]).flatMap((one) => below([...above, one], more));
+  };
+  return secretKeys.flatMap((keys) => below([], keys.split(".")));
 }
 
 function resolved(where: Path, text: string, source: SecretSource): ResolvedSecret {

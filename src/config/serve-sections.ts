@@ -8,8 +8,8 @@ import {
   integerBetween,
   onOrOff,
   readableText,
+  secretText,
   section,
-  timezoneText,
 } from "./config-values.ts";
 import { pathText } from "./config-problems.ts";
 import type { ResolvedSecrets } from "./secrets.ts";
@@ -21,9 +21,9 @@ const off = z.union([z.literal("off"), z.literal(false)]).transform(() => null);
 
 /** When runs start and the report is written. `quick` is obeyed where lists cannot show what changed. */
 export function schedule({ hasQuick }: { readonly hasQuick: boolean }) {
-  return section({ ...scheduleKeys, ...(hasQuick && { quick }) }).transform(({ publish_every, ...same }) => ({
+  return section({ ...scheduleKeys, ...(hasQuick && { quick }) }).transform(({ publishEvery, ...same }) => ({
     ...same,
-    publishEveryMs: publish_every,
+    publishEveryMs: publishEvery,
     quick: ("quick" in same ? same.quick : null) as string | null,
   }));
 }
@@ -47,8 +47,20 @@ const scheduleKeys = {
     .or(durationText(1_000, dayMs, ", or off"))
     .prefault("15m")
     .describe("How often events alone may have the report written again, where it is made after_sync."),
-  timezone: timezoneText().default("Europe/Bratislava").describe("The patterns' time zone."),
+  timezone: readableText("a time zone such as Europe/Bratislava", (text) =>
+    isTimezone(text) ? { value: text } : null,
+  )
+    .default("Europe/Bratislava")
+    .describe("The patterns' time zone."),
 };
+
+function isTimezone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
 
 /** The receiver, the pages, and how much is done at a time. */
 export function serve({ secrets }: { readonly secrets: ResolvedSecrets }) {
@@ -60,9 +72,7 @@ export function serve({ secrets }: { readonly secrets: ResolvedSecrets }) {
       .array(readableText("a host name", readHostName), { error: "must be a list" })
       .default([])
       .describe("Host names that the pages are asked for by, besides addresses, localhost and public_url's."),
-    page_token: z
-      .string({ error: "must be text; put it in quotes" })
-      .min(1, { error: "must not be empty" })
+    page_token: secretText
       .optional()
       .describe(
         "What the status page asks for: ${env:NAME}, ${file:/path}, or (with a warning) the token itself. Without it, where others can ask for the page, the one in data_dir/page-token.",
@@ -70,11 +80,11 @@ export function serve({ secrets }: { readonly secrets: ResolvedSecrets }) {
     after_run: integerBetween(1, 64)
       .default(1)
       .describe("For how many companies at a time report and exports are made; each takes a process."),
-  }).transform(({ listen, after_run, hosts }) => {
+  }).transform(({ listen, afterRun, hosts }) => {
     const token = secrets.get(pathText(["serve", "page_token"]));
     // Null: none is set.
     const pageToken = token ? { secret: token.secret, place: token.place, isMade: false } : null;
-    return { ...listen, hosts, afterRun: after_run, pageToken };
+    return { ...listen, hosts, afterRun, pageToken };
   });
 }
 
@@ -90,7 +100,7 @@ export function backup({ folder }: { readonly folder: string }) {
       .describe("When `serve` makes a backup of each company, if it knows where to: a cron pattern, or off."),
     keep: integerBetween(1, 10_000).default(14).describe("How many of a company's backups stay."),
     keys: onOrOff().prefault("on").describe("Webhook secrets from files are in it, as they are."),
-  }).transform(({ to: place, ...same }) => ({ to: place ?? null, ...same }));
+  });
 }
 
 const keptFor = durationText(1_000, 36_500 * dayMs, ", or keep");
@@ -108,8 +118,8 @@ export const retention = section({
     .or(keptFor)
     .prefault("keep")
     .describe("The change log. Who reads it must have read on by then: keep, or a duration."),
-}).transform((each) => ({
-  runsMs: each.runs,
-  inboxBodiesMs: each.inbox_bodies,
-  changesMs: each.changes,
+}).transform(({ runs, inboxBodies, changes }) => ({
+  runsMs: runs,
+  inboxBodiesMs: inboxBodies,
+  changesMs: changes,
 }));

@@ -88,7 +88,7 @@ export function performRun(run: CompanyRun): Promise<CompanyReport> {
     ...(onListed && { onListed }),
     ...(onListsRead && { onListsRead }),
     concurrency: config.http.concurrency,
-    longestOutageMs: config.http.longestOutageMs,
+    patienceMs: config.http.patienceMs,
     share: queue ? "others" : "all",
     signal,
     graceMs: run.graceMs ?? config.http.timeoutMs,

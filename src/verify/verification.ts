@@ -20,7 +20,7 @@ interface VerificationParts extends Asking {
   readonly db: Db;
   readonly token: string;
   readonly random: Random;
-  readonly longestOutageMs: number;
+  readonly patienceMs: number;
   readonly sample: SampleSize;
   readonly shownFile: string;
   /** Does another process hold the mirror's writer lock? */

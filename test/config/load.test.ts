@@ -25,7 +25,7 @@ describe("a config", () => {
       resources: { include: null, exclude: [], parentsPerRun: {} },
       scrub: { timeMs: null, cycleMs: 30 * 86_400_000, atMostMs: 4 * 3_600_000, listsMs: 0 },
       rateLimit: { reserveShare: 0.1, windowMs: 60_000, monthly: null },
-      http: { concurrency: 6, timeoutMs: 30_000, maxResponseBytes: 256_000_000, longestOutageMs: 900_000 },
+      http: { concurrency: 6, timeoutMs: 30_000, maxResponseBytes: 256_000_000, patienceMs: 900_000 },
       schedule: {
         sync: "15 2 * * *",
         quick: null,

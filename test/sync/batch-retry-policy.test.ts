@@ -16,7 +16,7 @@ function itemOf(id: number, resource = "people"): WorkItem {
 function policyWith(ask: () => Promise<unknown> = () => Promise.resolve()) {
   const clock = createDrivenClock();
   const ended = new AbortController().signal;
-  const parts = { clock, log: silentLog, tally: new Tally(), longestOutageMs: 900_000, ended };
+  const parts = { clock, log: silentLog, tally: new Tally(), patienceMs: 900_000, ended };
   return { policy: new BatchRetryPolicy(parts, ask), clock };
 }
 

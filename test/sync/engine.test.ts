@@ -33,7 +33,7 @@ function workOn(
   more: Partial<EngineOptions> = {},
 ): Promise<"done" | "drained"> {
   const signal = new AbortController().signal;
-  const parts = { clock: stillClock, log: silentLog, tally: new Tally(), longestOutageMs: 60_000 };
+  const parts = { clock: stillClock, log: silentLog, tally: new Tally(), patienceMs: 60_000 };
   const policy = new BatchRetryPolicy({ ...parts, ended: signal }, () => Promise.resolve());
   return new Engine(run, { transport, concurrency: 1, policy, signal, closed: signal, ...more }).work();
 }

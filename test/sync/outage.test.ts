@@ -11,7 +11,7 @@ import { outageAfter } from "../../src/sync/retry/batch-retry-policy.ts";
 import { mayPass } from "../../src/sync/retry/retry-policy.ts";
 
 const minuteMs = 60_000;
-const longestOutageMs = 15 * minuteMs;
+const patienceMs = 15 * minuteMs;
 const away = (retryAfterMs: number | null = null) => new UnavailableError("503", { retryAfterMs });
 
 /** One failure at each probe, until the end. */
@@ -19,14 +19,14 @@ function probesUntilTheEnd(): Outage[] {
   const outages: Outage[] = [];
   let outage: Outage | null = null;
   for (let nowMs = 1_000; outage === null || nowMs < outage.untilMs; nowMs = outage.probeAtMs) {
-    outage = outageAfter(outage, { error: away(), nowMs }, longestOutageMs);
+    outage = outageAfter(outage, { error: away(), nowMs }, patienceMs);
     outages.push(outage);
   }
   return outages;
 }
 
 function firstProbeMs(retryAfterMs: number | null): number {
-  return outageAfter(null, { error: away(retryAfterMs), nowMs: 0 }, longestOutageMs).probeAtMs;
+  return outageAfter(null, { error: away(retryAfterMs), nowMs: 0 }, patienceMs).probeAtMs;
 }
 
 describe("an outage", () => {
@@ -34,14 +34,14 @@ describe("an outage", () => {
     const outages = probesUntilTheEnd();
     const atS = outages.map(({ probeAtMs }) => (probeAtMs - 1_000) / 1_000);
     expect(atS.slice(0, 8)).toEqual([2, 6, 14, 30, 62, 122, 182, 242]);
-    expect(atS.at(-1)).toBe(longestOutageMs / 1_000);
+    expect(atS.at(-1)).toBe(patienceMs / 1_000);
     expect(outages.length).toBeLessThan(21);
     expect(outages.every(({ sinceMs }) => sinceMs === 1_000)).toBe(true);
   });
 
   test("is not lengthened by requests that were in flight when it began", () => {
-    const first = outageAfter(null, { error: away(), nowMs: 0 }, longestOutageMs);
-    const second = outageAfter(first, { error: away(), nowMs: 1_999 }, longestOutageMs);
+    const first = outageAfter(null, { error: away(), nowMs: 0 }, patienceMs);
+    const second = outageAfter(first, { error: away(), nowMs: 1_999 }, patienceMs);
     expect(second).toMatchObject({ probes: 0, probeAtMs: 2_000 });
   });
 

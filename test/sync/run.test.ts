@@ -54,7 +54,7 @@ function options(more: { acceptIdentity?: boolean } = {}) {
     parentsPerRun: "auto" as const,
     scrub: null,
     concurrency: 1,
-    longestOutageMs: 60_000,
+    patienceMs: 60_000,
     share: "all" as const,
     signal: new AbortController().signal,
     closed: new AbortController().signal,

@@ -9,7 +9,7 @@ const retired = new Set(
 );
 
 /** Names of Node, of libraries, of the config and of the service that contain such a word. */
-const allowed = /^(?:allSettled|patience|PromiseSettledResult)$/;
+const allowed = /^(?:allSettled|patience(?:Ms)?|PromiseSettledResult)$/;
 
 function wordsOf(name: string): string[] {
   return name.split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])/).map((word) => word.toLowerCase());

@@ -20,7 +20,7 @@ async function readInvoices(page: (number: number) => readonly { readonly id: nu
   };
   const { signal } = new AbortController();
   const [clock, log, tally] = [stillClock, silentLog, new Tally()];
-  const waiting = { clock, log, tally, longestOutageMs: 0, ended: signal };
+  const waiting = { clock, log, tally, patienceMs: 0, ended: signal };
   const policy = new BatchRetryPolicy(waiting, async () => null);
   const parts = { clock, log, signal, concurrency: 1, transport: { send } };
   const shown = { ...parts, manifest: fakturoid, resources: [invoices] };

@@ -4,8 +4,11 @@ import { chosenCompanies, soleCompany } from "../../config/companies.ts";
 import type { CompanyConfig, Config } from "../../config/config.ts";
 import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
-import { openReadable } from "../../store/migrations/migrate.ts";
+import { createNotices } from "../../runs/store-notices.ts";
+import { openMirror, type Mirror } from "../../state/mirror.ts";
 import type { Db } from "../../store/database.ts";
+import { openReadable } from "../../store/migrations/migrate.ts";
+import { takeWriterLock } from "../../store/writer-lock.ts";
 import type { CommandContext } from "../program/command.ts";
 
 /** What a command works with for one company. */
@@ -61,12 +64,35 @@ export async function readMirror<T>(
 export function readExisting<T>(scope: CompanyScope, read: (db: Db) => T | Promise<T>): Promise<T> {
   return readMirror(scope, (db) => {
     if (db) return read(db);
-    throw new MirrorError(
-      "database",
-      `there is no mirror of ${scope.company.name} yet: ${scope.files.mirror}`,
-      {
-        hint: "Run `fintoro-mirror sync` first.",
-      },
-    );
+    const { company, files } = scope;
+    throw new MirrorError("database", `there is no mirror of ${company.name} yet: ${files.mirror}`, {
+      hint: "Run `fintoro-mirror sync` first.",
+    });
   });
+}
+
+/**
+ * Runs `work` with the writer lock, on a mirror that must be there.
+ * @throws MirrorError `locked` while another process writes it
+ */
+export async function writeExisting<T>(
+  scope: CompanyScope,
+  command: string,
+  work: (mirror: Mirror) => T | Promise<T>,
+): Promise<T> {
+  // Opening one for writing would make it.
+  await readExisting(scope, () => null);
+  const { context, manifest, files } = scope;
+  const lock = takeWriterLock(files.lock, command);
+  try {
+    const opening = { ...context, lock };
+    const mirror = await openMirror(files.mirror, manifest, createNotices(context.log).store, opening);
+    try {
+      return await work(mirror);
+    } finally {
+      mirror.close();
+    }
+  } finally {
+    lock.release();
+  }
 }

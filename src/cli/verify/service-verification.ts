@@ -77,7 +77,7 @@ async function compare(
 ): Promise<VerifyReport> {
   const { context, config, company, manifest, files } = scope;
   const { clock, log, random, signal } = context;
-  const { concurrency, longestOutageMs } = config.http;
+  const { concurrency, patienceMs } = config.http;
   const { windowMs } = config.rateLimit;
   const [started_at, startedMs] = [isoTime(clock.nowMs()), clock.monotonicMs()];
   const compared = new ComparedReads(files.compared, { mirror: nameOfMirror(db), by }, clock);
@@ -92,7 +92,7 @@ async function compare(
     random,
     signal,
     concurrency,
-    longestOutageMs,
+    patienceMs,
     sample,
     compared,
     shownFile: files.shown,

@@ -21,11 +21,11 @@ const pauses = { baseMs: 2_000, maxMs: 60_000 };
 export function outageAfter(
   before: Outage | null,
   { error, nowMs }: { readonly error: MirrorError; readonly nowMs: number },
-  longestOutageMs: number,
+  patienceMs: number,
 ): Outage {
   if (before && nowMs < before.probeAtMs) return before;
   const sinceMs = before?.sinceMs ?? nowMs;
-  const untilMs = sinceMs + longestOutageMs;
+  const untilMs = sinceMs + patienceMs;
   const probes = before ? before.probes + 1 : 0;
   const askedMs = error instanceof ServiceError ? (error.retryAfterMs ?? 0) : 0;
   const pauseMs = Math.max(backoffMs(probes + 1, pauses), Math.min(askedMs, pauses.maxMs));
@@ -39,7 +39,7 @@ interface BatchParts {
   /** Progress reads the outage here. */
   readonly tally: Tally;
   /** From the first failure to the next success. */
-  readonly longestOutageMs: number;
+  readonly patienceMs: number;
   /** Ends every wait. */
   readonly ended: AbortSignal;
 }
@@ -136,10 +136,10 @@ export class BatchRetryPolicy<T> implements RetryPolicy {
 
   /** One failure that may pass. Returns the error to end with when the run has waited long enough, else null. */
   private failed(error: MirrorError): MirrorError | null {
-    const { clock, longestOutageMs } = this.parts;
+    const { clock, patienceMs } = this.parts;
     const nowMs = clock.monotonicMs();
     const before = this.outage;
-    const outage = outageAfter(before, { error, nowMs }, longestOutageMs);
+    const outage = outageAfter(before, { error, nowMs }, patienceMs);
     this.set(outage);
     if (nowMs >= outage.untilMs) return givenUp(outage, nowMs);
     if (before && outage.probes > before.probes) this.logWait(outage, nowMs);

@@ -52,7 +52,7 @@ export interface RunOptions extends WorkOptions {
   /** Called when everything listed is in and a scrub follows, which waits for it. Never rejects. */
   readonly onListed?: (report: CompanyReport) => Promise<void>;
   /** How long the run waits for a service that is away: from the first failure to the next success. */
-  readonly longestOutageMs: number;
+  readonly patienceMs: number;
   /** `others` where an event worker takes the lane of events, else `all`. */
   readonly share: LaneShare;
 }

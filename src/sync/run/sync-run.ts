@@ -74,9 +74,9 @@ class SyncRun {
   private async work(): Promise<Outcome> {
     const { parts, options, signal } = this;
     const { mirror, transport } = parts;
-    const { concurrency, acceptIdentity, closed, scrub, longestOutageMs, quick } = options;
+    const { concurrency, acceptIdentity, closed, scrub, patienceMs, quick } = options;
     const ask = () => identify(parts, { acceptIdentity, lane: "list", signal });
-    const waiting = { ...parts, longestOutageMs, ended: AbortSignal.any([signal, closed]) };
+    const waiting = { ...parts, patienceMs, ended: AbortSignal.any([signal, closed]) };
     const policy = new BatchRetryPolicy(waiting, ask);
     const identified = await policy.untilAnswered();
     const { run, resumed } = await this.free(() => beginRun(parts, options, identified, this.startedAtMs));

@@ -129,7 +129,7 @@ export const defaultRun: RunOptions = {
   parentsPerRun: "auto",
   scrub: null,
   concurrency: 6,
-  longestOutageMs: 15 * 60_000,
+  patienceMs: 15 * 60_000,
   share: "all",
   signal: new AbortController().signal,
   closed: new AbortController().signal,

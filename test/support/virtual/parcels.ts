@@ -91,7 +91,7 @@ export async function openParcels(ids: readonly number[], { pageSize = 3, hasPag
     const notices = { newColumns: [], missingFields: new Set<string>(), unkeptFields: new Set<string>() };
     const more = { log: silentLog, token: "token", tally: new Tally(), rateLimited: () => 0, notices };
     const never = new AbortController().signal;
-    const limits = { concurrency: 1, longestOutageMs: 60_000, signal: never, closed: never, graceMs: 30_000 };
+    const limits = { concurrency: 1, patienceMs: 60_000, signal: never, closed: never, graceMs: 30_000 };
     const report = await runSync(
       { ...parts, ...more },
       {

@@ -1,32 +1,29 @@
 import { MirrorError } from "../../../base/errors.ts";
+import { someOf } from "../../../base/names.ts";
 import { InboxView } from "../../../state/inbox/inbox-view.ts";
-import { openMirror } from "../../../state/mirror.ts";
 import { WorkQueue } from "../../../state/work-queue.ts";
-import { takeWriterLock } from "../../../store/writer-lock.ts";
 import { CompanyIngest, type ReplayResult } from "../../../webhook/ingest/ingest.ts";
 import { askDaemon, reportIn } from "../../../daemon/commands/ask-daemon.ts";
-import { createNotices } from "../../../runs/store-notices.ts";
 import { emptyKeyring } from "../../../webhook/keys/keyring.ts";
 import { printResult } from "../../console/output.ts";
-import { readExisting, soleScope, type CompanyScope } from "../../mirror/company-scope.ts";
+import { readExisting, soleScope, writeExisting, type CompanyScope } from "../../mirror/company-scope.ts";
 import { selectResources } from "../../mirror/selected-resources.ts";
 import { isDaemonThere } from "../../runs/remote-sync.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import { readSince } from "./inbox-command.ts";
 
-/** Replays stored events: a daemon that holds the mirror does it, else this process. */
 export const replayCommand: CommandRun<"webhooks replay"> = async (context, { args, options, loaded }) => {
   const scope = soleScope(context, loaded.config);
   const ids = await chosenEvents(scope, args, options);
   const beside = isDaemonThere(scope);
-  const { queued, unread, missing, pruned } = await (beside ? byDaemon : byOurselves)(scope, ids);
+  const { queued, unread, missing, pruned } = await replay(scope, ids, beside);
   const replayed = queued + unread;
   const then = beside ? "the daemon reads them now" : "`sync` reads them";
   const next = queued > 0 ? then : "there is nothing to read";
   if (missing.length > 0)
     context.log.error(`no such event: ${missing.join(", ")}`, { hint: "`webhooks inbox` shows the ids" });
   if (pruned.length > 0)
-    context.log.error(`the bodies of ${pruned.length} events were pruned: ${few(pruned)}`, {
+    context.log.error(`the bodies of ${pruned.length} events were pruned: ${someOf(pruned, 10)}`, {
       hint: "They cannot be evaluated again (`retention.inbox_bodies`); `sync` finds what they were about.",
     });
   const company = scope.company.name;
@@ -34,10 +31,6 @@ export const replayCommand: CommandRun<"webhooks replay"> = async (context, { ar
   await printResult(context, { company, replayed, queued, unread, missing, pruned, next }, [line]);
   return missing.length + pruned.length > 0 ? "failed" : "complete";
 };
-
-function few(ids: readonly string[]): string {
-  return ids.length > 10 ? `${ids.slice(0, 10).join(", ")}, …` : ids.join(", ");
-}
 
 /** Ids in the order of receipt; ids of the command line as they are, known or not. */
 async function chosenEvents(
@@ -58,29 +51,17 @@ async function chosenEvents(
   );
 }
 
-async function byDaemon({ files, context }: CompanyScope, ids: readonly string[]): Promise<ReplayResult> {
-  const command = { kind: "replay", options: { ids } } as const;
-  return reportIn(await askDaemon(files.socket, command, context.signal)) as ReplayResult;
-}
-
-/**
- * Replays without a daemon.
- * @throws MirrorError `locked` while another command writes the mirror
- */
-async function byOurselves(scope: CompanyScope, ids: readonly string[]): Promise<ReplayResult> {
+/** A daemon that holds the mirror does it, else this process. Throws MirrorError `locked` while another one writes the mirror. */
+async function replay(scope: CompanyScope, ids: readonly string[], beside: boolean): Promise<ReplayResult> {
   const { context, manifest, config, files } = scope;
-  const lock = takeWriterLock(files.lock, "webhooks replay");
-  try {
-    const mirror = await openMirror(files.mirror, manifest, createNotices(context.log).store, context);
-    try {
-      const selected = new Set(selectResources(manifest, config.resources, []).map(({ name }) => name));
-      const queue = new WorkQueue(mirror.db);
-      const ingest = new CompanyIngest({ mirror, queue, selected, keyring: emptyKeyring });
-      return ingest.replay(ids, context.clock.nowMs());
-    } finally {
-      mirror.close();
-    }
-  } finally {
-    lock.release();
+  if (beside) {
+    const command = { kind: "replay", options: { ids } } as const;
+    return reportIn(await askDaemon(files.socket, command, context.signal)) as ReplayResult;
   }
+  return writeExisting(scope, "webhooks replay", (mirror) => {
+    const selected = new Set(selectResources(manifest, config.resources, []).map(({ name }) => name));
+    const queue = new WorkQueue(mirror.db);
+    const ingest = new CompanyIngest({ mirror, queue, selected, keyring: emptyKeyring });
+    return ingest.replay(ids, context.clock.nowMs());
+  });
 }
