@@ -7,7 +7,6 @@ function isLoopbackHost(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }
 
-/** Is it a URL of this machine? */
 export function isLoopbackUrl(url: string): boolean {
   return URL.canParse(url) && isLoopbackHost(new URL(url).hostname);
 }
@@ -58,7 +57,6 @@ export function isPageHost(header: string | undefined, names: readonly string[])
   return name === "localhost" || isIP(name.replace(/^\[(.*)\]$/, "$1")) !== 0 || names.includes(name);
 }
 
-/** Where the receiver listens. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
@@ -81,12 +79,10 @@ export function parseListen(given: string | undefined): ListenAddress | null {
   throw new MirrorError("usage", `--listen must ${reading.must}`);
 }
 
-/** Where a server answers that listens there. */
 export function listenUrl(host: string, port: number): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** Can this machine alone reach it? */
 export function isLocalAddress({ host, port }: ListenAddress): boolean {
   return isLoopbackUrl(listenUrl(host, port));
 }

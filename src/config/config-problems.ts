@@ -3,7 +3,7 @@ import { nearest, unknownName } from "../base/names.ts";
 import type { Path } from "./yaml.ts";
 
 /** Something wrong in the file: where to point, and one sentence. */
-export interface Problem {
+export interface ConfigProblem {
   readonly path: Path;
   readonly at: "key" | "value";
   readonly message: string;
@@ -18,13 +18,13 @@ export function pathText(path: Path): string {
 }
 
 /** What `schema` found wrong, in the words of the file. The issues hold the input they are about. */
-export function problemsOf(issues: readonly z.core.$ZodIssue[], schema: z.ZodType): Problem[] {
+export function problemsOf(issues: readonly z.core.$ZodIssue[], schema: z.ZodType): ConfigProblem[] {
   const problems = issues.flatMap((issue) => problemsOfIssue(issue, schema));
   const meant = new Set(problems.flatMap((problem) => problem.meant ?? []));
   return problems.filter((problem) => problem.needs === undefined || !meant.has(problem.needs));
 }
 
-interface FoundProblem extends Problem {
+interface FoundProblem extends ConfigProblem {
   /** The missing key that this problem is about, as a path text. */
   readonly needs?: string;
   /** The key that a typo most likely was meant to be: it is not reported as missing besides. */
@@ -41,7 +41,6 @@ function problemsOfIssue(issue: z.core.$ZodIssue, schema: z.ZodType): FoundProbl
   return [{ path, at: "value", message }];
 }
 
-/** As much of a JSON Schema as a walk along keys needs. */
 interface SchemaNode {
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly additionalProperties?: SchemaNode | false;
@@ -124,7 +123,7 @@ export function valueAt(raw: unknown, path: Path): unknown {
  *
  * @param mayBeNone the command takes companies from Postgres
  */
-export function companyNameProblems(raw: unknown, mayBeNone: boolean): Problem[] {
+export function companyNameProblems(raw: unknown, mayBeNone: boolean): ConfigProblem[] {
   const companies = valueAt(raw, ["companies"]);
   if (typeof companies !== "object" || companies === null || Array.isArray(companies)) return [];
   const names = Object.keys(companies);

@@ -148,7 +148,6 @@ function resources(known: KnownConnector) {
     });
 }
 
-/** Gives null. */
 const auto = z.literal("auto").transform(() => null);
 
 /** `lists` is obeyed where some list shows what changed. */

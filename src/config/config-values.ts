@@ -95,7 +95,6 @@ export function onOrOff() {
   return either.transform((word) => word === true || word === "on");
 }
 
-/** Any text but an empty one. */
 export function filledText(phrase: string) {
   return readableText(phrase, (text) => (text === "" ? null : { value: text }));
 }

@@ -10,14 +10,11 @@ type Frozen<T> = T extends Secret | string | number | boolean | null
 /** The whole configuration: complete (defaults filled in), checked, frozen. Numbers carry their unit. */
 export type Config = Frozen<z.output<ReturnType<typeof configSchema>>>;
 
-/** One company: its name, token and webhook secrets. */
 export type CompanyConfig = Config["companies"][number];
 
-/** Which resources are mirrored. */
 export type ResourceChoice = Config["resources"];
 
 /** When `serve` starts runs and publishes: cron patterns, `after_sync`, or null for never. */
 export type ScheduleConfig = Config["schedule"];
 
-/** One entry of `exports`. */
 export type ExportConfig = Config["exports"][number];

@@ -1,6 +1,8 @@
+import { statSync } from "node:fs";
 import path from "node:path";
+import { nearestPresent } from "../base/atomic-file.ts";
 import { assert, MirrorError } from "../base/errors.ts";
-import { companyNameProblems, pathText, problemsOf, valueAt, type Problem } from "./config-problems.ts";
+import { companyNameProblems, pathText, problemsOf, valueAt, type ConfigProblem } from "./config-problems.ts";
 import { configSchema, type KnownConnector } from "./config-schema.ts";
 import type { Config } from "./config.ts";
 import { postgresSecrets } from "./fleet-section.ts";
@@ -26,8 +28,6 @@ export interface LoadOptions {
   readonly readFile: (path: string) => string;
   /** For files of secrets. @default `readFile` */
   readonly readSecret?: (path: string) => string;
-  /** The file that stands at the path of a folder, or above it; null: none. @default none is looked for */
-  readonly fileAt?: (folder: string) => string | null;
   readonly connectors: readonly [KnownConnector, ...KnownConnector[]];
   /**
    * `required`: a missing variable or file is a warning, because it concerns its company alone; it is an error where
@@ -45,7 +45,6 @@ export interface LoadOptions {
   readonly forFleet?: boolean | undefined;
 }
 
-/** A config that was accepted. */
 export interface LoadedConfig {
   readonly config: Config;
   /** Whole sentences with file, line and column. */
@@ -104,7 +103,6 @@ function check(
     env,
     readFile,
     readSecret = readFile,
-    fileAt = () => null,
     connectors,
     secrets: needed = "required",
     forFleet = false,
@@ -128,7 +126,7 @@ function check(
   refuse(located([...problems, ...refused], yaml), shownPath, hint);
   assert(result.success, "a config without problems is complete");
   const config: Config = deepFreeze(result.data);
-  refuse(located(takenFolders(config, fileAt), yaml), shownPath, howToFreeFolders);
+  refuse(located(takenFolders(config), yaml), shownPath, howToFreeFolders);
   const warnings = located([...missing, ...warningsOf(config, secrets, known)], yaml);
   return { config, warnings: warnings.map((warning) => problemLine(shownPath, warning)) };
 }
@@ -140,32 +138,32 @@ function hintFor(raw: unknown, forFleet: boolean): string {
   return hasFleet && !forFleet && !hasCompanies ? howToNameCompanies : howToWrite;
 }
 
-function takenFolders(
-  { dataDir, report, fleet }: Config,
-  fileAt: (folder: string) => string | null,
-): Problem[] {
-  const folders = [
-    ["data_dir", dataDir] as const,
-    ["report.out", report.out] as const,
-    ["fleet.snapshots", fleet?.snapshots ?? null] as const,
-    ["fleet.reports", fleet?.reports ?? null] as const,
-  ];
-  return folders.flatMap(([key, folder]) => {
-    const file = folder === null || folder.startsWith("s3://") ? null : fileAt(folder);
-    const message = `${key} needs a folder, and ${file} is a file`;
-    return file === null ? [] : [{ path: key.split("."), at: "value" as const, message }];
+/** Folders of the config in whose place, or above, a file stands. */
+function takenFolders({ dataDir, report, fleet }: Config): ConfigProblem[] {
+  const folders = {
+    data_dir: dataDir,
+    "report.out": report.out,
+    "fleet.snapshots": fleet?.snapshots ?? null,
+    "fleet.reports": fleet?.reports ?? null,
+  };
+  return Object.entries(folders).flatMap(([key, folder]) => {
+    if (folder === null || folder.startsWith("s3://")) return [];
+    const present = nearestPresent(folder);
+    if (statSync(present).isDirectory()) return [];
+    const message = `${key} needs a folder, and ${present} is a file`;
+    return [{ path: key.split("."), at: "value" as const, message }];
   });
 }
 
 /** Without that of Postgres: commands that need it say so when they use it, and others need none. */
-function missingSecrets(secrets: ResolvedSecrets): Problem[] {
+function missingSecrets(secrets: ResolvedSecrets): ConfigProblem[] {
   return [...secrets.values()].flatMap(({ path: place, missing }) =>
     missing && !isPostgres(place) ? [{ path: place, at: "value" as const, message: missing.message }] : [],
   );
 }
 
 /** Those that stand in the config itself: any other concerns its company alone. */
-function shortSecrets(secrets: ResolvedSecrets): Problem[] {
+function shortSecrets(secrets: ResolvedSecrets): ConfigProblem[] {
   return [...secrets.values()].flatMap(({ path: place, secret, missing }) => {
     if (missing || !isSigningKey(place) || secret.reveal().length >= shortestSecret) return [];
     return [{ path: place, at: "value" as const, message: `${pathText(place)} ${tooShort}` }];
@@ -190,7 +188,7 @@ function deepFreeze<T>(value: T): T {
   return value;
 }
 
-function warningsOf(config: Config, secrets: ResolvedSecrets, known: KnownConnector): Problem[] {
+function warningsOf(config: Config, secrets: ResolvedSecrets, known: KnownConnector): ConfigProblem[] {
   const literals = [...secrets.values()].filter(
     ({ path: where, place, secret, missing }) =>
       place.kind === "config" &&
@@ -205,7 +203,7 @@ function warningsOf(config: Config, secrets: ResolvedSecrets, known: KnownConnec
 }
 
 /** One line, however many companies the file has. */
-function literalWarning(places: readonly Path[]): Problem {
+function literalWarning(places: readonly Path[]): ConfigProblem {
   const named = places.slice(0, 3).map(pathText).join(", ");
   const more = places.length > 3 ? ` and ${places.length - 3} more` : "";
   const [stand, them] = places.length > 1 ? ["stand", "them"] : ["stands", "it"];
@@ -213,7 +211,7 @@ function literalWarning(places: readonly Path[]): Problem {
   return { path: places[0] ?? [], at: "value", message };
 }
 
-function located(problems: readonly Problem[], yaml: YamlFile): LocatedProblem[] {
+function located(problems: readonly ConfigProblem[], yaml: YamlFile): LocatedProblem[] {
   return problems.map(({ path: place, at, message }) => ({ ...yaml.locate(place, at), message }));
 }
 

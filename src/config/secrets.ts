@@ -21,7 +21,6 @@ export type SecretPlace =
   /** `id|secret`, each from a place of its own. */
   | { readonly kind: "pair"; readonly id: SecretPlace; readonly secret: SecretPlace };
 
-/** Where the texts behind `${env:NAME}` and `${file:/path}` are. */
 export interface SecretSource {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Relative `${file:…}` paths start here: the config's folder. */
@@ -122,7 +121,6 @@ export interface WrittenSecret {
   readonly reference: { readonly kind: "env" | "file"; readonly name: string } | null;
 }
 
-/** How the secrets of a raw file are written. */
 export function writtenSecrets(raw: unknown): WrittenSecret[] {
   return secretPaths(raw).flatMap((place) => {
     const text = valueAt(raw, place);
@@ -199,7 +197,6 @@ function readText(file: string, readFile: SecretSource["readFile"]): string {
   }
 }
 
-/** Why a file cannot be read, in words. */
 export function readFailure(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
   if (code === "ENOENT") return "there is no such file";

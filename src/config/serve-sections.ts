@@ -16,7 +16,6 @@ import type { ResolvedSecrets } from "./secrets.ts";
 
 const dayMs = 86_400_000;
 
-/** Gives null. */
 const off = z.union([z.literal("off"), z.literal(false)]).transform(() => null);
 
 /** When runs start and the report is written. `quick` is obeyed where lists cannot show what changed. */
@@ -104,7 +103,6 @@ export function backup({ folder }: { readonly folder: string }) {
 }
 
 const keptFor = durationText(1_000, 36_500 * dayMs, ", or keep");
-/** Gives null. */
 const keep = z.literal("keep").transform(() => null);
 
 /** How long `prune` leaves what only looks back; null: for ever. */

@@ -21,7 +21,6 @@ interface Position {
 /** Keys from the top: `["companies", "acme", "token"]`. */
 export type Path = readonly PropertyKey[];
 
-/** Something wrong, and where. */
 export interface LocatedProblem extends Position {
   readonly message: string;
 }

@@ -1,15 +1,12 @@
+import pc from "picocolors";
 import pino from "pino";
 import { isoTime, type Clock } from "../base/clock.ts";
 import type { Log, LogFields, LogLevel } from "../base/logger.ts";
-import { Redactor } from "../base/secret.ts";
-import { safeJson } from "../base/terminal-text.ts";
-import { toLogData } from "./log-data.ts";
-import { prettyLine, type LogRecord } from "./pretty-line.ts";
+import { Redactor, Secret } from "../base/secret.ts";
+import { safeJson, terminalText } from "../base/terminal-text.ts";
 
-/** Lines for people, or JSON lines. */
 export type LogFormat = "pretty" | "json";
 
-/** Settings of a logger. */
 export interface LogOptions {
   /** Takes one line, or several for `pretty`, without the line break at the end. */
   readonly write: (text: string) => void;
@@ -80,6 +77,113 @@ export class Redaction {
     this.#redactor.add(secrets);
   }
 
-  /** The text without them. */
   readonly apply = (text: string): string => this.#redactor.replace(text);
+}
+
+type LogData = string | number | boolean | null | LogData[] | { [key: string]: LogData };
+
+const maxDepth = 6;
+const maxItems = 100;
+const maxTextLength = 4_000;
+/** Values under these names are masked even if they are not known as secrets, such as a new webhook secret. */
+const secretKey = /^(authorization|cookie|token|accesstoken|secret|plaintextsecret|password)$/i;
+
+interface LogDataOptions {
+  readonly redact: (text: string) => string;
+  readonly stacks: boolean;
+}
+
+/**
+ * Any value as data that may be logged: redacted first and shortened afterwards, at every depth, in keys, in errors
+ * and their causes. `above` are the values that contain it.
+ */
+function toLogData(value: unknown, options: LogDataOptions, above: readonly unknown[] = []): LogData {
+  const { redact } = options;
+  if (typeof value === "string") return shortened(redact(value));
+  if (typeof value === "number") {
+    const text = String(value);
+    return redact(text) === text && Number.isFinite(value) ? value : redact(text);
+  }
+  if (typeof value === "bigint") return redact(String(value));
+  if (value === null || typeof value === "boolean") return value;
+  if (typeof value !== "object") return typeof value;
+  if (value instanceof Secret) return String(value);
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "no date" : value.toISOString();
+  if (ArrayBuffer.isView(value)) return `${value.byteLength} bytes`;
+  if (above.includes(value)) return "circular";
+  if (above.length >= maxDepth) return "deeper";
+  const inner = (each: unknown) => toLogData(each, options, [...above, value]);
+  if (Array.isArray(value)) return items(value, inner);
+  if (value instanceof Map || value instanceof Set) return items([...value], inner);
+  return members(value instanceof Error ? errorFacts(value, options.stacks) : value, redact, inner);
+}
+
+function shortened(text: string): string {
+  return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength)}… (${text.length} characters)`;
+}
+
+function items(values: readonly unknown[], inner: (each: unknown) => LogData): LogData[] {
+  const shown = values.slice(0, maxItems).map((each) => inner(each));
+  return values.length > maxItems ? [...shown, `… ${values.length} items`] : shown;
+}
+
+function members(
+  value: object,
+  redact: (text: string) => string,
+  inner: (each: unknown) => LogData,
+): LogData {
+  const pairs = Object.entries(value)
+    .filter(([, each]) => each !== undefined && typeof each !== "function")
+    .slice(0, maxItems)
+    .map(([key, each]) => [redact(key), secretKey.test(key.replaceAll(/[_-]/g, "")) ? "***" : inner(each)]);
+  return Object.fromEntries(pairs) as { [key: string]: LogData };
+}
+
+function errorFacts(error: Error, stacks: boolean): object {
+  const { name, message, cause, stack } = error;
+  const own = Object.entries(error).filter(([key]) => key !== "name");
+  return { type: name, message, ...Object.fromEntries(own), cause, ...(stacks ? { stack } : {}) };
+}
+
+interface LogRecord {
+  readonly level: string;
+  readonly time: string;
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+const colours = { on: pc.createColors(true), off: pc.createColors(false) };
+const indent = " ".repeat(10);
+
+/**
+ * A record for a person at a terminal: local time, level, message and fields, then the hint and the stack on
+ * lines of their own. The field `kind` is left out: the message says it.
+ */
+function prettyLine(record: LogRecord, colour: boolean): string {
+  const paint = colour ? colours.on : colours.off;
+  const { level, time, msg, hint, stack, kind: _, ...fields } = record;
+  const label = { error: paint.red("error: "), warn: paint.yellow("warning: ") }[level] ?? "";
+  const clockTime = new Date(time).toTimeString().slice(0, 8);
+  const text = safeLines(msg).join(`\n${indent}`);
+  const details = Object.entries(fields).map(([name, value]) => paint.dim(`${name}=${fieldText(value)}`));
+  const below = [
+    ...(hint === undefined ? [] : safeLines(`hint: ${wording(hint)}`)),
+    ...(stack === undefined ? [] : safeLines(wording(stack))),
+  ];
+  const first = [`${paint.dim(clockTime)}  ${label}${text}`, ...details].join("  ");
+  return [first, ...below.map((line) => indent + paint.dim(line))].join("\n");
+}
+
+function wording(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function safeLines(text: string): string[] {
+  return text.split("\n").map((line) => terminalText(line));
+}
+
+/** Quoted where it holds spaces, quotes or `=`. */
+function fieldText(value: unknown): string {
+  const isWord = typeof value === "string" && /^[^\s"=]+$/.test(value);
+  return terminalText(isWord ? value : JSON.stringify(value));
 }

@@ -6,9 +6,7 @@ export interface ProgressView {
   readonly elapsedMs: number;
   /** In the order of the run. */
   readonly resources: readonly ResourceProgress[];
-  /** Requests made so far. */
   readonly requests: number;
-  /** Requests in the queue. */
   readonly queued: number;
   /** What the run still makes before the scrub. Absent: it is no run that reads a mirror's lists. */
   readonly ahead?: RequestsAhead;
@@ -37,7 +35,6 @@ export interface RequestsAhead {
   readonly isKnown: boolean;
 }
 
-/** The state of one resource. */
 export interface ResourceProgress {
   readonly name: string;
   readonly phase: "waiting" | "listing" | "reading" | "done" | "failed";

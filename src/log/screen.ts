@@ -1,6 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
 
-/** The used part of `process.stderr`. */
 export interface OutputStream {
   write(text: string): unknown;
   readonly isTTY?: boolean;
@@ -8,7 +7,6 @@ export interface OutputStream {
   readonly rows?: number;
 }
 
-/** What `createScreen` gives. */
 export type Screen = ReturnType<typeof createScreen>;
 
 const hideCursor = "\u001B[?25l";

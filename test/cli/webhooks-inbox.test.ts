@@ -119,7 +119,7 @@ describe("inbox", () => {
   });
 
   test.each([
-    ["--state wating", "Did you mean waiting?"],
+    ["--state wating", "Allowed choices are waiting, done"],
     ["--since yesterday", "--since must be a duration such as 2h"],
     ["--since 2026-13-45", "--since must be a duration such as 2h"],
     ["--resource clints", "Did you mean clients?"],

@@ -1,13 +1,18 @@
 import { EventEmitter, once } from "node:events";
 import { describe, expect, test } from "vitest";
 import type { BudgetView } from "../../src/rate-limit/permit.ts";
-import { withLines, withProgress } from "../../src/log/progress.ts";
-import { planText, progressBlock, progressLines } from "../../src/log/progress-text.ts";
+import { planText, progressBlock, withLines, withProgress } from "../../src/log/progress.ts";
 import { etaMs, progressFields, type ProgressView } from "../../src/log/progress-view.ts";
 import { createScreen } from "../../src/log/screen.ts";
 import { createTerminal, jumpingClock, recordingLog, resource, view } from "../support/terminal/terminal.ts";
 
 const plenty = { columns: 100, rows: 30, colour: false };
+
+type Room = Parameters<typeof progressBlock>[1];
+
+/** Of one run, which leaves a line of the terminal free. */
+const progressLines = (one: ProgressView, room: Room) =>
+  progressBlock([one], { ...room, rows: room.rows + 1 });
 
 const ahead = { lists: 30, openLists: 2, details: 3600, isKnown: true };
 

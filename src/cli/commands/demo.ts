@@ -70,7 +70,6 @@ async function showAll(context: CommandContext, folder: string, sandbox: Running
 /** After the lists, in the middle of the documents. */
 const crashAfterRequests = 480;
 
-/** A first sync, killed in the middle. */
 async function crashSync(demo: DemoSetup): Promise<boolean> {
   const before = demo.sandbox.requestCount();
   const sync = demo.start(["sync"]);
@@ -85,7 +84,6 @@ async function crashSync(demo: DemoSetup): Promise<boolean> {
   return true;
 }
 
-/** The next sync completes the first one. */
 async function resumeSync(demo: DemoSetup): Promise<boolean> {
   const before = demo.sandbox.requestCount();
   const { finished_at, started_at, outcome } = await demo.sync();
@@ -97,7 +95,6 @@ async function resumeSync(demo: DemoSetup): Promise<boolean> {
   return outcome === "complete";
 }
 
-/** Rows of documents in the mirror. */
 function documents({ database }: DemoSetup): number {
   const tables = ["invoices", "credit_notes", "proformas", "orders", "quotations"];
   const counts = tables.map((table) => `(SELECT count(*) FROM ${table})`);
@@ -105,7 +102,6 @@ function documents({ database }: DemoSetup): number {
   return (row as { readonly count: number }).count;
 }
 
-/** An ordinary run after changes at the service. */
 async function nightlySync(demo: DemoSetup): Promise<boolean> {
   const seq = readDatabase(demo.database, (db) => new Changes(db).lastSeq());
   for (const { sentence } of demo.makeChanges()) await demo.print(sentence);

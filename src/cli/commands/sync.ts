@@ -21,7 +21,6 @@ import { sendAlerts } from "../runs/send-alerts.ts";
 import { printReports } from "../runs/run-report-text.ts";
 import { afterRun, filesOne } from "./output/after-run-command.ts";
 
-/** Makes one run of each company, then what follows it. */
 export const syncCommand: CommandRun<"sync"> = async (context, { args, options, loaded: { config } }) => {
   const { shard } = options;
   const { scopes, refused } = scopesWithToken(context, config, shard);

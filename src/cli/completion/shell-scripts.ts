@@ -4,7 +4,6 @@ export interface Candidate {
   readonly about: string;
 }
 
-/** Shells that completion is made for. */
 export const shells = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof shells)[number];
 
@@ -53,7 +52,6 @@ complete -c fintoro-mirror -f -a '(__fintoro_mirror)'
 `,
 };
 
-/** The script that teaches a shell to complete this program's command lines. */
 export function shellScript(shell: Shell): string {
   return scripts[shell].replaceAll("\\$", "$").trimEnd();
 }

@@ -4,7 +4,6 @@ import { canDraw, createScreen, wantsColour, type OutputStream } from "../../log
 import { failureOf } from "./failure-text.ts";
 import type { Output } from "./output.ts";
 
-/** What `createConsole` gives. */
 export type Console = ReturnType<typeof createConsole>;
 
 interface ConsoleOptions {

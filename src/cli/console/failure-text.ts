@@ -17,7 +17,6 @@ export function failureOf(error: unknown) {
 
 const bugHint = "this is a bug in fintoro-mirror: please report it with what the same command prints with -v";
 
-/** What a system call was to do. */
 const attempts: Readonly<Record<string, string>> = {
   mkdir: "make the folder",
   open: "open",

@@ -1,7 +1,6 @@
 import { MirrorError } from "../../base/errors.ts";
 import { safeJson, terminalText } from "../../base/terminal-text.ts";
 
-/** The part of `process.stdout` that is used. */
 export interface DataStream {
   write(text: string, done: (error?: Error | null) => void): boolean;
   on(event: "error", listener: (error: NodeJS.ErrnoException) => void): unknown;
@@ -14,7 +13,6 @@ export interface DataStream {
 /** Characters; a longer line hides what follows it. */
 const longestLine = 4_000;
 
-/** What `createOutput` gives. */
 export type Output = ReturnType<typeof createOutput>;
 
 /** Data for stdout. A reader that closed its end (`| head`) is no error: nothing more is written. */
@@ -65,7 +63,6 @@ export function createOutput(stream: DataStream) {
       target = other;
       other.on("error", fail);
     },
-    /** True once something was written. */
     get used() {
       return used;
     },

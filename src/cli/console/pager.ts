@@ -2,7 +2,6 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import type { DataStream } from "./output.ts";
 
-/** A terminal that is read page by page. */
 export interface PagedStream extends DataStream {
   /** The pager has the terminal, and Ctrl-C with it. */
   readonly isOpen: boolean;

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { MirrorError } from "../../base/errors.ts";
 
-/** A question for a line of text. */
 export interface TextQuestion {
   readonly message: string;
   /** What an empty answer means. */
@@ -11,7 +10,6 @@ export interface TextQuestion {
   readonly problem?: ((answer: string) => string | undefined) | undefined;
 }
 
-/** One of the answers to choose from. */
 interface Choice<T extends string> {
   readonly value: T;
   readonly label: string;
@@ -29,7 +27,6 @@ export interface Prompts {
   confirm(message: string): Promise<boolean>;
 }
 
-/** The terminal that is asked. */
 export interface PromptTerminal {
   readonly input: Readable;
   readonly output: Writable;

@@ -25,7 +25,6 @@ export interface DemoProcess {
   stderr: string;
 }
 
-/** A change that was made at the service. */
 export interface TimedChange extends MadeChange {
   /** The wall clock just before, ISO. */
   readonly since: string;
@@ -70,12 +69,10 @@ export class DemoSetup {
     process.once("exit", this.killAll);
   }
 
-  /** Prints a line of a step. */
   print(text: string): Promise<void> {
     return this.printLine(`   ${text}`);
   }
 
-  /** The path of a file of the demo. */
   inFolder(name: string): string {
     return path.join(this.folder, name);
   }
@@ -208,7 +205,6 @@ export function failedCommand([name = "a command"]: readonly string[], { stderr 
   return new MirrorError("protocol", `${name} of the demo failed: ${stderr.trim()}`);
 }
 
-/** The first row of a query of a database file. */
 export function queryRow(file: string, sql: string, ...values: readonly unknown[]): unknown {
   return readDatabase(file, (db) => db.prepare(sql).get(...values));
 }

@@ -10,7 +10,6 @@ import type { CommandOptions } from "../program/command-table.ts";
 import type { CommandContext } from "../program/command.ts";
 import { fileKinds, loadDraft, problemOfDraft, referenceToFile, type ConfigDraft } from "./config-draft.ts";
 
-/** A quarter past two every night. */
 export const usualSchedule = "15 2 * * *";
 /** Until the service has said whose the token is. */
 const usualCompany = "company";
@@ -128,7 +127,6 @@ async function askForToken(prompts: Prompts | null): Promise<ConfigDraft["token"
   return { text: await prompts.secret({ message, problem }) };
 }
 
-/** Asks the service whose token it is, in one request. */
 async function readServiceName(context: CommandContext, draft: ConfigDraft): Promise<string> {
   const { config } = loadDraft(context, draft);
   const { manifest } = context.connectors[0];

@@ -7,15 +7,11 @@ import { messageOf, MirrorError } from "../../base/errors.ts";
 /** Who starts the program: a user's crontab every night, or a user's systemd, which keeps `serve` running. */
 export type Starter = "cron" | "systemd";
 
-/** What is started. */
+/** What is started: absolute paths, and a cron pattern with five fields. */
 export interface JobPlace {
-  /** Absolute path of Node. */
   readonly node: string;
-  /** Absolute path of the program's entry. */
   readonly entry: string;
-  /** Absolute path of the config. */
   readonly config: string;
-  /** A cron pattern with five fields. */
   readonly schedule: string;
 }
 
@@ -74,10 +70,10 @@ export async function installJob(
   const text = jobText(starter, place);
   if (starter === "cron") {
     // It fails where there is no crontab yet.
-    const before = await runTool("crontab", ["-l"], { env }).catch(() => "");
+    const before = await runTool("crontab", ["-l"], env).catch(() => "");
     if (before.split("\n").includes(text)) return "the crontab has the line already";
     const gap = before === "" || before.endsWith("\n") ? "" : "\n";
-    await runTool("crontab", ["-"], { env, input: `${before}${gap}${text}\n` });
+    await runTool("crontab", ["-"], env, `${before}${gap}${text}\n`);
     return "the line is in the crontab: `crontab -l` shows it";
   }
   const folder = path.join(env["XDG_CONFIG_HOME"] || path.join(env["HOME"] ?? "", ".config"), "systemd/user");
@@ -85,22 +81,19 @@ export async function installJob(
   if (existsSync(file)) throw new MirrorError("runtime", `${file} is there already; it stays as it is`);
   makeFolders(folder);
   writeFileAtomically(file, `${text}\n`);
-  await runTool("systemctl", ["--user", "daemon-reload"], { env });
-  await runTool("systemctl", ["--user", "enable", "--now", unitName], { env });
+  await runTool("systemctl", ["--user", "daemon-reload"], env);
+  await runTool("systemctl", ["--user", "enable", "--now", unitName], env);
   return `${file} is started; \`loginctl enable-linger\` keeps it running when you log out`;
 }
 
 function runTool(
   name: string,
   args: readonly string[],
-  {
-    env,
-    input = "",
-  }: { readonly env: Readonly<Record<string, string | undefined>>; readonly input?: string },
+  env: Readonly<Record<string, string | undefined>>,
+  input = "",
 ): Promise<string> {
-  const timeoutMs = 30_000;
   return new Promise((resolve, reject) => {
-    const child = execFile(name, [...args], { env, timeout: timeoutMs }, (error, stdout, stderr) => {
+    const child = execFile(name, [...args], { env, timeout: 30_000 }, (error, stdout, stderr) => {
       if (!error) return resolve(stdout);
       const why = stderr.trim() || messageOf(error);
       reject(new MirrorError("runtime", `${name} ${args.join(" ")} failed: ${why}`, { cause: error }));

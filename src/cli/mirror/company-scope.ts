@@ -11,7 +11,6 @@ import { openReadable } from "../../store/migrations/migrate.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";
 import type { CommandContext } from "../program/command.ts";
 
-/** What a command works with for one company. */
 export interface CompanyScope {
   readonly context: CommandContext;
   readonly manifest: Manifest;

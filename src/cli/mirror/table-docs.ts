@@ -25,7 +25,6 @@ interface ColumnDoc extends Omit<Column, "scalar" | "paths"> {
   readonly report_type: string | null;
 }
 
-/** Describes every table of the mirror and the report that is meant to be read. */
 export function tableDocs(manifest: Manifest): TableDoc[] {
   const views = (manifest.views ?? []).map(viewTable);
   const inReport = [...views, deletedRecords, about].map(reportDoc);
@@ -163,7 +162,6 @@ export function renderViewDocs(manifest: Manifest): string {
   return rows.map(renderTable).join("\n\n");
 }
 
-/** The descriptions as Markdown. */
 export function renderTableDocs(docs: readonly TableDoc[]): string {
   return [preface, ...docs.map(renderTable)].join("\n\n");
 }

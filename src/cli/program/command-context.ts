@@ -1,5 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
-import { nearestPresent } from "../../base/atomic-file.ts";
+import { readFileSync } from "node:fs";
 import { MirrorError } from "../../base/errors.ts";
 import { didYouMean } from "../../base/names.ts";
 import { secretTexts } from "../../config/companies.ts";
@@ -31,7 +30,6 @@ export async function openContext(
       cwd,
       readFile: (file) => readFileSync(file, "utf8"),
       readSecret: readSecretFile,
-      fileAt,
       connectors: environment.connectors,
       secrets,
       forFleet: command.forFleet,
@@ -110,9 +108,4 @@ function connectorNamed(
     );
   const chosen = named ?? configured?.config.connector;
   return connectors.find(({ name }) => name === chosen) ?? connectors[0];
-}
-
-function fileAt(folder: string): string | null {
-  const present = nearestPresent(folder);
-  return statSync(present).isDirectory() ? null : present;
 }

@@ -4,7 +4,6 @@ import type { Command, ParsedInput } from "./command.ts";
 import { groupSummaries, helpGroups } from "./command-table.ts";
 import { globalOptions, type Globals, type OptionSpecs, type OptionValues } from "./option-specs.ts";
 
-/** A command that is to be run. */
 export interface RunRequest {
   readonly kind: "run";
   readonly command: Command;
@@ -53,7 +52,6 @@ export function readCommandLine(
   return { kind: "run", command, input, globals: readOptions(globalOptions, root) };
 }
 
-/** What the parser does besides parsing. */
 interface TreeOptions {
   readonly columns?: number;
   readonly print?: (text: string) => void;
@@ -170,6 +168,8 @@ export function rootOf(node: Node): Node {
 function usageError(node: Node, { code, message }: CommanderError): MirrorError {
   const below = node.commands.map((child) => wordsOf(child).join(" "));
   if (code === "commander.help") return refusal(node, `which command? There are ${below.join(", ")}`);
+  if (code === "commander.excessArguments" && below.length > 0)
+    return refusal(node, `unknown command '${node.args[0]}'. There are ${below.join(", ")}`);
   return refusal(node, message.replace(/^error: /, "").replace("\n", " "));
 }
 

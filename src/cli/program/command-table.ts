@@ -212,13 +212,10 @@ const commandTable = {
 
 type CommandTable = typeof commandTable;
 
-/** The code of a command of the table. */
 export type CommandRun<K extends keyof CommandTable> = RunCommand<CommandTable[K]>;
 
-/** The options that a command of the table is given. */
 export type CommandOptions<K extends keyof CommandTable> = OptionValues<CommandTable[K]["options"]>;
 
-/** The code of every command, loaded when it is run. */
 type Loads = { readonly [K in keyof CommandTable]: () => Promise<CommandRun<K>> };
 
 /** Makes the commands of their rows in the table and the imports of their code. */

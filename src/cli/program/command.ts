@@ -21,17 +21,14 @@ export interface ProcessEnvironment {
   readonly stdout: DataStream;
   readonly stderr: OutputStream;
   readonly signals: SignalSource;
-  /** Reads stdin to its end. */
   readonly readInput: () => Promise<string>;
   /** Ends the process without waiting for anything. */
   readonly endNow: (code: number) => void;
   /** Opens questions to the person at the terminal, which the signal cancels; undefined without a terminal. */
   readonly openPrompts?: ((signal: AbortSignal, colour: boolean) => Prompts) | undefined;
-  /** Text of the commented example of a config. */
   readonly exampleConfig: () => string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Version of this program. */
   readonly version: string;
   readonly commands: readonly Command[];
   readonly connectors: readonly [ConnectorEntry, ...ConnectorEntry[]];
@@ -72,7 +69,6 @@ export interface ConnectorEntry extends KnownConnector {
   readonly load: () => Promise<Connector>;
 }
 
-/** A remote system as commands use it. */
 export interface Connector {
   readonly manifest: Manifest;
   startSandbox(request: SandboxRequest): Promise<RunningSandbox>;
@@ -105,7 +101,6 @@ export interface RunningSandbox {
   }[];
   /** Secrets of the subscription to `webhookUrl`. */
   readonly webhookSecrets: readonly string[];
-  /** Requests received so far. */
   requestCount(): number;
   /** Attempts so far to deliver events of the first company. */
   attempts(): readonly { readonly eventId: string; readonly outcome: string }[];

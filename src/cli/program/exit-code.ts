@@ -14,7 +14,6 @@ const outcomeCodes = {
   database: 10,
 } as const;
 
-/** How a command ended; decides the exit code. */
 export type CommandOutcome = keyof typeof outcomeCodes;
 
 /** `drained`: a command that works until stopped was stopped and has finished everything it had begun. */
@@ -60,7 +59,6 @@ export function codeOfError(error: unknown, signal: StopSignal | null): number {
   return error.kind === "stopped" && signal ? signalCodes[signal] : (kindCodes[error.kind] ?? 1);
 }
 
-/** The part of `process` that is used. */
 export interface SignalSource {
   on(event: StopSignal | "SIGHUP", listener: () => void): unknown;
   off(event: StopSignal | "SIGHUP", listener: () => void): unknown;

@@ -5,7 +5,6 @@ import { parseDurationMs } from "../../base/units.ts";
 import type { LoadOptions } from "../../config/load.ts";
 import { parseShard } from "../../status/shards.ts";
 
-/** One option of a command. */
 export interface OptionSpec<T> {
   /** As help shows it: `-c, --config <file>`. */
   readonly flags: string;
@@ -91,7 +90,6 @@ export function day(flags: string, doc: string) {
   return parsed(flags, doc, "a day such as 2026-10-31", (given) => (isCalendarDay(given) ? given : null));
 }
 
-/** An option with a whole number of the range, both ends included. */
 export function wholeNumber(flags: string, doc: string, min: number, max: number) {
   return parsed(flags, doc, `a whole number from ${min} to ${max}`, (given) => {
     const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
@@ -99,7 +97,6 @@ export function wholeNumber(flags: string, doc: string, min: number, max: number
   });
 }
 
-/** An option with a position of the change log. */
 export function position(flags: string, doc: string) {
   const hint = "the manifest of an export and each line of `changes` say both";
   return parsed(flags, doc, "LOG:SEQ, or a position of the change log alone", parsePosition, hint);
@@ -111,13 +108,11 @@ export function moment(flags: string, doc: string) {
   return parsed(flags, doc, must, parseMoment);
 }
 
-/** An option with one of several shards of all companies, such as 2/3. */
 export function shard(flags: string, doc: string) {
   const hint = "with three jobs give them 1/3, 2/3 and 3/3: each company is in one of them, by its name";
   return parsed(flags, doc, "I/N with I from 1 to N, such as 2/3", parseShard, hint);
 }
 
-/** An option with a duration such as 30m, in milliseconds. */
 export function durationMs(flags: string, doc: string) {
   return parsed(flags, doc, "a duration such as 90s, 30m or 26h", parseDurationMs);
 }

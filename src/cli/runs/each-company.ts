@@ -7,9 +7,7 @@ import { companyScopes, type CompanyScope } from "../mirror/company-scope.ts";
 import type { CommandContext } from "../program/command.ts";
 import { worstOutcome, type CommandOutcome } from "../program/exit-code.ts";
 
-/** What a command did for one company. */
 export interface CompanyResult {
-  /** For `--json`. */
   readonly document: object;
   readonly lines: readonly string[];
   /** @default "complete" */
@@ -20,7 +18,6 @@ export interface CompanyResult {
   readonly seq?: number | null;
 }
 
-/** How a command treats its companies together. */
 interface TogetherOptions {
   /** What the document says of a company that fails, besides the error. @default { outcome: "failed" } */
   readonly failed?: object;

@@ -20,7 +20,6 @@ import type { CommandContext } from "../../program/command.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, type CompanyResult } from "../../runs/each-company.ts";
 
-/** What to export of a company, and where to. */
 interface CompanyExport extends Omit<ExportRequest, "out" | "company"> {
   /** A folder; null: the files are only made to be sent. */
   readonly out: string | null;
@@ -30,7 +29,6 @@ interface CompanyExport extends Omit<ExportRequest, "out" | "company"> {
   readonly asOf?: AskedMoment | undefined;
 }
 
-/** Exports tables or views of each company. */
 export const exportCommand: CommandRun<"export"> = (context, { args, options, loaded: { config } }) =>
   forEachCompany(context, config, async (scope) => exportCompany(scope, requestOf(context, args, options)), {
     isPartial: true,

@@ -20,7 +20,6 @@ import type { CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, type CompanyResult } from "../../runs/each-company.ts";
 import { filesOfDocuments, storedFilesOf } from "../upkeep/files.ts";
 
-/** Packs a month of each company for its accountant. */
 export const packageCommand: CommandRun<"package"> = (context, { options, loaded: { config } }) => {
   const { month, zip, asOf } = options;
   if (month === undefined) throw new MirrorError("usage", "package needs --month, such as --month 2026-10");
@@ -143,7 +142,6 @@ async function pdfsOf(scope: ScopeAsOf, documents: readonly MonthDocument[]) {
 
 const mostNamed = 50;
 
-/** Pure: the text of a month's folder. */
 function monthTextOf(
   { text }: MonthPackage,
   facts: Readonly<Record<string, string | number | null>>,

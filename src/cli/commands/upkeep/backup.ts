@@ -14,7 +14,6 @@ import type { CompanyScope } from "../../mirror/company-scope.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, recorded, type CompanyResult } from "../../runs/each-company.ts";
 
-/** Makes a backup of each company. */
 export const backupCommand: CommandRun<"backup"> = (context, { options, loaded: { config } }) =>
   forEachCompany(context, config, async (scope) => backupCompany(scope, options));
 
@@ -68,7 +67,6 @@ function warnOfFuture({ context, company }: CompanyScope, names: readonly string
   });
 }
 
-/** Puts a backup of each company where its mirror belongs. */
 export const restoreCommand: CommandRun<"restore"> = (context, { options, loaded: { config } }) => {
   const anyName = chosenCompanies(config, context.globals.company).length === 1;
   return forEachCompany(context, config, async (scope) => {

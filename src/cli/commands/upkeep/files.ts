@@ -24,7 +24,6 @@ import { askWhoami, judgeOwnToken } from "../../mirror/whoami.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, recorded, type CompanyResult } from "../../runs/each-company.ts";
 
-/** Fetches the files of each company that are missing or changed. */
 export const filesCommand: CommandRun<"files"> = (context, { options, loaded: { config } }) => {
   const { month, maxRequests: mostRequests, maxDuration } = options;
   const closed = maxDuration === undefined ? undefined : AbortSignal.timeout(maxDuration);
@@ -37,7 +36,6 @@ export const filesCommand: CommandRun<"files"> = (context, { options, loaded: { 
   });
 };
 
-/** Which files of a company are fetched. */
 interface FilesRequest {
   readonly kinds: readonly FileKind[];
   readonly question: PendingQuestion;
@@ -80,7 +78,6 @@ export function fetchCompanyFiles(
   });
 }
 
-/** What fetching came to. */
 interface FilesResult extends FetchTally {
   /** `stopped`: a limit was reached. `partial`: some cannot be used. */
   readonly outcome: "complete" | "stopped" | "partial";

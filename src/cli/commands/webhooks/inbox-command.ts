@@ -11,7 +11,6 @@ import { selectResources } from "../../mirror/selected-resources.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { usualInboxCount } from "../../program/serving-commands.ts";
 
-/** Prints the newest stored events. */
 export const inboxCommand: CommandRun<"webhooks inbox"> = async (
   context,
   { args, options, loaded: { config } },

@@ -13,7 +13,7 @@ import type { IssuedSecret } from "../../../webhook/subscriptions/subscription-c
 import { printResult } from "../../console/output.ts";
 import type { CompanyScope } from "../../mirror/company-scope.ts";
 import type { CommandEnding } from "../../program/exit-code.ts";
-import { subscriptionLines, viewOfSubscription } from "./subscription-text.ts";
+import { subscriptionLines, viewOfSubscription } from "./subscriptions.ts";
 
 /** How a new secret is asked for and kept. */
 export interface SecretPlan {
@@ -122,7 +122,6 @@ function nextStepText({ scope: { company }, configPath, here }: SecretPlan, fail
   return `add "${entry}" to ${where}, set FINTORO_WEBHOOK_SECRET to the secret where \`serve\` is started, then start it`;
 }
 
-/** How long the previous secrets are accepted. Pure. */
 function oldSecretText(until: string | null): string {
   if (until === null)
     return "another subscription delivers here as well: the secret that was stored before stays accepted";

@@ -17,9 +17,15 @@ import { companyScopes, soleScope, type CompanyScope } from "../../mirror/compan
 import { selectResources } from "../../mirror/selected-resources.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
-import { operationsOf, withSubscriptions, withToken } from "./access.ts";
 import { defaultKeepOldMs, receiveSecret } from "./issued-secret.ts";
-import { subscriptionLines, viewOfSubscription, type SubscriptionView } from "./subscription-text.ts";
+import {
+  operationsOf,
+  subscriptionLines,
+  viewOfSubscription,
+  withSubscriptions,
+  withToken,
+  type SubscriptionView,
+} from "./subscriptions.ts";
 
 interface ListedSubscriptions {
   readonly subscriptions: readonly SubscriptionView[];
@@ -68,7 +74,6 @@ function warnOfProblems(
   return problems;
 }
 
-/** Creates a subscription and stores its secret. */
 export const createCommand: CommandRun<"webhooks create"> = async (context, { options, loaded }) => {
   const scope = withToken(soleScope(context, loaded.config), options.tokenEnv);
   const { company, manifest } = scope;
@@ -96,7 +101,6 @@ export const createCommand: CommandRun<"webhooks create"> = async (context, { op
   });
 };
 
-/** Has the service issue a new secret for a subscription, and stores it. */
 export const rotateCommand: CommandRun<"webhooks rotate"> = async (context, { args, options, loaded }) => {
   const id = subscriptionId(args);
   const scope = withToken(soleScope(context, loaded.config), options.tokenEnv);
@@ -115,7 +119,6 @@ export const rotateCommand: CommandRun<"webhooks rotate"> = async (context, { ar
   });
 };
 
-/** Changes what is named of a subscription. */
 export const updateCommand: CommandRun<"webhooks update"> = async (context, { args, options, loaded }) => {
   const id = subscriptionId(args);
   const scope = withToken(soleScope(context, loaded.config), options.tokenEnv);
@@ -145,7 +148,6 @@ function changeOf(
   throw new MirrorError("usage", "nothing to change: give --url, --events, --active or --name");
 }
 
-/** Ends a subscription, once it is confirmed. */
 export const deleteCommand: CommandRun<"webhooks delete"> = async (context, { args, options, loaded }) => {
   const id = subscriptionId(args);
   const scope = withToken(soleScope(context, loaded.config), options.tokenEnv);
