@@ -141,7 +141,7 @@ function resources(known: KnownConnector) {
       error: "must have include or exclude, not both",
     })
     .transform(({ include = null, exclude, ...most }) => {
-      const limits = Object.entries(most as Record<string, number | "all" | "auto">);
+      const limits = Object.entries(most);
       // For resources listed parent by parent: how many parents a run visits; absent means auto.
       const parentsPerRun = Object.fromEntries(limits.filter(([, count]) => count !== "auto"));
       return { include, exclude, parentsPerRun: parentsPerRun as Record<string, number | "all"> };

@@ -122,9 +122,11 @@ async function askForToken(prompts: Prompts | null): Promise<ConfigDraft["token"
     return { place: `\${env:${name}}` };
   }
   const message = "The access token; reading is all it must be allowed";
-  const problem = (typed: string) =>
-    /^[\x21-\x7e]+$/.test(typed) ? undefined : "a token has no space and only ASCII characters";
-  return { text: await prompts.secret({ message, problem }) };
+  return { text: await prompts.secret({ message, problem: problemOfToken }) };
+}
+
+function problemOfToken(typed: string): string | undefined {
+  return /^[\x21-\x7e]+$/.test(typed) ? undefined : "a token has no space and only ASCII characters";
 }
 
 async function readServiceName(context: CommandContext, draft: ConfigDraft): Promise<string> {
