@@ -19,6 +19,7 @@ export function unobeyed(format: string, given: Readonly<Record<string, unknown>
   );
 }
 
+/** One entry of `exports`. */
 export function exportEntry({ folder }: { readonly folder: string }) {
   const s3 = "a place such as s3://bucket/prefix";
   return section({
