@@ -26,7 +26,6 @@ import {
   noteEpoch,
   noteTimeline,
 } from "./local-mirror.ts";
-import { NotedAccount } from "./noted-account.ts";
 import { FleetPermits } from "./permits.ts";
 import type { ReceivingTimes } from "./receiving-times.ts";
 
@@ -37,7 +36,7 @@ export interface AssignmentContext {
   readonly shared: Omit<SharedParts, "afterRuns"> & {
     readonly afterRuns: Pick<AfterRunQueue, "add" | "isPending">;
   };
-  readonly tables: Pick<FleetTables, "budgets" | "companies" | "inbox" | "reports">;
+  readonly tables: Pick<FleetTables, "companies" | "inbox" | "reports">;
   readonly snapshots: Snapshots;
   readonly inboxWatch: Pick<InboxWatch, "moved" | "isDrained">;
   readonly receivingTimes: Pick<ReceivingTimes, "since">;
@@ -93,15 +92,13 @@ export class Assignment {
   private readonly releasing = new AbortController();
   /** The config in Postgres that the settings are from, as JSON. */
   document: string;
-  private readonly account: NotedAccount;
+  private readonly permits: FleetPermits;
   private readonly forgottenSeq: number;
   private readonly receivedSpans: () => readonly Span[];
   private readonly inbox: InboxFollower;
   private readonly trouble: MirrorTrouble;
   /** Monotonic. */
   private idleSinceMs: number | null = null;
-  /** Is its mirror the file that was here? Known once it is prepared. */
-  private continues = false;
   /** At the claim: a later one ends the ownership. */
   private readonly timeline: Timeline;
 
@@ -115,25 +112,18 @@ export class Assignment {
     this.document = JSON.stringify(row.config);
     this.forgottenSeq = row.lastSeq;
     this.trouble = new MirrorTrouble(context.openMs);
-    const { windowMs } = settings.config.rateLimit;
     const { clock, log } = daemon;
     const scope = () => ({ ...this.supervisor.settings, manifest: daemon.manifest });
     const published = { lease, scope, snapshots, everyMs, cutOff, clock, log };
-    this.snapshots = new CompanySnapshots({ ...published, requests: () => requests.sent });
-    this.account = new NotedAccount({
+    this.snapshots = new CompanySnapshots({ ...published, requests: () => this.requests });
+    this.permits = new FleetPermits({
       lease,
       companies: tables.companies,
       account: row.account,
+      windowMs: settings.config.rateLimit.windowMs,
       meta: () => this.supervisor.opened?.mirror.meta ?? null,
       baseUrl: () => this.supervisor.settings.config.baseUrl,
       onRival: (rival) => this.release(`${rival} has a token of the same company, and is owned now`),
-    });
-    const requests = new FleetPermits({
-      lease,
-      budgets: tables.budgets,
-      windowMs,
-      continues: () => this.continues,
-      isAccountNoted: () => this.account.isNoted(),
       clock,
       log,
     });
@@ -148,10 +138,15 @@ export class Assignment {
     this.receivedSpans = receivingTimes.since(Math.max(row.addedAtMs, setBackToMs === null ? 0 : startedMs));
     const isHeld = () => lease.isHeld();
     const onOpen = (mirror: Mirror) => this.noteOpened(mirror);
-    const hooks = { isHeld, requests, receivedSpans: this.receivedSpans, onOpen };
+    const hooks = { isHeld, requests: this.permits, receivedSpans: this.receivedSpans, onOpen };
     this.supervisor = new CompanySupervisor(daemon, shared, settings, hooks);
     lease.lost.addEventListener("abort", () => void this.supervisor.stop(0), { once: true });
     this.ended = this.hold();
+  }
+
+  /** Requests that were sent since the claim. */
+  private get requests(): number {
+    return Object.values(this.supervisor.requests).reduce((sum, count) => sum + count, 0);
   }
 
   /** Changes the settings; what runs ends where it can be resumed. */
@@ -177,11 +172,11 @@ export class Assignment {
       );
       supervisor.start();
       await this.workUntilReleased();
-      const nextWorkMs = this.account.hasRival
+      const nextWorkMs = this.permits.hasRival
         ? context.daemon.clock.nowMs() + context.rivalMs
         : supervisor.nextWorkMs();
       this.inbox.stop();
-      await supervisor.stop(this.account.hasRival ? 0 : stopDeadlines.releasedRequests);
+      await supervisor.stop(this.permits.hasRival ? 0 : stopDeadlines.releasedRequests);
       const isPublished = await this.snapshots.publish("last");
       if (!lease.isHeld()) return this.lost();
       // What only this node has is read again by whoever takes the company.
@@ -210,8 +205,8 @@ export class Assignment {
     const { lease, files, context, log } = this;
     const { epoch } = lease;
     const pointer = await context.snapshots.current(this.company, this.timeline, lease.lost);
-    this.continues = continuesLocally(files, lease, pointer);
-    if (this.continues) return log.info("claimed: goes on from the mirror that is here", { epoch });
+    if (continuesLocally(files, lease, pointer))
+      return log.info("claimed: goes on from the mirror that is here", { epoch });
     discardReport(files);
     if (!pointer) {
       discardMirror(files);
@@ -238,7 +233,7 @@ export class Assignment {
       if (this.trouble.lasts(this.supervisor.problem, clock.monotonicMs())) await this.giveUpMirror();
       if (!opened) continue;
       this.inbox.follow(opened);
-      await this.account.isNoted();
+      await this.permits.isAccountNoted();
       await this.snapshots.publishIfDue(this.supervisor.counters.lastRun);
       if (await this.isIdle()) this.release("there is nothing to do");
     }

@@ -68,8 +68,13 @@ export class LeaseKeeper {
     const sentAt = readSentAt(clock, uptimeMs);
     const claimed = await owners.claim(company, node, ttlMs);
     if ("refused" in claimed) return claimed;
-    const { epoch, previousNode } = claimed;
-    const lease = new Lease({ company, epoch, node, heldMs: ttlMs - marginMs }, sentAt, clock, uptimeMs);
+    const { epoch, quietMs, previousNode } = claimed;
+    const lease = new Lease(
+      { company, epoch, node, quietMs, heldMs: ttlMs - marginMs },
+      sentAt,
+      clock,
+      uptimeMs,
+    );
     this.leases.set(company, lease);
     lease.lost.addEventListener("abort", () => this.forget(lease));
     // An answer that took too long.
@@ -87,7 +92,7 @@ export class LeaseKeeper {
     if (!lease.isHeld()) return;
     lease.end("it was released");
     try {
-      await owners.release(lease, failure);
+      await owners.release(lease, lease.quietMs, failure);
     } catch (error) {
       const { company } = lease;
       log.warn("the company could not be released: another node takes it when its time is over", {

@@ -4,13 +4,10 @@ import type { Clock } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { WriteRight } from "../../file-store/file-store.ts";
 import { isPostgresAway } from "../postgres/postgres-error.ts";
+import type { Owner, QuietMs } from "../postgres/tables/owners-table.ts";
 
 /** The right of this process to write one company outside of itself: snapshots, budget, reports, requests. */
-export interface Ownership {
-  readonly company: string;
-  /** Grows by one with every owner; every write outside names it. */
-  readonly epoch: number;
-  readonly node: string;
+export interface Ownership extends Owner {
   /** Aborts in the moment in which the ownership ends, whoever notices it first. */
   readonly lost: AbortSignal;
   /** Is the company certainly owned now? Asked directly before anything leaves the process. */
@@ -38,13 +35,15 @@ export type UptimeClock = () => number;
 /** Of the operating system, to 10 ms; 13 microseconds. */
 const machineUptimeMs: UptimeClock = () => uptime() * 1_000;
 
-export interface LeaseFacts {
-  readonly company: string;
-  readonly epoch: number;
-  readonly node: string;
+export interface LeaseFacts extends Owner {
+  /** When the claim was answered. @default null */
+  readonly quietMs?: QuietMs;
   /** For how long after a statement was sent the company is certainly owned. */
   readonly heldMs: number;
 }
+
+/** Longer than any window of a service. */
+const longestQuietMs = 86_400_000;
 
 /** Reads all clocks before a statement is sent: it takes effect in Postgres later than that. */
 export function readSentAt(clock: Clock, uptimeMs = machineUptimeMs): SentAt {
@@ -68,9 +67,11 @@ export class Lease implements Ownership {
   private readonly ending = new AbortController();
   private readonly uptimeMs: UptimeClock;
   private sentAt: SentAt;
+  /** When the last request was sent, by this owner or one before, monotonic. */
+  lastRequestMs: number;
 
   constructor(
-    { company, epoch, node, heldMs }: LeaseFacts,
+    { company, epoch, node, heldMs, quietMs = null }: LeaseFacts,
     sentAt: SentAt,
     clock: Clock,
     uptimeMs = machineUptimeMs,
@@ -82,6 +83,7 @@ export class Lease implements Ownership {
     this.sentAt = sentAt;
     this.clock = clock;
     this.uptimeMs = uptimeMs;
+    this.lastRequestMs = clock.monotonicMs() - (quietMs ?? longestQuietMs);
   }
 
   get lost(): AbortSignal {
@@ -119,6 +121,17 @@ export class Lease implements Ownership {
     throw new MirrorError("locked", `the company has another owner, or will have one: ${this.endedBecause}`, {
       hint: "Nothing is sent or stored any more; the next owner goes on.",
     });
+  }
+
+  /** A request is being sent. Throws as `assertHeld`. */
+  noteRequest(): void {
+    this.assertHeld();
+    this.lastRequestMs = this.clock.monotonicMs();
+  }
+
+  /** How long ago the last request was sent. */
+  get quietMs(): number {
+    return Math.min(longestQuietMs, this.clock.monotonicMs() - this.lastRequestMs);
   }
 
   /** Postgres confirmed it. Does nothing where it has ended meanwhile. */

@@ -20,6 +20,7 @@ const migrations: readonly (readonly string[])[] = [
 
     // Rows that change often leave room on their page (fillfactor), and no index holds what changes often: such an
     // update writes no index.
+    // expires_at: until when its owner may send requests; released: when it sent the last one.
     // losses: ownerships in a row, before the one of now, that ended with the death of their node. failures: those that
     // ended with the error failure. claimable_at: when a company may be taken that was lost again, or failed; null:
     // nobody has decided that yet, or there is no reason to wait.
@@ -67,9 +68,6 @@ const migrations: readonly (readonly string[])[] = [
       PRIMARY KEY (company, seq))`,
     "CREATE INDEX changes_published ON fintoro_mirror.changes (published_at)",
 
-    `CREATE TABLE fintoro_mirror.budgets (
-      account text PRIMARY KEY, company text NOT NULL, epoch bigint NOT NULL, node text NOT NULL,
-      permits bigint NOT NULL, last_at timestamptz NOT NULL) WITH (fillfactor = 50)`,
     `CREATE TABLE fintoro_mirror.reports (
       company text PRIMARY KEY, epoch bigint NOT NULL, published_at timestamptz NOT NULL, seq bigint NOT NULL,
       files jsonb NOT NULL) WITH (fillfactor = 50)`,

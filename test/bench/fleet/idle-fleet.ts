@@ -96,7 +96,7 @@ async function leaveJobs(postgres: Postgres): Promise<void> {
 const changesEach = 100;
 const deliveriesEach = 20;
 
-/** What a company leaves when it is released: owner, position in the inbox, pointer, change log, budget. */
+/** What a company leaves when it is released: owner, position in the inbox, pointer, change log. */
 const releaseSql = `
 INSERT INTO fintoro_mirror.owners (company, epoch, node, expires_at) SELECT name, 3, NULL, now() FROM fintoro_mirror.companies;
 INSERT INTO fintoro_mirror.inbox_heads (company, seq, drained)
@@ -110,7 +110,5 @@ INSERT INTO fintoro_mirror.snapshots (company, epoch, id, seq, inbox_seq, size_b
 INSERT INTO fintoro_mirror.changes (company, log, seq, resource, record_id, op, at, cause)
   SELECT name, 'a1', n, 'invoices', (1000000 + n)::text, 'update', now(), 'webhook'
   FROM fintoro_mirror.companies, generate_series(1, ${changesEach}) n;
-INSERT INTO fintoro_mirror.budgets (account, company, epoch, node, permits, last_at)
-  SELECT 'account ' || md5(name), name, 3, 'worker-1', 1000, now() - interval '1 hour' FROM fintoro_mirror.companies;
 UPDATE fintoro_mirror.companies SET account = md5(name);
 DELETE FROM pgboss.job;`;

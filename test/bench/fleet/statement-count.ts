@@ -23,7 +23,7 @@ const kinds: readonly (readonly [RegExp, string])[] = [
   [/fintoro_mirror\.nodes/, "heartbeats of nodes"],
   [/fintoro_mirror\.companies|^SELECT floor/, "configs"],
   [/fintoro_mirror\.receiving/, "times of receiving"],
-  [/fintoro_mirror\.(budgets|snapshots|changes|reports)/, "permits, snapshots, reports"],
+  [/fintoro_mirror\.(snapshots|changes|reports)/, "snapshots, reports"],
   [/fintoro_mirror\.timeline/, "the timeline"],
   [/cron_on|pgboss\.schedule/, "schedules"],
   [/heartbeat_on = |touch/, "keeping jobs"],

@@ -12,6 +12,7 @@ const heldMs = ttlMs - marginMs;
 class SimulatedOwners {
   readonly renewals: (readonly string[])[] = [];
   readonly released: string[] = [];
+  quietMs: number | null = null;
   readonly takenOver = new Set<string>();
   isAway = false;
   answerMs = 5;
@@ -23,7 +24,7 @@ class SimulatedOwners {
 
   async claim() {
     await this.answer();
-    return { epoch: 7, previousNode: null };
+    return { epoch: 7, quietMs: 15_000, previousNode: null };
   }
 
   async renew(_node: string, held: readonly { readonly company: string }[]): Promise<string[]> {
@@ -33,8 +34,9 @@ class SimulatedOwners {
     return companies.filter((company) => !this.takenOver.has(company));
   }
 
-  async release({ company }: { readonly company: string }): Promise<boolean> {
+  async release({ company }: { readonly company: string }, quietMs = 0): Promise<boolean> {
     await this.answer();
+    this.quietMs = quietMs;
     this.released.push(company);
     return true;
   }
@@ -190,6 +192,20 @@ describe("an ownership", () => {
     expect([acme.isHeld(), owners.released]).toEqual([false, []]);
     await time.until(released, 1_000);
     expect(owners.released).toEqual(["acme"]);
+  });
+
+  test("is released with the time of its last request; where it sent none, that of the owner before", async () => {
+    const { owners, keeper, claim, time, pass } = aNode();
+    const acme = await claim("acme");
+    await pass(1_000);
+    await time.until(keeper.release(acme), 1_000);
+    expect(owners.quietMs).toBe(16_000);
+    const again = await claim("acme");
+    await pass(2_000);
+    again.noteRequest();
+    await pass(3_000);
+    await time.until(keeper.release(again), 1_000);
+    expect(owners.quietMs).toBe(3_000);
   });
 
   test("that ended otherwise is not released: it may be another's by now", async () => {

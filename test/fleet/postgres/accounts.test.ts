@@ -7,7 +7,7 @@ import { describeWithPostgres } from "../../support/postgres/databases.ts";
 async function sameAccount(fleet: Fleet): Promise<void> {
   for (const company of ["acme", "branch"]) {
     const owner = await fleet.owned(company);
-    expect(await fleet.companies.setAccount(owner, "account-1")).toBeNull();
+    expect((await fleet.companies.setAccount(owner, "account-1")).rival).toBeNull();
     await fleet.owners.release(owner);
   }
 }
@@ -46,7 +46,8 @@ describeWithPostgres("two companies of one account", () => {
     for (let round = 0; round < 5; round++) {
       const fleet = await openFleet();
       const owners = [await fleet.owned("acme", "node-1"), await fleet.owned("branch", "node-2")];
-      const others = await Promise.all(owners.map((owner) => fleet.companies.setAccount(owner, "account-1")));
+      const uses = await Promise.all(owners.map((owner) => fleet.companies.setAccount(owner, "account-1")));
+      const others = uses.map(({ rival }) => rival);
       expect(others).toEqual(others[0] === null ? [null, "acme"] : ["branch", null]);
     }
   });
@@ -65,7 +66,7 @@ describeWithPostgres("two companies of one account", () => {
         fleet.owners.claim("branch", "node-2", ttlMs),
       ]);
       // Whoever came first: either the account is noted and the claim refused, or the owner is sent away.
-      const noted = other === null;
+      const noted = other.rival === null;
       outcomes.add(`${noted ? "noted" : "sent away"}, ${"epoch" in claim ? "claimed" : claim.refused}`);
       for (const company of await liveOwners(fleet)) await fleet.expire(company);
     }

@@ -144,7 +144,7 @@ describeWithPostgres("a company whose nodes die one after another", () => {
       return row?.ms;
     };
     const fail = async () =>
-      fleet.owners.release(await fleet.owned("acme"), { why: "no room", pauseMs: 60_000 });
+      fleet.owners.release(await fleet.owned("acme"), 0, { why: "no room", pauseMs: 60_000 });
     const found = () => findWaitingCompanies(fleet.postgres, 9);
     const isOver = () => fleet.postgres.query("UPDATE fintoro_mirror.owners SET claimable_at = now()");
     for (const ms of [60_000, 120_000, 240_000]) {

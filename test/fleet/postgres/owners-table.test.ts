@@ -1,15 +1,23 @@
 import { expect, test } from "vitest";
 import { assertOwner } from "../../../src/fleet/postgres/tables/owners-table.ts";
-import { atOnce, changesUpTo, lockWait, openFleet, snapshotOf, ttlMs } from "../../support/fleet/fleet.ts";
+import {
+  atOnce,
+  changesUpTo,
+  lockWait,
+  openFleet,
+  snapshotOf,
+  ttlMs,
+  type Fleet,
+} from "../../support/fleet/fleet.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
 
 describeWithPostgres("a claim", () => {
   test("of a company that nobody owned gives the first epoch, each later one a higher epoch", async () => {
     const { companies, owners } = await openFleet();
     await companies.put("acme", {});
-    expect(await owners.claim("acme", "node-1", ttlMs)).toEqual({ epoch: 1, previousNode: null });
+    expect(await owners.claim("acme", "node-1", ttlMs)).toMatchObject({ epoch: 1, previousNode: null });
     expect(await owners.release({ company: "acme", epoch: 1, node: "node-1" })).toBe(true);
-    expect(await owners.claim("acme", "node-2", ttlMs)).toEqual({ epoch: 2, previousNode: null });
+    expect(await owners.claim("acme", "node-2", ttlMs)).toMatchObject({ epoch: 2, previousNode: null });
   });
 
   test.each(["never owned", "expired", "released"])("eight at once, %s: one is made", async (before) => {
@@ -40,7 +48,10 @@ describeWithPostgres("a claim", () => {
     const fleet = await openFleet();
     await fleet.owned("acme", "node-1");
     await fleet.expire("acme");
-    expect(await fleet.owners.claim("acme", "node-2", ttlMs)).toEqual({ epoch: 2, previousNode: "node-1" });
+    expect(await fleet.owners.claim("acme", "node-2", ttlMs)).toMatchObject({
+      epoch: 2,
+      previousNode: "node-1",
+    });
   });
 
   test("of a company that left the fleet, or was never in it, is refused", async () => {
@@ -147,17 +158,13 @@ describeWithPostgres("an owner whose ownership ended", () => {
       await expect(fleet.snapshots.publish(owner, snapshotOf(5, 1), changesUpTo(5))).rejects.toMatchObject(
         refused,
       );
-      await expect(
-        fleet.budgets.take(owner, { count: 10, spentMs: 1, continues: true }),
-      ).rejects.toMatchObject(refused);
       await expect(fleet.reports.begin(owner, {})).rejects.toMatchObject(refused);
       await expect(fleet.reports.publish(owner, { seq: 5, files: {} })).rejects.toMatchObject(refused);
       await expect(fleet.companies.setAccount(owner, "a1")).rejects.toMatchObject(refused);
       expect(await fleet.snapshots.current("acme")).toBeNull();
       expect(await fleet.reports.current("acme")).toBeNull();
       expect(await fleet.inbox.heads(["acme"])).toEqual([{ company: "acme", seq: 1, drained: 0 }]);
-      for (const table of ["changes", "budgets"])
-        expect(await fleet.postgres.query(`SELECT FROM fintoro_mirror.${table}`)).toEqual([]);
+      expect(await fleet.postgres.query("SELECT FROM fintoro_mirror.changes")).toEqual([]);
       expect((await fleet.companies.find("acme"))?.account).toBeNull();
     },
   );
@@ -169,5 +176,49 @@ describeWithPostgres("an owner whose ownership ended", () => {
     await fleet.owned("acme", "node-2");
     expect(await fleet.owners.release(owner)).toBe(false);
     expect(await fleet.owners.ownersOf(["acme"])).toMatchObject([{ node: "node-2", live: true }]);
+  });
+});
+
+describeWithPostgres("a claim says for how long nobody can have sent requests (I8)", () => {
+  /** Of a claim by another node; the clock of Postgres may have moved a little meanwhile. */
+  async function quietAt(fleet: Fleet, company: string): Promise<number | null> {
+    const claim = await fleet.owners.claim(company, "node-2", ttlMs);
+    if (!("epoch" in claim)) throw new Error(claim.refused);
+    return claim.quietMs === null ? null : Math.round(claim.quietMs / 10_000) * 10_000;
+  }
+
+  test("of a company that was never owned, and of another account", async () => {
+    const fleet = await openFleet();
+    await fleet.owned("other");
+    await fleet.add("acme");
+    expect(await quietAt(fleet, "acme")).toBeNull();
+  });
+
+  test.each([
+    ["released after its last request", 40_000, 40_000],
+    ["released while it sent", 0, 0],
+  ])("%s", async (_how, quietMs, expected) => {
+    const fleet = await openFleet();
+    await fleet.owners.release(await fleet.owned("acme"), quietMs);
+    expect(await quietAt(fleet, "acme")).toBe(expected);
+  });
+
+  test("of a lost one: since it expired, whenever it sent its last request", async () => {
+    const fleet = await openFleet();
+    await fleet.owned("acme");
+    await fleet.postgres.query("UPDATE fintoro_mirror.owners SET expires_at = now() - interval '30 s'");
+    expect(await quietAt(fleet, "acme")).toBe(30_000);
+  });
+
+  test("of an account: by any company of it, also where the owner learns the account later", async () => {
+    const fleet = await openFleet();
+    const branch = await fleet.owned("branch");
+    await fleet.companies.setAccount(branch, "account-1");
+    await fleet.owners.release(branch, 20_000);
+    const acme = await fleet.owned("acme");
+    const use = await fleet.companies.setAccount(acme, "account-1");
+    expect([use.rival, Math.round((use.quietMs ?? 0) / 10_000)]).toEqual([null, 2]);
+    await fleet.owners.release(acme, 3_600_000);
+    expect(await quietAt(fleet, "acme")).toBe(20_000);
   });
 });

@@ -27,7 +27,7 @@ describeWithPostgres("the status of a fleet shows a company", () => {
   test("that no worker can hold, with the reason and when it is tried again", async () => {
     const { fleet, status } = await aFleet();
     const failure = { why: "the snapshot is damaged", pauseMs: 90_000 };
-    await fleet.owners.release(await fleet.owned("acme"), failure);
+    await fleet.owners.release(await fleet.owned("acme"), 0, failure);
     const found = await status();
     const message = expect.stringMatching(
       /the snapshot is damaged \(tried again in 1m (?:30|2\d)s\)$/,

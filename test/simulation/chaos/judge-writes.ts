@@ -10,8 +10,6 @@ interface CompanyHistory {
   lastChange: number | null;
   /** Columns that may only rise, by table and column. */
   readonly heights: Map<string, number>;
-  /** What was written to `budgets`: an owner that notes the account moves the row of an earlier epoch, as it is. */
-  readonly budgets: Set<string>;
 }
 
 const rising: Readonly<Partial<Record<RecordedWrite["what"], readonly string[]>>> = {
@@ -37,7 +35,7 @@ export function judgeWrites(writes: readonly RecordedWrite[]): string[] {
 }
 
 function newHistory(): CompanyHistory {
-  return { epoch: 0, claimers: new Map(), lastChange: null, heights: new Map(), budgets: new Set() };
+  return { epoch: 0, claimers: new Map(), lastChange: null, heights: new Map() };
 }
 
 function judgeOwner({ op, process, row, before, atMs }: RecordedWrite, history: CompanyHistory): string[] {
@@ -63,21 +61,10 @@ function judgeOwned(write: RecordedWrite, history: CompanyHistory): string[] {
   const { what, process, row, ownerEpoch } = write;
   const owner = ownerEpoch === null ? undefined : history.claimers.get(ownerEpoch);
   const epoch = Number(row["epoch"] ?? ownerEpoch);
-  const isMoved = isMovedBudget(write, history);
   const broken: string[] = [];
   if (owner !== process) broken.push(`${what} was written in epoch ${ownerEpoch} of ${owner}`);
-  if (epoch !== ownerEpoch && !isMoved)
-    broken.push(`${what} of epoch ${epoch} was written in epoch ${ownerEpoch}`);
+  if (epoch !== ownerEpoch) broken.push(`${what} of epoch ${epoch} was written in epoch ${ownerEpoch}`);
   return [...broken, ...(what === "changes" ? judgeChange(write, history) : judgeHeights(write, history))];
-}
-
-/** Is this the row of a budget as it was written before, under another key? Notes the rows of all budgets. */
-function isMovedBudget({ what, row }: RecordedWrite, { budgets }: CompanyHistory): boolean {
-  if (what !== "budgets") return false;
-  const key = `${row["epoch"]} ${row["node"]} ${row["last_at"]}`;
-  const isKnown = budgets.has(key);
-  budgets.add(key);
-  return isKnown;
 }
 
 function judgeChange({ op, row }: RecordedWrite, history: CompanyHistory): string[] {

@@ -52,17 +52,6 @@ describe("writes", () => {
     expect(judgeWrites(writes)).toEqual([]);
   });
 
-  test("a budget that the next owner moves to its account keeps who spent it", () => {
-    const spent = { epoch: 1, node: "a", last_at: "00:00:01" };
-    const { writes } = new History()
-      .owner(0, "a.1", 1, 12)
-      .write(1, "a.1", "budgets", { account: "company acme", ...spent })
-      .owner(20, "b.1", 2, 12)
-      .write(21, "b.1", "budgets", { account: "account acme", ...spent });
-    expect(judgeWrites(writes)).toEqual([]);
-    expect(judgeWrites(writes.toSpliced(1, 1))).toHaveLength(1);
-  });
-
   const owned = () => new History().owner(0, "a.1", 1, 12);
   test.each<[string, History, string]>([
     [
@@ -72,7 +61,7 @@ describe("writes", () => {
     ],
     [
       "the next process of the same node",
-      owned().write(1, "a.2", "budgets", { epoch: 1 }),
+      owned().write(1, "a.2", "reports", { epoch: 1 }),
       "in epoch 1 of a.1",
     ],
     ["a renewal by another", owned().owner(4, "b.1", 1, 12), "epoch 1 of a.1 was written by another"],

@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../../../src/base/logger.ts";
 import { openPostgres, type Postgres } from "../../../src/fleet/postgres/connection.ts";
-import { BudgetsTable } from "../../../src/fleet/postgres/tables/budgets-table.ts";
 import { OwnersTable } from "../../../src/fleet/postgres/tables/owners-table.ts";
 import { SnapshotsTable } from "../../../src/fleet/postgres/tables/snapshots-table.ts";
 import { changesUpTo, openFleet, snapshotOf, type Fleet } from "../../support/fleet/fleet.ts";
@@ -37,7 +36,6 @@ async function connect(url: string, node: string): Promise<Postgres> {
 describeWithPostgres("what processes write to Postgres", () => {
   test("is recorded with its process and its owner, and nothing is wrong with an owner's writes", async () => {
     const { fleet, a, b, found } = await watchedFleet();
-    await new BudgetsTable(a).take(owner, { count: 10, spentMs: 0, continues: false });
     await new SnapshotsTable(a).publish(owner, snapshotOf(3), changesUpTo(3));
     await new OwnersTable(a).release(owner);
     await new OwnersTable(b).claim("acme", "b", ttlMs);
@@ -50,9 +48,7 @@ describeWithPostgres("what processes write to Postgres", () => {
       ...Array.from({ length: 3 }, () => "a.1 in 1"),
       ...Array.from({ length: 2 }, () => "b.1 in 2"),
     ]);
-    expect(new Set(writes.map(({ what }) => what))).toEqual(
-      new Set(["owners", "budgets", "changes", "snapshots"]),
-    );
+    expect(new Set(writes.map(({ what }) => what))).toEqual(new Set(["owners", "changes", "snapshots"]));
   });
 
   // Each is what a node would write that does not ask whether it is the owner.

@@ -1,7 +1,7 @@
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 
 /** Tables whose rows are written for one company by its owner alone. */
-const watched = ["owners", "snapshots", "changes", "inbox_heads", "budgets", "reports"] as const;
+const watched = ["owners", "snapshots", "changes", "inbox_heads", "reports"] as const;
 
 export type WatchedTable = (typeof watched)[number];
 

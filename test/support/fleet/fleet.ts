@@ -32,7 +32,7 @@ export interface Fleet extends FleetTables {
 }
 
 /** Tables over a connection of their own. */
-interface SingleConnection extends Pick<Fleet, "owners" | "inbox" | "budgets"> {
+interface SingleConnection extends Pick<Fleet, "owners" | "inbox"> {
   /** How many updates of a table this connection made, and how many of them wrote into its indexes. */
   updatesThatWroteIndexes(table: string): Promise<{ readonly updates: number; readonly indexed: number }>;
 }
@@ -86,7 +86,7 @@ async function openSingle(url: string): Promise<SingleConnection> {
     return row ?? { updates: 0, indexed: 0 };
   };
   const counts = new Map<string, Awaited<ReturnType<typeof count>>>();
-  for (const table of ["owners", "inbox_heads", "budgets"]) counts.set(table, await count(table));
+  for (const table of ["owners", "inbox_heads"]) counts.set(table, await count(table));
   return {
     ...fleetTables(postgres),
     updatesThatWroteIndexes: async (table) => {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Postgres } from "../connection.ts";
-import { assertOwner, liveRival, lockAccountName, type Owner } from "./owners-table.ts";
+import { assertOwner, lockAccountName, useOfAccount, type AccountUse, type Owner } from "./owners-table.ts";
 import { epochMs } from "../sql-time.ts";
 
 /** A company of the fleet. */
@@ -133,11 +133,11 @@ export class CompaniesTable {
   /**
    * Notes which company of the service this is, as its owner learned it.
    *
-   * @returns null; or the name of another company of the same account that is owned now: then nothing was noted, and
-   *   the caller must release its own
+   * @returns with a rival, another company of the same account that is owned now, nothing was noted: the caller must
+   *   release its own
    * @throws MirrorError `locked` where the company has another owner
    */
-  setAccount(owner: Owner, account: string): Promise<string | null> {
+  setAccount(owner: Owner, account: string): Promise<AccountUse> {
     return this.postgres.transaction(async (sql) => {
       // The order of locks in OwnersTable.claim.
       await sql.query("SELECT FROM fintoro_mirror.companies WHERE name = $1 FOR NO KEY UPDATE", [
@@ -145,23 +145,13 @@ export class CompaniesTable {
       ]);
       await lockAccountName(sql, account);
       await assertOwner(sql, owner);
-      const rival = await liveRival(sql, account, owner.company);
-      if (rival !== null) return rival;
-      await sql.query(moveBudget, [owner.company, account]);
+      const use = await useOfAccount(sql, account, owner.company);
+      if (use.rival !== null) return use;
       await sql.query("UPDATE fintoro_mirror.companies SET account = $2 WHERE name = $1", [
         owner.company,
         account,
       ]);
-      return null;
+      return use;
     });
   }
 }
-
-/** What was sent for the company while its account was not known, or another, counts for its account from now on. */
-const moveBudget = `INSERT INTO fintoro_mirror.budgets AS b (account, company, epoch, node, permits, last_at)
-  SELECT 'account ' || $2, company, epoch, node, permits, last_at FROM fintoro_mirror.budgets
-  WHERE account = (SELECT coalesce('account ' || account, 'company ' || name)
-    FROM fintoro_mirror.companies WHERE name = $1 AND account IS DISTINCT FROM $2)
-  ON CONFLICT (account) DO UPDATE SET company = excluded.company, epoch = excluded.epoch, node = excluded.node,
-    permits = b.permits + excluded.permits, last_at = excluded.last_at
-  WHERE b.last_at < excluded.last_at`;

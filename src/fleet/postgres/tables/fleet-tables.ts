@@ -1,4 +1,3 @@
-import { BudgetsTable } from "./budgets-table.ts";
 import { CompaniesTable } from "./companies-table.ts";
 import type { Postgres } from "../connection.ts";
 import { InboxTable } from "./inbox-table.ts";
@@ -11,7 +10,6 @@ import { TimelineTable } from "./timeline-table.ts";
 
 /** All tables of the fleet, on one pool of connections. */
 export interface FleetTables {
-  readonly budgets: BudgetsTable;
   readonly companies: CompaniesTable;
   readonly inbox: InboxTable;
   readonly nodes: NodesTable;
@@ -25,7 +23,6 @@ export interface FleetTables {
 /** Sends nothing. */
 export function fleetTables(postgres: Postgres): FleetTables {
   return {
-    budgets: new BudgetsTable(postgres),
     companies: new CompaniesTable(postgres),
     inbox: new InboxTable(postgres),
     nodes: new NodesTable(postgres),

@@ -1,4 +1,4 @@
-import { MirrorError } from "../../../base/errors.ts";
+import { assert, MirrorError } from "../../../base/errors.ts";
 import type { Postgres, Sql } from "../connection.ts";
 import { isUnjudged, lossColumns, lossesInARow, suspectLosses, type Loss } from "./losses.ts";
 import { epochMs, intervalOf } from "../sql-time.ts";
@@ -20,11 +20,15 @@ export interface Owner {
 export type Claim =
   | {
       readonly epoch: number;
+      readonly quietMs: QuietMs;
       /** The node whose ownership ended without a release; null: it was released, or this is the first one. */
       readonly previousNode: string | null;
     }
   | { readonly refused: "owned" | "account"; readonly by: string }
   | { readonly refused: "removed" | "set_aside" };
+
+/** For how long no owner of the account can have sent a request, by Postgres' clock. Null: there was no other owner. */
+export type QuietMs = number | null;
 
 /** Why a node could not hold a company, and how long nobody takes it after the first failure. */
 export interface Failure {
@@ -41,6 +45,7 @@ export interface OwnerRow {
   readonly epoch: number;
   /** Null: released. */
   readonly node: string | null;
+  /** Of a released one: when it may have sent its last request. */
   readonly expiresAtMs: number;
   /** Is there an owner now, by Postgres' clock? */
   readonly live: boolean;
@@ -80,7 +85,8 @@ export function noOwner({ company, epoch, node }: Owner): MirrorError {
  * Who may write a company outside its process.
  *
  * Guarantee: a company has at most one live owner, and so has an account; each claim gets a higher epoch. Only
- * Postgres' clock decides when an ownership ends.
+ * Postgres' clock decides when an ownership ends. The right to send is the ownership: `expires_at` is the time until
+ * which its owner may send, and a new one waits until that has left the service's window (I8).
  * Source of truth: table `owners`. A row stays when the company is released or removed, so that no epoch comes twice.
  * Worst outcome of a crash: the company waits until its ownership expires.
  */
@@ -96,7 +102,7 @@ export class OwnersTable {
     return this.postgres.transaction(async (sql) => {
       const found = await lockAccount(sql, company);
       if (found === null) return { refused: "removed" };
-      const rival = found.account === null ? null : await liveRival(sql, found.account, company);
+      const rival = found.account === null ? null : (await useOfAccount(sql, found.account, company)).rival;
       if (rival !== null) return { refused: "account", by: rival };
       return takeOver(sql, company, node, ttlMs);
     });
@@ -126,14 +132,15 @@ export class OwnersTable {
   /**
    * Gives a company back. False: it was not this owner's any more.
    *
+   * @param quietMs how long ago its last request was sent, by it or, where it sent none, by the owner before
    * @param failure why this node could not hold it; then nobody takes it for `pauseMs`, for twice that after the second
    *   failure in a row, and so on. Null: it could
    */
-  async release(owner: Owner, failure: Failure | null = null): Promise<boolean> {
-    const { why, pauseMs } = failure ?? { why: null, pauseMs: 0 };
+  async release(owner: Owner, quietMs = 0, failure: Failure | null = null): Promise<boolean> {
     const rows = await this.postgres.query(failure ? releaseFailed : releaseDone, [
       ...valuesOf(owner),
-      ...(failure ? [why, pauseMs, longestPauseMs] : []),
+      quietMs,
+      ...(failure ? [failure.why, failure.pauseMs, longestPauseMs] : []),
     ]);
     return rows.length > 0;
   }
@@ -170,14 +177,23 @@ export async function lockAccountName(sql: Sql, account: string): Promise<void> 
   ]);
 }
 
-/** Another company of the account that has a live owner. Asked under the lock of the account. */
-export async function liveRival(sql: Sql, account: string, company: string): Promise<string | null> {
-  const [rival] = await sql.query<{ company: string }>(
-    `SELECT o.company FROM fintoro_mirror.companies c JOIN fintoro_mirror.owners o ON o.company = c.name
-     WHERE c.account = $1 AND c.name <> $2 AND ${isLive} LIMIT 1`,
+/** The other companies of an account, as its next owner finds them. */
+export interface AccountUse {
+  /** One that has a live owner; null: none has. */
+  readonly rival: string | null;
+  readonly quietMs: QuietMs;
+}
+
+/** Asked under the lock of the account. */
+export async function useOfAccount(sql: Sql, account: string, company: string): Promise<AccountUse> {
+  const [use] = await sql.query<AccountUse>(
+    `SELECT min(o.company) FILTER (WHERE ${isLive}) AS rival,
+       (extract(epoch FROM clock_timestamp() - max(o.expires_at)) * 1000)::float8 AS "quietMs" FROM fintoro_mirror.companies c JOIN fintoro_mirror.owners o ON o.company = c.name
+     WHERE c.account = $1 AND c.name <> $2`,
     [account, company],
   );
-  return rival?.company ?? null;
+  assert(use, "an aggregate gives a row");
+  return use;
 }
 
 /**
@@ -195,10 +211,13 @@ async function takeOver(sql: Sql, company: string, node: string, ttlMs: number):
   const isUnjudgedLoss = losses >= suspectLosses && last?.isClaimable !== true;
   if (isUnjudgedLoss || last?.isClaimable === false) return { refused: "set_aside" };
   const values = [company, node, ttlMs, ...(last ? [losses] : [])];
-  const [claimed] = await sql.query<{ epoch: number }>(last ? nextEpoch : firstEpoch, values);
+  const [claimed] = await sql.query<{ epoch: number; quietMs: QuietMs }>(
+    last ? nextEpoch : firstEpoch,
+    values,
+  );
   // Another first claim was faster.
   if (!claimed) return takeOver(sql, company, node, ttlMs);
-  return { epoch: claimed.epoch, previousNode: last?.node ?? null };
+  return { ...claimed, previousNode: last?.node ?? null };
 }
 
 interface LastOwner extends Loss {
@@ -208,20 +227,29 @@ interface LastOwner extends Loss {
   readonly isClaimable: boolean | null;
 }
 
+/**
+ * SQL: the `QuietMs` of company `$1` as it was before this statement. An ownership that was not released may have sent
+ * until it expired.
+ */
+const quietMs = `(SELECT extract(epoch FROM clock_timestamp() - max(o.expires_at)) * 1000
+    FROM fintoro_mirror.companies own JOIN fintoro_mirror.companies c ON c.name = own.name OR c.account = own.account
+    JOIN fintoro_mirror.owners o ON o.company = c.name WHERE own.name = $1)::float8 AS "quietMs"`;
+
 const firstEpoch = `INSERT INTO fintoro_mirror.owners (company, epoch, node, expires_at, claimed_at)
   SELECT $1, ${epochBaseSql} + 1, $2, clock_timestamp() + ${intervalOf("$3")}, clock_timestamp()
-  FROM fintoro_mirror.timeline ON CONFLICT DO NOTHING RETURNING epoch`;
+  FROM fintoro_mirror.timeline ON CONFLICT DO NOTHING RETURNING epoch, ${quietMs}`;
 
 const nextEpoch = `UPDATE fintoro_mirror.owners
   SET epoch = epoch + 1, node = $2, expires_at = clock_timestamp() + ${intervalOf("$3")}, claimed_at = clock_timestamp(),
     losses = $4, claimable_at = NULL
-  WHERE company = $1 RETURNING epoch`;
+  WHERE company = $1 RETURNING epoch, ${quietMs}`;
 
-const released = "UPDATE fintoro_mirror.owners SET node = NULL, expires_at = clock_timestamp(), losses = 0";
+const released = `UPDATE fintoro_mirror.owners
+  SET node = NULL, expires_at = clock_timestamp() - ${intervalOf("$4")}, losses = 0`;
 const ofOwner = "WHERE company = $1 AND epoch = $2 AND node = $3 RETURNING company";
 const releaseDone = `${released}, failures = 0, failure = NULL, failed_at = NULL ${ofOwner}`;
-const releaseFailed = `${released}, failures = failures + 1, failure = $4, failed_at = clock_timestamp(),
-  claimable_at = clock_timestamp() + least(${intervalOf("$5")} * power(2, least(failures, 16)), ${intervalOf("$6")}) ${ofOwner}`;
+const releaseFailed = `${released}, failures = failures + 1, failure = $5, failed_at = clock_timestamp(),
+  claimable_at = clock_timestamp() + least(${intervalOf("$6")} * power(2, least(failures, 16)), ${intervalOf("$7")}) ${ofOwner}`;
 
 /** A company that nobody looks after although there is something to do. */
 export interface WaitingCompany {

@@ -80,7 +80,7 @@ export class TimelineTable {
 
   /**
    * Begins a new timeline, because the database was set back: it shows `found` where it was at `known` before. What it
-   * says of owners, budgets and reports is true no more: nobody owns a company, all permits count as taken just now, and
+   * says of owners and reports is true no more: nobody owns a company, everybody may have sent until now, and
    * reports are stored again. Does nothing where another node has begun one.
    */
   begin(found: TimelineMark, known: TimelineMark): Promise<Timeline> {
@@ -118,7 +118,6 @@ async function setBack(sql: Sql, number: number): Promise<void> {
      ON CONFLICT (company) DO UPDATE SET node = excluded.node`,
     [base, restoredOwner],
   );
-  await sql.query("UPDATE fintoro_mirror.budgets SET last_at = clock_timestamp()");
   await sql.query(
     `UPDATE fintoro_mirror.reports SET files = coalesce(
        (SELECT jsonb_object_agg(key, value || '{"content": null}') FROM jsonb_each(files)), '{}')`,
