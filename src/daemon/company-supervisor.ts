@@ -8,7 +8,7 @@ import { guarded } from "../store/database.ts";
 import { lockHolder, takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
 import { RefusalWatch, type Refusal } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { Ingest } from "../webhook/ingest/ingest.ts";
-import { CompanyRuntime, type SharedParts } from "./company-runtime.ts";
+import { CompanyRuntime } from "./company-runtime.ts";
 import type { AfterRunScope } from "./after-run-queue.ts";
 import {
   needsRestart,
@@ -17,9 +17,7 @@ import {
   type DaemonContext,
 } from "./daemon-context.ts";
 import { CompanyCounters } from "./counters.ts";
-import { nextWorkMs } from "./scheduler/next-work.ts";
-import { republishMs } from "./scheduler/republish.ts";
-import { progressView } from "../runs/run-progress.ts";
+import { nextWorkMs } from "./scheduler/run-scheduler.ts";
 import { stopDeadlines } from "../runs/process-context.ts";
 import { countingOf, readCompanyStatus } from "./status-reader.ts";
 
@@ -46,7 +44,6 @@ export class CompanySupervisor {
   readonly counters = new CompanyCounters();
   private readonly refusals: RefusalWatch;
   private readonly context: DaemonContext;
-  private readonly shared: SharedParts;
   private readonly hooks: CompanyHooks | undefined;
   private current: CompanySettings;
   private runtime: CompanyRuntime | null = null;
@@ -59,10 +56,9 @@ export class CompanySupervisor {
   private ended: Promise<void> = Promise.resolve();
 
   /** @param hooks @default the company is this process's alone */
-  constructor(context: DaemonContext, shared: SharedParts, settings: CompanySettings, hooks?: CompanyHooks) {
+  constructor(context: DaemonContext, settings: CompanySettings, hooks?: CompanyHooks) {
     this.name = settings.company.name;
     this.context = context;
-    this.shared = shared;
     this.hooks = hooks;
     this.current = settings;
     this.refusals = new RefusalWatch(context.clock);
@@ -104,8 +100,7 @@ export class CompanySupervisor {
 
   /** Of the run under way; null: there is none. */
   progress(): ProgressView | null {
-    const current = this.runtime?.runQueue.current ?? null;
-    return current && progressView(current.run);
+    return this.runtime?.runQueue.progress() ?? null;
   }
 
   /** Changes the settings; restarts the runtime if it was built from others. Running work ends where it can resume. */
@@ -142,8 +137,7 @@ export class CompanySupervisor {
     if (!runtime?.mirror.db.open || runtime.runQueue.isBusy || runtime.queue.leased.size > 0) return nowMs;
     const names = settings.resources.map(({ name }) => name);
     const dueMs = [runtime.scheduler.nextMs(nowMs), runtime.queue.nextDueMs(names, "events")];
-    const publishMs = republishMs(runtime.mirror.db, settings.config, this.name);
-    return nextWorkMs({ dueMs, publishMs, service: runtime.eventWorker.state(), nowMs });
+    return nextWorkMs(dueMs, runtime.afterRun.publishMs(), runtime.eventWorker.state(), nowMs);
   }
 
   /**
@@ -197,7 +191,7 @@ export class CompanySupervisor {
     let logged: string | null = null;
     while (!this.stopped.signal.aborted) {
       try {
-        await this.shared.turns.next();
+        await this.context.turns.next();
         return this.tryLock();
       } catch (error) {
         const message = messageOf(error);
@@ -227,14 +221,14 @@ export class CompanySupervisor {
 
   /** Opens the runtime and runs it until it is stopped, restarted or broken. */
   private async runOnce(lock: WriterLock): Promise<void> {
-    const { context, shared, settings, counters, refusals, hooks } = this;
-    const { clock, log } = context;
+    const { context, settings, counters, refusals, hooks } = this;
+    const { clock, log, turns } = context;
     this.restart = new AbortController();
     const closed = AbortSignal.any([this.stopped.signal, this.restart.signal]);
     const signal = this.aborted.signal;
     try {
-      const options = { context, ...shared, settings, counters, refusals, lock, hooks, closed, signal };
-      await shared.turns.next();
+      await turns.next();
+      const options = { context, settings, counters, refusals, lock, hooks, closed, signal };
       const runtime = await CompanyRuntime.open(options);
       this.setRuntime(runtime, null);
       if (runtime.receives) log.info("the mirror is open: deliveries are received");

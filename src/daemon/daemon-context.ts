@@ -2,20 +2,18 @@ import type { Log } from "../base/logger.ts";
 import type { CompanyConfig, Config } from "../config/config.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
-import type { RefusalCounts } from "../webhook/delivery-gap/refusal-watch.ts";
-import type { ConnectionCounts } from "../server/connections.ts";
-import type { AlertContext } from "./incident-watch.ts";
-import type { AfterRunScope } from "./after-run-queue.ts";
 import type { ProcessContext } from "../runs/process-context.ts";
+import type { RunPlaces } from "../runs/run-queue.ts";
 import type { RequestGuard } from "../runs/service-connection.ts";
+import type { ConnectionCounts } from "../server/connections.ts";
 import type { Mirror } from "../state/mirror.ts";
 import type { Span } from "../state/uptime-log.ts";
+import type { LoopTurns } from "../store/loop-turns.ts";
+import type { RefusalCounts } from "../webhook/delivery-gap/refusal-watch.ts";
+import type { AfterRunQueue, AfterRunScope } from "./after-run-queue.ts";
 
-/** What every part of the daemon works with; below the daemon itself the log adds the company to each line. */
-export interface DaemonContext extends ProcessContext, Pick<AlertContext, "targetsOf" | "freeBytes"> {
-  readonly manifest: Manifest;
-  /** Resources that a config asks for. */
-  readonly resourcesOf: (config: Config) => readonly Resource[];
+/** What a process gives to all companies that it holds. */
+export interface HostProcess extends ProcessContext {
   /**
    * Makes what follows runs, whoever asked for them. Gives what went wrong where it is recorded nowhere, otherwise
    * null. A rejection is logged.
@@ -23,10 +21,19 @@ export interface DaemonContext extends ProcessContext, Pick<AlertContext, "targe
   readonly afterRun: (settings: CompanySettings, scope: AfterRunScope) => Promise<string | null>;
   /** Of the server: every company's heartbeat writes them to its mirror, for `status`. */
   readonly connections: Readonly<ConnectionCounts>;
-  /** Since the start: refused deliveries for no company of the config, by reason. */
-  readonly strayRefusals: RefusalCounts;
   /** Gets every webhook key as soon as it is known. */
   readonly onSecrets: (secrets: readonly string[]) => void;
+}
+
+/** What companies of one connector are held with; the log adds the company to each line. */
+export interface DaemonContext extends HostProcess {
+  readonly manifest: Manifest;
+  /** Since the start: refused deliveries for no company of the config, by reason. */
+  readonly strayRefusals: RefusalCounts;
+  readonly runPlaces: RunPlaces;
+  readonly afterRuns: Pick<AfterRunQueue, "add" | "isPending">;
+  /** Whatever writes a mirror, opens or closes one waits for a turn of its own. */
+  readonly turns: LoopTurns;
 }
 
 /** One company as the config has it now. */
@@ -57,17 +64,38 @@ export function companyLog(log: Log, company: string): Log {
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
+/** Is a company runtime built from the section? The others are read where they are used, or by the process. */
+const isBuiltFrom = {
+  connector: false,
+  baseUrl: true,
+  dataDir: false,
+  language: true,
+  companies: false,
+  resources: true,
+  scrub: true,
+  rateLimit: true,
+  http: true,
+  schedule: true,
+  serve: false,
+  exports: false,
+  backup: true,
+  files: true,
+  report: false,
+  retention: true,
+  alerts: false,
+  log: false,
+  fleet: false,
+} satisfies Record<keyof Config, boolean>;
+
 /** Pure: does a change of the config concern what a company runtime was built from? */
 export function needsRestart(before: CompanySettings, after: CompanySettings): boolean {
   return builtFrom(before) !== builtFrom(after);
 }
 
 function builtFrom({ config, company, resources }: CompanySettings): string {
-  const { baseUrl, language, rateLimit, scrub, http, schedule, backup, retention } = config;
-  const { parentsPerRun } = config.resources;
-  const { places, secrets } = company.webhook;
-  const keys = [company.token, ...secrets].map((secret) => (secret.known ? secret.reveal() : null));
+  const sections = Object.entries(config).filter(([key]) => isBuiltFrom[key as keyof Config]);
+  const { token, webhook, account, contact } = company;
+  const keys = [token, ...webhook.secrets].map((secret) => (secret.known ? secret.reveal() : null));
   const names = resources.map(({ name }) => name);
-  const sections = [baseUrl, language, rateLimit, scrub, http, schedule, backup, retention];
-  return JSON.stringify([...sections, company.account, company.contact, keys, places, names, parentsPerRun]);
+  return JSON.stringify([sections, account, contact, keys, webhook.places, names]);
 }

@@ -1,6 +1,8 @@
 import { messageOf } from "../base/errors.ts";
 import { LoopTurns } from "../store/loop-turns.ts";
 import type { Config } from "../config/config.ts";
+import type { Manifest } from "../connector/connector-manifest.ts";
+import type { Resource } from "../connector/resource.ts";
 import { currentPageToken, type PageToken } from "../status/page/page-token.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";
 import type { PageCompany } from "../status/page/facts/facts-reader.ts";
@@ -8,13 +10,19 @@ import type { Refusal } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { RefusalReason } from "../webhook/ingest/delivery.ts";
 import type { Ingest } from "../webhook/ingest/ingest.ts";
 import type { Companies } from "../webhook/receiver.ts";
-import { companyLog, type CompanySettings, type DaemonContext } from "./daemon-context.ts";
+import { companyLog, type CompanySettings, type DaemonContext, type HostProcess } from "./daemon-context.ts";
 import { CompanySupervisor } from "./company-supervisor.ts";
-import { watchIncidents } from "./incident-watch.ts";
+import { watchIncidents, type AlertContext } from "./incident-watch.ts";
 import { AfterRunQueue } from "./after-run-queue.ts";
 import { RecentViews } from "./recent-views.ts";
-import { RunPlaces } from "../runs/run-places.ts";
+import { RunPlaces } from "../runs/run-queue.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
+
+export interface DaemonOptions extends HostProcess, AlertContext {
+  readonly manifest: Manifest;
+  /** Resources that a config asks for. */
+  readonly resourcesOf: (config: Config) => readonly Resource[];
+}
 
 /** All companies of a config in one process. No company waits for another, except for its place among the runs. */
 export class Daemon implements Companies {
@@ -27,7 +35,7 @@ export class Daemon implements Companies {
   /** Refused deliveries for no company, by reason. */
   readonly strayRefusals: Partial<Record<RefusalReason, number>> = {};
   private readonly context: DaemonContext;
-  private readonly runPlaces = new RunPlaces();
+  private readonly options: DaemonOptions;
   private readonly afterRuns = new AfterRunQueue(async (name, scope) =>
     this.supervisors.get(name)?.makeAfterRun(scope),
   );
@@ -36,16 +44,22 @@ export class Daemon implements Companies {
   private readonly stopping = new Set<Promise<void>>();
   private readonly closing = new AbortController();
   private config: Config;
-  private readonly turns: LoopTurns;
   private readonly recent: RecentViews;
   private started = false;
 
   /** Nothing begins before `start`: until then every company is unavailable. */
-  constructor(context: Omit<DaemonContext, "strayRefusals">, config: Config) {
-    this.context = { ...context, strayRefusals: this.strayRefusals };
+  constructor(options: DaemonOptions, config: Config) {
+    const { clock } = options;
+    this.options = options;
+    this.context = {
+      ...options,
+      strayRefusals: this.strayRefusals,
+      afterRuns: this.afterRuns,
+      runPlaces: new RunPlaces(),
+      turns: new LoopTurns(() => clock.monotonicMs()),
+    };
     this.config = config;
-    this.turns = new LoopTurns(() => context.clock.monotonicMs());
-    this.recent = new RecentViews(context.clock, () => this.supervisors.values());
+    this.recent = new RecentViews(clock, () => this.supervisors.values());
     this.apply(config);
   }
 
@@ -53,7 +67,7 @@ export class Daemon implements Companies {
     this.started = true;
     for (const supervisor of this.supervisors.values()) supervisor.start();
     const watch = watchIncidents({
-      context: this.context,
+      context: this.options,
       config: () => this.config,
       schedule: () => this.schedule,
       views: () => this.recentViews(),
@@ -120,7 +134,7 @@ export class Daemon implements Companies {
     this.schedule = sync === null ? null : parseCronSchedule(sync, timezone);
     this.pageHosts = pageHostsOf(config);
     this.recent.forget();
-    const resources = this.context.resourcesOf(config);
+    const resources = this.options.resourcesOf(config);
     const names = new Set(config.companies.map(({ name }) => name));
     for (const [name, supervisor] of this.supervisors) if (!names.has(name)) this.remove(supervisor);
     for (const company of config.companies) {
@@ -142,8 +156,7 @@ export class Daemon implements Companies {
   private add(settings: CompanySettings): void {
     const { name } = settings.company;
     const context = { ...this.context, log: companyLog(this.context.log, name) };
-    const { runPlaces, afterRuns, turns } = this;
-    const supervisor = new CompanySupervisor(context, { runPlaces, afterRuns, turns }, settings);
+    const supervisor = new CompanySupervisor(context, settings);
     this.supervisors.set(name, supervisor);
     if (this.started) supervisor.start();
   }

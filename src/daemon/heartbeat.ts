@@ -1,5 +1,4 @@
 import { isoTime } from "../base/clock.ts";
-import type { LoopTurns } from "../store/loop-turns.ts";
 import type { Mirror } from "../state/mirror.ts";
 import { heartbeatMs, type Span, type UptimeLog } from "../state/uptime-log.ts";
 import { emptyReceiverNote, noteOf, receiverNoteKey, type ReceiverNote } from "../status/receiver-note.ts";
@@ -16,10 +15,8 @@ import type { DaemonContext } from "./daemon-context.ts";
 export interface HeartbeatParts {
   readonly mirror: Mirror;
   readonly uptime: UptimeLog;
-  readonly context: Pick<DaemonContext, "clock" | "log" | "connections" | "strayRefusals">;
+  readonly context: Pick<DaemonContext, "clock" | "log" | "connections" | "strayRefusals" | "turns">;
   readonly closed: AbortSignal;
-  /** Each beat has one: those of many companies are due together after whatever held the event loop back. */
-  readonly turns: Pick<LoopTurns, "next">;
   /** Of the mirror: a daemon without work would not notice that it was replaced. */
   readonly lock: WriterLock;
   readonly refusals: RefusalWatch;
@@ -60,7 +57,7 @@ const releaseEveryMs = 60_000;
  */
 export async function runHeartbeat(parts: HeartbeatParts): Promise<void> {
   const { mirror, closed } = parts;
-  const { clock, log } = parts.context;
+  const { clock, log, turns } = parts.context;
   const guard = createErrorGuard(clock, log, parts.onWriteProblem);
   const beat = createBeat(parts);
   const noteReceiver = createReceiverNote(parts);
@@ -68,7 +65,8 @@ export async function runHeartbeat(parts: HeartbeatParts): Promise<void> {
   let writtenOrders = JSON.stringify(mirror.meta.get(ordersKey) ?? []);
   const release = createRelease(parts);
   while (!closed.aborted) {
-    await parts.turns.next();
+    // Those of many companies are due together after whatever held the event loop back.
+    await turns.next();
     const succeeded = guard(() => {
       assertHeld(parts.lock);
       assertMayWrite(mirror.db);

@@ -1,13 +1,56 @@
 import { isoTime } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
+import { Semaphore, type Release } from "../base/semaphore.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";
 import { isWorthPublishing, listedOutcome, type CompanyReport } from "../sync/context/run-report.ts";
 import type { RunMode } from "../state/runs.ts";
 import { modeOf } from "../sync/run/begin-run.ts";
+import type { ProgressView } from "../log/progress-view.ts";
 import { notBegun, usualRun, type CompanyRun, type RunRequest } from "./company-run.ts";
 import type { ProcessContext } from "./process-context.ts";
-import type { RunPlaces } from "./run-places.ts";
+import { progressView } from "./run-progress.ts";
+
+/** Places for the runs of a process; each company has a request budget of its own, but the processor is shared. */
+export class RunPlaces {
+  private readonly runs: Semaphore;
+  private readonly scrubs: Semaphore;
+
+  /** So many at once, over all companies. A scrub lasts long and leaves most of the processor free. */
+  constructor(runs = 4, scrubs = 24) {
+    this.runs = new Semaphore(runs);
+    this.scrubs = new Semaphore(scrubs);
+  }
+
+  /** Waits for the place of a run; null: `signal` aborted first. */
+  async take(signal?: AbortSignal): Promise<RunPlace | null> {
+    const release = await this.runs.acquire(signal);
+    return release && new RunPlace(release, this.scrubs);
+  }
+}
+
+/** The place of one run. */
+class RunPlace {
+  private readonly scrubs: Semaphore;
+  private given: Release | null;
+
+  constructor(given: Release, scrubs: Semaphore) {
+    this.given = given;
+    this.scrubs = scrubs;
+  }
+
+  /** Gives the place to other runs, and waits for one among the scrubs when `step` is done, or until `signal` aborts. */
+  async beginScrub(step: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    this.release();
+    await step();
+    this.given = await this.scrubs.acquire(signal);
+  }
+
+  release(): void {
+    this.given?.();
+    this.given = null;
+  }
+}
 
 /** A run, and the request that it is for. */
 export interface RunUnderWay {
@@ -68,6 +111,17 @@ export class RunQueue {
   /** Is a run under way or waiting? */
   get isBusy(): boolean {
     return this.open > 0;
+  }
+
+  /** Does a run read what lists show? */
+  get isListing(): boolean {
+    return this.current?.run.tally.scrubPlanned === null;
+  }
+
+  /** Of the run under way, if it is the one of this request; null: it has not begun, or is over. */
+  progress(request = this.current?.request): ProgressView | null {
+    const { current } = this;
+    return current && current.request === request ? progressView(current.run) : null;
   }
 
   /** Null: the queue was closed first, or `isNeeded` said no when the run could begin. */

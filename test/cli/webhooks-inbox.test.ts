@@ -5,7 +5,6 @@ import { isoTime } from "../../src/base/clock.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { systemClock } from "../../src/base/clock.ts";
-import type { DaemonCommand } from "../../src/daemon/commands/ask-daemon.ts";
 import { serveCommands } from "../../src/daemon/commands/command-server.ts";
 import { readStored } from "../../src/webhook/ingest/delivery.ts";
 import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
@@ -73,6 +72,8 @@ const three = [
 ] as const;
 
 const idsOf = (deliveries: readonly DeliveryJson[]) => deliveries.map(({ event_id }) => event_id);
+
+const unused = () => Promise.reject(new Error("not asked for"));
 
 describe("inbox", () => {
   test("shows deliveries with their outcome, the newest last", async () => {
@@ -197,13 +198,14 @@ describe("replay", () => {
     onTestFinished(() => lock.release());
     const closed = new AbortController();
     onTestFinished(() => closed.abort());
-    const perform = ({ options }: DaemonCommand) => ({
-      report: Promise.resolve(ingest.replay((options as { ids: string[] }).ids, startMs)),
-      progress: () => null,
+    serveCommands({
+      file: path.join(setup.cwd, "data/acme.sock"),
+      context: { clock: systemClock, log: recordingLog().log, manifest },
+      closed: closed.signal,
+      runQueue: { run: unused, progress: () => null },
+      replay: (ids) => ingest.replay(ids, startMs),
+      prune: unused,
     });
-    const file = path.join(setup.cwd, "data/acme.sock");
-    const { log } = recordingLog();
-    serveCommands({ file, clock: systemClock, log, closed: closed.signal, perform });
     const { code, stdout } = await setup.run("replay evt_0 evt_1 evt_7");
     expect(code).toBe(1);
     expect(stdout).toContain("replayed 2 (1 to read, 1 without anything to read); the daemon reads them now");

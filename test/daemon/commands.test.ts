@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { followRemoteSync, type CompanyRun } from "../../src/cli/runs/remote-sync.ts";
-import { askDaemon, reportIn, type DaemonCommand } from "../../src/daemon/commands/ask-daemon.ts";
-import { serveCommands } from "../../src/daemon/commands/command-server.ts";
 import {
-  createPerform,
-  formatSyncCommand,
-  type PerformParts,
-} from "../../src/daemon/commands/perform-command.ts";
+  askDaemon,
+  formatSyncOptions,
+  reportIn,
+  type DaemonCommand,
+} from "../../src/daemon/commands/ask-daemon.ts";
+import { serveCommands, type CommandServerParts } from "../../src/daemon/commands/command-server.ts";
 import { emptyReport, type RunRequest } from "../../src/runs/company-run.ts";
 import { eventually } from "../support/eventually.ts";
 import { openShop, resourceOf, tempFolder } from "../support/mirror/mirror.ts";
@@ -24,16 +24,16 @@ function requestOf(more: Partial<RunRequest> = {}): RunRequest {
   return { resources: [resourceOf("people")], ...flags, mostRequests: 7, closed, ...more };
 }
 
-const replay: PerformParts["replay"] = (ids) => ({
+const replay: CommandServerParts["replay"] = (ids) => ({
   queued: ids.length,
   unread: 1,
   missing: ids.slice(0, 1),
   pruned: [],
 });
-const prune: PerformParts["prune"] = () => Promise.reject(new Error("the disk is full"));
+const prune: CommandServerParts["prune"] = () => Promise.reject(new Error("the disk is full"));
 
 /** A daemon that takes commands; each run lasts until it is released. */
-async function startDaemon(more: Partial<PerformParts> = {}, folder = tempFolder()) {
+async function startDaemon(more: Partial<CommandServerParts> = {}, folder = tempFolder()) {
   const { manifest } = await openShop();
   const file = join(folder, "shop.sock");
   const close = new AbortController();
@@ -42,7 +42,7 @@ async function startDaemon(more: Partial<PerformParts> = {}, folder = tempFolder
   const asked: RunRequest[] = [];
   const held: (() => void)[] = [];
   let last: Promise<unknown> = Promise.resolve();
-  const run: PerformParts["runQueue"]["run"] = (request, _why, isNeeded) => {
+  const run: CommandServerParts["runQueue"]["run"] = (request, _why, isNeeded) => {
     const ended = last.then(async () => {
       if (isNeeded?.() === false) return null;
       asked.push(request);
@@ -52,10 +52,15 @@ async function startDaemon(more: Partial<PerformParts> = {}, folder = tempFolder
     last = ended;
     return ended;
   };
-  const progressOf = (request: RunRequest) => (asked.at(-1) === request ? view({ queued: 5 }) : null);
-  const parts = { manifest, clock, closed, runQueue: { run }, replay, prune, progressOf, ...more };
-  const perform = createPerform(parts);
-  const open = serveCommands({ file, clock, log: recordingLog().log, closed, perform });
+  const open = serveCommands({
+    file,
+    context: { clock, log: recordingLog().log, manifest },
+    closed,
+    runQueue: { run, progress: (request) => (asked.at(-1) === request ? view({ queued: 5 }) : null) },
+    replay,
+    prune,
+    ...more,
+  });
   await eventually(() => existsSync(file), "a socket");
   const ask = (kind: DaemonCommand["kind"], options: unknown, signal = new AbortController().signal) =>
     askDaemon(file, { kind, options }, signal);
@@ -66,11 +71,11 @@ describe("commands of other processes", () => {
   test("a sync is made as it was asked for, one after another, and each gets its report and progress", async () => {
     const { file, asked, held, open, ask } = await startDaemon();
     const seen: unknown[] = [];
-    const command = { kind: "sync", options: formatSyncCommand(requestOf(), null) } as const;
+    const command = { kind: "sync", options: formatSyncOptions(requestOf(), null) } as const;
     const first = askDaemon(file, command, new AbortController().signal, (one) => seen.push(one?.queued));
     await eventually(() => held.length === 1, "a run");
     const changed = requestOf({ full: false, mostRequests: undefined, shard: "2/3" });
-    const second = ask("sync", formatSyncCommand(changed, null));
+    const second = ask("sync", formatSyncOptions(changed, null));
     await eventually(() => open.size === 2, "a second command");
     await eventually(() => seen.includes(5), "progress");
     expect([...open].map(({ kind, pid, state }) => [kind, pid, state])).toEqual([
@@ -92,7 +97,7 @@ describe("commands of other processes", () => {
 
   test("a replay does not wait for a run, goes in portions, and their answers are summed", async () => {
     const { held, ask } = await startDaemon();
-    void ask("sync", formatSyncCommand(requestOf(), null));
+    void ask("sync", formatSyncOptions(requestOf(), null));
     await eventually(() => held.length === 1, "a run");
     const ids = Array.from({ length: 2500 }, (_, index) => `evt_${index}`);
     expect(reportIn(await ask("replay", { ids }))).toEqual({
@@ -140,7 +145,7 @@ describe("commands of other processes", () => {
 
   test("its time is over when the asker's is", async () => {
     const { asked, held, ask } = await startDaemon();
-    void ask("sync", formatSyncCommand(requestOf(), clock.nowMs() + 300));
+    void ask("sync", formatSyncOptions(requestOf(), clock.nowMs() + 300));
     await eventually(() => held.length === 1, "a run");
     expect(asked[0]?.closed.aborted).toBe(false);
     await eventually(() => asked[0]?.closed.aborted === true, "the end of its time");
@@ -150,9 +155,9 @@ describe("commands of other processes", () => {
   test("a command that nobody waits for does not begin", async () => {
     const { asked, held, open, ask } = await startDaemon();
     const [first, second] = [new AbortController(), new AbortController()];
-    const begun = ask("sync", formatSyncCommand(requestOf(), null), first.signal);
+    const begun = ask("sync", formatSyncOptions(requestOf(), null), first.signal);
     await eventually(() => held.length === 1, "a run");
-    const waiting = ask("sync", formatSyncCommand(requestOf({ shard: "2/3" }), null), second.signal);
+    const waiting = ask("sync", formatSyncOptions(requestOf({ shard: "2/3" }), null), second.signal);
     await eventually(() => open.size === 2, "a second command");
     first.abort();
     second.abort();
@@ -165,7 +170,7 @@ describe("commands of other processes", () => {
 
   test("one that our own end cuts off gets no answer: its asker sees the connection end", async () => {
     const { close, held, ask } = await startDaemon();
-    const following = ask("sync", formatSyncCommand(requestOf(), null));
+    const following = ask("sync", formatSyncOptions(requestOf(), null));
     await eventually(() => held.length === 1, "a run");
     await new Promise((resolve) => setTimeout(resolve, 50));
     close.abort();

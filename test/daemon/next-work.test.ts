@@ -1,21 +1,23 @@
 import { describe, expect, test } from "vitest";
-import { firstOf, nextWorkMs, type CompanyWork } from "../../src/daemon/scheduler/next-work.ts";
+import { nextWorkMs } from "../../src/daemon/scheduler/run-scheduler.ts";
 
 const nowMs = Date.UTC(2026, 10, 21);
 const minute = 60_000;
 
-function next(work: Partial<CompanyWork>): number | null {
-  return nextWorkMs({
-    dueMs: [],
-    publishMs: null,
-    service: { state: "working", sinceMs: 0 },
-    nowMs,
-    ...work,
-  });
+type Service = Parameters<typeof nextWorkMs>[2];
+
+interface Work {
+  readonly dueMs?: readonly (number | null)[];
+  readonly publishMs?: number;
+  readonly service?: Service;
+}
+
+function next({ dueMs = [], publishMs, service = { state: "working", sinceMs: 0 } }: Work): number | null {
+  return nextWorkMs(dueMs, publishMs ?? null, service, nowMs);
 }
 
 /** The service has been away for so long. */
-function away(ms: number, state: CompanyWork["service"]["state"] = "unavailable"): CompanyWork["service"] {
+function away(ms: number, state: Service["state"] = "unavailable"): Service {
   return { state, sinceMs: nowMs - ms };
 }
 
@@ -25,7 +27,6 @@ describe("when a company has something to do next", () => {
     expect(next({ dueMs: [null, nowMs + 9, nowMs + 5], publishMs: nowMs + 7 })).toBe(nowMs + 5);
     expect(next({ dueMs: [null, nowMs + 9], publishMs: nowMs + 7 })).toBe(nowMs + 7);
     expect(next({ dueMs: [null, null], publishMs: nowMs + 7 })).toBe(nowMs + 7);
-    expect(firstOf([])).toBeNull();
   });
 
   test("is now while the service is away for a moment, and every five minutes once it is away for two", () => {

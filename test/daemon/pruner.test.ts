@@ -30,8 +30,12 @@ async function startPruner(isListing = () => false, before: (mirror: Mirror) => 
   const close = new AbortController();
   const { log, lines } = recordingLog();
   const retention = { runsMs: null, inboxBodiesMs: null, changesMs: 74 * hourMs };
-  const context = { clock, log };
-  const pruner = new Pruner({ context, db: mirror.db, retention, isListing, closed: close.signal });
+  const runQueue = {
+    get isListing() {
+      return isListing();
+    },
+  };
+  const pruner = new Pruner({ clock, log }, mirror.db, retention, runQueue, close.signal);
   const ended = pruner.follow();
   const tick = async (minutes: number) => {
     for (let at = 0; at < minutes; at++) {

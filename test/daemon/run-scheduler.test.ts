@@ -34,7 +34,7 @@ async function schedulerWith(outcomes: readonly Outcome[], parts: Partial<RunSch
   };
   const scheduler = new RunScheduler({
     mirror,
-    runQueue: { run, current: null },
+    runQueue: { run, isListing: false },
     resources: [],
     schedule: null,
     context: { clock, random: seededRandom(1), log: recordingLog().log },
@@ -114,12 +114,12 @@ describe("a run that is owed", () => {
   });
 
   test("of the quick schedule is made once per slot, ends a scrub, waits for no other run and replaces none", async () => {
-    const runQueue = { current: null as unknown, asked: [] as RunRequest[] };
+    const runQueue = { isListing: false, asked: [] as RunRequest[] };
     const run = async (request: RunRequest) => {
       runQueue.asked.push(request);
       return null;
     };
-    const parts = { runQueue: Object.assign(runQueue, { run }) as unknown as RunSchedulerParts["runQueue"] };
+    const parts = { runQueue: Object.assign(runQueue, { run }) };
     const { scheduler, pass, close } = await schedulerWith(["complete"], parts);
     const config = {
       quick: "*/10 * * * *",
@@ -133,10 +133,10 @@ describe("a run that is owed", () => {
     expect(runQueue.asked.map(({ quick, full, scrub }) => [quick, full, scrub])).toEqual(
       Array.from({ length: 3 }, () => [true, false, false]),
     );
-    runQueue.current = { run: { tally: { scrubPlanned: null } } };
+    runQueue.isListing = true;
     await pass(hourMs, 10_000);
     expect(runQueue.asked).toHaveLength(3);
-    runQueue.current = { run: { tally: { scrubPlanned: 3_600 } } };
+    runQueue.isListing = false;
     await pass(hourMs, 10_000);
     expect(runQueue.asked).toHaveLength(9);
     close.abort();

@@ -4,7 +4,7 @@ import { shardText, type Shard } from "../../status/shards.ts";
 import { Semaphore } from "../../base/semaphore.ts";
 import type { Config } from "../../config/config.ts";
 import { notBegun } from "../../runs/company-run.ts";
-import { RunPlaces } from "../../runs/run-places.ts";
+import { RunPlaces } from "../../runs/run-queue.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
 import { changesOf } from "../../state/sweeps.ts";
 import { isWorthPublishing, type CompanyReport } from "../../sync/context/run-report.ts";

@@ -1,5 +1,4 @@
-import { askDaemon } from "../../daemon/commands/ask-daemon.ts";
-import { formatSyncCommand } from "../../daemon/commands/perform-command.ts";
+import { askDaemon, formatSyncOptions } from "../../daemon/commands/ask-daemon.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { emptyReport, notBegun, type RunRequest } from "../../runs/company-run.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
@@ -56,7 +55,7 @@ export async function followRemoteSync(run: CompanyRun): Promise<CompanyReport |
   };
   run.show(() => latest);
   request.closed.addEventListener("abort", onOver);
-  const command = { kind: "sync", options: formatSyncCommand(request, untilMs) } as const;
+  const command = { kind: "sync", options: formatSyncOptions(request, untilMs) } as const;
   const until = AbortSignal.any([signal, ended.signal]);
   const answer = await askDaemon(scope.files.socket, command, until, onProgress);
   request.closed.removeEventListener("abort", onOver);

@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
+import type { RunRequest } from "../../runs/company-run.ts";
 import type { OpenCommand } from "../../status/event-status.ts";
 
 /** What another process asks of the daemon that writes a mirror. */
@@ -12,6 +13,19 @@ export interface DaemonCommand {
   readonly options: unknown;
   /** Process that asks and waits for the answer. */
   readonly pid: number;
+}
+
+/** What a `sync` asks of the daemon. */
+export type SyncOptions = Omit<RunRequest, "resources" | "closed"> & {
+  /** Table names. */
+  readonly resources: readonly string[];
+  /** Epoch milliseconds when the run's time is over, begun or not; null: never. */
+  readonly untilMs: number | null;
+};
+
+export function formatSyncOptions(request: RunRequest, untilMs: number | null): SyncOptions {
+  const { closed: _, ...flags } = request;
+  return { ...flags, resources: request.resources.map(({ name }) => name), untilMs };
 }
 
 /** The daemon's answers; `gone`: the connection ended without one; `absent`: there was none; `interrupted`: by us. */

@@ -1,16 +1,11 @@
 import { elapsedSince } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
+import type { RunQueue } from "../../runs/run-queue.ts";
 import { pruneMirror, type PruneParts, type PruneReport } from "../../state/retention/prune-mirror.ts";
 import { Runs } from "../../state/runs.ts";
+import type { Db } from "../../store/database.ts";
 import { createErrorGuard } from "../../store/transient-errors.ts";
 import type { ProcessContext } from "../../runs/process-context.ts";
-
-export interface PrunerParts extends Pick<PruneParts, "db" | "retention"> {
-  readonly context: Pick<ProcessContext, "clock" | "log">;
-  /** Does a run read what lists show? A prune waits until that is over. */
-  readonly isListing: () => boolean;
-  readonly closed: AbortSignal;
-}
 
 /** Epoch milliseconds. */
 interface PruneTimes {
@@ -40,17 +35,31 @@ export function isPruneDue({ lastMs, runEndedMs }: PruneTimes, nowMs: number): b
  * Worst outcome of a crash: the rest is removed by the next prune.
  */
 export class Pruner {
-  private readonly parts: PrunerParts;
+  private readonly context: Pick<ProcessContext, "clock" | "log">;
+  private readonly db: Db;
+  private readonly retention: PruneParts["retention"];
+  private readonly runQueue: Pick<RunQueue, "isListing">;
+  private readonly closed: AbortSignal;
   private last: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: PrunerParts) {
-    this.parts = parts;
+  constructor(
+    context: Pick<ProcessContext, "clock" | "log">,
+    db: Db,
+    retention: PruneParts["retention"],
+    runQueue: Pick<RunQueue, "isListing">,
+    closed: AbortSignal,
+  ) {
+    this.context = context;
+    this.db = db;
+    this.retention = retention;
+    this.runQueue = runQueue;
+    this.closed = closed;
   }
 
   /** Removes what is old now. Throws MirrorError `database`. */
   prune(): Promise<PruneReport> {
-    const { db, retention, context, closed } = this.parts;
-    const { clock, log } = context;
+    const { db, retention, closed } = this;
+    const { clock, log } = this.context;
     const pruned = this.last.then(async () => {
       const report = await pruneMirror({ db, retention, clock, signal: closed });
       const { runs, inbox_bodies: bodies, changes, released_bytes: released } = report;
@@ -63,10 +72,10 @@ export class Pruner {
     return pruned;
   }
 
-  /** Prunes after runs, until `closed`. */
+  /** Prunes after runs, until `closed`; not while a run reads what lists show. */
   async follow(): Promise<void> {
-    const { db, context, isListing, closed } = this.parts;
-    const { clock, log } = context;
+    const { db, runQueue, closed } = this;
+    const { clock, log } = this.context;
     const runs = new Runs(db);
     const guard = createErrorGuard(clock, log);
     const runEndedMs = () => {
@@ -77,7 +86,7 @@ export class Pruner {
     for (; !closed.aborted; await clock.sleep(checkEveryMs, closed)) {
       let isDue = false;
       guard(() => {
-        isDue = !isListing() && isPruneDue({ lastMs, runEndedMs: runEndedMs() }, clock.nowMs());
+        isDue = !runQueue.isListing && isPruneDue({ lastMs, runEndedMs: runEndedMs() }, clock.nowMs());
       });
       if (!isDue) continue;
       lastMs = clock.nowMs();

@@ -10,13 +10,13 @@ import { usualRun } from "../../runs/company-run.ts";
 import type { ProcessContext } from "../../runs/process-context.ts";
 import type { RunQueue } from "../../runs/run-queue.ts";
 import { parseCronSchedule, type CronSchedule } from "./cron-schedule.ts";
+import type { CompanyStatusView } from "../../status/company-view.ts";
 import { lastWholeRun, type WholeRun } from "../../status/lost-events.ts";
-import { firstOf } from "./next-work.ts";
 import { isDue, runOnSchedule, type ScheduledWork } from "./run-on-schedule.ts";
 
 export interface RunSchedulerParts {
   readonly mirror: Mirror;
-  readonly runQueue: Pick<RunQueue, "run" | "current">;
+  readonly runQueue: Pick<RunQueue, "run" | "isListing">;
   /** What each run reads. */
   readonly resources: readonly Resource[];
   /** Null: no run by the clock. */
@@ -52,6 +52,32 @@ export function reasonForRun(
   if (firstMs > seesFromMs) return "no run has read everything since deliveries were first received";
   const lost = mayHaveLost({ spans, sinceMs: seesFromMs, nowMs, delays });
   return lost ? "events may have been lost while no deliveries were received" : null;
+}
+
+/** After that long without the service, its work is looked for every `lookAgainMs` only. */
+const awayMs = 120_000;
+const lookAgainMs = 300_000;
+
+/**
+ * Pure: when a company has something to do next: work of the service, or a report, which asks nothing of it. What waits
+ * for the service is due now, until that was away for a while: a company whose token was refused would keep its node
+ * from others for ever. Epoch milliseconds; null: nothing is known.
+ */
+export function nextWorkMs(
+  dueMs: readonly (number | null)[],
+  publishMs: number | null,
+  { state, sinceMs }: Pick<CompanyStatusView["service"], "state" | "sinceMs">,
+  nowMs: number,
+): number | null {
+  const isAway = state !== "working" && state !== "starting" && nowMs - sinceMs > awayMs;
+  const workMs = firstOf(dueMs);
+  return firstOf([workMs !== null && isAway ? Math.max(workMs, nowMs + lookAgainMs) : workMs, publishMs]);
+}
+
+/** The first of these times; null: none is known. */
+function firstOf(timesMs: readonly (number | null)[]): number | null {
+  const known = timesMs.filter((atMs) => atMs !== null);
+  return known.length === 0 ? null : Math.min(...known);
 }
 
 /** Where the last slot of a schedule is stored in `_meta`. */
@@ -123,8 +149,7 @@ export class RunScheduler {
     let slotMs = makesUpQuick ? await this.lastRunStartMs() : context.clock.nowMs();
     const run = async (dueMs: number) => {
       slotMs = dueMs;
-      const isListing = runQueue.current?.run.tally.scrubPlanned === null;
-      if (isListing || !isServiceThere()) return;
+      if (runQueue.isListing || !isServiceThere()) return;
       await runQueue.run({ resources, ...usualRun, quick: true, closed }, "quick schedule");
     };
     const schedule = parseCronSchedule(quick, timezone);

@@ -1,10 +1,8 @@
 import { hintOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
-import type { SharedParts } from "../../daemon/company-runtime.ts";
 import { CompanySupervisor } from "../../daemon/company-supervisor.ts";
 import type { CompanySettings, DaemonContext } from "../../daemon/daemon-context.ts";
-import type { AfterRunQueue } from "../../daemon/after-run-queue.ts";
 import { noteGiven } from "../../state/meta.ts";
 import { stopDeadlines } from "../../runs/process-context.ts";
 import type { Mirror } from "../../state/mirror.ts";
@@ -12,11 +10,9 @@ import { UptimeLog, type Span } from "../../state/uptime-log.ts";
 import type { Lease } from "../ownership/ownership.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import type { Timeline } from "../postgres/tables/timeline-table.ts";
-import type { FleetTables } from "../postgres/tables/fleet-tables.ts";
 import { notePublished } from "../reports/report-files.ts";
-import { CompanySnapshots, type Snapshots } from "./company-snapshots.ts";
+import { CompanySnapshots } from "./company-snapshots.ts";
 import { InboxFollower } from "./drain.ts";
-import type { InboxWatch } from "./inbox-watch.ts";
 import {
   abandonMirror,
   continuesLocally,
@@ -27,36 +23,14 @@ import {
   noteTimeline,
 } from "./local-mirror.ts";
 import { FleetPermits } from "./permits.ts";
-import type { ReceivingTimes } from "./receiving-times.ts";
-
-/** What the assignments of a node share. */
-export interface AssignmentContext {
-  /** Its log adds the company to each line. */
-  readonly daemon: DaemonContext;
-  readonly shared: Omit<SharedParts, "afterRuns"> & {
-    readonly afterRuns: Pick<AfterRunQueue, "add" | "isPending">;
-  };
-  readonly tables: Pick<FleetTables, "companies" | "inbox" | "reports">;
-  readonly snapshots: Snapshots;
-  readonly inboxWatch: Pick<InboxWatch, "moved" | "isDrained">;
-  readonly receivingTimes: Pick<ReceivingTimes, "since">;
-  readonly timeline: { readonly current: Timeline };
-  /** Aborts when there is no more time for snapshots: the node stops. */
-  readonly cutOff: AbortSignal;
-  /** Publishes the mirror so often while it changes, ms. */
-  readonly snapshotEveryMs: number;
-  /** A company is looked at again after that, ms, whose account is owned through another one. */
-  readonly rivalMs: number;
-  /** A company whose mirror cannot be used here is given back after that, ms. */
-  readonly openMs: number;
-  /** A company without work is released after that, ms. Shorter where others wait for the place. */
-  readonly idleMs: () => number;
-}
+import type { NodeContext } from "./node-context.ts";
 
 export interface AssignedCompany {
   readonly lease: Lease;
   readonly settings: CompanySettings;
   readonly row: Pick<CompanyRow, "account" | "config" | "addedAtMs" | "lastSeq">;
+  /** Without work it is released after that. Shorter where others wait for the place. */
+  readonly idleMs: () => number;
 }
 
 /** What became of an assignment. */
@@ -86,13 +60,15 @@ export class Assignment {
   readonly supervisor: CompanySupervisor;
   readonly ended: Promise<AssignmentEnd>;
   readonly snapshots: CompanySnapshots;
-  private readonly context: AssignmentContext;
+  private readonly context: NodeContext;
+  private readonly daemon: DaemonContext;
   private readonly files: MirrorFiles;
   private readonly log: Log;
   private readonly releasing = new AbortController();
   /** The config in Postgres that the settings are from, as JSON. */
   document: string;
   private readonly permits: FleetPermits;
+  private readonly idleMs: () => number;
   private readonly forgottenSeq: number;
   private readonly receivedSpans: () => readonly Span[];
   private readonly inbox: InboxFollower;
@@ -102,20 +78,34 @@ export class Assignment {
   /** At the claim: a later one ends the ownership. */
   private readonly timeline: Timeline;
 
-  constructor(context: AssignmentContext, { lease, settings, row }: AssignedCompany) {
-    const { daemon, shared, tables, receivingTimes, snapshots, snapshotEveryMs: everyMs, cutOff } = context;
-    this.company = lease.company;
+  constructor(
+    context: NodeContext,
+    daemon: DaemonContext,
+    { lease, settings, row, idleMs }: AssignedCompany,
+  ) {
+    const { tables, snapshots, receivingTimes, inboxWatch, timeline, cutOff } = context;
+    const { clock, log, manifest, turns } = daemon;
+    const { company } = lease;
+    this.company = company;
     this.lease = lease;
     this.context = context;
-    this.log = daemon.log;
-    this.files = mirrorFiles(settings.config, lease.company);
+    this.daemon = daemon;
+    this.log = log;
+    this.files = mirrorFiles(settings.config, company);
+    this.idleMs = idleMs;
     this.document = JSON.stringify(row.config);
     this.forgottenSeq = row.lastSeq;
-    this.trouble = new MirrorTrouble(context.openMs);
-    const { clock, log } = daemon;
-    const scope = () => ({ ...this.supervisor.settings, manifest: daemon.manifest });
-    const published = { lease, scope, snapshots, everyMs, cutOff, clock, log };
-    this.snapshots = new CompanySnapshots({ ...published, requests: () => this.requests });
+    this.trouble = new MirrorTrouble(context.times.openMs);
+    this.snapshots = new CompanySnapshots({
+      lease,
+      scope: () => ({ ...this.supervisor.settings, manifest }),
+      snapshots,
+      requests: () => this.requests,
+      everyMs: context.node.snapshotEveryMs,
+      cutOff,
+      clock,
+      log,
+    });
     this.permits = new FleetPermits({
       lease,
       companies: tables.companies,
@@ -124,22 +114,27 @@ export class Assignment {
       meta: () => this.supervisor.opened?.mirror.meta ?? null,
       baseUrl: () => this.supervisor.settings.config.baseUrl,
       onRival: (rival) => this.release(`${rival} has a token of the same company, and is owned now`),
+      context: daemon,
+    });
+    this.inbox = new InboxFollower({
+      company,
+      inbox: tables.inbox,
+      watch: inboxWatch,
+      turns,
       clock,
       log,
+      lost: lease.lost,
     });
-    const { company } = this;
-    const { inbox } = tables;
-    const { turns } = shared;
-    const { inboxWatch: watch } = context;
-    this.inbox = new InboxFollower({ company, inbox, turns, clock, log, watch, lost: lease.lost });
-    this.timeline = context.timeline.current;
+    this.timeline = timeline.current;
     const { setBackToMs, startedMs } = this.timeline;
     // What was received before may be lost with what the backup lacks.
     this.receivedSpans = receivingTimes.since(Math.max(row.addedAtMs, setBackToMs === null ? 0 : startedMs));
-    const isHeld = () => lease.isHeld();
-    const onOpen = (mirror: Mirror) => this.noteOpened(mirror);
-    const hooks = { isHeld, requests: this.permits, receivedSpans: this.receivedSpans, onOpen };
-    this.supervisor = new CompanySupervisor(daemon, shared, settings, hooks);
+    this.supervisor = new CompanySupervisor(daemon, settings, {
+      isHeld: () => lease.isHeld(),
+      requests: this.permits,
+      receivedSpans: this.receivedSpans,
+      onOpen: (mirror) => this.noteOpened(mirror),
+    });
     lease.lost.addEventListener("abort", () => void this.supervisor.stop(0), { once: true });
     this.ended = this.hold();
   }
@@ -173,14 +168,14 @@ export class Assignment {
       supervisor.start();
       await this.workUntilReleased();
       const nextWorkMs = this.permits.hasRival
-        ? context.daemon.clock.nowMs() + context.rivalMs
+        ? this.daemon.clock.nowMs() + context.times.rivalMs
         : supervisor.nextWorkMs();
       this.inbox.stop();
       await supervisor.stop(this.permits.hasRival ? 0 : stopDeadlines.releasedRequests);
       const isPublished = await this.snapshots.publish("last");
       if (!lease.isHeld()) return this.lost();
       // What only this node has is read again by whoever takes the company.
-      const nextMs = isPublished ? nextWorkMs : context.daemon.clock.nowMs();
+      const nextMs = isPublished ? nextWorkMs : this.daemon.clock.nowMs();
       return { outcome: "released", nextWorkMs: nextMs };
     } catch (error) {
       this.inbox.stop();
@@ -226,7 +221,7 @@ export class Assignment {
   }
 
   private async workUntilReleased(): Promise<void> {
-    const { clock } = this.context.daemon;
+    const { clock } = this.daemon;
     const ending = AbortSignal.any([this.lease.lost, this.releasing.signal]);
     for (; !ending.aborted; await clock.sleep(lookEveryMs, ending)) {
       const { opened } = this.supervisor;
@@ -249,13 +244,13 @@ export class Assignment {
   /** Nothing was under way for a while, nothing is due soon, and the mirror is published. */
   private async isIdle(): Promise<boolean> {
     const { company, supervisor, context } = this;
-    const { clock } = context.daemon;
-    const idleMs = context.idleMs();
+    const { clock, afterRuns } = this.daemon;
+    const idleMs = this.idleMs();
     const nextMs = supervisor.nextWorkMs();
     const isBusy =
       (nextMs !== null && nextMs < clock.nowMs() + idleMs) ||
       !context.inboxWatch.isDrained(company) ||
-      context.shared.afterRuns.isPending(company);
+      afterRuns.isPending(company);
     if (isBusy) this.idleSinceMs = null;
     else this.idleSinceMs ??= clock.monotonicMs();
     if (this.idleSinceMs === null || clock.monotonicMs() - this.idleSinceMs < idleMs) return false;

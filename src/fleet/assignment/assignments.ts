@@ -1,47 +1,17 @@
-import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
+import { hintOf, messageOf } from "../../base/errors.ts";
 import { secretTexts } from "../../config/companies.ts";
-import type { Config } from "../../config/config.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
-import { companyLog, type CompanySettings, type DaemonContext } from "../../daemon/daemon-context.ts";
+import { companyLog, type DaemonContext } from "../../daemon/daemon-context.ts";
 import { AfterRunQueue, type AfterRunScope } from "../../daemon/after-run-queue.ts";
-import type { ProcessContext } from "../../runs/process-context.ts";
-import type { Job, JobEngine } from "../jobs/job-engine.ts";
-import type { LeaseKeeper } from "../ownership/lease-keeper.ts";
-import type { Lease, Ownership } from "../ownership/ownership.ts";
+import { RunPlaces } from "../../runs/run-queue.ts";
+import { LoopTurns } from "../../store/loop-turns.ts";
+import type { Job } from "../jobs/job-engine.ts";
+import type { Lease } from "../ownership/ownership.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import { noteUnpublished } from "../reports/report-files.ts";
-import { Assignment, type AssignmentContext, type AssignmentEnd } from "./assignment.ts";
+import { Assignment, type AssignmentEnd } from "./assignment.ts";
 import { discardReport } from "./local-mirror.ts";
-
-export interface AssignmentsParts {
-  readonly process: Pick<ProcessContext, "clock" | "log">;
-  readonly daemonOf: (config: Config) => Promise<DaemonContext>;
-  readonly assignment: Omit<AssignmentContext, "daemon" | "shared" | "idleMs" | "rivalMs" | "openMs"> & {
-    readonly shared: Omit<AssignmentContext["shared"], "afterRuns">;
-  };
-  readonly engine: Pick<JobEngine, "complete" | "sendLater">;
-  readonly keeper: LeaseKeeper;
-  /** The config of a company of the fleet on this node. Throws MirrorError `config`. */
-  readonly configOf: (name: string, document: unknown) => Config;
-  /** What follows a run was made. Gives why it could not be published; null: it is, or the company is lost. Never rejects. */
-  readonly publishReport: (settings: CompanySettings, owner: Ownership) => Promise<string | null>;
-  /** How many companies at once. */
-  readonly capacity: number;
-  readonly times: AssignmentsTimes;
-}
-
-/** Milliseconds. */
-export interface AssignmentsTimes {
-  /** A company without work is released after that; and after that where no place is free. */
-  readonly idleMs: number;
-  readonly fullIdleMs: number;
-  /** A company is looked at again after that: one whose account is owned elsewhere, and one that failed. */
-  readonly rivalMs: number;
-  /** A company whose mirror cannot be used here is given back after that. */
-  readonly openMs: number;
-  /** After the first failure; twice that after the second, and so on. */
-  readonly failedMs: number;
-}
+import type { LoadedCompany, NodeContext } from "./node-context.ts";
 
 interface Counts {
   readonly claims: Record<"claimed" | "owned" | "account" | "removed" | "set_aside", number>;
@@ -74,14 +44,22 @@ export class Assignments {
     snapshots: { published: 0, failed: 0 },
     requests: {},
   };
-  private readonly parts: AssignmentsParts;
+  private readonly context: NodeContext;
   private readonly held = new Map<string, Held>();
   private readonly claiming = new Set<string>();
-  private readonly afterRuns: AfterRunQueue;
+  private readonly afterRuns = new AfterRunQueue((name, scope) => this.performAfterRun(name, scope));
+  private readonly daemon: Omit<DaemonContext, "manifest">;
 
-  constructor(parts: AssignmentsParts) {
-    this.parts = parts;
-    this.afterRuns = new AfterRunQueue((name, scope) => this.performAfterRun(name, scope));
+  constructor(context: NodeContext) {
+    const { host } = context;
+    this.context = context;
+    this.daemon = {
+      ...host,
+      strayRefusals: {},
+      runPlaces: new RunPlaces(),
+      afterRuns: this.afterRuns,
+      turns: new LoopTurns(() => host.clock.monotonicMs()),
+    };
   }
 
   /** Since the start. Each number only grows. */
@@ -97,7 +75,7 @@ export class Assignments {
   /** A lost company takes none: what is left of it ends, and a node that lost many takes others at once. */
   get freePlaces(): number {
     const owned = this.all().filter(({ lease }) => !lease.lost.aborted).length;
-    return this.draining ? 0 : Math.max(0, this.parts.capacity - owned - this.claiming.size);
+    return this.draining ? 0 : Math.max(0, this.context.node.capacity - owned - this.claiming.size);
   }
 
   all(): Assignment[] {
@@ -124,7 +102,7 @@ export class Assignments {
     if (isOpening) this.claiming.add(company);
     await this.logged(company, async () => {
       if (isOpening) await this.claim(company);
-      await this.parts.engine.complete(job);
+      await this.context.engine.complete(job);
     });
     if (isOpening) this.claiming.delete(company);
   }
@@ -144,7 +122,7 @@ export class Assignments {
     for (const assignment of this.all()) assignment.release(why);
     while (this.size > 0) {
       for (const assignment of this.all()) assignment.release(why);
-      await this.parts.process.clock.sleep(drainCheckMs);
+      await this.context.host.clock.sleep(drainCheckMs);
     }
   }
 
@@ -154,7 +132,7 @@ export class Assignments {
   }
 
   private async claim(company: string): Promise<void> {
-    const { engine, keeper, times } = this.parts;
+    const { engine, keeper, times } = this.context;
     const claimed = await keeper.claim(company);
     this.ended.claims["lease" in claimed ? "claimed" : claimed.refused]++;
     if ("lease" in claimed) await this.logged(company, () => this.begin(claimed.lease));
@@ -162,13 +140,15 @@ export class Assignments {
   }
 
   private async begin(lease: Lease): Promise<void> {
-    const { assignment: shared, keeper, times } = this.parts;
+    const { tables, keeper, times } = this.context;
     const { company } = lease;
     try {
-      const row = await shared.tables.companies.find(company);
+      const row = await tables.companies.find(company);
       if (!row || row.removed) return await keeper.release(lease);
-      const { context, settings } = await this.prepare(row);
-      const assignment = new Assignment(context, { lease, settings, row });
+      const { settings, manifest } = await this.load(row);
+      const daemon = { ...this.daemon, manifest, log: companyLog(this.daemon.log, company) };
+      const idleMs = () => (this.freePlaces > 0 ? times.idleMs : times.fullIdleMs);
+      const assignment = new Assignment(this.context, daemon, { lease, settings, row, idleMs });
       this.held.set(company, { assignment, isEnding: false });
       void this.follow(assignment);
     } catch (error) {
@@ -180,7 +160,7 @@ export class Assignments {
   /** Never rejects. */
   private async follow(assignment: Assignment): Promise<void> {
     const { company, lease } = assignment;
-    const { engine, keeper, process, times } = this.parts;
+    const { engine, keeper, host, times } = this.context;
     const end = await assignment.ended;
     const held = this.held.get(company);
     if (held) held.isEnding = true;
@@ -190,40 +170,27 @@ export class Assignments {
     await keeper.release(lease, end.outcome === "failed" ? { why: end.why, pauseMs: times.failedMs } : null);
     // Afterwards: who takes a job of a company that is owned completes it.
     if (nextWorkMs !== null)
-      await this.logged(company, () => engine.sendLater(company, nextWorkMs - process.clock.nowMs()));
+      await this.logged(company, () => engine.sendLater(company, nextWorkMs - host.clock.nowMs()));
     this.held.delete(company);
   }
 
   /** The same connector stays: another one is another company. */
   private async reconfigure(assignment: Assignment, row: CompanyRow): Promise<void> {
-    const { settings } = await this.prepare(row);
+    const { settings } = await this.load(row);
     assignment.change(settings, row.config);
   }
 
-  /** What a company is held with, by its config. Throws MirrorError `config`. */
-  private async prepare({ name, config: document }: CompanyRow) {
-    const { configOf, daemonOf, process, assignment, times } = this.parts;
-    const config = configOf(name, document);
-    const [company] = config.companies;
-    if (!company) throw new MirrorError("config", `${name}: the document names no company`);
-    const daemon = await daemonOf(config);
-    daemon.onSecrets(secretTexts(config));
-    const settings: CompanySettings = { config, company, resources: daemon.resourcesOf(config) };
-    const { afterRuns } = this;
-    const idleMs = () => (this.freePlaces > 0 ? times.idleMs : times.fullIdleMs);
-    const shared = { ...assignment.shared, afterRuns };
-    const log = companyLog(process.log, name);
-    const { rivalMs, openMs } = times;
-    const held = { ...assignment, daemon: { ...daemon, log }, shared };
-    const context: AssignmentContext = { ...held, idleMs, rivalMs, openMs };
-    return { context, settings };
+  private async load(row: CompanyRow): Promise<LoadedCompany> {
+    const loaded = await this.context.load(row);
+    this.daemon.onSecrets(secretTexts(loaded.settings.config));
+    return loaded;
   }
 
   /** Never rejects. */
   private async performAfterRun(name: string, scope: AfterRunScope): Promise<void> {
     const assignment = this.find(name);
     if (!assignment) return;
-    const { publishReport, process } = this.parts;
+    const { publishReport, host } = this.context;
     const { supervisor, lease, snapshots } = assignment;
     await this.logged(name, async () => {
       await supervisor.makeAfterRun(scope);
@@ -234,7 +201,7 @@ export class Assignments {
       const problem = isSafe
         ? await publishReport(settings, lease)
         : "the snapshot could not be published, and the report may not be ahead of it";
-      if (problem !== null) noteUnpublished(settings.config, name, problem, process.clock.nowMs());
+      if (problem !== null) noteUnpublished(settings.config, name, problem, host.clock.nowMs());
     });
   }
 
@@ -242,7 +209,7 @@ export class Assignments {
     try {
       await step();
     } catch (error) {
-      this.parts.process.log.warn(messageOf(error), { company, ...hintOf(error) });
+      this.context.host.log.warn(messageOf(error), { company, ...hintOf(error) });
     }
   }
 }

@@ -6,13 +6,10 @@ import type { StatusScope } from "../../status/company-view.ts";
 import { whileOwned, type Lease } from "../ownership/ownership.ts";
 import type { MirrorSnapshots } from "../snapshot/mirror-snapshots.ts";
 
-/** Where mirrors are while no process has them. */
-export type Snapshots = Pick<MirrorSnapshots, "publish" | "restore" | "current">;
-
 export interface CompanySnapshotsParts {
   readonly lease: Lease;
   readonly scope: () => StatusScope;
-  readonly snapshots: Snapshots;
+  readonly snapshots: Pick<MirrorSnapshots, "publish">;
   /** Requests that were sent since the claim. */
   readonly requests: () => number;
   /** Publishes so often while something changes, ms. */

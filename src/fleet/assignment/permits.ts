@@ -1,8 +1,7 @@
 import { eitherSignal } from "../../base/cancellation.ts";
-import type { Clock } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
-import type { Log } from "../../base/logger.ts";
 import type { RateLimiter } from "../../rate-limit/permit.ts";
+import type { ProcessContext } from "../../runs/process-context.ts";
 import type { RequestGuard } from "../../runs/service-connection.ts";
 import { pinnedIdentity, type Meta } from "../../state/meta.ts";
 import { whileOwned, type Lease } from "../ownership/ownership.ts";
@@ -21,8 +20,7 @@ export interface FleetPermitsParts {
   readonly baseUrl: () => string;
   /** Another company of the account is owned now. */
   readonly onRival: (company: string) => void;
-  readonly clock: Clock;
-  readonly log: Log;
+  readonly context: Pick<ProcessContext, "clock" | "log">;
 }
 
 /** Pause before Postgres is asked again. */
@@ -62,7 +60,8 @@ export class FleetPermits implements RequestGuard {
   }
 
   guard(rateLimiter: RateLimiter): RateLimiter {
-    const { lease, clock } = this.parts;
+    const { lease, context } = this.parts;
+    const { clock } = context;
     return {
       view: () => rateLimiter.view(),
       admit: async (lane, signal) => {
@@ -108,7 +107,8 @@ export class FleetPermits implements RequestGuard {
 
   /** The window of an owner before is taken as spent. */
   private waitForOthers(quietMs: QuietMs): void {
-    const { windowMs, clock, log } = this.parts;
+    const { windowMs, context } = this.parts;
+    const { clock, log } = context;
     const waitMs = windowMs + arrivalMs - (quietMs ?? Infinity);
     this.spentUntilMs = Math.max(this.spentUntilMs, clock.monotonicMs() + waitMs);
     if (waitMs > noticedMs)

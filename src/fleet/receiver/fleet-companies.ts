@@ -9,10 +9,9 @@ import type { RefusalReason } from "../../webhook/ingest/delivery.ts";
 import type { Ingest } from "../../webhook/ingest/ingest.ts";
 import { createKeyring, type Keyring } from "../../webhook/keys/keyring.ts";
 import type { Companies } from "../../webhook/receiver.ts";
-import { CompaniesTable, type CompanyRow } from "../postgres/tables/companies-table.ts";
 import type { Postgres } from "../postgres/connection.ts";
-import { InboxTable } from "../postgres/tables/inbox-table.ts";
-import { ReceivingTable } from "../postgres/tables/receiving-table.ts";
+import type { CompanyRow } from "../postgres/tables/companies-table.ts";
+import { fleetTables, type FleetTables } from "../postgres/tables/fleet-tables.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { FleetIngest, type DeliverySettings, type FleetIngestParts } from "./fleet-ingest.ts";
 
@@ -62,8 +61,7 @@ const lookedAtOnce = 100;
  */
 export class FleetCompanies implements Companies {
   private readonly parts: FleetCompaniesParts;
-  private readonly companies: CompaniesTable;
-  private readonly receiving: ReceivingTable;
+  private readonly tables: FleetTables;
   private readonly breaker: CircuitBreaker;
   private readonly ofIngests: FleetIngestParts;
   private readonly known = new Map<string, FleetIngest>();
@@ -79,10 +77,9 @@ export class FleetCompanies implements Companies {
   constructor(parts: FleetCompaniesParts) {
     const { postgres, sendJob } = parts;
     this.parts = parts;
-    this.companies = new CompaniesTable(postgres);
-    this.receiving = new ReceivingTable(postgres);
+    this.tables = fleetTables(postgres);
     this.breaker = new CircuitBreaker({ ...parts, probe: () => postgres.query("SELECT 1") });
-    this.ofIngests = { inbox: new InboxTable(postgres), breaker: this.breaker, sendJob };
+    this.ofIngests = { inbox: this.tables.inbox, breaker: this.breaker, sendJob };
   }
 
   /** Of the fleet, as this node knows them; null: they were never read. */
@@ -121,7 +118,7 @@ export class FleetCompanies implements Companies {
     while (!closed.aborted) {
       try {
         await this.refresh();
-        await this.breaker.run(() => this.receiving.beat());
+        await this.breaker.run(() => this.tables.receiving.beat());
         this.hasFailed = false;
       } catch (error) {
         const fields = { error: messageOf(error), ...hintOf(error) };
@@ -135,7 +132,7 @@ export class FleetCompanies implements Companies {
 
   /** Reads the companies that changed, and the key files that did. Throws MirrorError `database`. */
   async refresh(): Promise<void> {
-    const { companies, asOfMs } = await this.companies.list(this.asOfMs);
+    const { companies, asOfMs } = await this.tables.companies.list(this.asOfMs);
     await inSlices(companies, (row) => this.take(row));
     this.asOfMs = asOfMs;
     await inSlices([...this.missing.keys()], (name) => this.lookForSecrets(name));

@@ -2,17 +2,6 @@ import type { Clock } from "../../base/clock.ts";
 import { hintOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 
-/** A step that a node repeats. */
-export interface RepeatedStep {
-  /** Completes "… failed; it is tried again". */
-  readonly what: string;
-  /** Pause after each, ms. */
-  readonly everyMs: () => number;
-  /** It needs the store too, without which deliveries are stored all the same: the node stays ready. @default false */
-  readonly needsStore?: boolean;
-  readonly step: () => Promise<void>;
-}
-
 /**
  * Repeats a node's steps until they are to end. While Postgres is away all of them fail: that is one line, and another
  * when it is back. A step that needs the store has its own lines.
@@ -34,19 +23,31 @@ export class NodeLoops {
     this.log = log;
   }
 
-  /** Resolves when `closed` has aborted and the step under way has ended. Never rejects. */
-  async repeat(repeated: RepeatedStep, closed: AbortSignal): Promise<void> {
-    for (; !closed.aborted; await this.clock.sleep(repeated.everyMs(), closed)) {
+  /**
+   * Resolves when `closed` has aborted and the step under way has ended. Never rejects.
+   *
+   * @param what completes "… failed; it is tried again"
+   * @param everyMs pause after each step
+   * @param needsStore it needs the store too, without which deliveries are stored all the same: the node stays ready
+   */
+  async repeat(
+    what: string,
+    everyMs: () => number,
+    step: () => Promise<void>,
+    closed: AbortSignal,
+    needsStore = false,
+  ): Promise<void> {
+    for (; !closed.aborted; await this.clock.sleep(everyMs(), closed)) {
       try {
-        await repeated.step();
-        this.succeeded(repeated);
+        await step();
+        this.succeeded(what, needsStore);
       } catch (error) {
-        if (!closed.aborted) this.failed(repeated, error);
+        if (!closed.aborted) this.failed(what, needsStore, error);
       }
     }
   }
 
-  private succeeded({ what, needsStore = false }: RepeatedStep): void {
+  private succeeded(what: string, needsStore: boolean): void {
     const failing = this.failingOf(needsStore);
     if (!failing.delete(what) || failing.size > 0) return;
     if (needsStore) return this.log.info(`${what} succeeds again`);
@@ -54,7 +55,7 @@ export class NodeLoops {
     this.log.info("Postgres is reached again");
   }
 
-  private failed({ what, needsStore = false }: RepeatedStep, error: unknown): void {
+  private failed(what: string, needsStore: boolean, error: unknown): void {
     const failing = this.failingOf(needsStore);
     const isFirst = failing.size === 0;
     failing.add(what);

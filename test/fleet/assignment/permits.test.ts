@@ -35,8 +35,7 @@ function somePermits(
     meta: () => ({ get: (key: string) => meta.get(key) ?? null }) as unknown as Meta,
     baseUrl: () => "https://service.example",
     onRival: (rival) => rivals.push(rival),
-    clock: time,
-    log,
+    context: { clock: time, log },
   });
   const guarded = permits.guard({
     admit: () => Promise.resolve({ answered: () => undefined, lost: () => undefined }),

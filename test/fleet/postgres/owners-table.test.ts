@@ -179,14 +179,14 @@ describeWithPostgres("an owner whose ownership ended", () => {
   });
 });
 
-describeWithPostgres("a claim says for how long nobody can have sent requests (I8)", () => {
-  /** Of a claim by another node; the clock of Postgres may have moved a little meanwhile. */
-  async function quietAt(fleet: Fleet, company: string): Promise<number | null> {
-    const claim = await fleet.owners.claim(company, "node-2", ttlMs);
-    if (!("epoch" in claim)) throw new Error(claim.refused);
-    return claim.quietMs === null ? null : Math.round(claim.quietMs / 10_000) * 10_000;
-  }
+/** Of a claim by another node; the clock of Postgres may have moved a little meanwhile. */
+async function quietAt(fleet: Fleet, company: string): Promise<number | null> {
+  const claim = await fleet.owners.claim(company, "node-2", ttlMs);
+  if (!("epoch" in claim)) throw new Error(claim.refused);
+  return claim.quietMs === null ? null : Math.round(claim.quietMs / 10_000) * 10_000;
+}
 
+describeWithPostgres("a claim says for how long nobody can have sent requests (I8)", () => {
   test("of a company that was never owned, and of another account", async () => {
     const fleet = await openFleet();
     await fleet.owned("other");

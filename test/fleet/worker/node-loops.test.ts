@@ -2,17 +2,23 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { MirrorError } from "../../../src/base/errors.ts";
-import { NodeLoops, type RepeatedStep } from "../../../src/fleet/worker/node-loops.ts";
+import { NodeLoops } from "../../../src/fleet/worker/node-loops.ts";
 import { recordingLog } from "../../support/terminal/terminal.ts";
 
 /** Repeats steps for a moment; each fails while `isAway` names it. */
-async function repeating(steps: readonly Pick<RepeatedStep, "what" | "needsStore">[]) {
+async function repeating(steps: readonly { readonly what: string; readonly needsStore?: boolean }[]) {
   const { log, records } = recordingLog();
   const loops = new NodeLoops(systemClock, log);
   const isAway = new Set<string>();
   const closing = new AbortController();
-  const ended = steps.map((one) =>
-    loops.repeat({ ...one, everyMs: () => 5, step: () => stepOf(isAway, one.what) }, closing.signal),
+  const ended = steps.map(({ what, needsStore }) =>
+    loops.repeat(
+      what,
+      () => 5,
+      () => stepOf(isAway, what),
+      closing.signal,
+      needsStore,
+    ),
   );
   const end = async () => {
     closing.abort();

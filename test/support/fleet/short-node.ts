@@ -4,15 +4,15 @@ import { onTestFinished } from "vitest";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import { selectResources } from "../../../src/cli/mirror/selected-resources.ts";
-import type { DaemonContext } from "../../../src/daemon/daemon-context.ts";
-import type { Config } from "../../../src/config/config.ts";
 import { configOfCompany } from "../../../src/fleet/config/company-document.ts";
 import { JobEngine } from "../../../src/fleet/jobs/job-engine.ts";
 import { openPostgres } from "../../../src/fleet/postgres/connection.ts";
+import { openStore } from "../../../src/file-store/open-store.ts";
 import { MirrorSnapshots } from "../../../src/fleet/snapshot/mirror-snapshots.ts";
 import { storedMark } from "../../../src/fleet/snapshot/timeline-mark.ts";
-import { openStore } from "../../../src/file-store/open-store.ts";
-import { FleetNode, type FleetNodeParts, type NodeTimes } from "../../../src/fleet/worker/fleet-node.ts";
+import type { NodeParts, NodeTimes } from "../../../src/fleet/assignment/node-context.ts";
+import type { HostProcess } from "../../../src/daemon/daemon-context.ts";
+import { FleetNode } from "../../../src/fleet/worker/fleet-node.ts";
 import { fleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
 import { NodeLoops } from "../../../src/fleet/worker/node-loops.ts";
 import type { WorkedFleet } from "./worker.ts";
@@ -40,8 +40,8 @@ const shortTimes: Partial<NodeTimes> = {
 interface NodeOptions {
   readonly capacity?: number;
   readonly times?: Partial<NodeTimes>;
-  readonly publishReport?: FleetNodeParts["publishReport"];
-  readonly afterRun?: DaemonContext["afterRun"];
+  readonly publishReport?: NodeParts["publishReport"];
+  readonly afterRun?: HostProcess["afterRun"];
 }
 
 /** A node in this process; its companies' files are in a folder of its own. Stopped with the test. */
@@ -59,42 +59,32 @@ export async function startNode(
   const dataDir = path.join(company.folder, name);
   const postgres = await openPostgres({ url, node: name, log });
   const engine = await JobEngine.start({ postgres, log, isWorker: true });
-  const tables = fleetTables(postgres);
   const env = processEnv(secrets);
-  const process = { clock: systemClock, random: seededRandom(3), log, version };
   const store = openStore(path.join(company.folder, "snapshots"), {
     clock: systemClock,
     env,
     keepSecret: () => undefined,
   });
+  const tables = fleetTables(postgres);
+  const process = { clock: systemClock, random: seededRandom(3), log, version };
   const surroundings = { dataDir, env, readFile, connectors: [manifest] } as const;
-  const node = new FleetNode({
-    process,
-    postgres,
+  const parts: NodeParts = {
+    host: { ...process, afterRun, connections: { dropped: 0 }, onSecrets: () => undefined },
+    node: { name, role: "work", dataDir, capacity, snapshotEveryMs: 60_000 },
     tables,
     engine,
-    node: name,
-    dataDir,
-    capacity,
-    role: "work",
-    snapshotEveryMs: 60_000,
-    daemonOf: async () => ({
-      ...process,
-      manifest,
-      connections: { dropped: 0 },
-      strayRefusals: {},
-      resourcesOf: (config: Config) => selectResources(manifest, config.resources, []),
-      afterRun,
-      targetsOf: () => [],
-      onSecrets: () => undefined,
-    }),
     snapshots: new MirrorSnapshots({ store, snapshots: tables.snapshots, clock: systemClock, log, version }),
-    storedMark: storedMark(store),
-    configOf: (member, document) => configOfCompany(member, document, surroundings),
+    mark: storedMark(store),
+    load: async ({ name: member, config: document }) => {
+      const config = configOfCompany(member, document, surroundings);
+      const [own] = config.companies;
+      if (!own) throw new Error("the document names no company");
+      const resources = selectResources(manifest, config.resources, []);
+      return { manifest, settings: { config, company: own, resources } };
+    },
     publishReport,
-    loops: new NodeLoops(systemClock, log),
-    times: { ...shortTimes, ...times },
-  });
+  };
+  const node = new FleetNode(parts, new NodeLoops(systemClock, log), { ...shortTimes, ...times });
   await node.start();
   let stopped: Promise<void> | null = null;
   const stop = () =>

@@ -8,8 +8,7 @@ import { seededRandom } from "../seeded-random.ts";
 import { selectResources } from "../../../src/cli/mirror/selected-resources.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { loadConfig } from "../../../src/config/load.ts";
-import type { DaemonContext } from "../../../src/daemon/daemon-context.ts";
-import { Daemon } from "../../../src/daemon/daemon.ts";
+import { Daemon, type DaemonOptions } from "../../../src/daemon/daemon.ts";
 import type { Company } from "../company/company.ts";
 import { loggingTo } from "../company/open-company.ts";
 import { writeServeConfig, type ServedCompany } from "./serve.ts";
@@ -34,8 +33,8 @@ export function configOf(company: Company, more = "", companies?: readonly Serve
 }
 
 /** A daemon in this process, without its receiver; stopped with the test. */
-export function startDaemon(company: Company, config: Config, parts: Partial<DaemonContext> = {}): Daemon {
-  const context: Omit<DaemonContext, "strayRefusals"> = {
+export function startDaemon(company: Company, config: Config, parts: Partial<DaemonOptions> = {}): Daemon {
+  const options: DaemonOptions = {
     manifest,
     targetsOf: () => [],
     resourcesOf: (one) => selectResources(manifest, one.resources, []),
@@ -48,7 +47,7 @@ export function startDaemon(company: Company, config: Config, parts: Partial<Dae
     connections: { dropped: 0 },
     ...parts,
   };
-  const daemon = new Daemon(context, config);
+  const daemon = new Daemon(options, config);
   daemon.start();
   onTestFinished(() => daemon.stop());
   return daemon;

@@ -7,13 +7,13 @@ import { openPostgres, type Postgres } from "../../../fleet/postgres/connection.
 import { migrateFleet } from "../../../fleet/postgres/schema.ts";
 import type { FleetCompanies } from "../../../fleet/receiver/fleet-companies.ts";
 import { createFleetMetrics } from "../../../fleet/status/fleet-metrics.ts";
-import type { FleetNode } from "../../../fleet/worker/fleet-node.ts";
-import { fleetTables } from "../../../fleet/postgres/tables/fleet-tables.ts";
+import { FleetNode } from "../../../fleet/worker/fleet-node.ts";
+import { fleetTables, type FleetTables } from "../../../fleet/postgres/tables/fleet-tables.ts";
 import { NodeLoops } from "../../../fleet/worker/node-loops.ts";
 import { takeWriterLock } from "../../../store/writer-lock.ts";
 import type { ConnectionCounts } from "../../../server/connections.ts";
 import type { CommandContext } from "../../program/command.ts";
-import { openNode, openReceiver } from "./open-node.ts";
+import { openNodeParts, openReceiver } from "./open-node.ts";
 import { waitForPostgres, type PostgresWait } from "./wait-for-postgres.ts";
 import { fleetOf, postgresUrl } from "./open-fleet.ts";
 
@@ -82,34 +82,34 @@ export class WorkerProcess {
     this.postgres = postgres;
     this.fleetMetrics = createFleetMetrics(postgres, clock);
     await waitForPostgres(wait, () => migrateFleet(postgres));
+    const tables = fleetTables(postgres);
     const jobs = { postgres, log, isWorker: role !== "receive" };
     const engine = await waitForPostgres(wait, () => JobEngine.start(jobs));
     this.engine = engine;
-    if (role === "receive") await this.showReceiver(wait, postgres);
-    if (role !== "work") {
-      this.receiver = openReceiver(context, config, { postgres, engine, closed: this.closing.signal });
-      this.tasks.push(this.receiver.follow());
-    }
-    if (role !== "receive") {
-      const { loops, connections } = this;
-      const parts = { name, role, loops, connections, postgres, engine };
-      const node = await openNode(context, config, parts);
+    if (role === "receive") await this.showReceiver(wait, tables);
+    else {
+      const parts = await openNodeParts(context, config, { name, role }, tables, engine, this.connections);
+      const node = new FleetNode(parts, this.loops);
       this.node = node;
       await waitForPostgres(wait, () => node.start());
+    }
+    if (role !== "work") {
+      this.receiver = openReceiver(context, config, postgres, engine, this.closing.signal);
+      this.tasks.push(this.receiver.follow());
     }
     this.startProblem = null;
   }
 
   /** Shows in table `nodes` that it receives, as a node that holds companies shows itself. */
-  private async showReceiver(wait: PostgresWait, postgres: Postgres): Promise<void> {
+  private async showReceiver(wait: PostgresWait, { nodes }: FleetTables): Promise<void> {
     const { context, name, loops, closing } = this;
-    const { nodes } = fleetTables(postgres);
     const facts = { node: name, role: "receive", capacity: 0, held: 0, version: context.version };
     await waitForPostgres(wait, () => nodes.register(facts));
     const beat = async () => void (await nodes.beat(facts));
-    const step = { what: "the node's heartbeat", everyMs: () => heartbeatMs, step: beat };
     const signOff = () => nodes.remove(name).catch(() => undefined);
-    this.tasks.push(loops.repeat(step, closing.signal).then(signOff));
+    this.tasks.push(
+      loops.repeat("the node's heartbeat", () => heartbeatMs, beat, closing.signal).then(signOff),
+    );
   }
 
   /** Resolves when all has ended; never, where something hangs for ever. */

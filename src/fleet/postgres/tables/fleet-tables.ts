@@ -1,5 +1,5 @@
-import { CompaniesTable } from "./companies-table.ts";
 import type { Postgres } from "../connection.ts";
+import { CompaniesTable } from "./companies-table.ts";
 import { InboxTable } from "./inbox-table.ts";
 import { NodesTable } from "./nodes-table.ts";
 import { OwnersTable } from "./owners-table.ts";
@@ -8,21 +8,12 @@ import { ReportsTable } from "./reports-table.ts";
 import { SnapshotsTable } from "./snapshots-table.ts";
 import { TimelineTable } from "./timeline-table.ts";
 
-/** All tables of the fleet, on one pool of connections. */
-export interface FleetTables {
-  readonly companies: CompaniesTable;
-  readonly inbox: InboxTable;
-  readonly nodes: NodesTable;
-  readonly owners: OwnersTable;
-  readonly receiving: ReceivingTable;
-  readonly reports: ReportsTable;
-  readonly snapshots: SnapshotsTable;
-  readonly timeline: TimelineTable;
-}
+export type FleetTables = ReturnType<typeof fleetTables>;
 
-/** Sends nothing. */
-export function fleetTables(postgres: Postgres): FleetTables {
+/** All tables of the fleet, on one pool of connections. */
+export function fleetTables(postgres: Postgres) {
   return {
+    postgres,
     companies: new CompaniesTable(postgres),
     inbox: new InboxTable(postgres),
     nodes: new NodesTable(postgres),

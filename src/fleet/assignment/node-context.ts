@@ -1,0 +1,84 @@
+import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { CompanySettings, HostProcess } from "../../daemon/daemon-context.ts";
+import type { JobEngine } from "../jobs/job-engine.ts";
+import type { LeaseKeeper } from "../ownership/lease-keeper.ts";
+import type { Ownership } from "../ownership/ownership.ts";
+import type { CompanyRow } from "../postgres/tables/companies-table.ts";
+import type { FleetTables } from "../postgres/tables/fleet-tables.ts";
+import type { Timeline } from "../postgres/tables/timeline-table.ts";
+import type { MirrorSnapshots } from "../snapshot/mirror-snapshots.ts";
+import type { StoredMark } from "../snapshot/timeline-mark.ts";
+import type { InboxWatch } from "./inbox-watch.ts";
+import type { ReceivingTimes } from "./receiving-times.ts";
+
+/** What a node is made with. */
+export interface NodeParts {
+  readonly host: HostProcess;
+  readonly node: NodeSettings;
+  readonly tables: FleetTables;
+  readonly engine: JobEngine;
+  /** Where mirrors are while no process has them. */
+  readonly snapshots: MirrorSnapshots;
+  /** Beside them. */
+  readonly mark: StoredMark;
+  /** What a company is held with on this node, by its row. Throws MirrorError `config`. */
+  readonly load: (row: CompanyRow) => Promise<LoadedCompany>;
+  /** What follows a run was made. Gives why it could not be published; null: it is, or the company is lost. Never rejects. */
+  readonly publishReport: (settings: CompanySettings, owner: Ownership) => Promise<string | null>;
+}
+
+export interface NodeSettings {
+  readonly name: string;
+  readonly role: "all" | "work";
+  /** Where the mirrors are that it holds, and those that it has released. */
+  readonly dataDir: string;
+  /** How many companies it holds at once. */
+  readonly capacity: number;
+  /** Publishes a mirror so often while it changes. */
+  readonly snapshotEveryMs: number;
+}
+
+/** A company's config, and its connector. */
+export interface LoadedCompany {
+  readonly settings: CompanySettings;
+  readonly manifest: Manifest;
+}
+
+/** What all assignments of a node share. */
+export interface NodeContext extends NodeParts {
+  readonly times: NodeTimes;
+  readonly keeper: LeaseKeeper;
+  readonly inboxWatch: InboxWatch;
+  readonly receivingTimes: ReceivingTimes;
+  readonly timeline: { readonly current: Timeline };
+  /** Aborts when there is no more time for snapshots: the node stops. */
+  readonly cutOff: AbortSignal;
+}
+
+export const usualTimes = {
+  /** Between two looks for jobs: while there are some, and otherwise. */
+  fetchMs: 1_000,
+  quietFetchMs: 2_000,
+  inboxMs: 1_000,
+  /** A gap that is noticed late does little harm: an event is lost after hours only. */
+  receivingMs: 15_000,
+  beatMs: 5_000,
+  /** Between two looks for companies that nobody looks after. */
+  unattendedMs: 5_000,
+  configMs: 10_000,
+  pruneMs: 600_000,
+  /** Of mirrors on the disk. */
+  cacheMs: 60_000,
+  markMs: 5_000,
+  /** A company without work is released after that; and after that where no place is free. */
+  idleMs: 90_000,
+  fullIdleMs: 5_000,
+  /** A company is looked at again after that whose account is owned through another one. */
+  rivalMs: 15_000,
+  /** A company whose mirror cannot be used here is given back after that. */
+  openMs: 120_000,
+  /** A company that failed is looked at again after that; after twice that the second time, and so on. */
+  failedMs: 30_000,
+};
+
+export type NodeTimes = Readonly<typeof usualTimes>;
