@@ -75,7 +75,7 @@ function openPrompts(signal: AbortSignal, colour: boolean) {
 async function startSandbox({ records, faults, webhookUrl, secret, webhookFaults, ...rest }: SandboxRequest) {
   const { startSandbox: start } = await import("../connectors/fintoro/sandbox/sandbox.ts");
   const { parseRecords } = await import("../connectors/fintoro/sandbox/sandbox-options.ts");
-  const { parseFaults } = await import("../connectors/fintoro/sandbox/faults/fault-text.ts");
+  const { parseFaults } = await import("../connectors/fintoro/sandbox/service/faults.ts");
   const { parseShares } = await import("../connectors/fintoro/sandbox/webhooks/delivery-faults.ts");
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   const webhook =

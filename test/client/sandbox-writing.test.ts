@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Fault } from "../../connectors/fintoro/sandbox/faults/service-fault.ts";
+import type { Fault } from "../../connectors/fintoro/sandbox/service/faults.ts";
 import { InvalidError, NetworkError, UnavailableError } from "../../src/connector/service-errors.ts";
 import { asked, first, newClient, openLive, refusal, work, type Live } from "../support/http/live-client.ts";
 

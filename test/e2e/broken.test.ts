@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Fault } from "../../connectors/fintoro/sandbox/faults/service-fault.ts";
+import type { Fault } from "../../connectors/fintoro/sandbox/service/faults.ts";
 import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { count, expectEqual, expectHealed } from "../support/truth/equal.ts";
 import { jsonReply, rewritten, startProxy, type Breakage, type Reply } from "../support/company/proxy.ts";

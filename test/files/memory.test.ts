@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { zipOf } from "../../connectors/fintoro/sandbox/routes/record-files.ts";
+import { zipOf } from "../../connectors/fintoro/sandbox/resources/record-files.ts";
 import { aCompany, sync } from "../support/company/company.ts";
 import { endOf } from "../support/program/cli.ts";
 import { peakBytesIn, peakReporter } from "../support/program/peak-memory.ts";

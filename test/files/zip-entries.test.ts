@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { crc32, deflateRawSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { zipOf } from "../../connectors/fintoro/sandbox/routes/record-files.ts";
+import { zipOf } from "../../connectors/fintoro/sandbox/resources/record-files.ts";
 import { readZip, ZipError } from "../../src/files/zip-entries.ts";
 import { tempFolder } from "../support/mirror/mirror.ts";
 

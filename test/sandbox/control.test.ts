@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Invalid } from "../../connectors/fintoro/sandbox/rules/problems.ts";
+import { Invalid } from "../../connectors/fintoro/sandbox/rules/rules.ts";
 import { get, openSandbox, WoundClock } from "../support/sandbox/sandbox.ts";
 
 const line = { name: "Práca", quantity: 1, unitPrice: 10, vatRate: 23 };

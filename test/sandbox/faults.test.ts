@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";
-import { parseFaults } from "../../connectors/fintoro/sandbox/faults/fault-text.ts";
-import type { Fault } from "../../connectors/fintoro/sandbox/faults/service-fault.ts";
+import { parseFaults } from "../../connectors/fintoro/sandbox/service/faults.ts";
+import type { Fault } from "../../connectors/fintoro/sandbox/service/faults.ts";
 import type { Sandbox } from "../support/sandbox/control.ts";
 import { get, openSandbox, type Dict, type Heard } from "../support/sandbox/sandbox.ts";
 

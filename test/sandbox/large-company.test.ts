@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { volumesOf } from "../../connectors/fintoro/sandbox/seed/seed-plan.ts";
+import { volumesOf } from "../../connectors/fintoro/sandbox/made-up/past.ts";
 import { get, openSandbox } from "../support/sandbox/sandbox.ts";
 
 /** Bytes in use once garbage is collected. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../support/sandbox/control.ts";
-import { allRoutes } from "../../connectors/fintoro/sandbox/routes/all-routes.ts";
+import { allRoutes } from "../../connectors/fintoro/sandbox/resources/all-routes.ts";
 import { all, ask, get, one, openSandbox, post, testDay, type Dict } from "../support/sandbox/sandbox.ts";
 import { Reference, referencePresent } from "../support/sandbox/reference.ts";
 

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { singular } from "../../connectors/fintoro/sandbox/base/values.ts";
 import {
-  collections,
   eventTypes,
+  pathOf,
   tableNames,
   type TableName,
 } from "../../connectors/fintoro/sandbox/model/catalogue.ts";
-import { Missing } from "../../connectors/fintoro/sandbox/rules/problems.ts";
+import { Missing } from "../../connectors/fintoro/sandbox/rules/rules.ts";
 import type { Sandbox } from "../support/sandbox/control.ts";
 import { openSandbox, typesOf, type Dict } from "../support/sandbox/sandbox.ts";
 
@@ -13,7 +14,7 @@ const received = ["received-invoices.paid", "received-receipts.paid"];
 
 /** The table that an event's name begins with. */
 function tableOf(event: string): TableName {
-  const table = tableNames.find((name) => event.startsWith(`${collections[name].path}.`));
+  const table = tableNames.find((name) => event.startsWith(`${pathOf(name)}.`));
   if (!table) throw new Error(`${event} is of no table`);
   return table;
 }
@@ -32,7 +33,7 @@ test("every event that is triggered follows from a change", async () => {
     expect([event, forged]).toEqual([event, false]);
     expect(sandbox.control.events()).toEqual(events);
     expect(events.filter(({ type }) => type === event).map(({ resource }) => resource)).toEqual([
-      { type: collections[table].type, id },
+      { type: singular(table), id },
     ]);
     if (event.endsWith(".deleted")) expect(after, event).toBeUndefined();
     else if (event.endsWith(".created")) expect([before?.has(id), after?.["id"]]).toEqual([false, id]);

@@ -80,7 +80,7 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
   commander: ["src/cli/"],
   "@clack/prompts": ["src/cli/console/"],
   yaml: ["src/config/"],
-  fflate: ["src/export/files/", "connectors/fintoro/sandbox/routes/"],
+  fflate: ["src/export/files/", "connectors/fintoro/sandbox/resources/"],
   yauzl: ["src/files/"],
   "hyparquet-writer": ["src/export/"],
   pg: ["src/fleet/postgres/"],

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { MirrorError, messageOf } from "../../../src/base/errors.ts";
 import type { Control } from "./control.ts";
-import { error, nothing, value, type Answer } from "./http/service-answer.ts";
-import { parseJsonBody, type Incoming } from "./http/request.ts";
-import { isRefusedByRules } from "./rules/problems.ts";
-import type { Tick } from "./traffic/tick.ts";
+import type { Tick } from "./made-up/tick.ts";
+import { isRefusedByRules } from "./rules/rules.ts";
+import { error, nothing, value, type Reply } from "./service/reply.ts";
+import { parseJsonBody, type ReadRequest } from "./service/request.ts";
 
 const company = z.int().min(0).optional();
 const triggerInput = z.object({
@@ -25,9 +25,9 @@ const deliveredWithinMs = 15_000;
 const shownAttempts = 1_000;
 
 /** What other processes on this machine may ask of a running sandbox: a part of the control, by HTTP. */
-export function controlServerOf(control: Control): (incoming: Incoming) => Promise<Answer> {
+export function controlServerOf(control: Control): (incoming: ReadRequest) => Promise<Reply> {
   let tick: Tick | null = null;
-  const handlers: Readonly<Record<string, (input: unknown) => Answer | Promise<Answer>>> = {
+  const handlers: Readonly<Record<string, (input: unknown) => Reply | Promise<Reply>>> = {
     "POST /sandbox/trigger": (input) => triggerAnswer(control, triggerInput.parse(input)),
     "POST /sandbox/tick": (input) => {
       if (tick && !tick.report().ended) return error(409, "a working day is under way already");
@@ -59,7 +59,7 @@ export function controlServerOf(control: Control): (incoming: Incoming) => Promi
 }
 
 /** Answers once the events are delivered or cannot be, with the attempts so far. */
-async function triggerAnswer(control: Control, sent: z.output<typeof triggerInput>): Promise<Answer> {
+async function triggerAnswer(control: Control, sent: z.output<typeof triggerInput>): Promise<Reply> {
   const { event, id, forge, company: index } = sent;
   const done = control.trigger(event, id, { forge, company: index });
   await control.webhooks.idle(deliveredWithinMs, { company: index ?? 0 }).catch(() => undefined);

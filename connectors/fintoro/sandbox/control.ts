@@ -1,55 +1,53 @@
 import { systemClock } from "../../../src/base/clock.ts";
 import { SeededRandom } from "./base/seeded-random.ts";
-import type { Company } from "./model/company-state.ts";
-import { Actor } from "./samples/actor.ts";
-import type { Limiter } from "./service/limiter.ts";
+import { Actor } from "./made-up/record-inputs.ts";
+import { startTick, type TickOptions } from "./made-up/tick.ts";
+import { demoChanges, trigger } from "./made-up/trigger.ts";
+import type { Company } from "./model/company.ts";
+import { present } from "./rules/rules.ts";
 import type { ServiceParts } from "./service/http-service.ts";
-import { startTick, type TickOptions } from "./traffic/tick.ts";
-import { demoChanges, present, trigger } from "./traffic/trigger.ts";
+import type { Limiter } from "./service/limiter.ts";
 import type { Sender } from "./webhooks/sender.ts";
 
 /** A company with what serves it alone. */
-export interface OpenCompany {
+export interface ServedCompany {
   readonly company: Company;
   readonly sender: Sender;
   readonly limiter: Limiter;
 }
 
-interface ControlParts extends ServiceParts {
-  readonly companies: readonly OpenCompany[];
-  readonly seed: number;
-  /** Aborts when the sandbox ends. */
-  readonly closing: AbortSignal;
-}
-
-/**
- * The sandbox from the inside: no HTTP, no budget, no faults; the same rules and the same events. Without a
- * company's index it is about the first one, where it does not say otherwise.
- */
+/** The sandbox from the inside: no HTTP, no budget, no faults; the same rules and the same events. */
 export type Control = ReturnType<typeof controlOf>;
 
-/** Gives the control over a sandbox's parts. */
-export function controlOf(parts: ControlParts) {
-  const { companies, seed } = parts;
+/**
+ * Gives the control over a sandbox's parts. Without a company's index it is about the first one, where it does
+ * not say otherwise.
+ *
+ * @param closing aborts when the sandbox ends
+ */
+export function controlOf(
+  parts: ServiceParts & { readonly failures: readonly unknown[] },
+  companies: readonly ServedCompany[],
+  seed: number,
+  closing: AbortSignal,
+) {
   const at = (index = 0) => present(companies[index]);
   const ownRandom = new SeededRandom(seed);
   const actor = (index?: number, random = ownRandom) => new Actor(at(index).company, random);
   return {
     parts,
-    webhooks: deliveriesOf(at, (index) => (index === undefined ? companies : [at(index)])),
+    companies,
+    webhooks: deliveriesOf(companies),
     /** Makes an event happen by a fitting change; with `forge` emits it without one. */
     trigger: (
       event: string,
       id: number | null = null,
-      {
-        forge,
-        company,
-      }: { readonly forge?: boolean | undefined; readonly company?: number | undefined } = {},
-    ) => trigger(actor(company), event, id, forge),
+      how: { readonly forge?: boolean | undefined; readonly company?: number | undefined } = {},
+    ) => trigger(actor(how.company), event, id, how.forge),
     /** Starts a working day (`sandbox tick`); it ends with the sandbox at the latest. */
     day: (options: TickOptions = {}) => {
       const tick = startTick(actor(options.company, new SeededRandom(options.seed ?? seed)), options);
-      parts.closing.addEventListener("abort", () => tick.stop(), { once: true });
+      closing.addEventListener("abort", () => tick.stop(), { once: true });
       return tick;
     },
     /** What `demo` does to the first company, ready to be done. */
@@ -58,18 +56,16 @@ export function controlOf(parts: ControlParts) {
 }
 
 /** Deliveries seen from the inside. Without an index: the first company's, or all of them for `pending` and `idle`. */
-function deliveriesOf(
-  at: (index?: number) => OpenCompany,
-  chosen: (index?: number) => readonly OpenCompany[],
-) {
+function deliveriesOf(companies: readonly ServedCompany[]) {
+  const chosen = (index?: number) => (index === undefined ? companies : companies.slice(index, index + 1));
   const pendingWithin = (ms: number, index?: number) =>
     chosen(index).reduce((sum, { sender }) => sum + sender.pendingWithin(ms), 0);
   return {
     /** Every attempt so far, oldest first. */
-    history: (subscription?: number, index?: number) =>
-      at(index)
-        .sender.attempts.list()
-        .filter((one) => subscription === undefined || one.subscription === subscription),
+    history: (subscription?: number, index = 0) => {
+      const attempts = present(companies[index]).sender.attempts.list();
+      return attempts.filter((one) => subscription === undefined || one.subscription === subscription);
+    },
     /** Deliveries that are neither delivered nor given up, retries included. */
     pending: (index?: number) => pendingWithin(Number.POSITIVE_INFINITY, index),
     /**

@@ -1,26 +1,22 @@
 import type { Clock } from "../../../src/base/clock.ts";
 import { MirrorError } from "../../../src/base/errors.ts";
 import type { Random } from "../../../src/base/random.ts";
-import type { Fault } from "./faults/service-fault.ts";
-import type { LimiterKind } from "./service/limiter.ts";
-import type { DeliveryShares } from "./webhooks/delivery-faults.ts";
+import type { Fault } from "./service/faults.ts";
+import type { LimiterOptions } from "./service/limiter.ts";
+import type { SenderOptions } from "./webhooks/sender.ts";
 
 /** 60 documents, 5,000, or a number of them. */
 type RecordCount = "small" | "medium" | number;
 
-export interface SandboxOptions {
+/** What a sandbox is started with; of the limiter the interface's 120 requests in a fixed window of a minute. */
+export interface SandboxOptions extends SenderOptions, Partial<Omit<LimiterOptions, "kind">> {
+  readonly limiter?: LimiterOptions["kind"];
   /** 0 takes a free one. @default 0 */
   readonly port?: number;
   /** @default 1 */
   readonly seed?: number;
   /** Documents over all five kinds; everything else in proportion. @default "small" */
   readonly records?: RecordCount;
-  /** Requests in a window. @default 120 */
-  readonly limit?: number;
-  /** @default 60,000 */
-  readonly windowMs?: number;
-  /** @default "fixed" */
-  readonly limiter?: LimiterKind;
   /** Of every answer, or from and to. @default 0 */
   readonly latencyMs?: number | readonly [number, number];
   readonly clock?: Clock;
@@ -40,14 +36,6 @@ export interface SandboxOptions {
   readonly allowLoopbackWebhooks?: boolean;
   /** Active subscriptions of the first company, from the start. */
   readonly webhooks?: readonly FirstSubscription[];
-  /** What goes wrong on the way to receivers. */
-  readonly deliveries?: Partial<DeliveryShares>;
-  /** Waits between attempts as a multiple of the service's; 0.001 makes 10 s into 10 ms. @default 1 */
-  readonly retryScale?: number;
-  /** How long a receiver may take. @default 10,000 */
-  readonly deliveryTimeoutMs?: number;
-  /** Deliveries to one subscription at once; 1 keeps them strictly in order. @default 8 */
-  readonly deliveryConcurrency?: number;
 }
 
 /** A subscription that is there from the start. */

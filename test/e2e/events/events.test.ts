@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
-import type { SandboxEvent } from "../../../connectors/fintoro/sandbox/model/company-state.ts";
+import type { SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
 import { differences } from "../../support/truth/compare.ts";
 import { aMirroredCompany } from "../../support/company/company.ts";
 import { expectEqual, expectReplayable, expectTombstonesTrue, look } from "../../support/truth/equal.ts";
@@ -13,7 +13,7 @@ const kept = new Set(["received-invoices.paid", "received-receipts.paid"]);
  * What a record repeats of another (the warehouse's name in its items) changes in silence: the next list or scrub
  * shows it, no event does.
  */
-function isAnnounced(difference: string, events: readonly SandboxEvent[]): boolean {
+function isAnnounced(difference: string, events: readonly SentEvent[]): boolean {
   if (difference === "...") return false;
   if (difference.includes("warehouse_name is")) return false;
   if (!difference.endsWith("_raw differs")) return true;

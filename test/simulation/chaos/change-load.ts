@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Sandbox } from "../../support/sandbox/control.ts";
-import { isRefusedByRules } from "../../../connectors/fintoro/sandbox/rules/problems.ts";
+import { isRefusedByRules } from "../../../connectors/fintoro/sandbox/rules/rules.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 
 /** What people do; each of them sends an event of the record that it changes. */

@@ -1,6 +1,6 @@
 import type { Control } from "../sandbox/control.ts";
 import type { TableName } from "../../../connectors/fintoro/sandbox/model/catalogue.ts";
-import { Invalid, Missing } from "../../../connectors/fintoro/sandbox/rules/problems.ts";
+import { Invalid, Missing } from "../../../connectors/fintoro/sandbox/rules/rules.ts";
 import type { Random } from "../../../src/base/random.ts";
 import type { Company } from "./open-company.ts";
 import { jsonReply, type Breakage, type Reply } from "./proxy.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
-import type { SandboxEvent } from "../../../connectors/fintoro/sandbox/model/company-state.ts";
+import type { SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import { seededRandom } from "../seeded-random.ts";
 import type { Transport } from "../../../src/connector/transport.ts";
@@ -32,9 +32,9 @@ export interface RunningWorker {
   readonly ingest: CompanyIngest;
   readonly eventWorker: EventWorker;
   /** As if the service had sent them, all in one transaction. */
-  deliver(...events: readonly SandboxEvent[]): void;
+  deliver(...events: readonly SentEvent[]): void;
   /** From now on every event of the sandbox is delivered at once, unless `arrives` returns false. */
-  follow(arrives?: (event: SandboxEvent) => boolean): void;
+  follow(arrives?: (event: SentEvent) => boolean): void;
   /** Is a request in flight? */
   asking(): boolean;
   /** Waits until nothing in the lane of events is due. */
@@ -78,7 +78,7 @@ export async function startWorker(company: Company, options: WorkerOptions = {})
     graceMs,
   });
   let ended = false;
-  const deliver = (...events: readonly SandboxEvent[]) => {
+  const deliver = (...events: readonly SentEvent[]) => {
     ingest.store(events.map(deliveryOf), clock.nowMs());
   };
   const unfollow: (() => void)[] = [];
@@ -129,7 +129,7 @@ export async function pass(clock: DrivenClock, worker: RunningWorker, ms: number
 }
 
 /** An event as the receiver passes it to the ingest. */
-export function deliveryOf(event: SandboxEvent) {
+export function deliveryOf(event: SentEvent) {
   const delivery = readDelivery(Buffer.from(JSON.stringify(event)), event.id);
   if ("status" in delivery) throw new Error(delivery.why);
   return delivery;
@@ -138,7 +138,7 @@ export function deliveryOf(event: SandboxEvent) {
 let forged = 0;
 
 /** An event that the service never sent. */
-export function eventOf(type: string, id: number): SandboxEvent {
+export function eventOf(type: string, id: number): SentEvent {
   const rule = manifest.events.find((one) => one.type === type);
   if (!rule) throw new Error(`there is no event ${type}`);
   return {

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { onTestFinished } from "vitest";
-import type { SandboxEvent } from "../../../connectors/fintoro/sandbox/model/company-state.ts";
+import type { SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
 import { endOf, firstLine, jsonLines, type Ended } from "./cli.ts";
 import { look } from "../truth/compare.ts";
 import type { Company } from "../company/company.ts";
@@ -116,7 +116,7 @@ export interface DeliverOptions {
 /** One delivery as the service would send it; gives the status. */
 export async function deliver(
   { url }: Pick<Served, "url">,
-  event: SandboxEvent,
+  event: SentEvent,
   { to = "acme", secret: key = secret, agoMs = 0 }: DeliverOptions = {},
 ): Promise<number> {
   const body = JSON.stringify(event);
@@ -134,7 +134,7 @@ export async function deliver(
   return answer.status;
 }
 
-export function eventAbout(type: string, resourceType: string, id: number): SandboxEvent {
+export function eventAbout(type: string, resourceType: string, id: number): SentEvent {
   return {
     id: `evt_${randomUUID()}`,
     type,

@@ -1,28 +1,24 @@
 import { dayOf } from "../../../connectors/fintoro/sandbox/base/calendar.ts";
-import type { JsonObject } from "../../../connectors/fintoro/sandbox/base/values.ts";
-import type { OpenCompany } from "../../../connectors/fintoro/sandbox/control.ts";
-import { seriesView } from "../../../connectors/fintoro/sandbox/documents/number-series.ts";
-import type { Fault } from "../../../connectors/fintoro/sandbox/faults/service-fault.ts";
+import type { Shown } from "../../../connectors/fintoro/sandbox/base/values.ts";
 import {
   english,
   languageNamed,
-  type Language,
-} from "../../../connectors/fintoro/sandbox/lookups/languages.ts";
-import { lookupList, lookupNames } from "../../../connectors/fintoro/sandbox/lookups/lookup-lists.ts";
+  lookupList,
+  lookupNames,
+  type ServiceLanguage,
+} from "../../../connectors/fintoro/sandbox/lookups/lookups.ts";
 import { tableNames, type TableName } from "../../../connectors/fintoro/sandbox/model/catalogue.ts";
-import {
-  emit,
-  type Company,
-  type EventListener,
-  type RecordOf,
-} from "../../../connectors/fintoro/sandbox/model/company-state.ts";
+import { emit, type Company, type SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
+import { writable } from "../../../connectors/fintoro/sandbox/resources/all-routes.ts";
+import { seriesView } from "../../../connectors/fintoro/sandbox/resources/documents.ts";
+import { present } from "../../../connectors/fintoro/sandbox/rules/rules.ts";
 import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox-options.ts";
 import {
   startSandbox as start,
   type Sandbox as Started,
 } from "../../../connectors/fintoro/sandbox/sandbox.ts";
+import type { Fault } from "../../../connectors/fintoro/sandbox/service/faults.ts";
 import type { LimiterOptions } from "../../../connectors/fintoro/sandbox/service/limiter.ts";
-import { collectionOf, present } from "../../../connectors/fintoro/sandbox/traffic/trigger.ts";
 import type { DeliveryShares } from "../../../connectors/fintoro/sandbox/webhooks/delivery-faults.ts";
 
 /** A sandbox whose control does what tests ask of it, too. */
@@ -35,10 +31,11 @@ export type Control = Sandbox["control"];
 
 /** Changes and looks past HTTP, budget and faults. Without a company's index it is about the first one. */
 function controlOf({ control }: Started) {
-  const { companies, faults, tokens, clock, failures } = control.parts;
-  const at = (index = 0): OpenCompany => present(companies[index]);
+  const { companies, parts } = control;
+  const { faults, tokens, clock, failures } = parts;
+  const at = (index = 0) => present(companies[index]);
   const chosen = (index?: number) => (index === undefined ? companies : [at(index)]);
-  const known = (table: TableName, id: number, index?: number): RecordOf<TableName> =>
+  const known = (table: TableName, id: number, index?: number) =>
     present(at(index).company.tables[table].get(id));
   return {
     ...control,
@@ -46,17 +43,17 @@ function controlOf({ control }: Started) {
     /** Gives the record as its detail shows it; throws `Invalid` where the service would answer 422. */
     create: (table: TableName, input: unknown, index?: number) => {
       const { company } = at(index);
-      return collectionOf(table).view(company, collectionOf(table).create(company, input), english);
+      return writable[table].view(company, writable[table].create(company, input), english);
     },
     update: (table: TableName, id: number, input: unknown, index?: number) => {
       const { company } = at(index);
-      const changed = collectionOf(table).update(company, known(table, id, index), input);
-      return collectionOf(table).view(company, changed, english);
+      const changed = writable[table].update(company, known(table, id, index), input);
+      return writable[table].view(company, changed, english);
     },
     remove: (table: TableName, id: number, index?: number) =>
-      collectionOf(table).remove(at(index).company, known(table, id, index)),
+      writable[table].remove(at(index).company, known(table, id, index)),
     /**
-     * Changes fields of a record as the sandbox keeps it (model/records.ts), past every rule: what
+     * Changes fields of a record as the sandbox keeps it (model/row.ts), past every rule: what
      * the web application may do and the API may not. With `event` an event is emitted.
      */
     alter: (
@@ -66,7 +63,7 @@ function controlOf({ control }: Started) {
       how: { event?: boolean; company?: number } = {},
     ) => {
       const { company } = at(how.company);
-      company.tables[table].replace({ ...known(table, id, how.company), ...changes } as never);
+      company.tables[table].replace({ ...known(table, id, how.company), ...changes });
       if (how.event) emit(company, table, "updated", id);
     },
     /** Returns what removes the fault. */
@@ -77,17 +74,18 @@ function controlOf({ control }: Started) {
       for (const { limiter } of chosen(index)) limiter.change(options);
     },
     events: (index?: number) => at(index).company.events.list(),
-    onEvent: (listener: EventListener, index?: number) => at(index).company.events.subscribe(listener),
+    onEvent: (listener: (event: SentEvent) => void, index?: number) =>
+      at(index).company.events.subscribe(listener),
     mails: (index?: number) => at(index).company.mails,
     /** Every record by table and id, as its detail shows it. */
     snapshot: (index?: number, language = "en") =>
       snapshotOf(at(index).company, languageNamed(language) ?? english),
     /** Statuses by due date follow it. */
     setToday: (date: string) => {
-      for (const { company } of companies) company.settings.today = dayOf(date);
+      for (const { company } of companies) company.today = dayOf(date);
     },
     rename: (name: string, index?: number) => {
-      at(index).company.settings.name = name;
+      at(index).company.name = name;
     },
     revoke: (token: string) => void tokens.delete(token),
     /** Changes what goes wrong from now on on the way to receivers; for all companies, or for one. */
@@ -103,24 +101,23 @@ function controlOf({ control }: Started) {
 }
 
 /** Table name -> id -> record. The company's own record has id 1. */
-export type Snapshot = ReadonlyMap<string, ReadonlyMap<number, JsonObject>>;
+export type Snapshot = ReadonlyMap<string, ReadonlyMap<number, Shown>>;
 
 /** Everything a company has, every record as its own route would show it now. */
-function snapshotOf(company: Company, language: Language): Snapshot {
-  const { tables, settings } = company;
+function snapshotOf(company: Company, language: ServiceLanguage): Snapshot {
+  const { tables } = company;
   const series = Array.from(tables.numerical_series.values(), (one) => seriesView(company, one));
   const viewsOf = (name: TableName) => {
-    const records: Iterable<RecordOf<TableName>> = tables[name].values();
-    return Array.from(records, (one) => collectionOf(name).view(company, one, language));
+    return Array.from(tables[name].values(), (one) => writable[name].view(company, one, language));
   };
-  return new Map<string, ReadonlyMap<number, JsonObject>>([
-    ["company", new Map([[1, { name: settings.name }]])],
+  return new Map<string, ReadonlyMap<number, Shown>>([
+    ["company", new Map([[1, { name: company.name }]])],
     ...lookupNames.map((name) => [name.replaceAll("-", "_"), byId(lookupList(name, language))] as const),
     ...tableNames.map((name) => [name, byId(viewsOf(name))] as const),
     ["numerical_series", byId(series)],
   ]);
 }
 
-function byId(records: readonly JsonObject[]): ReadonlyMap<number, JsonObject> {
+function byId(records: readonly Shown[]): ReadonlyMap<number, Shown> {
   return new Map(records.map((one) => [Number(one["id"]), one]));
 }

@@ -1,20 +1,14 @@
-/** A value as an answer's JSON holds it. */
-type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
 /** A record as an answer shows it. */
-export type JsonObject = { readonly [key: string]: Json | undefined };
+export type Shown = Readonly<Record<string, unknown>>;
 
 /** The named fields of a record, in the order of their names. */
 export function pick<T, const K extends readonly (keyof T)[]>(record: T, keys: K): Pick<T, K[number]> {
-  const picked: Partial<T> = {};
-  for (const key of keys) picked[key] = record[key];
-  return picked as Pick<T, K[number]>;
+  return Object.fromEntries(keys.map((key) => [key, record[key]])) as Pick<T, K[number]>;
 }
 
 /** The record without the named fields. */
-export function omit<T, K extends keyof T>(record: T, keys: readonly K[]): Omit<T, K> {
-  const rest: Partial<T> = {};
-  for (const key in record) if (!(keys as readonly string[]).includes(key)) rest[key] = record[key];
-  return rest as Omit<T, K>;
+export function omit<T extends object>(record: T, keys: readonly string[]): T {
+  return Object.fromEntries(Object.entries(record).filter(([key]) => !keys.includes(key))) as T;
 }
 
 /** The same value under every key. */
@@ -30,6 +24,14 @@ export function plainLetters(text: string): string {
 /** Lower case without accents, for searching and for addresses. */
 export function latin(text: string): string {
   return plainLetters(text).toLowerCase();
+}
+
+/** `price_list_items`, `delivery-methods` -> `priceListItem`, `deliveryMethod`. */
+export function singular(name: string): string {
+  const one = name.replace(/(?<=statu)ses$/, "s").replace(/(?<!ser)ies$/, "y");
+  return one
+    .replace(/(?<!serie|statu)s$/, "")
+    .replace(/[_-]([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** Keeps the newest entries, oldest first; a long run stays small. */

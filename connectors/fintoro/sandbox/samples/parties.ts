@@ -1,7 +1,7 @@
 import { businessId } from "../base/identifiers.ts";
 import { randomFor, type SeededRandom } from "../base/seeded-random.ts";
 import { latin } from "../base/values.ts";
-import { czechCrown, czechia, slovakia } from "../lookups/lookup-lists.ts";
+import { czechCrown, czechia, slovakia } from "../lookups/lookups.ts";
 import { abroad, czechWords, oddNames, oddNotes, slovakWords, type Words } from "./sample-words.ts";
 
 /** Countries with people and companies: how many of a hundred contacts are from there, and their ids. */

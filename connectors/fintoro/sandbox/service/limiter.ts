@@ -13,9 +13,6 @@ export interface LimiterOptions {
   readonly windowMs: number;
 }
 
-/** Whether a request is allowed, and the rate headers as they are at the moment of the call. */
-export type Permit = ReturnType<Limiter["count"]>;
-
 /** One company's budget, shared by all its tokens. A refused request is not counted. */
 export class Limiter {
   readonly #clock: Clock;
@@ -39,11 +36,15 @@ export class Limiter {
     this.#options = { ...this.#options, ...options };
   }
 
-  /** Counts a request, if the budget allows it. */
+  /** Counts a request, if the budget allows it. The rate headers are as they are at the moment of the call. */
   count(): { readonly allowed: boolean; readonly headers: () => Record<string, string> } {
     const { limit, kind } = this.#options;
     this.#openWindow();
-    if (this.#used >= limit) return { allowed: false, headers: () => this.#refusalHeaders() };
+    if (this.#used >= limit) {
+      // Whole seconds, rounded down: up to a second short, and 0 in a window's last second.
+      const seconds = () => Math.max(0, Math.floor((this.#endsAtMs - this.#nowMs()) / 1000));
+      return { allowed: false, headers: () => limitHeaders(limit, this.#clock.nowMs(), seconds()) };
+    }
     this.#used++;
     const remaining = limit - this.#used;
     const headers = () => ({
@@ -69,12 +70,6 @@ export class Limiter {
   #remaining(): number {
     const { limit } = this.#options;
     return this.#nowMs() >= this.#endsAtMs ? limit : Math.max(0, limit - this.#used);
-  }
-
-  /** Whole seconds, rounded down: up to a second short, and 0 in a window's last second. */
-  #refusalHeaders(): Record<string, string> {
-    const seconds = Math.max(0, Math.floor((this.#endsAtMs - this.#nowMs()) / 1000));
-    return limitHeaders(this.#options.limit, this.#clock.nowMs(), seconds);
   }
 }
 

@@ -6,35 +6,26 @@ import { isoTime, systemClock, type Clock } from "../../../../src/base/clock.ts"
 import { Semaphore } from "../../../../src/base/semaphore.ts";
 import { SeededRandom } from "../base/seeded-random.ts";
 import { BoundedLog } from "../base/values.ts";
-import type { Company, SandboxEvent } from "../model/company-state.ts";
+import type { Company, SentEvent } from "../model/company.ts";
 import { DeliveryFaults, type DeliveryShares } from "./delivery-faults.ts";
 
 /** How deliveries are sent. */
 export interface SenderOptions {
-  readonly seed: number;
-  readonly shares: Partial<DeliveryShares>;
-  /** Waits between attempts as a multiple of the service's; 0.001 is a thousand times faster. */
-  readonly retryScale: number;
-  readonly timeoutMs: number;
-  /** Requests to one subscription at once. */
-  readonly concurrency: number;
-  readonly clock: Clock;
-  /** Receives bugs of the sandbox itself. */
-  readonly onBug: (cause: unknown) => void;
+  /** What goes wrong on the way to receivers. */
+  readonly deliveries?: Partial<DeliveryShares>;
+  /** Waits between attempts as a multiple of the service's; 0.001 makes 10 s into 10 ms. @default 1 */
+  readonly retryScale?: number;
+  /** How long a receiver may take. @default 10,000 */
+  readonly deliveryTimeoutMs?: number;
+  /** Deliveries to one subscription at once; 1 keeps them strictly in order. @default 8 */
+  readonly deliveryConcurrency?: number;
 }
 
-/**
- * `retry`: another attempt follows. `failed`: that was the last one. `lost`: a delivery fault, never sent.
- * `dropped`: the subscription was deactivated or deleted while the delivery waited.
- */
-type AttemptOutcome = "delivered" | "retry" | "failed" | "lost" | "dropped";
-
-/** One event on its way to one subscription. */
-interface Delivery {
-  readonly event: SandboxEvent;
+/** One event on its way to one subscription; `attempts` are those made. */
+interface SentCopy {
+  readonly event: SentEvent;
   readonly body: Buffer;
   readonly subscription: number;
-  /** Attempts made. */
   attempts: number;
 }
 
@@ -45,13 +36,17 @@ interface PostResult {
 }
 
 /** One attempt and how it ended; `attempt` counts from 1, and is 0 for what was lost or dropped before any. */
-interface Attempt extends PostResult {
+interface DeliveryAttempt extends PostResult {
   readonly eventId: string;
   readonly type: string;
   readonly subscription: number;
   readonly attempt: number;
   readonly at: string;
-  readonly outcome: AttemptOutcome;
+  /**
+   * `retry`: another attempt follows. `failed`: that was the last one. `lost`: a delivery fault, never sent.
+   * `dropped`: the subscription was deactivated or deleted while the delivery waited.
+   */
+  readonly outcome: "delivered" | "retry" | "failed" | "lost" | "dropped";
 }
 
 /** Between attempts 1-2, 2-3, 3-4, 4-5 (interface document). */
@@ -67,146 +62,162 @@ const firstDelayMs = 5;
  */
 export class Sender {
   /** The newest 50,000 attempts. */
-  readonly attempts = new BoundedLog<Attempt>(50_000);
+  readonly attempts = new BoundedLog<DeliveryAttempt>(50_000);
   readonly faults: DeliveryFaults;
-  readonly #company: Company;
-  readonly #options: SenderOptions;
-  readonly #jitter: SeededRandom;
-  readonly #turns = new Map<number, Semaphore>();
+  private readonly company: Company;
+  private readonly clock: Clock;
+  private readonly options: SenderOptions;
+  private readonly onBug: (cause: unknown) => void;
+  private readonly jitter: SeededRandom;
+  private readonly turns = new Map<number, Semaphore>();
   /** Deliveries without an end, and when their next attempt is due on the clock; 0 for at once. */
-  readonly #pending = new Map<Delivery, number>();
-  readonly #closing = new AbortController();
-  readonly #unsubscribe: () => void;
-  readonly #ended = new EventEmitter().setMaxListeners(0);
+  private readonly pending = new Map<SentCopy, number>();
+  private readonly closing = new AbortController();
+  private readonly unsubscribe: () => void;
+  private readonly ended = new EventEmitter().setMaxListeners(0);
 
-  constructor(company: Company, options: SenderOptions) {
-    this.#company = company;
-    this.#options = options;
-    this.#jitter = new SeededRandom(options.seed);
-    this.faults = new DeliveryFaults(options.seed, options.shares);
-    setMaxListeners(0, this.#closing.signal);
-    this.#unsubscribe = company.events.subscribe((event) => this.#accept(event));
+  /** @param onBug receives bugs of the sandbox itself */
+  constructor(
+    company: Company,
+    seed: number,
+    clock: Clock,
+    options: SenderOptions,
+    onBug: (cause: unknown) => void,
+  ) {
+    this.company = company;
+    this.clock = clock;
+    this.options = options;
+    this.onBug = onBug;
+    this.jitter = new SeededRandom(seed);
+    this.faults = new DeliveryFaults(seed, options.deliveries ?? {});
+    setMaxListeners(0, this.closing.signal);
+    this.unsubscribe = company.events.subscribe((event) => this.accept(event));
   }
 
   /** Deliveries that are neither delivered nor given up; without retries due later than `ms` from now. */
   pendingWithin(ms: number): number {
-    const untilMs = this.#options.clock.monotonicMs() + ms;
-    return [...this.#pending.values()].filter((dueMs) => dueMs <= untilMs).length;
+    const untilMs = this.clock.monotonicMs() + ms;
+    return [...this.pending.values()].filter((dueMs) => dueMs <= untilMs).length;
   }
 
   /** Resolves after the next attempt. */
   nextAttempt(): Promise<unknown> {
-    return once(this.#ended, "attempt");
+    return once(this.ended, "attempt");
   }
 
   close(): void {
-    this.#unsubscribe();
-    this.#closing.abort();
-    this.#pending.clear();
-    this.#ended.emit("attempt");
+    this.unsubscribe();
+    this.closing.abort();
+    this.pending.clear();
+    this.ended.emit("attempt");
   }
 
-  #accept(event: SandboxEvent): void {
+  private accept(event: SentEvent): void {
     const body = Buffer.from(JSON.stringify(event));
-    for (const { id, isActive, subscribedEvents } of this.#company.tables.webhook_subscriptions.values()) {
+    for (const { id, isActive, subscribedEvents } of this.company.tables.webhook_subscriptions.values()) {
       if (!isActive || !subscribedEvents.includes(event.type)) continue;
-      const heldMs = this.faults.next();
-      const copies = heldMs.map((ms) => ({ ms, delivery: { event, body, subscription: id, attempts: 0 } }));
-      if (copies.length === 0) this.#record({ event, body, subscription: id, attempts: 0 }, "lost");
-      for (const { ms, delivery } of copies) {
-        this.#pending.set(delivery, 0);
-        void this.#deliver(delivery, firstDelayMs + ms)
-          .catch(this.#options.onBug)
-          .finally(() => this.#pending.delete(delivery));
+      const copies = this.faults
+        .next()
+        .map((ms) => ({ ms, copy: { event, body, subscription: id, attempts: 0 } }));
+      if (copies.length === 0) this.record({ event, body, subscription: id, attempts: 0 }, "lost");
+      for (const { ms, copy } of copies) {
+        this.pending.set(copy, 0);
+        void this.deliver(copy, firstDelayMs + ms)
+          .catch(this.onBug)
+          .finally(() => this.pending.delete(copy));
       }
     }
   }
 
   /** Tries a delivery until it succeeds, is dropped, or has had all its attempts. */
-  async #deliver(delivery: Delivery, firstWaitMs: number): Promise<void> {
-    const { clock, retryScale, concurrency } = this.#options;
-    const { signal } = this.#closing;
-    const turn = this.#turns.get(delivery.subscription) ?? new Semaphore(concurrency);
-    this.#turns.set(delivery.subscription, turn);
+  private async deliver(copy: SentCopy, firstWaitMs: number): Promise<void> {
+    const { retryScale = 1, deliveryConcurrency = 8 } = this.options;
+    const { signal } = this.closing;
+    const turn = this.turns.get(copy.subscription) ?? new Semaphore(deliveryConcurrency);
+    this.turns.set(copy.subscription, turn);
     await systemClock.sleep(firstWaitMs, signal);
     for (;;) {
       const release = await turn.acquire(signal);
-      const delayMs = signal.aborted ? undefined : await this.#attempt(delivery);
-      const waitMs = (delayMs ?? 0) * retryScale * (1 + jitterShare * (2 * this.#jitter.next() - 1));
-      if (delayMs === undefined) this.#pending.delete(delivery);
-      else this.#pending.set(delivery, clock.monotonicMs() + waitMs);
+      const delayMs = signal.aborted ? undefined : await this.attempt(copy);
+      const waitMs = (delayMs ?? 0) * retryScale * (1 + jitterShare * (2 * this.jitter.next() - 1));
+      if (delayMs === undefined) this.pending.delete(copy);
+      else this.pending.set(copy, this.clock.monotonicMs() + waitMs);
       release?.();
-      this.#ended.emit("attempt");
+      this.ended.emit("attempt");
       if (delayMs === undefined) return;
-      await clock.sleep(waitMs, signal);
+      await this.clock.sleep(waitMs, signal);
       if (signal.aborted) return;
-      this.#pending.set(delivery, 0);
+      this.pending.set(copy, 0);
     }
   }
 
   /** Uses the subscription as it is now: its URL and its current secret. Gives the wait for the next attempt. */
-  async #attempt(delivery: Delivery): Promise<number | undefined> {
-    const { webhook_subscriptions: subscriptions } = this.#company.tables;
-    const known = subscriptions.get(delivery.subscription);
-    if (!known?.isActive) return this.#record(delivery, "dropped");
-    const { event, body } = delivery;
-    const { nowMs } = this.#company;
+  private async attempt(copy: SentCopy): Promise<number | undefined> {
+    const { company, closing } = this;
+    const { webhook_subscriptions: subscriptions } = company.tables;
+    const known = subscriptions.get(copy.subscription);
+    if (!known?.isActive) return this.record(copy, "dropped");
     const headers = {
       "content-type": "application/json",
-      "webhook-id": event.id,
-      "webhook-timestamp": String(Math.floor(nowMs() / 1000)),
-      "webhook-signature": createHmac("sha256", known.secret).update(body).digest("hex"),
+      "webhook-id": copy.event.id,
+      "webhook-timestamp": String(Math.floor(company.nowMs() / 1000)),
+      "webhook-signature": createHmac("sha256", known.secret).update(copy.body).digest("hex"),
     };
-    const { signal: closing } = this.#closing;
-    const result = await sendPost({
-      url: known.url,
-      headers,
-      body,
-      timeoutMs: this.#options.timeoutMs,
-      closing,
-    });
-    if (closing.aborted) return undefined;
-    delivery.attempts++;
+    const { deliveryTimeoutMs = 10_000 } = this.options;
+    const result = await sendPost(known.url, headers, copy.body, deliveryTimeoutMs, closing.signal);
+    if (closing.signal.aborted) return undefined;
+    copy.attempts++;
     const { status } = result;
     const succeeded = status !== null && status >= 200 && status < 300;
-    const delayMs = succeeded ? undefined : retryDelaysMs[delivery.attempts - 1];
-    this.#record(delivery, succeeded ? "delivered" : delayMs === undefined ? "failed" : "retry", result);
-    const stamp = succeeded ? { lastSuccessAtMs: nowMs() } : { lastFailureAtMs: nowMs() };
-    const after = subscriptions.get(delivery.subscription);
-    if (after) subscriptions.replace({ ...after, ...stamp });
+    const delayMs = succeeded ? undefined : retryDelaysMs[copy.attempts - 1];
+    this.record(copy, succeeded ? "delivered" : delayMs === undefined ? "failed" : "retry", result);
+    const atMs = company.nowMs();
+    const after = subscriptions.get(copy.subscription);
+    if (after)
+      subscriptions.replace({
+        ...after,
+        ...(succeeded ? { lastSuccessAtMs: atMs } : { lastFailureAtMs: atMs }),
+      });
     return delayMs;
   }
 
-  #record(delivery: Delivery, outcome: AttemptOutcome, result: PostResult = { status: null, error: null }) {
-    const { event, subscription, attempts: attempt } = delivery;
-    const at = isoTime(this.#company.nowMs());
+  private record(
+    { event, subscription, attempts: attempt }: SentCopy,
+    outcome: DeliveryAttempt["outcome"],
+    result: PostResult = { status: null, error: null },
+  ): undefined {
+    const at = isoTime(this.company.nowMs());
     this.attempts.add({ eventId: event.id, type: event.type, subscription, attempt, at, ...result, outcome });
-    return undefined;
   }
 }
 
-interface Post {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
-  /** For all of one request, to the end of its answer. */
-  readonly timeoutMs: number;
-  /** Aborts what is under way. */
-  readonly closing: AbortSignal;
-}
-
-/** Sends one POST; follows no redirect. `isAgain`: a kept connection was closed as the request went out. */
-function sendPost(post: Post, isAgain = false): Promise<PostResult> {
-  const { url, body, timeoutMs, closing } = post;
+/**
+ * Sends one POST; follows no redirect.
+ *
+ * @param timeoutMs for all of one request, to the end of its answer
+ * @param isAgain a kept connection was closed as the request went out
+ */
+function sendPost(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: Buffer,
+  timeoutMs: number,
+  closing: AbortSignal,
+  isAgain = false,
+): Promise<PostResult> {
   const late = AbortSignal.timeout(timeoutMs);
-  const headers = { ...post.headers, "content-length": String(body.length) };
   const send = url.startsWith("https:") ? tlsRequest : plainRequest;
-  const request = send(url, { method: "POST", headers, signal: AbortSignal.any([closing, late]) });
+  const request = send(url, {
+    method: "POST",
+    headers: { ...headers, "content-length": String(body.length) },
+    signal: AbortSignal.any([closing, late]),
+  });
   return new Promise((resolve) => {
     const fail = ({ message }: Error) =>
       resolve({ status: null, error: late.aborted ? `no answer within ${timeoutMs} ms` : message });
     request.on("error", (error: NodeJS.ErrnoException) => {
-      if (!isAgain && request.reusedSocket && error.code === "ECONNRESET") resolve(sendPost(post, true));
+      if (!isAgain && request.reusedSocket && error.code === "ECONNRESET")
+        resolve(sendPost(url, headers, body, timeoutMs, closing, true));
       else fail(error);
     });
     request.on("response", (response) => {

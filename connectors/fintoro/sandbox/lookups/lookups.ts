@@ -1,0 +1,126 @@
+import { randomFor } from "../base/seeded-random.ts";
+import type { Shown } from "../base/values.ts";
+import labels from "./labels.json" with { type: "json" };
+import rows from "./rows.json" with { type: "json" };
+
+/** A language of the service: its own code (`cz`, `si`, ...) and the standard one that browsers send. */
+export interface ServiceLanguage {
+  readonly id: number;
+  readonly code: string;
+  readonly tag: string;
+}
+
+const languages: readonly ServiceLanguage[] = rows.languages.split(" ").map((entry, index) => {
+  const [code = "", tag = code] = entry.split(":");
+  return { id: index + 1, code, tag };
+});
+const byName = new Map(languages.flatMap((one) => [[one.code, one] as const, [one.tag, one] as const]));
+
+/** The language of an answer where nobody asks for another one. */
+export const english = languages[1]!;
+export const languageById = (id: number) => languages[id - 1] ?? english;
+/** By the service's code or the standard one. */
+export const languageNamed = (name: string) => byName.get(name.toLowerCase());
+
+/** `sk-SK,sk;q=0.9,en;q=0.5` -> the best language that the service speaks, or the fallback. */
+export function negotiate(header: string | undefined, fallback: ServiceLanguage): ServiceLanguage {
+  const ranges = (header ?? "").matchAll(/([\w*-]+)\s*(?:;\s*q=([\d.]+))?/g);
+  const wishes = Array.from(ranges, ([, range = "", quality = "1"]) => ({ range, quality: Number(quality) }));
+  const best = wishes.filter(({ quality }) => quality > 0).toSorted((a, b) => b.quality - a.quality);
+  const known = best.map(({ range }) => languageNamed(range) ?? languageNamed(range.split(/[-_]/)[0] ?? ""));
+  return known.find((one) => one !== undefined) ?? fallback;
+}
+
+/** Id, name and SWIFT code; no language changes them. */
+const banks = rows.banks.split(";").map((row) => {
+  const [id, name = "", swift = ""] = row.split(":");
+  return { id: Number(id), name, swift };
+});
+
+/** ISO 3166-1 numbers and letters. */
+const countries = rows.countries
+  .split(" ")
+  .map((row) => ({ id: Number(row.slice(0, -2)), code: row.slice(-2) }));
+const unionMembers = new Set(rows.unionMembers.split(" "));
+export const slovakia = 703;
+export const czechia = 203;
+
+/** `perEuro` is the usual rate in units for one euro. */
+const currencies = rows.currencies.split(" ").map((entry, index) => {
+  const [symbol = "", mark = "", perEuro = "1"] = entry.split(":");
+  return { id: index + 1, symbol, mark, perEuro: Number(perEuro) };
+});
+export const euro = 1;
+export const czechCrown = 5;
+
+/** Units for one euro on a day: five decimals, within 3 % of the usual rate; 1 for the euro. */
+export function rateOn(currencyId: number, day: number): number {
+  const currency = currencies[currencyId - 1];
+  if (!currency || currencyId === euro) return 1;
+  const drift = (randomFor(currencyId, "rate", day).next() - 0.5) * 0.06;
+  return Math.round(currency.perEuro * (1 + drift) * 100_000) / 100_000;
+}
+
+const namesIn = (type: "region" | "language" | "currency", { tag }: ServiceLanguage) => {
+  const names = new Intl.DisplayNames([tag], { type });
+  return (code: string) => names.of(code) ?? code;
+};
+
+/** The labels of a group in the order of their ids; English where the language has none. */
+function labelsOf(group: "delivery" | "payment" | "qr" | "unit" | "discount", { code }: ServiceLanguage) {
+  const row = labels[code as keyof typeof labels] ?? labels.en;
+  const place = ["delivery", "payment", "qr", "unit", "discount"].indexOf(group);
+  return (row.split(" / ")[place] ?? "").split("|");
+}
+
+const numbered = (names: readonly string[]) => names.map((name, index) => ({ id: index + 1, name }));
+
+/** What a discount is called where a document line gives it no name. */
+export const discountLabel = (language: ServiceLanguage) => labelsOf("discount", language)[0] ?? "";
+
+/** How the records of each lookup are made for a language. */
+const lists = {
+  banks: () => banks,
+  countries: (language: ServiceLanguage) => {
+    const nameOf = namesIn("region", language);
+    return countries.map(({ id, code }) => ({ id, name: nameOf(code), code, eu: unionMembers.has(code) }));
+  },
+  languages: (language: ServiceLanguage) => {
+    const nameOf = namesIn("language", language);
+    return languages.map(({ id, tag, code }) => ({ id, name: nameOf(tag), code }));
+  },
+  currencies: (language: ServiceLanguage) => {
+    const nameOf = namesIn("currency", language);
+    return currencies.map(({ id, symbol, mark }) => ({ id, symbol, name: nameOf(symbol), mark }));
+  },
+  "delivery-methods": (language: ServiceLanguage) => numbered(labelsOf("delivery", language)),
+  "payment-methods": (language: ServiceLanguage) => numbered(labelsOf("payment", language)),
+  "qr-types": (language: ServiceLanguage) => numbered(labelsOf("qr", language)),
+  // Every language shares the units that follow those with words.
+  units: (language: ServiceLanguage) =>
+    numbered([...labelsOf("unit", language), ...rows.unitSymbols.split(" ")]),
+};
+
+/** The name of a lookup, which is its path. */
+export type LookupName = keyof typeof lists;
+export const lookupNames = Object.keys(lists) as readonly LookupName[];
+
+/** Records by lookup and language, made when first needed. */
+const made = new Map<string, ReadonlyMap<number, Shown>>();
+
+function recordsOf(name: LookupName, language: ServiceLanguage): ReadonlyMap<number, Shown> {
+  const key = `${name}/${language.code}`;
+  const records = made.get(key) ?? new Map(lists[name](language).map((record) => [record.id, record]));
+  made.set(key, records);
+  return records;
+}
+
+/** All records of a lookup with their names in the language. */
+export const lookupList = (name: LookupName, language: ServiceLanguage) => [
+  ...recordsOf(name, language).values(),
+];
+
+/** One record of a lookup, or null. */
+export function lookup(name: LookupName, id: number | null, language = english): Shown | null {
+  return id === null ? null : (recordsOf(name, language).get(id) ?? null);
+}

@@ -1,0 +1,161 @@
+import { MirrorError } from "../../../../src/base/errors.ts";
+import { unknownName } from "../../../../src/base/names.ts";
+import { singular } from "../base/values.ts";
+import {
+  documentKinds,
+  eventTypes,
+  kindFacts,
+  pathOf,
+  tableNames,
+  type TableName,
+} from "../model/catalogue.ts";
+import type { SentEvent } from "../model/company.ts";
+import type { Row } from "../model/row.ts";
+import { writable } from "../resources/all-routes.ts";
+import { balanceOf } from "../resources/balance.ts";
+import { stampsOf } from "../resources/collection.ts";
+import { creditInvoice } from "../resources/documents.ts";
+import { isRefusedByRules, Missing, present } from "../rules/rules.ts";
+import { changedFields, inboundInput, newRecords, type Actor } from "./record-inputs.ts";
+
+/** Records that are tried before an action counts as refused. */
+const mostTries = 60;
+
+/** What a person does to a record so that an event happens. */
+type Action = (actor: Actor, table: TableName, id: number) => void;
+
+/** By the last word of the event's type; `created` has no record before. */
+const actions: Readonly<Record<string, Action>> = {
+  updated: ({ company, random }, table, id) => {
+    const own = present(company.tables[table].get(id));
+    const field = present(changedFields[table]);
+    const value = newValue(own[field as keyof Row], random.int(1, 99_999));
+    const stamps = "updatedAtMs" in own ? stampsOf(company, own) : {};
+    writable[table].change(company, own, { [field]: value, ...stamps });
+  },
+  deleted: ({ company }, table, id) =>
+    writable[table].remove(company, present(company.tables[table].get(id))),
+  paid: ({ company }, table, documentId) => {
+    const documentType = documentKinds.find((kind) => kindFacts[kind].table === table);
+    writable.document_payments.create(company, { documentType, documentId });
+  },
+  "stock-updated": (actor, _, id) =>
+    void writable.warehouse_inbound_receipts.create(actor.company, inboundInput(actor, id)),
+};
+
+/** Of metadata the content, which a CRM event about a document has none of. */
+function newValue(value: unknown, mark: number): unknown {
+  if (typeof value === "number") return mark / 100;
+  if (typeof value !== "object" || value === null) return `Upravené ${mark}`;
+  if (!("content" in value)) throw new Missing();
+  return { ...value, content: `Dohodnuté ${mark}` };
+}
+
+/** Creates one record of the table, as a person at work would. @throws Invalid, Missing */
+function createRecord(actor: Actor, table: TableName): Row {
+  const { company } = actor;
+  if (table === "credit_notes")
+    return withAny(actor, "invoices", (id) =>
+      creditInvoice(company, present(company.tables.invoices.get(id)), {}),
+    );
+  const input = newRecords[table]?.(actor, actor.random.int(100, 999_999));
+  if (input === undefined) throw new Missing();
+  return writable[table].create(company, input);
+}
+
+/** Tries `act` with one record after another, in random order, until the rules allow it. */
+function withAny<T>({ company, random }: Actor, table: TableName, act: (id: number) => T): T {
+  const ids = Array.from(company.tables[table].values(), ({ id }) => id);
+  let refusal: unknown = new Missing();
+  for (let tries = 0; tries < mostTries && ids.length > 0; tries++) {
+    const [id = 0] = ids.splice(random.int(0, ids.length - 1), 1);
+    try {
+      return act(id);
+    } catch (cause) {
+      if (!isRefusedByRules(cause)) throw cause;
+      refusal = cause;
+    }
+  }
+  throw refusal;
+}
+
+/** Acts on the named record; else on any that allows it, or on one that is created for it. Gives its id. */
+function perform(actor: Actor, table: TableName, change: string, id: number | null): number {
+  const action = actions[change];
+  const act = (one: number) => {
+    action?.(actor, table, one);
+    return one;
+  };
+  if (id !== null && action) return act(id);
+  if (id !== null)
+    throw new MirrorError("usage", "a new record gets its id from the service", {
+      hint: "leave the id out, or forge the event",
+    });
+  try {
+    if (action) return withAny(actor, table, act);
+  } catch (cause) {
+    if (!isRefusedByRules(cause)) throw cause;
+  }
+  return act(createRecord(actor, table).id);
+}
+
+/**
+ * Makes an event happen by a fitting change under the company's own rules, or emits it without one.
+ *
+ * @param id the record it happens to; null lets one be chosen
+ * @param forge emits the event without the change
+ * @returns what was done, and every event that followed from it
+ * @throws MirrorError `usage` for an unknown event; Invalid, Missing where the rules refuse the change
+ */
+export function trigger(actor: Actor, event: string, id: number | null = null, forge = false) {
+  if (!eventTypes.includes(event))
+    throw new MirrorError("usage", unknownName("event", event, eventTypes), {
+      hint: `events are ${eventTypes.join(", ")}`,
+    });
+  const [path = "", change = ""] = event.split(".");
+  const table = tableNames.find((name) => pathOf(name) === path) ?? null;
+  const forged = forge || table === null;
+  const { events: log } = actor.company;
+  const events: SentEvent[] = [];
+  const unsubscribe = log.subscribe((one) => events.push(one));
+  try {
+    const done = forged ? (id ?? someId(actor, table)) : perform(actor, table, change, id);
+    if (forged) log.append(event, singular(path), done);
+    const own = events.find((one) => one.type === event);
+    return { event, id: own?.resource.id ?? done, forged, events };
+  } finally {
+    unsubscribe();
+  }
+}
+
+function someId(actor: Actor, table: TableName | null): number {
+  if (table === null) return actor.random.int(1, 99_999);
+  return actor.find(table)?.id ?? actor.company.tables[table].nextId;
+}
+
+/**
+ * What `demo` does to a company: writes an invoice, pays one, changes a client and deletes an invoice.
+ *
+ * @returns changes ready to be made, everyKey with a sentence and the record whose row in the mirror shows it
+ */
+export function demoChanges(actor: Actor) {
+  const { clients, invoices } = actor.company.tables;
+  const known = [...invoices.values()].toReversed();
+  const unpaid = known.find((invoice) => balanceOf(actor.company, invoice).toBePaid > 0n);
+  const other = known.find((invoice) => invoice !== unpaid);
+  const change = (event: string, sentence: (id: number) => string, id?: number) => ({
+    make: () => {
+      const done = trigger(actor, event, id);
+      return { sentence: sentence(done.id), table: event.replace(/\..*/, ""), id: done.id };
+    },
+  });
+  return [
+    change("invoices.created", (id) => {
+      const { number, client } = present(invoices.get(id));
+      return `invoice ${number} was written for ${client.name}`;
+    }),
+    ...(unpaid ? [change("invoices.paid", () => `invoice ${unpaid.number} was paid`, unpaid.id)] : []),
+    change("clients.updated", (id) => `${clients.get(id)?.name} has a new address`),
+    ...(other ? [change("invoices.deleted", () => `invoice ${other.number} was deleted`, other.id)] : []),
+  ];
+}

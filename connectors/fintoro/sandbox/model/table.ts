@@ -1,0 +1,97 @@
+import type { Row } from "./row.ts";
+
+type Key = string | number;
+type KeyOf = (row: Row) => Key | null;
+
+/** The order of two keys, ascending. */
+export function compareKeys(a: Key, b: Key): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** The live records of one kind in the order of their ids. Ids count up and are never used again. */
+export class RowTable {
+  readonly firstId: number;
+  nextId: number;
+  readonly #rows = new Map<number, Row>();
+  readonly #indexes: readonly {
+    readonly name: string;
+    readonly keyOf: KeyOf;
+    readonly ids: Map<Key, number[]>;
+  }[];
+  /** Sorted records by the name of the order; dropped at each write. */
+  readonly #orders = new Map<string, readonly Row[]>();
+
+  /** @param keys the indexes that `findBy` can use, by name; null leaves a record out */
+  constructor(firstId: number, keys: Readonly<Record<string, KeyOf>> = {}) {
+    this.firstId = this.nextId = firstId;
+    this.#indexes = Object.entries(keys).map(([name, keyOf]) => ({ name, keyOf, ids: new Map() }));
+  }
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  get(id: number | null | undefined): Row | undefined {
+    return this.#rows.get(id ?? 0);
+  }
+
+  /** Adds a record with the next id. */
+  add(fields: Omit<Partial<Row>, "id">): Row {
+    return this.replace({ id: this.nextId++, ...fields } as Row);
+  }
+
+  replace(row: Row): Row {
+    this.#index(row.id, row);
+    this.#rows.set(row.id, row);
+    return row;
+  }
+
+  remove(id: number): void {
+    this.#index(id, undefined);
+    this.#rows.delete(id);
+  }
+
+  values(): MapIterator<Row> {
+    return this.#rows.values();
+  }
+
+  /** The live records that pass the test, by id. */
+  where(test: (row: Row) => boolean): Row[] {
+    return [...this.values()].filter(test);
+  }
+
+  /** The live records with this key in an index. */
+  findBy(indexName: string, key: Key): Row[] {
+    const ids = this.#indexes.find(({ name }) => name === indexName)?.ids.get(key) ?? [];
+    return ids.flatMap((id) => this.#rows.get(id) ?? []);
+  }
+
+  /**
+   * The live records by key, ascending; equal keys by id. The order is kept until the next write: page 200 of
+   * a list costs a slice.
+   */
+  sorted(orderName: string, keyOf: (row: Row) => Key): readonly Row[] {
+    const known = this.#orders.get(orderName);
+    if (known) return known;
+    const keyed = Array.from(this.values(), (row) => ({ row, key: keyOf(row) }));
+    const rows = keyed.toSorted((a, b) => compareKeys(a.key, b.key)).map(({ row }) => row);
+    this.#orders.set(orderName, rows);
+    return rows;
+  }
+
+  /** Brings the indexes in line with what will stand under the id. */
+  #index(id: number, after: Row | undefined): void {
+    this.#orders.clear();
+    const before = this.#rows.get(id);
+    for (const { keyOf, ids } of this.#indexes) {
+      const [from, to] = [before && keyOf(before), after && keyOf(after)];
+      if (from === to) continue;
+      if (from !== undefined && from !== null)
+        ids.set(from, ids.get(from)?.filter((one) => one !== id) ?? []);
+      if (to === undefined || to === null) continue;
+      const others = ids.get(to);
+      if (others) others.push(id);
+      else ids.set(to, [id]);
+    }
+  }
+}

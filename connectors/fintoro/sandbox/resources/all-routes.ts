@@ -1,0 +1,112 @@
+import { pick } from "../base/values.ts";
+import { lookupList, lookupNames } from "../lookups/lookups.ts";
+import { documentKinds, kindFacts, pathOf, type TableName } from "../model/catalogue.ts";
+import { subjects } from "../samples/parties.ts";
+import { present, refuse } from "../rules/rules.ts";
+import { file, list, nothing, oneRecord, value, type Reply } from "../service/reply.ts";
+import { route, type Route, type RouteCall } from "../service/request.ts";
+import type { Collection } from "./collection.ts";
+import { activities, cases, caseStatuses, keepUpload } from "./crm.ts";
+import { documentView } from "./document-view.ts";
+import { creditInvoice, documents, seriesView } from "./documents.ts";
+import { accounts, rotateSecret, subscriptions } from "./own-settings.ts";
+import { clients, suppliers } from "./partners.ts";
+import { payments, sendMail } from "./payments.ts";
+import { recordPdf, zipOf } from "./record-files.ts";
+import { isIn } from "./record-list.ts";
+import { priceList, receipts, warehouses } from "./stock.ts";
+
+const own = [clients, suppliers, accounts, caseStatuses, cases, activities, warehouses, priceList, payments];
+
+/** Every collection that requests write. */
+export const writable = Object.fromEntries(
+  [...own, subscriptions, ...Object.values(receipts), ...Object.values(documents)].map((one) => [
+    one.table,
+    one,
+  ]),
+) as Readonly<Record<TableName, Collection>>;
+
+const withPdf = [
+  ...documentKinds.map((kind) => kindFacts[kind].table),
+  ...(["warehouse_inbound_receipts", "warehouse_outbound_receipts"] as const),
+];
+
+const subjectView = (subject: (typeof subjects)[number]) =>
+  pick(subject, ["id", "name", "taxId", "vatId", "legalForm", "city", "street", "zip"]);
+
+/** Subjects of the register by a part of the name or the beginning of the business id. */
+function subjectsFound({ query }: RouteCall): Reply {
+  const { searchQuery = "", legalForm, limit = "20" } = query;
+  const found = subjects.filter(
+    (subject) =>
+      subject.legalForm === (legalForm ?? subject.legalForm) &&
+      (isIn(searchQuery, subject.name) || subject.subjectId.startsWith(searchQuery)),
+  );
+  return list(found.slice(0, Number(limit)).map(subjectView));
+}
+
+/** Every route of the API. */
+export function allRoutes(): Route[] {
+  return [
+    route("GET", "/whoami", ({ company }) => oneRecord({ name: company.name })),
+    ...lookupNames.map((name) =>
+      route("GET", `/${name}`, ({ language }) => list(lookupList(name, language))),
+    ),
+    route("GET", "/numerical-series", ({ company, query }) => {
+      const series = company.tables.numerical_series.where(
+        (one) => one.documentKind === query["documentType"],
+      );
+      return list(series.map((one) => seriesView(company, one)));
+    }),
+    route("GET", "/numerical-series/{id}", ({ company, id }) =>
+      oneRecord(seriesView(company, present(company.tables.numerical_series.get(id)))),
+    ),
+    route("GET", "/subjects", subjectsFound),
+    route("GET", "/subjects/{id}", ({ id }) =>
+      oneRecord(subjectView(present(subjects.find((one) => one.id === id)))),
+    ),
+    ...Object.values(writable).flatMap((one) => one.routes()),
+    ...withPdf.map((table) =>
+      route("GET", `/${pathOf(table)}/{id}/pdf`, ({ company, id }) => {
+        const record = present(company.tables[table].get(id));
+        return file("application/pdf", `${record.number}.pdf`, recordPdf(record));
+      }),
+    ),
+    route("GET", "/contact-activity-logs/{id}/attachments", ({ company, id }) => {
+      const { attachments, createdAtMs: atMs } = present(company.tables.contact_activity_logs.get(id));
+      present(attachments[0]);
+      const entries = attachments.map(({ name, content }) => ({ name, content, atMs }));
+      return file("application/zip", `attachments-${id}.zip`, zipOf(entries));
+    }),
+    route("POST", "/invoices/{id}/credit-notes", ({ company, id, input, language }) => {
+      const note = creditInvoice(company, present(company.tables.invoices.get(id)), input);
+      return oneRecord(documentView(company, note, language), 201);
+    }),
+    route("POST", "/document-mails", ({ company, input }) => {
+      sendMail(company, input);
+      return nothing(202);
+    }),
+    route(
+      "POST",
+      "/webhook-subscriptions/{id}/rotate-secret",
+      ({ company, id, language }) => {
+        const rotated = rotateSecret(company, present(company.tables.webhook_subscriptions.get(id)));
+        return oneRecord(subscriptions.view(company, rotated, language, true));
+      },
+      false,
+    ),
+    route(
+      "POST",
+      "/contact-activity-attachments",
+      ({ company, files }) => {
+        if (files.length === 0) refuse("files", "required");
+        const data = files.map((sent) => {
+          const { name: fileName, mimeType, content } = sent;
+          return { uploadToken: keepUpload(company, sent), fileName, mimeType, size: content.length };
+        });
+        return value({ data }, 201);
+      },
+      false,
+    ),
+  ];
+}

@@ -1,0 +1,197 @@
+import { z } from "zod";
+import { centsToNumber } from "../base/decimal-money.ts";
+import { omit, type Shown } from "../base/values.ts";
+import { lookup, type ServiceLanguage } from "../lookups/lookups.ts";
+import { activityTargets } from "../model/catalogue.ts";
+import { documentsOf, ownerKey, type Company } from "../model/company.ts";
+import texts from "../model/document-texts.json" with { type: "json" };
+import type { Attachment, Row, Upload } from "../model/row.ts";
+import { filled, Invalid, nullable, refuse, sentOnly } from "../rules/rules.ts";
+import { totalsOf } from "./balance.ts";
+import { collection, removeActivitiesOf, stampsOf, stampsView, type Write } from "./collection.ts";
+import { clients, suppliers } from "./partners.ts";
+import { isIn, onePage, tenPerPage } from "./record-list.ts";
+
+/** The columns of the board. The cases of one that is removed stay without one, and without events. */
+export const caseStatuses = collection("business_case_statuses", {
+  shape: z.object({ name: z.string(), color: z.string() }),
+  facts: ({ sent }) => sent,
+  view: (_, status) => ({ ...status }),
+  beforeRemove: ({ tables: { business_cases: cases } }, { id: own }) => {
+    for (const item of cases.where(({ statusId }) => statusId === own))
+      cases.replace({ ...item, statusId: null });
+  },
+});
+
+const ofContact = (type: Row["contactType"]) => (item: Row, wanted: string) =>
+  item.contactType === type && item.contactId === Number(wanted);
+
+/** Business cases. One goes with its CRM events. */
+export const cases = collection("business_cases", {
+  shape: z.object({
+    ...nullable(["clientId", "supplierId", "statusId"], z.int()),
+    name: z.string(),
+    description: z.string().nullish(),
+  }),
+  /** A case of one client or supplier, which never changes; at the end of its column. */
+  facts: ({ company, sent, own }) => {
+    const { clientId = null, supplierId = null, ...changes } = sent;
+    const contactId = own?.contactId ?? clientId ?? supplierId ?? refuse("clientId", "required");
+    const contactType = clientId === null ? "supplier" : "client";
+    const start = { contactType, contactId, description: null, statusId: null };
+    const after = { ...start, ...own, ...sentOnly(changes) };
+    const column = company.tables.business_cases.where(({ statusId }) => statusId === after.statusId);
+    const last = column.reduce((most, { boardPosition }) => Math.max(most, boardPosition), 0);
+    const boardPosition = own?.statusId === after.statusId ? own.boardPosition : last + 1;
+    return { ...after, boardPosition, ...stampsOf(company, own) };
+  },
+  view: (company, item, language) => {
+    const { tables } = company;
+    const [client, supplier] = [tables.clients.get(item.contactId), tables.suppliers.get(item.contactId)];
+    return {
+      ...omit(item, ["statusId", "createdAtMs", "updatedAtMs"]),
+      client: client && item.contactType === "client" ? clients.view(company, client, language) : null,
+      supplier:
+        supplier && item.contactType === "supplier" ? suppliers.view(company, supplier, language) : null,
+      status: tables.business_case_statuses.get(item.statusId) ?? null,
+      ...stampsView(item),
+    };
+  },
+  list: {
+    filters: {
+      clientId: ofContact("client"),
+      supplierId: ofContact("supplier"),
+      // Empty asks for cases without a status.
+      statusId: ({ statusId }, wanted) => (statusId ?? 0) === Number(wanted),
+      search: ({ name, description }, wanted) => isIn(wanted, name, description),
+    },
+    usualOrder: ["id", "desc"],
+    pageSize: tenPerPage,
+  },
+  writes: { method: "PATCH" },
+  beforeRemove: (company, own) => removeActivitiesOf(company, "business_cases", own.id),
+});
+
+const metadataShape = z.object({
+  ...nullable(["content", "email", "personName", "phoneNumber"], z.string()),
+  documentType: z.enum(["invoice", "proforma", "order", "quotation", "credit-note"]).nullish(),
+  documentId: z.int().nullish(),
+});
+
+const activityShape = z.object({
+  ...nullable(["businessCaseId", "clientId", "supplierId"], z.int()),
+  type: z.enum(["note", "email", "phone_call", "document_linked"]),
+  metadata: metadataShape,
+  attachmentUploadTokens: z.array(z.string()).optional(),
+  deletedAttachmentIds: z.array(z.int()).optional(),
+});
+
+/** CRM events of business cases, clients and suppliers, newest first. A change leaves type and target as they are. */
+export const activities = collection("contact_activity_logs", {
+  shape: activityShape,
+  facts: activityFacts,
+  view: activityView,
+  list: (call) => {
+    const { company, language, query } = call;
+    const { table, id } = targetOf(company, query);
+    const logs = company.tables.contact_activity_logs
+      .findBy("target", ownerKey(table, id))
+      .filter(({ type }) => type === (query["type"] ?? type))
+      .toSorted((a, b) => b.createdAtMs - a.createdAtMs || b.id - a.id);
+    return onePage(call, "contact_activity_logs", logs, (log) => activityView(company, log, language));
+  },
+  writes: { method: "PATCH" },
+});
+
+/** What a CRM event belongs to: the record that one of the fields names. @throws Invalid */
+function targetOf({ tables }: Company, sent: { readonly [field: string]: unknown }) {
+  const given = activityTargets.find(({ field }) => (sent[field] ?? null) !== null);
+  if (!given) refuse("businessCaseId", "required");
+  const { field, table } = given;
+  const id = Number(sent[field]);
+  return tables[table].get(id) ? { table, id } : refuse(field);
+}
+
+/** Replaces the metadata as a whole, and adds or removes attachments. */
+function activityFacts({ company, sent, own }: Write<z.output<typeof activityShape>>) {
+  const { attachmentUploadTokens: tokens = [], deletedAttachmentIds: removed = [] } = sent;
+  const { type, target } = own ?? { type: sent.type, target: targetOf(company, sent) };
+  const { documentType: documentKind, documentId, ...words } = filled(metadataShape, sent.metadata ?? {});
+  const document = documentKind && documentsOf(company, documentKind).get(documentId);
+  if (type === "document_linked" && !document) refuse("metadata.documentId");
+  const used = tokens.flatMap((token, i) =>
+    company.uploads.has(token) ? [] : [{ field: `attachmentUploadTokens.${i}`, key: "invalid" as const }],
+  );
+  if (used.length > 0) throw new Invalid(used);
+  const kept = own?.attachments.filter((attachment) => !removed.includes(attachment.id)) ?? [];
+  const added = tokens.flatMap((token): Attachment[] => {
+    const upload = company.uploads.get(token);
+    company.uploads.delete(token);
+    return upload ? [{ id: company.nextPartId(), ...upload }] : [];
+  });
+  const metadata = document ? { documentKind: document.kind, documentId: document.id } : words;
+  return { type, target, metadata, attachments: [...kept, ...added], ...stampsOf(company, own) };
+}
+
+/** Keeps an uploaded file until a CRM event takes it; gives its token, which works once. */
+export function keepUpload(company: Company, upload: Upload): string {
+  const token = Buffer.from(`upload:${company.random.uuid()}`).toString("base64url");
+  company.uploads.set(token, upload);
+  return token;
+}
+
+function activityView(company: Company, log: Row, language: ServiceLanguage): Shown {
+  const { id, type, target } = log;
+  return {
+    id,
+    type,
+    metadata: metadataView(company, log, language),
+    attachments: log.attachments.map(({ id: own, name, mimeType }) => {
+      return {
+        id: own,
+        name,
+        mimeType,
+        url: `${company.publicOrigin}/media/contact-activity-attachments/${own}`,
+      };
+    }),
+    ...Object.fromEntries(
+      activityTargets.map(({ field, table }) => [field, target.table === table ? target.id : null]),
+    ),
+    ...stampsView(log),
+  };
+}
+
+/** Only the fields that belong to the type. */
+function metadataView(company: Company, { type, metadata }: Row, language: ServiceLanguage): Shown {
+  const { content = null, email = null, personName = null, phoneNumber = null } = metadata;
+  if (type === "note") return { content };
+  if (type === "email") return { content, email };
+  if (type === "phone_call") return { content, personName, phoneNumber };
+  const { numberSnapshot, priceSnapshot, paidAmount, currencySnapshotId: currencyId } = metadata;
+  return {
+    ...sentOnly({
+      documentNumberSnapshot: numberSnapshot,
+      documentPriceSnapshot: priceSnapshot,
+      documentCurrencySnapshot: currencyId && lookup("currencies", currencyId, language),
+      paidAmount,
+    }),
+    relatedDocument: relatedView(company, metadata, language),
+  };
+}
+
+/** The document as it is now; null once it is deleted. */
+function relatedView(company: Company, metadata: Row["metadata"], language: ServiceLanguage): Shown | null {
+  const { documentKind: documentType = "invoice", documentId = 0 } = metadata;
+  const document = documentsOf(company, documentType).get(documentId);
+  return document
+    ? {
+        documentType,
+        documentId,
+        name: `${texts[documentType].label} ${document.number}`,
+        number: document.number,
+        issueDate: document.issueDate,
+        totalWithVat: centsToNumber(totalsOf(document).gross),
+        currency: lookup("currencies", document.currencyId, language),
+      }
+    : null;
+}

@@ -1,0 +1,268 @@
+import { z } from "zod";
+import { dateOf, dayOf } from "../base/calendar.ts";
+import { decimal, divide } from "../base/decimal-money.ts";
+import { formatNumber, variableSymbol } from "../base/identifiers.ts";
+import { everyKey, omit, pick, type Shown } from "../base/values.ts";
+import { discountLabel, euro, languageById, rateOn } from "../lookups/lookups.ts";
+import { kindFacts } from "../model/catalogue.ts";
+import { documentsOf, type Company } from "../model/company.ts";
+import type { DocumentKind, Row } from "../model/row.ts";
+import { nullable, optional, parse, refuse, sentOnly } from "../rules/rules.ts";
+import { balanceOf, paymentsOf, totalsOf } from "./balance.ts";
+import { collection, type Write } from "./collection.ts";
+import { documentPreview, documentView } from "./document-view.ts";
+import { primaryAccount } from "./own-settings.ts";
+import { clients, snapshotOf } from "./partners.ts";
+import { payments } from "./payments.ts";
+import type { ListRules } from "./record-list.ts";
+
+const [id, text] = [z.int(), z.string()];
+
+const discountShape = z.object({
+  discountType: z.enum(["percentage", "fixed"]).nullish(),
+  discountValue: z.number().nullish(),
+});
+
+/** All that a request may send of any kind of document; a kind that does not have a field never shows it. */
+const documentShape = discountShape.extend({
+  ...nullable(["clientId", "businessCaseId", "numericalSeriesId"], id),
+  ...nullable(["invoiceId", "proformaId", "orderId", "quotationId"], id),
+  ...nullable(["constantSymbol", "specificSymbol"], id),
+  ...nullable(["note", "textAboveItems", "number", "validityDate"], text),
+  ...optional(["currencyId", "languageId", "deliveryMethodId", "paymentMethodId", "qrTypeId"], id),
+  ...optional(["bankAccountId", "variableSymbol", "dueDateDays"], id),
+  ...optional(["issueDate", "dueDate", "deliveryDate"], text),
+  currencyRate: z.number().optional(),
+  transferTaxLiability: z.boolean().optional(),
+  client: z.looseObject({}).nullish(),
+  items: z
+    .array(
+      discountShape.extend({
+        ...nullable(["uuid", "name", "description", "discountName"], text),
+        ...nullable(["unitPrice", "vatRate"], z.number()),
+        ...nullable(["unitId", "priceListItemId"], id),
+        quantity: z.number(),
+      }),
+    )
+    .min(1),
+});
+type SentDocument = z.output<typeof documentShape>;
+
+/** How the lists of documents differ from others. */
+const documentList: ListRules = {
+  filters: {
+    status: ({ answer }, wanted) => answer === wanted,
+    paymentStatus: (one, wanted, company) =>
+      !kindFacts[one.kind].payable || balanceOf(company, one).status === wanted,
+  },
+  sorts: {
+    total: (document) => Number(totalsOf(document).net),
+    totalWithVat: (document) => Number(totalsOf(document).gross),
+    totalWithVatEur: (document) =>
+      Number(divide(totalsOf(document).gross * 1_000_000n, decimal(document.currencyRate))),
+  },
+  usualOrder: ["issueDate", "desc"],
+  pageSize: [10, 500],
+  preview: documentPreview,
+  shufflesTies: true,
+};
+
+/** The documents of each kind. A change leaves nothing as it was: what is not sent gets its default. */
+export const documents = {
+  invoice: documentsAs("invoice"),
+  "credit-note": documentsAs("credit-note"),
+  proforma: documentsAs("proforma"),
+  order: documentsAs("order"),
+  quotation: documentsAs("quotation"),
+};
+
+function documentsAs(kind: DocumentKind) {
+  return collection(kindFacts[kind].table, {
+    shape: documentShape,
+    unique: ["number"],
+    facts: (write) => ({
+      ...(kind === "credit-note" ? creditNoteFacts(write) : saleFacts(write, kind)),
+      ...(write.own && pick(write.own, ["uuid", "type", "willBePaid", "answer"])),
+    }),
+    view: documentView,
+    list: documentList,
+    beforeRemove: (company, own) => {
+      for (const payment of paymentsOf(company, own)) payments.drop(company, payment);
+    },
+  });
+}
+
+/** The company's settings for documents, where neither request nor client says otherwise. */
+const defaults = { languageId: 1, currencyId: euro, deliveryMethodId: 1, paymentMethodId: 1, qrTypeId: 2 };
+const usualDays = { due: 14, validity: 30 };
+
+/** An invoice, proforma, order or quotation. The client may be created on the way. */
+function saleFacts(write: Write<SentDocument>, kind: DocumentKind): Partial<Row> {
+  const { company, sent } = write;
+  const client =
+    company.tables.clients.get(sent.clientId) ??
+    clients.create(company, sent.client ?? refuse("clientId", "required"));
+  const languageId = sent.languageId ?? client.preferredLanguageId ?? defaults.languageId;
+  const items = itemsFrom(write, kind, languageId);
+  const head = headOf(write, kind, sent.dueDateDays ?? client.preferredDueDays ?? usualDays.due);
+  const usual = { variableSymbol: variableSymbol(head.number), ...preferencesOf(client) };
+  const terms = termsOf(write, kind, usual, head.deliveryDate ?? head.issueDate);
+  return { ...head, clientId: client.id, client: snapshotOf(client), ...terms, items };
+}
+
+/** What the client prefers: `preferredNote` -> `note`. */
+function preferencesOf(client: Row): Partial<Row> {
+  const own = Object.entries(client).flatMap(([field, value]) => {
+    const [, first, rest] = /^preferred(.)(.*)/.exec(field) ?? [];
+    return first === undefined || value === null ? [] : [[`${first.toLowerCase()}${rest}`, value as unknown]];
+  });
+  return Object.fromEntries(own) as Partial<Row>;
+}
+
+/** A credit note. Its client is always that of the invoice. */
+function creditNoteFacts(write: Write<SentDocument>): Partial<Row> {
+  const { company, sent } = write;
+  const invoice = company.tables.invoices.get(sent.invoiceId) ?? refuse("invoiceId", "required");
+  const head = headOf(write, "credit-note", 0);
+  const usual = pick(invoice, ["deliveryMethodId", "paymentMethodId", "qrTypeId"]);
+  const terms = termsOf(write, "credit-note", usual, head.issueDate);
+  const items = itemsFrom(write, "credit-note", terms.languageId);
+  return { ...head, ...pick(invoice, ["clientId", "client"]), ...terms, items };
+}
+
+/** Kind, number and dates. A date that the kind does not have is null. */
+function headOf({ company, sent }: Write<SentDocument>, kind: DocumentKind, dueDays: number) {
+  const issueDate = sent.issueDate ?? dateOf(company.today);
+  const issueDay = dayOf(issueDate);
+  const dated = (field: "dueDate" | "deliveryDate" | "validityDate", usual: string) =>
+    kindFacts[kind].shown.includes(field) ? (sent[field] ?? usual) : null;
+  return {
+    kind,
+    uuid: company.random.uuid(),
+    type: kind,
+    ...takeNumber(company, kind, sent, issueDay),
+    company: company.snapshot,
+    issueDate,
+    dueDate: dated("dueDate", dateOf(issueDay + dueDays)),
+    deliveryDate: dated("deliveryDate", issueDate),
+    validityDate: dated("validityDate", dateOf(issueDay + usualDays.validity)),
+    willBePaid: true,
+    answer: "waiting" as const,
+  };
+}
+
+const termFields =
+  "deliveryMethodId paymentMethodId currencyId languageId qrTypeId variableSymbol constantSymbol specificSymbol invoiceId proformaId orderId quotationId businessCaseId discountType discountValue note textAboveItems".split(
+    " ",
+  );
+
+/** Everything that a request may set and that needs no more than what is usual; else it is null. */
+function termsOf(
+  { company, sent }: Write<SentDocument>,
+  kind: DocumentKind,
+  usual: Partial<Row>,
+  rateDate: string,
+) {
+  const given = sentOnly(pick(sent, termFields as (keyof SentDocument)[]));
+  const usualTerms = pick(usual, termFields.filter((field) => field in usual) as (keyof Row)[]);
+  const terms = { ...everyKey(termFields, null), ...defaults, ...usualTerms, ...given } as unknown as Pick<
+    Row,
+    "currencyId" | "languageId"
+  >;
+  const { currencyRate = rateOn(terms.currencyId, dayOf(rateDate) - 1) } = sent;
+  const { bankAccountId = primaryAccount(company)?.id ?? null } = sent;
+  return {
+    ...terms,
+    bankAccountId: kindFacts[kind].payable ? bankAccountId : null,
+    transferTaxLiability: sent.transferTaxLiability ?? false,
+    currencyRate: terms.currencyId === euro ? 1 : currencyRate,
+  };
+}
+
+/** Lines as they are kept: what was left out comes from the price list, then from the defaults. */
+function itemsFrom({ company, sent, own }: Write<SentDocument>, kind: DocumentKind, languageId: number) {
+  return sent.items.map((line) => {
+    const listed = company.tables.price_list_items.get(line.priceListItemId);
+    const isKept = kindFacts[kind].keepsLines && line.uuid;
+    const same = isKept ? own?.items.find(({ uuid }) => uuid === line.uuid) : undefined;
+    const { discountType = null, discountValue = null } = line;
+    const discountName = discountType === null ? null : discountLabel(languageById(languageId));
+    return {
+      id: same?.id ?? company.nextPartId(),
+      uuid: same?.uuid ?? company.random.uuid(),
+      name: line.name ?? listed?.name ?? "",
+      description: line.description ?? listed?.description ?? null,
+      unitPrice: line.unitPrice ?? listed?.unitPrice ?? 0,
+      unitId: line.unitId ?? listed?.unitId ?? 1,
+      quantity: line.quantity,
+      vatRate: line.vatRate ?? listed?.vatRate ?? 0,
+      discountName: line.discountName ?? discountName,
+      discountType,
+      discountValue,
+      priceListItemId: line.priceListItemId ?? null,
+    };
+  }) as unknown as Row["items"];
+}
+
+const creditShape = documentShape
+  .pick({ number: true, numericalSeriesId: true, note: true, textAboveItems: true })
+  .extend(optional(["issueDate", "dueDate", "deliveryDate"], text));
+
+/** Creates a credit note over a whole invoice: its terms, and its lines with the sign turned. @throws Invalid */
+export function creditInvoice(company: Company, invoice: Row, input: unknown): Row {
+  const { note = invoice.note, textAboveItems = invoice.textAboveItems, ...sent } = parse(creditShape, input);
+  const { issueDate = dateOf(company.today) } = sent;
+  const { dueDate = issueDate, deliveryDate = issueDate } = sent;
+  const items = invoice.items.map((item) => {
+    const own = { id: company.nextPartId(), uuid: company.random.uuid() };
+    return { ...item, ...own, unitPrice: -item.unitPrice };
+  });
+  const taken = takeNumber(company, "credit-note", sent, dayOf(issueDate));
+  const { id: invoiceId, ...terms } = invoice;
+  return documents["credit-note"].add(company, {
+    ...terms,
+    kind: "credit-note",
+    type: "credit-note",
+    uuid: company.random.uuid(),
+    ...taken,
+    issueDate,
+    dueDate,
+    deliveryDate,
+    note,
+    textAboveItems,
+    items,
+    invoiceId,
+    variableSymbol: variableSymbol(taken.number),
+    willBePaid: true,
+    ...everyKey(["proformaId", "orderId", "quotationId"], null),
+  });
+}
+
+/** Takes the number that the request names, or the next free one of a series, which then counts on. */
+function takeNumber(
+  company: Company,
+  kind: DocumentKind,
+  { number: wanted, numericalSeriesId }: Pick<SentDocument, "number" | "numericalSeriesId">,
+  issueDay: number,
+) {
+  if (typeof wanted === "string") return { number: wanted, numericalSeriesId: null };
+  const { numerical_series: table } = company.tables;
+  const [series] = table.where(
+    (one) => one.documentKind === kind && (numericalSeriesId ? one.id === numericalSeriesId : one.isDefault),
+  );
+  if (!series) throw new Error(`broken promise: there is a number series for ${kind}`);
+  let { nextNumber } = series;
+  let number = "";
+  do number = formatNumber(series.pattern, issueDay, nextNumber++);
+  while (documentsOf(company, kind).findBy("number", number).length > 0);
+  table.replace({ ...series, nextNumber });
+  return { number, numericalSeriesId: series.id };
+}
+
+/** A number series, with the number that it gives next. */
+export function seriesView({ today }: Company, series: Row): Shown {
+  const nextDocumentNumber = formatNumber(series.pattern, today, series.nextNumber);
+  const nextVariableSymbol = variableSymbol(nextDocumentNumber);
+  const { documentKind: documentType } = series;
+  return { ...omit(series, ["documentKind"]), documentType, nextDocumentNumber, nextVariableSymbol };
+}

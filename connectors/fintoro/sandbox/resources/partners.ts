@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { omit, pick } from "../base/values.ts";
+import { lookup, type ServiceLanguage } from "../lookups/lookups.ts";
+import type { Row } from "../model/row.ts";
+import { filled, nullable } from "../rules/rules.ts";
+import { collection, removeActivitiesOf, stampsOf, stampsView } from "./collection.ts";
+import { isIn, type ListRules } from "./record-list.ts";
+
+const [id, text] = [z.int(), z.string()];
+
+/** A person or company, as clients and suppliers have it and as documents keep a copy of it. */
+const partyShape = z.object({
+  name: text,
+  type: z.enum(["person", "company"]).optional(),
+  ...nullable(["subjectId", "taxId", "vatId"], text),
+  isVatPayer: z.boolean().optional(),
+  ...nullable(["email", "street", "city", "zip"], text),
+  countryId: id.nullish(),
+});
+
+/** Where a client's goods go, if not to its own address. */
+const deliveryShape = z.object({
+  hasDeliveryAddress: z.boolean().optional(),
+  ...nullable(["deliveryStreet", "deliveryCity", "deliveryZip"], text),
+  deliveryCountryId: id.nullish(),
+});
+
+/** What a client's documents have where a request leaves it out. */
+const preferenceShape = z.object({
+  ...nullable(["preferredDeliveryMethodId", "preferredPaymentMethodId", "preferredCurrencyId"], id),
+  ...nullable(["preferredLanguageId", "preferredDueDays"], id),
+  ...nullable(["preferredNote", "preferredTextAboveItems"], text),
+  ...nullable(["preferredVariableSymbol", "preferredSpecificSymbol", "preferredConstantSymbol"], id),
+});
+
+/** What was left out follows from what was sent. */
+function partyFrom(sent: z.output<typeof partyShape>) {
+  const party = filled(partyShape, sent);
+  const identified = (party.subjectId ?? party.taxId ?? party.vatId) !== null;
+  return {
+    ...party,
+    type: party.type ?? (identified ? "company" : "person"),
+    isVatPayer: party.isVatPayer ?? party.vatId !== null,
+  };
+}
+
+const byName: ListRules = {
+  filters: { search: ({ name, city, zip }, wanted) => isIn(wanted, name, city, zip) },
+  usualOrder: ["name", "asc"],
+};
+
+/** All clients in one answer. One goes with its CRM events; documents keep their copy. */
+export const clients = collection("clients", {
+  shape: partyShape.extend({ ...deliveryShape.shape, ...preferenceShape.shape }),
+  facts: ({ company, sent, own }) => {
+    const { hasDeliveryAddress, ...address } = filled(deliveryShape, sent);
+    const given = Object.values(address).some((value) => value !== null);
+    const delivery = { hasDeliveryAddress: hasDeliveryAddress ?? given, ...address };
+    return { ...partyFrom(sent), ...delivery, ...filled(preferenceShape, sent), ...stampsOf(company, own) };
+  },
+  view: (_, client, language) => ({
+    ...omit(client, ["countryId", "deliveryCountryId", "createdAtMs", "updatedAtMs"]),
+    country: lookup("countries", client.countryId, language),
+    deliveryCountry: lookup("countries", client.deliveryCountryId, language),
+    ...stampsView(client),
+  }),
+  list: byName,
+  beforeRemove: (company, own) => removeActivitiesOf(company, "clients", own.id),
+});
+
+/** All suppliers in one answer, without their times. */
+export const suppliers = collection("suppliers", {
+  shape: partyShape,
+  facts: ({ company, sent, own }) => ({ ...partyFrom(sent), ...stampsOf(company, own) }),
+  view: (_, supplier, language) => ({
+    ...omit(supplier, ["countryId", "createdAtMs", "updatedAtMs"]),
+    country: lookup("countries", supplier.countryId, language),
+  }),
+  list: byName,
+  beforeRemove: (company, own) => removeActivitiesOf(company, "suppliers", own.id),
+});
+
+const copied = (party: Row) =>
+  Object.keys({ ...partyShape.shape, ...deliveryShape.shape }).filter((field) => field in party);
+
+/** The copy of a party that documents and receipts keep: one for all of them, as large companies have many. */
+export function snapshotOf(party: Row): Row {
+  const snapshot = snapshots.get(party) ?? pick(party, copied(party) as (keyof Row)[]);
+  snapshots.set(party, snapshot);
+  return snapshot;
+}
+const snapshots = new WeakMap<Row, Row>();
+
+/** The copy of a party in an answer; it has each country twice, as an id and as an object. */
+export function snapshotView(party: Row, language: ServiceLanguage) {
+  return {
+    ...party,
+    country: lookup("countries", party.countryId, language),
+    ...("deliveryCountryId" in party && {
+      deliveryCountry: lookup("countries", party.deliveryCountryId, language),
+    }),
+  };
+}

@@ -1,0 +1,73 @@
+import { z } from "zod";
+import { dateOf, dayOf } from "../base/calendar.ts";
+import { convertCents, decimal, toCents } from "../base/decimal-money.ts";
+import { euro, rateOn } from "../lookups/lookups.ts";
+import { documentKinds, kindFacts } from "../model/catalogue.ts";
+import { documentsOf, emit, type Company } from "../model/company.ts";
+import type { DocumentKind } from "../model/row.ts";
+import { optional, parse, refuse } from "../rules/rules.ts";
+import { list } from "../service/reply.ts";
+import { balanceOf, paymentsOf } from "./balance.ts";
+import { collection } from "./collection.ts";
+import { paymentView } from "./document-view.ts";
+
+const payableKind = z.enum(["invoice", "proforma", "credit-note"]);
+
+const paymentShape = z.object({
+  documentType: payableKind,
+  documentId: z.int(),
+  ...optional(["currencyRate", "amount"], z.number()),
+  ...optional(["currencyId", "paymentMethodId"], z.int()),
+  paymentDate: z.string().optional(),
+});
+
+/** Payments never change; one that completes its document's sum makes it paid, with an event. */
+export const payments = collection("document_payments", {
+  shape: paymentShape,
+  facts: ({ company, sent }) => paymentFrom(company, sent),
+  view: paymentView,
+  list: ({ company, query, language }) => {
+    const kind = parse(payableKind, query["documentType"]);
+    const found = paymentsOf(company, { kind, id: Number(query["documentId"]) });
+    return list(found.map((payment) => paymentView(company, payment, language)));
+  },
+  writes: { method: null },
+  afterChange: (company, _, payment) => {
+    const document = payment && documentsOf(company, payment.documentKind).get(payment.documentId);
+    if (!document) return;
+    const others = paymentsOf(company, document).filter(({ id }) => id !== payment.id);
+    const wasPaid = balanceOf(company, document, others).status === "paid";
+    if (!wasPaid && balanceOf(company, document).status === "paid")
+      emit(company, kindFacts[document.kind].table, "paid", document.id);
+  },
+});
+
+/** Pays a document: with its own terms where nothing else is sent, and all that is left to pay. */
+function paymentFrom(company: Company, sent: z.output<typeof paymentShape>) {
+  const { documentType: documentKind, documentId, amount } = sent;
+  const document = documentsOf(company, documentKind).get(documentId) ?? refuse("documentId");
+  const { toBePaid } = balanceOf(company, document);
+  const { paymentDate = dateOf(company.today), currencyId = document.currencyId } = sent;
+  const { currencyRate: sentRate = rateOn(currencyId, dayOf(paymentDate) - 1) } = sent;
+  const { paymentMethodId = document.paymentMethodId } = sent;
+  const currencyRate = currencyId === euro ? 1 : sentRate;
+  const isOwn = currencyId === document.currencyId;
+  const rest = isOwn ? toBePaid : convertCents(toBePaid, document.currencyRate, currencyRate);
+  const amountCents = amount === undefined ? rest : toCents(decimal(amount));
+  if (amountCents === 0n) refuse("amount");
+  const money = { currencyId, currencyRate, paymentDate, amountCents };
+  return { documentKind, documentId, paymentMethodId, ...money, receiptInvoiceId: null };
+}
+
+const mailShape = z.object({
+  documentType: z.enum(documentKinds as [DocumentKind, ...DocumentKind[]]),
+  documentId: z.int(),
+  to: z.array(z.string()).min(1),
+});
+
+/** Records a mail with a document. Nothing is sent. */
+export function sendMail(company: Company, input: unknown): void {
+  const mail = parse(mailShape, input);
+  if (!documentsOf(company, mail.documentType).get(mail.documentId)) refuse("documentId");
+  company.mails.push(mail);
+}

@@ -1,0 +1,108 @@
+import type { IncomingMessage } from "node:http";
+import { buffer } from "node:stream/consumers";
+import type { ServiceLanguage } from "../lookups/lookups.ts";
+import type { Company } from "../model/company.ts";
+import type { Upload } from "../model/row.ts";
+import type { Reply } from "./reply.ts";
+
+/** Where the API begins. */
+export const basePath = "/api/public/v1";
+
+/** A request, read to its end. */
+export type ReadRequest = Awaited<ReturnType<typeof readRequest>>;
+
+/** Reads the request with its body; `path` is below the base path, or null outside of it. */
+export async function readRequest(request: IncomingMessage) {
+  const url = new URL(request.url ?? "/", "http://sandbox");
+  const { "content-length": length, "transfer-encoding": coding } = request.headers;
+  const inside = url.pathname === basePath || url.pathname.startsWith(`${basePath}/`);
+  return {
+    method: request.method ?? "GET",
+    path: inside ? url.pathname.slice(basePath.length) : null,
+    fullPath: url.pathname,
+    query: Object.fromEntries(url.searchParams) as Readonly<Record<string, string>>,
+    // A request without a body, as most are, is not waited for.
+    body: length === undefined && coding === undefined ? Buffer.alloc(0) : await buffer(request),
+  };
+}
+
+/** The JSON object in a body; an empty one for anything else, so that validation names what is missing. */
+export function parseJsonBody(body: Buffer): unknown {
+  if (body.length === 0) return {};
+  try {
+    const value: unknown = JSON.parse(body.toString("utf8"));
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+/** The files of a multipart body, from its field `files` or `files[]`; null for any other body. */
+export async function parseFiles(body: Buffer, contentType: string): Promise<Upload[] | null> {
+  if (!/^multipart\/form-data/i.test(contentType)) return null;
+  const answer = new Response(new Uint8Array(body), { headers: { "content-type": contentType } });
+  const form = await answer.formData().catch(() => null);
+  const sent = form ? [...form.getAll("files"), ...form.getAll("files[]")] : [];
+  const files = sent.filter((part) => part instanceof File);
+  return Promise.all(
+    files.map(async (file) => ({
+      name: file.name,
+      mimeType: file.type || "application/octet-stream",
+      content: Buffer.from(await file.arrayBuffer()),
+    })),
+  );
+}
+
+/** One authorised request, as a route sees it. */
+export interface RouteCall {
+  readonly company: Company;
+  readonly language: ServiceLanguage;
+  /** The id in the path; NaN where it is not a number. */
+  readonly id: number;
+  readonly query: Readonly<Record<string, string>>;
+  /** Parsed JSON; an empty object where there was none. */
+  readonly input: unknown;
+  /** Of a multipart request: the content of its field `files`. */
+  readonly files: readonly Upload[];
+  /** A number that grows: equal sort keys come in another order each time. Null sorts them by id. */
+  readonly shuffle: number | null;
+}
+
+/** A method on a path such as `/invoices/{id}/pdf`, and what answers it; `idempotent`: takes an `Idempotency-Key`. */
+export interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly handle: (call: RouteCall) => Reply;
+  readonly idempotent: boolean;
+}
+
+/** Declares a route. */
+export function route(
+  method: string,
+  path: string,
+  handle: Route["handle"],
+  idempotent = method === "POST",
+): Route {
+  return { method, path, handle, idempotent };
+}
+
+/** Finds the route of a method and a path. */
+export type Router = ReturnType<typeof routerOf>;
+
+/** HEAD finds the route of GET. The second segment of a path is the id wherever there is one. */
+export function routerOf(routes: readonly Route[]) {
+  const known = routes.map((one) => ({ route: one, parts: one.path.split("/") }));
+  return (method: string, path: string) => {
+    const sent = path.replace(/\/$/, "").split("/");
+    const wanted = method === "HEAD" ? "GET" : method;
+    const found = known.find(
+      ({ route: own, parts }) =>
+        own.method === wanted &&
+        parts.length === sent.length &&
+        parts.every((part, i) => part === "{id}" || part === sent[i]),
+    );
+    return found
+      ? { route: found.route, id: /^\d{1,15}$/.test(sent[2] ?? "") ? Number(sent[2]) : Number.NaN }
+      : null;
+  };
+}
