@@ -9,7 +9,7 @@ export function businessId(firstSeven: string): string {
 }
 
 /** An IBAN with right check digits. */
-export function iban(country: "SK" | "CZ", bank: string, account: string): string {
+export function iban(country: string, bank: string, account: string): string {
   const body = bank + account.padStart(16, "0");
   const check = 98 - modulo97(`${lettersAsDigits(`${body}${country}`)}00`);
   return `${country}${String(check).padStart(2, "0")}${body}`;

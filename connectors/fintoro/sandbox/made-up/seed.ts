@@ -9,25 +9,25 @@ import type { Row } from "../model/row.ts";
 import { writable } from "../resources/all-routes.ts";
 import { totalsOf } from "../resources/balance.ts";
 import { receipts, type Side } from "../resources/stock.ts";
-import { activityTypes, companies, companyProfile, files } from "../samples/sample-words.ts";
+import words from "../samples/words.json" with { type: "json" };
 import { seedDocuments, seedPayments } from "./document-seed.ts";
 import { Past } from "./past.ts";
 import { activityInput, newRecords } from "./record-inputs.ts";
 
 /** What documents show of the company at an index. */
 export function companySnapshot(index: number, origin: string) {
-  const [name, digits] = companies[index % companies.length]!;
-  const isNamed = index < companies.length;
+  const { name, subjectId } = words.companies[index % words.companies.length]!;
+  const isNamed = index < words.companies.length;
   const taxId = String(2_020_100_000 - (2_020_100_000 % 11) + index * 11);
   return {
     name: isNamed ? name : `${name} ${index + 1}`,
-    subjectId: businessId(isNamed ? digits.slice(0, 7) : String(4_000_000 + index)),
+    subjectId: businessId(isNamed ? subjectId.slice(0, 7) : String(4_000_000 + index)),
     legalForm: /a\. ?s\./.test(name) ? "Akciová spoločnosť" : "Spoločnosť s ručením obmedzeným",
     taxId,
     vatId: `SK${taxId}`,
     street: `Mlynské nivy ${16 + index}`,
     logo: `${origin}/media/logo-${index + 1}.svg`,
-    ...companyProfile,
+    ...words.companyProfile,
     registrationNumber: `${12_345 + index}/B`,
   };
 }
@@ -130,8 +130,7 @@ function seedSeries({ volumes, today, company }: Past): void {
   }
 }
 
-const wantedTypes = activityTypes.split(" ");
-const attached = files.map(([name, mimeType, text]) => ({ name, mimeType, content: Buffer.from(text) }));
+const attached = words.files.map((file) => ({ ...file, content: Buffer.from(file.content) }));
 
 /** Fills in CRM events, some about an invoice, also of the types that only the web application makes. */
 function seedActivities(past: Past): void {
@@ -139,7 +138,7 @@ function seedActivities(past: Past): void {
   const { tables } = past.company;
   for (let index = 0; index < count; index++) {
     const actor = past.actor("activity", index, past.dayOf(index, count, past.today - 1));
-    const wanted = wantedTypes[index % wantedTypes.length] ?? "note";
+    const wanted = words.activityTypes[index % words.activityTypes.length] ?? "note";
     const input = activityInput(actor, wanted.startsWith("document") ? "document_linked" : wanted);
     const log = writable.contact_activity_logs.create(actor.company, input);
     const invoice = tables.invoices.get(log.metadata.documentId ?? 0);

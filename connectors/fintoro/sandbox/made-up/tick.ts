@@ -1,6 +1,5 @@
 import { systemClock } from "../../../../src/base/clock.ts";
 import { messageOf } from "../../../../src/base/errors.ts";
-import type { SeededRandom } from "../base/seeded-random.ts";
 import { isRefusedByRules } from "../rules/rules.ts";
 import dayWork from "./day-work.json" with { type: "json" };
 import type { Actor } from "./record-inputs.ts";
@@ -56,14 +55,14 @@ export function startTick(actor: Actor, { changes = 200, durationMs = 60_000 }: 
   return { done, report, stop: () => stopped.abort() };
 }
 
-/** What people do in a working day, how often in about a hundred times, and its name in a report. */
-const work = dayWork as [event: string, weight: number, name: string][];
-const allWeights = work.reduce((sum, [, weight]) => sum + weight, 0);
+/** Of what people do in a working day, `weight` says how often in about a hundred times. */
+const allWeights = dayWork.reduce((sum, { weight }) => sum + weight, 0);
 
 /** Does something of a working day, another thing where the rules refuse it; gives its name in a report. */
 function doSomeWork(actor: Actor): string {
   for (let tries = 0; tries < 20; tries++) {
-    const [event, , name] = someWork(actor.random);
+    let rest = actor.random.next() * allWeights;
+    const { event, name } = dayWork.find(({ weight }) => (rest -= weight) < 0) ?? dayWork[0]!;
     try {
       trigger(actor, event);
       return name;
@@ -72,9 +71,4 @@ function doSomeWork(actor: Actor): string {
     }
   }
   return "refused by the rules";
-}
-
-function someWork(random: SeededRandom): (typeof work)[number] {
-  let rest = random.next() * allWeights;
-  return work.find(([, weight]) => (rest -= weight) < 0) ?? work[0]!;
 }

@@ -1,6 +1,6 @@
 import { MirrorError } from "../../../../src/base/errors.ts";
 import { unknownName } from "../../../../src/base/names.ts";
-import { singular } from "../base/values.ts";
+import { everyKey, singular } from "../base/values.ts";
 import {
   documentKinds,
   eventTypes,
@@ -16,13 +16,24 @@ import { balanceOf } from "../resources/balance.ts";
 import { stampsOf } from "../resources/collection.ts";
 import { creditInvoice } from "../resources/documents.ts";
 import { isRefusedByRules, Missing, present } from "../rules/rules.ts";
-import { changedFields, inboundInput, newRecords, type Actor } from "./record-inputs.ts";
+import { inboundInput, newRecords, type Actor } from "./record-inputs.ts";
 
 /** Records that are tried before an action counts as refused. */
 const mostTries = 60;
 
 /** What a person does to a record so that an event happens. */
 type Action = (actor: Actor, table: TableName, id: number) => void;
+
+/** The field of each table that people change, so that nothing else about the record does. */
+const changedFields: Readonly<Partial<Record<TableName, string>>> = {
+  ...everyKey(["clients", "suppliers"], "street"),
+  ...everyKey(["bank_accounts", "business_case_statuses", "warehouses"], "name"),
+  business_cases: "description",
+  contact_activity_logs: "metadata",
+  price_list_items: "unitPrice",
+  ...everyKey(["warehouse_inbound_receipts", "warehouse_outbound_receipts"], "note"),
+  ...everyKey(["invoices", "credit_notes", "proformas", "orders", "quotations"], "note"),
+};
 
 /** By the last word of the event's type; `created` has no record before. */
 const actions: Readonly<Record<string, Action>> = {

@@ -11,7 +11,7 @@ import { route, type Route, type RouteCall } from "../service/request.ts";
 import { recordList, type ListRules } from "./record-list.ts";
 
 /** What an answer shows of a record; of one that is new, too. */
-export type View = (company: Company, row: Row, language: ServiceLanguage, isNew?: boolean) => Shown;
+type View = (company: Company, row: Row, language: ServiceLanguage, isNew?: boolean) => Shown;
 
 /** One write of a record: what was sent, and the record that it changes. */
 export interface Write<S> {

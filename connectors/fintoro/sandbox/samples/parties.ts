@@ -2,12 +2,12 @@ import { businessId } from "../base/identifiers.ts";
 import { randomFor, type SeededRandom } from "../base/seeded-random.ts";
 import { latin } from "../base/values.ts";
 import { czechCrown, czechia, slovakia } from "../lookups/lookups.ts";
-import { abroad, czechWords, oddNames, oddNotes, slovakWords, type Words } from "./sample-words.ts";
+import words from "./words.json" with { type: "json" };
 
-/** Countries with people and companies: how many of a hundred contacts are from there, and their ids. */
+/** Countries with people and companies: which share of contacts is from there or a country before. */
 const regions = [
-  { share: 0.8, countryId: slovakia, words: slovakWords, prefix: "SK" },
-  { share: 0.95, countryId: czechia, words: czechWords, prefix: "CZ" },
+  { ...words.slovak, share: 0.8, countryId: slovakia, prefix: "SK" },
+  { ...words.czech, share: 0.95, countryId: czechia, prefix: "CZ" },
 ] as const;
 type Region = (typeof regions)[number];
 
@@ -28,29 +28,29 @@ export function partyInput(random: SeededRandom, turn: number, personShare: numb
   const where = random.next();
   const isOdd = turn % 9 === 4;
   const region = isOdd ? regions[0] : regions.find(({ share }) => where < share);
-  if (!region) return foreignParty(random, turn);
+  if (!region) {
+    const { countryId, city, zip, street, company, vatPrefix } = random.pick(words.abroad);
+    const name = turn % 2 === 0 ? company : `${company} ${turn}`;
+    const vatId = vatPrefix === null ? null : vatPrefix + random.digits(9);
+    const ids = { subjectId: random.digits(9), taxId: null, vatId };
+    return { type: "company", name, ...ids, email: emailOf(random, name), street, city, zip, countryId };
+  }
   const party = regionalParty(random, region, random.often(personShare) && !isOdd);
   const round = Math.floor(turn / 9);
-  const name = oddNames[round % oddNames.length] ?? "";
-  return isOdd ? { ...party, name: round < oddNames.length ? name : `${name} (${round})` } : party;
+  const name = words.oddNames[round % words.oddNames.length] ?? "";
+  return isOdd ? { ...party, name: round < words.oddNames.length ? name : `${name} (${round})` } : party;
 }
 
 function regionalParty(random: SeededRandom, region: Region, isPerson: boolean) {
-  const { words, countryId } = region;
-  const name = isPerson ? personName(random, words) : companyName(random, words);
-  const [city = "", zip = ""] = random.pick(words.cities).split(":");
-  const street = `${random.pick(words.streets)} ${random.int(1, 120)}${random.often(0.2) ? "/A" : ""}`;
+  const { trades, ownNames, forms, cities, streets, countryId } = region;
+  const name = isPerson
+    ? personName(random, region)
+    : `${random.pick(trades)} ${random.pick(ownNames)} ${random.int(1, 999)}, ${random.pick(forms)}`;
+  const place = random.pick(cities);
+  const street = `${random.pick(streets)} ${random.int(1, 120)}${random.often(0.2) ? "/A" : ""}`;
   const ids = isPerson ? { subjectId: null, taxId: null, vatId: null } : idsOf(random, region);
   const type = isPerson ? "person" : "company";
-  return { type, name, ...ids, email: emailOf(random, name), street, city, zip, countryId };
-}
-
-function foreignParty(random: SeededRandom, turn: number) {
-  const [countryId, city, zip, street, company, , , prefix] = random.pick(abroad);
-  const name = turn % 2 === 0 ? company : `${company} ${turn}`;
-  const vatId = prefix === null ? null : prefix + random.digits(9);
-  const ids = { subjectId: random.digits(9), taxId: null, vatId };
-  return { type: "company", name, ...ids, email: emailOf(random, name), street, city, zip, countryId };
+  return { type, name, ...ids, email: emailOf(random, name), street, ...place, countryId };
 }
 
 /** Most have an address, at a domain that no name server knows. */
@@ -63,46 +63,37 @@ function emailOf(random: SeededRandom, name: string): string | null {
   return random.often(0.8) ? `fakturacie@${domain || "firma"}.example` : null;
 }
 
-function personName(random: SeededRandom, { men, women, surnames }: Words): string {
+function personName(random: SeededRandom, { men, women, surnames }: Region): string {
   const surname = random.pick(surnames);
   if (random.often(0.5)) return `${random.pick(men)} ${surname}`;
   const stem = surname.replace(/[ao]$|(?<=[^aeiou])e(?=[ck]$)/, "");
   return `${random.pick(women)} ${surname.endsWith("ý") ? `${surname.slice(0, -1)}á` : `${stem}ová`}`;
 }
 
-function companyName(random: SeededRandom, { trades, ownNames, forms }: Words): string {
-  return `${random.pick(trades)} ${random.pick(ownNames)} ${random.int(1, 999)}, ${random.pick(forms)}`;
-}
-
-/** The language and the currency of a country's clients. */
-const usual = new Map<number, readonly [languageId: number, currencyId: number]>([
-  [czechia, [8, czechCrown]],
-  ...abroad.map(([country, , , , , language, currency]) => [country, [language, currency]] as const),
-]);
-
 /** What is sent to create a client: a party with an address for deliveries and preferences, or without. */
 export function clientInput(random: SeededRandom, turn: number) {
   const party = partyInput(random, turn, 0.25);
-  const [languageId = null, currencyId = null] = usual.get(party.countryId) ?? [];
+  const czech = { countryId: czechia, languageId: 8, currencyId: czechCrown };
+  const usual = [czech, ...words.abroad].find(({ countryId }) => countryId === party.countryId);
   const has = random.often(0.3);
-  const {
-    street: deliveryStreet,
-    city: deliveryCity,
-    zip: deliveryZip,
-  } = regionalParty(random, regions[0], true);
-  const deliveryCountryId = party.countryId;
+  const other = regionalParty(random, regions[0], true);
   return {
     ...party,
-    ...(random.often(0.15) && { deliveryStreet, deliveryCity, deliveryZip, deliveryCountryId }),
+    ...(random.often(0.15) && {
+      deliveryStreet: other.street,
+      deliveryCity: other.city,
+      deliveryZip: other.zip,
+      deliveryCountryId: party.countryId,
+    }),
     ...(has && {
       preferredDeliveryMethodId: random.int(1, 6),
       preferredPaymentMethodId: random.int(1, 6),
       preferredDueDays: random.pick([7, 14, 21, 30, 60]),
       preferredConstantSymbol: random.pick([8, 308, 558]),
     }),
-    preferredCurrencyId: currencyId,
-    preferredLanguageId: languageId,
-    preferredNote: random.often(0.1) ? random.pick(oddNotes) : null,
+    preferredCurrencyId: usual?.currencyId ?? null,
+    preferredLanguageId: usual?.languageId ?? null,
+    preferredNote: random.often(0.1) ? random.pick(words.oddNotes) : null,
     preferredVariableSymbol: random.often(0.05) ? random.int(1, 9_999_999_999) : null,
     preferredSpecificSymbol: random.often(0.1) ? random.int(1, 9_999_999) : null,
     preferredTextAboveItems: random.often(0.1) ? "Fakturujeme Vám:" : null,

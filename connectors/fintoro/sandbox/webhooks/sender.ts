@@ -191,40 +191,28 @@ export class Sender {
   }
 }
 
-/**
- * Sends one POST; follows no redirect.
- *
- * @param timeoutMs for all of one request, to the end of its answer
- * @param isAgain a kept connection was closed as the request went out
- */
+/** Sends one POST on a connection of its own; follows no redirect. `timeoutMs` is for all, to the end of the answer. */
 function sendPost(
   url: string,
   headers: Readonly<Record<string, string>>,
   body: Buffer,
   timeoutMs: number,
   closing: AbortSignal,
-  isAgain = false,
 ): Promise<PostResult> {
   const late = AbortSignal.timeout(timeoutMs);
   const send = url.startsWith("https:") ? tlsRequest : plainRequest;
-  const request = send(url, {
-    method: "POST",
-    headers: { ...headers, "content-length": String(body.length) },
-    signal: AbortSignal.any([closing, late]),
-  });
+  const signal = AbortSignal.any([closing, late]);
+  const length = { "content-length": String(body.length) };
   return new Promise((resolve) => {
     const fail = ({ message }: Error) =>
       resolve({ status: null, error: late.aborted ? `no answer within ${timeoutMs} ms` : message });
-    request.on("error", (error: NodeJS.ErrnoException) => {
-      if (!isAgain && request.reusedSocket && error.code === "ECONNRESET")
-        resolve(sendPost(url, headers, body, timeoutMs, closing, true));
-      else fail(error);
-    });
-    request.on("response", (response) => {
-      response.on("end", () => resolve({ status: response.statusCode ?? 0, error: null }));
-      response.on("error", fail);
-      response.resume();
-    });
-    request.end(body);
+    send(url, { method: "POST", agent: false, headers: { ...headers, ...length }, signal })
+      .on("error", fail)
+      .on("response", (response) => {
+        response.on("end", () => resolve({ status: response.statusCode ?? 0, error: null }));
+        response.on("error", fail);
+        response.resume();
+      })
+      .end(body);
   });
 }
