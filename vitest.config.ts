@@ -36,7 +36,6 @@ const long = [
   "e2e/day",
   "simulation/plan",
   "sync/long-run",
-  "sandbox/large-company",
   "cli/demo",
   "fleet/receiver/outage",
 ].map((name) => `test/${name}.test.ts`);

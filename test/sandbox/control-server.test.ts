@@ -35,18 +35,6 @@ describe("the control server", () => {
     expect(shown.json).toEqual({ pending: 0, attempts: json["deliveries"] });
   });
 
-  test("refuses what cannot be done, each in its own way", async () => {
-    const { sandbox } = await opened();
-    const asked = async (input: unknown) => (await ask(sandbox, "POST", "/sandbox/trigger", input)).status;
-    expect(await asked({ event: "client.updated" })).toBe(422);
-    expect(await asked({})).toBe(422);
-    expect(await asked({ event: "clients.updated", id: 999_999 })).toBe(409);
-    expect((await ask(sandbox, "POST", "/sandbox/nothing", {})).status).toBe(404);
-    expect((await ask(sandbox, "GET", "/sandbox/tick")).status).toBe(404);
-    expect((await ask(sandbox, "GET", "/sandbox/trigger")).status).toBe(404);
-    expect(sandbox.control.failures()).toEqual([]);
-  });
-
   test("is closed to those who call this machine by another name", async () => {
     const { sandbox } = await opened();
     const status = await new Promise<number | undefined>((resolve, reject) => {

@@ -5,7 +5,7 @@ import {
   parseShares,
   type DeliveryShares,
 } from "../../connectors/fintoro/sandbox/webhooks/delivery-faults.ts";
-import { get, openSandbox, post, put, remove, WoundClock, type Dict } from "../support/sandbox/sandbox.ts";
+import { openSandbox, post, WoundClock } from "../support/sandbox/sandbox.ts";
 import { isSigned, openSink, type Treatment, type WebhookSink } from "../support/sandbox/webhook-sink.ts";
 
 /** Ids hang on the seed. */
@@ -62,59 +62,6 @@ describe("a delivery", () => {
     expect(second.received.map(({ json }) => json["type"])).toEqual(["clients.updated", "suppliers.created"]);
     expect(second.received.every((one) => isSigned(one, sandbox.webhookSecrets[1] ?? ""))).toBe(true);
   });
-
-  test("uses the secret and the URL of the moment it is sent", async () => {
-    const { sandbox, sink } = await opened({ retryScale: 0.03 });
-    const other = await openSink();
-    sink.treat(503);
-    changeClient(sandbox);
-    await sink.arrived(1);
-    const path = await subscriptionPath(sandbox, sink);
-    const rotated = await post(sandbox, `${path}/rotate-secret`, {});
-    const wish = { url: other.url, isActive: true, subscribedEvents: ["clients.updated"] };
-    expect((await put(sandbox, path, wish)).status).toBe(200);
-    await other.arrived(1);
-    const [moved] = other.received;
-    expect(moved && isSigned(moved, String(rotated.json["plainTextSecret"]))).toBe(true);
-    expect(sandbox.control.secret(Number(path.split("/").at(-1)))).toBe(rotated.json["plainTextSecret"]);
-  });
-
-  test.each(["deactivated", "deleted"])("of a subscription that is %s is not tried again", async (how) => {
-    const { sandbox, sink } = await opened({ retryScale: 0.03 });
-    sink.treat(500);
-    changeClient(sandbox);
-    await sink.arrived(1);
-    const path = await subscriptionPath(sandbox, sink);
-    const wish = { url: sink.url, isActive: false, subscribedEvents: ["clients.updated"] };
-    if (how === "deleted") await remove(sandbox, path);
-    else await put(sandbox, path, wish);
-    await sandbox.control.webhooks.idle(5_000, { withinMs: 60_000 });
-    expect(sink.received).toHaveLength(1);
-    expect(outcomes(sandbox)).toEqual(["retry", "dropped"]);
-    changeClient(sandbox);
-    expect(sandbox.control.webhooks.pending()).toBe(0);
-  });
-});
-
-describe("many deliveries", () => {
-  test("go out a few at a time, no more than that", async () => {
-    const { sandbox, sink } = await opened({ deliveryConcurrency: 3 });
-    sink.treat(async (_, index) => {
-      if (index < 3) await sink.arrived(3);
-      return 204;
-    });
-    for (let i = 0; i < 60; i++) changeClient(sandbox, `Meno ${i}`);
-    await sandbox.control.webhooks.idle();
-    expect(sink.mostOpen).toBe(3);
-    expect(new Set(sink.received.map(({ json }) => json["id"])).size).toBe(60);
-  });
-
-  test("stay strictly in order one at a time", async () => {
-    const { sandbox, sink } = await opened({ deliveryConcurrency: 1 });
-    for (let i = 0; i < 40; i++) changeClient(sandbox, `Meno ${i}`);
-    await sandbox.control.webhooks.idle();
-    expect(sink.received.map(({ json }) => json["id"])).toEqual(sandbox.control.events().map(({ id }) => id));
-  });
 });
 
 describe("a delivery that fails", () => {
@@ -155,16 +102,6 @@ describe("a delivery that fails", () => {
       { attempt: 2, status: 200, error: null, outcome: "delivered" },
     ]);
     expect(sandbox.control.failures()).toEqual([]);
-  });
-
-  test("breaks off with the sandbox", async () => {
-    const { sandbox, sink } = await opened();
-    sink.treat("hang");
-    changeClient(sandbox);
-    await sink.arrived(1);
-    await expect(sandbox.control.webhooks.idle(50)).rejects.toThrow("1 deliveries are still waiting");
-    await sandbox.close();
-    expect([sandbox.control.webhooks.pending(), sandbox.control.failures()]).toEqual([0, []]);
   });
 });
 
@@ -213,8 +150,3 @@ describe("faults of deliveries", () => {
       expect(() => parseShares(bad), bad).toThrow("cannot be read");
   });
 });
-
-async function subscriptionPath(sandbox: Sandbox, sink: WebhookSink): Promise<string> {
-  const list: Dict[] = (await get(sandbox, "/webhook-subscriptions")).data;
-  return `/webhook-subscriptions/${String(list.find(({ url }) => url === sink.url)?.["id"])}`;
-}

@@ -67,26 +67,3 @@ test("names and notes hold what careless code breaks on", async () => {
     expect(texts("clients", "name")).toMatch(odd);
   for (const odd of [/\n/, /\r\n/, /\0=/]) expect(texts("invoices", "note")).toMatch(odd);
 });
-
-describe("the language of an answer", () => {
-  test.each([
-    ["sk-SK,sk;q=0.9,en;q=0.5", "sk", "ks"],
-    ["de-AT", "de", "Stk"],
-    ["cz", "cs", "ks"],
-    ["xx, fr;q=0.3, it;q=0.7", "it", "pz"],
-    ["xx", "en", "pcs"],
-    ["", "en", "pcs"],
-  ])("for %j is %s", async (language, tag, unit) => {
-    const { headers, data } = await get(await openSandbox(), "/units", { language });
-    expect([headers.get("content-language"), data[0]?.["name"]]).toEqual([tag, unit]);
-  });
-
-  test("is that of labels inside records, too", async () => {
-    const { control } = await openSandbox();
-    const country = (language: string) => {
-      const [client] = control.snapshot(0, language).get("clients")?.values() ?? [];
-      return ((client as Dict)["country"] as Dict)["name"];
-    };
-    expect([country("en"), country("de")]).toEqual(["Slovakia", "Slowakei"]);
-  });
-});

@@ -6,7 +6,6 @@ import {
   tableNames,
   type TableName,
 } from "../../connectors/fintoro/sandbox/model/catalogue.ts";
-import { Missing } from "../../connectors/fintoro/sandbox/rules/rules.ts";
 import type { Sandbox } from "../support/sandbox/control.ts";
 import { openSandbox, typesOf, type Dict } from "../support/sandbox/sandbox.ts";
 
@@ -44,15 +43,6 @@ test("every event that is triggered follows from a change", async () => {
 });
 
 describe("an event that is triggered", () => {
-  test("happens to the record that is named, or not at all", async () => {
-    const { control } = await openSandbox();
-    const [id = 0] = [...(control.snapshot().get("invoices")?.keys() ?? [])].slice(3);
-    expect(control.trigger("invoices.updated", id).id).toBe(id);
-    expect(() => control.trigger("invoices.updated", 999_999)).toThrow(Missing);
-    expect(() => control.trigger("invoices.created", 5)).toThrow("gets its id from the service");
-    expect(control.events()).toHaveLength(1);
-  });
-
   test("changes nothing where it is forged, or is of a record that has no route", async () => {
     const sandbox = await openSandbox();
     const before = sandbox.control.snapshot();

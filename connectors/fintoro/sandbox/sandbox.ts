@@ -6,7 +6,7 @@ import { systemRandom } from "../../../src/base/random.ts";
 import { dateOf, dayOf, localDay } from "./base/calendar.ts";
 import { controlServerOf } from "./control-server.ts";
 import { controlOf } from "./control.ts";
-import { english, languageNamed } from "./lookups/lookups.ts";
+import { english, languageNamed } from "./lookups/lookup-lists.ts";
 import { companySnapshot, seedCompany } from "./made-up/seed.ts";
 import { eventTypes } from "./model/catalogue.ts";
 import { openCompany, type Company } from "./model/company.ts";

@@ -6,7 +6,7 @@ import {
   lookupList,
   lookupNames,
   type ServiceLanguage,
-} from "../../../connectors/fintoro/sandbox/lookups/lookups.ts";
+} from "../../../connectors/fintoro/sandbox/lookups/lookup-lists.ts";
 import { tableNames, type TableName } from "../../../connectors/fintoro/sandbox/model/catalogue.ts";
 import { emit, type Company, type SentEvent } from "../../../connectors/fintoro/sandbox/model/company.ts";
 import { writable } from "../../../connectors/fintoro/sandbox/resources/all-routes.ts";

@@ -61,9 +61,6 @@ export async function ask(sandbox: Sandbox, method: string, path: string, how: A
 export const get = (sandbox: Sandbox, path: string, how: Ask = {}) => ask(sandbox, "GET", path, how);
 export const post = (sandbox: Sandbox, path: string, body: unknown, how: Ask = {}) =>
   ask(sandbox, "POST", path, { ...how, body });
-export const put = (sandbox: Sandbox, path: string, body: unknown, how: Ask = {}) =>
-  ask(sandbox, "PUT", path, { ...how, body });
-export const remove = (sandbox: Sandbox, path: string, how: Ask = {}) => ask(sandbox, "DELETE", path, how);
 
 function parsed(text: string): Dict {
   try {
@@ -83,15 +80,6 @@ export async function all(sandbox: Sandbox, path: string): Promise<Dict[]> {
     if (!paginator || page >= Number(paginator["totalPages"])) return records;
   }
   throw new Error(`${path} has more than 500 pages`);
-}
-
-export function idOf(record: Dict): string {
-  return String(record["id"]);
-}
-
-/** The fields that a refusal names. */
-export function fieldsOf({ json }: Pick<Heard, "json">): string[] {
-  return Object.keys((json["errors"] as Dict | undefined) ?? {});
 }
 
 /** What happened in the first company, in order. */

@@ -9,7 +9,7 @@ import { Actor } from "./record-inputs.ts";
 const shares = { invoice: 50, order: 15, quotation: 15, proforma: 14, "credit-note": 6 };
 
 /** The number of records of each kind: documents as given, everything else in proportion. */
-export function volumesOf(documents: number) {
+function volumesOf(documents: number) {
   const some = (least: number, share: number, most = Number.MAX_SAFE_INTEGER) =>
     documents === 0 ? 0 : Math.min(most, Math.max(least, Math.ceil(documents * share)));
   // What rounding leaves goes to the kinds in turn.

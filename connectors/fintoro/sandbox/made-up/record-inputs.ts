@@ -3,7 +3,7 @@ import { centsToNumber, decimal, toNumber } from "../base/decimal-money.ts";
 import { ean13, iban } from "../base/identifiers.ts";
 import type { SeededRandom } from "../base/seeded-random.ts";
 import { everyKey } from "../base/values.ts";
-import { czechCrown, czechia, euro } from "../lookups/lookups.ts";
+import { czechCrown, czechia, euro } from "../lookups/lookup-lists.ts";
 import { payableKinds, type TableName } from "../model/catalogue.ts";
 import { documentsOf, type Company } from "../model/company.ts";
 import type { Row } from "../model/row.ts";

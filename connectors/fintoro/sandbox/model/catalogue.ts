@@ -1,5 +1,5 @@
 import { singular } from "../base/values.ts";
-import { lookupNames } from "../lookups/lookups.ts";
+import { lookupNames } from "../lookups/lookup-lists.ts";
 import type { DocumentKind, Row } from "./row.ts";
 
 /** The names of the collections, which are those of the tables of a mirror; number series have no events. */

@@ -1,12 +1,12 @@
 import { pick } from "../base/values.ts";
-import { lookupList, lookupNames } from "../lookups/lookups.ts";
+import { lookupList, lookupNames } from "../lookups/lookup-lists.ts";
 import { documentKinds, kindFacts, pathOf, type TableName } from "../model/catalogue.ts";
 import { subjects } from "../samples/parties.ts";
 import { present, refuse } from "../rules/rules.ts";
 import { file, list, nothing, oneRecord, value, type Reply } from "../service/reply.ts";
 import { route, type Route, type RouteCall } from "../service/request.ts";
 import type { Collection } from "./collection.ts";
-import { activities, cases, caseStatuses, keepUpload } from "./crm.ts";
+import { activities, cases, caseStatuses, keepUpload } from "./case-board.ts";
 import { documentView } from "./document-view.ts";
 import { creditInvoice, documents, seriesView } from "./documents.ts";
 import { accounts, rotateSecret, subscriptions } from "./own-settings.ts";

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { offsetStamp } from "../base/calendar.ts";
 import type { Shown } from "../base/values.ts";
-import { lookup, lookupNames, type LookupName, type ServiceLanguage } from "../lookups/lookups.ts";
+import { lookup, lookupNames, type LookupName, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { pathOf, referenceOf, type TableName } from "../model/catalogue.ts";
 import { emit, ownerKey, type Company } from "../model/company.ts";
 import type { Row } from "../model/row.ts";

@@ -1,6 +1,6 @@
 import { centsToNumber } from "../base/decimal-money.ts";
 import { omit, pick, type Shown } from "../base/values.ts";
-import { lookup, type ServiceLanguage } from "../lookups/lookups.ts";
+import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { kindFacts, pathOf } from "../model/catalogue.ts";
 import type { Company } from "../model/company.ts";
 import texts from "../model/document-texts.json" with { type: "json" };

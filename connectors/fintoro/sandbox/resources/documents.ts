@@ -3,7 +3,7 @@ import { dateOf, dayOf } from "../base/calendar.ts";
 import { decimal, divide } from "../base/decimal-money.ts";
 import { formatNumber, variableSymbol } from "../base/identifiers.ts";
 import { everyKey, omit, pick, type Shown } from "../base/values.ts";
-import { discountLabel, euro, languageById, rateOn } from "../lookups/lookups.ts";
+import { discountLabel, euro, languageById, rateOn } from "../lookups/lookup-lists.ts";
 import { kindFacts } from "../model/catalogue.ts";
 import { documentsOf, type Company } from "../model/company.ts";
 import type { DocumentKind, Row } from "../model/row.ts";

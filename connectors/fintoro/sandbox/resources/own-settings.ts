@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { plainStamp } from "../base/calendar.ts";
 import { pick } from "../base/values.ts";
-import { lookup, type ServiceLanguage } from "../lookups/lookups.ts";
+import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { eventTypes } from "../model/catalogue.ts";
 import type { Company } from "../model/company.ts";
 import type { Row } from "../model/row.ts";

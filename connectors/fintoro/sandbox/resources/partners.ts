@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { omit, pick } from "../base/values.ts";
-import { lookup, type ServiceLanguage } from "../lookups/lookups.ts";
+import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import type { Row } from "../model/row.ts";
 import { filled, nullable } from "../rules/rules.ts";
 import { collection, removeActivitiesOf, stampsOf, stampsView } from "./collection.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { dateOf, dayOf } from "../base/calendar.ts";
 import { convertCents, decimal, toCents } from "../base/decimal-money.ts";
-import { euro, rateOn } from "../lookups/lookups.ts";
+import { euro, rateOn } from "../lookups/lookup-lists.ts";
 import { documentKinds, kindFacts } from "../model/catalogue.ts";
 import { documentsOf, emit, type Company } from "../model/company.ts";
 import type { DocumentKind } from "../model/row.ts";

@@ -1,6 +1,6 @@
 import { randomFor } from "../base/seeded-random.ts";
 import { latin, type Shown } from "../base/values.ts";
-import type { ServiceLanguage } from "../lookups/lookups.ts";
+import type { ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { pathOf, type TableName } from "../model/catalogue.ts";
 import type { Company } from "../model/company.ts";
 import type { Row } from "../model/row.ts";

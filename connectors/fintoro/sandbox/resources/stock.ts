@@ -9,7 +9,7 @@ import {
 } from "../base/decimal-money.ts";
 import { formatNumber } from "../base/identifiers.ts";
 import { pick } from "../base/values.ts";
-import { euro, lookup, type ServiceLanguage } from "../lookups/lookups.ts";
+import { euro, lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { emit, type Company } from "../model/company.ts";
 import type { Line, Row } from "../model/row.ts";
 import { filled, nullable, refuse } from "../rules/rules.ts";

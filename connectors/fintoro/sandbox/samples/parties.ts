@@ -1,7 +1,7 @@
 import { businessId } from "../base/identifiers.ts";
 import { randomFor, type SeededRandom } from "../base/seeded-random.ts";
 import { latin } from "../base/values.ts";
-import { czechCrown, czechia, slovakia } from "../lookups/lookups.ts";
+import { czechCrown, czechia, slovakia } from "../lookups/lookup-lists.ts";
 import words from "./words.json" with { type: "json" };
 
 /** Countries with people and companies: which share of contacts is from there or a country before. */

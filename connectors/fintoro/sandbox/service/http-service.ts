@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { isoTime, type Clock } from "../../../../src/base/clock.ts";
 import type { Random } from "../../../../src/base/random.ts";
 import { BoundedLog } from "../base/values.ts";
-import { negotiate, type ServiceLanguage } from "../lookups/lookups.ts";
+import { negotiate, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import type { Company } from "../model/company.ts";
 import { emptyToNull, Invalid, Missing } from "../rules/rules.ts";
 import { alterReply, bodyChangesOf, breakConnection } from "./altered-reply.ts";

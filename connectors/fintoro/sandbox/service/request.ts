@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
-import type { ServiceLanguage } from "../lookups/lookups.ts";
+import type { ServiceLanguage } from "../lookups/lookup-lists.ts";
 import type { Company } from "../model/company.ts";
 import type { Upload } from "../model/row.ts";
 import type { Reply } from "./reply.ts";

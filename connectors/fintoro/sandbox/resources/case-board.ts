@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { centsToNumber } from "../base/decimal-money.ts";
 import { omit, type Shown } from "../base/values.ts";
-import { lookup, type ServiceLanguage } from "../lookups/lookups.ts";
+import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { activityTargets } from "../model/catalogue.ts";
 import { documentsOf, ownerKey, type Company } from "../model/company.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
