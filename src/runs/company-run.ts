@@ -1,7 +1,6 @@
 import { isoTime, type Clock } from "../base/clock.ts";
 import { messageOf, MirrorError } from "../base/errors.ts";
 import type { CompanyConfig, Config } from "../config/config.ts";
-import type { Resource } from "../connector/resource.ts";
 import type { HttpTransport } from "../http/http-transport.ts";
 import type { RateLimiter } from "../rate-limit/permit.ts";
 import { WorkQueue } from "../state/work-queue.ts";
@@ -9,29 +8,17 @@ import { webhooksCover } from "../status/lost-events.ts";
 import type { CompanyReport, Outcome } from "../sync/context/run-report.ts";
 import type { RunParts, WholeListSettings } from "../sync/context/run-context.ts";
 import { parentsPerRunOf } from "../sync/plan/scrub.ts";
-import type { ScrubOptions } from "../sync/run/begin-run.ts";
+import type { AskedRun, ScrubOptions } from "../sync/run/begin-run.ts";
 import { runSync } from "../sync/run/sync-run.ts";
 import { Tally } from "../sync/context/tally.ts";
 import type { ProcessContext } from "./process-context.ts";
 
-/** What a run is asked for, the same for every company of it. */
-export interface RunRequest {
-  readonly resources: readonly Resource[];
-  readonly full: boolean;
-  /** Reads a few lists that show what changed lately. */
+export interface RunRequest extends AskedRun {
   readonly quick: boolean;
-  /** Reads no list again that the run before read lately. @default false */
-  readonly continues?: boolean;
-  readonly allowMassDelete: boolean;
-  readonly acceptIdentity: boolean;
   /** Reads again what lists do not show, as the config says. */
   readonly scrub: boolean;
   /** Per company, retries included. */
   readonly mostRequests: number | undefined;
-  /** Of which shard of the companies it is one, as `2/3`; null: of all. @default null */
-  readonly shard?: string | null;
-  /** Closes when the run's time is over. */
-  readonly closed: AbortSignal;
 }
 
 /** What a run that no person asked for does. */

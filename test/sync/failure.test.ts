@@ -12,7 +12,7 @@ import {
 } from "../../src/connector/service-errors.ts";
 import { failureOutcome } from "../../src/sync/retry/retry-policy.ts";
 import { mostAttempts, itemRetryDelayMs } from "../../src/sync/context/limits.ts";
-import { SetAsideItems } from "../../src/sync/context/set-aside.ts";
+import { SetAsideItems } from "../../src/sync/context/run-context.ts";
 import type { WorkItem, WorkKind } from "../../src/state/work-item.ts";
 
 function work(kind: WorkKind, attempts = 0): WorkItem {

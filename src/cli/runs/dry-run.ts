@@ -1,6 +1,6 @@
 import { formatCount, formatDuration } from "../../base/units.ts";
 import type { Resource } from "../../connector/resource.ts";
-import { wholeListSettings } from "../../runs/company-run.ts";
+import { wholeListSettings, type RunRequest } from "../../runs/company-run.ts";
 import { connectService } from "../../runs/service-connection.ts";
 import type { BudgetView } from "../../rate-limit/permit.ts";
 import { ScrubCandidates } from "../../state/scrub-candidates.ts";
@@ -32,11 +32,7 @@ import type { CommandOutcome } from "../program/exit-code.ts";
 
 const kinds = ["list", "detail", "child"] as const;
 
-interface AskedRun {
-  readonly resources: readonly Resource[];
-  readonly full: boolean;
-  readonly scrub: boolean;
-}
+type EstimatedRun = Pick<RunRequest, "resources" | "full" | "scrub">;
 
 type Estimate = ReturnType<typeof sumOf>;
 
@@ -44,7 +40,7 @@ type Estimate = ReturnType<typeof sumOf>;
 export async function dryRun(
   context: CommandContext,
   scopes: readonly CompanyScope[],
-  asked: AskedRun,
+  asked: EstimatedRun,
 ): Promise<CommandOutcome> {
   const companies: Record<string, Estimate> = {};
   const lines: string[] = [];
@@ -59,7 +55,7 @@ export async function dryRun(
   return "complete";
 }
 
-async function estimateOf(scope: CompanyScope, asked: AskedRun) {
+async function estimateOf(scope: CompanyScope, asked: EstimatedRun) {
   const { context, config, manifest } = scope;
   const { transport, rateLimiter, close } = connectService(context, scope);
   const choice = parentsPerRunOf(manifest, config);
@@ -84,7 +80,7 @@ async function estimateOf(scope: CompanyScope, asked: AskedRun) {
 function knownOf(
   { manifest, config, context }: CompanyScope,
   db: Db,
-  { resources, full, monthLeft }: AskedRun & { readonly monthLeft: number | null },
+  { resources, full, monthLeft }: EstimatedRun & { readonly monthLeft: number | null },
 ): KnownRecords {
   const records = new Records(db);
   const candidates = new ScrubCandidates(db);
@@ -109,7 +105,7 @@ function knownOf(
 
 function scrubOf(
   { manifest, config, context }: CompanyScope,
-  { resources, full, scrub }: AskedRun,
+  { resources, full, scrub }: EstimatedRun,
   db: Db | null,
   { limit }: BudgetView,
 ) {

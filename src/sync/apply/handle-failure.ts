@@ -7,8 +7,7 @@ import {
 } from "../../connector/service-errors.ts";
 import { parentIdOf, recordOf, type ChildPayload, type ListForm } from "../../extract/work-request.ts";
 import { itemRetryDelayMs } from "../context/limits.ts";
-import { mostRefusedInARow } from "../context/set-aside.ts";
-import { childrenOf, type AnswerContext } from "../context/run-context.ts";
+import { mostRefusedInARow, childrenOf, type AnswerContext } from "../context/run-context.ts";
 import type { Trouble } from "../context/tally.ts";
 import { idInTarget, nameOfTarget } from "../../state/work-item.ts";
 import { deletionVerdict, removeRecord, probeRoute } from "../deletion/deletion.ts";

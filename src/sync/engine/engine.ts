@@ -9,8 +9,13 @@ import type { Cause, ReadStamp } from "../../store/apply/read-stamp.ts";
 import { applyDetail } from "../apply/detail-answer.ts";
 import { handleFailure, requestIdOf, type ItemFailure } from "../apply/handle-failure.ts";
 import { applyList } from "../apply/list-answer.ts";
-import { applyTogether, applyWhenFree, type AnswerContext, type RunContext } from "../context/run-context.ts";
-import { refusedInARow } from "../context/set-aside.ts";
+import {
+  applyTogether,
+  applyWhenFree,
+  refusedInARow,
+  type AnswerContext,
+  type RunContext,
+} from "../context/run-context.ts";
 import { isRepair } from "../plan/read-reasons.ts";
 import type { RetryPolicy } from "../retry/retry-policy.ts";
 

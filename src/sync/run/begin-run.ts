@@ -1,4 +1,5 @@
 import { isoTime } from "../../base/clock.ts";
+import type { Resource } from "../../connector/resource.ts";
 import type { ServiceAnswer } from "../../connector/transport.ts";
 import { noteShard } from "../../state/meta.ts";
 import { Runs, type RunMode, type RunRow } from "../../state/runs.ts";
@@ -29,7 +30,9 @@ export interface ScrubOptions extends Pick<ScrubQuestion, "settings" | "windowMs
   readonly closed: AbortSignal;
 }
 
-export interface RunOptions extends WorkOptions {
+/** What a run is asked for, the same for every company of it. */
+export interface AskedRun {
+  readonly resources: readonly Resource[];
   readonly full: boolean;
   /** Reads a few lists that show what changed lately, and proves nothing. @default false */
   readonly quick?: boolean;
@@ -39,6 +42,11 @@ export interface RunOptions extends WorkOptions {
   readonly acceptIdentity: boolean;
   /** Of which shard of the companies it is one, as `2/3`; null: of all. @default null */
   readonly shard?: string | null;
+  /** Closes when the run's time is over. */
+  readonly closed: AbortSignal;
+}
+
+export interface RunOptions extends AskedRun, WorkOptions {
   readonly parentsPerRun: ParentsPerRun;
   /** @default every run reads them */
   readonly wholeLists?: WholeListSettings;
