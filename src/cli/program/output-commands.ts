@@ -45,7 +45,7 @@ export const outputCommands = {
     },
     examples: {
       "": "the report, at once",
-      "--as-of 2026-10-25": "the report as it was on that day, in a file of its own",
+      "--datasette": "with what Datasette shows about it",
     },
   },
   export: {
