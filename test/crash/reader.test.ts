@@ -13,6 +13,8 @@ import { openShop, tempFolder } from "../support/mirror/mirror.ts";
 import { loggingTo } from "../support/company/open-company.ts";
 import { put } from "../support/mirror/store.ts";
 import { eventually } from "../support/eventually.ts";
+import { noOthers } from "../support/status/company-view.ts";
+import { defaultReadyLimits } from "../../src/status/conditions.ts";
 
 const person = (score: number) => ({ id: 1, name: "x".repeat(40_000), email: null, score });
 
@@ -61,7 +63,7 @@ test("the metric of the oldest reader rises and falls with a write-ahead log of 
   const daemon = startDaemon(company, configOf(company, "http: { timeout: 40s }"), { clock: impatientClock });
   const metrics = createMetrics("test");
   const heldSeconds = async () => {
-    const text = await metrics.render(daemon.views(), Date.now());
+    const text = await metrics.render(daemon.views(), Date.now(), defaultReadyLimits, noOthers);
     return Number(/^fintoro_mirror_oldest_reader_seconds\{.*\} (.*)$/m.exec(text)?.[1]);
   };
   await eventually(() => existsSync(company.file) && daemon.views()[0]?.open === true, "the mirror is open");

@@ -8,13 +8,14 @@ import {
   schemaChange,
   service,
   waitingEvents,
+  noOthers,
 } from "../support/status/company-view.ts";
+import { defaultReadyLimits } from "../../src/status/conditions.ts";
 
 const metrics = createMetrics("1.2.3");
-const counts = { strays: {}, strayRefusals: {}, droppedConnections: 0 };
 
 async function scraped(...views: readonly CompanyStatusView[]): Promise<string[]> {
-  return (await metrics.render(views, lookedAtMs)).split("\n");
+  return (await metrics.render(views, lookedAtMs, defaultReadyLimits, noOthers)).split("\n");
 }
 
 /** Samples of one metric, without the prefix of all. */
@@ -157,14 +158,14 @@ describe("metrics", () => {
 
   test("count dropped connections, from the start with 0", async () => {
     expect(await scraped()).toContain("fintoro_mirror_dropped_connections_total 0");
-    const text = await metrics.render([], lookedAtMs, { counts: { ...counts, droppedConnections: 7 } });
+    const others = { ...noOthers, droppedConnections: 7 };
+    const text = await metrics.render([], lookedAtMs, defaultReadyLimits, others);
     expect(text.split("\n")).toContain("fintoro_mirror_dropped_connections_total 7");
   });
 
   test("count requests for no company by status alone, since clients choose the paths", async () => {
-    const lines = (
-      await metrics.render([], lookedAtMs, { counts: { ...counts, strays: { 404: 3, 400: 1 } } })
-    ).split("\n");
+    const others = { ...noOthers, requests: { 404: 3, 400: 1 } };
+    const lines = (await metrics.render([], lookedAtMs, defaultReadyLimits, others)).split("\n");
     const strays = lines.filter((line) => line.startsWith("fintoro_mirror_stray_requests_total{"));
     expect(strays.toSorted((a, b) => a.localeCompare(b))).toEqual([
       'fintoro_mirror_stray_requests_total{status="400"} 1',

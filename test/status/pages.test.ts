@@ -4,10 +4,10 @@ import { createPages } from "../../src/status/render/pages.ts";
 import type { CompanyStatusView } from "../../src/status/company-view.ts";
 import { startServer } from "../../src/server/server.ts";
 import { jumpingClock, recordingLog } from "../support/terminal/terminal.ts";
-import { lookedAtMs, service, companyView } from "../support/status/company-view.ts";
+import { lookedAtMs, service, companyView, pagesOptions } from "../support/status/company-view.ts";
 
 async function read(path: string, ...views: readonly CompanyStatusView[]) {
-  const page = await createPages(() => views, jumpingClock(lookedAtMs), { version: "1.2.3" })[path]?.();
+  const page = await createPages(() => views, jumpingClock(lookedAtMs), pagesOptions)[path]?.();
   if (!page) throw new Error(`there is no ${path}`);
   return page;
 }
@@ -21,7 +21,7 @@ async function served(...views: readonly CompanyStatusView[]): Promise<string> {
   const { log } = recordingLog();
   const companies = { find: () => null, countAnswer: () => undefined };
   const clock = systemClock;
-  const pages = createPages(() => views, clock, { version: "1.2.3" });
+  const pages = createPages(() => views, clock, pagesOptions);
   const server = await startServer({ host: "127.0.0.1", port: 0, companies, clock, pages, log });
   onTestFinished(() => server.close(100));
   return `http://127.0.0.1:${server.port}`;
@@ -96,14 +96,14 @@ describe("the pages of serve", () => {
   });
 
   test("/readyz is 503 when the status cannot be read", async () => {
-    const page = await createPages(unreadable, jumpingClock(lookedAtMs), { version: "1.2.3" })["/readyz"]?.();
+    const page = await createPages(unreadable, jumpingClock(lookedAtMs), pagesOptions)["/readyz"]?.();
     expect(page?.status).toBe(503);
     expect(JSON.parse(page?.body ?? "")).toMatchObject({ ready: false, error: "disk I/O error" });
   });
 
   test("/metrics shows the companies as they are at the request", async () => {
     const views = [companyView()];
-    const pages = createPages(() => views, jumpingClock(lookedAtMs), { version: "1.2.3" });
+    const pages = createPages(() => views, jumpingClock(lookedAtMs), pagesOptions);
     const before = await pages["/metrics"]?.();
     views.push(companyView({ company: "beta" }));
     const after = await pages["/metrics"]?.();
@@ -113,7 +113,7 @@ describe("the pages of serve", () => {
   });
 
   test("no page is cached or loads anything", async () => {
-    const pages = createPages(() => [companyView()], jumpingClock(lookedAtMs), { version: "1.2.3" });
+    const pages = createPages(() => [companyView()], jumpingClock(lookedAtMs), pagesOptions);
     for (const path of Object.keys(pages)) {
       expect((await read(path, companyView())).headers).toEqual({
         "Cache-Control": "no-store",

@@ -90,14 +90,10 @@ function servedBy(
   address: ListenAddress,
   counts: ConnectionCounts,
 ): ListeningProcess["server"] {
-  const freshness = () => ({ freshForMs: freshForMs(daemon.schedule, clock.nowMs()) });
-  const pages = createPages(() => daemon.recentViews(), clock, {
-    version,
-    strays: () => daemon.otherAnswers,
-    strayRefusals: daemon.strayRefusals,
-    droppedConnections: () => counts.dropped,
-    limits: freshness,
-  });
+  const limits = () => ({ ...defaultReadyLimits, freshForMs: freshForMs(daemon.schedule, clock.nowMs()) });
+  const { otherAnswers: requests, strayRefusals: refusals } = daemon;
+  const others = () => ({ requests, refusals, droppedConnections: counts.dropped });
+  const pages = createPages(() => daemon.recentViews(), clock, { version, others, limits });
   const site = new StatusSite({
     clock,
     version,
@@ -110,7 +106,7 @@ function servedBy(
     companies: () => daemon.companyNames,
     find: (company) => daemon.pageOf(company),
     views: () => daemon.recentViews(),
-    limits: () => ({ ...defaultReadyLimits, ...freshness() }),
+    limits,
     timeZone: () => daemon.pageSettings.timeZone,
   });
   return { companies: daemon, pages, site, pageHosts: () => [address.host, ...daemon.pageHosts], counts };

@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { byKey, metricText } from "../../status/render/metric-text.ts";
-import { readWaitingJobs, type WaitingJobs } from "../jobs/job-engine.ts";
+import { readWaitingJobs } from "../jobs/job-engine.ts";
 import type { Postgres } from "../postgres/connection.ts";
-import { readFleetTotals, type FleetTotals } from "../postgres/tables/fleet-view.ts";
+import { readFleetTotals } from "../postgres/tables/fleet-view.ts";
 
 /** However often a node's metrics are asked for, Postgres is asked again after this. */
 const freshMs = 10_000;
@@ -18,7 +18,28 @@ export function createFleetMetrics(postgres: Postgres, clock: Clock): () => Prom
   let readMs = Number.NEGATIVE_INFINITY;
   const read = async () => {
     const [totals, waiting] = await Promise.all([readFleetTotals(postgres), readWaitingJobs(postgres)]);
-    return [...ofCompanies(totals), ...ofJobs(waiting)];
+    const { companies, held, ended, unattended } = totals;
+    const jobs = (key: "count" | "oldestMs") =>
+      byKey("kind", Object.fromEntries(waiting.map((one) => [one.kind, one[key]])));
+    return [
+      metricText(
+        "fleet_companies",
+        "companies of the fleet: held by a node, idle, or left behind by a node that was lost",
+        byKey("state", { held, ended, idle: companies - held - ended }),
+      ),
+      metricText(
+        "fleet_inbox_companies",
+        "companies with deliveries that are not in their snapshot, by whether a node holds them",
+        byKey("state", { held: totals.waiting - unattended, unattended }),
+      ),
+      metricText(
+        "fleet_inbox_oldest_seconds",
+        "how long the oldest such delivery waits; 0: none does",
+        totals.oldestWaitingMs,
+      ),
+      metricText("fleet_jobs_waiting", "jobs of the fleet that no node has taken, by kind", jobs("count")),
+      metricText("fleet_job_age_seconds", "how long the oldest of them waits, by kind", jobs("oldestMs")),
+    ];
   };
   return () => {
     if (clock.monotonicMs() - readMs < freshMs) return texts;
@@ -26,43 +47,4 @@ export function createFleetMetrics(postgres: Postgres, clock: Clock): () => Prom
     texts = read().catch(() => []);
     return texts;
   };
-}
-
-function ofCompanies({
-  companies,
-  held,
-  ended,
-  waiting,
-  unattended,
-  oldestWaitingMs,
-}: FleetTotals): string[] {
-  const states = { held, ended, idle: companies - held - ended };
-  return [
-    metricText(
-      "fleet_companies",
-      "companies of the fleet: held by a node, idle, or left behind by a node that was lost",
-      byKey("state", states),
-    ),
-    metricText(
-      "fleet_inbox_companies",
-      "companies with deliveries that are not in their snapshot, by whether a node holds them",
-      byKey("state", { held: waiting - unattended, unattended }),
-    ),
-    metricText("fleet_inbox_oldest_seconds", "how long the oldest such delivery waits; 0: none does", [
-      { labels: {}, value: oldestWaitingMs },
-    ]),
-  ];
-}
-
-function ofJobs(waiting: readonly WaitingJobs[]): string[] {
-  const counts = Object.fromEntries(waiting.map(({ kind, count }) => [kind, count]));
-  const ages = Object.fromEntries(waiting.map(({ kind, oldestMs }) => [kind, oldestMs]));
-  return [
-    metricText(
-      "fleet_jobs_waiting",
-      "jobs of the fleet that no node has taken, by kind",
-      byKey("kind", counts),
-    ),
-    metricText("fleet_job_age_seconds", "how long the oldest of them waits, by kind", byKey("kind", ages)),
-  ];
 }

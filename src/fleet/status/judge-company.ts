@@ -31,13 +31,6 @@ export interface FleetCompanyStatus extends FleetCompany {
   readonly problems: readonly FleetProblem[];
 }
 
-/** What judging a company needs besides its row. */
-interface CompanySurroundings {
-  readonly nowMs: number;
-  /** For how long what a run read is current; null: for ever. */
-  readonly freshForMs: number | null;
-}
-
 /** Another node takes over within 30 s, and deliveries are drained within seconds. */
 const takeoverMs = 60_000;
 /** Snapshots are published every few minutes while something changes. */
@@ -45,14 +38,22 @@ const publishedWithinMs = 15 * 60_000;
 /** The first run of a new company may last. */
 const firstRunMs = 3_600_000;
 
-/** A company's row as status, with what is wrong. Pure. */
-export function judgeCompany(view: CompanyView, around: CompanySurroundings): FleetCompanyStatus {
+/**
+ * A company's row as status, with what is wrong. Pure.
+ *
+ * @param freshForMs for how long what a run read is current; null: for ever
+ */
+export function judgeCompany(
+  view: CompanyView,
+  nowMs: number,
+  freshForMs: number | null,
+): FleetCompanyStatus {
   const { company, judged, ...shown } = view;
   const problems = [
-    ...lossProblems(company, view, around.nowMs),
-    ...deliveryProblems(view, around.nowMs),
-    ...ageProblems(view, around),
-    ...failureProblems(view, around.nowMs),
+    ...lossProblems(company, view, nowMs),
+    ...deliveryProblems(view, nowMs),
+    ...ageProblems(view, nowMs, freshForMs),
+    ...failureProblems(view, nowMs),
     ...(judged.conditions ?? []).map(conditionProblem),
   ];
   return { ...shown, problems };
@@ -69,8 +70,8 @@ function conditionProblem(condition: NamedCondition): FleetProblem {
 }
 
 /** A company that was held by each of several nodes that died may be what they died of. */
-function lossProblems(company: string, { judged, ...view }: CompanyView, nowMs: number): FleetProblem[] {
-  const { node, held, expires_at: expiresAt } = view;
+function lossProblems(company: string, view: CompanyView, nowMs: number): FleetProblem[] {
+  const { node, held, expires_at: expiresAt, judged } = view;
   const isLost = node !== null && !held;
   const count = (judged.losses ?? 0) + Number(isLost);
   const endedMs = isLost ? sinceMs(expiresAt, nowMs) : 0;
@@ -95,8 +96,11 @@ function deliveryProblems(view: CompanyView, nowMs: number): FleetProblem[] {
     : [difference("deliveries_unattended", `${deliveries}, and no node has the company`)];
 }
 
-function ageProblems(view: CompanyView, { nowMs, freshForMs }: CompanySurroundings): FleetProblem[] {
-  const { whole_at: wholeAt, judged } = view;
+function ageProblems(
+  { whole_at: wholeAt, judged }: CompanyView,
+  nowMs: number,
+  freshForMs: number | null,
+): FleetProblem[] {
   if (wholeAt === null) {
     const addedMs = sinceMs(judged.added_at, nowMs);
     if (addedMs <= Math.min(firstRunMs, freshForMs ?? firstRunMs)) return [];

@@ -4,53 +4,14 @@ import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-sched
 import type { Span } from "../../state/uptime-log.ts";
 import { readWaitingJobs, type WaitingJobs } from "../jobs/job-engine.ts";
 import type { Postgres } from "../postgres/connection.ts";
-import {
-  readCompanyViews,
-  readServerView,
-  type CompanyView,
-  type PostgresNumbers,
-} from "../postgres/tables/fleet-view.ts";
+import { readCompanyViews, readServerView, type CompanyView } from "../postgres/tables/fleet-view.ts";
 import { NodesTable, type NodeRow } from "../postgres/tables/nodes-table.ts";
 import { ReceivingTable } from "../postgres/tables/receiving-table.ts";
 import { readRemovedCompanies } from "../postgres/tables/removed-companies.ts";
 import { difference, judgeCompany, type FleetCompanyStatus, type FleetProblem } from "./judge-company.ts";
 
 /** How the fleet stands, as `fleet status --json` prints it. Times are ISO, by Postgres' clock. */
-export interface FleetStatus {
-  readonly at: string;
-  /** What is wrong with the fleet itself; companies have their own. */
-  readonly problems: readonly FleetProblem[];
-  readonly companies: Readonly<Record<string, FleetCompanyStatus>>;
-  readonly nodes: readonly NodeRow[];
-  /** When deliveries were received last without a gap; null: never, or not in the last day. */
-  readonly receiving: { readonly since: string; readonly seen_at: string } | null;
-  /** Jobs that are due and taken by no node, by kind. */
-  readonly jobs: Readonly<Record<string, { readonly waiting: number; readonly oldest_ms: number }>>;
-  readonly postgres: PostgresNumbers;
-  /** Null: Postgres was never restored from a backup. */
-  readonly restored: RestoredDatabase | null;
-  /** Companies that left the fleet and are still known; null: there are none. */
-  readonly removed: { readonly companies: number; readonly next_forgotten_at: string } | null;
-}
-
-/** What Postgres lacks since a backup was restored. */
-interface RestoredDatabase {
-  /** When a worker noticed. */
-  readonly at: string;
-  /** The last moment that the backup has. */
-  readonly set_back_to: string | null;
-  /** Companies that were not read whole since: what deliveries said between may be missing. */
-  readonly companies_left: number;
-}
-
-/** Where the status is read from. */
-export interface FleetStatusQuestion {
-  readonly postgres: Postgres;
-  /** Companies read whole longer ago are stale; null: as their schedules say. */
-  readonly maxAgeMs: number | null;
-  /** Only these companies; null: all. @default null */
-  readonly only?: readonly string[] | null;
-}
+export type FleetStatus = Awaited<ReturnType<typeof readFleetStatus>>;
 
 /** A silence of all receivers that is longer is a problem. */
 const silentMs = 60_000;
@@ -61,19 +22,24 @@ const dayMs = 86_400_000;
 /**
  * Reads how the fleet stands: with so many statements, however many companies and nodes there are.
  *
+ * @param maxAgeMs companies read whole longer ago are stale; null: as their schedules say
+ * @param only these companies; null: all
  * @throws MirrorError `database`
  */
-export async function readFleetStatus(question: FleetStatusQuestion): Promise<FleetStatus> {
-  const { postgres, maxAgeMs, only = null } = question;
+export async function readFleetStatus(
+  postgres: Postgres,
+  maxAgeMs: number | null,
+  only: readonly string[] | null = null,
+) {
   const { at, restored_at, set_back_to, ...server } = await readServerView(postgres);
   const nowMs = Date.parse(at);
   const views = await readCompanyViews(postgres);
   const scheduledMs = scheduledFreshness(nowMs);
   const shown = only === null ? views : views.filter(({ company }) => only.includes(company));
-  const companies = shown.map((view) => {
-    const around = { nowMs, freshForMs: maxAgeMs ?? scheduledMs(view) };
-    return [view.company, judgeCompany(view, around)];
-  });
+  const companies = shown.map((view) => [
+    view.company,
+    judgeCompany(view, nowMs, maxAgeMs ?? scheduledMs(view)),
+  ]);
   const nodes = await new NodesTable(postgres).list();
   const span = (await new ReceivingTable(postgres).spansSince(nowMs - dayMs)).at(-1) ?? null;
   const waiting = await readWaitingJobs(postgres);
@@ -82,17 +48,23 @@ export async function readFleetStatus(question: FleetStatusQuestion): Promise<Fl
   const restored = restored_at === null ? null : { at: restored_at, set_back_to, companies_left };
   const removed = await readRemovedCompanies(postgres);
   const [next] = removed;
+  const jobs = waiting.map(({ kind, count, oldestMs }) => {
+    return [kind, { waiting: count, oldest_ms: Math.round(oldestMs) }] as const;
+  });
   return {
     at,
+    /** What is wrong with the fleet itself; companies have their own. */
     problems: fleetProblems({ views, nodes, span, waiting, nowMs, restored }),
-    companies: Object.fromEntries(companies),
+    companies: Object.fromEntries(companies) as Readonly<Record<string, FleetCompanyStatus>>,
     nodes,
+    /** When deliveries were received last without a gap; null: never, or not in the last day. */
     receiving: span && { since: isoTime(span.startedMs), seen_at: isoTime(span.seenMs) },
-    jobs: Object.fromEntries(
-      waiting.map(({ kind, count, oldestMs }) => [kind, { waiting: count, oldest_ms: Math.round(oldestMs) }]),
-    ),
+    /** Jobs that are due and taken by no node, by kind. */
+    jobs: Object.fromEntries(jobs),
     postgres: server,
+    /** What Postgres lacks since a worker noticed that a backup was restored; null: none ever was. */
     restored,
+    /** Companies that left the fleet and are still known; null: there are none. */
     removed: next ? { companies: removed.length, next_forgotten_at: isoTime(next.keptUntilMs) } : null,
   };
 }
@@ -124,11 +96,19 @@ function scheduledFreshness(nowMs: number) {
   };
 }
 
-interface FleetFacts extends Pick<FleetStatus, "nodes" | "restored"> {
+interface FleetFacts {
   readonly views: readonly CompanyView[];
+  readonly nodes: readonly NodeRow[];
   readonly span: Span | null;
   readonly waiting: readonly WaitingJobs[];
   readonly nowMs: number;
+  readonly restored: RestoredDatabase | null;
+}
+
+/** `set_back_to`: the last moment that the backup has; what deliveries said of the companies left may be missing. */
+interface RestoredDatabase {
+  readonly set_back_to: string | null;
+  readonly companies_left: number;
 }
 
 function fleetProblems({ views, nodes, span, waiting, nowMs, restored }: FleetFacts): FleetProblem[] {

@@ -1,8 +1,5 @@
 import { collectDefaultMetrics, Registry } from "prom-client";
 
-/** Counts by a label's value; null counts as 0. */
-type Counts = Readonly<Record<string, number | null>>;
-
 /** One number with its labels. */
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>;
@@ -13,10 +10,11 @@ export interface Sample {
  * One metric as Prometheus reads it; the library's own counters take ten times as long. The end of a name says its kind
  * and unit: `_total` is a counter, `_seconds` is given in milliseconds.
  */
-export function metricText(name: string, help: string, samples: readonly Sample[]): string {
+export function metricText(name: string, help: string, shown: number | readonly Sample[]): string {
   const isCounter = name.endsWith("_total");
   const whole = `fintoro_mirror_${name}`;
   const perUnit = name.includes("_seconds") ? 1000 : 1;
+  const samples = typeof shown === "number" ? [{ labels: {}, value: shown }] : shown;
   const lines = samples.map(({ labels, value }) => `${whole}${labelsText(labels)} ${value / perUnit}`);
   const head = `# HELP ${whole} ${isCounter ? "Since the start: " : ""}${help}`;
   return [head, `# TYPE ${whole} ${isCounter ? "counter" : "gauge"}`, ...lines, ""].join("\n");
@@ -33,20 +31,26 @@ function escapedText(text: string): string {
   return text.replaceAll(/[\\"\n]/g, (one) => escapes[one] ?? one);
 }
 
-/** Samples with one label; `usual` values are there also before they were counted. */
-export function byKey(label: string, counts: Counts, usual: readonly string[] = []): Sample[] {
-  const all: Counts = { ...Object.fromEntries(usual.map((key) => [key, 0])), ...counts };
+/** Samples with one label; `usual` values are there also before they were counted. Null counts as 0. */
+export function byKey(
+  label: string,
+  counts: Readonly<Record<string, number | null>>,
+  usual: readonly string[] = [],
+): Sample[] {
+  const all: typeof counts = { ...Object.fromEntries(usual.map((key) => [key, 0])), ...counts };
   return Object.entries(all).map(([key, value]) => ({ labels: { [label]: key }, value: value ?? 0 }));
 }
 
-/** The library writes "Nan" for a value it has not measured yet; strict readers accept "NaN" only. */
-function withNaN(text: string): string {
-  return text.replaceAll(/ Nan$/gm, " NaN");
+/** Which program this is. */
+export function buildInfo(labels: Sample["labels"]): string {
+  return metricText("build_info", "1, with the version of this program", [{ labels, value: 1 }]);
 }
 
 /** What Prometheus shows of a process: memory, processor time, event loop. */
 export function createProcessMetrics() {
   const own = new Registry();
   collectDefaultMetrics({ register: own });
-  return { type: own.contentType, text: async () => withNaN(await own.metrics()) };
+  // The library writes "Nan" for a value it has not measured yet; strict readers accept "NaN" only.
+  const text = async () => (await own.metrics()).replaceAll(/ Nan$/gm, " NaN");
+  return { type: own.contentType, text };
 }

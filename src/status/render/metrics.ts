@@ -4,33 +4,24 @@ import { targetsLeft } from "../alerts/incidents.ts";
 import type { RefusalCounts } from "../../webhook/delivery-gap/refusal-watch.ts";
 import { refusalReasons } from "../../webhook/ingest/delivery.ts";
 import type { CompanyStatusView } from "../company-view.ts";
-import { byKey, createProcessMetrics, metricText, type Sample } from "./metric-text.ts";
+import { buildInfo, byKey, createProcessMetrics, metricText, type Sample } from "./metric-text.ts";
 import { backupStep, reportStep, type StepStatus } from "../after-run-record.ts";
-import { defaultReadyLimits, oldestWaitingMs, openConditions, type ReadyLimits } from "../conditions.ts";
+import { oldestWaitingMs, openConditions, type ReadyLimits } from "../conditions.ts";
 
-/** Requests for no company and no page, by the status of the answer. */
-export type Strays = Readonly<Record<string, number>>;
-
-/** What the receiver counts for no company. */
-export interface ReceiverCounts {
-  readonly strays: Strays;
-  readonly strayRefusals: RefusalCounts;
+/** What the receiver has counted for no company since the start. */
+export interface OtherCounts {
+  /** Requests for no company and no page, by the status of the answer. */
+  readonly requests: Readonly<Record<string, number>>;
+  readonly refusals: RefusalCounts;
   readonly droppedConnections: number;
 }
 
 /** Samples, or the value of the only one; milliseconds where the name has seconds. Null or undefined: not known. */
-type Read = (
+type ReadMetric = (
   view: CompanyStatusView,
   nowMs: number,
   limits: ReadyLimits,
 ) => readonly Sample[] | number | null | undefined;
-
-interface RenderOptions {
-  /** @default none */
-  readonly counts?: ReceiverCounts;
-  /** @default those of /readyz */
-  readonly limits?: ReadyLimits;
-}
 
 /**
  * Renders every metric from the companies' status at the moment of the request. Nothing is counted here, so nothing
@@ -39,19 +30,19 @@ interface RenderOptions {
  */
 export function createMetrics(version: string) {
   const own = createProcessMetrics();
-  const build = [{ labels: { version }, value: 1 }];
   return {
     type: own.type,
     render: async (
       views: readonly CompanyStatusView[],
       nowMs: number,
-      { counts = nothing, limits = defaultReadyLimits }: RenderOptions = {},
+      limits: ReadyLimits,
+      others: OtherCounts,
     ) => {
       const texts: string[] = [];
       let written = 0;
       for (const [name, [help, read]] of Object.entries(families)) {
         const samples = views.flatMap((view) => samplesOf(view, read(view, nowMs, limits) ?? []));
-        if (name === refusedName) samples.push(...strayRefusals(counts.strayRefusals));
+        if (name === refusedName) samples.push(...otherRefusals(others.refusals));
         texts.push(metricText(name, help, samples));
         written += samples.length;
         if (written < samplesAtOnce) continue;
@@ -59,10 +50,9 @@ export function createMetrics(version: string) {
         written = 0;
       }
       // A subscription with a mistake in its path shows here: its deliveries get 404.
-      texts.push(metricText("stray_requests_total", strayHelp, byKey("status", counts.strays, ["404"])));
-      const dropped = [{ labels: {}, value: counts.droppedConnections }];
-      texts.push(metricText("dropped_connections_total", droppedHelp, dropped));
-      texts.push(metricText("build_info", "1, with the version of this program", build));
+      texts.push(metricText("stray_requests_total", strayHelp, byKey("status", others.requests, ["404"])));
+      const dropped = metricText("dropped_connections_total", droppedHelp, others.droppedConnections);
+      texts.push(dropped, buildInfo({ version }));
       return `${texts.join("\n")}\n${await own.text()}`;
     },
   };
@@ -72,7 +62,6 @@ export function createMetrics(version: string) {
 const samplesAtOnce = 5_000;
 const droppedHelp =
   "connections closed since too many were open, or the client did not wait for responses or read them";
-const nothing: ReceiverCounts = { strays: {}, strayRefusals: {}, droppedConnections: 0 };
 const strayHelp = "requests for no company and no page, by the status of the answer";
 
 function samplesOf({ company }: CompanyStatusView, read: readonly Sample[] | number): Sample[] {
@@ -83,13 +72,13 @@ function samplesOf({ company }: CompanyStatusView, read: readonly Sample[] | num
 const refusedName = "refused_deliveries_total";
 const usualReasons = refusalReasons.filter((reason) => reason !== "unknown_company");
 
-function strayRefusals(counts: RefusalCounts): Sample[] {
+function otherRefusals(counts: RefusalCounts): Sample[] {
   const samples = byKey("reason", counts, ["unknown_company"]);
   return samples.map(({ labels, value }) => ({ labels: { company: "", ...labels }, value }));
 }
 
 /** What /metrics shows of a company, by name: the help text, and the value. Alerts depend on names and labels. */
-const families: Readonly<Record<string, readonly [help: string, read: Read]>> = {
+const families: Readonly<Record<string, readonly [help: string, read: ReadMetric]>> = {
   database_open: [
     "1 while the mirror's file is open, 0 while deliveries are refused",
     ({ open }) => Number(open),
@@ -201,7 +190,7 @@ const families: Readonly<Record<string, readonly [help: string, read: Read]>> = 
 };
 
 /** For what is read from the mirror's file: unknown while that is closed. */
-function whileOpen(read: Read): Read {
+function whileOpen(read: ReadMetric): ReadMetric {
   return (view, nowMs, limits) => (view.open ? read(view, nowMs, limits) : null);
 }
 

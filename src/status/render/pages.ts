@@ -1,69 +1,50 @@
 import { isoTime, type Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Page } from "../../server/response.ts";
-import type { RefusalCounts } from "../../webhook/delivery-gap/refusal-watch.ts";
-import {
-  defaultReadyLimits,
-  openConditions,
-  staleLists,
-  type NamedCondition,
-  type ReadyLimits,
-} from "../conditions.ts";
-import { createMetrics, type ReceiverCounts, type Strays } from "./metrics.ts";
+import { openConditions, staleLists, type ReadyLimits } from "../conditions.ts";
+import { createMetrics, type OtherCounts } from "./metrics.ts";
 import type { CompanyStatusView } from "../company-view.ts";
 
 /** What the pages need besides the companies' status. */
 interface PagesOptions {
   /** Of this program. */
   readonly version: string;
-  readonly strays?: () => Strays;
-  /** Since the start: refused deliveries for no company of the config, by reason. */
-  readonly strayRefusals?: RefusalCounts;
-  /** Since the start. */
-  readonly droppedConnections?: () => number;
+  /** What was for no company of the config. */
+  readonly others: () => OtherCounts;
   /** Called for each request: the schedule may change, and its intervals are not equal. */
-  readonly limits?: () => Partial<ReadyLimits>;
+  readonly limits: () => ReadyLimits;
 }
 
-type Views = () => readonly CompanyStatusView[] | Promise<readonly CompanyStatusView[]>;
+type CompanyViews = () => readonly CompanyStatusView[] | Promise<readonly CompanyStatusView[]>;
 
 /** Pages by path. */
 export type Pages = Readonly<Record<string, () => Page | Promise<Page>>>;
 
 /** The pages of `serve`. They send no request to the service and write nothing. */
-export function createPages(views: Views, clock: Clock, options: PagesOptions): Pages {
+export function createPages(views: CompanyViews, clock: Clock, options: PagesOptions): Pages {
   const metrics = createMetrics(options.version);
   return {
     "/healthz": () => page(200, json, JSON.stringify({ status: "ok", version: options.version })),
     "/readyz": () => readyPage(views, clock.nowMs(), options),
     "/metrics": async () => {
-      const facts = { counts: receiverCounts(options), limits: limitsOf(options) };
-      return page(200, metrics.type, await metrics.render(await views(), clock.nowMs(), facts));
+      const text = await metrics.render(await views(), clock.nowMs(), options.limits(), options.others());
+      return page(200, metrics.type, text);
     },
-  };
-}
-
-function limitsOf({ limits }: PagesOptions): ReadyLimits {
-  return { ...defaultReadyLimits, ...limits?.() };
-}
-
-function receiverCounts({ strays, strayRefusals, droppedConnections }: PagesOptions): ReceiverCounts {
-  return {
-    strays: strays?.() ?? {},
-    strayRefusals: strayRefusals ?? {},
-    droppedConnections: droppedConnections?.() ?? 0,
   };
 }
 
 const json = "application/json; charset=utf-8";
 
 /** Not ready without companies, or when their status cannot be read. */
-async function readyPage(views: Views, nowMs: number, options: PagesOptions): Promise<Page> {
-  const refused_elsewhere = options.strayRefusals ?? {};
+async function readyPage(
+  views: CompanyViews,
+  nowMs: number,
+  { others, limits }: PagesOptions,
+): Promise<Page> {
+  const { refusals: refused_elsewhere } = others();
   try {
-    const limits = limitsOf(options);
     const companies = (await views()).map(
-      (view) => [view.company, readinessOf(view, nowMs, limits)] as const,
+      (view) => [view.company, readinessOf(view, nowMs, limits())] as const,
     );
     const ready = companies.length > 0 && companies.every(([, one]) => one.ready);
     const facts = { ready, companies: Object.fromEntries(companies), refused_elsewhere };
@@ -83,7 +64,8 @@ export function readinessOf(view: CompanyStatusView, nowMs: number, limits: Read
   return {
     ready: reasons.length === 0,
     reasons,
-    conditions: all.map(withoutQuotes),
+    // What keeps records from being read may quote them, and anybody may ask for this page: `status` has the message.
+    conditions: all.map((one) => ({ ...one, message: one.kind === "partial" ? null : one.message })),
     database: open ? "open" : "closed",
     service: service.state,
     service_message: service.message,
@@ -101,11 +83,6 @@ export function readinessOf(view: CompanyStatusView, nowMs: number, limits: Read
     after_run: view.afterRun.steps,
     next_run_at: isoOrNull(view.nextRunMs),
   };
-}
-
-/** What keeps records from being read may quote them, and anybody may ask for this page: `status` has the message. */
-function withoutQuotes(one: NamedCondition) {
-  return { ...one, message: one.kind === "partial" ? null : one.message };
 }
 
 function isoOrNull(ms: number | null): string | null {

@@ -10,6 +10,7 @@ import { configOf, startDaemon } from "../../support/program/daemon.ts";
 import { loggingTo } from "../../support/company/open-company.ts";
 import { deliver, eventAbout, inMirror, wholeRuns } from "../../support/program/serve.ts";
 import { eventually } from "../../support/eventually.ts";
+import { noOthers, pagesOptions } from "../../support/status/company-view.ts";
 
 /** A company in a daemon of this process, with a receiver, and a clock that the test sets. */
 interface Receiving {
@@ -33,7 +34,7 @@ async function receiving(): Promise<Receiving> {
   };
   const daemon = startDaemon(company, configOf(company), { clock });
   const log = loggingTo(company.said);
-  const options = { version: "test", strayRefusals: daemon.strayRefusals };
+  const options = { ...pagesOptions, others: () => ({ ...noOthers, refusals: daemon.strayRefusals }) };
   const pages = createPages(() => daemon.views(), clock, options);
   const server = await startServer({ host: "127.0.0.1", port: 0, companies: daemon, clock, log, pages });
   onTestFinished(() => server.close(0));

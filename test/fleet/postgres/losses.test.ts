@@ -67,7 +67,7 @@ describeWithPostgres("a company whose nodes die one after another", () => {
     expect(await judgeLosses(fleet.postgres, () => 0)).toEqual([]);
     expect(await claim()).toEqual({ refused: "set_aside" });
     expect(await findWaitingCompanies(fleet.postgres, 9)).toEqual([]);
-    const status = await readFleetStatus({ postgres: fleet.postgres, maxAgeMs: null });
+    const status = await readFleetStatus(fleet.postgres, null);
     expect(status.companies["acme"]?.problems).toMatchObject([
       { kind: "nodes_died", severity: "difference" },
     ]);

@@ -109,7 +109,7 @@ describeWithPostgres("a company that left the fleet", () => {
     await pass(fleet, 31);
     await fleet.postgres.query("UPDATE fintoro_mirror.timeline SET number = 2, started_at = now()");
     expect(await forgetAll(fleet)).toBe(0);
-    const { removed } = await readFleetStatus({ postgres: fleet.postgres, maxAgeMs: null });
+    const { removed } = await readFleetStatus(fleet.postgres, null);
     expect(removed?.companies).toBe(1);
     expect(Date.parse(removed?.next_forgotten_at ?? "") - Date.now()).toBeGreaterThan(29 * 86_400_000);
   });

@@ -24,7 +24,7 @@ describeWithPostgres("a company whose work ends the process", () => {
     await fleet.engine.send("run", ["acme"]);
     await pause(10_000);
     expect(four.child.exitCode).toBeNull();
-    const status = await readFleetStatus({ postgres: fleet.postgres, maxAgeMs: null });
+    const status = await readFleetStatus(fleet.postgres, null);
     expect(status.companies["acme"]).toMatchObject({
       epoch: 3,
       held: false,

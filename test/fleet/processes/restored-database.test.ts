@@ -38,7 +38,7 @@ async function seqOf({ tables }: WorkedFleet): Promise<number> {
 
 /** Does status say that every company was read whole since the restore? */
 async function isReadWhole({ postgres }: WorkedFleet): Promise<boolean> {
-  const { restored, problems } = await readFleetStatus({ postgres, maxAgeMs: null });
+  const { restored, problems } = await readFleetStatus(postgres, null);
   return restored?.companies_left === 0 && problems.every(({ kind }) => kind !== "restored");
 }
 
@@ -160,7 +160,7 @@ describeWithPostgres("a node that watches the timeline", () => {
     if (backup) await putBack(fleet, backup);
     await Promise.all(nodes.map(({ watch }) => watch.look()));
     expect(nodes.map(({ watch }) => watch.current.number)).toEqual([2, 2, 2]);
-    const { restored, problems } = await readFleetStatus({ postgres: fleet.postgres, maxAgeMs: null });
+    const { restored, problems } = await readFleetStatus(fleet.postgres, null);
     expect(restored).toMatchObject({ companies_left: 2 });
     expect(problems).toContainEqual(expect.objectContaining({ kind: "restored", severity: "difference" }));
     expect(await fleet.owners.renew("one", [owner], 10_000)).toEqual([]);

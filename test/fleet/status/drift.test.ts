@@ -16,7 +16,7 @@ describeWithPostgres("the status of a fleet", () => {
     fleet.company.suffer({ kind: "unknown_fields", match: { path: "/suppliers" } });
     await fleet.add("acme");
     await startNode(fleet, "one");
-    const read = () => readFleetStatus({ postgres: fleet.postgres, maxAgeMs: null });
+    const read = () => readFleetStatus(fleet.postgres, null);
     await eventually(
       async () => ((await read()).companies["acme"]?.whole_at ?? null) !== null,
       "a whole run",

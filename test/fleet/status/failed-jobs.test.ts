@@ -10,7 +10,7 @@ async function aFleet() {
   const { postgres } = fleet;
   await fleet.nodes.register({ node: "node-1", version: "1.2.3", role: "all", held: 2, capacity: 50 });
   await published(fleet, 3_600_000);
-  const status = () => readFleetStatus({ postgres, maxAgeMs: null });
+  const status = () => readFleetStatus(postgres, null);
   return { fleet, status };
 }
 

@@ -2,11 +2,7 @@ import { expect, test } from "vitest";
 import { isoTime } from "../../../src/base/clock.ts";
 import type { Postgres } from "../../../src/fleet/postgres/connection.ts";
 import { formatFleetStatus } from "../../../src/fleet/status/format-fleet-status.ts";
-import {
-  fleetStatusOutcome,
-  readFleetStatus,
-  type FleetStatusQuestion,
-} from "../../../src/fleet/status/read-fleet-status.ts";
+import { fleetStatusOutcome, readFleetStatus } from "../../../src/fleet/status/read-fleet-status.ts";
 import type { NamedCondition } from "../../../src/status/conditions.ts";
 import {
   changesUpTo,
@@ -23,8 +19,8 @@ const minuteMs = 60_000;
 const dayMs = 1_440 * minuteMs;
 const facts = { node: "node-1", version: "1.2.3", role: "all", held: 2, capacity: 50 };
 
-function statusOf({ postgres }: Fleet, more: Partial<FleetStatusQuestion> = {}) {
-  return readFleetStatus({ postgres, maxAgeMs: null, ...more });
+function statusOf({ postgres }: Fleet, maxAgeMs: number | null = null, only?: readonly string[]) {
+  return readFleetStatus(postgres, maxAgeMs, only);
 }
 
 /** A company with a snapshot that says so, which its owner released unless it is to keep it. */
@@ -184,13 +180,13 @@ describeWithPostgres("the status of a fleet", () => {
     const fleet = await openFleet();
     await fleet.nodes.register(facts);
     await published(fleet, "acme", healthyFacts({ whole_at: isoTime(Date.now() - 2 * dayMs) }));
-    const kinds = async (more: Partial<FleetStatusQuestion> = {}) =>
-      (await statusOf(fleet, more)).companies["acme"]?.problems.map((one) => one.kind);
+    const kinds = async (maxAgeMs: number | null = null) =>
+      (await statusOf(fleet, maxAgeMs)).companies["acme"]?.problems.map((one) => one.kind);
     expect(await kinds()).toEqual([]);
-    expect(await kinds({ maxAgeMs: dayMs })).toEqual(["stale"]);
+    expect(await kinds(dayMs)).toEqual(["stale"]);
     await fleet.companies.put("acme", {}, "15 2 * * *", "Europe/Bratislava");
     expect(await kinds()).toEqual(["stale"]);
-    expect(await kinds({ maxAgeMs: 3 * dayMs })).toEqual([]);
+    expect(await kinds(3 * dayMs)).toEqual([]);
   });
 
   test("a fleet without a worker or a receiver, or whose jobs wait too long, is not silent", async () => {
@@ -240,7 +236,7 @@ describeWithPostgres("the status of a fleet", () => {
           return fleet.postgres.query(text, values);
         },
       };
-      await readFleetStatus({ postgres: counting, maxAgeMs: null });
+      await readFleetStatus(counting, null);
       return statements;
     };
     await published(fleet, "acme");
@@ -257,7 +253,7 @@ describeWithPostgres("the status of a fleet", () => {
     await published(fleet, "acme");
     await fleet.add("never");
     await addedLongAgo(fleet);
-    const status = await statusOf(fleet, { only: ["acme"] });
+    const status = await statusOf(fleet, null, ["acme"]);
     expect(Object.keys(status.companies)).toEqual(["acme"]);
     expect(fleetStatusOutcome(status)).toBe("complete");
   });

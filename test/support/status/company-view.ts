@@ -2,6 +2,7 @@ import { emptyReceiverNote } from "../../../src/status/receiver-note.ts";
 import type { CompanyStatusView } from "../../../src/status/company-view.ts";
 import type { SchemaChange } from "../../../src/store/tables/unknown-columns.ts";
 import type { Subscription } from "../../../src/webhook/subscriptions/subscription-client.ts";
+import { defaultReadyLimits } from "../../../src/status/conditions.ts";
 
 /** 2026-11-21T08:00:00Z, the time of the request. */
 export const lookedAtMs = Date.UTC(2026, 10, 21, 8);
@@ -44,6 +45,12 @@ export function companyView(facts: Partial<CompanyStatusView> = {}): CompanyStat
     ...facts,
   };
 }
+
+/** Nothing was for another company. */
+export const noOthers = { requests: {}, refusals: {}, droppedConnections: 0 };
+
+/** What the pages of `serve` are made with. */
+export const pagesOptions = { version: "1.2.3", others: () => noOthers, limits: () => defaultReadyLimits };
 
 export type ServiceFacts = CompanyStatusView["service"];
 

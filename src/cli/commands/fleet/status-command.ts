@@ -11,7 +11,7 @@ export const fleetStatusCommand: CommandRun<"fleet status"> = (context, { option
     const wanted = namedCompanies(context, []);
     const only = wanted.length > 0 ? wanted : null;
     if (only) await knownMembers(postgres, only);
-    const status = await readFleetStatus({ postgres, maxAgeMs: options.maxAge ?? null, only });
+    const status = await readFleetStatus(postgres, options.maxAge ?? null, only);
     await printResult(context, status, formatFleetStatus(status));
     return fleetStatusOutcome(status);
   });

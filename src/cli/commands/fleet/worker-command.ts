@@ -57,16 +57,6 @@ function servedBy(
   worker: WorkerProcess,
   host: string,
 ): ListeningProcess["server"] {
-  const { connections } = worker;
-  const pages = createNodePages({
-    node: worker.name,
-    role: worker.role,
-    version,
-    problem: () => worker.problem,
-    fleetMetrics: () => worker.fleetMetrics(),
-    worker: () => worker.node,
-    receiver: () => worker.receiver,
-    droppedConnections: () => connections.dropped,
-  });
-  return { companies: companiesOf(worker), pages, pageHosts: () => [host], counts: connections };
+  const pages = createNodePages(version, worker);
+  return { companies: companiesOf(worker), pages, pageHosts: () => [host], counts: worker.connections };
 }
