@@ -12,15 +12,11 @@ import {
   pagePart,
   prose,
   rowList,
-  type Row,
+  type ListRow,
 } from "./markup/page-part.ts";
-import { budgetPlot } from "./sections/budget-plot.ts";
-import { changeForm, changeList } from "./sections/change-list.ts";
-import { eventList } from "./sections/event-list.ts";
-import { freshness } from "./sections/freshness.ts";
-import { alertList, outputs, problemList, proof } from "./sections/health-lists.ts";
-import { queueLanes, runProgress } from "./sections/queue-lanes.ts";
-import { runTimeline } from "./sections/run-timeline.ts";
+import { changeForm, changeList, eventList } from "./sections/history.ts";
+import { alertList, freshness, outputs, problemList, proof } from "./sections/state.ts";
+import { budgetPlot, queueLanes, runProgress, runTimeline } from "./sections/work.ts";
 
 /** The body of a company's page. Pure. */
 export function companyBody(facts: CompanyPageFacts): Html {
@@ -68,7 +64,7 @@ function verdict(facts: CompanyPageFacts): Html {
 function attention({ view, moment, limits }: CompanyPageFacts): Html {
   const shown = shownConditions(view, moment.nowMs, limits);
   if (shown.length === 0 || isSaidOnTop(shown)) return hiddenPart("attention");
-  const rows = shown.map((one): Row => {
+  const rows = shown.map((one): ListRow => {
     const text = cut(one.message, 600);
     return { text, more: advice(remedyFor(one)), badge: one.blocks ? ["bad", "wrong"] : ["look", "look"] };
   });

@@ -4,7 +4,7 @@ import type { CompanyStatusView } from "../company-view.ts";
 import type { ReadyLimits } from "../conditions.ts";
 import { companyLevel, shownConditions, type Level } from "./facts/headline.ts";
 import { cut, html, type Html } from "./markup/html.ts";
-import { clockText, when, type Moment } from "./markup/moments.ts";
+import { clockText, when, type PageMoment } from "./markup/moments.ts";
 import { badge, banner, counted, emptyText, factList, pagePart, table } from "./markup/page-part.ts";
 
 /** Which companies are listed. */
@@ -17,7 +17,7 @@ interface OverviewQuestion {
 
 interface OverviewFacts {
   readonly views: readonly CompanyStatusView[];
-  readonly moment: Moment;
+  readonly moment: PageMoment;
   readonly limits: ReadyLimits;
 }
 

@@ -6,13 +6,13 @@ import type { CompanyStatusView } from "../company-view.ts";
 import type { ReadyLimits } from "../conditions.ts";
 import { companyBody } from "./company-page.ts";
 import { documentPage, readAssets, type Assets, type DocumentFacts } from "./document.ts";
-import { cpuMs, FactsReader, whyUnreadable, type PageCompany } from "./facts/facts-reader.ts";
+import { readPageFacts, searchMirror, whyUnreadable, type PageCompany } from "./facts/facts-reader.ts";
 import { html, type Html } from "./markup/html.ts";
-import type { Moment } from "./markup/moments.ts";
+import type { PageMoment } from "./markup/moments.ts";
 import { banner, prose } from "./markup/page-part.ts";
 import { overviewBody, overviewPath } from "./overview.ts";
 import type { Access, PageAccess } from "./page-access.ts";
-import { searchBody } from "./sections/change-list.ts";
+import { searchBody } from "./sections/history.ts";
 
 /** What the pages are made from. */
 interface SiteOptions {
@@ -29,8 +29,12 @@ interface SiteOptions {
 }
 
 const companyPath = /^\/companies\/([a-zA-Z0-9_-]{1,64})(\/changes)?$/;
+/** What this process has computed so far, ms: unlike the time it took, a busy machine does not change it. */
+const costMs = () => (process.cpuUsage().user + process.cpuUsage().system) / 1_000;
 /** A page is made again after so many times what making it computes: looking takes little of the one thread there is. */
-const keptFor = { factor: 200, shortestMs: 2_000, longestMs: 5 * 60_000, costMs: cpuMs };
+const pagesKept = { factor: 200, shortestMs: 2_000, longestMs: 5 * 60_000, costMs };
+/** What a mirror says of itself is read less often: one of a million records takes a second. */
+const factsKept = { ...pagesKept, factor: 400, shortestMs: 0 };
 /** The longest text that is searched for. */
 const mostText = 100;
 
@@ -39,11 +43,12 @@ export class StatusSite implements Site {
   private readonly options: SiteOptions;
   private readonly assets: Assets = readAssets();
   private readonly kept: KeptPages<string, Page>;
-  private readonly readers = new Map<string, FactsReader>();
+  private readonly facts: KeptPages<string, ReturnType<typeof readPageFacts>>;
 
   constructor(options: SiteOptions) {
     this.options = options;
-    this.kept = new KeptPages(options.clock, keptFor);
+    this.kept = new KeptPages(options.clock, pagesKept);
+    this.facts = new KeptPages(options.clock, factsKept);
   }
 
   methodsOf(path: string): "GET, HEAD" | "POST" | null {
@@ -70,8 +75,10 @@ export class StatusSite implements Site {
     return this.kept.get(company, () => this.companyPage(company, found));
   }
 
-  private companyPage(company: string, found: PageCompany): Page {
-    const facts = this.reader(company).read(found, this.moment(), this.options.limits());
+  private async companyPage(company: string, found: PageCompany): Promise<Page> {
+    const [moment, limits] = [this.moment(), this.options.limits()];
+    const read = await this.facts.get(company, () => readPageFacts(found, moment.nowMs, limits));
+    const facts = { company, moment, limits, view: found.view(), progress: found.progress(), ...read };
     const trail = this.trailTo([company, `/companies/${company}`]);
     return this.page({ title: company, body: companyBody(facts), trail, isLive: true });
   }
@@ -84,7 +91,7 @@ export class StatusSite implements Site {
       resource: resources.find((name) => name === query.get("resource")) ?? null,
       beforeSeq: Number.isSafeInteger(before) ? before : null,
     };
-    const found = await this.reader(company).search(page, question).catch(whyUnreadable);
+    const found = await searchMirror(page, question).catch(whyUnreadable);
     if (typeof found === "string") return this.plainPage(503, "The mirror's file cannot be read", found);
     const body = searchBody(company, question, found, resources, this.moment());
     const path = `/companies/${company}`;
@@ -102,13 +109,7 @@ export class StatusSite implements Site {
     });
   }
 
-  private reader(company: string): FactsReader {
-    let reader = this.readers.get(company);
-    if (!reader) this.readers.set(company, (reader = new FactsReader(company)));
-    return reader;
-  }
-
-  private moment(): Moment {
+  private moment(): PageMoment {
     return { nowMs: this.options.clock.nowMs(), timeZone: this.options.timeZone() };
   }
 

@@ -2,7 +2,7 @@ import { isoTime } from "../../../base/clock.ts";
 import { html, type Html } from "./html.ts";
 
 /** When a page is made, and the time zone of its exact times. */
-export interface Moment {
+export interface PageMoment {
   readonly nowMs: number;
   /** IANA name. */
   readonly timeZone: string;
@@ -21,7 +21,7 @@ export function roughly(ms: number): string {
 }
 
 /** When something was or will be: `3 h ago`, `in 15 h`, with the exact time beside it. Null: `never`. */
-export function when(at: string | number | null, moment: Moment): Html | string {
+export function when(at: string | number | null, moment: PageMoment): Html | string {
   const atMs = typeof at === "string" ? Date.parse(at) : at;
   if (atMs === null || Number.isNaN(atMs)) return "never";
   const awayMs = atMs - moment.nowMs;
@@ -31,18 +31,18 @@ export function when(at: string | number | null, moment: Moment): Html | string 
 }
 
 /** The same with a time of the day as its text: `06:40`, or `20 Nov, 06:40` on another day. */
-export function atClock(atMs: number, moment: Moment): Html {
+export function atClock(atMs: number, moment: PageMoment): Html {
   return timeElement(atMs, clockText(atMs, moment), moment);
 }
 
 /** `06:40`, or `20 Nov, 06:40` where it is not of the same day. */
-export function clockText(atMs: number, { nowMs, timeZone }: Moment): string {
+export function clockText(atMs: number, { nowMs, timeZone }: PageMoment): string {
   const day = (ms: number) => formatOf("day", timeZone).format(ms);
   const time = formatOf("time", timeZone).format(atMs);
   return day(atMs) === day(nowMs) ? time : `${day(atMs)}, ${time}`;
 }
 
-function timeElement(atMs: number, text: string, { timeZone }: Moment): Html {
+function timeElement(atMs: number, text: string, { timeZone }: PageMoment): Html {
   const exact = formatOf("exact", timeZone).format(atMs);
   return html`<time datetime="${isoTime(atMs)}" title="${exact}">${text}</time>`;
 }

@@ -42,7 +42,7 @@ export function hiddenPart(id: string): Html {
 }
 
 /** One of a list. */
-export interface Row {
+export interface ListRow {
   readonly name?: Piece;
   /** Beside the name. */
   readonly about?: Piece;
@@ -54,7 +54,7 @@ export interface Row {
 }
 
 /** Things below each other, or what stands where there are none. */
-export function rowList(rows: readonly Row[], none: Piece = null): Html {
+export function rowList(rows: readonly ListRow[], none: Piece = null): Html {
   if (rows.length === 0) return emptyText(none);
   const items = rows.map(({ name, about = null, small = [], text, more = null, badge: word }) => {
     const title = name !== undefined && [html`<strong>${name}</strong> `, html`<span>${about}</span>`];

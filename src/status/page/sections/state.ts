@@ -1,14 +1,72 @@
+import { elapsedSince } from "../../../base/clock.ts";
 import { formatCount, formatDuration, formatSize } from "../../../base/units.ts";
+import { earliest } from "../../../state/sweeps.ts";
 import { nameOfTarget } from "../../../state/work-item.ts";
 import { targetsLeft } from "../../alerts/incidents.ts";
+import type { ResourceHealth } from "../../mirror-health.ts";
 import type { CompanyPageFacts } from "../facts/facts-reader.ts";
+import { isFirstRun } from "../facts/headline.ts";
 import { cut, html, type Html } from "../markup/html.ts";
-import { when } from "../markup/moments.ts";
-import { counted, emptyText, joined, note, pagePart, rowList, type Row } from "../markup/page-part.ts";
+import { roughly, when } from "../markup/moments.ts";
+import {
+  bar,
+  counted,
+  emptyText,
+  joined,
+  note,
+  pagePart,
+  rowList,
+  table,
+  type ListRow,
+} from "../markup/page-part.ts";
 
 const mostProblems = 20;
 const mostIncidents = 8;
 const mostCharacters = 300;
+
+/** How old each resource's list is against the promise, and how much of it is here. */
+export function freshness(facts: CompanyPageFacts): Html {
+  const { status, view, limits } = facts;
+  const rows = (status.health?.resources ?? [])
+    .filter(({ name }) => !view.open || Object.hasOwn(view.sweptMs, name))
+    .map((one) => freshnessRow(one, facts));
+  if (rows.length === 0) {
+    const none = emptyText("Nothing was mirrored yet. The first run lists everything.");
+    return pagePart("freshness", "Freshness", none);
+  }
+  const caption = "Records of each resource, and when its list was last read whole";
+  const body = table(caption, ["Resource", "Records", "Read whole"], rows);
+  const promise = formatDuration(limits.freshForMs).replace(/ 00m$/, "");
+  return pagePart("freshness", "Freshness", body, `promise: read whole within ${promise}`);
+}
+
+function freshnessRow(one: ResourceHealth, { view, moment, limits }: CompanyPageFacts): Html {
+  const { name, live, expected, sweptAt } = one;
+  const ageMs = sweptAt === null ? Infinity : elapsedSince(Date.parse(sweptAt), moment.nowMs);
+  const isLate = ageMs > limits.freshForMs && !isFirstRun(view);
+  const isPart = expected !== null && live < expected;
+  const left = isLate
+    ? html`<strong class="late bad">late</strong>`
+    : bar(1 - ageMs / limits.freshForMs, "good");
+  return html`<tr>
+    <th scope="row">${name.replaceAll("_", " ")}<small>${detailsOf(one, moment.nowMs)}</small></th>
+    <td class="number">${formatCount(live)}${isPart && html` <span>of ${formatCount(expected)}</span>`}</td>
+    <td class="age">
+      <div><span>${sweptAt === null ? "not yet" : when(sweptAt, moment)}</span>${left}</div>
+    </td>
+  </tr>`;
+}
+
+function detailsOf(one: ResourceHealth, nowMs: number) {
+  const { provisional, deleted, parents_never_read: unread } = one;
+  const stalest = earliest([one.oldest_detail_at, one.oldest_parent_at].filter((at) => at !== null));
+  return joined([
+    provisional > 0 && `${formatCount(provisional)} without detail`,
+    unread > 0 && `lists of ${formatCount(unread)} parents never read`,
+    stalest !== null && `stalest detail ${roughly(nowMs - Date.parse(stalest))} ago`,
+    deleted > 0 && `${formatCount(deleted)} deleted`,
+  ]);
+}
 
 /** Reads that were given up, and records that cannot become a row, each with its reason. */
 export function problemList({ status: { health }, moment }: CompanyPageFacts): Html {
@@ -24,63 +82,46 @@ export function problemList({ status: { health }, moment }: CompanyPageFacts): H
       since: ["in quarantine since ", when(one.at, moment)],
     })),
   ];
-  const rows = problems.slice(0, mostProblems).map(({ resource, name, since, reason }): Row => {
+  const rows = problems.slice(0, mostProblems).map(({ resource, name, since, reason }): ListRow => {
     const text = cut(reason, mostCharacters);
     return { name: resource.replaceAll("_", " "), about: name, small: [since], text };
   });
+  const list = rowList(rows, "No read was given up, and every record is a row.");
   const left = formatCount(problems.length - rows.length);
   const more = html`and ${left} more: <code>fintoro-mirror status --json</code> has all`;
-  return pagePart(
-    "problems",
-    "Set aside and quarantine",
-    [
-      rowList(rows, "No read was given up, and every record is a row."),
-      problems.length > rows.length && emptyText(more),
-    ],
-    rows.length === 0 ? null : formatCount(problems.length),
-  );
+  const body = [list, problems.length > rows.length && emptyText(more)];
+  const aside = rows.length === 0 ? null : formatCount(problems.length);
+  return pagePart("problems", "Set aside and quarantine", body, aside);
 }
 
 /** Report, exports, backups and files: how each went last, and how old it is. */
 export function outputs({ view, status: { files }, moment }: CompanyPageFacts): Html {
-  const steps = view.afterRun.steps.map((one): Row => {
+  const steps = view.afterRun.steps.map((one): ListRow => {
     const name = cut(one.step);
     if (one.outcome === null) return { name, small: ["not made yet"], badge: ["plain", "waiting"] };
     const about = when(one.at, moment);
-    if (one.outcome !== "failed")
-      return {
-        name,
-        about,
-        small: [`took ${formatDuration(one.duration_ms)}`],
-        badge: ["good", one.outcome],
-      };
+    const took = `took ${formatDuration(one.duration_ms)}`;
+    if (one.outcome !== "failed") return { name, about, small: [took], badge: ["good", one.outcome] };
     const small = [["last made ", when(one.last_success_at, moment)]];
     return { name, about, small, text: cut(one.error ?? "", mostCharacters), badge: ["bad", "failed"] };
   });
-  const rows = [
-    ...steps,
-    ...(files && files.stored + files.pending + files.problems > 0 ? [fileRow(files)] : []),
-  ];
-  const body = rowList(rows, "The config asks for no report and no export.");
+  const fetched = files && files.stored + files.pending + files.problems > 0 ? [fileRow(files)] : [];
+  const body = rowList([...steps, ...fetched], "The config asks for no report and no export.");
   return pagePart("outputs", "Reports and exports", body);
 }
 
-function fileRow({
-  stored,
-  pending,
-  problems,
-  stored_bytes: bytes,
-}: NonNullable<CompanyPageFacts["status"]["files"]>): Row {
+function fileRow({ stored, pending, problems, stored_bytes: bytes }: NonNullable<StoredFiles>): ListRow {
+  const left = pending > 0 ? `${counted(pending, "record")} still to be fetched` : "all fetched";
+  const unusable = `${formatCount(problems)} records without a usable file`;
   return {
     name: "documents' files",
     about: `${counted(stored, "file")}, ${formatSize(bytes)}`,
-    small: [
-      pending > 0 ? `${counted(pending, "record")} still to be fetched` : "all fetched",
-      ...(problems > 0 ? [`${formatCount(problems)} records without a usable file`] : []),
-    ],
+    small: [left, ...(problems > 0 ? [unusable] : [])],
     badge: [problems > 0 ? "look" : "good", pending > 0 ? "fetching" : "stored"],
   };
 }
+
+type StoredFiles = CompanyPageFacts["status"]["files"];
 
 /** What the last `verify` found. */
 export function proof({ status: { verified }, moment }: CompanyPageFacts): Html {
@@ -94,7 +135,7 @@ export function proof({ status: { verified }, moment }: CompanyPageFacts): Html 
       ? `${counted(differences, "record")} differ`
       : `${counted(uncompared, "thing")} could not be compared`;
   const details = `${formatCount(verified.details_compared)} of ${formatCount(verified.details_total)} details`;
-  const row: Row = {
+  const row: ListRow = {
     name: match ? "equal to the service" : differing,
     about: when(at, moment),
     small: [`by ${cut(by)} · ${counted(records, "record")} and ${details} compared`],
@@ -107,12 +148,12 @@ export function proof({ status: { verified }, moment }: CompanyPageFacts): Html 
 export function alertList({ view, status, moment }: CompanyPageFacts): Html {
   const open = view.alerts.incidents.filter(({ ended_at: ended }) => ended === null);
   const past = view.alerts.incidents.filter(({ ended_at: ended }) => ended !== null);
-  const undelivered = targetsLeft(view.alerts).map(({ target, count, error }): Row => {
+  const undelivered = targetsLeft(view.alerts).map(({ target, count, error }): ListRow => {
     const why = error !== null && { text: cut(error, mostCharacters) };
     const name = `${counted(count, "alert")} not delivered`;
     return { name, about: ["to ", cut(target)], ...why, badge: ["look", "waiting"] };
   });
-  const incidents = [...open, ...past].slice(0, mostIncidents).map((one): Row => {
+  const incidents = [...open, ...past].slice(0, mostIncidents).map((one): ListRow => {
     const over = one.ended_at !== null && ["over ", when(one.ended_at, moment)];
     const small = [joined([["began ", when(one.began_at, moment)], over])];
     const text = cut(one.message, mostCharacters);

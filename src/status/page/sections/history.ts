@@ -1,10 +1,11 @@
 import { formatCount } from "../../../base/units.ts";
+import type { InboxRow } from "../../../state/inbox/inbox-view.ts";
 import type { Change } from "../../../store/apply/change-reader.ts";
 import type { ChangeQuestion, FoundChanges } from "../facts/change-search.ts";
 import type { CompanyPageFacts } from "../facts/facts-reader.ts";
 import { cut, html, type Html, type Piece } from "../markup/html.ts";
-import { when, type Moment } from "../markup/moments.ts";
-import { counted, joined, pagePart, rowList, type Tone, type Row } from "../markup/page-part.ts";
+import { when, type PageMoment } from "../markup/moments.ts";
+import { counted, joined, note, pagePart, rowList, type ListRow, type Tone } from "../markup/page-part.ts";
 
 const mostFields = 3;
 const mostCharacters = 60;
@@ -25,8 +26,8 @@ export function changeList({ changes, moment }: CompanyPageFacts): Html {
   return pagePart("changes", "Changes", changeLines(changes, moment, "Nothing changed yet."));
 }
 
-function changeLines(changes: readonly Change[], moment: Moment, none: string): Html {
-  const rows = changes.map((change): Row => {
+function changeLines(changes: readonly Change[], moment: PageMoment, none: string): Html {
+  const rows = changes.map((change): ListRow => {
     const { resource, recordId, op, at, cause, seq } = change;
     const { label, fields } = differences(change);
     const id = `${resource.replaceAll("_", " ")} ${recordId}`;
@@ -109,7 +110,7 @@ export function searchBody(
   question: ChangeQuestion,
   { changes, nextSeq, searched }: FoundChanges,
   resources: readonly string[],
-  moment: Moment,
+  moment: PageMoment,
 ): Html {
   const { text, resource } = question;
   const asked = { ...(text !== "" && { q: text }), ...(resource !== null && { resource }) };
@@ -125,4 +126,49 @@ export function searchBody(
     ${changeLines(changes, moment, "Nothing was found.")}
     ${nextSeq !== null && html`<nav class="pager" aria-label="Pages"><a rel="next" href="/companies/${company}/changes?${older.toString()}">Search older changes</a></nav>`}
   </section>`;
+}
+
+/** The latest events, and what came of each. */
+export function eventList(facts: CompanyPageFacts): Html {
+  const { events, status, view, moment } = facts;
+  const { waiting } = view.events;
+  const hasReceiver = status.events !== null && status.events.listeningSince !== null;
+  const none = hasReceiver ? "None was received yet." : "No webhook secret is set, so none can be received.";
+  const rows = events.map((event): ListRow => {
+    const [badge, reason] = outcomeOf(event);
+    return {
+      name: cut(event.type ?? "without a type"),
+      about: event.resourceId === null ? null : String(event.resourceId),
+      small: [joined([when(event.receivedAt, moment), reason !== null && cut(reason)])],
+      badge,
+    };
+  });
+  const aside = waiting === 0 ? "none waits" : `${counted(waiting, "event")} waiting`;
+  const body = [rowList(rows, none), hasReceiver && receiverState(facts)];
+  return pagePart("events", "Events", body, rows.length === 0 ? null : aside);
+}
+
+/** A word for what came of an event, and why it is so; null: that needs no reason. */
+function outcomeOf({ state, outcome, problem, work }: InboxRow): [readonly [Tone, string], string | null] {
+  if (state === "done") {
+    const level = outcome === "quarantined" ? "look" : outcome === "unchanged" ? "plain" : "good";
+    return [[level, outcome ?? "read"], null];
+  }
+  if (work?.state === "dead") return [["bad", "set aside"], work.error];
+  if (state === "waiting") return [["busy", "waiting"], work?.error ?? null];
+  return [[state === "kept" || state === "excluded" ? "plain" : "look", state], problem];
+}
+
+/** Deliveries that were refused, and since when deliveries are received. */
+function receiverState({ status, view, moment }: CompanyPageFacts): Html {
+  const { refused, clock_skew_seconds: skew } = view.receiver;
+  const counts = Object.entries(refused).map(([reason, count]) => `${count} ${reason}`);
+  const gaps = status.events?.gaps.length ?? 0;
+  const facts = joined([
+    when(status.events?.listeningSince ?? null, moment),
+    counts.length > 0 && `refused: ${counts.join(", ")}`,
+    gaps > 0 && `${counted(gaps, "gap")} in 7 days`,
+    skew !== null && Math.abs(skew) > 5 && `clock ${skew} s off`,
+  ]);
+  return note("Receiver", ["since ", facts]);
 }
