@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { createRedactor } from "../../src/base/secret.ts";
 import { Alerter, readAlertState } from "../../src/status/alerts/alerter.ts";
-import { runAlertCommand } from "../../src/status/alerts/command-target.ts";
+import { runAlertCommand } from "../../src/status/alerts/targets.ts";
 import type { Alert } from "../../src/status/alerts/incidents.ts";
 import type { Condition } from "../../src/status/alerts/incidents.ts";
 import { begunAlert } from "../support/status/alert.ts";
@@ -30,12 +30,7 @@ function anAlerter(file: string, said: string[] = []): Alerter {
 
 function run(words: readonly string[], timeLimitMs = 5_000): Promise<void> {
   const env = { PATH: process.env["PATH"], FINTORO_TOKEN: "token-of-acme" };
-  return runAlertCommand(JSON.stringify(begunAlert), begunAlert, {
-    words,
-    env,
-    timeLimitMs,
-    signal: noSignal,
-  });
+  return runAlertCommand(words, JSON.stringify(begunAlert), begunAlert, env, timeLimitMs, noSignal);
 }
 
 // Fault: process | the program is killed after a target took an alert, before that was recorded | between sending and recording | it is sent again with the same id: twice, never not at all

@@ -76,22 +76,19 @@ export class Alerter {
   /** Takes in what is wrong now; what follows is to be delivered. */
   update(conditions: readonly Condition[], targets: readonly AlertTarget[]): void {
     const { company, clock, random, redact } = this.parts;
-    const safe = (message: string) => terminalText(redact(message), mostCharacters);
-    const facts = {
-      company,
-      conditions: conditions.map((one) => ({ ...one, message: safe(one.message) })),
-      targets,
-      nowMs: clock.nowMs(),
-      newId: () => random.uuid(),
-    };
+    const safe = conditions.map((one) => {
+      return { ...one, message: terminalText(redact(one.message), mostCharacters) };
+    });
+    const newId = () => random.uuid();
+    const facts = { company, conditions: safe, targets, nowMs: clock.nowMs(), newId };
     this.keep(decideAlerts(this.state, facts));
   }
 
   /** Is there something to deliver, and nobody at it? */
   isDue(force = false): boolean {
-    const { undelivered } = this.state;
     if (this.isDelivering) return false;
-    return force ? undelivered.length > 0 : dueAlerts(this.state, this.parts.clock.nowMs()).length > 0;
+    const due = force ? this.state.undelivered : dueAlerts(this.state, this.parts.clock.nowMs());
+    return due.length > 0;
   }
 
   /**
@@ -110,19 +107,14 @@ export class Alerter {
 
   private async deliverTo(target: AlertTarget, signal: AbortSignal, force: boolean): Promise<number> {
     for (;;) {
-      const next = this.nextFor(target, force);
+      const due = force ? this.state.undelivered : dueAlerts(this.state, this.parts.clock.nowMs());
+      const next = due.find((one) => one.target === target.key);
       if (!next || signal.aborted) return 0;
       const error = await this.attempt(next, target, signal);
       if (signal.aborted && error !== null) return 1;
       this.keep(afterAttempt(this.state, next, error, this.parts.clock.nowMs()));
       if (error !== null) return 1;
     }
-  }
-
-  private nextFor({ key }: AlertTarget, force: boolean): Undelivered | undefined {
-    const nowMs = this.parts.clock.nowMs();
-    const due = force ? this.state.undelivered : dueAlerts(this.state, nowMs);
-    return due.find(({ target }) => target === key);
   }
 
   /** Null: the target has taken it. */
@@ -132,14 +124,8 @@ export class Alerter {
     signal: AbortSignal,
   ): Promise<string | null> {
     const { log, redact } = this.parts;
-    const { event, kind, id } = alert;
-    const about = {
-      ...(alert.company === null ? {} : { company: alert.company }),
-      target: key,
-      event,
-      kind,
-      id,
-    };
+    const { event, kind, id, company } = alert;
+    const about = { ...(company !== null && { company }), target: key, event, kind, id };
     try {
       await send(alert, signal);
       log.info("an alert was sent", about);

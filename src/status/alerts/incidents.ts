@@ -29,13 +29,9 @@ export interface Alert {
   readonly ended_at: string | null;
 }
 
-/** A condition from its beginning to its end. Times are ISO. */
-interface Incident {
+/** A condition from its beginning, with its first message, to its end. Times are ISO. */
+interface Incident extends Pick<Condition, "kind" | "subject" | "message"> {
   readonly id: string;
-  readonly kind: AlertKind;
-  readonly subject: string;
-  /** As it began. */
-  readonly message: string;
   readonly began_at: string;
   /** Null: it is open. */
   readonly ended_at: string | null;
@@ -94,7 +90,7 @@ export function decideAlerts(state: AlertState, facts: AlertFacts): AlertState {
   const known = state.incidents.map((one) => (one.ended_at === null ? look(one, seen, facts) : one));
   const all = announce([...known, ...begun(known, seen, facts)], facts);
   const configured = new Set(facts.targets.map(({ key }) => key));
-  const undelivered = [...state.undelivered, ...alertsOf(state, all, facts)];
+  const undelivered = [...state.undelivered, ...alertsOf(state, all, facts.company)];
   return {
     incidents: all.filter((one) => isRemembered(one, all, facts.nowMs)),
     undelivered: undelivered.filter(({ target }) => configured.has(target)),
@@ -163,11 +159,7 @@ function announce(incidents: readonly Incident[], { targets }: AlertFacts): Inci
 }
 
 /** The alerts that follow from what changed. */
-function alertsOf(
-  before: AlertState,
-  incidents: readonly Incident[],
-  { company }: AlertFacts,
-): Undelivered[] {
+function alertsOf(before: AlertState, incidents: readonly Incident[], company: string | null): Undelivered[] {
   const old = new Map(before.incidents.map((one) => [one.id, one]));
   return incidents.flatMap((incident) => {
     const known = old.get(incident.id);
@@ -176,16 +168,8 @@ function alertsOf(
     const event = ends ? "end" : "begin";
     const targets = ends ? incident.sent_to : fresh;
     const { id, kind, subject, message, began_at, ended_at } = incident;
-    const alert = {
-      id: `${id}-${event}`,
-      event,
-      kind,
-      subject,
-      company,
-      message,
-      began_at,
-      ended_at,
-    } as const;
+    const about = { kind, subject, company, message, began_at, ended_at };
+    const alert = { id: `${id}-${event}`, event, ...about } as const;
     return targets.map((target) => ({ alert, target, attempts: 0, retry_at: null, error: null }));
   });
 }

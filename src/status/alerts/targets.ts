@@ -1,5 +1,8 @@
+import { spawn } from "node:child_process";
 import { hash } from "node:crypto";
 import path from "node:path";
+import { messageOf } from "../../base/errors.ts";
+import { terminalText } from "../../base/terminal-text.ts";
 import { readPublicUrl } from "../../config/address.ts";
 import { isoTime, type Clock } from "../../base/clock.ts";
 import type { AlertKind } from "../../config/alert-section.ts";
@@ -8,7 +11,6 @@ import { rereadSecret } from "../../config/secrets.ts";
 import { openPool } from "../../http/pool.ts";
 import type { Secret } from "../../base/secret.ts";
 import { signatureOf } from "../../webhook/ingest/delivery.ts";
-import { runAlertCommand } from "./command-target.ts";
 import type { Alert } from "./incidents.ts";
 
 /** For one attempt. */
@@ -29,7 +31,7 @@ export interface AlertTarget {
 
 /** What sending needs of the process. */
 interface SenderContext {
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: NodeJS.ProcessEnv;
   /** Of this program. */
   readonly version: string;
   readonly clock: Pick<Clock, "nowMs">;
@@ -47,7 +49,7 @@ export function alertTargets({ alerts }: Pick<Config, "alerts">, context: Sender
     const { env } = context;
     const key = keyOf(path.basename(command[0] ?? ""), command, when);
     const send = (alert: Alert, signal: AbortSignal) =>
-      runAlertCommand(bodyOf(alert, context), alert, { words: command, env, timeLimitMs, signal });
+      runAlertCommand(command, bodyOf(alert, context), alert, env, timeLimitMs, signal);
     return { key, when, send };
   });
 }
@@ -65,7 +67,7 @@ function urlTarget({ when, url, secret }: AlertConfig, context: SenderContext): 
   const send = async (alert: Alert, signal: AbortSignal) => {
     const read = readPublicUrl(text(url) ?? "");
     if (!("value" in read)) throw new Error(`its url must ${read.must}`);
-    await post(read.value, bodyOf(alert, context), { alert, secret: text(secret), signal, context });
+    await post(read.value, bodyOf(alert, context), alert.id, text(secret), signal, context);
   };
   return { when, key: keyOf(name, place, when), send };
 }
@@ -89,25 +91,24 @@ function bodyOf(alert: Alert, { version, clock }: SenderContext): string {
   return JSON.stringify({ ...alert, text, sent_at, program: "fintoro-mirror", version });
 }
 
-interface Post {
-  readonly alert: Alert;
-  /** Null: it is not signed. */
-  readonly secret: string | null;
-  readonly signal: AbortSignal;
-  readonly context: SenderContext;
-}
-
 /**
  * One POST, signed as the service signs its deliveries, by the proxy that requests to the service take. No redirect is
- * followed; the answer's body is not read.
+ * followed; the answer's body is not read. Null as `secret`: it is not signed.
  */
-async function post(url: string, body: string, { alert, secret, signal, context }: Post): Promise<void> {
+async function post(
+  url: string,
+  body: string,
+  id: string,
+  secret: string | null,
+  signal: AbortSignal,
+  { version, clock }: SenderContext,
+): Promise<void> {
   const limit = AbortSignal.timeout(postLimitMs);
   const headers = {
     "content-type": "application/json",
-    "user-agent": `fintoro-mirror/${context.version}`,
-    "webhook-id": alert.id,
-    "webhook-timestamp": String(Math.floor(context.clock.nowMs() / 1000)),
+    "user-agent": `fintoro-mirror/${version}`,
+    "webhook-id": id,
+    "webhook-timestamp": String(Math.floor(clock.nowMs() / 1000)),
     ...(secret === null ? {} : { "webhook-signature": signatureOf(body, secret).toString("hex") }),
   };
   const { origin, pathname, search } = new URL(url);
@@ -115,7 +116,9 @@ async function post(url: string, body: string, { alert, secret, signal, context 
   const request = { origin, path: pathname + search, method: "POST", body, headers } as const;
   try {
     const { statusCode } = await pool.request({ ...request, signal: AbortSignal.any([signal, limit]) });
-    assertTaken(statusCode);
+    if (statusCode >= 200 && statusCode < 300) return;
+    const redirected = statusCode >= 300 && statusCode < 400 ? ", and no redirect is followed" : "";
+    throw new NotTaken(`it answered ${statusCode}${redirected}`);
   } catch (error) {
     if (error instanceof NotTaken) throw error;
     const why = limit.aborted ? `no answer within ${postLimitMs / 1000} s` : causeOf(error);
@@ -127,15 +130,90 @@ async function post(url: string, body: string, { alert, secret, signal, context 
 
 class NotTaken extends Error {}
 
-function assertTaken(status: number): void {
-  if (status >= 200 && status < 300) return;
-  const redirected = status >= 300 && status < 400 ? ", and no redirect is followed" : "";
-  throw new NotTaken(`it answered ${status}${redirected}`);
-}
-
 /** By its code: a message may hold the address. That of a refused tunnel has the proxy's status alone. */
 function causeOf(error: unknown): string {
   const { code, message } = error as { code?: string; message: string };
   const cause = message.startsWith("Proxy response") ? message : (code ?? "no connection");
   return `it cannot be reached: ${cause}`;
+}
+
+/** Everything else of this process's environment stays here: tokens and secrets may be in it (I9). */
+const passedOn = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SYSTEMROOT"];
+
+/** How much of the command's output an error shows, characters; what is beyond four times as much is not kept. */
+const shownOutput = 300;
+
+/**
+ * Runs a command without a shell, with the alert as JSON on its stdin and a few facts in its environment. It and
+ * what it started are killed after the time limit, and when `signal` aborts.
+ * @throws Error that says why the alert is not delivered: the exit code, and how its output begins
+ */
+export async function runAlertCommand(
+  [program = "", ...args]: readonly string[],
+  body: string,
+  alert: Alert,
+  env: NodeJS.ProcessEnv,
+  limitMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(limitMs)]);
+  // A group of its own: what it started is killed with it.
+  const child = spawn(program, args, { env: environmentOf(alert, env), detached: true });
+  const kill = () => killGroup(child.pid);
+  let output = "";
+  const keep = (text: string) => {
+    if (output.length < 4 * shownOutput) output += text;
+  };
+  child.stdout.setEncoding("utf8").on("data", keep);
+  child.stderr.setEncoding("utf8").on("data", keep);
+  // It may end without having read it.
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(body);
+  limit.addEventListener("abort", kill, { once: true });
+  if (limit.aborted) kill();
+  try {
+    const problem = await endOf(child, kill);
+    if (signal.aborted) throw new Error("it was stopped");
+    if (limit.aborted) throw new Error(`it did not end within ${limitMs / 1000} s`);
+    const shown = output.trim() === "" ? "" : `: ${terminalText(output.trim(), shownOutput)}`;
+    if (problem !== null) throw new Error(`${problem}${shown}`);
+  } finally {
+    limit.removeEventListener("abort", kill);
+    for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy();
+  }
+}
+
+/** What it has written may come after its end; a process that left its group may hold the pipes open. */
+const longestOutputMs = 500;
+
+/** Null: it ended with exit code 0. Its children end with it. */
+function endOf(child: ReturnType<typeof spawn>, killChildren: () => void): Promise<string | null> {
+  return new Promise((resolve) => {
+    child.once("error", (error) => resolve(`it cannot be started: ${messageOf(error)}`));
+    child.once("exit", (code, by) => {
+      killChildren();
+      const end = () => resolve(code === 0 ? null : `it ended with ${by ?? `exit code ${code}`}`);
+      child.once("close", end);
+      setTimeout(end, longestOutputMs).unref();
+    });
+  });
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // It has ended.
+  }
+}
+
+function environmentOf(alert: Alert, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { id, event, kind, subject, company, message } = alert;
+  const facts = { id, event, kind, subject, company: company ?? "", message: terminalText(message) };
+  const named = Object.entries(facts).map(([name, value]) => [
+    `FINTORO_MIRROR_ALERT_${name.toUpperCase()}`,
+    value,
+  ]);
+  return { ...Object.fromEntries(passedOn.map((name) => [name, env[name]])), ...Object.fromEntries(named) };
 }
