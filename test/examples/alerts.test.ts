@@ -31,7 +31,9 @@ const view = companyView({
   queue: [{ resource: "invoices", kind: "detail", state: "dead", count: 1 }],
   run: { mode: "full", startedMs: lookedAtMs },
 });
-const samples = (await createMetrics("1.2.3").render([view], lookedAtMs, defaultReadyLimits, noOthers)).split("\n");
+const samples = (await createMetrics("1.2.3").render([view], lookedAtMs, defaultReadyLimits, noOthers)).split(
+  "\n",
+);
 
 /** The labels of every sample of a metric. */
 function labelsOf(metric: string): Map<string, string>[] {
