@@ -32,9 +32,7 @@ const companyPath = /^\/companies\/([a-zA-Z0-9_-]{1,64})(\/changes)?$/;
 /** What this process has computed so far, ms: unlike the time it took, a busy machine does not change it. */
 const costMs = () => (process.cpuUsage().user + process.cpuUsage().system) / 1_000;
 /** A page is made again after so many times what making it computes: looking takes little of the one thread there is. */
-const pagesKept = { factor: 200, shortestMs: 2_000, longestMs: 5 * 60_000, costMs };
-/** What a mirror says of itself is read less often: one of a million records takes a second. */
-const factsKept = { ...pagesKept, factor: 400, shortestMs: 0 };
+const keptFor = { factor: 200, shortestMs: 2_000, longestMs: 5 * 60_000, costMs };
 /** The longest text that is searched for. */
 const mostText = 100;
 
@@ -43,12 +41,10 @@ export class StatusSite implements Site {
   private readonly options: SiteOptions;
   private readonly assets: Assets = readAssets();
   private readonly kept: KeptPages<string, Page>;
-  private readonly facts: KeptPages<string, ReturnType<typeof readPageFacts>>;
 
   constructor(options: SiteOptions) {
     this.options = options;
-    this.kept = new KeptPages(options.clock, pagesKept);
-    this.facts = new KeptPages(options.clock, factsKept);
+    this.kept = new KeptPages(options.clock, keptFor);
   }
 
   methodsOf(path: string): "GET, HEAD" | "POST" | null {
@@ -75,10 +71,10 @@ export class StatusSite implements Site {
     return this.kept.get(company, () => this.companyPage(company, found));
   }
 
-  private async companyPage(company: string, found: PageCompany): Promise<Page> {
+  private companyPage(company: string, found: PageCompany): Page {
     const [moment, limits] = [this.moment(), this.options.limits()];
-    const read = await this.facts.get(company, () => readPageFacts(found, moment.nowMs, limits));
-    const facts = { company, moment, limits, view: found.view(), progress: found.progress(), ...read };
+    const live = { view: found.view(), progress: found.progress() };
+    const facts = { company, moment, limits, ...live, ...readPageFacts(found, moment.nowMs, limits) };
     const trail = this.trailTo([company, `/companies/${company}`]);
     return this.page({ title: company, body: companyBody(facts), trail, isLive: true });
   }
