@@ -6,7 +6,6 @@ import { secretTexts } from "../config/companies.ts";
 import type { Config } from "../config/config.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import { Alerter } from "../status/alerts/alerter.ts";
-import type { Condition } from "../status/alerts/incidents.ts";
 import type { AlertTarget } from "../status/alerts/targets.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";
 import { conditionsOf, defaultReadyLimits, spaceConditions } from "../status/conditions.ts";
@@ -54,11 +53,10 @@ export class Alerters {
       this.of(mirrorFiles(this.config, "").folderAlerts, null).update(spaceConditions(free), this.targets);
     });
     for (const view of views)
-      this.guarded(view.company, () => this.updateOne(view.company, conditionsOf(view, nowMs, limits)));
-  }
-
-  private updateOne(company: string, conditions: readonly Condition[]): void {
-    this.of(mirrorFiles(this.config, company).alerts, company).update(conditions, this.targets);
+      this.guarded(view.company, () => {
+        const { alerts } = mirrorFiles(this.config, view.company);
+        this.of(alerts, view.company).update(conditionsOf(view, nowMs, limits), this.targets);
+      });
   }
 
   /** Makes one attempt for each alert that is due. Never rejects. Gives the number of those that failed. */

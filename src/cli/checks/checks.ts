@@ -102,12 +102,10 @@ export function checkModes(config: Config): CheckResult {
   const reports = names.map((name) => mirrorFiles(config, name).report);
   const opened = new Map(reports.map((file) => [file, readable]));
   if (report.out !== null && report.out !== dataDir) opened.set(report.out, readable | (readable >> 2));
-  const isOwn = (entry: string) => names.some((name) => entry.startsWith(`${name}.`));
+  const isOwn = (entry: string) => names.some((name) => path.basename(entry).startsWith(`${name}.`));
   const places = [
     dataDir,
-    ...entriesOf(dataDir)
-      .filter(isOwn)
-      .map((entry) => path.join(dataDir, entry)),
+    ...entriesOf(dataDir).filter(isOwn),
     ...(report.out === null ? [] : [report.out]),
     ...reports,
     ...exports.flatMap(({ out }) => names.flatMap((name) => exportedPlaces(out, name))),
@@ -120,13 +118,13 @@ export function checkModes(config: Config): CheckResult {
 
 function exportedPlaces(out: string, company: string): string[] {
   const folders = [company, `company=${company}`].map((name) => path.join(out, name));
-  return folders.flatMap((folder) => [folder, ...entriesOf(folder).map((entry) => path.join(folder, entry))]);
+  return folders.flatMap((folder) => [folder, ...entriesOf(folder)]);
 }
 
-/** Empty where there is no such folder, or it cannot be read. */
+/** Paths of what is in it; empty where there is no such folder, or it cannot be read. */
 function entriesOf(folder: string): string[] {
   try {
-    return readdirSync(folder);
+    return readdirSync(folder).map((entry) => path.join(folder, entry));
   } catch {
     return [];
   }

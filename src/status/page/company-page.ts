@@ -14,9 +14,9 @@ import {
   rowList,
   type ListRow,
 } from "./markup/page-part.ts";
-import { changeForm, changeList, eventList } from "./sections/history.ts";
-import { alertList, freshness, outputs, problemList, proof } from "./sections/state.ts";
-import { budgetPlot, queueLanes, runProgress, runTimeline } from "./sections/work.ts";
+import { changeForm, changeList, eventList } from "./sections/history-parts.ts";
+import { alertList, freshness, outputs, problemList, proof } from "./sections/health-parts.ts";
+import { budgetPlot, queueLanes, runProgress, runTimeline } from "./sections/work-parts.ts";
 
 /** The body of a company's page. Pure. */
 export function companyBody(facts: CompanyPageFacts): Html {

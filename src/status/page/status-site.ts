@@ -12,7 +12,7 @@ import type { PageMoment } from "./markup/moments.ts";
 import { banner, prose } from "./markup/page-part.ts";
 import { overviewBody, overviewPath } from "./overview.ts";
 import type { Access, PageAccess } from "./page-access.ts";
-import { searchBody } from "./sections/history.ts";
+import { searchBody } from "./sections/history-parts.ts";
 
 /** What the pages are made from. */
 interface SiteOptions {

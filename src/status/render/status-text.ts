@@ -72,12 +72,10 @@ function headline({ freshness: { oldest }, health }: CompanyStatus, nowMs: numbe
 
 function sizeLines({ inbox, change_log: log, runs, ...sizes }: MirrorSizes): string[] {
   const { database_bytes: all, free_bytes: free, wal_bytes: wal, disk_free_bytes: left } = sizes;
-  const parts = [
-    `${formatSize(all)} (${formatSize(free)} of it free), write-ahead log ${formatSize(wal)}`,
-    `of these about ${formatSize(log.bytes)} of changes, ${formatSize(inbox.bytes)} of events, ${formatSize(runs.bytes)} of runs`,
-  ];
+  const files = `${formatSize(all)} (${formatSize(free)} of it free), write-ahead log ${formatSize(wal)}`;
+  const parts = `${formatSize(log.bytes)} of changes, ${formatSize(inbox.bytes)} of events, ${formatSize(runs.bytes)} of runs`;
   const disk = `  ${left < lowSpaceBytes ? "! " : ""}disk: ${formatSize(left)} free beside the mirror`;
-  return [`  size: ${parts.join("; ")}`, disk];
+  return [`  size: ${files}; of these about ${parts}`, disk];
 }
 
 function fileLines({ files }: CompanyStatus): string[] {
@@ -92,9 +90,8 @@ function fileLines({ files }: CompanyStatus): string[] {
 
 function queueLines({ queue }: Health, writer: string | null): string[] {
   const ready = readyItems(queue);
-  if (ready === 0) return [];
-  const waits = ready === 1 ? "1 request waits" : `${ready} requests wait`;
-  return [`  ${waits} for ${writer ? "a turn" : "the next run"}`];
+  const waits = plural(ready, "request waits", "requests wait");
+  return ready === 0 ? [] : [`  ${waits} for ${writer ? "a turn" : "the next run"}`];
 }
 
 /** A difference that is found is a mark until the next `verify`: only that shows that it is gone. */
@@ -125,7 +122,10 @@ function troubleLines({ resources, setAside, quarantine, ...fields }: Health): s
   const others = troubles.filter(({ kind }) => kind !== "quarantined" && kind !== "dead");
   const problems = [
     ...others.map(({ resource, message, hint }) => `${resource}: ${message}${hint ? ` (${hint})` : ""}`),
-    ...setAside.slice(0, mostSetAside).map(setAsideLine),
+    ...setAside.slice(0, mostSetAside).map(({ resource, target, attempts, reason }) => {
+      const asked = attempts === 1 ? "" : ` after ${attempts} attempts`;
+      return `${resource}: ${nameOfTarget(target)} is set aside${asked} until the next run: ${reason}`;
+    }),
     ...(setAside.length > mostSetAside
       ? [`${setAside.length - mostSetAside} more are set aside (--json)`]
       : []),
@@ -146,11 +146,6 @@ function troubleLines({ resources, setAside, quarantine, ...fields }: Health): s
 }
 
 const mostSetAside = 100;
-
-function setAsideLine({ resource, target, attempts, reason }: Health["setAside"][number]): string {
-  const asked = attempts === 1 ? "" : ` after ${attempts} attempts`;
-  return `${resource}: ${nameOfTarget(target)} is set aside${asked} until the next run: ${reason}`;
-}
 
 function runLines({ runs }: Health, running: CompanyStatus["running"], nowMs: number): string[] {
   return runs.slice(0, 3).map(({ id, mode, startedAt, finishedAt, outcome }, index) => {
@@ -182,28 +177,25 @@ export function eventLines(events: EventStatus, nowMs: number): string[] {
     ...waitingLines(events, nowMs),
     ...oddLines(events),
     ...receiverLines(events, nowMs),
-    ...refusedLines(events),
-    ...serviceLines(events, nowMs),
-    ...droppedLines(events),
+    ...(events.listening ? daemonLines(events, nowMs) : []),
     ...commands,
   ];
 }
 
-function refusedLines(events: EventStatus): string[] {
-  const { listening, refused, refused_elsewhere: elsewhere, clock_skew_seconds: skew } = events;
-  if (!listening) return [];
+/** What the daemon has noted: valid only while it runs. */
+function daemonLines(events: EventStatus, nowMs: number): string[] {
+  const { refused, refused_elsewhere: elsewhere, clock_skew_seconds: skew, service } = events;
   const counts = [...Object.entries(refused), ...Object.entries(elsewhere)];
   const list = counts.map(([reason, count]) => `${count} ${reason}`).join(", ");
   const mark = skew !== null && Math.abs(skew * 1000) >= skewWarnMs ? "! " : "";
+  const why = service === null || service.message === null ? "" : `: ${service.message}`;
+  const dropped = events.dropped_connections;
   return [
     ...(counts.length > 0 ? [`  deliveries refused since the start: ${list}`] : []),
     ...(skew === null ? [] : [`  ${mark}clock: ${skewText(skew * 1000)}`]),
+    ...(service ? [`  service: ${service.state} for ${span(service.since, nowMs)}${why}`] : []),
+    ...(dropped > 0 ? [`  connections dropped since the start: ${dropped}; see docs/security.md`] : []),
   ];
-}
-
-function droppedLines({ dropped_connections: count, listening }: EventStatus): string[] {
-  if (count === 0 || !listening) return [];
-  return [`  connections dropped since the start: ${count}; see docs/security.md`];
 }
 
 function waitingLines(events: EventStatus, nowMs: number): string[] {
@@ -253,13 +245,6 @@ function pastGaps({ gaps }: EventStatus): string {
   if (lengths.length === 0) return "";
   const longest = formatDuration(Math.max(...lengths));
   return `; ${plural(lengths.length, "gap", "gaps")} in the last 7 days, the longest ${longest}`;
-}
-
-/** The note of the daemon is valid only while it runs. */
-function serviceLines({ listening, service }: EventStatus, nowMs: number): string[] {
-  if (!listening || service === null) return [];
-  const { state, message, since } = service;
-  return [`  service: ${state} for ${span(since, nowMs)}${message === null ? "" : `: ${message}`}`];
 }
 
 function plural(howMany: number, one: string, many: string): string {
