@@ -45,19 +45,3 @@ export function pagesOfIds(pages: readonly (readonly number[])[], totalPages = p
     return answer({ data, paginator: { currentPage, totalPages, nextPageUrl: "https://evil.example/next" } });
   };
 }
-
-/** One method of the client, and all that it must send. */
-export interface ClientCall {
-  readonly operation: string;
-  readonly call: (client: FintoroClient) => Promise<unknown>;
-  /** `GET /invoices/7` */
-  readonly sends: string;
-  readonly query?: Readonly<Record<string, unknown>>;
-  readonly json?: unknown;
-  /** What a 2xx answer must be; JSON unless said. */
-  readonly expects?: "bytes" | "nothing";
-  /** An Idempotency-Key goes with it. */
-  readonly keyed?: true;
-}
-
-export const calls = (...all: readonly ClientCall[]): readonly ClientCall[] => all;
