@@ -1,8 +1,8 @@
-type Waiter<T> = PromiseWithResolvers<T | null> & { readonly priority: number };
+type QueuedCaller<T> = PromiseWithResolvers<T | null> & { readonly priority: number };
 
 /** Callers that wait for a value: lower `priority` first, then first come, first served. */
 export class WaitQueue<T> {
-  readonly #waiting: Waiter<T>[] = [];
+  readonly #waiting: QueuedCaller<T>[] = [];
 
   get size(): number {
     return this.#waiting.length;

@@ -24,7 +24,7 @@ export interface ConnectionCounts {
   dropped: number;
 }
 
-export interface ConnectionOptions {
+export interface ConnectionSettings {
   readonly limits: typeof connectionLimits;
   readonly counts: ConnectionCounts;
   readonly clock: Clock;
@@ -45,7 +45,7 @@ const checkEveryMs = 500;
  * One connection. What changes with each request stands in here: what leaves a map or set that changes so often stays
  * in memory until the next large collection.
  */
-interface Connection {
+interface OpenConnection {
   /** To the last complete request; null: there is none to be answered. */
   response: ServerResponse | null;
   /** Until when it has to be read, monotonic. */
@@ -71,9 +71,9 @@ interface Connection {
  */
 export class Connections {
   private readonly server: Server;
-  private readonly options: ConnectionOptions;
+  private readonly options: ConnectionSettings;
   private readonly logDrop: RefusalLog;
-  private readonly open = new Map<Socket, Connection>();
+  private readonly open = new Map<Socket, OpenConnection>();
   private waits = 0;
   /** Turn of the event loop, as far as requests came in it. */
   private turn = 0;
@@ -81,7 +81,7 @@ export class Connections {
   private readonly invalid = new WeakSet<Socket>();
   private readonly deadlines: NodeJS.Timeout;
 
-  constructor(server: Server, options: ConnectionOptions) {
+  constructor(server: Server, options: ConnectionSettings) {
     this.server = server;
     this.options = options;
     this.logDrop = createRefusalLog(options.log, options.clock, dropLogEveryMs);

@@ -4,7 +4,7 @@ import { listenFailure } from "../base/errors.ts";
 import { isPageHost } from "../config/address.ts";
 import { connectionLimits, Connections, type ConnectionCounts } from "./connections.ts";
 import type { Answer } from "../webhook/ingest/delivery.ts";
-import { Receiver, type Admission, type ReceiverOptions } from "../webhook/receiver.ts";
+import { Receiver, type AdmittedDelivery, type ReceiverOptions } from "../webhook/receiver.ts";
 import { KeptPages } from "./kept-pages.ts";
 import { siteAnswer, type Site } from "./site.ts";
 import { bodyLimits, createBodyReader, type BodyReader, type BodyResult } from "./request-body.ts";
@@ -145,13 +145,13 @@ class RequestHandler {
     else if (site) void siteAnswer(site, response.req, this.readBody, log).then(respond);
   }
 
-  private receive(response: ServerResponse, admission: Admission, expectsContinue: boolean): void {
+  private receive(response: ServerResponse, admission: AdmittedDelivery, expectsContinue: boolean): void {
     if (this.isAnnouncedTooLong(response)) return this.bodyEnded(response, admission, "large");
     if (expectsContinue) response.writeContinue();
     this.readBody(response.req, (result) => this.bodyEnded(response, admission, result));
   }
 
-  private bodyEnded(response: ServerResponse, admission: Admission, result: BodyResult): void {
+  private bodyEnded(response: ServerResponse, admission: AdmittedDelivery, result: BodyResult): void {
     if (typeof result !== "string") {
       this.connections.track(response);
       this.receiver.deliver(admission, result, (answer) => this.answer(response, answer));

@@ -12,7 +12,7 @@ const maxKinds = 1_000;
 export type RefusalLog = (kind: string, message: string, fields: LogFields) => void;
 
 /** What is known of a kind; times are monotonic. */
-interface Kind {
+interface WarningKind {
   readonly loggedAtMs: number;
   /** No line for so long after that one. */
   readonly quietMs: number;
@@ -26,7 +26,7 @@ interface Kind {
  * minutes, so that nobody fills the disk with them.
  */
 export function createRefusalLog(log: Log, clock: Clock, quietMs = defaultQuietMs): RefusalLog {
-  const kinds = new Map<string, Kind>();
+  const kinds = new Map<string, WarningKind>();
   return (kind, message, fields) => {
     const nowMs = clock.monotonicMs();
     const known = kinds.get(kind);

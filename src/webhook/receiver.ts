@@ -27,7 +27,7 @@ export interface ReceiverOptions {
 }
 
 /** A delivery whose headers are in order; its body may be read. */
-export interface Admission {
+export interface AdmittedDelivery {
   readonly company: string;
   readonly ingest: Ingest;
   readonly head: DeliveryHead;
@@ -71,7 +71,7 @@ export class Receiver {
   }
 
   /** Checks all that can be checked before a byte of the body is read. */
-  admit(company: string, rawHeaders: readonly string[]): Admission | Answer {
+  admit(company: string, rawHeaders: readonly string[]): AdmittedDelivery | Answer {
     const ingest = this.options.companies.find(company);
     if (ingest === null) return this.refuse("", unknownCompany);
     if (ingest === "unavailable") return this.refuse(company, notOpen);
@@ -81,7 +81,7 @@ export class Receiver {
   }
 
   /** Verifies and stores a delivery. Answers later, after the commit; for each company in the order of arrival. */
-  deliver(admission: Admission, body: Buffer, respond: (answer: Answer) => void): void {
+  deliver(admission: AdmittedDelivery, body: Buffer, respond: (answer: Answer) => void): void {
     const { company, ingest, head } = admission;
     let delivery: Delivery | Answer;
     const isTimed = ingest.form?.kind !== "secret";
@@ -97,7 +97,7 @@ export class Receiver {
   }
 
   private store(
-    { company, ingest }: Admission,
+    { company, ingest }: AdmittedDelivery,
     delivery: Delivery,
     sizeBytes: number,
     respond: (answer: Answer) => void,
@@ -128,7 +128,7 @@ export class Receiver {
    * and says that this clock may be wrong. One that is stored is an old copy.
    */
   private refuseStale(
-    { company, ingest, head }: Admission,
+    { company, ingest, head }: AdmittedDelivery,
     delivery: Delivery | Answer,
     respond: (answer: Answer) => void,
   ): void {

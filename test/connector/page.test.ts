@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readPages, type Page } from "../../src/connector/client/page.ts";
+import { readPages, type ListPage } from "../../src/connector/client/page.ts";
 
 interface Row {
   readonly id: number;
@@ -9,15 +9,15 @@ interface Row {
 /** A service that answers with these rows and says this of the number of its pages. */
 function service(rowsOf: (page: number) => readonly Row[], totalPages: (page: number) => number) {
   const asked: number[] = [];
-  const read = async (page: number): Promise<Page<Row>> => {
+  const read = async (page: number): Promise<ListPage<Row>> => {
     asked.push(page);
-    const paginator = { currentPage: page, totalPages: totalPages(page) } as Page<Row>["paginator"];
+    const paginator = { currentPage: page, totalPages: totalPages(page) } as ListPage<Row>["paginator"];
     return { data: rowsOf(page), paginator };
   };
   return { asked, read };
 }
 
-async function countPages(read: (page: number) => Promise<Page<Row>>): Promise<number> {
+async function countPages(read: (page: number) => Promise<ListPage<Row>>): Promise<number> {
   let count = 0;
   for await (const _ of readPages(read, 1)) count++;
   return count;

@@ -7,7 +7,6 @@ import { operationGroups } from "../operations/groups.ts";
 import type { attachmentUpload } from "../operations/record-operations.ts";
 
 type Groups = typeof operationGroups;
-type Named = Omit<Groups, "token" | "contactActivityAttachments">;
 
 interface Special {
   readonly whoami: Methods<Groups["token"]>["whoami"];
@@ -21,7 +20,9 @@ interface Special {
 }
 
 /** `client.invoices.show(7)`: a group of methods for each group of operations. */
-export type FintoroClient = Special & { readonly [K in keyof Named]: Methods<Groups[K]> };
+export type FintoroClient = Special & {
+  readonly [K in Exclude<keyof Groups, "token" | "contactActivityAttachments">]: Methods<Groups[K]>;
+};
 
 /**
  * The whole public API as typed methods.

@@ -3,13 +3,13 @@ import { paidDocumentTypes } from "../resources/issued-documents.ts";
 import * as c from "./view-columns.ts";
 import * as sql from "./view-sql.ts";
 
-type Kind = "invoice" | "credit_note";
+type BillKind = "invoice" | "credit_note";
 
 /** SQL of the day that decides the month of VAT. The interface document leaves it open, also for credit notes. */
 const taxDate = "coalesce(d.delivery_date, d.issue_date)";
 
 /** SQL of one row for each document and VAT rate, with the sum of its lines, in cents. */
-function rates(type: Kind): string {
+function rates(type: BillKind): string {
   return `SELECT *, gross - net AS vat, gross_eur - net_eur AS vat_eur, gross_part - net_part AS vat_part
   FROM (SELECT '${type}' AS document_type, d.id AS id, d.issue_date AS issue_date, ${taxDate} AS tax_date,
       ${sql.currencyOf} AS currency, i.vat_rate AS vat_rate, coalesce(d.transfer_tax_liability, 0) AS reverse_charge,
@@ -21,7 +21,7 @@ function rates(type: Kind): string {
 }
 
 /** SQL of base and VAT of one kind of document by rate, in cents: each document's rows add up to its totals. */
-function byRate(type: Kind): string {
+function byRate(type: BillKind): string {
   return `SELECT document_type, id, substr(tax_date, 1, 7) AS month, substr(issue_date, 1, 7) AS issue_month, currency,
     vat_rate, reverse_charge, of_advance, net_share AS base, net_share_eur AS base_eur,
     vat_share AS vat, vat_share_eur AS vat_eur
@@ -40,7 +40,7 @@ const rate = c.amount(
 );
 
 /** SQL of a document's rows with what an accountant copies from it. */
-function documentRows(type: Kind): string {
+function documentRows(type: BillKind): string {
   const isInvoice = type === "invoice";
   return `SELECT r.document_type AS document_type, d.id AS document_id, d.number AS number, d.type AS type,
     ${isInvoice ? "NULL" : "o.number"} AS corrects, d.client_id AS client_id, ${sql.partiesSql},

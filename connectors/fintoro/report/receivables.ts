@@ -142,10 +142,10 @@ export const unpaidProformas: ReportView = {
 };
 
 const kinds = ["invoices", "credit_notes", "advances"] as const;
-type Kind = (typeof kinds)[number];
+type OpenKind = (typeof kinds)[number];
 
 /** SQL of one row for each open amount of `d`, in the columns of its kind; `k` is the document that names the client. */
-function openRows(kind: Kind, amount: string, k: "d" | "k", from: string): string {
+function openRows(kind: OpenKind, amount: string, k: "d" | "k", from: string): string {
   const cells = kinds.map((each) =>
     each === kind ? `${sql.cents(amount)}, ${sql.euroCents(amount)}` : "0, 0",
   );

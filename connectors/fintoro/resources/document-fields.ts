@@ -28,7 +28,7 @@ export const documentTypes = {
   orders: ["order"],
   quotations: ["quotation"],
 } as const;
-type DocumentTable = keyof typeof documentTypes;
+type DocumentName = keyof typeof documentTypes;
 
 const buyer = {
   clientId: t.doc("The live client", t.idOf("clients")),
@@ -36,9 +36,9 @@ const buyer = {
 };
 
 /** The interface document states the address of the PDF of these. */
-const withStatedPdf: ReadonlySet<DocumentTable> = new Set(["invoices", "quotations"]);
+const withStatedPdf: ReadonlySet<DocumentName> = new Set(["invoices", "quotations"]);
 
-export const documentHead = <T extends DocumentTable>(table: T) => {
+export const documentHead = <T extends DocumentName>(table: T) => {
   const pdfDownloadUrl = t.doc("Address of its PDF; data, never followed", t.text());
   return {
     ...opening(documentTypes[table]),
@@ -49,7 +49,7 @@ export const documentHead = <T extends DocumentTable>(table: T) => {
   };
 };
 
-export const previewHead = <T extends DocumentTable>(table: T) => ({
+export const previewHead = <T extends DocumentName>(table: T) => ({
   ...opening(documentTypes[table]),
   ...buyer,
 });
@@ -86,11 +86,9 @@ export const settings = {
   qrTypeId: t.idOf("qr_types"),
 };
 
-type Settings = typeof settings;
-
 /** The settings that a kind of document has, where it has not all of them. */
-export function someSettings<K extends keyof Settings>(...names: readonly K[]) {
-  return Object.fromEntries(names.map((name) => [name, settings[name]])) as Pick<Settings, K>;
+export function someSettings<K extends keyof typeof settings>(...names: readonly K[]) {
+  return Object.fromEntries(names.map((name) => [name, settings[name]])) as Pick<typeof settings, K>;
 }
 
 /** Texts, and the sums of the lines. */

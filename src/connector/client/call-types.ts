@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { RecordId } from "../../base/ids.ts";
 import type { Lane } from "../../base/lane.ts";
 import type { Operation } from "../operation.ts";
-import type { Page } from "./page.ts";
+import type { ListPage } from "./page.ts";
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
@@ -18,15 +18,17 @@ export interface IdempotentOptions extends CallOptions {
 type IdOf<P> = P extends `${string}{${string}}${string}` ? [id: RecordId] : [];
 
 /** Methods do not change what they are given, so it may be read-only. */
-type Given<T> = T extends Blob
+type ReadOnlyInput<T> = T extends Blob
   ? T
   : T extends readonly (infer E)[]
-    ? readonly Given<E>[]
+    ? readonly ReadOnlyInput<E>[]
     : T extends object
-      ? { readonly [K in keyof T]: Given<T[K]> }
+      ? { readonly [K in keyof T]: ReadOnlyInput<T[K]> }
       : T;
 
-type InputOf<O> = O extends { readonly body: infer B extends z.ZodObject } ? [input: Given<z.input<B>>] : [];
+type InputOf<O> = O extends { readonly body: infer B extends z.ZodObject }
+  ? [input: ReadOnlyInput<z.input<B>>]
+  : [];
 
 type QueryOf<O> = O extends { readonly query: infer Q extends z.ZodObject }
   ? Partial<z.input<Q>> extends z.input<Q>
@@ -43,30 +45,32 @@ type Arguments<O extends Operation> = [
   options?: OptionsOf<O>,
 ];
 
-type RecordOf<A> = A extends { readonly schema: infer S extends z.ZodObject } ? z.output<S> : never;
+type RecordOfAnswer<A> = A extends { readonly schema: infer S extends z.ZodObject } ? z.output<S> : never;
 
 type AnswerOf<A> = A extends { readonly kind: "record" }
-  ? RecordOf<A>
+  ? RecordOfAnswer<A>
   : A extends { readonly kind: "list"; readonly paged: true }
-    ? Page<RecordOf<A>>
+    ? ListPage<RecordOfAnswer<A>>
     : A extends { readonly kind: "list" }
-      ? readonly RecordOf<A>[]
+      ? readonly RecordOfAnswer<A>[]
       : A extends { readonly kind: "file" }
         ? Buffer
         : void;
 
-type Method<O extends Operation> = (...args: Arguments<O>) => Promise<AnswerOf<O["answer"]>>;
+type MethodOf<O extends Operation> = (...args: Arguments<O>) => Promise<AnswerOf<O["answer"]>>;
 
 /** Reads a list in pages to its end. */
 interface Paging<O extends Operation> {
   /** Page after page; `perPage` is the largest possible unless given. */
-  readonly pages: (...args: Arguments<O>) => AsyncGenerator<Page<RecordOf<O["answer"]>>, void, undefined>;
+  readonly pages: (
+    ...args: Arguments<O>
+  ) => AsyncGenerator<ListPage<RecordOfAnswer<O["answer"]>>, void, undefined>;
   /** Record after record. */
-  readonly all: (...args: Arguments<O>) => AsyncGenerator<RecordOf<O["answer"]>, void, undefined>;
+  readonly all: (...args: Arguments<O>) => AsyncGenerator<RecordOfAnswer<O["answer"]>, void, undefined>;
 }
 
 type PagedList = { readonly answer: { readonly kind: "list"; readonly paged: true } };
 
 export type Methods<G> = {
-  readonly [K in keyof G]: G[K] extends Operation ? Method<G[K]> : never;
+  readonly [K in keyof G]: G[K] extends Operation ? MethodOf<G[K]> : never;
 } & (G extends { readonly list: infer L extends Operation & PagedList } ? Paging<L> : unknown);

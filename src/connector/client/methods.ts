@@ -9,7 +9,7 @@ import type { Operation } from "../operation.ts";
 import { ProtocolError } from "../service-errors.ts";
 import type { QueryValue, ServiceAnswer, ServiceRequest, Transport } from "../transport.ts";
 import type { IdempotentOptions, Methods } from "./call-types.ts";
-import { readPages, type Page } from "./page.ts";
+import { readPages, type ListPage } from "./page.ts";
 
 /** The arguments of a method. */
 interface CallArguments {
@@ -55,7 +55,7 @@ function pagingOf(list: Operation, caller: Caller) {
     const call = parseArguments(list, args);
     const query = { perPage: largestPage(list), ...(call.query as { page?: number } | undefined) };
     const read = (page: number) =>
-      caller(list, { ...call, query: { ...query, page } }) as Promise<Page<unknown>>;
+      caller(list, { ...call, query: { ...query, page } }) as Promise<ListPage<unknown>>;
     yield* readPages(read, query.page ?? 1);
   }
   async function* all(...args: unknown[]) {

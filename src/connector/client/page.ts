@@ -19,7 +19,7 @@ export const paginator = record({
   links: stated(json(z.array(record({ url: orNull(text()), label: text(), active: boolean() })))),
 });
 
-export interface Page<T> {
+export interface ListPage<T> {
   readonly data: readonly T[];
   readonly paginator: z.output<typeof paginator>;
 }
@@ -32,9 +32,9 @@ const maxPages = 50_000;
  * came before, so that a wrong paginator cannot keep it reading. Throws a ProtocolError for an endless list.
  */
 export async function* readPages<T>(
-  read: (page: number) => Promise<Page<T>>,
+  read: (page: number) => Promise<ListPage<T>>,
   firstPage: number,
-): AsyncGenerator<Page<T>, void, undefined> {
+): AsyncGenerator<ListPage<T>, void, undefined> {
   const seen = new Set<string>();
   for (let page = firstPage; page < firstPage + maxPages; page++) {
     const answer = await read(page);

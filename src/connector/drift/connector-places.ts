@@ -4,7 +4,7 @@ import type { Manifest } from "../connector-manifest.ts";
 import type { Operation } from "../operation.ts";
 import { knownFact, originalOf } from "../record-schema.ts";
 import type { Resource } from "../resource.ts";
-import { schemaPlace, type JsonObject, type Place } from "./place.ts";
+import { schemaPlace, type SchemaObject, type Place } from "./place.ts";
 import { parameterNames, routeKey, type Expected } from "./reference.ts";
 
 export interface ConnectorPlace {
@@ -14,7 +14,7 @@ export interface ConnectorPlace {
   readonly place: Place;
 }
 
-type SchemaOf = (type: z.ZodType) => JsonObject;
+type SchemaOf = (type: z.ZodType) => SchemaObject;
 
 /** The operations of a connector, then the requests that the mirror makes for its resources. */
 export function connectorPlaces(manifest: Manifest): ConnectorPlace[] {
@@ -53,14 +53,14 @@ function bodyContent({ body, bodyType }: Operation): string | undefined {
   return bodyType === "multipart" ? "multipart/form-data" : "application/json";
 }
 
-type Answer = Operation["answer"];
+type OperationAnswer = Operation["answer"];
 
-function answerContent(answer: Answer): string | undefined {
+function answerContent(answer: OperationAnswer): string | undefined {
   if (answer.kind === "nothing") return undefined;
   return answer.kind === "file" ? answer.mediaType : "application/json";
 }
 
-function contentPlace(answer: Answer, schemaOf: SchemaOf): Place {
+function contentPlace(answer: OperationAnswer, schemaOf: SchemaOf): Place {
   const facts = { it: "present", content: answerContent(answer) };
   if (answer.kind === "nothing" || answer.kind === "file") return { facts, isAnswer: true };
   if (answer.kind === "record") return schemaPlace(schemaOf(answer.schema), Object, facts, true);
@@ -72,14 +72,14 @@ function contentPlace(answer: Answer, schemaOf: SchemaOf): Place {
 interface MirrorRequest {
   readonly path: string;
   readonly parameters: SentParameters;
-  readonly answer: Answer;
+  readonly answer: OperationAnswer;
 }
 
 type SentParameters = Readonly<Record<string, string | number>>;
 
 function requestsFor({ list, detail, files, record, preview }: Resource): MirrorRequest[] {
-  const one: Answer = { kind: "record", schema: record };
-  const many: Answer = { kind: "list", schema: preview ?? record, paged: list.kind !== "whole" };
+  const one: OperationAnswer = { kind: "record", schema: record };
+  const many: OperationAnswer = { kind: "list", schema: preview ?? record, paged: list.kind !== "whole" };
   const requests: MirrorRequest[] = [];
   if (list.kind !== "owned")
     for (const parameters of listParameters(list))

@@ -1,6 +1,6 @@
 import type { Manifest } from "../connector-manifest.ts";
 import { connectorPlaces } from "./connector-places.ts";
-import { lowerLimits, upperLimits, type Facts, type Place } from "./place.ts";
+import { lowerLimits, upperLimits, type PlaceFacts, type Place } from "./place.ts";
 import { publishedPlace, readReference, routeKey } from "./reference.ts";
 
 /** One difference between the connector and the reference. */
@@ -63,13 +63,13 @@ function comparePlaces(ours: Place, theirs: Place, at: string, found: Map<string
 }
 
 /** How much it matters that only one side says something of a place, or that they say different things. */
-interface Rule {
+interface SeverityRule {
   readonly ours: Severity | null;
   readonly theirs: Severity | null;
   readonly both: Severity | null;
 }
 
-const requestRules: Readonly<Record<string, Rule>> = {
+const requestRules: Readonly<Record<string, SeverityRule>> = {
   type: { ours: "note", theirs: null, both: "breaking" },
   content: { ours: "breaking", theirs: "addition", both: "breaking" },
   null: { ours: "breaking", theirs: "addition", both: null },
@@ -107,7 +107,7 @@ function severityOf(name: string, ours: Place, theirs: Place): Severity | null {
   return isLimit && isTighter && !ours.isAnswer ? "breaking" : (rule?.both ?? null);
 }
 
-function severityOfIt(mine: Facts[string], published: Facts[string]): Severity | null {
+function severityOfIt(mine: PlaceFacts[string], published: PlaceFacts[string]): Severity | null {
   if (published === undefined) return mine === "unexpected" ? null : "breaking";
   if (mine === "unexpected" || (published === "required" && mine !== "present")) return "breaking";
   if (mine === undefined) return "addition";

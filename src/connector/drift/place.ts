@@ -1,17 +1,17 @@
 import { isObject } from "../../json/literal.ts";
 
-export type JsonObject = Readonly<Record<string, unknown>>;
+export type SchemaObject = Readonly<Record<string, unknown>>;
 
 /** Follows `$ref`; an empty object for anything but an object. */
-export type Resolve = (schema: unknown) => JsonObject;
+export type Resolve = (schema: unknown) => SchemaObject;
 
 /** What is said of a place, by name: `type`, `maximum`, `value paid`. */
-export type Facts = Readonly<Record<string, string | number | undefined>>;
+export type PlaceFacts = Readonly<Record<string, string | number | undefined>>;
 
 /** An operation, a parameter, a body, an answer or a field, as one side describes it. */
 export interface Place {
   /** `it` says whether it is there, in a request also `required` or `optional`. */
-  readonly facts: Facts;
+  readonly facts: PlaceFacts;
   /** Places within, by what they add to the address: ` ?sortBy`, `.number`. Called late: schemas may be circular. */
   readonly inner?: () => ReadonlyMap<string, Place>;
   /** The name of a record: differences are reported under it. */
@@ -25,7 +25,7 @@ export const upperLimits = new Set("maximum exclusiveMaximum maxLength maxItems"
 export const lowerLimits = new Set("minimum exclusiveMinimum minLength minItems".split(" "));
 
 /** The place of a JSON schema in a request or an answer; `facts` are those that stand outside of it. */
-export function schemaPlace(schema: unknown, resolve: Resolve, facts: Facts, isAnswer: boolean): Place {
+export function schemaPlace(schema: unknown, resolve: Resolve, facts: PlaceFacts, isAnswer: boolean): Place {
   const parts = partsOf(schema, resolve);
   const required = new Set(parts.flatMap((part) => arrayAt(part, "required")));
   const innerPlace = (field: unknown, name: string) => {
@@ -50,7 +50,11 @@ export function schemaPlace(schema: unknown, resolve: Resolve, facts: Facts, isA
 }
 
 /** The schemas that make up one: itself, what it refers to, `allOf`, and the choices of `anyOf` and `oneOf`. */
-function partsOf(schema: unknown, resolve: Resolve, followed: readonly string[] = []): readonly JsonObject[] {
+function partsOf(
+  schema: unknown,
+  resolve: Resolve,
+  followed: readonly string[] = [],
+): readonly SchemaObject[] {
   if (!isObject(schema)) return [];
   const inner = (part: unknown) => partsOf(part, resolve, followed);
   const pointer: unknown = schema["$ref"];
@@ -72,20 +76,20 @@ function partsOf(schema: unknown, resolve: Resolve, followed: readonly string[] 
 const ruleKeywords = new Set(["required", "description", "not"]);
 
 /** `{required: [...]}` alone is a rule over fields, not a kind of value. */
-function describesValue(choice: unknown): choice is JsonObject {
+function describesValue(choice: unknown): choice is SchemaObject {
   return isObject(choice) && Object.keys(choice).some((key) => !ruleKeywords.has(key));
 }
 
 /** What is sure of a value that may be of several kinds. */
-function kindOf({ type, nullable, properties }: JsonObject): JsonObject {
+function kindOf({ type, nullable, properties }: SchemaObject): SchemaObject {
   return { type, nullable, properties };
 }
 
-function merged(parts: readonly JsonObject[]): JsonObject {
+function merged(parts: readonly SchemaObject[]): SchemaObject {
   return Object.assign({}, ...parts);
 }
 
-function innerPlaces(parts: readonly JsonObject[], place: (field: unknown, name: string) => Place) {
+function innerPlaces(parts: readonly SchemaObject[], place: (field: unknown, name: string) => Place) {
   const fields = parts.flatMap((part) => Object.entries(objectAt(part, "properties")));
   const byName = Map.groupBy(fields, ([name]) => name);
   const inner = new Map<string, Place>();
@@ -95,7 +99,7 @@ function innerPlaces(parts: readonly JsonObject[], place: (field: unknown, name:
   return items.length > 0 ? inner.set("[]", place({ allOf: items }, "")) : inner;
 }
 
-function factsOf(parts: readonly JsonObject[]): Facts {
+function factsOf(parts: readonly SchemaObject[]): PlaceFacts {
   const types = new Set(parts.flatMap((part) => part["type"]).filter((one) => typeof one === "string"));
   const { enum: list, const: only, format, unlisted: free } = merged(parts);
   const listed: unknown = only === undefined ? list : [only];
@@ -115,12 +119,12 @@ function factsOf(parts: readonly JsonObject[]): Facts {
   };
 }
 
-export function objectAt(object: JsonObject, name: string): JsonObject {
+export function objectAt(object: SchemaObject, name: string): SchemaObject {
   const value = Object.hasOwn(object, name) ? object[name] : undefined;
   return isObject(value) ? value : {};
 }
 
-export function arrayAt(object: JsonObject, name: string): readonly unknown[] {
+export function arrayAt(object: SchemaObject, name: string): readonly unknown[] {
   const value = Object.hasOwn(object, name) ? object[name] : undefined;
   return Array.isArray(value) ? value : [];
 }

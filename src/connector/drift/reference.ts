@@ -1,6 +1,6 @@
 import { MirrorError } from "../../base/errors.ts";
 import { isObject } from "../../json/literal.ts";
-import { arrayAt, objectAt, schemaPlace, type JsonObject, type Place, type Resolve } from "./place.ts";
+import { arrayAt, objectAt, schemaPlace, type SchemaObject, type Place, type Resolve } from "./place.ts";
 
 /** A published OpenAPI document. Every part of it may be anything. */
 export interface Reference {
@@ -12,9 +12,9 @@ export interface Reference {
 interface PublishedOperation {
   readonly method: string;
   readonly path: string;
-  readonly facts: JsonObject;
+  readonly facts: SchemaObject;
   /** Of the path and of the operation, which wins; resolved. */
-  readonly parameters: readonly JsonObject[];
+  readonly parameters: readonly SchemaObject[];
 }
 
 /** What the connector expects of an operation: where the reference offers more, this is compared. */
@@ -52,7 +52,7 @@ export function parameterNames(path: string): readonly string[] {
   return path.match(parameterPattern) ?? [];
 }
 
-function operationsAt(path: string, item: JsonObject, resolve: Resolve): PublishedOperation[] {
+function operationsAt(path: string, item: SchemaObject, resolve: Resolve): PublishedOperation[] {
   return methods
     .filter((method) => isObject(item[method]))
     .map((method) => {
@@ -99,7 +99,10 @@ export function publishedPlace(
 }
 
 /** The expected media type if it is there, else all that are; with the schema. */
-function contentOf(part: JsonObject, expected?: string): { content?: string | undefined; schema?: unknown } {
+function contentOf(
+  part: SchemaObject,
+  expected?: string,
+): { content?: string | undefined; schema?: unknown } {
   const content = objectAt(part, "content");
   const types = Object.keys(content);
   const found = types.find((type) => type.split(";")[0]?.trim().toLowerCase() === expected);
@@ -110,7 +113,7 @@ function contentOf(part: JsonObject, expected?: string): { content?: string | un
 
 const longestChain = 32;
 
-function resolveIn(document: JsonObject, start: unknown): JsonObject {
+function resolveIn(document: SchemaObject, start: unknown): SchemaObject {
   let schema = start;
   for (let step = 0; step < longestChain; step++) {
     if (!isObject(schema)) return {};
@@ -121,7 +124,7 @@ function resolveIn(document: JsonObject, start: unknown): JsonObject {
   throw notOpenApi("its references run in a circle");
 }
 
-function valueAt(document: JsonObject, pointer: string): unknown {
+function valueAt(document: SchemaObject, pointer: string): unknown {
   if (!pointer.startsWith("#/")) throw notOpenApi(`it refers to another file (${pointer})`);
   let value: unknown = document;
   for (const part of pointer.slice(2).split("/")) {

@@ -16,7 +16,7 @@ export interface GroupOptions<T, R> {
 /** Called once for each item, with the result of its commit or with null and the error. */
 export type Committed<R> = (result: R | null, error?: unknown) => void;
 
-interface Waiting<T, R> {
+interface WaitingItem<T, R> {
   readonly item: T;
   readonly sizeBytes: number;
   readonly committed: Committed<R>;
@@ -39,7 +39,7 @@ const maxWaitMs = 2;
  */
 export class GroupCommit<T, R> {
   private readonly options: GroupOptions<T, R>;
-  private waiting: Waiting<T, R>[] = [];
+  private waiting: WaitingItem<T, R>[] = [];
   private committingItems = 0;
   /** Of what waits or is being committed. */
   private heldBytes = 0;
@@ -89,7 +89,7 @@ export class GroupCommit<T, R> {
     else void pending.then(() => this.commitEnded(group, startedMs));
   }
 
-  private commitEnded(group: readonly Waiting<T, R>[], startedMs: number): void {
+  private commitEnded(group: readonly WaitingItem<T, R>[], startedMs: number): void {
     this.committingItems = 0;
     for (const { sizeBytes } of group) this.heldBytes -= sizeBytes;
     this.endedMs = this.options.nowMs();
@@ -98,7 +98,7 @@ export class GroupCommit<T, R> {
   }
 
   /** Null: everything was answered at once. */
-  private commitGroup(group: readonly Waiting<T, R>[]): Promise<unknown> | null {
+  private commitGroup(group: readonly WaitingItem<T, R>[]): Promise<unknown> | null {
     let results: readonly R[] | Promise<readonly R[]>;
     try {
       results = this.options.commit(group.map(({ item }) => item));
@@ -114,14 +114,14 @@ export class GroupCommit<T, R> {
     return null;
   }
 
-  private commitFailed(group: readonly Waiting<T, R>[], error: unknown): Promise<unknown> | null {
+  private commitFailed(group: readonly WaitingItem<T, R>[], error: unknown): Promise<unknown> | null {
     if (group.length > 1 && !this.options.failsForAll(error)) return this.commitEach(group);
     for (const { committed } of group) committed(null, error);
     return null;
   }
 
   /** Each alone, one after the other. */
-  private commitEach(group: readonly Waiting<T, R>[]): Promise<unknown> | null {
+  private commitEach(group: readonly WaitingItem<T, R>[]): Promise<unknown> | null {
     for (const [i, one] of group.entries()) {
       const pending = this.commitGroup([one]);
       if (pending !== null) return pending.then(() => this.commitEach(group.slice(i + 1)));
@@ -130,6 +130,6 @@ export class GroupCommit<T, R> {
   }
 }
 
-function answerAll<T, R>(group: readonly Waiting<T, R>[], results: readonly R[]): void {
+function answerAll<T, R>(group: readonly WaitingItem<T, R>[], results: readonly R[]): void {
   for (const [i, { committed }] of group.entries()) committed(results[i] ?? null);
 }

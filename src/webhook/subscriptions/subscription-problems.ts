@@ -6,7 +6,7 @@ import { Records } from "../../store/tables/stored-records.ts";
 import { parseSubscription, type Subscription } from "./subscription-client.ts";
 
 /** Whose receiver it is, and where the service reaches it; null: the config does not say. */
-interface Receiver {
+interface ReceiverAddress {
   readonly name: string;
   readonly webhook: { readonly publicUrl: string | null };
 }
@@ -14,7 +14,7 @@ interface Receiver {
 /** A company's subscriptions, and what its config expects of them. */
 export interface SubscriptionFacts {
   readonly all: readonly Subscription[];
-  readonly receiver: Receiver;
+  readonly receiver: ReceiverAddress;
   /** Event types about what is mirrored. */
   readonly needed: readonly string[];
   /** When the last delivery was stored here; null: not known, or none was. */
@@ -22,7 +22,7 @@ export interface SubscriptionFacts {
 }
 
 /** Does the URL lead to this config's receiver? Then its secret belongs in this config. */
-export function deliversHere(url: string, { name, webhook }: Receiver): boolean {
+export function deliversHere(url: string, { name, webhook }: ReceiverAddress): boolean {
   const there = URL.parse(url);
   if (!there) return false;
   if (webhook.publicUrl === null) return there.pathname === `/webhooks/${name}`;
