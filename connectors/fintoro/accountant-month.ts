@@ -8,7 +8,6 @@ const question = "What does the accountant book of a month?";
 /** SQL of the VAT of a document `d`; `cents` of its currency or of EUR. */
 const vatOf = (cents: (amount: string) => string) => `(${cents("d.total_with_vat")} - ${cents("d.total")})`;
 
-/** A sheet with the invoices or credit notes, one row each. */
 function documents(table: "invoices" | "credit_notes", title: string): ReportView {
   const isInvoice = table === "invoices";
   return {
@@ -190,7 +189,6 @@ FROM (
 )`,
 };
 
-/** The sheets of a month, in their order. */
 export const monthSheets: readonly ReportView[] = [
   documents("invoices", "Invoices issued"),
   documents("credit_notes", "Credit notes issued"),

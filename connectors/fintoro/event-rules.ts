@@ -37,7 +37,6 @@ export const events: readonly EventRule[] = [
 const documents = ["invoices", "credit_notes", "proformas", "orders", "quotations"];
 const receipts = ["warehouse_inbound_receipts", "warehouse_outbound_receipts"];
 
-/** `credit_notes` -> `credit-note` */
 function kindOf(resource: string): string {
   return resource.replace(/s$/, "").replaceAll("_", "-");
 }

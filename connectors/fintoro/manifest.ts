@@ -25,7 +25,6 @@ const documents: readonly Resource[] = [
 ];
 const ofOneCompany = [...documents, ...goods.warehouseReceipts].map((one) => one.name);
 
-/** The Fintoro public API, version 1. */
 export const manifest: Manifest = Object.freeze({
   name: knownFintoro.name,
   title: "Fintoro",

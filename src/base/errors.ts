@@ -40,7 +40,6 @@ export class MirrorError extends Error {
   }
 }
 
-/** The error of an address that a server cannot listen on. */
 export function listenFailure(host: string, port: number, cause: unknown): MirrorError {
   const hint = "Another program may use the port: choose another one.";
   return new MirrorError("runtime", `cannot listen on ${host}:${port}: ${messageOf(cause)}`, { hint, cause });

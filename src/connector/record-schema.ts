@@ -30,7 +30,6 @@ export const integer = () => scalar(z.int(), "integer");
 export const decimal = () => scalar(z.number(), "decimal");
 export const text = () => scalar(z.string(), "text");
 export const boolean = () => scalar(z.boolean(), "boolean");
-/** `2026-11-21` */
 export const date = () => scalar(z.string(), "date");
 export const timestamp = () => scalar(z.string(), "timestamp");
 export const idOf = (resource: string) => scalar(z.int(), "integer", { references: resource });
@@ -58,7 +57,6 @@ export function snapshot<T extends z.ZodObject>(schema: T): T {
   return field(clone(schema), { shape: "snapshot", fields: fieldsOf(schema), ...published });
 }
 
-/** An array of parts of this record, for a child table. */
 export function children<T extends z.ZodObject>(table: string, schema: T): z.ZodArray<T> {
   return field(z.array(schema), { shape: "children", table, fields: fieldsOf(schema), ...published });
 }
@@ -67,12 +65,10 @@ export function owned<T extends z.ZodType>(resource: string, schema: T): z.ZodAr
   return field(z.array(schema), { shape: "owned", resource, ...published });
 }
 
-/** The field may be null or left out. */
 export function orNull<T extends z.ZodType>(inner: T): z.ZodOptional<z.ZodNullable<T>> {
   return field(inner.nullable().optional(), { ...factOf(inner), nullable: true });
 }
 
-/** The interface document names this field. */
 export function stated<T extends z.ZodType>(schema: T): T {
   return field(schema, { ...factOf(schema), origin: "stated" });
 }
@@ -122,7 +118,6 @@ export function originalOf(schema: z.ZodType): z.ZodType {
   return originals.get(schema) ?? schema;
 }
 
-/** The facts of a type; undefined when it is no field. */
 export function knownFact(schema: z.ZodType): Field | undefined {
   return facts.get(schema);
 }

@@ -50,7 +50,6 @@ interface OpenConnection {
   response: ServerResponse | null;
   /** Until when it has to be read, monotonic. */
   untilMs: number;
-  /** Requests whose responses are not done. */
   pending: number;
   /** Requests that came together: in one turn of the event loop, or before earlier ones had their responses. */
   unwaited: number;

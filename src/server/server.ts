@@ -120,7 +120,6 @@ class RequestHandler {
     this.refuse(response, answer, { close: true });
   }
 
-  /** A request that is no delivery. */
   private refuseRequest(status: number, why: string): Answer {
     return this.receiver.refuse("", { status, why, reason: null });
   }

@@ -150,7 +150,6 @@ const mailInput = z.strictObject({
   type: z.enum(["regular", "reminder", "overdue_reminder", "confirmation"]),
 });
 
-/** Operations on documents and their payments, and the sending of documents. */
 export const documentOperations = {
   invoices: {
     list: op.pagedList("/invoices", documents.invoicePreview, 500, {

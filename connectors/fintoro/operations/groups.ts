@@ -16,7 +16,6 @@ type Named<G> = {
   };
 };
 
-/** Operations named after their group: `invoices.create`. */
 function named<G extends Readonly<Record<string, Readonly<Record<string, Unnamed>>>>>(groups: G): Named<G> {
   const entries = Object.entries(groups).map(([group, operations]) => {
     const members = Object.entries(operations).map(([key, operation]): [string, Operation] => {

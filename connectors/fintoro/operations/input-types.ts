@@ -41,7 +41,6 @@ export const variableSymbol = z.int().min(0).max(9_999_999_999);
 export const constantSymbol = z.int().min(0).max(9_999);
 
 const sortDirection = z.enum(["asc", "desc"]).optional();
-/** The sort parameters of a list with these keys. */
 export const sorted = <const K extends readonly string[]>(keys: K) => ({
   sortBy: z.enum(keys).optional(),
   sortDirection,
@@ -53,7 +52,6 @@ const isGiven = (value: unknown) => value !== undefined && value !== null;
 /** A rule over several fields, for `refine`; its error is reported at the first. */
 type Rule = [(value: Present) => boolean, { error: string; path: string[] }];
 
-/** Exactly one of these fields must be given. */
 export function exactlyOne(...fields: readonly string[]): Rule {
   const rule = (value: Present) => fields.filter((field) => isGiven(value[field])).length === 1;
   return [rule, { error: `exactly one of ${fields.join(", ")} must be given`, path: fields.slice(0, 1) }];

@@ -52,7 +52,6 @@ export function writeRecord<
   return { method, path, body, status: method === "POST" ? 201 : 200, answer } as const;
 }
 
-/** POST of a record that takes an `Idempotency-Key`. */
 export function create<const P extends string, B extends z.ZodObject, S extends z.ZodObject>(
   path: P,
   body: B,

@@ -62,7 +62,6 @@ const deliveryInput = (zipLength: number) => ({
   deliveryCountryId: maybe(id),
 });
 
-/** The client as a document may override it. */
 export const clientOverride = z.strictObject({
   ...partyInput,
   name: partyInput.name.optional(),

@@ -84,9 +84,7 @@ export const vatDocuments: ReportView = {
   facets: ["document_type", "month_rule", "vat_rate", "currency", "client_country"],
   date: "month",
   sort: { column: "month", descending: true },
-  sql: `${documentRows("invoice")}
-UNION ALL
-${documentRows("credit_note")}`,
+  sql: sql.ofBills(documentRows),
 };
 
 /** SQL of two columns: a sum of what `condition` holds for, in the currency and in EUR. */
@@ -121,9 +119,7 @@ export const vatByMonth: ReportView = {
   date: "month",
   sort: { column: "month", descending: true },
   sql: `WITH parts AS (
-  ${byRate("invoice")}
-  UNION ALL
-  ${byRate("credit_note")}
+  ${sql.ofBills(byRate)}
 ), placed AS (
   SELECT month AS at, 1 AS by_rule, document_type = 'invoice' OR issue_month = month AS by_issue, p.* FROM parts p
   UNION ALL

@@ -89,9 +89,7 @@ export const writeOffs: ReportView = {
   facets: ["document_type", "currency"],
   date: "issue_date",
   sort: { column: "issue_date", descending: true },
-  sql: `${givenUp("invoice")}
-UNION ALL
-${givenUp("credit_note")}`,
+  sql: sql.ofBills(givenUp),
 };
 
 export const daysToPay: ReportView = {

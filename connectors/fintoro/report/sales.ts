@@ -195,7 +195,5 @@ export const salesLines: ReportView = {
   ],
   date: "issue_date",
   facets: ["document_type", "currency", "vat_rate"],
-  sql: `${linesOf("invoice")}
-UNION ALL
-${linesOf("credit_note")}`,
+  sql: sql.ofBills(linesOf),
 };

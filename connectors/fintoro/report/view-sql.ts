@@ -39,6 +39,11 @@ export function sums(name: string, column = name, inEuro = `${column}_eur`, know
   return `${summed(column)} AS ${name}, CASE WHEN count(*) = count(${known}) THEN ${summed(inEuro)} END AS ${name}_eur`;
 }
 
+/** SQL of the rows of invoices, then of credit notes. */
+export function ofBills(rows: (type: "invoice" | "credit_note") => string): string {
+  return `${rows("invoice")}\nUNION ALL\n${rows("credit_note")}`;
+}
+
 /** SQL of the client as on a document `d`, in the columns of `parties`; `s` is the joined row of `countries`. */
 export const partiesSql = `d.client_name AS client_name, d.client_subject_id AS client_subject_id,
   d.client_tax_id AS client_tax_id, d.client_vat_id AS client_vat_id, s.code AS client_country`;

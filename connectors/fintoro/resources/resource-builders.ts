@@ -6,25 +6,7 @@ import {
 } from "../../../src/connector/resource.ts";
 
 /** What a resource has besides its names; `singular` where it is not the name without its last letter. */
-type Details = Pick<Resource, "record"> &
-  Partial<
-    Pick<
-      Resource,
-      | "singular"
-      | "origin"
-      | "preview"
-      | "detail"
-      | "files"
-      | "doc"
-      | "fullWhen"
-      | "lookedUpBy"
-      | "volatile"
-      | "isTechnical"
-    >
-  >;
-
-/** Besides the lists that hold a resource, how a quick run finds what changed. */
-type Paged = Details & { readonly quick?: QuickPlan };
+type Details = Pick<Resource, "record"> & Partial<Omit<Resource, "name" | "title" | "list" | "record">>;
 
 const listPath = (name: string) => `/${name.replaceAll("_", "-")}`;
 
@@ -51,7 +33,7 @@ export function pagedResource(
   name: string,
   title: string,
   sortBy: string | null,
-  { quick, ...details }: Paged,
+  { quick, ...details }: Details & { readonly quick?: QuickPlan },
   perPage = 200,
 ): Resource {
   const params = { ...(sortBy !== null && { sortBy }), sortDirection: "asc" };

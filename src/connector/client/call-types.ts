@@ -65,7 +65,6 @@ interface Paging<O extends Operation> {
   readonly pages: (
     ...args: Arguments<O>
   ) => AsyncGenerator<ListPage<RecordOfAnswer<O["answer"]>>, void, undefined>;
-  /** Record after record. */
   readonly all: (...args: Arguments<O>) => AsyncGenerator<RecordOfAnswer<O["answer"]>, void, undefined>;
 }
 

@@ -11,7 +11,6 @@ import type { QueryValue, ServiceAnswer, ServiceRequest, Transport } from "../tr
 import type { IdempotentOptions, Methods } from "./call-types.ts";
 import { readPages, type ListPage } from "./page.ts";
 
-/** The arguments of a method. */
 interface CallArguments {
   readonly id?: unknown;
   readonly input?: unknown;

@@ -8,7 +8,6 @@ import { schemaPlace, type SchemaObject, type Place } from "./place.ts";
 import { parameterNames, routeKey, type Expected } from "./reference.ts";
 
 export interface ConnectorPlace {
-  /** `GET /invoices` */
   readonly where: string;
   readonly expected: Expected;
   readonly place: Place;
@@ -69,12 +68,11 @@ function contentPlace(answer: OperationAnswer, schemaOf: SchemaOf): Place {
   return schemaPlace(schemaOf(z.looseObject(content)), Object, facts, true);
 }
 
-interface MirrorRequest {
+type MirrorRequest = {
   readonly path: string;
   readonly parameters: SentParameters;
   readonly answer: OperationAnswer;
-}
-
+};
 type SentParameters = Readonly<Record<string, string | number>>;
 
 function requestsFor({ list, detail, files, record, preview }: Resource): MirrorRequest[] {

@@ -6,25 +6,18 @@ import type { Subscription } from "../subscriptions/subscription-client.ts";
 import { deliversHere, failedAtMs } from "../subscriptions/subscription-problems.ts";
 import type { DeliveryVerdict, RefusalWatch } from "./refusal-watch.ts";
 
-/** When a refused delivery was the service's, as far as it is known here. */
-interface Since {
-  /** By the service's clock, epoch milliseconds. */
-  readonly sinceMs: number;
-  readonly everAccepted: boolean;
-}
-
 /** The service's stamps are of whole seconds, and its clock is known to about one. */
 const stampMs = 3_000;
 
 /**
- * Pure: did deliveries of the service to this company's receiver fail? Its subscriptions show when one failed last
+ * Pure: did deliveries of the service to this company's receiver fail since a moment of the service's clock? Its subscriptions show when one failed last
  * (published reference). Where none of them leads here, a failure of any counts; without one, refusals are strange until
  * a delivery was accepted.
  */
 export function deliveryVerdict(
   subscriptions: readonly Subscription[],
   company: CompanyConfig,
-  { sinceMs, everAccepted }: Since,
+  { sinceMs, everAccepted }: { readonly sinceMs: number; readonly everAccepted: boolean },
 ): DeliveryVerdict {
   const here = subscriptions.filter(({ url }) => deliversHere(url, company));
   const asked = here.length > 0 ? here : subscriptions;

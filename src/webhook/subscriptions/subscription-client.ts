@@ -19,7 +19,6 @@ export interface Subscription {
   readonly disabledReason: string | null;
 }
 
-/** What may be set; an update replaces all of it. */
 export type SubscriptionInput = Pick<Subscription, "name" | "url" | "active" | "events">;
 
 export interface IssuedSecret {
@@ -45,7 +44,11 @@ export type Subscriptions = ReturnType<typeof createSubscriptions>;
 /** Connects the methods of `Subscriptions` to a company's transport; sends nothing. */
 export function createSubscriptions({ transport, operations, random, signal, lane }: SubscriptionParts) {
   /** `hintIfUnclear`: what to do after an error that leaves open whether it was done. */
-  const call = async (operation: Operation, given: OperationInput = {}, hintIfUnclear?: string) => {
+  const call = async (
+    operation: Operation,
+    given: { readonly id?: RecordId; readonly input?: unknown } = {},
+    hintIfUnclear?: string,
+  ) => {
     try {
       return await callOperation(transport, random, operation, { ...given, options: { signal, lane } });
     } catch (error) {
@@ -62,12 +65,6 @@ export function createSubscriptions({ transport, operations, random, signal, lan
     rotate: async (id: RecordId) => issued(rotate, await call(rotate, { id }, hintsIfUnclear.rotate)),
     remove: async (id: RecordId) => void (await call(operations.delete, { id })),
   };
-}
-
-/** What a call is made with: the record, and its new content. */
-interface OperationInput {
-  readonly id?: RecordId;
-  readonly input?: unknown;
 }
 
 const hintsIfUnclear = {

@@ -29,7 +29,6 @@ export function deliversHere(url: string, { name, webhook }: ReceiverAddress): b
   return there.href === URL.parse(webhook.publicUrl)?.href;
 }
 
-/** Event types that the subscription does not deliver. */
 export function missingEvents({ events }: Subscription, rules: readonly EventRule[]): string[] {
   return rules.map(({ type }) => type).filter((type) => !events.includes(type));
 }
