@@ -15,7 +15,7 @@ import {
   removedFiles,
   workbookPath,
 } from "./files/export-manifest.ts";
-import { hasContent } from "../base/files/hashed-file.ts";
+import { hasContent, manifestText } from "../base/files/hashed-file.ts";
 import { Staging } from "./files/staging.ts";
 import { planTables, type TablePlan } from "./plan/export-plan.ts";
 import { formOf, type ExportParts, type ExportRequest } from "./plan/export-request.ts";
@@ -144,10 +144,9 @@ async function commit(
   const hashes = new Map(written.map(({ file, sha256 }) => [belowOut(company, file), sha256]));
   const files = [...hashes.keys()];
   const removed = removedFiles(before, manifest).map((file) => belowOut(company, file));
-  const text = `${JSON.stringify(manifest, null, 2)}\n`;
   await staging.commit({
     files: [...hashes].map(([file, sha256]) => ({ path: file, sha256 })),
-    manifest: { path: manifestPath(company), text },
+    manifest: { path: manifestPath(company), text: manifestText(manifest) },
     remove: removed,
   });
   const otherwise = kept.filter((file) => !isRedactedAs(file, redactionsOf(all)));

@@ -19,7 +19,7 @@ import {
 } from "./parquet/parquet-types.ts";
 import { numberedRanges, type LaidOutPart, type TablePlan } from "./plan/export-plan.ts";
 import type { ExportParts, ExportRequest } from "./plan/export-request.ts";
-import type { EncodedRows, Encoding, NestedTable } from "./workers/protocol.ts";
+import type { EncodedRows, Encoding, NestedTable } from "./workers/encoder.ts";
 import type { SnapshotPool } from "./workers/snapshot-pool.ts";
 
 /** What all tables of one export share. */
@@ -96,27 +96,20 @@ export function tableFacts(
   };
 }
 
-interface PartRanges {
-  readonly part: string | null;
-  readonly ranges: Iterable<KeyRange>;
-}
-
 /** Rows that were laid out are divided by their numbers, a table in its place by its keys. */
 function rangesByPart(
   plan: TablePlan,
   encoding: Encoding,
   laidOut: readonly LaidOutPart[],
   pool: SnapshotPool,
-): PartRanges[] {
+): { part: string | null; ranges: Iterable<KeyRange> }[] {
   const rowsEach = encoding.kind === "parquet" ? maxRowGroupRows : maxRowGroupRows / 2;
   if (plan.setup.length === 0)
     return [{ part: null, ranges: rangesOf(pool.snapshot.db, plan.source, rowsEach) }];
-  const parts = laidOut.length > 0 ? laidOut : [noRows];
+  // A table without rows has a file, too.
+  const parts: readonly LaidOutPart[] = laidOut.length > 0 ? laidOut : [[null, 1, 0]];
   return parts.map(([part, first, last]) => ({ part, ranges: numberedRanges(first, last, rowsEach) }));
 }
-
-/** A table without rows has a file, too. */
-const noRows: LaidOutPart = [null, 1, 0];
 
 /** The bytes of a file; each part is freed when the next one is asked for. */
 async function* contentOf(

@@ -17,6 +17,8 @@ interface FileDamage {
   readonly message: string;
 }
 
+const changedLine = "the line, or one before it, was changed, added or removed";
+
 /** What a check of the archive found. */
 export interface ArchiveCheck {
   readonly match: boolean;
@@ -83,25 +85,13 @@ class ArchiveReading {
     this.checkIndex([...files.values()]);
     const { damaged, bytes } = this;
     const { lines, head } = position;
-    return {
-      match: damaged.length === 0,
-      files: files.size,
-      contents: contents.size,
-      bytes,
-      lines,
-      head,
-      damaged,
-    };
+    const counts = { files: files.size, contents: contents.size, bytes, lines, head };
+    return { match: damaged.length === 0, ...counts, damaged };
   }
 
   private checkChain(): void {
     const known = this.parts.mirror?.position ?? null;
-    for (const line of this.manifest.broken)
-      this.add(
-        `${manifestName}:${line}`,
-        "chain",
-        "the line, or one before it, was changed, added or removed",
-      );
+    for (const line of this.manifest.broken) this.add(`${manifestName}:${line}`, "chain", changedLine);
     if (known && !goesOnFrom(this.manifest, known))
       this.add(
         manifestName,
@@ -150,9 +140,7 @@ class ArchiveReading {
   }
 
   /** The mirror's rows must be those of the manifest, unless that has gone on. */
-  private checkIndex(
-    files: readonly { readonly path: string; readonly sha256: string; readonly size_bytes: number }[],
-  ): void {
+  private checkIndex(files: readonly Pick<DocumentFile, "path" | "sha256" | "size_bytes">[]): void {
     const { mirror } = this.parts;
     if (!mirror || mirror.position?.head !== this.manifest.position.head) return;
     const rows = new Map(mirror.files.map((row) => [row.path, row]));

@@ -10,7 +10,7 @@ import {
   tableSql,
   viewSql,
   type ColumnChecks,
-  type Layout,
+  type ReportLayout,
   type UndeclaredKeys,
 } from "./report-layout.ts";
 
@@ -25,7 +25,7 @@ export interface PublishStep {
 export interface ReportDraft {
   /** Shows the snapshot; the new file is attached as `report`. */
   readonly db: Db;
-  readonly layout: Layout;
+  readonly layout: ReportLayout;
   readonly signal: AbortSignal;
   readonly onStep: (step: PublishStep) => void;
 }
@@ -59,16 +59,20 @@ export async function buildReport(draft: ReportDraft, undeclared: UndeclaredKeys
 export async function redeclareTables(draft: ReportDraft): Promise<UndeclaredKeys> {
   const { db, layout } = draft;
   const undeclared = new Map<string, readonly string[]>();
+  const declared = "SELECT sql FROM report.sqlite_schema WHERE type = 'table' AND name = ?";
+  const declaredSql = db.prepare(declared).pluck();
   for (const table of layout.tables) {
     await pause(draft);
     const checks = checkColumns(draft, table);
-    if (declaredSql(db, table.name) !== tableSql(table, checks)) {
+    if (declaredSql.get(table.name) !== tableSql(table, checks)) {
       db.exec(`DROP TABLE report.${quoted(table.name)}`);
       await buildTable(draft, table, checks, 0);
     }
     const names = referencesOf(table).map(({ name }) => name);
-    const open = names.filter((name) => !checks.keys.has(name));
-    undeclared.set(table.name, open);
+    undeclared.set(
+      table.name,
+      names.filter((name) => !checks.keys.has(name)),
+    );
   }
   return undeclared;
 }
@@ -106,11 +110,6 @@ function hasRow(db: Db, sql: string): boolean {
   return db.prepare(sql).get() !== undefined;
 }
 
-function declaredSql(db: Db, table: string): unknown {
-  const sql = "SELECT sql FROM report.sqlite_schema WHERE type = 'table' AND name = ?";
-  return db.prepare(sql).pluck().get(table);
-}
-
 /** Returns the number of rows; `before` were copied of other tables. */
 async function buildTable(
   draft: ReportDraft,
@@ -122,7 +121,9 @@ async function buildTable(
   db.exec(inSchema("report", tableSql(table, checks)));
   if (table.kind === "about") return 0;
   onStep({ table: table.name, rows: before });
-  const rows = table.kind === "deleted" ? copyTombstones(db) : await copyRows(draft, table, before);
+  const tombstones = "INSERT INTO report.deleted_records SELECT * FROM temp.deleted_records";
+  const rows =
+    table.kind === "deleted" ? db.prepare(tombstones).run().changes : await copyRows(draft, table, before);
   for (const column of layout.indexes.get(table.name) ?? []) {
     if (rows > 0) await pause(draft);
     db.exec(indexSql("report", table.name, column));
@@ -142,10 +143,6 @@ export function createView(db: Db, schema: string, view: SnapshotTable): void {
   if (untyped.length === 0) return;
   db.exec(`DROP VIEW ${quoted(schema)}.${quoted(view.name)}`);
   db.exec(inSchema(schema, viewSql(view, new Set(untyped))));
-}
-
-function copyTombstones(db: Db): number {
-  return db.prepare("INSERT INTO report.deleted_records SELECT * FROM temp.deleted_records").run().changes;
 }
 
 const rowsAtOnce = 20_000;
@@ -181,7 +178,11 @@ async function copyRows(draft: ReportDraft, table: SnapshotTable, before: number
  */
 export async function updateReport(draft: ReportDraft, since: number): Promise<void> {
   const { db, layout, onStep } = draft;
-  noteChanged(db, since);
+  db.exec(`CREATE TEMP TABLE _changed (resource TEXT NOT NULL, record_id INTEGER NOT NULL,
+    PRIMARY KEY (resource, record_id)) WITHOUT ROWID`);
+  const changed = `INSERT OR IGNORE INTO temp._changed
+    SELECT resource, record_id FROM _change_log WHERE seq > ? AND record_id IS NOT NULL`;
+  db.prepare(changed).run(since);
   let rows = 0;
   for (const table of layout.tables.filter(({ kind }) => kind === "table")) {
     onStep({ table: table.name, rows });
@@ -193,14 +194,6 @@ export async function updateReport(draft: ReportDraft, since: number): Promise<v
     db.exec(`DELETE FROM report.${name}`);
     db.exec(`INSERT INTO report.${name} SELECT * FROM temp.${name}`);
   }
-}
-
-function noteChanged(db: Db, since: number): void {
-  db.exec(`CREATE TEMP TABLE _changed (resource TEXT NOT NULL, record_id INTEGER NOT NULL,
-    PRIMARY KEY (resource, record_id)) WITHOUT ROWID`);
-  const sql = `INSERT OR IGNORE INTO temp._changed
-    SELECT resource, record_id FROM _change_log WHERE seq > ? AND record_id IS NOT NULL`;
-  db.prepare(sql).run(since);
 }
 
 const changedIds = "(SELECT record_id FROM temp._changed WHERE resource = ?)";

@@ -13,15 +13,6 @@ import {
   type SnapshotTable,
 } from "../store/snapshot/snapshot-tables.ts";
 
-/** What a report says of itself, for people. */
-interface ReportFacts {
-  /** The company's own name; null where the report does not have it. */
-  readonly name: string | null;
-  readonly publishedAt: string | null;
-  /** Resources that are not complete. */
-  readonly incomplete: readonly string[];
-}
-
 /**
  * What Datasette shows beside the data, in the form of its metadata.json. Views come first, as links in the
  * description, because Datasette lists them after all tables; links are relative to its first page and to the
@@ -64,7 +55,7 @@ export function datasetteMetadata(
 const styles =
   "data:text/css,.column-descriptions{max-height:9em;overflow:auto;border-bottom:1px solid %23ccc}";
 
-function readFacts({ identity }: Manifest, report: string, expected: ReadonlySet<string>): ReportFacts {
+function readFacts({ identity }: Manifest, report: string, expected: ReadonlySet<string>) {
   const name = `SELECT ${quoted(snakeCase(identity.nameField))} FROM ${quoted(identity.resource)}`;
   return readDatabase(report, (db) => ({
     name: textOf(db, name),
@@ -78,7 +69,11 @@ function textOf(db: Db, sql: string): string | null {
   return typeof value === "string" ? value : null;
 }
 
-function descriptionOf(manifest: Manifest, label: string, { publishedAt, incomplete }: ReportFacts): string {
+function descriptionOf(
+  manifest: Manifest,
+  label: string,
+  { publishedAt, incomplete }: ReturnType<typeof readFacts>,
+): string {
   const link = ({ name, title }: { readonly name: string; readonly title: string }) =>
     `<li><a href="${urlName(label)}/${name}">${escaped(title)}</a></li>`;
   const list = (heading: string, items: readonly { readonly name: string; readonly title: string }[]) =>

@@ -18,7 +18,7 @@ import {
   sameOrigin,
   writeFacts,
   type LastReport,
-  type Origin,
+  type ReportOrigin,
 } from "./report-facts.ts";
 import {
   assertSoundReport,
@@ -75,7 +75,10 @@ export interface Published extends PublishedFile {
  */
 export async function publishReport(parts: PublishParts): Promise<Published> {
   const { report, mode = null } = parts;
-  if (!existsSync(parts.mirror)) throw noMirror(parts);
+  if (!existsSync(parts.mirror))
+    throw new MirrorError("database", `there is no mirror of ${parts.company} to publish: ${parts.mirror}`, {
+      hint: "Run `fintoro-mirror sync` first.",
+    });
   let next: NextReport | undefined;
   const file = await publishFile(report, mode, async (isThere) => {
     next = await writeNext(parts, isThere ? readLastReport(report) : null);
@@ -86,16 +89,10 @@ export async function publishReport(parts: PublishParts): Promise<Published> {
   return { ...file, way, completeness, seq: Number(origin.seq), reportDate: origin.report_date };
 }
 
-function noMirror({ company, mirror }: PublishParts): MirrorError {
-  return new MirrorError("database", `there is no mirror of ${company} to publish: ${mirror}`, {
-    hint: "Run `fintoro-mirror sync` first.",
-  });
-}
-
 /** What was written; `way` is null where the next report would equal the last one. */
 interface NextReport extends Pick<Snapshot, "completeness"> {
   readonly way: PublishWay | null;
-  readonly origin: Origin;
+  readonly origin: ReportOrigin;
 }
 
 /** Writes the next report from one consistent read, unless it would equal the last one. */
@@ -166,7 +163,7 @@ function readMirror(db: Db, mirror: string, manifest: Manifest, options: Snapsho
 }
 
 /** Whether the last report is of this mirror, and stored as the next one will be. */
-function isUpdatable(db: Db, last: Origin, { seq, layout }: Origin): boolean {
+function isUpdatable(db: Db, last: ReportOrigin, { seq, layout }: ReportOrigin): boolean {
   const lastSeq = Number(last.seq);
   return lastSeq <= Number(seq) && changeAt(db, lastSeq) === last.last_change && last.layout === layout;
 }

@@ -12,11 +12,11 @@ const originFacts = ["log", "seq", "last_change", "layout", "report_date", "inco
  * mirror with as many changes has a different one. `layout` is a hash, `incomplete` names tables, and `files` is the last
  * line of the manifest of stored files.
  */
-export type Origin = Readonly<Record<(typeof originFacts)[number], string>>;
+export type ReportOrigin = Readonly<Record<(typeof originFacts)[number], string>>;
 
 /** What the last report says of itself. */
 export interface LastReport {
-  readonly origin: Origin;
+  readonly origin: ReportOrigin;
   /** Of all its tables. */
   readonly rows: number;
   readonly undeclared: UndeclaredKeys;
@@ -25,42 +25,36 @@ export interface LastReport {
 /** The facts of an existing report; null if it cannot be read. */
 export function readLastReport(report: string): LastReport | null {
   try {
-    return readDatabase(report, lastReportOf);
+    return readDatabase(report, (db) => {
+      const open = db.prepare("SELECT subject, value FROM _about WHERE fact = 'undeclared_keys'").raw().all();
+      const rows = db.prepare("SELECT sum(value) FROM _about WHERE fact = 'rows'").pluck().get();
+      const keys = (open as [string, string][]).map(([table, names]) => [table, names.split(" ")] as const);
+      return { origin: originIn(db), rows: Number(rows), undeclared: new Map(keys) };
+    });
   } catch {
     return null;
   }
 }
 
-function lastReportOf(db: Db): LastReport {
-  const open = db.prepare("SELECT subject, value FROM _about WHERE fact = 'undeclared_keys'").raw().all();
-  const rows = db.prepare("SELECT sum(value) FROM _about WHERE fact = 'rows'").pluck().get();
-  const undeclared = (open as [string, string][]).map(([table, keys]) => [table, keys.split(" ")] as const);
-  return { origin: originIn(db), rows: Number(rows), undeclared: new Map(undeclared) };
-}
-
 /** The origin of a report made from this snapshot. */
-export function originOf({ db, seq }: Snapshot, layout: string): Origin {
+export function originOf({ db, seq }: Snapshot, layout: string): ReportOrigin {
   return originIn(db, { layout, last_change: changeAt(db, seq) });
 }
 
 /** By `_about` of a snapshot, which lacks what is `known`, or of a report. */
-function originIn(db: Db, known: Partial<Origin> = {}): Origin {
+function originIn(db: Db, known: Partial<ReportOrigin> = {}): ReportOrigin {
   const facts = db.prepare("SELECT fact, value FROM _about WHERE subject = 'report'").raw().all();
-  const said = { ...(Object.fromEntries(facts as [string, string][]) as Partial<Origin>), ...known };
-  const origin = { ...said, incomplete: incompleteTables(db).join(" "), files: filesHead(db) };
-  return Object.fromEntries(originFacts.map((fact) => [fact, origin[fact] ?? ""])) as Origin;
+  const said = { ...(Object.fromEntries(facts as [string, string][]) as Partial<ReportOrigin>), ...known };
+  const head = `SELECT value FROM _about WHERE subject = '${documentFiles.name}' AND fact = 'manifest_head'`;
+  const files = (db.prepare(head).pluck().get() as string | undefined) ?? "";
+  const origin = { ...said, incomplete: incompleteTables(db).join(" "), files };
+  return Object.fromEntries(originFacts.map((fact) => [fact, origin[fact] ?? ""])) as ReportOrigin;
 }
 
 /** Tables that are not complete, by `_about` of a snapshot or of a report. */
 export function incompleteTables(db: Db): string[] {
   const sql = "SELECT subject FROM _about WHERE fact = 'complete' AND value = 'no' ORDER BY subject";
   return db.prepare(sql).pluck().all() as string[];
-}
-
-/** By `_about` likewise. */
-function filesHead(db: Db): string {
-  const sql = `SELECT value FROM _about WHERE subject = '${documentFiles.name}' AND fact = 'manifest_head'`;
-  return (db.prepare(sql).pluck().get() as string | undefined) ?? "";
 }
 
 /** The change of this seq as text; empty if there is none. Unique by its time in milliseconds. */
@@ -71,12 +65,16 @@ export function changeAt(db: Db, seq: number): string {
 }
 
 /** Whether a report of `a` need not be replaced by one of `b`. */
-export function sameOrigin(a: Origin, b: Origin): boolean {
+export function sameOrigin(a: ReportOrigin, b: ReportOrigin): boolean {
   return originFacts.every((fact) => a[fact] === b[fact]);
 }
 
 /** Fills the report's `_about`: the snapshot's facts, the origin, and for each table rows and undeclared keys. */
-export function writeFacts({ db, layout }: ReportDraft, origin: Origin, undeclared: UndeclaredKeys): void {
+export function writeFacts(
+  { db, layout }: ReportDraft,
+  origin: ReportOrigin,
+  undeclared: UndeclaredKeys,
+): void {
   db.exec("DELETE FROM report._about");
   db.exec("INSERT INTO report._about SELECT subject, fact, value FROM temp._about");
   const insert = db.prepare("INSERT INTO report._about VALUES (?, ?, ?)");

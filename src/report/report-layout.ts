@@ -6,7 +6,7 @@ import { redactedColumns } from "../store/snapshot/redaction.ts";
 import type { SnapshotColumn, SnapshotTable } from "../store/snapshot/snapshot-tables.ts";
 
 /** How the report's tables are declared, in the connector's order. Pure: no database is asked. */
-export interface Layout {
+export interface ReportLayout {
   /** Tables with rows; `_about` is the last. */
   readonly tables: readonly SnapshotTable[];
   readonly views: readonly SnapshotTable[];
@@ -31,7 +31,7 @@ export interface ColumnChecks {
 const layoutVersion = 2;
 
 /** The layout of what a snapshot shows. */
-export function layoutOf(manifest: Manifest, shown: readonly SnapshotTable[]): Layout {
+export function layoutOf(manifest: Manifest, shown: readonly SnapshotTable[]): ReportLayout {
   const tables = shown.filter(({ kind }) => kind !== "view");
   const views = shown.filter(({ kind }) => kind === "view");
   const records = new Set(manifest.resources.filter(({ detail }) => detail).map(({ name }) => name));

@@ -1,140 +1,45 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, statSync } from "node:fs";
+import { closeSync, copyFileSync, fsyncSync, mkdtempSync, openSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "../../src/base/clock.ts";
 import { formatSize } from "../../src/base/units.ts";
-import { defineResource } from "../../src/connector/resource.ts";
-import type { Manifest } from "../../src/connector/connector-manifest.ts";
-import type { Resource } from "../../src/connector/resource.ts";
-import * as schema from "../../src/connector/record-schema.ts";
 import { publishReport, type PublishWay } from "../../src/report/publish-report.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
+import { benchManifest, benchMirror } from "./export-mirror.ts";
 import type { BenchResult } from "./result.ts";
 
-const { boolean, date, decimal, idOf, integer, oneOf, orNull, record, text } = schema;
 const rounds = 3;
 const changedShare = 0.001;
 
-const client = record({ id: integer(), name: text() });
-
-/** 40 columns, of the kinds an invoice has. */
-const invoice = record({
-  id: integer(),
-  uuid: text(),
-  number: text(),
-  clientId: idOf("clients"),
-  currencyId: idOf("currencies"),
-  issueDate: date(),
-  dueDate: date(),
-  deliveryDate: date(),
-  status: oneOf(["paid", "unpaid", "overdue"]),
-  hasVat: boolean(),
-  note: orNull(text()),
-  ...fields("amount", 13, decimal),
-  ...fields("count", 6, integer),
-  ...fields("text", 10, () => orNull(text())),
-});
-
-function fields<T>(name: string, count: number, make: () => T): Record<string, T> {
-  return Object.fromEntries(Array.from({ length: count }, (_, i) => [`${name}${i}`, make()]));
-}
-
-function listed(name: string, singular: string, type: Resource["record"], detail: boolean): Resource {
-  const list = { kind: "paged", path: `/${name}`, perPage: 500, params: {} } as const;
-  const route = detail ? { detail: `/${name}/{id}` } : {};
-  return defineResource({ name, singular, title: name, origin: "published", record: type, list, ...route });
-}
-
-const manifest: Manifest = {
-  name: "bench",
-  title: "Bench",
-  baseUrl: "http://127.0.0.1",
-  limits: { requests: 120, windowMs: 60_000 },
-  languages: [],
-  resources: [
-    listed("currencies", "currency", client, false),
-    listed("clients", "client", client, true),
-    listed("invoices", "invoice", invoice, true),
-  ],
-  events: [],
-  cascades: [],
-  operations: [],
-  identity: { resource: "clients", nameField: "name", businessIdColumn: "", businessIdIn: [], proofs: [] },
-};
-
-/** A mirror as a sync leaves it (`whole`), or its typed tables alone; made with SQL, not by applying reads. */
+/** The mirror of the exports' bench, as a sync leaves it (`whole`), or its typed tables alone; made by SQL. */
 async function buildMirror(file: string, rows: number, whole: boolean): Promise<void> {
-  const mirror = await openMirror(file, manifest);
-  const { db } = mirror;
-  db.pragma("synchronous = OFF");
-  for (const [name, count] of [
-    ["clients", 20_000],
-    ["currencies", 3],
-  ] as const)
-    db.exec(
-      `${numbers(count)} INSERT INTO ${name} (id, name, _synced_at) SELECT i, 'Názov ' || i, '' FROM n`,
-    );
-  const cells = new Map<string, string>([
-    ...([
-      ["id", "i"],
-      ["uuid", "lower(hex(randomblob(16)))"],
-      ["number", "'FA' || i"],
-    ] as const),
-    ...([
-      ["client_id", "1 + abs(random()) % 20000"],
-      ["currency_id", "1 + i % 3"],
-    ] as const),
-    ...([
-      ["issue_date", day("i % 2000")],
-      ["due_date", day("i % 2000 + 14")],
-      ["delivery_date", day("i % 2000")],
-    ] as const),
-    ...([
-      ["status", "CASE WHEN i % 10 = 0 THEN 'overdue' ELSE 'paid' END"],
-      ["has_vat", "1"],
-    ] as const),
-    ["note", "CASE WHEN i % 4 = 0 THEN 'Ďakujeme za objednávku a tešíme sa na ďalšiu' END"],
-    ...many("amount", 13, (i) => `(i * ${i + 7} % 10000000) / 100.0`),
-    ...many("count", 6, (i) => `i * ${i + 3} % 1000000`),
-    ...many("text", 10, (i) => (i % 4 === 3 ? "NULL" : `'Položka ' || (i * ${i + 11} % 100000)`)),
-    ["_synced_at", "'2026-11-22T00:00:00.000Z'"],
-  ]);
-  const insert = `INSERT INTO invoices (${[...cells.keys()].join(", ")}) SELECT ${[...cells.values()].join(", ")} FROM n`;
-  db.exec(`${numbers(rows)} ${insert}`);
-  if (whole) db.exec(wholeSql);
-  db.exec("INSERT INTO _reads (id, at, cause) VALUES (1, '2026-11-22T00:00:00.000Z', 'sweep')");
-  db.exec("INSERT INTO _change_log (resource, record_id, op, read) VALUES ('invoices', 1, 'insert', 1)");
-  db.pragma("wal_checkpoint(TRUNCATE)");
+  copyFileSync(await benchMirror(rows), file);
+  const mirror = await openMirror(file, benchManifest);
+  mirror.db.pragma("synchronous = OFF");
+  if (whole) mirror.db.exec(wholeSql);
+  mirror.db.exec("INSERT INTO _reads (id, at, cause) VALUES (1, '2026-11-22T00:00:00.000Z', 'sweep')");
+  mirror.db.exec(
+    "INSERT INTO _change_log (resource, record_id, op, read) VALUES ('invoices', 1, 'insert', 1)",
+  );
+  mirror.db.pragma("wal_checkpoint(TRUNCATE)");
   mirror.close();
-}
-
-function numbers(count: number): string {
-  return `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`;
-}
-
-function many(name: string, count: number, sql: (i: number) => string): [string, string][] {
-  return Array.from({ length: count }, (_, i) => [`${name}${i}`, sql(i)]);
-}
-
-function day(days: string): string {
-  return `date('2020-01-01', '+' || (${days}) || ' days')`;
 }
 
 /** JSON of the size that such a record has, its fence and its change. */
 const wholeSql = `
-  INSERT INTO _raw_invoices SELECT id, json_object('id', id, 'uuid', uuid, 'number', number, 'clientId', client_id,
-    'issueDate', issue_date, 'dueDate', due_date, 'status', status, 'note', note, 'rest', hex(zeroblob(400))) FROM invoices;
+  INSERT INTO _raw_invoices SELECT id, json_object('id', id, 'number', text0, 'client', text1, 'issueDate', day0,
+    'dueDate', day1, 'status', text4, 'note', text2, 'rest', hex(zeroblob(400))) FROM invoices;
   INSERT INTO _fence_invoices SELECT id, randomblob(20), randomblob(20), 'detail', id, 1763769600000, id, 0 FROM invoices;
   INSERT INTO _change_log (seq, resource, record_id, op, read) SELECT id + 1, 'invoices', id, 'insert', 1 FROM invoices`;
 
 function changeSome(file: string, rows: number): void {
   const db = openDatabase(file);
   const which = `id % ${Math.round(1 / changedShare)} = 0 AND id <= ${rows}`;
-  db.exec(`UPDATE invoices SET note = coalesce(note, '') || '!' WHERE ${which}`);
+  db.exec(`UPDATE invoices SET text2 = coalesce(text2, '') || '!' WHERE ${which}`);
   db.exec(
     `INSERT INTO _change_log (resource, record_id, op, read) SELECT 'invoices', id, 'update', 1 FROM invoices WHERE ${which}`,
   );
@@ -179,7 +84,14 @@ function vacuum(mirror: string): string {
 
 async function publishTo(mirror: string, way: PublishWay): Promise<string> {
   const { signal } = new AbortController();
-  const parts = { manifest, clock: systemClock, company: "bench", version: "0", timezone: "UTC", signal };
+  const parts = {
+    manifest: benchManifest,
+    clock: systemClock,
+    company: "bench",
+    version: "0",
+    timezone: "UTC",
+    signal,
+  };
   const published = await publishReport({ ...parts, mirror, report: `${mirror}.report`, way, force: true });
   if (published.way !== way) throw new Error(`it was published ${published.way}, not ${way}`);
   return published.file;

@@ -1,16 +1,14 @@
 import { benchDisk } from "./disk.ts";
 import { benchCompanies } from "./companies.ts";
-import { benchEvents } from "./events.ts";
 import { benchIdleFleet } from "./fleet/bench-idle.ts";
 import { benchFleetCompany } from "./fleet/company-cost.ts";
 import { benchExport } from "./export.ts";
 import { benchFleetMemory } from "./fleet/memory.ts";
 import { benchFleetReceiver } from "./fleet/receiver.ts";
-import { benchJson } from "./json.ts";
 import { benchMemory } from "./memory.ts";
 import { benchPlan } from "./plan.ts";
 import { benchPublish } from "./publish.ts";
-import { benchBudget, benchRequests } from "./requests.ts";
+import { benchRequests } from "./requests.ts";
 import type { BenchResult } from "./result.ts";
 import { benchReceiver } from "./receiver.ts";
 import { benchStartup } from "./startup.ts";
@@ -22,17 +20,14 @@ const asked = args.filter((name) => name !== "--large");
 
 /**
  * `npm run bench`: ratios, each measured side by side in one run; a busy machine moves both sides.
- * `npm run bench -- store json` runs those only, `--large` is for `plan` and `fleet-idle`. Nothing here is
+ * `npm run bench -- store publish` runs those only, `--large` is for `plan` and `fleet-idle`. Nothing here is
  * asserted by a test.
  */
 const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
-  json: benchJson,
   store: benchStore,
   receiver: benchReceiver,
   fleet: async () => [...(await benchFleetMemory()), ...(await benchFleetReceiver())],
-  events: benchEvents,
   requests: benchRequests,
-  budget: benchBudget,
   memory: benchMemory,
   plan: () => benchPlan(args.includes("--large")),
   disk: benchDisk,

@@ -1,4 +1,4 @@
-import { createReadStream, existsSync } from "node:fs";
+import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
@@ -7,7 +7,7 @@ import { resourceNamed, type Manifest } from "../../connector/connector-manifest
 import type { Snapshot } from "../../state/mirror-snapshot.ts";
 import { quoted } from "../../store/sql-text.ts";
 import type { MonthPeriod } from "../plan/period.ts";
-import { writeNewFile } from "../../base/files/hashed-file.ts";
+import { isWithin, manifestText, parseManifest, writeNewFile } from "../../base/files/hashed-file.ts";
 import { Staging } from "../files/staging.ts";
 import { ZipStream, type EntryContent } from "../files/zip-stream.ts";
 
@@ -56,11 +56,14 @@ export async function writeMonthFolder(
     const written: MonthManifest["files"][number][] = [];
     for (const file of files.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
       const facts = await writeNewFile(staging.placeOf(`${base}/${file.path}`), contentOf(file));
-      if (file.sha256 !== undefined && file.sha256 !== facts.sha256) throw damaged(file.path);
+      if (file.sha256 !== undefined && file.sha256 !== facts.sha256)
+        throw new MirrorError("database", `a file of the archive is damaged: ${file.path}`, {
+          hint: "Run `fintoro-mirror files check`, and `fintoro-mirror files`, which fetches it again.",
+        });
       written.push({ path: file.path, bytes: facts.size_bytes, sha256: facts.sha256 });
     }
     const manifest: MonthManifest = { company, month, files: written };
-    const text = `${JSON.stringify(manifest, null, 2)}\n`;
+    const text = manifestText(manifest);
     const zip = `${base}.zip`;
     const placed = written.map(({ path: file, sha256 }) => ({ path: `${base}/${file}`, sha256 }));
     if (isZipped) {
@@ -68,7 +71,10 @@ export async function writeMonthFolder(
       placed.push({ path: zip, sha256: (await writeNewFile(staging.placeOf(zip), content)).sha256 });
     }
     const now = new Set(written.map((file) => file.path));
-    const gone = (await earlierFiles(folder)).filter((file) => !now.has(file));
+    const earlier = await readFile(path.join(folder, "manifest.json"), "utf8").catch(() => null);
+    const named = (parseManifest<MonthManifest>(earlier)?.files ?? []).map((file) => file.path);
+    // A forged manifest must not remove other files.
+    const gone = named.filter((file) => isWithin(file) && !now.has(file));
     await staging.commit({
       files: placed,
       manifest: { path: `${base}/manifest.json`, text },
@@ -101,25 +107,6 @@ async function* zipOf(
   for (const [name, content] of [...entries, ["manifest.json", [Buffer.from(manifest)]] as const])
     yield* zip.entry(`${month}/${name}`, content);
   yield* zip.end();
-}
-
-/** What an earlier manifest names within the folder: a forged one must not remove other files. */
-async function earlierFiles(folder: string): Promise<string[]> {
-  const place = path.join(folder, "manifest.json");
-  if (!existsSync(place)) return [];
-  try {
-    const { files } = JSON.parse(await readFile(place, "utf8")) as MonthManifest;
-    const paths = files.map((file) => path.posix.normalize(file.path));
-    return paths.filter((file) => !file.startsWith("..") && !path.posix.isAbsolute(file));
-  } catch {
-    return [];
-  }
-}
-
-function damaged(file: string): MirrorError {
-  return new MirrorError("database", `a file of the archive is damaged: ${file}`, {
-    hint: "Run `fintoro-mirror files check`, and `fintoro-mirror files`, which fetches it again.",
-  });
 }
 
 /** A document of the month, and what people call it. */

@@ -51,14 +51,10 @@ export function planTables(snapshot: Snapshot, manifest: Manifest, request: Expo
     const limit = period && periodLimit(manifest, snapshot.tables, table, period);
     const date = partition === null || format === "xlsx" ? null : documentDate(manifest, table);
     const raw = format === "jsonl" && table.kind === "table" ? rawOf(snapshot, table) : null;
-    const rows = rowsOf(table, limit?.sql ?? null);
-    const title = words?.titles[table.name] ?? table.name;
-    return {
-      table,
-      title,
-      period: limit?.period ?? null,
-      ...planRows(table, request, rows, words, date, raw),
-    };
+    const name = quoted(table.name);
+    const rows = limit ? `(SELECT * FROM ${name} WHERE ${limit.sql})` : name;
+    const shown = { title: words?.titles[table.name] ?? table.name, period: limit?.period ?? null };
+    return { table, ...shown, ...planRows(table, request, rows, words, date, raw) };
   });
 }
 
@@ -139,17 +135,16 @@ function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/**
- * The tables and views to export: those named, or all tables; with `nested` without child tables, which are
- * columns of their parents then.
- *
- * @throws MirrorError `usage`: an unknown name, or with `since` a view
- */
 function chosenTables(
   tables: readonly SnapshotTable[],
   { tables: names, nested, since, history }: Pick<ExportRequest, "tables" | "nested" | "since" | "history">,
 ): SnapshotTable[] {
-  for (const name of names) assertKnown(tables, name);
+  const known = tables.map((table) => table.name);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new MirrorError("usage", unknownName("table", unknown, known), {
+      hint: "`fintoro-mirror schema --tables` lists them all",
+    });
   if (history) return tables.filter((table) => isHistoryOf(table, names));
   const chosen = tables.filter(({ name, kind }) =>
     names.length > 0 ? names.includes(name) : kind === "table" || (kind === "child" && !nested),
@@ -168,14 +163,6 @@ function isHistoryOf({ kind, parent }: SnapshotTable, names: readonly string[]):
   return kind === "history" && (names.length === 0 || names.includes(parent ?? ""));
 }
 
-function assertKnown(tables: readonly SnapshotTable[], name: string): void {
-  const known = tables.map((table) => table.name);
-  if (known.includes(name)) return;
-  throw new MirrorError("usage", unknownName("table", name, known), {
-    hint: "`fintoro-mirror schema --tables` lists them all",
-  });
-}
-
 /** A part of rows that a setup laid out, as the numbers of its rows; null: all of a table that is not partitioned. */
 export type LaidOutPart = readonly [name: string | null, firstRow: number, lastRow: number];
 
@@ -192,10 +179,6 @@ export function* numberedRanges(first: number, last: number, rowsEach: number): 
 function changedColumns({ columns, primaryKey, kind }: SnapshotTable): OutColumn[] {
   const kept = kind === "table" ? primaryKey : primaryKey.slice(0, 1);
   return columns.map((column) => ({ ...column, nullable: !kept.includes(column.name) }));
-}
-
-function rowsOf({ name }: SnapshotTable, where: string | null): string {
-  return where === null ? quoted(name) : `(SELECT * FROM ${quoted(name)} WHERE ${where})`;
 }
 
 function orderOf({ kind, primaryKey, view }: SnapshotTable, format: Format): string {

@@ -10,7 +10,7 @@ import type { KeyRange } from "../columns/row-source.ts";
 import type { LaidOutPart } from "../plan/export-plan.ts";
 import { TypeOverflow } from "../parquet/parquet-types.ts";
 import type { ExportParts } from "../plan/export-request.ts";
-import { stateOf, type EncodedRows, type Job } from "./protocol.ts";
+import { stateOf, type EncodedRows, type EncodeJob } from "./encoder.ts";
 import type { WorkerCalls, WorkerReply, WorkerRequest } from "./worker.ts";
 
 /** More threads double the memory and wait for the same disk. */
@@ -81,7 +81,7 @@ export class SnapshotPool {
   }
 
   /** Opens a job in place of the last one. Returns the parts that its setup laid out; none without a setup. */
-  async openJob(job: Job): Promise<readonly LaidOutPart[]> {
+  async openJob(job: EncodeJob): Promise<readonly LaidOutPart[]> {
     // Only the first worker has the rows that a setup lays out.
     this.#active = job.setup.length > 0 ? this.#workers.slice(0, 1) : this.#workers;
     const [parts = []] = await Promise.all(this.#active.map((worker) => worker.call("open", job)));

@@ -6,8 +6,7 @@ import { installRedaction, type Redaction } from "../../store/snapshot/redacted-
 import type { KeyRange } from "../columns/row-source.ts";
 import type { TypeOverflow } from "../parquet/parquet-types.ts";
 import { partsSql, type LaidOutPart } from "../plan/export-plan.ts";
-import { createEncoder, type Encoder } from "./encoder.ts";
-import { stateOf, type EncodedRows, type Job } from "./protocol.ts";
+import { createEncoder, stateOf, type EncodedRows, type EncodeJob, type Encoder } from "./encoder.ts";
 
 /**
  * A worker thread: reads and encodes rows through a connection of its own. It writes nothing, so nothing is
@@ -38,7 +37,7 @@ const calls = {
   /** Makes the functions that redact. Without this call none are needed. */
   redact: (redaction: Redaction) => installRedaction(db, redaction),
   /** Opens a job in place of the last one. Returns the parts that the setup laid out; none without a setup. */
-  open: (job: Job): readonly LaidOutPart[] => {
+  open: (job: EncodeJob): readonly LaidOutPart[] => {
     encoder = null;
     execute(job.setup);
     encoder = createEncoder(db, job);

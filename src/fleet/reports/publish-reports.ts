@@ -4,7 +4,7 @@ import type { MirrorFiles } from "../../config/mirror-files.ts";
 import type { FileStore } from "../../file-store/file-store.ts";
 import { writeRight, type Ownership } from "../ownership/ownership.ts";
 import type { ReportFiles, ReportsTable } from "../postgres/tables/reports-table.ts";
-import { findMadeReport, reportKey, type MadeFile } from "./report-files.ts";
+import { findMadeReport, reportKey } from "./report-files.ts";
 
 export interface PublishReportsParts {
   readonly ownership: Ownership;
@@ -39,6 +39,7 @@ export interface PublishedReports {
 export async function publishReports(parts: PublishReportsParts): Promise<PublishedReports | null> {
   const { ownership, files, store, reports, signal } = parts;
   const { company, epoch, node } = ownership;
+  const owner = { company, epoch, node };
   const withReport = parts.schedule.publish !== null;
   const made = await findMadeReport(company, files, withReport);
   const before = await reports.current(company);
@@ -48,13 +49,16 @@ export async function publishReports(parts: PublishReportsParts): Promise<Publis
   const changed = made.files.filter(({ key, content }) => known[key]?.content !== content);
   // What this node has not made yet stays as it is.
   const isKept = (key: string) => (key === reportKey(company) ? withReport : made.seq === null);
-  const others = Object.entries(known).filter(([key]) => isKept(key));
-  const kept = { ...Object.fromEntries(others), ...contentsOf(made.files) };
+  const kept: ReportFiles = Object.fromEntries([
+    ...Object.entries(known).filter(([key]) => isKept(key)),
+    ...made.files.map(
+      ({ key, content, bytes, seq: ofFile }) => [key, { content, bytes, seq: ofFile }] as const,
+    ),
+  ]);
   const gone = Object.keys(known).filter((key) => !Object.hasOwn(kept, key));
   if (before?.seq === seq && isDeepStrictEqual(known, kept)) return null;
   const right = writeRight(ownership, signal);
   right.assertHeld();
-  const owner = { company, epoch, node };
   const written = changed.map(({ key }) => key);
   if (before) await reports.begin(owner, withoutHashes(known, [...written, ...gone]));
   for (const { key, file } of changed) await store.put(key, file, right);
@@ -62,10 +66,6 @@ export async function publishReports(parts: PublishReportsParts): Promise<Publis
   right.assertHeld();
   await reports.publish(owner, { seq, files: kept });
   return { seq, written, removed: gone, bytes: changed.reduce((sum, { bytes }) => sum + bytes, 0) };
-}
-
-function contentsOf(files: readonly MadeFile[]): ReportFiles {
-  return Object.fromEntries(files.map(({ key, content, bytes, seq }) => [key, { content, bytes, seq }]));
 }
 
 function withoutHashes(files: ReportFiles, keys: readonly string[]): ReportFiles {

@@ -2,27 +2,23 @@ import { MirrorError } from "../../base/errors.ts";
 import { ownRight, readText, type FileStore } from "../../file-store/file-store.ts";
 import type { TimelineMark } from "../postgres/tables/timeline-table.ts";
 
-/** How far the database was, as the store remembers it: a restored database does not know. */
-export interface StoredMark {
-  /** Null: nothing is stored yet. */
-  read(signal: AbortSignal): Promise<TimelineMark | null>;
-  write(mark: TimelineMark, signal: AbortSignal): Promise<void>;
-}
-
 const key = ".fleet/timeline.json";
 
+export type StoredMark = ReturnType<typeof storedMark>;
+
 /**
- * The mark in a fleet's store, beside the snapshots.
+ * The mark in a fleet's store, beside the snapshots: how far the database was. A restored database does not know.
  *
  * @returns methods that throw as the store's do, and MirrorError `config` where something else stands there
  */
-export function storedMark(store: FileStore): StoredMark {
+export function storedMark(store: FileStore) {
   return {
-    read: async (signal) => {
+    /** Null: nothing is stored yet. */
+    read: async (signal: AbortSignal): Promise<TimelineMark | null> => {
       const text = await readText(store, key, signal);
       return text === null ? null : parseMark(text, store);
     },
-    write: async ({ number, id, beats }, signal) => {
+    write: async ({ number, id, beats }: TimelineMark, signal: AbortSignal): Promise<void> => {
       const text = `${JSON.stringify({ number, id, beats })}\n`;
       await store.put(key, Buffer.from(text), ownRight(signal));
     },
