@@ -14,7 +14,7 @@ import { Engine } from "../sync/engine/engine.ts";
 import type { RetryPolicy } from "../sync/retry/retry-policy.ts";
 import { repairRead } from "./local/odd-work.ts";
 import { repairLocally } from "./local/repair-locally.ts";
-import type { Finding } from "./name-differences.ts";
+import type { Finding } from "./comparison.ts";
 import type { Asking, ServiceCopy } from "./service-copy.ts";
 
 /** What a repair works with. The caller holds the writer lock. */

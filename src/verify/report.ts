@@ -5,8 +5,7 @@ import { Meta, pinnedIdentity } from "../state/meta.ts";
 import type { Db } from "../store/database.ts";
 import { fingerprintOf } from "../sync/identity/pinned-identity.ts";
 import { notAtService, type FieldDifference } from "./compare-record.ts";
-import type { Comparison, Uncompared } from "./comparison.ts";
-import type { Finding } from "./name-differences.ts";
+import type { Comparison, Uncompared, Finding } from "./comparison.ts";
 
 export interface NamedRecords {
   readonly missing: readonly { readonly id: RecordId }[];

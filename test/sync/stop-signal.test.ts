@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { stopSignal } from "../../src/sync/engine/stop-signal.ts";
 
 const never = new AbortController().signal;
@@ -10,29 +10,23 @@ function wait(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-test("an interruption aborts at once", () => {
-  const now = new AbortController();
-  const signal = stopSignal({ signal: now.signal, closed: never, graceMs: 60_000 });
-  expect(signal.aborted).toBe(false);
-  now.abort();
-  expect(signal.aborted).toBe(true);
-});
-
-test("when the time is over, requests in flight may finish within the grace time", async () => {
-  const closed = new AbortController();
-  const signal = stopSignal({ signal: never, closed: closed.signal, graceMs: 30 });
-  await wait(60);
-  expect(signal.aborted).toBe(false);
+test("requests in flight may finish within the grace time once the run's time is over; an interruption ends them", () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const [now, closed] = [new AbortController(), new AbortController()];
+  const signals = [
+    stopSignal({ signal: never, closed: closed.signal, graceMs: 30 }),
+    stopSignal({ signal: never, closed: AbortSignal.abort(), graceMs: 30 }),
+    stopSignal({ signal: now.signal, closed: never, graceMs: 30 }),
+  ];
+  const aborted = () => signals.map((signal) => signal.aborted);
+  expect(aborted()).toEqual([false, false, false]);
   closed.abort();
-  expect(signal.aborted).toBe(false);
-  await wait(90);
-  expect(signal.aborted).toBe(true);
-});
-
-test("it also counts when the time was over before the run began", async () => {
-  const signal = stopSignal({ signal: never, closed: AbortSignal.abort(), graceMs: 10 });
-  await wait(60);
-  expect(signal.aborted).toBe(true);
+  now.abort();
+  vi.advanceTimersByTime(29);
+  expect(aborted()).toEqual([false, false, true]);
+  vi.advanceTimersByTime(1);
+  expect(aborted()).toEqual([true, true, true]);
 });
 
 // Fault: process | thousands of runs in one process, and collections of its memory | the signal that ends them all | nothing of a run that is over is kept by it

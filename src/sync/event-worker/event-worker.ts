@@ -7,7 +7,7 @@ import { Engine } from "../engine/engine.ts";
 import { stopSignal, type WorkOptions } from "../engine/stop-signal.ts";
 import { identify, type Identified } from "../identity/identify.ts";
 import { rememberIdentity } from "../identity/pinned-identity.ts";
-import { ContinuousRetryPolicy } from "../retry/continuous-retry-policy.ts";
+import { ContinuousRetryPolicy } from "../retry/retry-policy.ts";
 import { WorkerStatus, type WorkerState } from "./worker-status.ts";
 
 /**

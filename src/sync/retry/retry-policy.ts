@@ -1,5 +1,6 @@
-import { MirrorError, type ErrorKind } from "../../base/errors.ts";
-import { ContradictionError, InvalidError } from "../../connector/service-errors.ts";
+import { MirrorError, messageOf, type ErrorKind } from "../../base/errors.ts";
+import type { Log } from "../../base/logger.ts";
+import { ContradictionError, InvalidError, NotFoundError } from "../../connector/service-errors.ts";
 import type { WorkItem } from "../../state/work-item.ts";
 import { itemRetryDelayMs, mostAttempts, mostContradictions, retryPauseMs } from "../context/limits.ts";
 import type { Outage } from "../context/tally.ts";
@@ -99,4 +100,110 @@ function refused(error: MirrorError, { kind }: WorkItem): FailureOutcome {
   if (kind === "child") return { kind: "check parent" };
   if (error.kind === "not_found" && (kind === "detail" || kind === "confirm")) return { kind: "missing" };
   return error.kind === "invalid" && kind !== "list" ? { kind: "dead" } : { kind: "hold", why: "failed" };
+}
+
+const longestPostponeMs = 60_000;
+/** So many failures without an answer in between end the engine's work, although the company can be identified. */
+const mostFailuresInARow = 12;
+
+/**
+ * The event worker's policy: it never ends, and it is slow to blame a record. A failure may mean that the service
+ * is away or that one record is broken; a probe shows which. Only an item that fails while others succeed
+ * uses up attempts, so that no outage of any length makes a dead letter of an event.
+ */
+export class ContinuousRetryPolicy implements RetryPolicy {
+  readonly ends = false;
+  /** An outage ends the engine's work; the event worker pauses. */
+  readonly outage = null;
+  private readonly log: Log;
+  private readonly ask: () => Promise<unknown>;
+  private readonly onWorking: () => void;
+  private readonly own = new OwnFailures();
+  private successes = 0;
+  private failuresInARow = 0;
+  private probing: Promise<unknown> | null = null;
+
+  /**
+   * @param ask reads something that always exists
+   * @param onWorking called when a record was read, or there is nothing to do
+   */
+  constructor(log: Log, ask: () => Promise<unknown>, onWorking: () => void) {
+    this.log = log;
+    this.ask = ask;
+    this.onWorking = onWorking;
+  }
+
+  idle(): void {
+    if (this.failuresInARow === 0) this.onWorking();
+  }
+
+  succeeded(item: WorkItem): void {
+    this.successes += 1;
+    this.own.forget(item);
+    this.answered();
+  }
+
+  async judge(error: unknown, item: WorkItem): Promise<FailureOutcome> {
+    const outcome = outcomeForOne(error, item);
+    if (outcome.kind === "stop" || outcome.kind === "drain") return outcome;
+    const isAway =
+      error instanceof MirrorError && ["network", "unavailable", "rate_limited"].includes(error.kind);
+    if (!isAway && !isOddAnswer(error)) {
+      if (!(error instanceof MirrorError)) {
+        const stack = error instanceof Error ? error.stack : undefined;
+        this.log.error(`${item.resource} ${item.target}: ${messageOf(error)}`, { stack });
+      }
+      this.answered();
+      return outcome;
+    }
+    this.failuresInARow += 1;
+    const why = await this.probeOnce();
+    if (why instanceof MirrorError && why.kind === "stopped") return { kind: "drain" };
+    if (why !== null) {
+      this.failuresInARow = 0;
+      return { kind: "stop", because: why };
+    }
+    if (this.failuresInARow >= mostFailuresInARow) return { kind: "stop" };
+    return isOddAnswer(error) ? outcome : this.suspect(item);
+  }
+
+  private answered(): void {
+    this.failuresInARow = 0;
+    this.onWorking();
+  }
+
+  /** One probe at a time, for all items that fail meanwhile. Null: the service answers, else the error. */
+  private probeOnce(): Promise<unknown> {
+    const asked = () =>
+      this.ask().then(
+        () => null,
+        (error: unknown) => error,
+      );
+    this.probing ??= asked().finally(() => (this.probing = null));
+    return this.probing;
+  }
+
+  /** Others succeeded since this item failed last: the failure is its own and counts as an attempt. */
+  private suspect(item: WorkItem): FailureOutcome {
+    const { all, isOwn } = this.own.add(item, this.successes);
+    const afterMs = Math.min(longestPostponeMs, itemRetryDelayMs(all));
+    if (!isOwn) return { kind: "postpone", afterMs };
+    if (item.attempts + 1 < mostAttempts) return { kind: "retry", afterMs };
+    this.own.forget(item);
+    return { kind: "dead" };
+  }
+}
+
+/** One refused record holds no resource, and an unforeseen error concerns its record only. */
+function outcomeForOne(error: unknown, item: WorkItem): FailureOutcome {
+  if (!(error instanceof MirrorError)) return { kind: "dead" };
+  const outcome = failureOutcome(error, item);
+  return outcome.kind === "hold" ? { kind: "dead" } : outcome;
+}
+
+/** An answer that is not the service's own: the page of a proxy before it, or a broken record. */
+function isOddAnswer(error: unknown): boolean {
+  if (error instanceof ContradictionError) return false;
+  if (error instanceof MirrorError && error.kind === "protocol") return true;
+  return error instanceof NotFoundError && error.serviceMessage === null;
 }
