@@ -54,7 +54,7 @@ export interface CompanyView extends FleetCompany {
 }
 
 /** Numbers of the server, as `fleet status --json` prints them. */
-export interface PostgresNumbers {
+interface PostgresNumbers {
   readonly version: string;
   readonly database_bytes: number;
   readonly inbox_bytes: number;
