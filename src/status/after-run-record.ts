@@ -81,7 +81,7 @@ export function readStepStatus(file: string, steps: readonly string[], nowMs: nu
   const records = readSteps(file);
   const shown = new Set([
     ...steps,
-    ...Object.keys(records).filter((step) => [backupStep, filesStep].includes(step)),
+    ...[backupStep, filesStep].filter((step) => Object.hasOwn(records, step)),
   ]);
   const none = { outcome: null, at: null, duration_ms: null, error: null, last_success_at: null, seq: null };
   return [...shown].map((step) => {
@@ -105,17 +105,12 @@ export function recordStep(
   { startedMs, endedMs }: StepTimes,
 ): void {
   const records = readSteps(file);
-  const before = records[step];
   const at = isoTime(endedMs);
-  const succeeded = outcome !== "failed";
-  const record: StepRecord = {
-    outcome,
-    at,
-    duration_ms: Math.max(0, Math.round(endedMs - startedMs)),
-    error,
-    last_success_at: succeeded ? at : (before?.last_success_at ?? null),
-    seq: succeeded ? seq : (before?.seq ?? null),
-  };
+  const { last_success_at = null, seq: lastSeq = null } = records[step] ?? {};
+  const success = { last_success_at, seq: lastSeq };
+  const duration_ms = Math.max(0, Math.round(endedMs - startedMs));
+  const last = outcome === "failed" ? success : { last_success_at: at, seq };
+  const record: StepRecord = { outcome, at, duration_ms, error, ...last };
   writeFileAtomically(file, `${JSON.stringify({ ...records, [step]: record })}\n`);
 }
 

@@ -162,12 +162,13 @@ export function readView(db: Db | null, scope: StatusScope, nowMs: number): Comp
 }
 
 /** How a company stands after a run that no daemon made. */
-export function readViewAfterRun(
-  scope: StatusScope,
-  report: CompanyReport,
-  nowMs: number,
-): CompanyStatusView {
-  const db = readableOrNone(mirrorFiles(scope.config, scope.company.name).mirror);
+export function readViewAfterRun(scope: StatusScope, report: CompanyReport, nowMs: number) {
+  let db: Db | null = null;
+  try {
+    db = openReadable(mirrorFiles(scope.config, scope.company.name).mirror);
+  } catch {
+    // It cannot be read, and the run's report says so.
+  }
   try {
     const view = readView(db, scope, nowMs);
     const lastRun = {
@@ -177,18 +178,13 @@ export function readViewAfterRun(
       message: report.error?.message,
     };
     // Events wait for a daemon or the next run: here nobody is late.
-    return { ...view, lastRun, events: { ...view.events, oldestWaitingMs: null } };
+    return {
+      ...view,
+      lastRun,
+      events: { ...view.events, oldestWaitingMs: null },
+    } satisfies CompanyStatusView;
   } finally {
     db?.close();
-  }
-}
-
-/** Null: there is no mirror, or it cannot be read; the run's report says so. */
-function readableOrNone(file: string): Db | null {
-  try {
-    return openReadable(file);
-  } catch {
-    return null;
   }
 }
 
@@ -258,19 +254,14 @@ function readSubscriptions(
 /** The run that ended last, also one that failed before it could write its row. */
 function readLastRun(db: Db, last: EndedRun | null): StoredFacts["lastRun"] {
   const failure = lastFailedStart(new Meta(db), last?.startedAt ?? null);
-  const atMs = Date.parse(failure?.at ?? "");
   if (failure) {
-    const { outcome, message } = failure;
-    return { outcome, message, startedMs: atMs, finishedMs: atMs };
+    const atMs = Date.parse(failure.at);
+    return { outcome: failure.outcome, message: failure.message, startedMs: atMs, finishedMs: atMs };
   }
-  return (
-    last && {
-      outcome: last.outcome,
-      startedMs: Date.parse(last.startedAt),
-      finishedMs: Date.parse(last.finishedAt),
-      ...(last.error === null ? {} : { message: last.error }),
-    }
-  );
+  if (last === null) return null;
+  const { outcome, startedAt, finishedAt, error } = last;
+  const times = { startedMs: Date.parse(startedAt), finishedMs: Date.parse(finishedAt) };
+  return { outcome, ...times, ...(error !== null && { message: error }) };
 }
 
 function epochMs(iso: string | null): number | null {

@@ -59,14 +59,10 @@ export function conditionsOf(view: CompanyStatusView, nowMs: number, limits: Rea
 }
 
 /** What people are shown of it: neither what is only not known, nor what may pass. Pure. */
-export function openConditions(
-  view: CompanyStatusView,
-  nowMs: number,
-  limits: ReadyLimits,
-): NamedCondition[] {
+export function openConditions(view: CompanyStatusView, nowMs: number, limits: ReadyLimits) {
   return conditionsOf(view, nowMs, limits)
     .filter(({ message, blocks, raises }) => message !== "" && (blocks || raises))
-    .map(({ kind, subject, blocks, message }) => ({ kind, subject, blocks, message }));
+    .map(({ kind, subject, blocks, message }): NamedCondition => ({ kind, subject, blocks, message }));
 }
 
 /** What is not whole, or not as it should be; of the others exit codes say nothing. Pure. */
@@ -169,13 +165,9 @@ export function oldestWaitingMs({ events }: CompanyStatusView, nowMs: number): n
   return Math.max(0, nowMs - (events.oldestWaitingMs ?? nowMs));
 }
 
-function eventConditions(
-  view: CompanyStatusView,
-  nowMs: number,
-  { outageLimitMs }: ReadyLimits,
-): Condition[] {
+function eventConditions(view: CompanyStatusView, nowMs: number, limits: ReadyLimits): Condition[] {
   const waitedMs = oldestWaitingMs(view, nowMs);
-  if (waitedMs <= outageLimitMs) return [];
+  if (waitedMs <= limits.outageLimitMs) return [];
   const text = `${view.events.waiting} events wait, the oldest for ${formatDuration(waitedMs)}`;
   return [wrong("stale", "events", text)];
 }

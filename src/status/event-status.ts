@@ -28,7 +28,7 @@ interface ServiceNote {
 }
 
 /** A time in which nobody received deliveries; ISO. */
-interface Gap {
+interface ReceiverGap {
   readonly from: string;
   /** null: until now. */
   readonly to: string | null;
@@ -112,8 +112,8 @@ export function judgeEvents({ spans, ...facts }: EventFacts, around: EventSurrou
 }
 
 /** `open`: why nobody receives, where the last span has no end; null: somebody does. */
-function gapsBetween(spans: readonly EndedSpan[], open: "killed" | "silent" | null): Gap[] {
-  const gaps = spans.map(({ seenMs, ended }, index): Gap => {
+function gapsBetween(spans: readonly EndedSpan[], open: "killed" | "silent" | null): ReceiverGap[] {
+  const gaps = spans.map(({ seenMs, ended }, index): ReceiverGap => {
     const next = spans[index + 1];
     const cause = ended === null ? "killed" : ended === "refused" ? "refused" : "stopped";
     return { from: isoTime(seenMs), to: next ? isoTime(next.startedMs) : null, cause };

@@ -63,26 +63,22 @@ export function noteOf({ refusals, strayRefusals, skewMs, dropped }: ReceiverFac
 function refusingNote(refusing: Refusing | null, skewMs: number | null): RefusingNote | null {
   if (refusing === null) return null;
   const { sinceMs, lastMs, reason, counts, blamesClock } = refusing;
-  const hint = blamesClock && skewMs !== null ? clockHint(skewMs) : hintOfReason(reason);
+  const clock = skewMs === null ? "" : skewText(skewMs);
+  const hint =
+    blamesClock && skewMs !== null
+      ? `the probable cause is this machine's clock, ${clock}: set it (chrony, ntpd, systemd-timesyncd)`
+      : (hints[reason] ?? otherHint);
   return { since: isoTime(sinceMs), last: isoTime(lastMs), reason, counts, hint };
 }
 
-function clockHint(skewMs: number): string {
-  return `the probable cause is this machine's clock, ${skewText(skewMs)}: set it (chrony, ntpd, systemd-timesyncd)`;
-}
-
-function hintOfReason(reason: RefusalReason): string {
-  const hints: Partial<Record<RefusalReason, string>> = {
-    bad_signature: "compare the webhook secret with the subscription's, or rotate it with `webhooks rotate`",
-    stale_timestamp:
-      "compare this machine's clock with the service's (`check`); a proxy may hold deliveries back",
-    not_stored: "the mirror cannot be written: look for a full disk, or a program that holds it",
-    too_busy: "more deliveries come than can be stored: look for a slow disk",
-  };
-  return (
-    hints[reason] ?? "a proxy in between may change headers or bodies: compare with what the service sends"
-  );
-}
+const hints: Partial<Record<RefusalReason, string>> = {
+  bad_signature: "compare the webhook secret with the subscription's, or rotate it with `webhooks rotate`",
+  stale_timestamp:
+    "compare this machine's clock with the service's (`check`); a proxy may hold deliveries back",
+  not_stored: "the mirror cannot be written: look for a full disk, or a program that holds it",
+  too_busy: "more deliveries come than can be stored: look for a slow disk",
+};
+const otherHint = "a proxy in between may change headers or bodies: compare with what the service sends";
 
 /** `5 deliveries were refused and none was accepted since …: 5 bad_signature; compare …`. */
 export function refusingText({ since, counts, hint }: RefusingNote): string {

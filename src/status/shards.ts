@@ -37,12 +37,6 @@ export interface ShardStatus {
   readonly missing: boolean;
 }
 
-/** When a shard counts as missing. */
-interface ShardLimits {
-  readonly freshForMs: number;
-  readonly nowMs: number;
-}
-
 /**
  * How all shards of these companies stand. How many there are is what the last run noted that was made of one. Pure.
  *
@@ -51,7 +45,8 @@ interface ShardLimits {
  */
 export function judgeShards(
   companies: Readonly<Record<string, CompanyStatus>>,
-  { freshForMs, nowMs }: ShardLimits,
+  freshForMs: number,
+  nowMs: number,
 ): readonly ShardStatus[] | null {
   const count = countOfShards(Object.values(companies));
   if (count === null) return null;
@@ -81,10 +76,7 @@ function countOfShards(companies: readonly CompanyStatus[]): number | null {
 }
 
 /** The shards as lines for people: those that are missing, or all of them with their companies. Pure. */
-export function shardLines(
-  shards: readonly ShardStatus[] | null,
-  { all, nowMs }: { readonly all: boolean; readonly nowMs: number },
-): string[] {
+export function shardLines(shards: readonly ShardStatus[] | null, all: boolean, nowMs: number): string[] {
   if (shards === null) return all ? ["no shards: the last run of no company was one of a shard"] : [];
   return shards.filter(({ missing }) => all || missing).map((one) => shardLine(one, all, nowMs));
 }

@@ -29,8 +29,8 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, lo
   }
   const { columns } = context.output;
   const lines = Object.entries(companies).flatMap(([name, one]) => statusLines(name, one, nowMs, columns));
-  const shards = isOfSome ? null : judgeShards(companies, times);
-  lines.push(...shardLines(shards, { all: options.all, nowMs }));
+  const shards = isOfSome ? null : judgeShards(companies, times.freshForMs, nowMs);
+  lines.push(...shardLines(shards, options.all, nowMs));
   if (config.fleet && Object.values(companies).some(({ mirrored }) => !mirrored))
     lines.push("this is about mirrors on this machine; `fleet status` shows those of the fleet");
   await printResult(context, { companies, shards }, lines);

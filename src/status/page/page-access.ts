@@ -9,7 +9,7 @@ import type { SiteRequest } from "../../server/site.ts";
 import { isLoopbackUrl } from "../../config/address.ts";
 
 /** May these headers see a page? `wait`: too many wrong tokens came lately. */
-export type Access = "granted" | "token wanted" | "made token wanted" | "no token set" | "wait";
+export type PageVerdict = "granted" | "token wanted" | "made token wanted" | "no token set" | "wait";
 
 type WantedToken = Pick<PageToken, "secret" | "isMade">;
 
@@ -50,7 +50,7 @@ export class PageAccess {
     this.options = options;
   }
 
-  judge(request: Pick<SiteRequest, "headers" | "httpVersion">): Access {
+  judge(request: Pick<SiteRequest, "headers" | "httpVersion">): PageVerdict {
     const token = this.options.token();
     if (token === null) return this.isFromHere(request) ? "granted" : "no token set";
     const { headers } = request;
@@ -67,7 +67,7 @@ export class PageAccess {
   signIn(
     given: string,
     headers: IncomingHttpHeaders,
-  ): Exclude<Access, "granted"> | { readonly cookie: string } {
+  ): Exclude<PageVerdict, "granted"> | { readonly cookie: string } {
     const token = this.options.token();
     if (!token?.secret.known) return "no token set";
     const access = this.check(given, token);
@@ -77,7 +77,7 @@ export class PageAccess {
     return { cookie: `${cookieName}=${sessionOf(token.secret)}; ${rules}` };
   }
 
-  private check(given: string, token: WantedToken): Access {
+  private check(given: string, token: WantedToken): PageVerdict {
     const nowMs = this.options.clock.monotonicMs();
     if (nowMs - this.wrong.sinceMs > minuteMs) this.wrong = { sinceMs: nowMs, count: 0 };
     if (this.wrong.count >= mostWrong) return "wait";
@@ -100,7 +100,7 @@ export class PageAccess {
   }
 }
 
-function wanted({ isMade }: WantedToken): Access {
+function wanted({ isMade }: WantedToken): PageVerdict {
   return isMade ? "made token wanted" : "token wanted";
 }
 

@@ -11,7 +11,7 @@ import { html, type Html } from "./markup/html.ts";
 import type { PageMoment } from "./markup/moments.ts";
 import { banner, prose } from "./markup/page-part.ts";
 import { overviewBody, overviewPath } from "./overview.ts";
-import type { Access, PageAccess } from "./page-access.ts";
+import type { PageVerdict, PageAccess } from "./page-access.ts";
 import { searchBody } from "./sections/history-parts.ts";
 
 /** What the pages are made from. */
@@ -126,7 +126,7 @@ export class StatusSite implements Site {
     return this.page({ title, body: banner("look", title, text) }, status, headers);
   }
 
-  private refused(access: Exclude<Access, "granted">, next: string, wasWrong = false): Page {
+  private refused(access: Exclude<PageVerdict, "granted">, next: string, wasWrong = false): Page {
     if (access === "wait")
       return this.plainPage(429, "Too many wrong tokens", "Wait a minute, and try again.", {
         "Retry-After": "60",
