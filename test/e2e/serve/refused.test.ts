@@ -165,9 +165,7 @@ test("a client that sends garbage beside the service's deliveries is counted, an
   expect(new Set(await Promise.all(garbage))).toEqual(new Set([401]));
   expect((await fetch(`${url}/webhooks/acme`, { method: "POST" })).status).toBe(400);
   expect(await deliver(here, someEvent(), { to: "nobody" })).toBe(404);
-  here.set(400_000);
-  for (let i = 0; i < 5; i++) expect(await deliver(here, good)).toBe(401);
-  here.set(0);
+  for (let i = 0; i < 5; i++) expect(await deliver(here, good, { agoMs: 400_000 })).toBe(401);
   const refused = { bad_signature: 100, missing_header: 1, stale_timestamp: 5 };
   const shown = { status: 200, refused, refusing: null, elsewhere: { unknown_company: 1 } };
   await expect.poll(() => readiness(here)).toMatchObject(shown);
