@@ -76,7 +76,7 @@ async function startSandbox({ records, faults, webhookUrl, secret, webhookFaults
   const { startSandbox: start } = await import("../connectors/fintoro/sandbox/sandbox.ts");
   const { parseRecords } = await import("../connectors/fintoro/sandbox/sandbox-options.ts");
   const { parseFaults } = await import("../connectors/fintoro/sandbox/service/faults.ts");
-  const { parseShares } = await import("../connectors/fintoro/sandbox/webhooks/delivery-faults.ts");
+  const { parseShares } = await import("../connectors/fintoro/sandbox/webhooks/sender.ts");
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   const webhook =
     webhookUrl === undefined ? null : { url: webhookUrl, ...(secret !== undefined && { secret }) };

@@ -1,10 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Sandbox } from "../support/sandbox/control.ts";
 import type { SandboxOptions } from "../../connectors/fintoro/sandbox/sandbox-options.ts";
-import {
-  parseShares,
-  type DeliveryShares,
-} from "../../connectors/fintoro/sandbox/webhooks/delivery-faults.ts";
+import { parseShares, type DeliveryShares } from "../../connectors/fintoro/sandbox/webhooks/sender.ts";
 import { openSandbox, post, WoundClock } from "../support/sandbox/sandbox.ts";
 import { isSigned, openSink, type Treatment, type WebhookSink } from "../support/sandbox/webhook-sink.ts";
 

@@ -44,28 +44,24 @@ function introduction({ url, token, access, companies, webhookSecrets }: Running
   return [`base_url  ${url}`, ...own, ...others, ...secrets];
 }
 
-interface SandboxEvent {
-  readonly id: string;
-  readonly type: string;
-  readonly resource: { readonly type: string; readonly id: number };
-}
-
-interface Attempt {
-  readonly eventId: string;
-  readonly subscription: number;
-  readonly attempt: number;
-  readonly status: number | null;
-  readonly error: string | null;
-  readonly outcome: string;
-}
-
 /** What the sandbox did, the events that followed, and what became of their deliveries. */
 interface TriggerAnswer {
   readonly event: string;
   readonly id: number;
   readonly forged: boolean;
-  readonly events: readonly SandboxEvent[];
-  readonly deliveries: readonly Attempt[];
+  readonly events: readonly {
+    readonly id: string;
+    readonly type: string;
+    readonly resource: { readonly type: string; readonly id: number };
+  }[];
+  readonly deliveries: readonly {
+    readonly eventId: string;
+    readonly subscription: number;
+    readonly attempt: number;
+    readonly status: number | null;
+    readonly error: string | null;
+    readonly outcome: string;
+  }[];
 }
 
 /** Makes one event happen. Exits 1 where a subscription did not receive it. */
@@ -75,35 +71,31 @@ export const sandboxTriggerCommand: CommandRun<"sandbox trigger"> = async (conte
   const ask = connectTo(context, options);
   const done = (await ask("POST", "/sandbox/trigger", { event, id, forge })) as TriggerAnswer;
   await printResult(context, done, triggerLines(done));
-  return done.events.every((one) => isDelivered(one, done)) ? "complete" : "failed";
+  // A delivery that the sandbox lost on purpose has ended, too.
+  const ended = done.deliveries.filter(({ outcome }) => outcome === "delivered" || outcome === "lost");
+  const isEnded = (one: TriggerAnswer["deliveries"][number]) =>
+    ended.some(({ eventId, subscription }) => eventId === one.eventId && subscription === one.subscription);
+  return done.deliveries.every(isEnded) ? "complete" : "failed";
 };
 
-function triggerLines(done: TriggerAnswer): string[] {
-  const [type = "", change = ""] = done.event.split(".");
-  const head = done.forged
-    ? `${done.event} was sent for ${type} ${done.id}; nothing was changed`
-    : `${type} ${done.id}: ${change}`;
-  return [head, ...done.events.flatMap((event) => eventLines(event, done))];
+function triggerLines({ event, id, forged, events, deliveries }: TriggerAnswer): string[] {
+  const [type = "", change = ""] = event.split(".");
+  const head = forged
+    ? `${event} was sent for ${type} ${id}; nothing was changed`
+    : `${type} ${id}: ${change}`;
+  const lines = events.flatMap((one) => {
+    const ends = deliveries.filter(({ eventId }) => eventId === one.id).map(attemptText);
+    const { type: resource, id: own } = one.resource;
+    const shown = ends.length === 0 ? ["no active subscription wants it"] : ends;
+    return shown.map((end) => `  ${one.type}  ${resource} ${own}  ${one.id}  ${end}`);
+  });
+  return [head, ...lines];
 }
 
-function eventLines({ id, type, resource }: SandboxEvent, { deliveries }: TriggerAnswer): string[] {
-  const own = deliveries.filter(({ eventId }) => eventId === id);
-  const ends = own.length === 0 ? ["no active subscription wants it"] : own.map(attemptText);
-  return ends.map((end) => `  ${type}  ${resource.type} ${resource.id}  ${id}  ${end}`);
-}
-
-function attemptText({ subscription, attempt, status, error, outcome }: Attempt): string {
+function attemptText({ subscription, attempt, status, error, outcome }: TriggerAnswer["deliveries"][number]) {
   const why = status === null ? (error ?? "") : String(status);
   const details = [`attempt ${attempt}`, why].filter((part) => part !== "").join(", ");
   return `${outcome}: subscription ${subscription} (${details})`;
-}
-
-/** At every subscription that was to receive it; a delivery that the sandbox lost on purpose counts too. */
-function isDelivered({ id }: SandboxEvent, { deliveries }: TriggerAnswer): boolean {
-  const own = deliveries.filter(({ eventId }) => eventId === id);
-  const ended = own.filter(({ outcome }) => outcome === "delivered" || outcome === "lost");
-  const done = new Set(ended.map(({ subscription }) => subscription));
-  return own.every(({ subscription }) => done.has(subscription));
 }
 
 interface TickReport {
@@ -166,9 +158,16 @@ const errorKinds: Readonly<Record<number, ErrorKind>> = { 404: "not_found", 409:
 function connectTo(context: CommandContext, address: SandboxAddress): Ask {
   const origin = originOf(context, address);
   return async (method, path, input) => {
-    const response = await send(`${origin}${path}`, method, input);
-    const json = response.status === 204 ? Promise.resolve({}) : response.json();
-    const answer: unknown = await json.catch((cause: unknown) => {
+    const json = { headers: { "Content-Type": "application/json" }, body: JSON.stringify(input) };
+    const signal = AbortSignal.timeout(answerWithinMs);
+    const request = { method, redirect: "error", signal, ...(input !== undefined && json) } as const;
+    const response = await fetch(`${origin}${path}`, request).catch((cause: unknown) => {
+      const why = messageOf((cause as Error).cause ?? cause);
+      const hint = "start one with `fintoro-mirror sandbox --port N`, and name it with --url or --port";
+      throw new MirrorError("network", `no sandbox answers at ${origin}: ${why}`, { hint, cause });
+    });
+    const parsed = response.status === 204 ? Promise.resolve({}) : response.json();
+    const answer: unknown = await parsed.catch((cause: unknown) => {
       throw new MirrorError("protocol", `what answers at ${origin} is no sandbox`, { cause });
     });
     if (response.ok) return answer;
@@ -187,21 +186,4 @@ function originOf(context: CommandContext, { url, port }: SandboxAddress): strin
   throw new MirrorError("usage", `${base?.href ?? String(url)} is no sandbox on this machine`, {
     hint: "start one with `fintoro-mirror sandbox`, and name it with --url or --port",
   });
-}
-
-async function send(url: string, method: string, input: unknown): Promise<Response> {
-  const json = { headers: { "Content-Type": "application/json" }, body: JSON.stringify(input) };
-  try {
-    const signal = AbortSignal.timeout(answerWithinMs);
-    return await fetch(url, { method, redirect: "error", signal, ...(input !== undefined && json) });
-  } catch (cause) {
-    throw new MirrorError(
-      "network",
-      `no sandbox answers at ${new URL(url).origin}: ${messageOf((cause as Error).cause ?? cause)}`,
-      {
-        hint: "start one with `fintoro-mirror sandbox --port N`, and name it with --url or --port",
-        cause,
-      },
-    );
-  }
 }

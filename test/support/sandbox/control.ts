@@ -19,7 +19,7 @@ import {
 } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import type { Fault } from "../../../connectors/fintoro/sandbox/service/faults.ts";
 import type { LimiterOptions } from "../../../connectors/fintoro/sandbox/service/limiter.ts";
-import type { DeliveryShares } from "../../../connectors/fintoro/sandbox/webhooks/delivery-faults.ts";
+import type { DeliveryShares } from "../../../connectors/fintoro/sandbox/webhooks/sender.ts";
 
 /** A sandbox whose control does what tests ask of it, too. */
 export async function startSandbox(options: SandboxOptions = {}) {
@@ -90,7 +90,7 @@ function controlOf({ control }: Started) {
     revoke: (token: string) => void tokens.delete(token),
     /** Changes what goes wrong from now on on the way to receivers; for all companies, or for one. */
     deliveries: (shares: Partial<DeliveryShares>, index?: number) => {
-      for (const { sender } of chosen(index)) sender.faults.change(shares);
+      for (const { sender } of chosen(index)) sender.shares = { ...sender.shares, ...shares };
     },
     /** What the subscription's deliveries are signed with now. */
     secret: (subscription: number, index?: number) =>

@@ -3,11 +3,23 @@ import { EventEmitter, once, setMaxListeners } from "node:events";
 import { request as plainRequest } from "node:http";
 import { request as tlsRequest } from "node:https";
 import { isoTime, systemClock, type Clock } from "../../../../src/base/clock.ts";
+import { MirrorError } from "../../../../src/base/errors.ts";
 import { Semaphore } from "../../../../src/base/semaphore.ts";
-import { SeededRandom } from "../base/seeded-random.ts";
+import { randomFor, SeededRandom } from "../base/seeded-random.ts";
 import { BoundedLog } from "../base/values.ts";
 import type { Company, SentEvent } from "../model/company.ts";
-import { DeliveryFaults, type DeliveryShares } from "./delivery-faults.ts";
+
+/** Shares from 0 to 1 of what goes wrong between the service and its receivers. */
+export interface DeliveryShares {
+  /** Sent a second time, a moment later. */
+  readonly duplicates: number;
+  /** Never sent at all. */
+  readonly losses: number;
+  /** Held back while later ones overtake. */
+  readonly reorder: number;
+}
+
+const faultless: DeliveryShares = { duplicates: 0, losses: 0, reorder: 0 };
 
 /** How deliveries are sent. */
 export interface SenderOptions {
@@ -63,8 +75,11 @@ const firstDelayMs = 5;
 export class Sender {
   /** The newest 50,000 attempts. */
   readonly attempts = new BoundedLog<DeliveryAttempt>(50_000);
-  readonly faults: DeliveryFaults;
+  /** May change at any time. */
+  shares: Partial<DeliveryShares>;
+  private accepted = 0;
   private readonly company: Company;
+  private readonly seed: number;
   private readonly clock: Clock;
   private readonly options: SenderOptions;
   private readonly onBug: (cause: unknown) => void;
@@ -89,7 +104,8 @@ export class Sender {
     this.options = options;
     this.onBug = onBug;
     this.jitter = new SeededRandom(seed);
-    this.faults = new DeliveryFaults(seed, options.deliveries ?? {});
+    this.seed = seed;
+    this.shares = options.deliveries ?? {};
     setMaxListeners(0, this.closing.signal);
     this.unsubscribe = company.events.subscribe((event) => this.accept(event));
   }
@@ -116,9 +132,10 @@ export class Sender {
     const body = Buffer.from(JSON.stringify(event));
     for (const { id, isActive, subscribedEvents } of this.company.tables.webhook_subscriptions.values()) {
       if (!isActive || !subscribedEvents.includes(event.type)) continue;
-      const copies = this.faults
-        .next()
-        .map((ms) => ({ ms, copy: { event, body, subscription: id, attempts: 0 } }));
+      const copies = heldCopies(this.seed, this.accepted++, this.shares).map((ms) => ({
+        ms,
+        copy: { event, body, subscription: id, attempts: 0 },
+      }));
       if (copies.length === 0) this.record({ event, body, subscription: id, attempts: 0 }, "lost");
       for (const { ms, copy } of copies) {
         this.pending.set(copy, 0);
@@ -214,5 +231,37 @@ function sendPost(
         response.resume();
       })
       .end(body);
+  });
+}
+
+/**
+ * Decides what goes wrong with each delivery: with the n-th of a company the same for the same seed and shares.
+ * Gives how long each copy is held back, ms; no copy for one that is lost.
+ */
+function heldCopies(seed: number, count: number, shares: Partial<DeliveryShares>): readonly number[] {
+  const { losses, duplicates, reorder } = { ...faultless, ...shares };
+  const random = randomFor(seed, "delivery", count);
+  if (random.often(losses)) return [];
+  const isDoubled = random.often(duplicates);
+  const heldMs = () => random.int(20, 250);
+  const first = random.often(reorder) ? heldMs() : 0;
+  return isDoubled ? [first, heldMs()] : [first];
+}
+
+/**
+ * `duplicates:0.2,losses:0.2,reorder:0.5` -> shares.
+ *
+ * @throws MirrorError `usage` where a part is not understood
+ */
+export function parseShares(text: string): Partial<DeliveryShares> {
+  const parts = text.split(",").map((part) => part.trim());
+  return Object.fromEntries(parts.filter((part) => part !== "").map(parseShare));
+}
+
+function parseShare(part: string): [string, number] {
+  const [, name = "", share = "2"] = /^(\w+):([\d.]+)$/.exec(part) ?? [];
+  if (name in faultless && Number(share) <= 1) return [name, Number(share)];
+  throw new MirrorError("usage", `webhook fault "${part}" cannot be read`, {
+    hint: "write shares from 0 to 1 of duplicates, losses and reorder: duplicates:0.2,losses:0.1,reorder:0.5",
   });
 }
