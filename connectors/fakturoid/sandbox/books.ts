@@ -2,7 +2,7 @@ import { MadeUpAccount, type SandboxRecord } from "./made-up-account.ts";
 
 /** Kinds of records that can be made, changed and removed; what others refer to comes first. */
 export const kinds = ["subjects", "generators", "recurring_generators", "invoices", "expenses"] as const;
-export type Kind = (typeof kinds)[number];
+export type RecordKind = (typeof kinds)[number];
 
 const dayMs = 24 * 3_600_000;
 const pageSize = 40;
@@ -21,7 +21,7 @@ export class Books {
   /** Lists without pages, by path. */
   readonly small: ReadonlyMap<string, readonly SandboxRecord[]>;
   private readonly made: MadeUpAccount;
-  private readonly held = new Map<Kind, SandboxRecord[]>(kinds.map((kind) => [kind, []]));
+  private readonly held = new Map<RecordKind, SandboxRecord[]>(kinds.map((kind) => [kind, []]));
 
   constructor({ seed, invoices, nowMs, account }: FirstBooks) {
     const made = new MadeUpAccount(randomOf(seed));
@@ -46,11 +46,11 @@ export class Books {
     return new Map<string, readonly SandboxRecord[]>([...small, ...this.held]);
   }
 
-  make(kind: Kind, atMs: number): SandboxRecord {
+  make(kind: RecordKind, atMs: number): SandboxRecord {
     const { made } = this;
     const subjects = this.of("subjects");
     const subject = subjects.length > 0 ? made.pick(subjects) : made.subject(atMs);
-    const makers: Readonly<Record<Kind, () => SandboxRecord>> = {
+    const makers: Readonly<Record<RecordKind, () => SandboxRecord>> = {
       subjects: () => made.subject(atMs),
       generators: () => made.generator(atMs, subject, false),
       recurring_generators: () => made.generator(atMs, subject, true),
@@ -62,25 +62,25 @@ export class Books {
     return record;
   }
 
-  find(kind: Kind, id: number): SandboxRecord | undefined {
+  find(kind: RecordKind, id: number): SandboxRecord | undefined {
     return this.of(kind).find((one) => one.id === id);
   }
 
-  remove(kind: Kind, id: number): SandboxRecord | undefined {
+  remove(kind: RecordKind, id: number): SandboxRecord | undefined {
     const records = this.of(kind);
     const at = records.findIndex((one) => one.id === id);
     return records.splice(at, 1)[0];
   }
 
   /** Documents come by day and number, the newest first, as was seen. The order of others is an assumption. */
-  page(kind: Kind, sinceMs: number, page: number): SandboxRecord[] {
+  page(kind: RecordKind, sinceMs: number, page: number): SandboxRecord[] {
     const shown = this.of(kind).filter((one) => Date.parse(one.updated_at) >= sinceMs);
     const isDocument = kind === "invoices" || kind === "expenses";
     shown.sort((a, b) => (isDocument ? Number(orderOf(b) > orderOf(a)) || -1 : a.id - b.id));
     return shown.slice((page - 1) * pageSize, page * pageSize);
   }
 
-  private of(kind: Kind): SandboxRecord[] {
+  private of(kind: RecordKind): SandboxRecord[] {
     return this.held.get(kind) ?? [];
   }
 }

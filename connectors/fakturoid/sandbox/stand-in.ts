@@ -4,16 +4,11 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock, type Clock } from "../../../src/base/clock.ts";
-import { Books, kinds, type Kind } from "./books.ts";
+import { Books, kinds, type RecordKind } from "./books.ts";
 import { pragueTime } from "./made-up-account.ts";
 
-/** Settings of the stand-in. */
-export interface StandInOptions {
-  /** @default a free one */
-  readonly port?: number | undefined;
-  readonly seed?: number | undefined;
-  /** Invoices; half as many expenses, a third as many contacts. @default 60 */
-  readonly invoices?: number;
+/** What the stand-in lets its clients ask for. */
+interface QuotaOptions {
   /** Requests in a window. @default 400 */
   readonly limit?: number | undefined;
   readonly windowMs?: number | undefined;
@@ -21,6 +16,15 @@ export interface StandInOptions {
   readonly monthly?: number | null;
   /** @default two hours */
   readonly tokenValidMs?: number;
+}
+
+/** Settings of the stand-in. */
+export interface StandInOptions extends QuotaOptions {
+  /** @default a free one */
+  readonly port?: number | undefined;
+  readonly seed?: number | undefined;
+  /** Invoices; half as many expenses, a third as many contacts. @default 60 */
+  readonly invoices?: number;
   /** Gets every event; `secret` is its `Authorization`. */
   readonly webhookUrl?: string | undefined;
   readonly secret?: string | undefined;
@@ -42,7 +46,7 @@ export interface Attempt {
 }
 
 /** An answer; `body` null: without one. */
-export interface Answer {
+export interface StandInAnswer {
   readonly status: number;
   readonly body: unknown;
 }
@@ -57,7 +61,8 @@ export async function startStandIn(options: StandInOptions = {}): Promise<StandI
   return standIn;
 }
 
-type Settings = StandInOptions & Required<Pick<StandInOptions, keyof typeof defaults | "monthly" | "clock">>;
+type StandInSettings = StandInOptions &
+  Required<Pick<StandInOptions, keyof typeof defaults | "monthly" | "clock">>;
 
 /**
  * The service. What the vendor's documents leave open is decided so that a client has the harder part: a new access token
@@ -74,14 +79,14 @@ export class StandIn {
   tokensIssued = 0;
   /** Calls of this month, as the account shows them. */
   callsUsed = 0;
-  private readonly settings: Settings;
+  private readonly settings: StandInSettings;
   private readonly server: Server;
   private readonly closing = new AbortController();
   private readonly window = { endsMs: 0, left: 0 };
   private token = { text: "", endsMs: 0 };
-  private readonly planned: ((visit: Omit<Visit, "status">) => Answer | null)[] = [];
+  private readonly planned: ((visit: Omit<Visit, "status">) => StandInAnswer | null)[] = [];
 
-  constructor(settings: Settings) {
+  constructor(settings: StandInSettings) {
     const { seed, invoices, clock } = settings;
     const credentials = { client_id: print("id", seed), client_secret: print("secret", seed) };
     this.access = { account: "zkusebni-ucet", ...credentials };
@@ -112,20 +117,20 @@ export class StandIn {
   }
 
   /** Makes a record, and gives its id. */
-  add(kind: Kind): number {
+  add(kind: RecordKind): number {
     const record = this.books.make(kind, this.settings.clock.nowMs());
     this.send(`${singular(kind)}_created`, { [singular(kind)]: record });
     return record.id;
   }
 
-  change(kind: Kind, id: number, fields: object): void {
+  change(kind: RecordKind, id: number, fields: object): void {
     const updated_at = pragueTime(this.settings.clock.nowMs());
     const record = Object.assign(this.books.find(kind, id) ?? {}, fields, { updated_at });
     this.send(`${singular(kind)}_updated`, { [singular(kind)]: record });
   }
 
   /** `silently`: its event is lost. */
-  remove(kind: Kind, id: number, silently = false): void {
+  remove(kind: RecordKind, id: number, silently = false): void {
     const record = this.books.remove(kind, id);
     if (!silently) this.send(`${singular(kind)}_removed`, { [singular(kind)]: record });
   }
@@ -169,7 +174,7 @@ export class StandIn {
   }
 
   /** Null: the request may pass. */
-  private authorize({ headers }: IncomingMessage, path: string, nowMs: number): Answer | null {
+  private authorize({ headers }: IncomingMessage, path: string, nowMs: number): StandInAnswer | null {
     const { client_id, client_secret } = this.access;
     const { authorization = "", "user-agent": agent = "" } = headers;
     if (!/\S \(.+@.+\)$/.test(agent)) return refusal(400, "invalid_request");
@@ -186,7 +191,7 @@ export class StandIn {
     return { status: 200, body };
   }
 
-  private answer(path: string, query: URLSearchParams): Answer {
+  private answer(path: string, query: URLSearchParams): StandInAnswer {
     const [, name = "", id] = /^\/(.+?)(?:\/(\d+))?\.json$/.exec(path) ?? [];
     const { monthly } = this.settings;
     const calls = monthly === null ? {} : { api_calls_limit: monthly, api_calls_used: this.callsUsed };
@@ -206,13 +211,13 @@ export class StandIn {
   }
 }
 
-const missing: Answer = { status: 404, body: null };
+const missing: StandInAnswer = { status: 404, body: null };
 
-function refusal(status: number, error: string): Answer {
+function refusal(status: number, error: string): StandInAnswer {
   return { status, body: { error, error_description: "Požadavek nelze zpracovat" } };
 }
 
-const singular = (kind: Kind) => kind.slice(0, -1);
+const singular = (kind: RecordKind) => kind.slice(0, -1);
 
 function print(...parts: readonly unknown[]): string {
   return createHash("sha256").update(parts.join(" ")).digest("hex").slice(0, 40);

@@ -4,7 +4,7 @@ import type { Control } from "./control.ts";
 import type { Tick } from "./made-up/tick.ts";
 import { isRefusedByRules } from "./rules/rules.ts";
 import { error, nothing, value, type Reply } from "./service/reply.ts";
-import { parseJsonBody, type ReadRequest } from "./service/request.ts";
+import { parseJsonBody, type WholeRequest } from "./service/request.ts";
 
 const company = z.int().min(0).optional();
 const triggerInput = z.object({
@@ -25,7 +25,7 @@ const deliveredWithinMs = 15_000;
 const shownAttempts = 1_000;
 
 /** What other processes on this machine may ask of a running sandbox: a part of the control, by HTTP. */
-export function controlServerOf(control: Control): (incoming: ReadRequest) => Promise<Reply> {
+export function controlServerOf(control: Control): (incoming: WholeRequest) => Promise<Reply> {
   let tick: Tick | null = null;
   const handlers: Readonly<Record<string, (input: unknown) => Reply | Promise<Reply>>> = {
     "POST /sandbox/trigger": (input) => triggerAnswer(control, triggerInput.parse(input)),

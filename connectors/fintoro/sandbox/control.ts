@@ -10,7 +10,7 @@ import type { Limiter } from "./service/limiter.ts";
 import type { Sender } from "./webhooks/sender.ts";
 
 /** A company with what serves it alone. */
-export interface ServedCompany {
+export interface StandInCompany {
   readonly company: Company;
   readonly sender: Sender;
   readonly limiter: Limiter;
@@ -27,7 +27,7 @@ export type Control = ReturnType<typeof controlOf>;
  */
 export function controlOf(
   parts: ServiceParts & { readonly failures: readonly unknown[] },
-  companies: readonly ServedCompany[],
+  companies: readonly StandInCompany[],
   seed: number,
   closing: AbortSignal,
 ) {
@@ -56,7 +56,7 @@ export function controlOf(
 }
 
 /** Deliveries seen from the inside. Without an index: the first company's, or all of them for `pending` and `idle`. */
-function deliveriesOf(companies: readonly ServedCompany[]) {
+function deliveriesOf(companies: readonly StandInCompany[]) {
   const chosen = (index?: number) => (index === undefined ? companies : companies.slice(index, index + 1));
   const pendingWithin = (ms: number, index?: number) =>
     chosen(index).reduce((sum, { sender }) => sum + sender.pendingWithin(ms), 0);

@@ -8,22 +8,14 @@ import type { SenderOptions } from "./webhooks/sender.ts";
 /** 60 documents, 5,000, or a number of them. */
 type RecordCount = "small" | "medium" | number;
 
-/** What a sandbox is started with; of the limiter the interface's 120 requests in a fixed window of a minute. */
-export interface SandboxOptions extends SenderOptions, Partial<Omit<LimiterOptions, "kind">> {
-  readonly limiter?: LimiterOptions["kind"];
-  /** 0 takes a free one. @default 0 */
-  readonly port?: number;
+/** What the made-up companies hold. */
+interface BooksOptions {
   /** @default 1 */
   readonly seed?: number;
   /** Documents over all five kinds; everything else in proportion. @default "small" */
   readonly records?: RecordCount;
-  /** Of every answer, or from and to. @default 0 */
-  readonly latencyMs?: number | readonly [number, number];
-  readonly clock?: Clock;
-  readonly random?: Random;
   /** @default 1 */
   readonly companies?: number;
-  readonly faults?: readonly Fault[];
   /** Of answers to requests that name none. @default "en" */
   readonly language?: string;
   /** `YYYY-MM-DD`; seeds and statuses depend on it, and it does not move by itself. @default the clock's day */
@@ -32,6 +24,18 @@ export interface SandboxOptions extends SenderOptions, Partial<Omit<LimiterOptio
   readonly publicOrigin?: string;
   /** Lists of price-list items show the stock by warehouse, as the reference says. @default true */
   readonly stocksInLists?: boolean;
+}
+
+/** What a sandbox is started with; of the limiter the interface's 120 requests in a fixed window of a minute. */
+export interface SandboxOptions extends BooksOptions, SenderOptions, Partial<Omit<LimiterOptions, "kind">> {
+  readonly limiter?: LimiterOptions["kind"];
+  /** 0 takes a free one. @default 0 */
+  readonly port?: number;
+  /** Of every answer, or from and to. @default 0 */
+  readonly latencyMs?: number | readonly [number, number];
+  readonly clock?: Clock;
+  readonly random?: Random;
+  readonly faults?: readonly Fault[];
   /** Subscriptions may point to this machine. @default true where `webhooks` are given */
   readonly allowLoopbackWebhooks?: boolean;
   /** Active subscriptions of the first company, from the start. */

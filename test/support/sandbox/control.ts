@@ -1,5 +1,5 @@
 import { dayOf } from "../../../connectors/fintoro/sandbox/base/calendar.ts";
-import type { Shown } from "../../../connectors/fintoro/sandbox/base/values.ts";
+import type { AnsweredRecord } from "../../../connectors/fintoro/sandbox/base/values.ts";
 import {
   english,
   languageNamed,
@@ -101,7 +101,7 @@ function controlOf({ control }: Started) {
 }
 
 /** Table name -> id -> record. The company's own record has id 1. */
-export type Snapshot = ReadonlyMap<string, ReadonlyMap<number, Shown>>;
+export type Snapshot = ReadonlyMap<string, ReadonlyMap<number, AnsweredRecord>>;
 
 /** Everything a company has, every record as its own route would show it now. */
 function snapshotOf(company: Company, language: ServiceLanguage): Snapshot {
@@ -110,7 +110,7 @@ function snapshotOf(company: Company, language: ServiceLanguage): Snapshot {
   const viewsOf = (name: TableName) => {
     return Array.from(tables[name].values(), (one) => writable[name].view(company, one, language));
   };
-  return new Map<string, ReadonlyMap<number, Shown>>([
+  return new Map<string, ReadonlyMap<number, AnsweredRecord>>([
     ["company", new Map([[1, { name: company.name }]])],
     ...lookupNames.map((name) => [name.replaceAll("-", "_"), byId(lookupList(name, language))] as const),
     ...tableNames.map((name) => [name, byId(viewsOf(name))] as const),
@@ -118,6 +118,6 @@ function snapshotOf(company: Company, language: ServiceLanguage): Snapshot {
   ]);
 }
 
-function byId(records: readonly Shown[]): ReadonlyMap<number, Shown> {
+function byId(records: readonly AnsweredRecord[]): ReadonlyMap<number, AnsweredRecord> {
   return new Map(records.map((one) => [Number(one["id"]), one]));
 }

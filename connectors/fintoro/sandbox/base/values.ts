@@ -1,5 +1,5 @@
 /** A record as an answer shows it. */
-export type Shown = Readonly<Record<string, unknown>>;
+export type AnsweredRecord = Readonly<Record<string, unknown>>;
 
 /** The named fields of a record, in the order of their names. */
 export function pick<T, const K extends readonly (keyof T)[]>(record: T, keys: K): Pick<T, K[number]> {

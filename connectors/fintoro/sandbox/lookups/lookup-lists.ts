@@ -1,5 +1,5 @@
 import { randomFor } from "../base/seeded-random.ts";
-import type { Shown } from "../base/values.ts";
+import type { AnsweredRecord } from "../base/values.ts";
 import labels from "./labels.json" with { type: "json" };
 import rows from "./rows.json" with { type: "json" };
 
@@ -106,9 +106,9 @@ export type LookupName = keyof typeof lists;
 export const lookupNames = Object.keys(lists) as readonly LookupName[];
 
 /** Records by lookup and language, made when first needed. */
-const made = new Map<string, ReadonlyMap<number, Shown>>();
+const made = new Map<string, ReadonlyMap<number, AnsweredRecord>>();
 
-function recordsOf(name: LookupName, language: ServiceLanguage): ReadonlyMap<number, Shown> {
+function recordsOf(name: LookupName, language: ServiceLanguage): ReadonlyMap<number, AnsweredRecord> {
   const key = `${name}/${language.code}`;
   const records = made.get(key) ?? new Map(lists[name](language).map((record) => [record.id, record]));
   made.set(key, records);
@@ -121,6 +121,6 @@ export const lookupList = (name: LookupName, language: ServiceLanguage) => [
 ];
 
 /** One record of a lookup, or null. */
-export function lookup(name: LookupName, id: number | null, language = english): Shown | null {
+export function lookup(name: LookupName, id: number | null, language = english): AnsweredRecord | null {
   return id === null ? null : (recordsOf(name, language).get(id) ?? null);
 }

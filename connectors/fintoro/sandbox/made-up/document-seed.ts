@@ -4,7 +4,7 @@ import { randomFor } from "../base/seeded-random.ts";
 import { pick } from "../base/values.ts";
 import { payableKinds } from "../model/catalogue.ts";
 import { documentsOf } from "../model/company.ts";
-import type { DocumentKind, Row } from "../model/row.ts";
+import type { DocumentKind, BookRow } from "../model/row.ts";
 import { paymentsOf, totalsOf } from "../resources/balance.ts";
 import { creditInvoice, documents } from "../resources/documents.ts";
 import { payments } from "../resources/payments.ts";
@@ -78,7 +78,7 @@ function* issueDays(past: Past, kind: DocumentKind): Generator<{ index: number; 
 function seedDocument(
   actor: Actor,
   kind: Exclude<DocumentKind, "credit-note">,
-  source: Row | null,
+  source: BookRow | null,
   deal: Deal & { businessCaseId: number | null | undefined },
   issueDay: number,
 ): void {
@@ -101,7 +101,7 @@ function seedDocument(
 }
 
 /** Makes an invoice the tax document of its proforma's payments, with the same lines and rates of VAT. */
-function receiptPayments(actor: Actor, proforma: Row, invoice: Row): void {
+function receiptPayments(actor: Actor, proforma: BookRow, invoice: BookRow): void {
   const { company } = actor;
   const { document_payments: table } = company.tables;
   const issueDate = proforma.issueDate > invoice.issueDate ? proforma.issueDate : invoice.issueDate;
@@ -126,7 +126,7 @@ function receiptPayments(actor: Actor, proforma: Row, invoice: Row): void {
 }
 
 /** Takes a whole invoice back; every second time only its first line. */
-function seedCreditNote(actor: Actor, invoice: Row | null, issueDay: number, index: number): void {
+function seedCreditNote(actor: Actor, invoice: BookRow | null, issueDay: number, index: number): void {
   const { company, random } = actor;
   if (!invoice) return;
   const issueDate = dateOf(Math.max(issueDay, dayOf(invoice.issueDate)));
@@ -150,7 +150,7 @@ export function seedPayments(past: Past): void {
 }
 
 /** Most are paid, in one payment or two; some are not, unless all of it has to be; no payment is after `lastDay`. */
-function pay({ company, random }: Actor, document: Row, lastDay: number, isWhole: boolean): void {
+function pay({ company, random }: Actor, document: BookRow, lastDay: number, isWhole: boolean): void {
   const share = random.next();
   const firstDay = dayOf(document.issueDate) + random.int(1, 25);
   const secondDay = firstDay + random.int(1, 30);

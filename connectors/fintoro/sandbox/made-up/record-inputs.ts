@@ -6,7 +6,7 @@ import { everyKey } from "../base/values.ts";
 import { czechCrown, czechia, euro } from "../lookups/lookup-lists.ts";
 import { payableKinds, type TableName } from "../model/catalogue.ts";
 import { documentsOf, type Company } from "../model/company.ts";
-import type { Row } from "../model/row.ts";
+import type { BookRow } from "../model/row.ts";
 import { balanceOf } from "../resources/balance.ts";
 import { nextReceiptNumber, type Side } from "../resources/stock.ts";
 import { present } from "../rules/rules.ts";
@@ -24,7 +24,7 @@ export class Actor {
   }
 
   /** Some live record that passes the test, old ones far more often than new ones. */
-  find(table: keyof Company["tables"], test: (row: Row) => boolean = () => true): Row | undefined {
+  find(table: keyof Company["tables"], test: (row: BookRow) => boolean = () => true): BookRow | undefined {
     const rows = this.company.tables[table];
     for (let tries = 0; tries < 8; tries++) {
       const place = Math.floor(this.random.next() * this.random.next() * (rows.nextId - rows.firstId));
@@ -36,7 +36,7 @@ export class Actor {
   }
 
   /** @throws Missing where no live record passes the test */
-  any(table: keyof Company["tables"], test?: (row: Row) => boolean): Row {
+  any(table: keyof Company["tables"], test?: (row: BookRow) => boolean): BookRow {
     return present(this.find(table, test));
   }
 }
@@ -217,7 +217,7 @@ function someStock({ company, random }: Actor) {
   return { ...found, quantity: random.int(1, Math.min(5, Math.floor(toNumber(level)))) };
 }
 
-function receiptHead({ company }: Actor, side: Side, warehouse: Row) {
+function receiptHead({ company }: Actor, side: Side, warehouse: BookRow) {
   const number = nextReceiptNumber(company, side, warehouse);
   return { number, warehouseId: warehouse.id, languageId: 1, issueDate: dateOf(company.today) };
 }

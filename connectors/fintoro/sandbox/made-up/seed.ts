@@ -5,7 +5,7 @@ import { randomFor } from "../base/seeded-random.ts";
 import { documentKinds } from "../model/catalogue.ts";
 import type { Company } from "../model/company.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
-import type { Row } from "../model/row.ts";
+import type { BookRow } from "../model/row.ts";
 import { writable } from "../resources/all-routes.ts";
 import { totalsOf } from "../resources/balance.ts";
 import { receipts, type Side } from "../resources/stock.ts";
@@ -43,7 +43,7 @@ export function seedCompany(company: Company, seed: number, documents: number): 
 function seedTable(
   past: Past,
   table: keyof typeof writable & keyof Past["volumes"],
-  alter: (record: Row, index: number) => Partial<Row> = () => ({}),
+  alter: (record: BookRow, index: number) => Partial<BookRow> = () => ({}),
 ): void {
   const { volumes, firstDay } = past;
   for (let index = 0; index < volumes[table]; index++) {
@@ -151,7 +151,7 @@ function seedActivities(past: Past): void {
   }
 }
 
-function snapshotMetadata(type: string, invoice: Row): Row["metadata"] {
+function snapshotMetadata(type: string, invoice: BookRow): BookRow["metadata"] {
   const about = { documentKind: "invoice", documentId: invoice.id } as const;
   const price = centsToNumber(totalsOf(invoice).gross);
   const currency = { currencySnapshotId: invoice.currencyId };

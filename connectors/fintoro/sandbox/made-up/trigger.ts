@@ -10,7 +10,7 @@ import {
   type TableName,
 } from "../model/catalogue.ts";
 import type { SentEvent } from "../model/company.ts";
-import type { Row } from "../model/row.ts";
+import type { BookRow } from "../model/row.ts";
 import { writable } from "../resources/all-routes.ts";
 import { balanceOf } from "../resources/balance.ts";
 import { stampsOf } from "../resources/collection.ts";
@@ -40,7 +40,7 @@ const actions: Readonly<Record<string, Action>> = {
   updated: ({ company, random }, table, id) => {
     const own = present(company.tables[table].get(id));
     const field = present(changedFields[table]);
-    const value = newValue(own[field as keyof Row], random.int(1, 99_999));
+    const value = newValue(own[field as keyof BookRow], random.int(1, 99_999));
     const stamps = "updatedAtMs" in own ? stampsOf(company, own) : {};
     writable[table].change(company, own, { [field]: value, ...stamps });
   },
@@ -63,7 +63,7 @@ function newValue(value: unknown, mark: number): unknown {
 }
 
 /** Creates one record of the table, as a person at work would. @throws Invalid, Missing */
-function createRecord(actor: Actor, table: TableName): Row {
+function createRecord(actor: Actor, table: TableName): BookRow {
   const { company } = actor;
   if (table === "credit_notes")
     return withAny(actor, "invoices", (id) =>

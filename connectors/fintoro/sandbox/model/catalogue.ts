@@ -1,6 +1,6 @@
 import { singular } from "../base/values.ts";
 import { lookupNames } from "../lookups/lookup-lists.ts";
-import type { DocumentKind, Row } from "./row.ts";
+import type { DocumentKind, BookRow } from "./row.ts";
 
 /** The names of the collections, which are those of the tables of a mirror; number series have no events. */
 export const tableNames = [
@@ -48,7 +48,7 @@ interface KindFacts {
   /** Its lines show ids that last and a price-list item. */
   readonly keepsLines?: true;
   /** Fields of an answer that not all kinds have. */
-  readonly shown: readonly (keyof Row)[];
+  readonly shown: readonly (keyof BookRow)[];
 }
 
 const methods = ["deliveryMethodId", "paymentMethodId"] as const;

@@ -1,26 +1,30 @@
 import type { Random } from "../../../../src/base/random.ts";
 import { BoundedLog, singular } from "../base/values.ts";
 import { documentKinds, kindFacts, pathOf, tableNames, type TableName } from "./catalogue.ts";
-import type { DocumentKind, Row, Upload } from "./row.ts";
+import type { DocumentKind, BookRow, Upload } from "./row.ts";
 import { RowTable } from "./table.ts";
 
 /** The indexes of the tables that have some. */
-const receiptKeys = { number: ({ number }: Row) => number, warehouse: ({ warehouseId }: Row) => warehouseId };
+const receiptKeys = {
+  number: ({ number }: BookRow) => number,
+  warehouse: ({ warehouseId }: BookRow) => warehouseId,
+};
 const documentKeys = {
-  number: ({ number }: Row) => number,
-  invoice: ({ invoiceId }: Row) => invoiceId,
-  proforma: ({ proformaId }: Row) => proformaId,
+  number: ({ number }: BookRow) => number,
+  invoice: ({ invoiceId }: BookRow) => invoiceId,
+  proforma: ({ proformaId }: BookRow) => proformaId,
 };
-const indexes: Readonly<Record<string, Readonly<Record<string, (row: Row) => string | number | null>>>> = {
-  contact_activity_logs: { target: ({ target }) => ownerKey(target.table, target.id) },
-  bank_accounts: { iban: ({ iban }) => iban },
-  warehouses: { code: ({ code }) => code },
-  warehouse_inbound_receipts: receiptKeys,
-  warehouse_outbound_receipts: receiptKeys,
-  price_list_items: { ean: ({ ean }) => ean, warehouseCode: ({ warehouseCode }) => warehouseCode },
-  ...Object.fromEntries(documentKinds.map((kind) => [kindFacts[kind].table, documentKeys])),
-  document_payments: { document: ({ documentKind, documentId }) => ownerKey(documentKind, documentId) },
-};
+const indexes: Readonly<Record<string, Readonly<Record<string, (row: BookRow) => string | number | null>>>> =
+  {
+    contact_activity_logs: { target: ({ target }) => ownerKey(target.table, target.id) },
+    bank_accounts: { iban: ({ iban }) => iban },
+    warehouses: { code: ({ code }) => code },
+    warehouse_inbound_receipts: receiptKeys,
+    warehouse_outbound_receipts: receiptKeys,
+    price_list_items: { ean: ({ ean }) => ean, warehouseCode: ({ warehouseCode }) => warehouseCode },
+    ...Object.fromEntries(documentKinds.map((kind) => [kindFacts[kind].table, documentKeys])),
+    document_payments: { document: ({ documentKind, documentId }) => ownerKey(documentKind, documentId) },
+  };
 
 /** The key of a document or a contact, under which payments and CRM events are found. */
 export function ownerKey(kind: DocumentKind | TableName, id: number): string {
@@ -60,7 +64,7 @@ export function openCompany(start: CompanyStart) {
     /** How much of each item (millionths) lies in which warehouse, the sum of all receipts; by item and warehouse. */
     stock: new Map<number, Map<number, bigint>>(),
     /** Deleted accounts that documents still show. */
-    closedAccounts: new Map<number, Row>(),
+    closedAccounts: new Map<number, BookRow>(),
     /** Uploaded files by token, until a CRM event takes them. */
     uploads: new Map<string, Upload>(),
     /** Mails with a document that were asked for; the sandbox sends none. */

@@ -6,7 +6,7 @@ type Each<K extends string, T> = Readonly<Record<K, T>>;
  * A record of any collection as the sandbox keeps it: lookup values by id, money as the number that was sent,
  * moments as epoch ms. Which of the fields it has, its collection says; how it looks in an answer, its view.
  */
-export type Row = Each<"id" | "createdAtMs" | "updatedAtMs", number> &
+export type BookRow = Each<"id" | "createdAtMs" | "updatedAtMs", number> &
   Each<"uuid" | "name" | "number" | "type" | "issueDate" | "code", string> &
   Each<
     "description" | "note" | "textAboveItems" | "dueDate" | "deliveryDate" | "validityDate",
@@ -62,33 +62,29 @@ type StockFields = Each<"ean" | "warehouseCode", string | null> &
   Each<"inboundNumericalSeriesPattern" | "outboundNumericalSeriesPattern", string> &
   Each<"inboundNumericalSeriesNextNumber" | "outboundNumericalSeriesNextNumber", number> & {
     readonly useWarehouse: boolean;
-    readonly partner: Row | null;
+    readonly partner: BookRow | null;
   };
 
 /** Of bank accounts, documents, their payments and receipts. */
-interface MoneyFields extends Discount {
-  readonly kind: DocumentKind;
-  readonly willBePaid: boolean;
-  readonly transferTaxLiability: boolean;
-  readonly answer: "waiting" | "accepted" | "rejected";
-  /** What documents show of the company itself and of their client. */
-  readonly company: object;
-  readonly client: Row;
-  readonly items: readonly Line[];
-  readonly documentKind: DocumentKind;
-  readonly documentId: number;
-  readonly paymentDate: string;
-  readonly amountCents: bigint;
-  readonly receiptInvoiceId: number | null;
-  readonly isPrimary: boolean;
-  readonly bankId: number | null;
-  /** What the bank last reported of an account. */
-  readonly openBanking: {
-    readonly balance: number;
-    readonly syncedAtMs: number;
-    readonly until: string;
-  } | null;
-}
+type MoneyFields = Discount &
+  Each<"kind" | "documentKind", DocumentKind> &
+  Each<"willBePaid" | "transferTaxLiability" | "isPrimary", boolean> &
+  Each<"bankId" | "receiptInvoiceId", number | null> &
+  Each<"documentId", number> & {
+    readonly answer: "waiting" | "accepted" | "rejected";
+    /** What documents show of the company itself and of their client. */
+    readonly company: object;
+    readonly client: BookRow;
+    readonly items: readonly Line[];
+    readonly paymentDate: string;
+    readonly amountCents: bigint;
+    /** What the bank last reported of an account. */
+    readonly openBanking: {
+      readonly balance: number;
+      readonly syncedAtMs: number;
+      readonly until: string;
+    } | null;
+  };
 
 /** A discount on a line or on a whole document. */
 export interface Discount {

@@ -1,7 +1,7 @@
-import type { Row } from "./row.ts";
+import type { BookRow } from "./row.ts";
 
 type Key = string | number;
-type KeyOf = (row: Row) => Key | null;
+type KeyOf = (row: BookRow) => Key | null;
 
 /** The order of two keys, ascending. */
 export function compareKeys(a: Key, b: Key): number {
@@ -12,14 +12,14 @@ export function compareKeys(a: Key, b: Key): number {
 export class RowTable {
   readonly firstId: number;
   nextId: number;
-  readonly #rows = new Map<number, Row>();
+  readonly #rows = new Map<number, BookRow>();
   readonly #indexes: readonly {
     readonly name: string;
     readonly keyOf: KeyOf;
     readonly ids: Map<Key, number[]>;
   }[];
   /** Sorted records by the name of the order; dropped at each write. */
-  readonly #orders = new Map<string, readonly Row[]>();
+  readonly #orders = new Map<string, readonly BookRow[]>();
 
   /** @param keys the indexes that `findBy` can use, by name; null leaves a record out */
   constructor(firstId: number, keys: Readonly<Record<string, KeyOf>> = {}) {
@@ -31,16 +31,16 @@ export class RowTable {
     return this.#rows.size;
   }
 
-  get(id: number | null | undefined): Row | undefined {
+  get(id: number | null | undefined): BookRow | undefined {
     return this.#rows.get(id ?? 0);
   }
 
   /** Adds a record with the next id. */
-  add(fields: Omit<Partial<Row>, "id">): Row {
-    return this.replace({ id: this.nextId++, ...fields } as Row);
+  add(fields: Omit<Partial<BookRow>, "id">): BookRow {
+    return this.replace({ id: this.nextId++, ...fields } as BookRow);
   }
 
-  replace(row: Row): Row {
+  replace(row: BookRow): BookRow {
     this.#index(row.id, row);
     this.#rows.set(row.id, row);
     return row;
@@ -51,17 +51,17 @@ export class RowTable {
     this.#rows.delete(id);
   }
 
-  values(): MapIterator<Row> {
+  values(): MapIterator<BookRow> {
     return this.#rows.values();
   }
 
   /** The live records that pass the test, by id. */
-  where(test: (row: Row) => boolean): Row[] {
+  where(test: (row: BookRow) => boolean): BookRow[] {
     return [...this.values()].filter(test);
   }
 
   /** The live records with this key in an index. */
-  findBy(indexName: string, key: Key): Row[] {
+  findBy(indexName: string, key: Key): BookRow[] {
     const ids = this.#indexes.find(({ name }) => name === indexName)?.ids.get(key) ?? [];
     return ids.flatMap((id) => this.#rows.get(id) ?? []);
   }
@@ -70,7 +70,7 @@ export class RowTable {
    * The live records by key, ascending; equal keys by id. The order is kept until the next write: page 200 of
    * a list costs a slice.
    */
-  sorted(orderName: string, keyOf: (row: Row) => Key): readonly Row[] {
+  sorted(orderName: string, keyOf: (row: BookRow) => Key): readonly BookRow[] {
     const known = this.#orders.get(orderName);
     if (known) return known;
     const keyed = Array.from(this.values(), (row) => ({ row, key: keyOf(row) }));
@@ -80,7 +80,7 @@ export class RowTable {
   }
 
   /** Brings the indexes in line with what will stand under the id. */
-  #index(id: number, after: Row | undefined): void {
+  #index(id: number, after: BookRow | undefined): void {
     this.#orders.clear();
     const before = this.#rows.get(id);
     for (const { keyOf, ids } of this.#indexes) {

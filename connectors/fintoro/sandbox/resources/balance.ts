@@ -9,14 +9,14 @@ import {
   withVatCents,
 } from "../base/decimal-money.ts";
 import { documentsOf, ownerKey, type Company } from "../model/company.ts";
-import type { Discount, Row } from "../model/row.ts";
+import type { Discount, BookRow } from "../model/row.ts";
 
 /**
  * The sums of a document in cents: of each line, of the lines together, and after the document's discount. A line
  * is price x quantity less its discount, VAT on the rounded net, none under reverse charge. The document's
  * discount lowers net and gross in proportion.
  */
-export function totalsOf(document: Row) {
+export function totalsOf(document: BookRow) {
   const { discountType, transferTaxLiability: isReverse } = document;
   const items = document.items.map((item) => {
     const full = productCents(decimal(item.unitPrice), decimal(item.quantity));
@@ -40,13 +40,13 @@ function discountOf(cents: bigint, { discountType: type, discountValue: value }:
 }
 
 /** A document's payments, newest first; of one day, the one recorded last first. */
-export function paymentsOf({ tables }: Company, { kind, id }: Pick<Row, "kind" | "id">): Row[] {
+export function paymentsOf({ tables }: Company, { kind, id }: Pick<BookRow, "kind" | "id">): BookRow[] {
   const payments = tables.document_payments.findBy("document", ownerKey(kind, id));
   return payments.toSorted((a, b) => b.paymentDate.localeCompare(a.paymentDate) || b.id - a.id);
 }
 
 /** What the payments leave to pay, cents in the document's currency, and the status that follows from it. */
-export function balanceOf(company: Company, document: Row, payments = paymentsOf(company, document)) {
+export function balanceOf(company: Company, document: BookRow, payments = paymentsOf(company, document)) {
   const totals = totalsOf(document);
   const paid = payments.reduce((sum, payment) => sum + worthIn(document, payment), 0n);
   const toBePaid = totals.gross - paid;
@@ -61,7 +61,7 @@ export function balanceOf(company: Company, document: Row, payments = paymentsOf
 }
 
 /** The payment in the document's currency; the same currency counts one to one, whatever its rate was. */
-function worthIn(document: Row, { currencyId, amountCents, currencyRate }: Row): bigint {
+function worthIn(document: BookRow, { currencyId, amountCents, currencyRate }: BookRow): bigint {
   if (currencyId === document.currencyId) return amountCents;
   return convertCents(amountCents, currencyRate, document.currencyRate);
 }

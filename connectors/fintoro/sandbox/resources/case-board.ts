@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { centsToNumber } from "../base/decimal-money.ts";
-import { omit, type Shown } from "../base/values.ts";
+import { omit, type AnsweredRecord } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { activityTargets } from "../model/catalogue.ts";
 import { documentsOf, ownerKey, type Company } from "../model/company.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
-import type { Attachment, Row, Upload } from "../model/row.ts";
+import type { Attachment, BookRow, Upload } from "../model/row.ts";
 import { filled, Invalid, nullable, refuse, sentOnly } from "../rules/rules.ts";
 import { totalsOf } from "./balance.ts";
 import { collection, removeActivitiesOf, stampsOf, stampsView, type Write } from "./collection.ts";
@@ -23,7 +23,7 @@ export const caseStatuses = collection("business_case_statuses", {
   },
 });
 
-const ofContact = (type: Row["contactType"]) => (item: Row, wanted: string) =>
+const ofContact = (type: BookRow["contactType"]) => (item: BookRow, wanted: string) =>
   item.contactType === type && item.contactId === Number(wanted);
 
 /** Business cases. One goes with its CRM events. */
@@ -140,7 +140,7 @@ export function keepUpload(company: Company, upload: Upload): string {
   return token;
 }
 
-function activityView(company: Company, log: Row, language: ServiceLanguage): Shown {
+function activityView(company: Company, log: BookRow, language: ServiceLanguage): AnsweredRecord {
   const { id, type, target } = log;
   return {
     id,
@@ -162,7 +162,11 @@ function activityView(company: Company, log: Row, language: ServiceLanguage): Sh
 }
 
 /** Only the fields that belong to the type. */
-function metadataView(company: Company, { type, metadata }: Row, language: ServiceLanguage): Shown {
+function metadataView(
+  company: Company,
+  { type, metadata }: BookRow,
+  language: ServiceLanguage,
+): AnsweredRecord {
   const { content = null, email = null, personName = null, phoneNumber = null } = metadata;
   if (type === "note") return { content };
   if (type === "email") return { content, email };
@@ -180,7 +184,11 @@ function metadataView(company: Company, { type, metadata }: Row, language: Servi
 }
 
 /** The document as it is now; null once it is deleted. */
-function relatedView(company: Company, metadata: Row["metadata"], language: ServiceLanguage): Shown | null {
+function relatedView(
+  company: Company,
+  metadata: BookRow["metadata"],
+  language: ServiceLanguage,
+): AnsweredRecord | null {
   const { documentKind: documentType = "invoice", documentId = 0 } = metadata;
   const document = documentsOf(company, documentType).get(documentId);
   return document

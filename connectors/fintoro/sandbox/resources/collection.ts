@@ -1,23 +1,23 @@
 import type { z } from "zod";
 import { offsetStamp } from "../base/calendar.ts";
-import type { Shown } from "../base/values.ts";
+import type { AnsweredRecord } from "../base/values.ts";
 import { lookup, lookupNames, type LookupName, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { pathOf, referenceOf, type TableName } from "../model/catalogue.ts";
 import { emit, ownerKey, type Company } from "../model/company.ts";
-import type { Row } from "../model/row.ts";
+import type { BookRow } from "../model/row.ts";
 import { Invalid, parse, present, type FieldProblem } from "../rules/rules.ts";
 import { nothing, oneRecord, type Reply } from "../service/reply.ts";
 import { route, type Route, type RouteCall } from "../service/request.ts";
 import { recordList, type ListRules } from "./record-list.ts";
 
 /** What an answer shows of a record; of one that is new, too. */
-type View = (company: Company, row: Row, language: ServiceLanguage, isNew?: boolean) => Shown;
+type View = (company: Company, row: BookRow, language: ServiceLanguage, isNew?: boolean) => AnsweredRecord;
 
 /** One write of a record: what was sent, and the record that it changes. */
 export interface Write<S> {
   readonly company: Company;
   readonly sent: S;
-  readonly own: Row | null;
+  readonly own: BookRow | null;
 }
 
 /** The facts of one collection: what requests may send, and how its records are made, listed and shown. */
@@ -34,9 +34,9 @@ interface CollectionRules<S extends z.ZodObject> {
   /** How a record is changed, PATCH with only what changes, and whether POST takes an `Idempotency-Key`. */
   readonly writes?: { readonly method?: "PATCH" | null; readonly idempotent?: false };
   /** Refuses the removal, or removes first what falls with the record. */
-  readonly beforeRemove?: (company: Company, own: Row) => void;
+  readonly beforeRemove?: (company: Company, own: BookRow) => void;
   /** What follows from a change, after its event; `before` or `after` is null where there was or is no record. */
-  readonly afterChange?: (company: Company, before: Row | null, after: Row | null) => void;
+  readonly afterChange?: (company: Company, before: BookRow | null, after: BookRow | null) => void;
 }
 
 /** A collection: its records are written here and nowhere else. */
@@ -47,7 +47,7 @@ export function collection<S extends z.ZodObject>(table: TableName, rules: Colle
   const { shape, unique = [], facts, view, writes = {}, beforeRemove, afterChange } = rules;
   const { method = "PUT", idempotent } = writes;
   const patch = method === "PATCH" ? shape.partial() : shape;
-  const read = (company: Company, input: unknown, own: Row | null): Partial<Row> => {
+  const read = (company: Company, input: unknown, own: BookRow | null): Partial<BookRow> => {
     const sent = parse(own ? patch : shape, input) as z.output<S>;
     const problems = wrongReferences(company, sent, "");
     for (const field of unique) {
@@ -58,27 +58,27 @@ export function collection<S extends z.ZodObject>(table: TableName, rules: Colle
     if (problems.length > 0) throw new Invalid(problems);
     return facts({ company, sent, own });
   };
-  const add = (company: Company, made: Partial<Row>): Row => {
+  const add = (company: Company, made: Partial<BookRow>): BookRow => {
     const row = company.tables[table].add(made);
     emit(company, table, "created", row.id);
     afterChange?.(company, null, row);
     return row;
   };
-  const change = (company: Company, before: Row, made: Partial<Row>): Row => {
+  const change = (company: Company, before: BookRow, made: Partial<BookRow>): BookRow => {
     const after = company.tables[table].replace({ ...before, ...made });
     emit(company, table, "updated", after.id);
     afterChange?.(company, before, after);
     return after;
   };
-  const drop = (company: Company, own: Row): void => {
+  const drop = (company: Company, own: BookRow): void => {
     company.tables[table].remove(own.id);
     emit(company, table, "deleted", own.id);
     afterChange?.(company, own, null);
   };
   const create = (company: Company, input: unknown) => add(company, read(company, input, null));
-  const update = (company: Company, own: Row, input: unknown) =>
+  const update = (company: Company, own: BookRow, input: unknown) =>
     change(company, own, read(company, input, own));
-  const remove = (company: Company, own: Row): void => {
+  const remove = (company: Company, own: BookRow): void => {
     beforeRemove?.(company, own);
     drop(company, own);
   };
@@ -87,7 +87,7 @@ export function collection<S extends z.ZodObject>(table: TableName, rules: Colle
     const path = `/${pathOf(table)}`;
     const { list: listed = {} } = rules;
     const own = (call: RouteCall) => present(call.company.tables[table].get(call.id));
-    const show = ({ company, language }: RouteCall, row: Row, status = 200) =>
+    const show = ({ company, language }: RouteCall, row: BookRow, status = 200) =>
       oneRecord(view(company, row, language, status === 201), status);
     return [
       route("GET", path, typeof listed === "function" ? listed : recordList(table, listed, view)),
@@ -123,13 +123,13 @@ function isLookup(name: string): name is LookupName {
 }
 
 /** The times of a record that is made or changed now. */
-export function stampsOf({ nowMs }: Company, own: Row | null = null) {
+export function stampsOf({ nowMs }: Company, own: BookRow | null = null) {
   const now = nowMs();
   return { createdAtMs: own?.createdAtMs ?? now, updatedAtMs: now };
 }
 
 /** Most records show the times of their creation and their last change like this. */
-export function stampsView({ createdAtMs, updatedAtMs }: Row) {
+export function stampsView({ createdAtMs, updatedAtMs }: BookRow) {
   return { createdAt: offsetStamp(createdAtMs), updatedAt: offsetStamp(updatedAtMs) };
 }
 

@@ -1,16 +1,16 @@
 import { centsToNumber } from "../base/decimal-money.ts";
-import { omit, pick, type Shown } from "../base/values.ts";
+import { omit, pick, type AnsweredRecord } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { kindFacts, pathOf } from "../model/catalogue.ts";
 import type { Company } from "../model/company.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
-import type { Row } from "../model/row.ts";
+import type { BookRow } from "../model/row.ts";
 import { balanceOf, creditedCents, paymentsOf, totalsOf } from "./balance.ts";
 import { accountReference } from "./own-settings.ts";
 import { snapshotView } from "./partners.ts";
 
 /** The fields that every kind and every answer has, and the sums. */
-function commonView(company: Company, document: Row, language: ServiceLanguage) {
+function commonView(company: Company, document: BookRow, language: ServiceLanguage) {
   const { kind } = document;
   const balance = kindFacts[kind].payable ? balanceOf(company, document) : null;
   const totals = balance?.totals ?? totalsOf(document);
@@ -27,7 +27,11 @@ function commonView(company: Company, document: Row, language: ServiceLanguage) 
 }
 
 /** A document as lists show it. */
-export function documentPreview(company: Company, document: Row, language: ServiceLanguage): Shown {
+export function documentPreview(
+  company: Company,
+  document: BookRow,
+  language: ServiceLanguage,
+): AnsweredRecord {
   const dates = (["dueDate", "deliveryDate", "validityDate"] as const).filter((field) =>
     kindFacts[document.kind].shown.includes(field),
   );
@@ -39,7 +43,7 @@ export function documentPreview(company: Company, document: Row, language: Servi
 }
 
 /** What every kind shows of its terms. */
-const terms: readonly (keyof Row)[] = [
+const terms: readonly (keyof BookRow)[] = [
   "company",
   "discountType",
   "discountValue",
@@ -53,7 +57,7 @@ const terms: readonly (keyof Row)[] = [
 ];
 
 /** A document as its own route shows it. */
-export function documentView(company: Company, document: Row, language: ServiceLanguage): Shown {
+export function documentView(company: Company, document: BookRow, language: ServiceLanguage): AnsweredRecord {
   const { kind, id, uuid } = document;
   const { table, payable, keepsLines, shown } = kindFacts[kind];
   const { publicOrigin: origin } = company;
@@ -77,7 +81,7 @@ export function documentView(company: Company, document: Row, language: ServiceL
 }
 
 /** What documents that can be paid show beside the others; a deleted account included. */
-function paidView(company: Company, document: Row, language: ServiceLanguage) {
+function paidView(company: Company, document: BookRow, language: ServiceLanguage) {
   const { tables, closedAccounts } = company;
   const accountId = document.bankAccountId ?? 0;
   const account = tables.bank_accounts.get(accountId) ?? closedAccounts.get(accountId);
@@ -89,7 +93,7 @@ function paidView(company: Company, document: Row, language: ServiceLanguage) {
 }
 
 /** A payment, with a preview of the invoice that is its tax document. */
-export function paymentView(company: Company, payment: Row, language: ServiceLanguage): Shown {
+export function paymentView(company: Company, payment: BookRow, language: ServiceLanguage): AnsweredRecord {
   const receipt = company.tables.invoices.get(payment.receiptInvoiceId);
   return {
     ...pick(payment, ["id", "documentId", "paymentDate", "currencyRate"]),

@@ -2,11 +2,11 @@ import { z } from "zod";
 import { dateOf, dayOf } from "../base/calendar.ts";
 import { decimal, divide } from "../base/decimal-money.ts";
 import { formatNumber, variableSymbol } from "../base/identifiers.ts";
-import { everyKey, omit, pick, type Shown } from "../base/values.ts";
+import { everyKey, omit, pick, type AnsweredRecord } from "../base/values.ts";
 import { discountLabel, euro, languageById, rateOn } from "../lookups/lookup-lists.ts";
 import { kindFacts } from "../model/catalogue.ts";
 import { documentsOf, type Company } from "../model/company.ts";
-import type { DocumentKind, Row } from "../model/row.ts";
+import type { DocumentKind, BookRow } from "../model/row.ts";
 import { nullable, optional, parse, refuse, sentOnly } from "../rules/rules.ts";
 import { balanceOf, paymentsOf, totalsOf } from "./balance.ts";
 import { collection, type Write } from "./collection.ts";
@@ -97,7 +97,7 @@ const defaults = { languageId: 1, currencyId: euro, deliveryMethodId: 1, payment
 const usualDays = { due: 14, validity: 30 };
 
 /** An invoice, proforma, order or quotation. The client may be created on the way. */
-function saleFacts(write: Write<SentDocument>, kind: DocumentKind): Partial<Row> {
+function saleFacts(write: Write<SentDocument>, kind: DocumentKind): Partial<BookRow> {
   const { company, sent } = write;
   const client =
     company.tables.clients.get(sent.clientId) ??
@@ -111,16 +111,16 @@ function saleFacts(write: Write<SentDocument>, kind: DocumentKind): Partial<Row>
 }
 
 /** What the client prefers: `preferredNote` -> `note`. */
-function preferencesOf(client: Row): Partial<Row> {
+function preferencesOf(client: BookRow): Partial<BookRow> {
   const own = Object.entries(client).flatMap(([field, value]) => {
     const [, first, rest] = /^preferred(.)(.*)/.exec(field) ?? [];
     return first === undefined || value === null ? [] : [[`${first.toLowerCase()}${rest}`, value as unknown]];
   });
-  return Object.fromEntries(own) as Partial<Row>;
+  return Object.fromEntries(own) as Partial<BookRow>;
 }
 
 /** A credit note. Its client is always that of the invoice. */
-function creditNoteFacts(write: Write<SentDocument>): Partial<Row> {
+function creditNoteFacts(write: Write<SentDocument>): Partial<BookRow> {
   const { company, sent } = write;
   const invoice = company.tables.invoices.get(sent.invoiceId) ?? refuse("invoiceId", "required");
   const head = headOf(write, "credit-note", 0);
@@ -160,13 +160,13 @@ const termFields =
 function termsOf(
   { company, sent }: Write<SentDocument>,
   kind: DocumentKind,
-  usual: Partial<Row>,
+  usual: Partial<BookRow>,
   rateDate: string,
 ) {
   const given = sentOnly(pick(sent, termFields as (keyof SentDocument)[]));
-  const usualTerms = pick(usual, termFields.filter((field) => field in usual) as (keyof Row)[]);
+  const usualTerms = pick(usual, termFields.filter((field) => field in usual) as (keyof BookRow)[]);
   const terms = { ...everyKey(termFields, null), ...defaults, ...usualTerms, ...given } as unknown as Pick<
-    Row,
+    BookRow,
     "currencyId" | "languageId"
   >;
   const { currencyRate = rateOn(terms.currencyId, dayOf(rateDate) - 1) } = sent;
@@ -201,7 +201,7 @@ function itemsFrom({ company, sent, own }: Write<SentDocument>, kind: DocumentKi
       discountValue,
       priceListItemId: line.priceListItemId ?? null,
     };
-  }) as unknown as Row["items"];
+  }) as unknown as BookRow["items"];
 }
 
 const creditShape = documentShape
@@ -209,7 +209,7 @@ const creditShape = documentShape
   .extend(optional(["issueDate", "dueDate", "deliveryDate"], text));
 
 /** Creates a credit note over a whole invoice: its terms, and its lines with the sign turned. @throws Invalid */
-export function creditInvoice(company: Company, invoice: Row, input: unknown): Row {
+export function creditInvoice(company: Company, invoice: BookRow, input: unknown): BookRow {
   const { note = invoice.note, textAboveItems = invoice.textAboveItems, ...sent } = parse(creditShape, input);
   const { issueDate = dateOf(company.today) } = sent;
   const { dueDate = issueDate, deliveryDate = issueDate } = sent;
@@ -260,7 +260,7 @@ function takeNumber(
 }
 
 /** A number series, with the number that it gives next. */
-export function seriesView({ today }: Company, series: Row): Shown {
+export function seriesView({ today }: Company, series: BookRow): AnsweredRecord {
   const nextDocumentNumber = formatNumber(series.pattern, today, series.nextNumber);
   const nextVariableSymbol = variableSymbol(nextDocumentNumber);
   const { documentKind: documentType } = series;

@@ -4,7 +4,7 @@ import { pick } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { eventTypes } from "../model/catalogue.ts";
 import type { Company } from "../model/company.ts";
-import type { Row } from "../model/row.ts";
+import type { BookRow } from "../model/row.ts";
 import { refuse, sentOnly } from "../rules/rules.ts";
 import { collection, stampsOf } from "./collection.ts";
 
@@ -46,12 +46,12 @@ export const accounts = collection("bank_accounts", {
 });
 
 /** The account that documents get where none is named. */
-export function primaryAccount({ tables }: Company): Row | undefined {
+export function primaryAccount({ tables }: Company): BookRow | undefined {
   return tables.bank_accounts.where(({ isPrimary }) => isPrimary)[0];
 }
 
 /** A bank account as documents show it. */
-export function accountReference(account: Row, language: ServiceLanguage) {
+export function accountReference(account: BookRow, language: ServiceLanguage) {
   return {
     ...pick(account, ["id", "bankId", "isPrimary", "name", "iban", "swift"]),
     bank: lookup("banks", account.bankId, language),
@@ -90,7 +90,7 @@ export const subscriptions = collection("webhook_subscriptions", {
 });
 
 /** Gives the subscription another secret. */
-export function rotateSecret(company: Company, own: Row): Row {
+export function rotateSecret(company: Company, own: BookRow): BookRow {
   return subscriptions.change(company, own, { secret: newSecret(company), ...stampsOf(company, own) });
 }
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { omit, pick } from "../base/values.ts";
 import { lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
-import type { Row } from "../model/row.ts";
+import type { BookRow } from "../model/row.ts";
 import { filled, nullable } from "../rules/rules.ts";
 import { collection, removeActivitiesOf, stampsOf, stampsView } from "./collection.ts";
 import { isIn, type ListRules } from "./record-list.ts";
@@ -80,19 +80,19 @@ export const suppliers = collection("suppliers", {
   beforeRemove: (company, own) => removeActivitiesOf(company, "suppliers", own.id),
 });
 
-const copied = (party: Row) =>
+const copied = (party: BookRow) =>
   Object.keys({ ...partyShape.shape, ...deliveryShape.shape }).filter((field) => field in party);
 
 /** The copy of a party that documents and receipts keep: one for all of them, as large companies have many. */
-export function snapshotOf(party: Row): Row {
-  const snapshot = snapshots.get(party) ?? pick(party, copied(party) as (keyof Row)[]);
+export function snapshotOf(party: BookRow): BookRow {
+  const snapshot = snapshots.get(party) ?? pick(party, copied(party) as (keyof BookRow)[]);
   snapshots.set(party, snapshot);
   return snapshot;
 }
-const snapshots = new WeakMap<Row, Row>();
+const snapshots = new WeakMap<BookRow, BookRow>();
 
 /** The copy of a party in an answer; it has each country twice, as an id and as an object. */
-export function snapshotView(party: Row, language: ServiceLanguage) {
+export function snapshotView(party: BookRow, language: ServiceLanguage) {
   return {
     ...party,
     country: lookup("countries", party.countryId, language),

@@ -2,12 +2,12 @@ import { Zip, ZipPassThrough } from "fflate";
 import { centsToNumber } from "../base/decimal-money.ts";
 import { plainLetters } from "../base/values.ts";
 import texts from "../model/document-texts.json" with { type: "json" };
-import type { Row } from "../model/row.ts";
+import type { BookRow } from "../model/row.ts";
 import { totalsOf } from "./balance.ts";
 import { receiptTotals } from "./stock.ts";
 
 /** A document or a receipt as its receiver gets it: a real, small PDF of one page, letters without their accents. */
-export function recordPdf(record: Row): Buffer {
+export function recordPdf(record: BookRow): Buffer {
   const { kind, number, issueDate, items } = record;
   const { net, gross } = "kind" in record ? totalsOf(record) : receiptTotals(items);
   const lines = [

@@ -1,9 +1,9 @@
 import { randomFor } from "../base/seeded-random.ts";
-import { latin, type Shown } from "../base/values.ts";
+import { latin, type AnsweredRecord } from "../base/values.ts";
 import type { ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { pathOf, type TableName } from "../model/catalogue.ts";
 import type { Company } from "../model/company.ts";
-import type { Row } from "../model/row.ts";
+import type { BookRow } from "../model/row.ts";
 import { compareKeys } from "../model/table.ts";
 import { list, type Reply } from "../service/reply.ts";
 import { basePath, type RouteCall } from "../service/request.ts";
@@ -11,15 +11,15 @@ import { basePath, type RouteCall } from "../service/request.ts";
 /** How one list differs from others: what it filters and sorts by besides the fields of its records. */
 export interface ListRules {
   /** Does the record fit the value of a query parameter? */
-  readonly filters?: Readonly<Record<string, (row: Row, wanted: string, company: Company) => boolean>>;
+  readonly filters?: Readonly<Record<string, (row: BookRow, wanted: string, company: Company) => boolean>>;
   /** Keys that `sortBy` may name; they may change without their record. */
-  readonly sorts?: Readonly<Record<string, (row: Row, company: Company) => number>>;
+  readonly sorts?: Readonly<Record<string, (row: BookRow, company: Company) => number>>;
   /** The order without `sortBy` and `sortDirection`. @default by id */
   readonly usualOrder?: readonly [sortBy: string, direction: "asc" | "desc"];
   /** Records on a page without `perPage`, and at most. @default a list without pages */
   readonly pageSize?: readonly [usual: number, most: number];
   /** What the list shows of a record. @default what its own route shows */
-  readonly preview?: (company: Company, row: Row, language: ServiceLanguage) => Shown;
+  readonly preview?: (company: Company, row: BookRow, language: ServiceLanguage) => AnsweredRecord;
   /** Does the fault `shuffled_ties` apply? @default false */
   readonly shufflesTies?: boolean;
 }
@@ -30,14 +30,14 @@ export function isIn(wanted: string, ...words: readonly (string | null)[]): bool
 }
 
 /** The value of a field by its name in a query: `issue_date` is `issueDate`, `createdAt` is `createdAtMs`. */
-function fieldOf(row: Row, name: string): string | number | null {
+function fieldOf(row: BookRow, name: string): string | number | null {
   const field = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  const value: unknown = row[(field.endsWith("At") ? `${field}Ms` : field) as keyof Row];
+  const value: unknown = row[(field.endsWith("At") ? `${field}Ms` : field) as keyof BookRow];
   return typeof value === "string" || typeof value === "number" ? value : null;
 }
 
 /** A field has the value; texts contain it; `From` and `To` are limits. A record without the field fits. */
-function fits(row: Row, param: string, wanted: string): boolean {
+function fits(row: BookRow, param: string, wanted: string): boolean {
   const [, name = param, limit] = /^(.+?)(From|To)?$/.exec(param) ?? [];
   const value = fieldOf(row, name);
   if (value === null) return !name.endsWith("Id");
@@ -58,15 +58,15 @@ export function recordList(table: TableName, rules: ListRules, view: NonNullable
     pageSize,
     preview = view,
   } = rules;
-  const sorted = ({ company, shuffle }: RouteCall, sortBy: string): readonly Row[] => {
+  const sorted = ({ company, shuffle }: RouteCall, sortBy: string): readonly BookRow[] => {
     const special = sorts[sortBy];
-    const keyOf = (row: Row) => {
+    const keyOf = (row: BookRow) => {
       const key = special ? special(row, company) : (fieldOf(row, sortBy) ?? "");
       return typeof key === "number" ? key : latin(key);
     };
     const turn = shufflesTies ? shuffle : null;
     if (!special && turn === null) return company.tables[table].sorted(sortBy, keyOf);
-    const tieOf = ({ id }: Row) => (turn === null ? id : randomFor(turn, "tie", id).next());
+    const tieOf = ({ id }: BookRow) => (turn === null ? id : randomFor(turn, "tie", id).next());
     const rows = Array.from(company.tables[table].values(), (row) => [row, keyOf(row), tieOf(row)] as const);
     rows.sort(([, a, firstTie], [, b, secondTie]) => compareKeys(a, b) || firstTie - secondTie);
     return rows.map(([row]) => row);
@@ -75,12 +75,12 @@ export function recordList(table: TableName, rules: ListRules, view: NonNullable
     const { company, language, query } = call;
     const { sortBy = usualOrder[0], sortDirection = usualOrder[1] } = query;
     const wanted = Object.entries(query).filter(([param]) => !notFilters.has(param));
-    const isWanted = (row: Row) =>
+    const isWanted = (row: BookRow) =>
       wanted.every(([param, value]) => filters[param]?.(row, value, company) ?? fits(row, param, value));
     const ascending = sorted(call, sortBy);
     const all = sortDirection === "asc" ? ascending : ascending.toReversed();
     const rows = wanted.length === 0 ? all : all.filter(isWanted);
-    const show = (row: Row) => preview(company, row, language);
+    const show = (row: BookRow) => preview(company, row, language);
     return pageSize ? onePage(call, table, rows, show, pageSize) : list(rows.map(show));
   };
 }
@@ -92,8 +92,8 @@ export const tenPerPage = [10, 200] as const;
 export function onePage(
   { query, company }: RouteCall,
   table: TableName,
-  rows: readonly Row[],
-  show: (row: Row) => Shown,
+  rows: readonly BookRow[],
+  show: (row: BookRow) => AnsweredRecord,
   [usual, most]: readonly [usual: number, most: number] = tenPerPage,
 ): Reply {
   const [perPage, page] = [Math.min(most, Number(query["perPage"] ?? usual)), Number(query["page"] ?? 1)];

@@ -11,7 +11,7 @@ import { formatNumber } from "../base/identifiers.ts";
 import { pick } from "../base/values.ts";
 import { euro, lookup, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import { emit, type Company } from "../model/company.ts";
-import type { Line, Row } from "../model/row.ts";
+import type { Line, BookRow } from "../model/row.ts";
 import { filled, nullable, refuse } from "../rules/rules.ts";
 import { collection, stampsOf } from "./collection.ts";
 import * as partners from "./partners.ts";
@@ -84,7 +84,7 @@ function priceWithVat(price: number, rate: number): number {
 }
 
 /** An item with its stock in each warehouse that ever held it. */
-function itemView(company: Company, item: Row, language: ServiceLanguage) {
+function itemView(company: Company, item: BookRow, language: ServiceLanguage) {
   const { purchasePrice: price, purchaseVatRate: rate } = item;
   const levels = [...(company.stock.get(item.id) ?? [])].toSorted(([a], [b]) => a - b);
   return {
@@ -187,17 +187,17 @@ function receiptsOf(side: Side) {
 }
 
 /** The number that the warehouse gives next. */
-export function nextReceiptNumber({ today }: Company, side: Side, warehouse: Row): string {
+export function nextReceiptNumber({ today }: Company, side: Side, warehouse: BookRow): string {
   const { [`${side}NumericalSeriesPattern` as const]: pattern } = warehouse;
   return formatNumber(pattern, today, warehouse[`${side}NumericalSeriesNextNumber`]);
 }
 
 /** Moves the stock from `before` to `after`, with an event for every item that moved. */
-function moveStock(company: Company, side: Side, before: Row | null, after: Row | null): void {
+function moveStock(company: Company, side: Side, before: BookRow | null, after: BookRow | null): void {
   const { stock, tables } = company;
   const moved = [...(after?.items ?? []), ...(before?.items ?? [])].map((line) => line.priceListItemId ?? 0);
   const levels = new Map(moved.map((item) => [item, stockOf(company, item)]));
-  const move = (receipt: Row | null, sign: bigint) => {
+  const move = (receipt: BookRow | null, sign: bigint) => {
     for (const { priceListItemId, quantity } of receipt?.items ?? []) {
       const places = stock.get(priceListItemId ?? 0) ?? new Map<number, bigint>();
       const warehouseId = receipt?.warehouseId ?? 0;

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { Clock } from "../../../../src/base/clock.ts";
-import type { Shown } from "../base/values.ts";
+import type { AnsweredRecord } from "../base/values.ts";
 import type { ActiveFaults, Fault } from "./faults.ts";
 import type { BodyChanges, Encoded } from "./reply.ts";
 
@@ -50,7 +50,7 @@ export function bodyChangesOf(faults: ActiveFaults, turn: number): BodyChanges {
   };
 }
 
-function alterPaginator(paginator: Shown, faults: ActiveFaults, turn: number): Shown {
+function alterPaginator(paginator: AnsweredRecord, faults: ActiveFaults, turn: number): AnsweredRecord {
   const [page, total] = [Number(paginator["currentPage"]), Number(paginator["totalResults"])];
   if (faults.has("wrong_page")) return { ...paginator, currentPage: page + 1 };
   if (faults.has("changing_totals")) return { ...paginator, totalResults: total + ((turn + 1) % 2) };

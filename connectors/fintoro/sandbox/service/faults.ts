@@ -15,7 +15,7 @@ const momentKinds = ["reset", "hang"];
 const names = [...plainKinds, ...momentKinds, ...byteKinds, "latency", "429"];
 
 /** One fault: what goes wrong, and for which requests. */
-export interface Fault {
+export interface Fault extends ReplyFault, ConnectionFault {
   /** One of the names above, or `status`, `latency`, `rewrite`. */
   readonly kind: string;
   readonly match?: {
@@ -31,6 +31,10 @@ export interface Fault {
   readonly times?: number;
   /** Matching requests that pass first. */
   readonly after?: number;
+}
+
+/** How an answer differs that arrives whole. */
+interface ReplyFault {
   /** Of `status` and of redirects. */
   readonly status?: number;
   /** Of a status 429; null omits `Retry-After`. */
@@ -41,6 +45,11 @@ export interface Fault {
   readonly contentType?: string;
   /** Of `redirect`. */
   readonly location?: string;
+  readonly rewrite?: BodyChanges["rewrite"];
+}
+
+/** How an answer is sent that does not. */
+interface ConnectionFault {
   /** Of `reset` and `hang`. @default "before" */
   readonly when?: (typeof moments)[number];
   /** Of `drip`. */
@@ -48,7 +57,6 @@ export interface Fault {
   readonly everyMs?: number;
   /** Of `huge_body` and `gzip_bomb`. */
   readonly sizeBytes?: number;
-  readonly rewrite?: BodyChanges["rewrite"];
 }
 
 /** The faults that affect one request, by kind; of equal kinds the first. */

@@ -10,7 +10,7 @@ import { alterReply, bodyChangesOf, breakConnection } from "./altered-reply.ts";
 import type { Fault, FaultPlan } from "./faults.ts";
 import { limitHeaders, type Limiter } from "./limiter.ts";
 import { encode, error, send, value, type Reply } from "./reply.ts";
-import { parseFiles, parseJsonBody, readRequest, type ReadRequest, type Router } from "./request.ts";
+import { parseFiles, parseJsonBody, readRequest, type WholeRequest, type Router } from "./request.ts";
 
 /** What answers requests. */
 export interface ServiceParts {
@@ -38,7 +38,7 @@ export class HttpService {
   /** Bugs of the sandbox itself. */
   readonly failures: unknown[] = [];
   /** Answers paths below `/sandbox/`, outside of the API: no token, no budget, no faults, no log. */
-  controlServer: ((incoming: ReadRequest) => Promise<Reply>) | null = null;
+  controlServer: ((incoming: WholeRequest) => Promise<Reply>) | null = null;
   private readonly parts: ServiceParts;
   private readonly server = createServer({ keepAlive: true, noDelay: true }, (request, response) =>
     this.answer(request, response),
@@ -113,7 +113,7 @@ export class HttpService {
   }
 
   /** One request on its way through the service. */
-  private visit(incoming: ReadRequest, { headers }: IncomingMessage) {
+  private visit(incoming: WholeRequest, { headers }: IncomingMessage) {
     const { router, tokens, faults, random, language } = this.parts;
     const { method, fullPath } = incoming;
     const path = incoming.path ?? fullPath;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { Shown } from "../base/values.ts";
+import type { AnsweredRecord } from "../base/values.ts";
 
 /** What a route answers, before it becomes bytes: faults can still change single records of it. */
 export interface Reply {
@@ -10,14 +10,14 @@ export interface Reply {
   /** JSON that no fault changes. */
   readonly value?: object;
   /** One record, or the records of a list, which has no paginator where it has no pages. */
-  readonly record?: Shown;
-  readonly records?: Iterable<Shown>;
-  readonly paginator?: Shown | undefined;
+  readonly record?: AnsweredRecord;
+  readonly records?: Iterable<AnsweredRecord>;
+  readonly paginator?: AnsweredRecord | undefined;
   readonly file?: { readonly mediaType: string; readonly name: string; readonly content: Buffer };
 }
 
-export const oneRecord = (record: Shown, status = 200): Reply => ({ status, record });
-export const list = (records: Iterable<Shown>, paginator?: Shown): Reply => ({
+export const oneRecord = (record: AnsweredRecord, status = 200): Reply => ({ status, record });
+export const list = (records: Iterable<AnsweredRecord>, paginator?: AnsweredRecord): Reply => ({
   status: 200,
   records,
   paginator,
@@ -41,8 +41,8 @@ export interface Encoded {
 /** What faults change in the JSON of a record or a list. */
 export interface BodyChanges {
   /** Rewrites one record's JSON text; `text` is what would be sent. */
-  readonly rewrite: (record: Shown, text: string) => string;
-  readonly paginator: (paginator: Shown) => Shown;
+  readonly rewrite: (record: AnsweredRecord, text: string) => string;
+  readonly paginator: (paginator: AnsweredRecord) => AnsweredRecord;
   /** Of the texts of a list's records. */
   readonly lines: (lines: readonly string[]) => readonly string[];
 }

@@ -9,7 +9,7 @@ import type { Reply } from "./reply.ts";
 export const basePath = "/api/public/v1";
 
 /** A request, read to its end. */
-export type ReadRequest = Awaited<ReturnType<typeof readRequest>>;
+export type WholeRequest = Awaited<ReturnType<typeof readRequest>>;
 
 /** Reads the request with its body; `path` is below the base path, or null outside of it. */
 export async function readRequest(request: IncomingMessage) {
