@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { onTestFinished } from "vitest";
 import { openDatabase } from "../../../src/store/database.ts";
 import { takeWriterLock } from "../../../src/store/writer-lock.ts";
-import { mirrorName, type ErrorPlace, type ErrorRow } from "../../support/program/error-row.ts";
+import { mirrorName, type ErrorPlace, errorRows, type ErrorRow } from "../../support/program/error-row.ts";
 
 const aText = {
   before: ({ write }: ErrorPlace) => write(mirrorName, "a text and no database ".repeat(200)),
@@ -61,38 +61,23 @@ export const mirrorRows: readonly ErrorRow[] = [
   { situation: "a mirror that is no database: a run", command: "sync", ...aText, ...notADatabase },
   { situation: "a mirror that is no database: a report", command: "publish", ...aText, ...notADatabase },
   { situation: "a mirror that is no database: status", command: "status", ...aText, ...notADatabase },
-  {
-    situation: "a mirror of a newer version: a run",
-    command: "sync",
-    ...newer,
-    exit: 10,
-    what: "the database was written by a newer version",
-    where: mirrorName,
-    next: "Update fintoro-mirror",
-  },
-  {
-    situation: "a mirror of a newer version: an export",
-    command: "export --out x",
-    ...newer,
-    exit: 10,
-    what: "a newer version wrote it",
-    where: mirrorName,
-    next: "Update fintoro-mirror",
-  },
   { situation: "a damaged page: a run", command: "sync", ...damaged, ...isDamaged },
   { situation: "a damaged page: an export", command: "export --out x", ...damaged, ...isDamaged },
   { situation: "a damaged page: a local verification", command: "verify --local", ...damaged, ...isDamaged },
   { situation: "a damaged page: a backup", command: "backup --to safe", ...damaged, ...isDamaged },
   { situation: "another process writes the mirror: a run", command: "sync", ...written, ...isLocked },
   { situation: "another process writes the mirror: prune", command: "prune", ...written, ...isLocked },
-  {
-    situation: "a row that is missing",
-    command: "verify --local",
-    mirror: true,
-    before: (place) => change(place, "DELETE FROM invoices WHERE id = (SELECT min(id) FROM invoices)"),
-    exit: 1,
-    what: "has no row",
-    where: "acme: the mirror is damaged: ",
-    next: "`fintoro-mirror verify --local --repair` makes rows again",
-  },
+  ...errorRows({ ...newer, where: mirrorName }, [
+    "10 | a mirror of a newer version: a run | sync | the database was written by a newer version |  | Update fintoro-mirror",
+    "10 | a mirror of a newer version: an export | export --out x | a newer version wrote it |  | Update fintoro-mirror",
+  ]),
+  ...errorRows(
+    {
+      mirror: true,
+      before: (place) => change(place, "DELETE FROM invoices WHERE id = (SELECT min(id) FROM invoices)"),
+    },
+    [
+      "1 | a row that is missing | verify --local | has no row | acme: the mirror is damaged:  | `fintoro-mirror verify --local --repair` makes rows again",
+    ],
+  ),
 ];
