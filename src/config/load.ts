@@ -62,7 +62,7 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const shownPath = shortPath(file, options.cwd);
   const yaml = readYaml(readText(file, shownPath, options));
   refuse(yaml.problems, shownPath, howToWrite);
-  const { config, warnings } = check(yaml, options, { file, shownPath });
+  const { config, warnings } = check(yaml, options, file, shownPath);
   const placeOf = (key: Path) => {
     const { line, column } = yaml.locate(key, "key");
     return `${shownPath}:${line}:${column}`;
@@ -73,11 +73,6 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
 const howToWrite = "`fintoro-mirror schema` describes every key; config.example.yaml is a start";
 const howToGiveSecrets =
   "set the variable where the program starts (shell, crontab, unit), or put the secret alone into the file (mode 0600)";
-const howToShare =
-  'add fleet: { postgres: "${env:DATABASE_URL}", snapshots: s3://bucket/prefix }; docs/fleet.md says more';
-const howToNameCompanies =
-  "only `worker` and `fleet` take companies from Postgres: name those of this command in the config";
-const howToFreeFolders = "move the file away, or name another folder";
 
 /** The path of a file as it is typed in the folder `cwd`; absolute when the file is outside, or `cwd` is the root. */
 export function shortPath(file: string, cwd: string): string {
@@ -99,20 +94,15 @@ function readText(file: string, shownPath: string, options: LoadOptions): string
 
 function check(
   yaml: YamlFile,
-  {
-    env,
-    readFile,
-    readSecret = readFile,
-    connectors,
-    secrets: needed = "required",
-    forFleet = false,
-  }: LoadOptions,
-  { file, shownPath }: { readonly file: string; readonly shownPath: string },
+  { env, readFile, readSecret = readFile, connectors, secrets: needed, forFleet = false }: LoadOptions,
+  file: string,
+  shownPath: string,
 ): Pick<LoadedConfig, "config" | "warnings"> {
   const raw = withoutEmptySections(yaml.value);
-  const known = connectorOf(raw, connectors);
+  const name: unknown = (raw as { connector?: unknown } | null)?.connector;
+  const known = connectors.find((connector) => connector.name === name) ?? connectors[0];
   const folder = path.dirname(file);
-  const others = connectors.filter((one) => one !== known).map(({ name }) => name);
+  const others = connectors.filter((one) => one !== known).map((one) => one.name);
   const secrets = resolveSecrets(raw, { env, readFile: readSecret, folder });
   const schema = configSchema(known, { folder, secrets, others, forFleet });
   const result = schema.safeParse(raw, { reportInput: true });
@@ -126,16 +116,19 @@ function check(
   refuse(located([...problems, ...refused], yaml), shownPath, hint);
   assert(result.success, "a config without problems is complete");
   const config: Config = deepFreeze(result.data);
-  refuse(located(takenFolders(config), yaml), shownPath, howToFreeFolders);
+  refuse(located(takenFolders(config), yaml), shownPath, "move the file away, or name another folder");
   const warnings = located([...missing, ...warningsOf(config, secrets, known)], yaml);
   return { config, warnings: warnings.map((warning) => problemLine(shownPath, warning)) };
 }
 
 function hintFor(raw: unknown, forFleet: boolean): string {
   const hasFleet = valueAt(raw, ["fleet"]) !== undefined;
-  if (forFleet && !hasFleet) return howToShare;
+  if (forFleet && !hasFleet)
+    return 'add fleet: { postgres: "${env:DATABASE_URL}", snapshots: s3://bucket/prefix }; docs/fleet.md says more';
   const hasCompanies = Object.keys(valueAt(raw, ["companies"]) ?? {}).length > 0;
-  return hasFleet && !forFleet && !hasCompanies ? howToNameCompanies : howToWrite;
+  return hasFleet && !forFleet && !hasCompanies
+    ? "only `worker` and `fleet` take companies from Postgres: name those of this command in the config"
+    : howToWrite;
 }
 
 /** Folders of the config in whose place, or above, a file stands. */
@@ -174,11 +167,6 @@ function shortSecrets(secrets: ResolvedSecrets): ConfigProblem[] {
 function withoutEmptySections(value: unknown): unknown {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([, section]) => section !== null));
-}
-
-function connectorOf(raw: unknown, connectors: LoadOptions["connectors"]): KnownConnector {
-  const name: unknown = (raw as { connector?: unknown } | null)?.connector;
-  return connectors.find((connector) => connector.name === name) ?? connectors[0];
 }
 
 function deepFreeze<T>(value: T): T {

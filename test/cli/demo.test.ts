@@ -50,7 +50,7 @@ test("each change is seen in the mirror's file, those during an outage after it,
     expect(failed).toBeGreaterThan(0);
     const inbox = queryRow(demo.database, "SELECT count(*) AS kept FROM _inbox");
     expect(inbox).toEqual({ kept: events });
-    expect(lines.join("\n")).toContain(`webhooks inbox shows ${events}:`);
+    expect(lines.join("\n")).toContain(`attempts; the inbox has ${events}`);
   });
 });
 

@@ -39,47 +39,39 @@ export interface PromptTerminal {
 /** Questions on a real terminal. The library is loaded with the first of them. */
 export function terminalPrompts({ interrupt, ...terminal }: PromptTerminal): Prompts {
   const { signal } = terminal;
-  const answered = async <T>(answer: T): Promise<Exclude<T, symbol>> => {
+  const ask = async <T>(
+    question: (library: typeof import("@clack/prompts")) => Promise<T>,
+  ): Promise<Exclude<T, symbol>> => {
+    const answer = await question(await import("@clack/prompts"));
     if (typeof answer !== "symbol") return answer as Exclude<T, symbol>;
     const aborted = signal.aborted ? null : once(signal, "abort");
     interrupt();
     await aborted;
     throw new MirrorError("stopped", "stopped before an answer was given");
   };
+  const validate =
+    ({ usual = "", problem }: TextQuestion) =>
+    (typed: string | undefined) =>
+      problem?.(typed || usual);
   return {
-    text: async (question) => {
-      const { text } = await loadLibrary();
+    text: (question) => {
       const { message, usual = "" } = question;
-      const shown = { message, placeholder: usual, defaultValue: usual, validate: validationOf(question) };
-      return answered(await text({ ...terminal, ...shown }));
+      const shown = { message, placeholder: usual, defaultValue: usual, validate: validate(question) };
+      return ask(({ text }) => text({ ...terminal, ...shown }));
     },
-    secret: async (question) => {
-      const { password } = await loadLibrary();
-      const { message } = question;
-      return answered(await password({ ...terminal, message, validate: validationOf(question) }));
-    },
+    secret: (question) =>
+      ask(({ password }) =>
+        password({ ...terminal, message: question.message, validate: validate(question) }),
+      ),
     // What is chosen is one of the values that were given.
     one: async <T extends string>(message: string, choices: readonly Choice<T>[]) => {
-      const { select } = await loadLibrary();
-      const options: { value: string; label: string }[] = [...choices];
-      return (await answered(await select({ ...terminal, message, options }))) as T;
+      const options: Choice<string>[] = [...choices];
+      return (await ask(({ select }) => select({ ...terminal, message, options }))) as T;
     },
     some: async <T extends string>(message: string, choices: readonly Choice<T>[]) => {
-      const { multiselect } = await loadLibrary();
-      const options: { value: string; label: string }[] = [...choices];
-      return (await answered(await multiselect({ ...terminal, message, options, required: false }))) as T[];
+      const asked = { message, options: [...choices] as Choice<string>[], required: false };
+      return (await ask(({ multiselect }) => multiselect({ ...terminal, ...asked }))) as T[];
     },
-    confirm: async (message) => {
-      const { confirm } = await loadLibrary();
-      return answered(await confirm({ ...terminal, message, initialValue: false }));
-    },
+    confirm: (message) => ask(({ confirm }) => confirm({ ...terminal, message, initialValue: false })),
   };
-}
-
-function loadLibrary() {
-  return import("@clack/prompts");
-}
-
-function validationOf({ usual = "", problem }: TextQuestion) {
-  return (typed: string | undefined) => problem?.(typed || usual);
 }

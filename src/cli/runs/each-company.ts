@@ -82,41 +82,32 @@ export function outcomeOf(error: unknown): CommandOutcome {
 
 /**
  * Does one thing that follows runs, and records how it went for `status`. What was stopped, or is being made by another
- * process, is not recorded.
+ * process, is not recorded. Without a mirror there is nothing to make.
  */
 export async function recorded<T extends CompanyResult>(
-  scope: CompanyScope,
+  { context: { clock, signal, log }, company, files }: CompanyScope,
   step: string,
   work: () => Promise<T>,
 ): Promise<T> {
-  const { clock, signal } = scope.context;
   const startedMs = clock.nowMs();
+  const record = (result: StepResult) => {
+    try {
+      if (existsSync(files.mirror))
+        recordStep(files.afterRun, step, result, { startedMs, endedMs: clock.nowMs() });
+    } catch (error) {
+      // What was made is there, recorded or not.
+      log.warn(`${company.name}: how it went cannot be recorded for status: ${messageOf(error)}`, { step });
+    }
+  };
   try {
     const result = await work();
     const { isUnchanged = false, seq = null } = result;
-    record(scope, step, startedMs, { outcome: isUnchanged ? "unchanged" : "written", error: null, seq });
+    record({ outcome: isUnchanged ? "unchanged" : "written", error: null, seq });
     return result;
   } catch (error) {
     const { kind, message } = failureOf(error);
     if (!signal.aborted && kind !== "locked" && kind !== "stopped")
-      record(scope, step, startedMs, { outcome: "failed", error: message, seq: null });
+      record({ outcome: "failed", error: message, seq: null });
     throw error;
-  }
-}
-
-/** Never throws: what was made is there, recorded or not. Without a mirror there is nothing to make. */
-function record(
-  { context, company, files }: CompanyScope,
-  step: string,
-  startedMs: number,
-  result: StepResult,
-): void {
-  try {
-    const times = { startedMs, endedMs: context.clock.nowMs() };
-    if (existsSync(files.mirror)) recordStep(files.afterRun, step, result, times);
-  } catch (error) {
-    context.log.warn(`${company.name}: how it went cannot be recorded for status: ${messageOf(error)}`, {
-      step,
-    });
   }
 }
