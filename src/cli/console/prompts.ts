@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
+import type * as Library from "@clack/prompts";
 import { MirrorError } from "../../base/errors.ts";
 
 export interface TextQuestion {
@@ -39,9 +40,7 @@ export interface PromptTerminal {
 /** Questions on a real terminal. The library is loaded with the first of them. */
 export function terminalPrompts({ interrupt, ...terminal }: PromptTerminal): Prompts {
   const { signal } = terminal;
-  const ask = async <T>(
-    question: (library: typeof import("@clack/prompts")) => Promise<T>,
-  ): Promise<Exclude<T, symbol>> => {
+  const ask = async <T>(question: (library: typeof Library) => Promise<T>): Promise<Exclude<T, symbol>> => {
     const answer = await question(await import("@clack/prompts"));
     if (typeof answer !== "symbol") return answer as Exclude<T, symbol>;
     const aborted = signal.aborted ? null : once(signal, "abort");
@@ -49,10 +48,6 @@ export function terminalPrompts({ interrupt, ...terminal }: PromptTerminal): Pro
     await aborted;
     throw new MirrorError("stopped", "stopped before an answer was given");
   };
-  const validate =
-    ({ usual = "", problem }: TextQuestion) =>
-    (typed: string | undefined) =>
-      problem?.(typed || usual);
   return {
     text: (question) => {
       const { message, usual = "" } = question;
@@ -74,4 +69,8 @@ export function terminalPrompts({ interrupt, ...terminal }: PromptTerminal): Pro
     },
     confirm: (message) => ask(({ confirm }) => confirm({ ...terminal, message, initialValue: false })),
   };
+}
+
+function validate({ usual = "", problem }: TextQuestion) {
+  return (typed: string | undefined) => problem?.(typed || usual);
 }

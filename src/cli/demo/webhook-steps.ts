@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { formatDuration } from "../../base/units.ts";
+import { InboxView } from "../../state/inbox/inbox-view.ts";
 import { Runs } from "../../state/runs.ts";
 import { readDatabase } from "../../store/database.ts";
 import {
@@ -101,16 +102,13 @@ function areAllDelivered(demo: DemoSetup): boolean {
 
 /** Compares the events sent with those that `serve` has stored: none is missing, none still waits. */
 async function compareInbox(demo: DemoSetup): Promise<boolean> {
-  const waiting = "SELECT count(*) AS count FROM _inbox WHERE state = 'waiting'";
+  const inInbox = (count: (view: InboxView) => number) =>
+    readDatabase(demo.database, (db) => count(new InboxView(db)));
   // The last reads may still be under way when the expected rows are there.
-  const isRead = () => countIn(demo, waiting) === 0;
+  const isRead = () => inInbox((view) => view.waiting()) === 0;
   const allRead = await demo.waitUntil(isRead, mirroredWithinMs, 200);
-  const stored = countIn(demo, "SELECT count(*) AS count FROM _inbox");
+  const stored = inInbox((view) => view.list({ most: 10_000 }).length);
   const { events, attempts } = demo.deliveries();
   await demo.print(`the service sent ${events} events in ${attempts} attempts; the inbox has ${stored}`);
   return allRead && stored === events;
-}
-
-function countIn({ database }: DemoSetup, sql: string): number {
-  return (queryRow(database, sql) as { readonly count: number }).count;
 }
