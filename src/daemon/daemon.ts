@@ -3,7 +3,7 @@ import { LoopTurns } from "../store/loop-turns.ts";
 import type { Config } from "../config/config.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
-import { currentPageToken, type PageToken } from "../status/page/page-token.ts";
+import { currentPageToken, type PageToken } from "../status/page/page-access.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";
 import type { PageCompany } from "../status/page/facts/facts-reader.ts";
 import type { Refusal } from "../webhook/delivery-gap/refusal-watch.ts";

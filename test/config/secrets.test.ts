@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
 import { chosenCompanies, secretTexts } from "../../src/config/companies.ts";
-import { servedPageToken } from "../../src/status/page/page-token.ts";
+import { servedPageToken } from "../../src/status/page/page-access.ts";
 import { complaints, load, minimal, type Surroundings } from "../support/connector/config.ts";
 
 function tokenOf(value: string, surroundings: Surroundings = {}): string | undefined {

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { makePageToken, pageTokenFile, servedPageToken } from "../../src/status/page/page-token.ts";
+import { makePageToken, pageTokenFile, servedPageToken } from "../../src/status/page/page-access.ts";
 import { temporaryFolder } from "../support/program/cli.ts";
 import { load, minimal } from "../support/connector/config.ts";
 

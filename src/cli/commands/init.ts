@@ -5,7 +5,7 @@ import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import { configJsonSchema } from "../../config/config-schema.ts";
 import { shortPath } from "../../config/load.ts";
 import { configPath } from "../../config/yaml.ts";
-import { makePageToken, pageTokenFile } from "../../status/page/page-token.ts";
+import { makePageToken, pageTokenFile } from "../../status/page/page-access.ts";
 import { printResult } from "../console/output.ts";
 import type { Prompts } from "../console/prompts.ts";
 import { draftText, loadDraft, tokenFileOf, type ConfigDraft } from "../init/config-draft.ts";

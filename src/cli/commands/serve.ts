@@ -3,12 +3,11 @@ import { isLocalAddress, parseListen, type ListenAddress } from "../../config/ad
 import { chosenCompanies } from "../../config/companies.ts";
 import type { Config } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
-import { makePageToken, servedPageToken } from "../../status/page/page-token.ts";
 import { Daemon } from "../../daemon/daemon.ts";
 import type { ConnectionCounts } from "../../server/connections.ts";
 import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
 import { defaultReadyLimits } from "../../status/conditions.ts";
-import { PageAccess } from "../../status/page/page-access.ts";
+import { makePageToken, PageAccess, servedPageToken } from "../../status/page/page-access.ts";
 import { StatusSite } from "../../status/page/status-site.ts";
 import { createPages } from "../../status/render/pages.ts";
 import { failureOf } from "../console/failure-text.ts";

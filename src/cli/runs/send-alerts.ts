@@ -5,7 +5,7 @@ import { parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
 import { alertTargets, type AlertTarget } from "../../status/alerts/targets.ts";
 import { readViewAfterRun } from "../../status/company-view.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
-import { companyScopes, type CompanyScope } from "../mirror/company-scope.ts";
+import { companyScopes } from "../mirror/company-scope.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
 import type { CommandContext } from "../program/command.ts";
 import { isDaemonThere } from "./remote-sync.ts";
@@ -33,12 +33,17 @@ export async function sendAlerts(
   if (config.alerts.length === 0) return;
   const { clock, random, log, signal } = context;
   try {
-    const free = companyScopes(context, config).filter((scope) => !isDaemonThere(scope));
-    const views = free.flatMap((scope) => viewOf(scope, reports.get(scope.company.name)));
+    const views = companyScopes(context, config).flatMap((scope) => {
+      const report = reports.get(scope.company.name);
+      if (!report || isDaemonThere(scope)) return [];
+      const resources = selectResources(scope.manifest, config.resources, []);
+      return [readViewAfterRun({ ...scope, resources }, report, clock.nowMs())];
+    });
     if (views.length === 0) return;
     const parts = { clock, random, log, targetsOf: (one: Config) => targetsOf(context, one) };
     const alerters = new Alerters(parts, config);
-    alerters.update(views, scheduleOf(config));
+    const { sync, timezone } = config.schedule;
+    alerters.update(views, sync === null ? null : parseCronSchedule(sync, timezone));
     const limit = AbortSignal.any([signal, AbortSignal.timeout(timeLimitMs)]);
     let failed = await alerters.deliver(limit, true);
     for (const pauseMs of pausesMs) {
@@ -50,14 +55,4 @@ export async function sendAlerts(
   } catch (error) {
     log.error("alerts were not sent", { error: messageOf(error) });
   }
-}
-
-function viewOf({ context, config, company, manifest }: CompanyScope, report: CompanyReport | undefined) {
-  if (!report) return [];
-  const resources = selectResources(manifest, config.resources, []);
-  return [readViewAfterRun({ config, company, manifest, resources }, report, context.clock.nowMs())];
-}
-
-function scheduleOf({ schedule: { sync, timezone } }: Pick<Config, "schedule">) {
-  return sync === null ? null : parseCronSchedule(sync, timezone);
 }
