@@ -35,12 +35,6 @@ export interface DatedPeriod extends Period {
   readonly column: string;
 }
 
-/** How a period limits the rows of a table. */
-interface PeriodLimit {
-  readonly period: DatedPeriod;
-  readonly sql: string;
-}
-
 /**
  * How a period limits a table or view, by its own date or, for a child table, its parent's. Null: it has no date, and
  * is exported whole.
@@ -53,7 +47,7 @@ export function periodLimit(
   tables: readonly SnapshotTable[],
   table: SnapshotTable,
   { from, to }: Period,
-): PeriodLimit | null {
+): { readonly period: DatedPeriod; readonly sql: string } | null {
   const dated = tables.find(({ name }) => name === table.parent) ?? table;
   const column = documentDate(manifest, dated);
   if (column === null) {
@@ -64,7 +58,15 @@ export function periodLimit(
     return null;
   }
   const isMonth = dated.columns.find(({ name }) => name === column)?.type === "TEXT";
-  if (isMonth) assertWholeMonths(table.name, from, to);
+  const isWhole = (from?.endsWith("-01") ?? true) && (to === null || to === lastDayOf(to.slice(0, 7)));
+  if (isMonth && !isWhole)
+    throw new MirrorError(
+      "usage",
+      `${table.name} has one row for each month: the period must be whole months`,
+      {
+        hint: "Give --month, or a first and a last day of months.",
+      },
+    );
   const bound = (day: string) => `'${isMonth ? day.slice(0, 7) : day}'`;
   const sides = [
     ...(from === null ? [] : [`${quoted(column)} >= ${bound(from)}`]),
@@ -75,13 +77,6 @@ export function periodLimit(
   const sql =
     dated === table ? own : `${quoted(parentKey)} IN (SELECT id FROM ${quoted(dated.name)} WHERE ${own})`;
   return { period: { column, from, to }, sql };
-}
-
-function assertWholeMonths(view: string, from: string | null, to: string | null): void {
-  if ((from === null || from.endsWith("-01")) && (to === null || to === lastDayOf(to.slice(0, 7)))) return;
-  throw new MirrorError("usage", `${view} has one row for each month: the period must be whole months`, {
-    hint: "Give --month, or a first and a last day of months.",
-  });
 }
 
 /**
