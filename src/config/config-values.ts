@@ -16,7 +16,7 @@ export function folderOrBucket(start: string) {
 type CamelCase<K> = K extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : K;
 
 /** What a section gives: its keys in camelCase, and null for what is left out. */
-type Named<T> = {
+type SectionValues<T> = {
   [K in keyof T as CamelCase<K>]-?: undefined extends T[K] ? Exclude<T[K], undefined> | null : T[K];
 };
 
@@ -30,7 +30,7 @@ export function section<S extends z.core.$ZodShape>(keys: S) {
     .strictObject(keys, { error: "must be a map of keys" })
     .transform((given: Record<string, unknown>) => {
       const named = names.map(([key = "", name = ""]) => [name, given[key] ?? null]);
-      return Object.fromEntries(named) as Named<z.output<z.ZodObject<S>>>;
+      return Object.fromEntries(named) as SectionValues<z.output<z.ZodObject<S>>>;
     });
 }
 

@@ -13,7 +13,7 @@ export interface LogOptions {
   readonly format: LogFormat;
   readonly level: LogLevel;
   readonly colour: boolean;
-  readonly redaction: Redaction;
+  readonly redaction: KnownSecrets;
   readonly clock: Clock;
 }
 
@@ -70,7 +70,7 @@ function withoutOwnNames(fields: LogFields): LogFields {
 }
 
 /** The secrets known so far, none at first; the config adds its own when it is read. */
-export class Redaction {
+export class KnownSecrets {
   readonly #redactor = new Redactor();
 
   add(secrets: readonly string[]): void {

@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Log } from "../../src/base/logger.ts";
-import { createLogger, Redaction } from "../../src/log/log.ts";
+import { createLogger, KnownSecrets } from "../../src/log/log.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { CompanyIngest } from "../../src/webhook/ingest/ingest.ts";
 import { startServer } from "../../src/server/server.ts";
@@ -54,7 +54,7 @@ async function bareSide(): Promise<Side> {
 /** A log in a file, as stderr is when it is one. */
 export function logToFile(file: string): { readonly log: Log; readonly close: () => void } {
   const lines = openSync(file, "w");
-  const redaction = new Redaction();
+  const redaction = new KnownSecrets();
   redaction.add([secret]);
   const write = (text: string) => void writeSync(lines, `${text}\n`);
   const how = { format: "json", level: "info", colour: false } as const;

@@ -22,11 +22,11 @@ import type { CommandRun } from "../program/command-table.ts";
 import type { CommandEnding } from "../program/exit-code.ts";
 
 /** A result with its company; null for one that concerns all companies. */
-type CompanyResult = CheckResult & { readonly company: string | null };
+type CompanyCheck = CheckResult & { readonly company: string | null };
 
 export const checkCommand: CommandRun<"check"> = async (context) => {
   const { output, globals } = context;
-  const results: CompanyResult[] = [];
+  const results: CompanyCheck[] = [];
   for await (const result of checkAll(context)) {
     results.push(result);
     if (!globals.json) await output.line(lineOf(result));
@@ -37,7 +37,7 @@ export const checkCommand: CommandRun<"check"> = async (context) => {
 };
 
 /** Gives each result as soon as it is known. */
-async function* checkAll(context: CommandContext): AsyncGenerator<CompanyResult> {
+async function* checkAll(context: CommandContext): AsyncGenerator<CompanyCheck> {
   const company = null;
   const { config, results } = checkConfig(context);
   for (const result of results) yield { company, ...result };
@@ -75,14 +75,14 @@ function checkConfig(context: CommandContext): { config: Config | null; results:
   }
 }
 
-function lineOf({ status, company, name, detail, hint }: CompanyResult): string {
+function lineOf({ status, company, name, detail, hint }: CompanyCheck): string {
   const place = company === null ? name : `${company} ${name}`;
   const below = hint === undefined ? "" : `\n      ${hint}`;
   return `${status.padEnd(4)}  ${place}: ${detail}${below}`;
 }
 
 /** The first failure with a kind decides the exit code; other failures are exit code 1. */
-function endOf(failed: readonly CompanyResult[]): CommandEnding {
+function endOf(failed: readonly CompanyCheck[]): CommandEnding {
   const kind = failed.find((result) => result.kind !== undefined)?.kind;
   if (kind !== undefined) return { kind };
   return failed.length > 0 ? "failed" : "complete";

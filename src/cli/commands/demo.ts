@@ -21,9 +21,9 @@ const sandboxRequest = {
 };
 
 /** Prints what it did, with numbers read off the result. Returns whether it ended as it should. */
-type Step = (demo: DemoSetup) => Promise<boolean>;
+type DemoStep = (demo: DemoSetup) => Promise<boolean>;
 
-const steps: readonly (readonly [title: string, step: Step])[] = [
+const steps: readonly (readonly [title: string, step: DemoStep])[] = [
   ["A first sync, and the plug is pulled in the middle of it", crashSync],
   ["The next sync goes on where it was", resumeSync],
   ["The service changes; an ordinary nightly run brings it in", nightlySync],

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { createLogger, logFormat, Redaction } from "../../log/log.ts";
+import { createLogger, logFormat, KnownSecrets } from "../../log/log.ts";
 import { canDraw, createScreen, wantsColour, type OutputStream } from "../../log/screen.ts";
 import { failureOf } from "./failure-text.ts";
 import type { Output } from "./output.ts";
@@ -24,7 +24,7 @@ export function createConsole(
   const format = logFormat(options.logFormat, stderr.isTTY === true);
   const colour = wantsColour(stderr, env, options.color);
   const screen = createScreen(stderr, format === "pretty" && !options.quiet && canDraw(stderr, env));
-  const redaction = new Redaction();
+  const redaction = new KnownSecrets();
   const write = (text: string) => screen.line(text);
   const level = levelOf(options) ?? "info";
   const log = createLogger({ write, format, level, colour, redaction, clock });

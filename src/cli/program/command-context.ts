@@ -7,7 +7,7 @@ import { readSecretFile } from "../../config/secrets.ts";
 import { withLines, withProgress } from "../../log/progress.ts";
 import { levelOf, type Console } from "../console/console.ts";
 import { checkRedaction } from "./check-redaction.ts";
-import type { RunRequest } from "./command-line.ts";
+import type { CommandRequest } from "./command-line.ts";
 import type { CommandContext, ConnectorEntry, ProcessEnvironment } from "./command.ts";
 
 /**
@@ -17,7 +17,7 @@ import type { CommandContext, ConnectorEntry, ProcessEnvironment } from "./comma
  */
 export async function openContext(
   environment: ProcessEnvironment,
-  { command, globals, input }: RunRequest,
+  { command, globals, input }: CommandRequest,
   console: Console,
   stop: AbortSignal,
 ): Promise<{ readonly context: CommandContext; readonly loaded: LoadedConfig | null }> {

@@ -4,7 +4,7 @@ import type { Command, ParsedInput } from "./command.ts";
 import { groupSummaries, helpGroups } from "./command-table.ts";
 import { globalOptions, type Globals, type OptionSpecs, type OptionValues } from "./option-specs.ts";
 
-export interface RunRequest {
+export interface CommandRequest {
   readonly kind: "run";
   readonly command: Command;
   readonly input: ParsedInput;
@@ -12,7 +12,7 @@ export interface RunRequest {
 }
 
 /** What the command line asks for: a run, or with `--help` and `--version` a text for stdout. */
-export type Request = RunRequest | { readonly kind: "text"; readonly text: string };
+export type Request = CommandRequest | { readonly kind: "text"; readonly text: string };
 
 const program = "fintoro-mirror";
 /** Columns of help: as many as the terminal has, and never more. */

@@ -3,7 +3,7 @@ import { MirrorError } from "../../base/errors.ts";
 import type { Console } from "../console/console.ts";
 import { createOutput } from "../console/output.ts";
 import type { PagedStream } from "../console/pager.ts";
-import { commandTree, readCommandLine, type RunRequest } from "./command-line.ts";
+import { commandTree, readCommandLine, type CommandRequest } from "./command-line.ts";
 import type { ProcessEnvironment } from "./command.ts";
 import { codeOfEnding, codeOfError, listenForSignals, type StopSignal } from "./exit-code.ts";
 import { letHeapGrow } from "./heap-growth.ts";
@@ -53,7 +53,7 @@ export function createInvocation(environment: ProcessEnvironment) {
 
 async function perform(
   environment: ProcessEnvironment,
-  request: RunRequest,
+  request: CommandRequest,
   opening: Promise<Console>,
   fail: (error: unknown, signal: StopSignal | null) => Promise<number>,
 ): Promise<number> {
@@ -96,7 +96,7 @@ async function perform(
 
 async function openPagerFor(
   { stdout, env }: ProcessEnvironment,
-  { command, input, globals }: RunRequest,
+  { command, input, globals }: CommandRequest,
 ): Promise<PagedStream | null> {
   const { follow = false } = input.options as { readonly follow?: boolean };
   if (!globals.pager || stdout.isTTY !== true || !command.isPaged || follow) return null;

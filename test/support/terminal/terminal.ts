@@ -1,7 +1,7 @@
 import type { Clock } from "../../../src/base/clock.ts";
 import { createLogger, type AdjustableLog, type LogOptions } from "../../../src/log/log.ts";
 import type { ProgressView, ResourceProgress } from "../../../src/log/progress-view.ts";
-import { Redaction } from "../../../src/log/log.ts";
+import { KnownSecrets } from "../../../src/log/log.ts";
 import type { OutputStream } from "../../../src/log/screen.ts";
 
 /** A terminal that understands the few sequences we send, to see what a person would see. */
@@ -81,7 +81,7 @@ export function recordingLog(
   readonly records: () => Record<string, unknown>[];
 } {
   const lines: string[] = [];
-  const redaction = new Redaction();
+  const redaction = new KnownSecrets();
   redaction.add(secrets);
   const log = createLogger({
     write: (line) => lines.push(line),
