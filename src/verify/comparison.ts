@@ -1,6 +1,6 @@
 import { yieldToLoop, throwIfAborted } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
-import type { RecordId, RecordRef } from "../base/ids.ts";
+import { canonicalId, type RecordId, type RecordRef } from "../base/ids.ts";
 import { snakeCase } from "../base/names.ts";
 import { resourceNamed } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
@@ -8,6 +8,7 @@ import { integerOf } from "../json/literal.ts";
 import { PendingReads } from "../state/checks/pending-reads.ts";
 import type { HeldRecord } from "../store/apply/held-record.ts";
 import type { Fence } from "../store/apply/merge-rules.ts";
+import { quoted } from "../store/sql-text.ts";
 import type { Records } from "../store/tables/stored-records.ts";
 import { dataColumns } from "../store/tables/table-layout.ts";
 import { ownerColumns } from "../sync/deletion/deletion.ts";
@@ -60,6 +61,8 @@ export class Comparison {
   readonly suspects = new Map<string, Set<RecordId>>();
   /** Details and lists of parents that may be compared. */
   readonly deepReads: DeepRead[] = [];
+  /** How many of those that were compared are equal. */
+  equalReads = 0;
   readonly uncompared: Uncompared[] = [];
 
   constructor(view: MirrorView, copy: ServiceCopy, resources: readonly Resource[]) {
@@ -172,6 +175,27 @@ export class Comparison {
     return id !== null && this.view.records.isLive(link.resource, id) ? "live" : "gone";
   }
 
+  /** In place of lists: the documents of a month by their date, and others that refer to them. */
+  addMonth({ from, to }: { readonly from: string; readonly to: string }): void {
+    const { db, manifest } = this.view;
+    const names = manifest.monthPackage?.documents ?? [];
+    const inMonth = (name: string) => {
+      const date = resourceNamed(manifest, name).files?.date ?? "";
+      return `SELECT id FROM ${quoted(name)} WHERE _deleted_at IS NULL AND ${quoted(date)} BETWEEN @from AND @to`;
+    };
+    for (const resource of names) {
+      const { columns } = this.view.table(resource).plan;
+      const touching = columns.filter(({ references }) => references !== null && names.includes(references));
+      const arms = touching.map(
+        ({ name, references }) =>
+          `SELECT id FROM ${quoted(resource)} WHERE _deleted_at IS NULL AND ${quoted(name)} IN (${inMonth(references ?? "")})`,
+      );
+      const sql = [inMonth(resource), ...arms].join(" UNION ");
+      const ids = db.prepare(sql).pluck().safeIntegers().all({ from, to }) as bigint[];
+      for (const id of ids) this.deepReads.push({ resource, id: canonicalId(id), listOf: null, readAtMs: 0 });
+    }
+  }
+
   /** The lists of all parents, and records that no parent's list can show. */
   private addParents({ name, list }: Resource): void {
     if (list.kind !== "parents") return;
@@ -199,6 +223,7 @@ export class Comparison {
       ? [read]
       : this.recordsOf(read, sides).filter((one) => this.verdictOf(one.resource, one.id).kind !== "equal");
     for (const one of found) this.suspect(one.resource, one.id);
+    this.equalReads += Number(found.length === 0);
     return found.length === 0;
   }
 

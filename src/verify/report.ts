@@ -129,6 +129,51 @@ function withoutDetail({ counts }: Comparison): Uncompared[] {
   });
 }
 
+/** What `verify --month --json` says of one company: the certificate of a month. */
+export interface MonthReport extends Pick<
+  VerifyReport,
+  "match" | "by" | "started_at" | "finished_at" | "requests"
+> {
+  readonly month: string;
+  /** The mirror's position when it was compared. */
+  readonly log: string;
+  readonly position: number;
+  /** Documents of the month, and those that refer to them. */
+  readonly compared: number;
+  readonly equal: number;
+  readonly differences: readonly ({
+    readonly resource: string;
+    readonly id: RecordId;
+  } & Partial<FieldDifference> & {
+      readonly kind: Finding["verdict"]["kind"];
+    })[];
+  readonly uncompared: readonly Uncompared[];
+  readonly repaired: number;
+}
+
+/** Pure: the report of a month. What a document owns, such as a payment, is compared with it. */
+export function monthReport(
+  { deepReads, uncompared, equalReads }: Comparison,
+  findings: readonly Finding[],
+  before: readonly Finding[] | null,
+  run: Pick<MonthReport, "month" | "log" | "position" | "by" | "started_at" | "finished_at" | "requests">,
+): MonthReport {
+  const match = findings.length === 0 && uncompared.length === 0;
+  return {
+    match,
+    ...run,
+    compared: deepReads.length,
+    equal: match ? deepReads.length : equalReads,
+    differences: findings.flatMap(({ resource, id, verdict }): MonthReport["differences"] =>
+      verdict.kind === "different"
+        ? verdict.fields.map((field) => ({ resource, id, kind: verdict.kind, ...field }))
+        : [{ resource, id, kind: verdict.kind }],
+    ),
+    uncompared,
+    repaired: before === null ? 0 : before.length - findings.length,
+  };
+}
+
 export interface Proof extends Pick<
   VerifyReport,
   "by" | "match" | "records_compared" | "details_compared" | "details_total"

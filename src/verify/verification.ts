@@ -21,6 +21,8 @@ interface VerificationParts extends Asking {
   readonly random: Random;
   readonly patienceMs: number;
   readonly sample: SampleSize;
+  /** Only the documents of these days are compared, each by its detail. @default all of the mirror */
+  readonly month?: { readonly from: string; readonly to: string } | undefined;
   readonly shownFile: string;
   /** Does another process hold the mirror's writer lock? */
   readonly isWritten: () => boolean;
@@ -50,6 +52,7 @@ export class Verification {
     this.parts = parts;
     const copy = new ServiceCopy(shownFile, parts, this.tally, this.policy());
     this.comparison = new Comparison(new MirrorView(db, manifest), copy, resources);
+    if (parts.month) this.comparison.addMonth(parts.month);
   }
 
   /** Asks for the company: the token must be of the mirror's (I10). */
@@ -70,14 +73,30 @@ export class Verification {
     const { comparison, parts } = this;
     const { copy, resources } = comparison;
     await this.policy().untilAnswered();
-    await copy.readLists(resources);
-    for (const resource of resources) await comparison.compareLists(resource, parts.signal);
-    this.sample = this.chooseReads();
+    if (!parts.month) {
+      await copy.readLists(resources);
+      for (const resource of resources) await comparison.compareLists(resource, parts.signal);
+    }
+    this.sample = parts.month ? comparison.deepReads : this.chooseReads();
     for (let from = 0; from < this.sample.length; from += readAtOnce)
       await this.compareReads(this.sample.slice(from, from + readAtOnce));
+    if (parts.month && !parts.isWritten()) return this.named();
     const suspects = [...comparison.suspects.values()].reduce((sum, ids) => sum + ids.size, 0);
     if (suspects > 0) parts.log.info("what seems to differ is asked for again", { records: suspects });
     return nameDifferences(comparison, parts);
+  }
+
+  /** Nobody writes the mirror, and each record was just read: what differs need not be asked for again. */
+  private named(): Finding[] {
+    const { comparison } = this;
+    const suspects = [...comparison.suspects].flatMap(([resource, ids]) =>
+      [...ids].map((id) => ({ resource, id })),
+    );
+    return suspects.flatMap(({ resource, id }) => {
+      const verdict = comparison.verdictOf(resource, id);
+      if (verdict.kind === "unreadable") comparison.uncompared.push({ resource, id, message: verdict.why });
+      return verdict.kind === "unreadable" || verdict.kind === "equal" ? [] : [{ resource, id, verdict }];
+    });
   }
 
   /** What is to be compared, without what an interrupted verification compared. */

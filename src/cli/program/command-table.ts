@@ -3,6 +3,7 @@ import {
   choice,
   durationMs,
   flag,
+  month,
   shard,
   text,
   wholeNumber,
@@ -115,6 +116,7 @@ const commandTable = {
         100_000_000,
       ),
       all: flag("--all", "compare every detail and every parent's list"),
+      month: month("--month <month>", "read every document of this month again, and say how many are equal"),
       local: flag("--local", "check the mirror against itself, without a request"),
       repair: flag(
         "--repair",

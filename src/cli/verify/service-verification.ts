@@ -6,7 +6,9 @@ import type { Resource } from "../../connector/resource.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
 import { connectService, type ServiceConnection } from "../../runs/service-connection.ts";
 import { createNotices } from "../../runs/store-notices.ts";
-import { Meta } from "../../state/meta.ts";
+import { periodOfMonth } from "../../export/plan/period.ts";
+import { Meta, readLog } from "../../state/meta.ts";
+import { Changes } from "../../store/apply/change-reader.ts";
 import { openMirror, type Mirror } from "../../state/mirror.ts";
 import { ScrubCandidates } from "../../state/scrub-candidates.ts";
 import { expectedRecords } from "../../state/sweeps.ts";
@@ -18,10 +20,12 @@ import { minutesFor, minutesText } from "../../sync/plan/run-plan.ts";
 import { scrubSources } from "../../sync/plan/scrub.ts";
 import { ComparedReads } from "../../verify/compared-reads.ts";
 import {
+  monthReport,
   nameOfMirror,
   writeProof,
   verifyReport,
   differenceCount,
+  type MonthReport,
   type VerifyReport,
   type NamedRecords,
 } from "../../verify/report.ts";
@@ -35,6 +39,8 @@ export interface VerifyRequest {
   /** Reads again what differs. It takes the writer lock. */
   readonly repair: boolean;
   readonly by: string;
+  /** Only the documents of this month, each by its detail. @default the lists, and a sample of details */
+  readonly month?: string | undefined;
 }
 
 /**
@@ -43,7 +49,10 @@ export interface VerifyRequest {
  *
  * @throws MirrorError `locked` where another process writes the mirror that is to be repaired
  */
-export async function verifyCompany(scope: CompanyScope, request: VerifyRequest): Promise<VerifyReport> {
+export async function verifyCompany(
+  scope: CompanyScope,
+  request: VerifyRequest,
+): Promise<VerifyReport | MonthReport> {
   const { context, files, manifest } = scope;
   const connection = connectService(context, scope);
   try {
@@ -69,12 +78,12 @@ export async function verifyCompany(scope: CompanyScope, request: VerifyRequest)
 
 async function compare(
   scope: CompanyScope,
-  { resources, sample, by }: VerifyRequest,
+  { resources, sample, by, month }: VerifyRequest,
   { transport, rateLimiter }: ServiceConnection,
   db: Db,
   /** Opened for writing where it is to be repaired. */
   mirror: Mirror | null,
-): Promise<VerifyReport> {
+): Promise<VerifyReport | MonthReport> {
   const { context, config, company, manifest, files } = scope;
   const { clock, log, random, signal } = context;
   const { concurrency, patienceMs } = config.http;
@@ -94,11 +103,15 @@ async function compare(
     concurrency,
     patienceMs,
     sample,
+    month: month === undefined ? undefined : periodOfMonth(month),
     compared,
     shownFile: files.shown,
     isWritten: () => mirror === null && lockHolder(files.lock) !== null,
   });
-  const { lists, details } = verifyCost(db, manifest, resources, sample);
+  const { lists, details } =
+    month === undefined
+      ? verifyCost(db, manifest, resources, sample)
+      : { lists: 0, details: verification.comparison.deepReads.length };
   const { granted } = rateLimiter.view();
   const time = minutesText(minutesFor(lists + details, { granted, windowMs }));
   const pace = `${time} at ${granted} in ${formatDuration(windowMs)}`;
@@ -122,7 +135,16 @@ async function compare(
         const findings = mirror && before.length > 0 ? await verification.repair(mirror, before) : before;
         const { resumed, tally } = verification;
         const finished_at = isoTime(clock.nowMs());
-        const run = { by, started_at, finished_at, requests: tally.requests.total, resumed };
+        const ended = { by, started_at, finished_at, requests: tally.requests.total };
+        const run = { ...ended, resumed };
+        if (month !== undefined) {
+          compared.finish();
+          const state = { month, log: readLog(db).id, position: new Changes(db).lastSeq() };
+          return monthReport(verification.comparison, findings, mirror ? before : null, {
+            ...ended,
+            ...state,
+          });
+        }
         const report = verifyReport(verification.comparison, findings, mirror ? before : null, run);
         writeProof(files.verified, db, report);
         compared.finish();
@@ -150,6 +172,26 @@ function verifyCost(
     return sum + listRequests(resource, count);
   }, 0);
   return { lists, details: sample === "all" ? details : Math.min(sample, details) };
+}
+
+/** What `verify --month` prints. */
+export function resultOfMonth(company: string, report: MonthReport): CompanyResult {
+  const { month, compared, equal, differences, uncompared, requests, match, repaired } = report;
+  const asked = `${formatCount(requests)} requests`;
+  return {
+    document: report,
+    outcome: match ? "complete" : differences.length > 0 ? "difference" : "partial",
+    lines: [
+      `${company}: ${month}: ${formatCount(equal)} of ${formatCount(compared)} documents equal the service, ${asked}`,
+      ...(repaired > 0 ? [`  ${formatCount(repaired)} records were repaired`] : []),
+      ...differences.map(({ resource, id, kind, field, mirror, service }) =>
+        field === undefined
+          ? `  ${resource} ${id}: ${kind}`
+          : `  ${resource} ${id} differs in ${field}: mirror ${valueText(mirror)}, service ${valueText(service)}`,
+      ),
+      ...uncompared.map(({ resource, id, message }) => `  not compared: ${resource} ${id ?? ""}: ${message}`),
+    ],
+  };
 }
 
 export function resultOfReport(company: string, report: VerifyReport): CompanyResult {
