@@ -7,23 +7,14 @@ import type { CompanyPageFacts } from "./facts-reader.ts";
 /** How a company stands, in one word: `bad` is not current, `look` is current but not whole, `busy` is a first run. */
 export type Level = "good" | "look" | "bad" | "busy";
 
-/** The sentence on top of a page. */
-interface Headline {
-  readonly level: Level;
-  readonly sentence: string;
-  /** What to do, or what is known besides; null: nothing. */
-  readonly next: string | null;
-}
+/** The sentence on top of a page. `next`: what to do, or what is known besides; null: nothing. */
+type Headline = Readonly<{ level: Level; sentence: string; next: string | null }>;
 
 /**
  * What is wrong and shown: each message once, nothing that is only not known, and not that a first run has not read
  * everything yet. Pure.
  */
-export function shownConditions(
-  view: CompanyStatusView,
-  nowMs: number,
-  limits: ReadyLimits,
-): NamedCondition[] {
+export function shownConditions(view: CompanyStatusView, nowMs: number, limits: ReadyLimits) {
   const shown = openConditions(view, nowMs, limits).filter(
     ({ subject }) => !(subject === "lists" && isFirstRun(view)),
   );
@@ -106,11 +97,8 @@ function goodHeadline({ view, status: { verified }, moment }: CompanyPageFacts):
   const freshMs = freshSinceMs(view);
   const asOf = `as of ${clockText(freshMs, moment)}`;
   const sentence = `Everything is fresh ${asOf}`;
-  if (verified === null) {
-    const next =
-      "It was never compared with the service: `fintoro-mirror verify` proves that both are equal.";
-    return { level: "good", sentence, next };
-  }
+  const never = "It was never compared with the service: `fintoro-mirror verify` proves that both are equal.";
+  if (verified === null) return { level: "good", sentence, next: never };
   const provedMs = Date.parse(verified.at);
   const age = `${roughly(moment.nowMs - provedMs)} ago`;
   if (!verified.match) {

@@ -19,6 +19,7 @@ import {
   table,
   type ListRow,
 } from "../markup/page-part.ts";
+import type { FileCounts } from "../../../state/files/pending-files.ts";
 
 const mostProblems = 20;
 const mostIncidents = 8;
@@ -110,7 +111,7 @@ export function outputs({ view, status: { files }, moment }: CompanyPageFacts): 
   return pagePart("outputs", "Reports and exports", body);
 }
 
-function fileRow({ stored, pending, problems, stored_bytes: bytes }: NonNullable<StoredFiles>): ListRow {
+function fileRow({ stored, pending, problems, stored_bytes: bytes }: FileCounts): ListRow {
   const left = pending > 0 ? `${counted(pending, "record")} still to be fetched` : "all fetched";
   const unusable = `${formatCount(problems)} records without a usable file`;
   return {
@@ -120,8 +121,6 @@ function fileRow({ stored, pending, problems, stored_bytes: bytes }: NonNullable
     badge: [problems > 0 ? "look" : "good", pending > 0 ? "fetching" : "stored"],
   };
 }
-
-type StoredFiles = CompanyPageFacts["status"]["files"];
 
 /** What the last `verify` found. */
 export function proof({ status: { verified }, moment }: CompanyPageFacts): Html {
