@@ -18,8 +18,6 @@ import {
   type Sandbox as Started,
 } from "../../../connectors/fintoro/sandbox/sandbox.ts";
 import type { Fault } from "../../../connectors/fintoro/sandbox/service/faults.ts";
-import type { LimiterOptions } from "../../../connectors/fintoro/sandbox/service/limiter.ts";
-import type { DeliveryShares } from "../../../connectors/fintoro/sandbox/webhooks/sender.ts";
 
 /** A sandbox whose control does what tests ask of it, too. */
 export async function startSandbox(options: SandboxOptions = {}) {
@@ -34,7 +32,6 @@ function controlOf({ control }: Started) {
   const { companies, parts } = control;
   const { faults, tokens, clock, failures } = parts;
   const at = (index = 0) => present(companies[index]);
-  const chosen = (index?: number) => (index === undefined ? companies : [at(index)]);
   const known = (table: TableName, id: number, index?: number) =>
     present(at(index).company.tables[table].get(id));
   return {
@@ -69,10 +66,6 @@ function controlOf({ control }: Started) {
     /** Returns what removes the fault. */
     fault: (fault: Fault) => faults.add(fault),
     clearFaults: () => faults.clear(),
-    /** For all companies, or for one. */
-    limiter: (options: Partial<LimiterOptions>, index?: number) => {
-      for (const { limiter } of chosen(index)) limiter.change(options);
-    },
     events: (index?: number) => at(index).company.events.list(),
     onEvent: (listener: (event: SentEvent) => void, index?: number) =>
       at(index).company.events.subscribe(listener),
@@ -88,10 +81,6 @@ function controlOf({ control }: Started) {
       at(index).company.name = name;
     },
     revoke: (token: string) => void tokens.delete(token),
-    /** Changes what goes wrong from now on on the way to receivers; for all companies, or for one. */
-    deliveries: (shares: Partial<DeliveryShares>, index?: number) => {
-      for (const { sender } of chosen(index)) sender.shares = { ...sender.shares, ...shares };
-    },
     /** What the subscription's deliveries are signed with now. */
     secret: (subscription: number, index?: number) =>
       present(at(index).company.tables.webhook_subscriptions.get(subscription)).secret,

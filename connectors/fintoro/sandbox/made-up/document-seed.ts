@@ -33,7 +33,9 @@ export function seedDocuments(past: Past): void {
     const own: Deal[] = [];
     let last = -1;
     for (const { issueDay, index } of issueDays(past, kind)) {
-      const place = sourcePlace(kind, index, volumes[kind], sources.length);
+      // At about the same share of their own list; that of an invoice was written on the same day or before.
+      const part = ((kind === "invoice" ? index + 1 : index) * sources.length) / volumes[kind];
+      const place = Math.floor(part) - (kind === "invoice" ? 1 : 0);
       const isLinked = place > last && randomFor(seed, `link-${kind}`, index).often(often);
       const source = isLinked ? (sources[place] ?? null) : null;
       if (source) last = place;
@@ -46,12 +48,6 @@ export function seedDocuments(past: Past): void {
     }
     deals = own;
   }
-}
-
-/** Sources lie at about the same share of their own list; that of an invoice was written on the same day or before. */
-function sourcePlace(kind: DocumentKind, index: number, count: number, sources: number): number {
-  if (kind === "invoice") return Math.floor(((index + 1) * sources) / count) - 1;
-  return Math.floor((index * sources) / count);
 }
 
 /**

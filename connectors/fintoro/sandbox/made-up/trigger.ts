@@ -147,7 +147,7 @@ function someId(actor: Actor, table: TableName | null): number {
 /**
  * What `demo` does to a company: writes an invoice, pays one, changes a client and deletes an invoice.
  *
- * @returns changes ready to be made, everyKey with a sentence and the record whose row in the mirror shows it
+ * @returns changes ready to be made, each with a sentence and the record whose row in the mirror shows it
  */
 export function demoChanges(actor: Actor) {
   const { clients, invoices } = actor.company.tables;

@@ -16,7 +16,7 @@ export interface LimiterOptions {
 /** One company's budget, shared by all its tokens. A refused request is not counted. */
 export class Limiter {
   readonly #clock: Clock;
-  #options: LimiterOptions;
+  readonly #options: LimiterOptions;
   #used = 0;
   #endsAtMs = Number.NEGATIVE_INFINITY;
 
@@ -27,13 +27,6 @@ export class Limiter {
 
   get limit(): number {
     return this.#options.limit;
-  }
-
-  /** Applies from now on; an open window keeps its end, unless the kind changes. */
-  change(options: Partial<LimiterOptions>): void {
-    if (options.kind !== undefined && options.kind !== this.#options.kind)
-      this.#endsAtMs = Number.NEGATIVE_INFINITY;
-    this.#options = { ...this.#options, ...options };
   }
 
   /** Counts a request, if the budget allows it. The rate headers are as they are at the moment of the call. */

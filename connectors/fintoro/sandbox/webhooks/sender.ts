@@ -75,8 +75,6 @@ const firstDelayMs = 5;
 export class Sender {
   /** The newest 50,000 attempts. */
   readonly attempts = new BoundedLog<DeliveryAttempt>(50_000);
-  /** May change at any time. */
-  shares: Partial<DeliveryShares>;
   private accepted = 0;
   private readonly company: Company;
   private readonly seed: number;
@@ -105,7 +103,6 @@ export class Sender {
     this.onBug = onBug;
     this.jitter = new SeededRandom(seed);
     this.seed = seed;
-    this.shares = options.deliveries ?? {};
     setMaxListeners(0, this.closing.signal);
     this.unsubscribe = company.events.subscribe((event) => this.accept(event));
   }
@@ -132,7 +129,7 @@ export class Sender {
     const body = Buffer.from(JSON.stringify(event));
     for (const { id, isActive, subscribedEvents } of this.company.tables.webhook_subscriptions.values()) {
       if (!isActive || !subscribedEvents.includes(event.type)) continue;
-      const copies = heldCopies(this.seed, this.accepted++, this.shares).map((ms) => ({
+      const copies = heldCopies(this.seed, this.accepted++, this.options.deliveries ?? {}).map((ms) => ({
         ms,
         copy: { event, body, subscription: id, attempts: 0 },
       }));
