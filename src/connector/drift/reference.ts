@@ -2,13 +2,6 @@ import { MirrorError } from "../../base/errors.ts";
 import { isObject } from "../../json/literal.ts";
 import { arrayAt, objectAt, schemaPlace, type SchemaObject, type Place, type Resolve } from "./place.ts";
 
-/** A published OpenAPI document. Every part of it may be anything. */
-export interface Reference {
-  readonly operations: ReadonlyMap<string, PublishedOperation>;
-  /** Throws MirrorError `usage` for a broken `$ref`. */
-  readonly resolve: Resolve;
-}
-
 interface PublishedOperation {
   readonly method: string;
   readonly path: string;
@@ -29,8 +22,11 @@ export interface Expected {
 const parameterPattern = /\{[^}]*\}/g;
 const methods = ["get", "post", "put", "patch", "delete"];
 
-/** Reads a parsed OpenAPI 3 document. Throws MirrorError `usage` for anything else. */
-export function readReference(document: unknown): Reference {
+/**
+ * Reads a parsed OpenAPI 3 document, of which every part may be anything: operations by `routeKey`. Throws MirrorError
+ * `usage` for anything else, as `resolve` does for a broken `$ref`.
+ */
+export function readReference(document: unknown) {
   const paths = isObject(document) ? document["paths"] : undefined;
   if (!isObject(document) || !isObject(paths)) throw notOpenApi("it has no paths");
   const version: unknown = document["openapi"];

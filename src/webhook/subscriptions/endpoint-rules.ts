@@ -10,14 +10,14 @@ export interface EndpointFault {
   readonly certain: boolean;
 }
 
-export interface EndpointRules {
-  readonly lookup: Lookup;
-  /** The service runs on this machine too and may reach loopback addresses. */
-  readonly loopback: boolean;
-}
-
-/** Checks a URL by the service's own rules (interface document), without a request. Null: nothing is wrong. */
-export async function endpointFault(text: string, rules: EndpointRules): Promise<EndpointFault | null> {
+/**
+ * Checks a URL by the service's own rules (interface document), without a request. Null: nothing is wrong. `loopback`:
+ * the service runs on this machine, too, and may reach loopback addresses.
+ */
+export async function endpointFault(
+  text: string,
+  rules: { readonly lookup: Lookup; readonly loopback: boolean },
+): Promise<EndpointFault | null> {
   const url = URL.parse(text.trim());
   if (!url)
     return certain(
