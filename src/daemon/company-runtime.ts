@@ -24,7 +24,7 @@ import { RunQueue, type EndedRun, type Scrubbing } from "../runs/run-queue.ts";
 import { connectService, type ServiceConnection } from "../runs/service-connection.ts";
 import { createNotices, type Notices } from "../runs/store-notices.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
-import { Pruner } from "./scheduler/pruner.ts";
+import { createPruner, type Pruner } from "./scheduler/pruner.ts";
 import { RunScheduler } from "./scheduler/run-scheduler.ts";
 
 /** How long requests in flight may take when the runtime ends. */
@@ -122,7 +122,7 @@ export class CompanyRuntime {
       afterRun: () => context.afterRuns.add(company.name, "all"),
     });
     this.afterRun = new CompanyAfterRun(context, settings, mirror.db, this.runQueue, closed);
-    this.pruner = new Pruner(context, mirror.db, config.retention, this.runQueue, closed);
+    this.pruner = createPruner(context, mirror.db, config.retention, this.runQueue, closed);
     this.scheduler = new RunScheduler({
       context,
       mirror,

@@ -59,18 +59,22 @@ export interface CompanyRun extends Pick<RunParts, "mirror" | "tally" | "notices
 export function performRun(run: CompanyRun): Promise<CompanyReport> {
   const { mirror, transport, config, company, tally, notices, queue, signal, onListed, onListsRead } = run;
   const { clock, random, log } = run.context;
-  const token = company.token.reveal();
-  const rateLimited = () => transport.stats().rateLimited;
-  const opened = { mirror, transport, tally, notices, queue: queue ?? new WorkQueue(mirror.db) };
-  const parts = { ...opened, clock, random, log, token, rateLimited };
+  const parts = {
+    mirror,
+    transport,
+    tally,
+    notices,
+    queue: queue ?? new WorkQueue(mirror.db),
+    clock,
+    random,
+    log,
+    token: company.token.reveal(),
+    rateLimited: () => transport.stats().rateLimited,
+  };
   return runSync(parts, {
     ...run.request,
     parentsPerRun: parentsPerRunOf(mirror.manifest, config),
-    wholeLists: wholeListSettings(
-      config,
-      run.rateLimiter.view().month?.left ?? null,
-      run.context.clock.nowMs(),
-    ),
+    wholeLists: wholeListSettings(config, run.rateLimiter.view().month?.left ?? null, clock.nowMs()),
     scrub: run.request.scrub ? scrubOptions(run) : null,
     ...(onListed && { onListed }),
     ...(onListsRead && { onListsRead }),

@@ -28,7 +28,7 @@ export interface ServiceConnection {
 }
 
 /** How a connection differs from the usual one. */
-export interface ConnectionOptions {
+export interface ServiceOptions {
   /** Of one request. @default http's own */
   readonly attempts?: number;
   /** `memory`: for a data folder that cannot be written. @default file */
@@ -68,50 +68,59 @@ const permitMarginMs = 30_000;
 export function connectService(
   { clock, random, log, version }: ProcessContext,
   served: ServedCompany,
-  {
-    attempts,
-    budget = "file",
-    events = false,
-    limits = {},
-    tokenless = false,
-    guard,
-  }: ConnectionOptions = {},
+  { attempts, budget = "file", events = false, limits = {}, tokenless = false, guard }: ServiceOptions = {},
 ): ServiceConnection {
   const { manifest, config, company } = served;
+  const { protocol = {}, limits: stated } = manifest;
+  const { baseUrl, language, http } = config;
+  const { reserveShare, windowMs } = config.rateLimit;
   const { known } = company.token;
   const token = known || !tokenless ? company.token.reveal() : "";
   const path = mirrorFiles(config, company.name).budget;
-  const { reserveShare, windowMs } = config.rateLimit;
   const counted = budget === "memory" ? null : openBudgetFile({ path, clock, log, windowMs });
   const store = counted ?? createMemoryRateLimitStore();
-  const { concurrency, timeoutMs } = config.http;
-  const permitMs = timeoutMs + permitMarginMs;
-  const limiting = { reserveShare, eventShare: events ? reserveShare : 0, windowMs, concurrency, permitMs };
-  const defaultLimit = manifest.limits.requests;
-  const shared = createRateLimiter({ store, clock, log, defaultLimit, ...limiting });
-  const { baseUrl, language } = config;
-  const own = attempts === undefined ? config.http : { ...config.http, attempts };
-  const contact = company.contact === null ? "" : ` (${company.contact})`;
-  const identity = { token, userAgent: `fintoro-mirror/${version}${contact}` };
-  const { protocol = {} } = manifest;
-  const pathPrefix = accountPath(protocol.access, company.account);
-  const file = budget === "memory" ? null : accessTokenFile(config, token);
-  const accessTokens =
-    protocol.access?.kind === "client_credentials" && known
-      ? new AccessTokens({ credentials: token, file, clock, log })
-      : null;
-  const service = { protocol, pathPrefix, accessTokens, baseUrl, language };
-  const http = { ...own, ...identity, ...service, secrets: secretTexts(config), clock, random, log };
-  const assertMaySend = guard && (() => guard.assertMaySend());
-  const quota =
-    counted && quotaOf(manifest.protocol?.monthlyQuota, config.rateLimit, { store: counted, clock, log });
+  const shared = createRateLimiter({
+    store,
+    clock,
+    log,
+    defaultLimit: stated.requests,
+    reserveShare,
+    eventShare: events ? reserveShare : 0,
+    windowMs,
+    concurrency: http.concurrency,
+    permitMs: http.timeoutMs + permitMarginMs,
+  });
+  const quota = counted && quotaOf(protocol.monthlyQuota, config.rateLimit, { store: counted, clock, log });
   const guarded = guard?.guard(shared) ?? shared;
   const monthly = quota ? limitMonth(guarded, quota) : guarded;
   const rateLimiter = limitRequests(monthly, limits);
   const skew = new ClockSkew(clock);
+  const tokenFile = budget === "memory" ? null : accessTokenFile(config, token);
+  const accessTokens =
+    protocol.access?.kind === "client_credentials" && known
+      ? new AccessTokens({ credentials: token, file: tokenFile, clock, log })
+      : null;
+  const contact = company.contact === null ? "" : ` (${company.contact})`;
   const open = (limiter: RateLimiter) => {
     if (!known) return transportWithoutToken(company);
-    const made = createHttpTransport({ ...http, skew, rateLimiter: limiter, assertMaySend });
+    const made = createHttpTransport({
+      ...http,
+      ...(attempts !== undefined && { attempts }),
+      token,
+      userAgent: `fintoro-mirror/${version}${contact}`,
+      protocol,
+      pathPrefix: accountPath(protocol.access, company.account),
+      accessTokens,
+      baseUrl,
+      language,
+      secrets: secretTexts(config),
+      clock,
+      random,
+      log,
+      skew,
+      rateLimiter: limiter,
+      assertMaySend: guard && (() => guard.assertMaySend()),
+    });
     return quota ? notingQuota(made, protocol, quota) : made;
   };
   const transport = open(rateLimiter);

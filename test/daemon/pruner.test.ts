@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isPruneDue, Pruner } from "../../src/daemon/scheduler/pruner.ts";
+import { createPruner, isPruneDue } from "../../src/daemon/scheduler/pruner.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
@@ -35,7 +35,7 @@ async function startPruner(isListing = () => false, before: (mirror: Mirror) => 
       return isListing();
     },
   };
-  const pruner = new Pruner({ clock, log }, mirror.db, retention, runQueue, close.signal);
+  const pruner = createPruner({ clock, log }, mirror.db, retention, runQueue, close.signal);
   const ended = pruner.follow();
   const tick = async (minutes: number) => {
     for (let at = 0; at < minutes; at++) {

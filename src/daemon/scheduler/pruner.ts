@@ -26,6 +26,8 @@ export function isPruneDue({ lastMs, runEndedMs }: PruneTimes, nowMs: number): b
   return elapsedMs >= leastBetweenMs && runEndedMs !== null && runEndedMs > lastMs;
 }
 
+export type Pruner = ReturnType<typeof createPruner>;
+
 /**
  * Prunes one company's mirror in the daemon: by itself, and when another process asks. One prune at a time.
  *
@@ -34,33 +36,18 @@ export function isPruneDue({ lastMs, runEndedMs }: PruneTimes, nowMs: number): b
  * to have followed the last run then.
  * Worst outcome of a crash: the rest is removed by the next prune.
  */
-export class Pruner {
-  private readonly context: Pick<ProcessContext, "clock" | "log">;
-  private readonly db: Db;
-  private readonly retention: PruneParts["retention"];
-  private readonly runQueue: Pick<RunQueue, "isListing">;
-  private readonly closed: AbortSignal;
-  private last: Promise<unknown> = Promise.resolve();
-
-  constructor(
-    context: Pick<ProcessContext, "clock" | "log">,
-    db: Db,
-    retention: PruneParts["retention"],
-    runQueue: Pick<RunQueue, "isListing">,
-    closed: AbortSignal,
-  ) {
-    this.context = context;
-    this.db = db;
-    this.retention = retention;
-    this.runQueue = runQueue;
-    this.closed = closed;
-  }
+export function createPruner(
+  { clock, log }: Pick<ProcessContext, "clock" | "log">,
+  db: Db,
+  retention: PruneParts["retention"],
+  runQueue: Pick<RunQueue, "isListing">,
+  closed: AbortSignal,
+) {
+  let last: Promise<unknown> = Promise.resolve();
 
   /** Removes what is old now. Throws MirrorError `database`. */
-  prune(): Promise<PruneReport> {
-    const { db, retention, closed } = this;
-    const { clock, log } = this.context;
-    const pruned = this.last.then(async () => {
+  const prune = (): Promise<PruneReport> => {
+    const pruned = last.then(async () => {
       const report = await pruneMirror({ db, retention, clock, signal: closed });
       const { runs, inbox_bodies: bodies, changes, released_bytes: released } = report;
       const counts = { runs: runs.rows, inbox_bodies: bodies.rows, changes: changes.rows, released };
@@ -68,14 +55,12 @@ export class Pruner {
         log.info("pruned what is older than the config keeps", counts);
       return report;
     });
-    this.last = pruned.catch(() => null);
+    last = pruned.catch(() => null);
     return pruned;
-  }
+  };
 
   /** Prunes after runs, until `closed`; not while a run reads what lists show. */
-  async follow(): Promise<void> {
-    const { db, runQueue, closed } = this;
-    const { clock, log } = this.context;
+  const follow = async (): Promise<void> => {
     const runs = new Runs(db);
     const guard = createErrorGuard(clock, log);
     const runEndedMs = () => {
@@ -90,9 +75,10 @@ export class Pruner {
       });
       if (!isDue) continue;
       lastMs = clock.nowMs();
-      await this.prune().catch((error: unknown) =>
+      await prune().catch((error: unknown) =>
         log.warn("the mirror could not be pruned; it is tried again", { error: messageOf(error) }),
       );
     }
-  }
+  };
+  return { prune, follow };
 }

@@ -5,7 +5,7 @@ import { companyLog, type DaemonContext } from "../../daemon/daemon-context.ts";
 import { AfterRunQueue, type AfterRunScope } from "../../daemon/after-run-queue.ts";
 import { RunPlaces } from "../../runs/run-queue.ts";
 import { LoopTurns } from "../../store/loop-turns.ts";
-import type { Job } from "../jobs/job-engine.ts";
+import type { FleetJob } from "../jobs/job-engine.ts";
 import type { Lease } from "../ownership/ownership.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";
 import { noteUnpublished } from "../reports/report-files.ts";
@@ -13,7 +13,7 @@ import { Assignment, type AssignmentEnd } from "./assignment.ts";
 import { discardReport } from "./local-mirror.ts";
 import type { LoadedCompany, NodeContext } from "./node-context.ts";
 
-interface Counts {
+interface NodeCounts {
   readonly claims: Record<"claimed" | "owned" | "account" | "removed" | "set_aside", number>;
   readonly ends: Record<AssignmentEnd["outcome"], number>;
   readonly snapshots: { readonly published: number; readonly failed: number };
@@ -38,7 +38,7 @@ export class Assignments {
   /** Takes no more companies. */
   draining = false;
   /** Of companies that are no longer held, besides claims. */
-  private ended: Counts = {
+  private ended: NodeCounts = {
     claims: { claimed: 0, owned: 0, account: 0, removed: 0, set_aside: 0 },
     ends: { released: 0, lost: 0, failed: 0 },
     snapshots: { published: 0, failed: 0 },
@@ -63,7 +63,7 @@ export class Assignments {
   }
 
   /** Since the start. Each number only grows. */
-  get counts(): Counts {
+  get counts(): NodeCounts {
     const held = [...this.held.values()].filter(({ isEnding }) => !isEnding);
     return held.reduce((counts, { assignment }) => plus(counts, assignment), this.ended);
   }
@@ -95,7 +95,7 @@ export class Assignments {
    * Opens the company of a job, unless somebody looks at it. A job that comes while its company is ending is left, and
    * comes back. Never rejects.
    */
-  async open(job: Job): Promise<void> {
+  async open(job: FleetJob): Promise<void> {
     const { company } = job;
     if (this.held.get(company)?.isEnding) return;
     const isOpening = !this.has(company);
@@ -216,7 +216,7 @@ export class Assignments {
 
 const drainCheckMs = 50;
 
-function plus(counts: Counts, { supervisor, snapshots }: Assignment): Counts {
+function plus(counts: NodeCounts, { supervisor, snapshots }: Assignment): NodeCounts {
   const requests = { ...counts.requests };
   for (const [status, count] of Object.entries(supervisor.requests))
     requests[status] = (requests[status] ?? 0) + count;

@@ -1,6 +1,6 @@
 import type { InboxTable } from "../postgres/tables/inbox-table.ts";
 
-interface Waiter {
+interface InboxWait {
   readonly position: number;
   /** Gets the number of the last delivery; null: the wait is over. */
   readonly resolve: (headSeq: number | null) => void;
@@ -15,7 +15,7 @@ interface Waiter {
  */
 export class InboxWatch {
   private readonly inbox: Pick<InboxTable, "heads">;
-  private readonly waiters = new Map<string, Waiter>();
+  private readonly waiters = new Map<string, InboxWait>();
 
   constructor(inbox: Pick<InboxTable, "heads">) {
     this.inbox = inbox;

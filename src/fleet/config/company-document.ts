@@ -27,8 +27,28 @@ interface LeftOut {
   readonly reason: string;
 }
 
-/** What is about a company, wherever it is read. All other keys are about a process and its machine. */
-const sharedKeys = "language resources scrub rate_limit http schedule report retention".split(" ");
+/** By which key a section is shared; null: it is said apart, or about a process and its machine (`leftOutOf`). */
+const sharedAs = {
+  connector: null,
+  baseUrl: null,
+  dataDir: null,
+  language: "language",
+  companies: null,
+  resources: "resources",
+  scrub: "scrub",
+  rateLimit: "rate_limit",
+  http: "http",
+  schedule: "schedule",
+  serve: null,
+  exports: null,
+  backup: null,
+  files: null,
+  report: "report",
+  retention: "retention",
+  alerts: null,
+  log: null,
+  fleet: null,
+} satisfies Record<keyof Config, string | null>;
 
 /**
  * Makes the document of one company of a config file.
@@ -45,8 +65,8 @@ export function companyDocument(file: LoadedConfig, name: string): DocumentOfFil
       hint: "what `fleet add` stores in Postgres is read by workers on other machines",
     });
   }
-  const shared = sharedKeys.flatMap((key) => {
-    const value = valueAt(raw, [key]);
+  const shared = Object.values(sharedAs).flatMap((key) => {
+    const value = key && valueAt(raw, [key]);
     return value === undefined || value === null ? [] : [[key, key === "report" ? reportOf(value) : value]];
   });
   // Said in any case: another version may have another default.

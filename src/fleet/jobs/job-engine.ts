@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
-import type { PgBoss } from "pg-boss";
+import type { Db, PgBoss } from "pg-boss";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import type { Postgres, Sql } from "../postgres/connection.ts";
 import { CompaniesTable } from "../postgres/tables/companies-table.ts";
-import { databaseOf, importPgBoss, seldom } from "./pg-boss.ts";
 
 /**
  * What a job says: look at this company. `run`: its schedule has come. `events`: there are deliveries. `later`: what it
@@ -14,7 +13,7 @@ export const jobKinds = ["run", "events", "later"] as const;
 export type JobKind = (typeof jobKinds)[number];
 
 /** A job that this process has taken. */
-export interface Job {
+export interface FleetJob {
   readonly kind: JobKind;
   readonly id: string;
   readonly company: string;
@@ -30,7 +29,7 @@ export interface WaitingJobs {
   readonly oldestMs: number;
 }
 
-export interface JobEngineParts {
+interface JobEngineOptions {
   readonly postgres: Postgres;
   readonly log: Log;
   /** Do schedules, and the return of lost jobs, go on in this process? In one that only sends they do not. */
@@ -85,7 +84,7 @@ export class JobEngine {
    *
    * @throws MirrorError `config` where pg-boss is not installed, `database`
    */
-  static async start({ postgres, log, isWorker }: JobEngineParts): Promise<JobEngine> {
+  static async start({ postgres, log, isWorker }: JobEngineOptions): Promise<JobEngine> {
     const boss = await openBoss(postgres, isWorker);
     const logSeldom = seldom((error: string) => log.warn("the job engine failed; it goes on", { error }));
     boss.on("error", (error) => logSeldom(messageOf(error)));
@@ -118,13 +117,13 @@ export class JobEngine {
   }
 
   /** Takes up to so many jobs. Whoever claims their companies completes them at once. */
-  async fetch(kind: JobKind, count: number): Promise<Job[]> {
+  async fetch(kind: JobKind, count: number): Promise<FleetJob[]> {
     const jobs = await this.boss.fetch<{ readonly company: string }>(kind, { batchSize: count });
     return jobs.map(({ id, data: { company }, retryCount }) => ({ kind, id, company, retryCount }));
   }
 
   /** One that was lost meanwhile is left alone. */
-  async complete({ kind, id, retryCount }: Job): Promise<void> {
+  async complete({ kind, id, retryCount }: FleetJob): Promise<void> {
     await this.boss.complete(kind, { id, retryCount });
   }
 
@@ -207,4 +206,47 @@ async function createQueues(boss: PgBoss): Promise<void> {
   for (const kind of jobKinds)
     if (known.has(kind)) await boss.updateQueue(kind, options);
     else await boss.createQueue(kind, { ...options, policy: "exclusive" });
+}
+
+/** Its loops fail every second while Postgres is away: the same error is logged once in a while. */
+function seldom(write: (text: string) => void): (text: string) => void {
+  const lastMs = new Map<string, number>();
+  return (text) => {
+    const nowMs = performance.now();
+    if (nowMs - (lastMs.get(text) ?? Number.NEGATIVE_INFINITY) < sameErrorMs) return;
+    if (lastMs.size >= mostErrors) lastMs.clear();
+    lastMs.set(text, nowMs);
+    write(text);
+  };
+}
+
+const sameErrorMs = 60_000;
+/** Different texts that are remembered. */
+const mostErrors = 20;
+
+/** Loads the package. Throws MirrorError `config` where it is not installed. */
+async function importPgBoss() {
+  try {
+    return await import("pg-boss");
+  } catch (error) {
+    throw new MirrorError("config", "companies are shared through pg-boss, which is not installed", {
+      hint: "npm install pg pg-boss",
+      cause: error,
+    });
+  }
+}
+
+/** Our connections, as pg-boss asks for them. It knows errors by their SQLSTATE. */
+function databaseOf(sql: Sql): Db {
+  const executeSql = async (text: string, values?: unknown[]) => {
+    try {
+      return { rows: await sql.query(text, values) };
+    } catch (error) {
+      const { cause } = error as MirrorError;
+      if (cause instanceof Error && "code" in cause)
+        Object.assign(error as MirrorError, { code: cause.code });
+      throw error;
+    }
+  };
+  return { executeSql };
 }

@@ -27,6 +27,15 @@ export interface Postgres extends Sql {
   close(): Promise<void>;
 }
 
+/** Statements on one table of the fleet, for others by name. */
+export abstract class FleetTable {
+  protected readonly postgres: Postgres;
+
+  constructor(postgres: Postgres) {
+    this.postgres = postgres;
+  }
+}
+
 /** How a node reaches Postgres. */
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`. */
@@ -252,4 +261,19 @@ class PooledPostgres implements Postgres {
   private failure(error: unknown): MirrorError {
     return postgresError(error, this.address.server, this.address.redact);
   }
+}
+
+/** SQL: a `timestamptz` as epoch milliseconds. */
+export function epochMs(column: string): string {
+  return `floor(extract(epoch FROM ${column}) * 1000)::bigint`;
+}
+
+/** SQL: a `timestamptz` as ISO, as JSON has it. */
+export function isoText(column: string): string {
+  return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+}
+
+/** SQL: an `interval` from a parameter in milliseconds. */
+export function intervalOf(parameter: string): string {
+  return `(${parameter}::float8 * interval '1 millisecond')`;
 }

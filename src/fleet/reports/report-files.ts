@@ -10,7 +10,7 @@ import { readSteps, recordStep, reportStep, stepsOf } from "../../status/after-r
 import type { ReportFile, ReportRow } from "../postgres/tables/reports-table.ts";
 
 /** A file on this node that is to be stored under a key. */
-export interface MadeFile extends ReportFile {
+interface MadeFile extends ReportFile {
   readonly content: string;
   readonly key: string;
   readonly file: string;

@@ -3,6 +3,8 @@ import { stopDeadlines } from "../../runs/process-context.ts";
 import { jobKinds } from "../jobs/job-engine.ts";
 import { LeaseKeeper } from "../ownership/lease-keeper.ts";
 import type { NodeFacts } from "../postgres/tables/nodes-table.ts";
+import { judgeLosses } from "../postgres/tables/losses.ts";
+import { findWaitingCompanies, type WaitingCompany } from "../postgres/tables/owners-table.ts";
 import { forgetRemoved } from "../postgres/tables/removed-companies.ts";
 import { Assignments } from "../assignment/assignments.ts";
 import { usualTimes, type NodeContext, type NodeParts, type NodeTimes } from "../assignment/node-context.ts";
@@ -10,9 +12,10 @@ import { InboxWatch } from "../assignment/inbox-watch.ts";
 import type { NodeLoops } from "./node-loops.ts";
 import { MirrorCache } from "./mirror-cache.ts";
 import { ReceivingTimes } from "../assignment/receiving-times.ts";
-import { UnattendedCompanies } from "./unattended-companies.ts";
 import { TimelineWatch } from "./timeline-watch.ts";
 
+/** Companies that are looked at, at a time. */
+const mostAtOnce = 1_000;
 /** Between two statements that delete rows. */
 const prunePauseMs = 100;
 
@@ -62,7 +65,7 @@ export class FleetNode {
 
   /** Begins to take jobs. Throws MirrorError `database` where Postgres cannot be written. */
   async start(): Promise<void> {
-    const { times, tables, engine, node, host, keeper, inboxWatch, receivingTimes } = this.context;
+    const { times, tables, node, host, keeper, inboxWatch, receivingTimes } = this.context;
     const { random } = host;
     const { signal } = this.closed;
     await this.timeline.start();
@@ -71,7 +74,6 @@ export class FleetNode {
     const isHeld = (company: string) => this.assignments.has(company);
     const cache = new MirrorCache({ ...host, ...tables, dataDir: node.dataDir, isHeld });
     const beat = () => this.beat();
-    const unattended = new UnattendedCompanies({ ...host, postgres: tables.postgres, engine, isHeld, beat });
     const jittered = (ms: number) => ms * (0.75 + random.next() / 2);
     const repeat = (what: string, everyMs: () => number, step: () => Promise<void>, needsStore = false) =>
       this.loops.repeat(what, everyMs, step, signal, needsStore);
@@ -102,7 +104,7 @@ export class FleetNode {
       repeat(
         "looking for unattended companies",
         () => jittered(times.unattendedMs),
-        () => unattended.sendJobs(),
+        () => this.sendJobs(),
       ),
       repeat(
         "reading configs",
@@ -171,6 +173,33 @@ export class FleetNode {
     await this.timeline.beat();
     const { draining } = await this.context.tables.nodes.beat(this.facts());
     if (draining && !this.assignments.draining) void this.assignments.drain("the node is drained");
+  }
+
+  /**
+   * Looks for companies that nobody looks after although there is something to do. Whatever was lost below it (a job, its
+   * sender, a node), a job is sent again.
+   */
+  private async sendJobs(): Promise<void> {
+    const { engine, tables } = this.context;
+    const waiting = await findWaitingCompanies(tables.postgres, mostAtOnce);
+    if (waiting.some(({ reason }) => reason === "suspect")) await this.judgeLosses();
+    const left = waiting.filter(({ company }) => !this.assignments.has(company));
+    const of = (reason: WaitingCompany["reason"]) =>
+      left.filter((one) => one.reason === reason).map(({ company }) => company);
+    await engine.send("run", of("left"));
+    await engine.send("events", of("inbox"));
+  }
+
+  /** Companies of nodes that died one after another are left alone for a while, unless they are too many. */
+  private async judgeLosses(): Promise<void> {
+    const { tables, host } = this.context;
+    // While Postgres is away nodes lose their companies and live: this one says so first.
+    await this.beat();
+    for (const { delayMs, ...facts } of await judgeLosses(tables.postgres, () => host.random.next()))
+      host.log.error("nodes that held this company died one after another: it is left alone for a while", {
+        ...facts,
+        ms: Math.round(delayMs),
+      });
   }
 
   private async readConfigs(): Promise<void> {

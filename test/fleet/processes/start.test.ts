@@ -5,7 +5,7 @@ import { MirrorError } from "../../../src/base/errors.ts";
 import { PostgresError } from "../../../src/fleet/postgres/postgres-error.ts";
 import { NodesTable } from "../../../src/fleet/postgres/tables/nodes-table.ts";
 import { migrateFleet } from "../../../src/fleet/postgres/schema.ts";
-import { waitForPostgres } from "../../../src/cli/commands/fleet/wait-for-postgres.ts";
+import { waitForPostgres } from "../../../src/cli/commands/fleet/open-fleet.ts";
 import { jsonLines } from "../../support/program/cli.ts";
 import { tempFolder } from "../../support/mirror/mirror.ts";
 import { connectNode, describeWithPostgres, ownServer } from "../../support/postgres/databases.ts";

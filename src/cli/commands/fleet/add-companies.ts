@@ -1,8 +1,13 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { chosenCompanies } from "../../../config/companies.ts";
+import type { ScheduleConfig } from "../../../config/config.ts";
 import type { LoadedConfig } from "../../../config/load.ts";
-import { companyDocument, type DocumentOfFile } from "../../../fleet/config/company-document.ts";
-import { addMember, assertDistinct } from "../../../fleet/config/members.ts";
+import {
+  companyDocument,
+  type CompanyDocument,
+  type DocumentOfFile,
+} from "../../../fleet/config/company-document.ts";
+import type { JobEngine } from "../../../fleet/jobs/job-engine.ts";
 import { CompaniesTable } from "../../../fleet/postgres/tables/companies-table.ts";
 import { migrateFleet } from "../../../fleet/postgres/schema.ts";
 import { printResult } from "../../console/output.ts";
@@ -27,7 +32,7 @@ export const fleetAddCommand: CommandRun<"fleet add"> = async (context, { args, 
       await context.showing(progress, async () => {
         for (const [name, { document }] of documents) {
           if (context.signal.aborted) throw stopped(progress()[0]);
-          added.set(name, await addMember(companies, engine, { name, document, schedule }));
+          added.set(name, await share(companies, engine, name, document, schedule));
         }
       });
       return added;
@@ -73,4 +78,38 @@ function documentsOf(loaded: LoadedConfig, names: readonly string[]): Map<string
   if (failure === null) return documents;
   const { hint = "" } = failure;
   throw new MirrorError("config", [...problems].join("\n"), { hint, cause: failure });
+}
+
+/**
+ * Shares a company with all workers, or changes its config there, and has a worker look at it. Its schedule is set first:
+ * a company of the fleet has it, wherever this ends, and to add it again heals the rest.
+ *
+ * @throws MirrorError `config` for a pattern that cannot be scheduled, and `database`
+ */
+async function share(
+  companies: CompaniesTable,
+  engine: JobEngine,
+  name: string,
+  document: CompanyDocument,
+  { sync, timezone }: ScheduleConfig,
+): Promise<string> {
+  if (sync !== null) await engine.schedule(sync, timezone);
+  const outcome = await companies.put(name, document, sync, timezone);
+  if (outcome !== "unchanged") await engine.send("run", [name]);
+  return outcome;
+}
+
+/**
+ * Refuses names that differ only in case from those of the fleet: on some disks their mirrors are the same file.
+ * @throws MirrorError `config`
+ */
+function assertDistinct(names: readonly string[], present: readonly string[]): void {
+  const known = new Map(present.map((name) => [name.toLowerCase(), name]));
+  for (const name of names) {
+    const twin = known.get(name.toLowerCase()) ?? name;
+    if (twin !== name)
+      throw new MirrorError("config", `the fleet has a company ${twin}: ${name} differs only in case`, {
+        hint: "On some disks their mirrors would be the same file: choose another name.",
+      });
+  }
 }

@@ -1,3 +1,5 @@
+import { hostname } from "node:os";
+import path from "node:path";
 import { MirrorError } from "../../../base/errors.ts";
 import { parseListen } from "../../../config/address.ts";
 import { createNodePages } from "../../../fleet/worker/node-pages.ts";
@@ -5,7 +7,20 @@ import type { Companies } from "../../../webhook/receiver.ts";
 import type { CommandContext } from "../../program/command.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { listenUntilSignal, type ListeningProcess } from "../../program/listening-process.ts";
-import { WorkerProcess } from "./worker-process.ts";
+import { makeFolders } from "../../../base/atomic-file.ts";
+import type { Config } from "../../../config/config.ts";
+import { JobEngine } from "../../../fleet/jobs/job-engine.ts";
+import { openPostgres, type Postgres } from "../../../fleet/postgres/connection.ts";
+import { migrateFleet } from "../../../fleet/postgres/schema.ts";
+import type { FleetCompanies } from "../../../fleet/receiver/fleet-companies.ts";
+import { createFleetMetrics } from "../../../fleet/status/fleet-metrics.ts";
+import { FleetNode } from "../../../fleet/worker/fleet-node.ts";
+import { fleetTables, type FleetTables } from "../../../fleet/postgres/tables/fleet-tables.ts";
+import { NodeLoops } from "../../../fleet/worker/node-loops.ts";
+import { takeWriterLock } from "../../../store/writer-lock.ts";
+import type { ConnectionCounts } from "../../../server/connections.ts";
+import { openNodeParts, openReceiver } from "./open-node.ts";
+import { fleetOf, postgresUrl, waitForPostgres, type PostgresWait } from "./open-fleet.ts";
 
 /** Runs one node of the fleet until a signal comes. */
 export const workerCommand: CommandRun<"worker"> = async (context, { options, loaded: { config } }) => {
@@ -59,4 +74,115 @@ function servedBy(
 ): ListeningProcess["server"] {
   const pages = createNodePages(version, worker);
   return { companies: companiesOf(worker), pages, pageHosts: () => [host], counts: worker.connections };
+}
+
+/** Others take a receiver for lost after a minute. */
+const heartbeatMs = 10_000;
+
+/** What this process is to be in the fleet. */
+export type Role = "all" | "work" | "receive";
+
+/**
+ * One node of the fleet as this process runs it: each part is there from the moment in which it was opened.
+ *
+ * Guarantee: `stop` ends whatever was opened, also after a start that failed or has not ended.
+ * Source of truth: Postgres.
+ * Worst outcome of a crash: as of its node.
+ */
+export class WorkerProcess {
+  readonly name: string;
+  readonly role: Role;
+  readonly connections: ConnectionCounts = { dropped: 0 };
+  /** Null: not yet, or not in this role. */
+  node: FleetNode | null = null;
+  receiver: FleetCompanies | null = null;
+  /** Gives the data folder back. */
+  readonly unlock: () => void;
+  /** Metrics of the whole fleet; none before Postgres is there. */
+  fleetMetrics: () => Promise<readonly string[]> = () => Promise.resolve([]);
+  private readonly context: CommandContext;
+  private readonly config: Config;
+  private readonly loops: NodeLoops;
+  /** Ends what goes on by itself. */
+  private readonly closing = new AbortController();
+  private startProblem: string | null = "the node starts";
+  private postgres: Postgres | null = null;
+  private engine: JobEngine | null = null;
+  private tasks: Promise<void>[] = [];
+
+  /** Throws MirrorError `locked` where another worker has the data folder. */
+  constructor(context: CommandContext, config: Config, role: Role) {
+    const { clock, log, random } = context;
+    this.context = context;
+    this.config = config;
+    this.role = role;
+    this.name = fleetOf(config).node ?? `${hostname()}-${random.uuid().slice(0, 6)}`;
+    this.loops = new NodeLoops(clock, log);
+    this.unlock = role === "receive" ? () => undefined : lockFolder(config);
+  }
+
+  /** Why it is not ready; null: it is. */
+  get problem(): string | null {
+    return this.startProblem ?? this.loops.problem;
+  }
+
+  /**
+   * Opens everything, and waits for Postgres meanwhile.
+   *
+   * @throws MirrorError `config`, `database`, and those of the store; `stopped`
+   */
+  async start(): Promise<void> {
+    const { context, config, name, role } = this;
+    const { clock, log, signal } = context;
+    const onProblem = (problem: string | null) => (this.startProblem = problem ?? "the node starts");
+    const wait = { clock, log, signal, onProblem };
+    const url = postgresUrl(config);
+    const postgres = await waitForPostgres(wait, () => openPostgres({ url, node: name, log }));
+    this.postgres = postgres;
+    this.fleetMetrics = createFleetMetrics(postgres, clock);
+    await waitForPostgres(wait, () => migrateFleet(postgres));
+    const tables = fleetTables(postgres);
+    const jobs = { postgres, log, isWorker: role !== "receive" };
+    const engine = await waitForPostgres(wait, () => JobEngine.start(jobs));
+    this.engine = engine;
+    if (role === "receive") await this.showReceiver(wait, tables);
+    else {
+      const parts = await openNodeParts(context, config, { name, role }, tables, engine, this.connections);
+      const node = new FleetNode(parts, this.loops);
+      this.node = node;
+      await waitForPostgres(wait, () => node.start());
+    }
+    if (role !== "work") {
+      this.receiver = openReceiver(context, config, postgres, engine, this.closing.signal);
+      this.tasks.push(this.receiver.follow());
+    }
+    this.startProblem = null;
+  }
+
+  /** Shows in table `nodes` that it receives, as a node that holds companies shows itself. */
+  private async showReceiver(wait: PostgresWait, { nodes }: FleetTables): Promise<void> {
+    const { context, name, loops, closing } = this;
+    const facts = { node: name, role: "receive", capacity: 0, held: 0, version: context.version };
+    await waitForPostgres(wait, () => nodes.register(facts));
+    const beat = async () => void (await nodes.beat(facts));
+    const signOff = () => nodes.remove(name).catch(() => undefined);
+    this.tasks.push(
+      loops.repeat("the node's heartbeat", () => heartbeatMs, beat, closing.signal).then(signOff),
+    );
+  }
+
+  /** Resolves when all has ended; never, where something hangs for ever. */
+  async stop(): Promise<void> {
+    this.closing.abort();
+    await Promise.all([this.node?.stop(), ...this.tasks]);
+    await this.engine?.stop();
+    await this.postgres?.close();
+  }
+}
+
+/** Two nodes in one folder would each remove the other's mirrors. Throws MirrorError `locked`. */
+function lockFolder({ dataDir }: Config): () => void {
+  makeFolders(dataDir);
+  const lock = takeWriterLock(path.join(dataDir, ".worker.lock"), "worker", `the data folder ${dataDir}`);
+  return () => lock.release();
 }

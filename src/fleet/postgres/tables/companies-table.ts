@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Postgres } from "../connection.ts";
+import { epochMs, FleetTable } from "../connection.ts";
 import { assertOwner, lockAccountName, useOfAccount, type AccountUse, type Owner } from "./owners-table.ts";
-import { epochMs } from "../sql-time.ts";
 
 /** A company of the fleet. */
 export interface CompanyRow {
@@ -47,13 +46,7 @@ const columns = `name, config, account, removed, last_seq AS "lastSeq", ${epochM
  * Source of truth: table `companies`.
  * Worst outcome of a crash: a command that changes several companies has changed some of them; repeating it is safe.
  */
-export class CompaniesTable {
-  private readonly postgres: Postgres;
-
-  constructor(postgres: Postgres) {
-    this.postgres = postgres;
-  }
-
+export class CompaniesTable extends FleetTable {
   /**
    * Adds a company, or changes its config. One that was set aside, because its nodes died or failed, may be taken again.
    *

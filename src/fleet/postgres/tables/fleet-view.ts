@@ -1,7 +1,6 @@
 import { assert } from "../../../base/errors.ts";
 import type { NamedCondition } from "../../../status/conditions.ts";
-import type { Postgres } from "../connection.ts";
-import { isoText } from "../sql-time.ts";
+import { isoText, type Postgres } from "../connection.ts";
 
 /** One company as `fleet status --json` prints it. Times are ISO, by Postgres' clock unless another one is named. */
 export interface FleetCompany {

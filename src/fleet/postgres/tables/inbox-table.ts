@@ -1,6 +1,5 @@
-import type { Postgres, Sql } from "../connection.ts";
+import { epochMs, intervalOf, FleetTable, type Sql } from "../connection.ts";
 import { isLive } from "./owners-table.ts";
-import { epochMs, intervalOf } from "../sql-time.ts";
 
 /** A verified delivery, as a receiver stores it. */
 export interface InboxDelivery {
@@ -39,13 +38,7 @@ const maxReadBytes = 8_000_000;
  * Source of truth: tables `inbox` and `inbox_heads`.
  * Worst outcome of a crash: deliveries that were not answered are sent again by the service.
  */
-export class InboxTable {
-  private readonly postgres: Postgres;
-
-  constructor(postgres: Postgres) {
-    this.postgres = postgres;
-  }
-
+export class InboxTable extends FleetTable {
   /**
    * Stores deliveries of one company in one transaction.
    *

@@ -1,6 +1,5 @@
 import { backoffMs, type Backoff } from "../../../base/retry.ts";
-import type { Postgres } from "../connection.ts";
-import { intervalOf } from "../sql-time.ts";
+import { intervalOf, type Postgres } from "../connection.ts";
 
 /** How an ownership ended that nobody released. */
 export interface Loss {
@@ -85,5 +84,7 @@ export async function judgeLosses(postgres: Postgres, random: () => number): Pro
     ],
   );
   const decided = new Set(rows.map(({ company }) => company));
-  return judged.filter(({ company, delayMs }) => decided.has(company) && delayMs > 0);
+  return judged
+    .filter(({ company, delayMs }) => decided.has(company) && delayMs > 0)
+    .map(({ company, node, losses, delayMs }) => ({ company, node, losses, delayMs }));
 }

@@ -1,5 +1,4 @@
-import type { Postgres } from "../connection.ts";
-import { isoText } from "../sql-time.ts";
+import { isoText, FleetTable } from "../connection.ts";
 
 /** What a node says about itself. */
 export interface NodeFacts {
@@ -32,13 +31,7 @@ const forgetAfter = "interval '1 day'";
  * Source of truth: table `nodes`.
  * Worst outcome of a crash: the node is shown with its last heartbeat until it is forgotten.
  */
-export class NodesTable {
-  private readonly postgres: Postgres;
-
-  constructor(postgres: Postgres) {
-    this.postgres = postgres;
-  }
-
+export class NodesTable extends FleetTable {
   /** A node starts: a request to drain was meant for the process before. */
   async register(facts: NodeFacts): Promise<void> {
     await this.postgres.query(

@@ -1,7 +1,6 @@
 import { assert, MirrorError } from "../../../base/errors.ts";
-import type { Postgres, Sql } from "../connection.ts";
+import { epochMs, intervalOf, FleetTable, type Postgres, type Sql } from "../connection.ts";
 import { isUnjudged, lossColumns, lossesInARow, suspectLosses, type Loss } from "./losses.ts";
-import { epochMs, intervalOf } from "../sql-time.ts";
 import { epochBaseSql } from "./timeline-table.ts";
 
 /** One node's right to write a company outside its process. */
@@ -90,13 +89,7 @@ export function noOwner({ company, epoch, node }: Owner): MirrorError {
  * Source of truth: table `owners`. A row stays when the company is released or removed, so that no epoch comes twice.
  * Worst outcome of a crash: the company waits until its ownership expires.
  */
-export class OwnersTable {
-  private readonly postgres: Postgres;
-
-  constructor(postgres: Postgres) {
-    this.postgres = postgres;
-  }
-
+export class OwnersTable extends FleetTable {
   /** Takes a company that has no live owner, for `ttlMs`. A live owner is never replaced, this node's own neither. */
   claim(company: string, node: string, ttlMs: number): Promise<Claim> {
     return this.postgres.transaction(async (sql) => {

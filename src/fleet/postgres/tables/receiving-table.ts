@@ -1,6 +1,5 @@
 import { heartbeatMs, type Span } from "../../../state/uptime-log.ts";
-import type { Postgres } from "../connection.ts";
-import { epochMs, intervalOf } from "../sql-time.ts";
+import { epochMs, intervalOf, FleetTable } from "../connection.ts";
 
 /** A longer silence of all receivers is a gap, as in the uptime log of a mirror. */
 const missedMs = 4 * heartbeatMs;
@@ -15,13 +14,7 @@ const keptMs = 30 * 86_400_000;
  * Source of truth: table `receiving`.
  * Worst outcome of a crash: up to one heartbeat is missing, and a run is made that was not needed.
  */
-export class ReceivingTable {
-  private readonly postgres: Postgres;
-
-  constructor(postgres: Postgres) {
-    this.postgres = postgres;
-  }
-
+export class ReceivingTable extends FleetTable {
   /** A receiver's heartbeat: the last span goes on, or after a gap a new one begins. */
   async beat(): Promise<void> {
     const extended = await this.postgres.query(

@@ -1,6 +1,5 @@
-import type { Postgres, Sql } from "../connection.ts";
+import { epochMs, intervalOf, type Postgres, type Sql } from "../connection.ts";
 import { isLive } from "./owners-table.ts";
-import { epochMs, intervalOf } from "../sql-time.ts";
 
 /** For so long a company that left the fleet can come back as it was. */
 const removedKeptMs = 30 * 86_400_000;

@@ -1,6 +1,5 @@
-import type { Postgres } from "../connection.ts";
+import { epochMs, FleetTable } from "../connection.ts";
 import { noOwner, ownerCondition, valuesOf, type Owner } from "./owners-table.ts";
-import { epochMs } from "../sql-time.ts";
 
 /** What a stored file holds. */
 export interface ReportFile {
@@ -31,13 +30,7 @@ export interface ReportRow {
  * Source of truth: table `reports`.
  * Worst outcome of a crash: nobody knows what the files without a hash hold; the next publication replaces them.
  */
-export class ReportsTable {
-  private readonly postgres: Postgres;
-
-  constructor(postgres: Postgres) {
-    this.postgres = postgres;
-  }
-
+export class ReportsTable extends FleetTable {
   /**
    * Notes in what is published which files are about to change: from here on they are this owner's. Their position and
    * time stay those of the last publication.

@@ -1,7 +1,6 @@
 import { MirrorError } from "../../../base/errors.ts";
-import type { Postgres, Sql } from "../connection.ts";
+import { epochMs, intervalOf, FleetTable, type Sql } from "../connection.ts";
 import { assertOwner, type Owner } from "./owners-table.ts";
-import { epochMs, intervalOf } from "../sql-time.ts";
 
 /** Which snapshot of a company counts, and what is in it. */
 export interface SnapshotPointer {
@@ -47,13 +46,7 @@ const prunedAtOnce = 5_000;
  * Source of truth: tables `snapshots` and `changes`.
  * Worst outcome of a crash: a snapshot is stored to which no pointer leads; the next one removes it.
  */
-export class SnapshotsTable {
-  private readonly postgres: Postgres;
-
-  constructor(postgres: Postgres) {
-    this.postgres = postgres;
-  }
-
+export class SnapshotsTable extends FleetTable {
   /**
    * Makes a stored snapshot the company's.
    *

@@ -1,6 +1,5 @@
 import { assert } from "../../../base/errors.ts";
-import type { Postgres, Sql } from "../connection.ts";
-import { epochMs, intervalOf } from "../sql-time.ts";
+import { epochMs, intervalOf, FleetTable, type Sql } from "../connection.ts";
 
 /**
  * What happened in the database since it was made, or since it was restored from a backup last. What came after the
@@ -46,13 +45,7 @@ const columns = `number, id, beats, ${epochMs("started_at")} AS "startedMs",
  * Source of truth: table `timeline`, which has one row; and the mark in the store (`snapshot/timeline-mark.ts`).
  * Worst outcome of a crash: the next node that looks begins the new timeline.
  */
-export class TimelineTable {
-  private readonly postgres: Postgres;
-
-  constructor(postgres: Postgres) {
-    this.postgres = postgres;
-  }
-
+export class TimelineTable extends FleetTable {
   read(): Promise<Timeline> {
     return readTimeline(this.postgres);
   }
