@@ -6,7 +6,7 @@ import { silentLog, type Log } from "./base/logger.ts";
 import { systemRandom } from "./base/random.ts";
 import { createRateLimiter } from "./rate-limit/rate-limiter.ts";
 import { openBudgetFile } from "./rate-limit/budget-file.ts";
-import { createMemoryRateLimitStore } from "./rate-limit/state-store.ts";
+import { createMemoryRateLimitStore } from "./rate-limit/state.ts";
 import { parseBaseUrl } from "./http/base-url.ts";
 import { createHttpTransport } from "./http/http-transport.ts";
 

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { throwIfAborted } from "../base/cancellation.ts";
 import { MirrorError } from "../base/errors.ts";
 import { Meta, pinnedIdentity, readLog } from "../state/meta.ts";
-import { Changes } from "../store/apply/change-reader.ts";
+import { Changes } from "../store/apply/change-log.ts";
 import { databaseError, guarded, hasTable, openDatabase, type Db } from "../store/database.ts";
 import { assertReadable } from "../store/migrations/migrate.ts";
 import { quoted } from "../store/sql-text.ts";

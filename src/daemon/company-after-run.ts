@@ -13,7 +13,7 @@ import {
   stepsAfterRun,
   type StepRecord,
 } from "../status/after-run-record.ts";
-import { Changes } from "../store/apply/change-reader.ts";
+import { Changes } from "../store/apply/change-log.ts";
 import type { Db } from "../store/database.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
 import { isWorthPublishing, type CompanyReport } from "../sync/context/run-report.ts";

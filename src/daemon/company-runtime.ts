@@ -1,5 +1,5 @@
 import { mirrorFiles } from "../config/mirror-files.ts";
-import { InboxView } from "../state/inbox/inbox-view.ts";
+import { InboxView } from "../state/inbox/inbox.ts";
 import { openMirror, type Mirror } from "../state/mirror.ts";
 import { UptimeLog } from "../state/uptime-log.ts";
 import { WorkQueue } from "../state/work-queue.ts";
@@ -7,7 +7,7 @@ import { LogWatch } from "../store/write-ahead-log.ts";
 import type { WriterLock } from "../store/writer-lock.ts";
 import { Tally } from "../sync/context/tally.ts";
 import { EventWorker } from "../sync/event-worker/event-worker.ts";
-import { releaseMemory } from "../store/kept-statements.ts";
+import { releaseMemory } from "../store/database.ts";
 import { CompanyIngest } from "../webhook/ingest/ingest.ts";
 import { askAboutRefusals } from "../webhook/delivery-gap/delivery-failures.ts";
 import { createSubscriptions } from "../webhook/subscriptions/subscription-client.ts";

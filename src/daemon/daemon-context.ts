@@ -8,7 +8,7 @@ import type { RequestGuard } from "../runs/service-connection.ts";
 import type { ConnectionCounts } from "../server/connections.ts";
 import type { Mirror } from "../state/mirror.ts";
 import type { Span } from "../state/uptime-log.ts";
-import type { LoopTurns } from "../store/loop-turns.ts";
+import type { LoopTurns } from "../store/transient-errors.ts";
 import type { RefusalCounts } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { AfterRunQueue, AfterRunScope } from "./after-run-queue.ts";
 

@@ -1,5 +1,5 @@
 import { messageOf } from "../base/errors.ts";
-import { LoopTurns } from "../store/loop-turns.ts";
+import { LoopTurns } from "../store/transient-errors.ts";
 import type { Config } from "../config/config.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";

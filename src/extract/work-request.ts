@@ -43,14 +43,14 @@ export interface ChildPayload extends PageOfReading {
   readonly parentId: string;
 }
 
-type ItemRequest = Pick<ServiceRequest, "method" | "path" | "query" | "expect">;
+type ReadRequest = Pick<ServiceRequest, "method" | "path" | "query" | "expect">;
 
 /**
  * Pure: the request of a work item. Throws when the item does not fit the resource.
  *
  * @param form how the resource's lists are asked for, where the item does not say it
  */
-export function requestFor(resource: Resource, work: WorkItem, form: ListForm = {}): ItemRequest {
+export function requestFor(resource: Resource, work: WorkItem, form: ListForm = {}): ReadRequest {
   if (work.kind === "list") return pageRequest(resource, { ...form, ...(work.payload as PagePayload) });
   if (work.kind === "child") return childRequest(resource, { ...form, ...(work.payload as ChildPayload) });
   return get(pathOf(resource.detail ?? "", recordOf(work)));
@@ -71,7 +71,7 @@ function idIn(text: string): RecordId {
   return id;
 }
 
-function pageRequest(resource: Resource, payload: PagePayload): ItemRequest {
+function pageRequest(resource: Resource, payload: PagePayload): ReadRequest {
   const { variant, page, perPage, unsorted, quick, since } = payload;
   const { list } = resource;
   if (list.kind === "single") return get(list.path);
@@ -85,7 +85,7 @@ function pageRequest(resource: Resource, payload: PagePayload): ItemRequest {
   return get(list.path, { ...params, perPage: perPage ?? list.perPage, page });
 }
 
-function childRequest(resource: Resource, { parent, parentId, page, perPage }: ChildPayload): ItemRequest {
+function childRequest(resource: Resource, { parent, parentId, page, perPage }: ChildPayload): ReadRequest {
   const { list } = resource;
   assert(list.kind === "parents", `${resource.name} is listed by parents`);
   const link = list.parents.find((candidate) => candidate.resource === parent);
@@ -93,6 +93,6 @@ function childRequest(resource: Resource, { parent, parentId, page, perPage }: C
   return get(list.path, { [link.param]: parentId, perPage: perPage ?? list.perPage, page });
 }
 
-function get(path: string, query: ItemRequest["query"] = {}): ItemRequest {
+function get(path: string, query: ReadRequest["query"] = {}): ReadRequest {
   return { method: "GET", path, query, expect: "json" };
 }

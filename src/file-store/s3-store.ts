@@ -22,10 +22,12 @@ interface S3Access {
 export interface StoreSurroundings {
   readonly clock: Clock;
   /** Of the process: keys of an object store, as S3 tools share them. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly env: Env;
   /** Called with each secret that is read. */
   readonly keepSecret: (secrets: readonly string[]) => void;
 }
+
+type Env = Readonly<Record<string, string | undefined>>;
 
 /** For one request with a part of any size. */
 const requestTimeoutMs = 300_000;
@@ -259,7 +261,7 @@ export function readTarget(text: string): { readonly bucket: string; readonly pr
 }
 
 /** Reads the environment variables that S3 tools share. @throws MirrorError `usage`: one is missing or unusable */
-export function readAccess(env: StoreSurroundings["env"], bucket: string): S3Access {
+export function readAccess(env: Env, bucket: string): S3Access {
   if (env["AWS_SESSION_TOKEN"])
     throw new MirrorError(
       "usage",
@@ -276,7 +278,7 @@ export function readAccess(env: StoreSurroundings["env"], bucket: string): S3Acc
   };
 }
 
-function needed(env: StoreSurroundings["env"], name: string): string {
+function needed(env: Env, name: string): string {
   const value = env[name];
   if (value) return value;
   throw new MirrorError("usage", `the object store needs the environment variable ${name}`, {

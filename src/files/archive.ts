@@ -38,6 +38,13 @@ export interface NewFile extends ContentFacts {
   readonly file: string;
 }
 
+/** What was stored of one answer. */
+export interface StoredResult {
+  /** Files that are new or have other bytes than before. */
+  readonly written: number;
+  readonly bytes: number;
+}
+
 /**
  * The PDFs and attachments of one company: contents by hash, links with names that people read, and a manifest to which
  * lines are only ever added.
@@ -63,12 +70,7 @@ export class FileArchive {
     this.position = this.takeOver(db);
     const files = this.stored.all();
     this.owners = new Map(files.map((file) => [pathKey(file.path), ownerOf(file)]));
-    // What lost its content is asked for again.
-    const lost = relink(this.folder, files).map((file): RecordRef => ({
-      resource: file.document,
-      id: file.document_id,
-    }));
-    if (lost.length > 0) this.stored.forget(lost);
+    this.repairLinks(files);
   }
 
   /**
@@ -86,11 +88,8 @@ export class FileArchive {
     return work(draft).finally(() => rmSync(draft, { recursive: true, force: true }));
   }
 
-  /**
-   * Stores everything that an answer brought for a record, in place of what it had. Gives how many files are new or have
-   * other bytes than before.
-   */
-  store(read: FileRead, kind: FileKind, files: readonly NewFile[]) {
+  /** Stores everything that an answer brought for a record, in place of what it had. */
+  store(read: FileRead, kind: FileKind, files: readonly NewFile[]): StoredResult {
     return guarded(this.folder, () => {
       const owner = ownerOf({ document: read.ref.resource, document_id: read.ref.id });
       const before = this.stored.of(read.ref);
@@ -104,10 +103,7 @@ export class FileArchive {
       const gone = before.filter((file) => !next.some((each) => each.path === file.path));
       const changed = next.filter((file) => !before.includes(file));
       this.append(read, at, gone, changed);
-      for (const { path: old } of gone) {
-        rmSync(this.at(old), { force: true });
-        this.owners.delete(pathKey(old));
-      }
+      for (const { path: old } of gone) this.removeLink(old);
       for (const { sha256 } of next) if (existsSync(this.incoming(sha256))) this.keepContent(sha256);
       for (const file of next) link(this.folder, file);
       this.stored.replace(read, next, this.position);
@@ -152,6 +148,11 @@ export class FileArchive {
     replaceFile(this.incoming(sha256), object);
   }
 
+  private removeLink(place: string): void {
+    rmSync(this.at(place), { force: true });
+    this.owners.delete(pathKey(place));
+  }
+
   /** Finishes what a crash left, and makes the mirror's rows from the manifest again where they are of another one. */
   private takeOver(db: Db): ArchivePosition {
     const known = readArchivePosition(db) ?? emptyPosition;
@@ -172,6 +173,15 @@ export class FileArchive {
       if (named.has(name)) this.keepContent(name);
       else rmSync(this.incoming(name), { recursive: true, force: true });
     }
+  }
+
+  /** What lost its content is asked for again. */
+  private repairLinks(files: readonly DocumentFile[]): void {
+    const lost = relink(this.folder, files).map(({ document, document_id }): RecordRef => ({
+      resource: document,
+      id: document_id,
+    }));
+    if (lost.length > 0) this.stored.forget(lost);
   }
 
   private at(name: string): string {

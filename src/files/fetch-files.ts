@@ -6,7 +6,7 @@ import { pathOf, type RecordFiles } from "../connector/resource.ts";
 import type { Transport } from "../connector/transport.ts";
 import type {
   PendingFiles,
-  PendingQuestion,
+  FilesQuestion,
   PendingRecord,
   FiledResource,
 } from "../state/files/pending-files.ts";
@@ -14,7 +14,7 @@ import type { FileRead, StoredFiles } from "../state/files/stored-files.ts";
 import type { FileArchive, NewFile } from "./archive.ts";
 import { hashOf } from "../base/files/hashed-file.ts";
 import { archivePath } from "./file-names.ts";
-import { readZip, ZipError, type ZippedFile } from "./zip-entries.ts";
+import { readZip, ZipError, type ZipEntry } from "./zip-entries.ts";
 
 export interface FetchParts {
   readonly archive: FileArchive;
@@ -60,7 +60,7 @@ class UnusableAnswer extends Error {}
 export async function fetchFiles(
   parts: FetchParts,
   resources: readonly FiledResource[],
-  question: PendingQuestion,
+  question: FilesQuestion,
   tally: FetchTally,
 ): Promise<void> {
   for (const resource of resources) await new ResourceFetch(parts, resource, tally).run(question);
@@ -84,7 +84,7 @@ class ResourceFetch {
     this.tally = tally;
   }
 
-  async run(question: PendingQuestion): Promise<void> {
+  async run(question: FilesQuestion): Promise<void> {
     const { pending, concurrency, log } = this.parts;
     while (this.refused < mostRefused) {
       const found = pending.next(this.resource, question, recordsAtOnce + this.doubtful.length);
@@ -191,7 +191,7 @@ function stateOf({ id, recordSha }: PendingRecord): string {
 async function contentsOf(
   { mediaType }: RecordFiles,
   answer: string,
-): Promise<readonly (Omit<ZippedFile, "name"> & { readonly name: string | null })[]> {
+): Promise<readonly (Omit<ZipEntry, "name"> & { readonly name: string | null })[]> {
   const { size } = statSync(answer);
   if (size === 0) throw new UnusableAnswer("the answer is empty");
   if (mediaType === "application/pdf") {

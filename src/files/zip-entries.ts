@@ -6,7 +6,7 @@ import { writeNewFile, type ContentFacts } from "../base/files/hashed-file.ts";
 import { databaseError } from "../store/database.ts";
 
 /** A file of a ZIP archive. Its name is data: never a path. */
-export interface ZippedFile extends ContentFacts {
+export interface ZipEntry extends ContentFacts {
   readonly name: string;
   /** Holds the content. */
   readonly file: string;
@@ -29,7 +29,7 @@ const ratioFromBytes = 1_000_000;
  *
  * @throws ZipError; MirrorError `database` where the disk fails
  */
-export async function readZip(archive: string): Promise<ZippedFile[]> {
+export async function readZip(archive: string): Promise<ZipEntry[]> {
   const options = { autoClose: false, decodeStrings: false, validateEntrySizes: true };
   let zip: ZipFile | null = null;
   try {
@@ -44,8 +44,8 @@ export async function readZip(archive: string): Promise<ZippedFile[]> {
   }
 }
 
-async function readEntries(zip: ZipFile, archive: string): Promise<ZippedFile[]> {
-  const files: ZippedFile[] = [];
+async function readEntries(zip: ZipFile, archive: string): Promise<ZipEntry[]> {
+  const files: ZipEntry[] = [];
   let bytes = 0;
   for await (const entry of zip.eachEntry()) {
     const name = yauzl.getFileNameLowLevel(

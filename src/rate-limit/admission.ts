@@ -1,9 +1,9 @@
 import type { Lane } from "../base/lane.ts";
-import { expireFlights, lateWindowEndsAt, stillLate } from "./in-flight.ts";
-import type { BudgetView } from "./permit.ts";
-import type { Step } from "./state-store.ts";
-import { eventsReleasedAt, grantedPerWindow, heldBack, keptForLook, lookAt } from "./foreign-use.ts";
 import {
+  expireFlights,
+  lateWindowEndsAt,
+  stillLate,
+  type BudgetStep,
   leftIn,
   limitOf,
   liveWindow,
@@ -12,12 +12,14 @@ import {
   type Rules,
   type Window,
 } from "./state.ts";
+import type { BudgetView } from "./permit.ts";
+import { eventsReleasedAt, grantedPerWindow, heldBack, keptForLook, lookAt } from "./foreign-use.ts";
 
 /** The request that may go now, or when to ask again at the latest (sooner after an answer). */
-type Admission = { readonly flight: Flight } | { readonly untilMs: number };
+type Admitted = { readonly flight: Flight } | { readonly untilMs: number };
 
 /** Decides about one request of this lane, and counts it when it may go. */
-export function admit(before: RateLimitState, lane: Lane, nowMs: number, rules: Rules): Step<Admission> {
+export function admit(before: RateLimitState, lane: Lane, nowMs: number, rules: Rules): BudgetStep<Admitted> {
   const state = expireFlights(before, nowMs);
   const untilMs = waitUntil(state, lane, nowMs, rules);
   return untilMs === null ? grant(state, nowMs, rules) : { state, result: { untilMs } };
@@ -98,7 +100,7 @@ function nextDeadline(state: RateLimitState): number {
   return Math.min(Infinity, ...state.flights.map((flight) => flight.deadlineAt));
 }
 
-function grant(state: RateLimitState, nowMs: number, rules: Rules): Step<Admission> {
+function grant(state: RateLimitState, nowMs: number, rules: Rules): BudgetStep<Admitted> {
   const live = liveWindow(state, nowMs);
   const flight: Flight = {
     id: state.nextId,

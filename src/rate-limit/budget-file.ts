@@ -7,23 +7,19 @@ import { messageOf, MirrorError } from "../base/errors.ts";
 import { silentLog, type Log } from "../base/logger.ts";
 import { monthAt, type MonthCount, type MonthStore } from "./monthly-quota.ts";
 import type { SpentMinute } from "./permit.ts";
-import { decodeState, encodeState, type Origin } from "./state-codec.ts";
-import type { RateLimitStore, Step } from "./state-store.ts";
-import { defaultRules, type RateLimitState } from "./state.ts";
+import { decodeState, encodeState, type Clocks } from "./state-codec.ts";
+import { type RateLimitStore, type BudgetStep, defaultRules, type RateLimitState } from "./state.ts";
 
-/** Which file, and the clocks to read it with. */
 interface BudgetFileOptions {
   /** `<data_dir>/<company>.budget.db` */
   readonly path: string;
   readonly clock: Clock;
   /** Which boot of the machine the monotonic clock counts from; null where that is not known. */
   readonly bootId?: string | null;
-  /** The service's window. */
   readonly windowMs?: number;
   readonly log?: Log;
 }
 
-/** The budget of one company in its file. */
 export interface BudgetFile extends RateLimitStore, MonthStore {
   /** Requests by minute since then, epoch ms; at most of the last day. Minutes without one are left out. */
   spentSince(sinceMs: number): SpentMinute[];
@@ -39,14 +35,14 @@ export interface BudgetFile extends RateLimitStore, MonthStore {
 export function openBudgetFile(options: BudgetFileOptions): BudgetFile {
   const { path, clock, log = silentLog, bootId = readBootId(), windowMs = defaultRules.windowMs } = options;
   let file: OpenFile | null = null;
-  const here = (): Origin => ({ bootId, monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() });
+  const here = (): Clocks => ({ bootId, monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() });
   /** What this process read or wrote last: mostly nobody else has changed the file since. */
   let last: { readonly text: string; readonly state: RateLimitState } | null = null;
   const read = ({ select }: OpenFile): RateLimitState | null => {
     const text = select.get()?.state;
     if (text === undefined) return null;
     if (last?.text === text) return last.state;
-    const state = decodeState(text, here(), { windowMs });
+    const state = decodeState(text, here(), windowMs);
     last = state && { text, state };
     return state;
   };
@@ -66,7 +62,7 @@ export function openBudgetFile(options: BudgetFileOptions): BudgetFile {
       return attempt();
     }
   };
-  const transact = <T>(open: OpenFile, step: (state: RateLimitState | null) => Step<T>): T => {
+  const transact = <T>(open: OpenFile, step: (state: RateLimitState | null) => BudgetStep<T>): T => {
     const known = read(open);
     const { state, result } = step(known);
     if (state !== known) {
@@ -80,7 +76,7 @@ export function openBudgetFile(options: BudgetFileOptions): BudgetFile {
   using(read);
   return {
     shared: true,
-    transact: <T>(step: (state: RateLimitState | null) => Step<T>) =>
+    transact: <T>(step: (state: RateLimitState | null) => BudgetStep<T>) =>
       using((open) => open.inTransaction.immediate(() => transact(open, step)) as T),
     read: () => using(read),
     spentSince: (sinceMs) =>

@@ -89,7 +89,6 @@ export function othersAfter(state: RateLimitState, rules: Rules): Others {
   return { ...others, perWindow: Math.max(window.foreign, before) };
 }
 
-/** Others were seen at `nowMs`. */
 export function seenNow(others: Others, nowMs: number, rules: Rules): Others {
   return { ...others, until: nowMs + rememberedWindows * rules.windowMs };
 }

@@ -6,7 +6,6 @@ import type { Lane } from "../base/lane.ts";
 import type { MonthlyQuota } from "../connector/service-protocol.ts";
 import type { MonthView, RateLimiter } from "./permit.ts";
 
-/** What is counted of a calendar month. */
 export interface MonthCount {
   readonly used: number;
   /** As the service stated it; null: it did not. */
@@ -15,7 +14,6 @@ export interface MonthCount {
 
 /** Counts the requests of all processes that share a budget, by month. */
 export interface MonthStore {
-  /** `2026-11` */
   readMonth(month: string): MonthCount;
   /** What the service states; its count includes other programs, so the larger one counts. */
   noteMonth(month: string, stated: MonthCount): void;
@@ -27,7 +25,6 @@ export interface CountedQuota {
   readonly clock: Clock;
   /** By the config; null: as the service states it. */
   readonly limit: number | null;
-  /** Where neither says it. */
   readonly usual: number;
   /** Only events may use this share of the month. */
   readonly eventShare: number;
@@ -44,12 +41,10 @@ export function quotaOf(
   return declared ? { ...parts, limit: monthly, usual: declared.requests, eventShare: reserveShare } : null;
 }
 
-/** The month at a time, by UTC: `2026-11`. */
 export function monthAt(nowMs: number): string {
   return new Date(nowMs).toISOString().slice(0, 7);
 }
 
-/** How the month stands for runs. */
 export function viewMonth({ store, clock, limit, usual, eventShare }: CountedQuota): MonthView {
   const month = monthAt(clock.nowMs());
   const counted = store.readMonth(month);

@@ -10,7 +10,6 @@ export interface BudgetHeaders {
 
 /** Leave to send one request. Exactly one of the two methods is called, once. */
 export interface Permit {
-  /** The head of the answer arrived. */
   answered(status: number, headers: BudgetHeaders): void;
   /** No answer came: counts as spent. `mayArrive`: nobody waits for it any more, and the service may count it later. */
   lost(mayArrive?: boolean): void;
@@ -29,25 +28,19 @@ export interface BudgetView {
   readonly month?: MonthView;
 }
 
-/** The calls of a calendar month. */
 export interface MonthView {
-  /** `2026-11` */
   readonly month: string;
   /** By all processes of this company, and by other programs as far as the service states it. */
   readonly used: number;
   readonly limit: number;
-  /** For events alone. */
   readonly kept: number;
-  /** For runs. */
   readonly left: number;
 }
 
 /** Requests that were sent in one minute, by all processes that share the budget. */
 export interface SpentMinute {
-  /** Its beginning, ISO. */
   readonly at: string;
   readonly requests: number;
-  /** Of the answers that came in it: 429. */
   readonly refused: number;
 }
 

@@ -7,11 +7,17 @@ import { Notifier } from "../base/notifier.ts";
 import { WaitQueue } from "../base/semaphore.ts";
 import { transportDefaults } from "../connector/transport.ts";
 import { admit, budgetViewOf } from "./admission.ts";
-import { applyLoss } from "./in-flight.ts";
+import {
+  applyLoss,
+  coldState,
+  defaultRules,
+  type Flight,
+  type RateLimitState,
+  type Rules,
+  type RateLimitStore,
+} from "./state.ts";
 import type { RateLimiter, Permit } from "./permit.ts";
 import { applyAnswer } from "./budget-answers.ts";
-import { coldState, defaultRules, type Flight, type RateLimitState, type Rules } from "./state.ts";
-import type { RateLimitStore } from "./state-store.ts";
 
 /** Settings of `createRateLimiter`; rules that are not given are as in `defaultRules`. */
 export interface RateLimiterOptions extends Partial<Rules> {
@@ -48,7 +54,7 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
     if (serving) changed.notify();
   };
 
-  const finish = (ending: Ending) => {
+  const finish = (ending: FlightEnd) => {
     inFlight--;
     try {
       const nowMs = clock.monotonicMs();
@@ -105,12 +111,11 @@ export function createRateLimiter(options: RateLimiterOptions): RateLimiter {
   };
 }
 
-/** What the end of a request changes in the state. */
-type Ending = (state: RateLimitState, nowMs: number) => RateLimitState;
+type FlightEnd = (state: RateLimitState, nowMs: number) => RateLimitState;
 
-function permitFor(flight: Flight, finish: (ending: Ending) => void, rules: Rules): Permit {
+function permitFor(flight: Flight, finish: (ending: FlightEnd) => void, rules: Rules): Permit {
   let finished = false;
-  const once = (ending: Ending) => {
+  const once = (ending: FlightEnd) => {
     assert(!finished, "a permit is finished once");
     finished = true;
     finish(ending);

@@ -82,23 +82,12 @@ async function writeCombined(parts: CombineParts, sources: string): Promise<bool
   const db = openDatabase(":memory:");
   try {
     const sizes = reports.map(({ file }) => statSync(file).size);
-    const sourceTables = reports.map(({ file }) => {
-      db.prepare("ATTACH ? AS source").run(file);
-      const read = readSourceTables(db);
-      db.exec("DETACH source");
-      return read;
-    });
-    const tables = combineTables(sourceTables);
+    const tables = combineTables(reports.map(({ file }) => withSource(db, file, () => readSourceTables(db))));
     attachReport(db, nextOf(combined), pageSizeFor(sizes.reduce((sum, bytes) => sum + bytes, 0)));
     for (const table of tables) db.exec(combinedTableSql(table));
     for (const report of reports) await copyReportRows(db, tables, report, parts);
     if (stateOfReports(reports, missing) !== sources) return false;
-    const insert = db.prepare(
-      "INSERT INTO report._about (company, subject, fact, value) VALUES (?, 'report', ?, ?)",
-    );
-    insert.run("*", "companies", reports.map(({ company }) => company).join(", "));
-    insert.run("*", "sources", sources);
-    for (const company of missing) insert.run(company, "missing", "yes");
+    writeCombinedFacts(db, parts, sources);
     for (const { name, indexes } of tables)
       for (const column of indexes) db.exec(indexSql("report", name, column, "company"));
     await pause(parts);
@@ -108,6 +97,15 @@ async function writeCombined(parts: CombineParts, sources: string): Promise<bool
     return true;
   } finally {
     db.close();
+  }
+}
+
+function withSource<T>(db: Db, file: string, read: () => T): T {
+  db.prepare("ATTACH ? AS source").run(file);
+  try {
+    return read();
+  } finally {
+    db.exec("DETACH source");
   }
 }
 
@@ -134,11 +132,27 @@ async function copyReportRows(
 
 const listed = (names: readonly string[]) => names.map(quoted).join(", ");
 
+function writeCombinedFacts(db: Db, { reports, missing }: CombineParts, sources: string): void {
+  const insert = db.prepare(
+    "INSERT INTO report._about (company, subject, fact, value) VALUES (?, 'report', ?, ?)",
+  );
+  insert.run("*", "companies", reports.map(({ company }) => company).join(", "));
+  insert.run("*", "sources", sources);
+  for (const company of missing) insert.run(company, "missing", "yes");
+}
+
+/** A column as the reports of single companies declare it. */
+interface SourceColumn {
+  readonly name: string;
+  readonly type: string;
+  /** Its place in the primary key, from 1; 0: none. */
+  readonly pk: number;
+}
+
 /** A table or view of one company's report. */
 interface SourceTable {
   readonly name: string;
-  /** As they are declared; `pk` is the place in the primary key, from 1; 0: none. */
-  readonly columns: readonly { readonly name: string; readonly type: string; readonly pk: number }[];
+  readonly columns: readonly SourceColumn[];
   /** Foreign keys: the column, and the table whose id it is. */
   readonly keys: readonly { readonly from: string; readonly table: string }[];
   /** Indexed columns. */
@@ -173,7 +187,7 @@ function readSourceTables(db: Db): SourceTable[] {
     );
     return {
       name,
-      columns: pragma<SourceTable["columns"][number]>("table_info"),
+      columns: pragma<SourceColumn>("table_info"),
       keys: pragma<{ from: string; table: string }>("foreign_key_list"),
       indexes: indexed.map((column) => column.name).toSorted(),
     };

@@ -69,16 +69,21 @@ const userVersion = 1;
 function findReport(report: string): boolean {
   if (!existsSync(report)) return false;
   const header = Buffer.alloc(100);
-  if (statSync(report).isFile()) {
-    const file = openSync(report, "r");
-    readSync(file, header, 0, header.length, 0);
-    closeSync(file);
-  }
+  if (statSync(report).isFile()) readHead(report, header);
   const isSqlite = header.toString("latin1", 0, 16) === "SQLite format 3\0";
   if (isSqlite && header.readUInt32BE(68) === applicationId) return true;
   throw new MirrorError("database", `something that is no report stands in its place: ${report}`, {
     hint: "Move it away; publish does not overwrite other people's files.",
   });
+}
+
+function readHead(place: string, head: Buffer): void {
+  const file = openSync(place, "r");
+  try {
+    readSync(file, head, 0, head.length, 0);
+  } finally {
+    closeSync(file);
+  }
 }
 
 const besideEndings = ["-journal", "-wal", "-shm"];

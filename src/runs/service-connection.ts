@@ -10,7 +10,7 @@ import { AccessTokens } from "../http/access-tokens.ts";
 import { createRateLimiter, limitRequests, type RequestLimits } from "../rate-limit/rate-limiter.ts";
 import type { RateLimiter } from "../rate-limit/permit.ts";
 import { openBudgetFile } from "../rate-limit/budget-file.ts";
-import { createMemoryRateLimitStore } from "../rate-limit/state-store.ts";
+import { createMemoryRateLimitStore } from "../rate-limit/state.ts";
 import { ClockSkew } from "../http/clock-skew.ts";
 import { createHttpTransport, type HttpTransport } from "../http/http-transport.ts";
 import { HttpCounters } from "../http/exchange.ts";

@@ -1,5 +1,6 @@
 import { laneRank, lanes as allLanes, type Lane } from "../base/lane.ts";
-import { Repository } from "../store/repository.ts";
+import type { OwnRow } from "../store/own-tables/mirror-tables.ts";
+import { count, Repository, statement } from "../store/own-tables/statement.ts";
 import { longestDelayMs, type WorkItem, type WorkState } from "./work-item.ts";
 
 /**
@@ -13,11 +14,9 @@ export interface LeaseQuestion {
   readonly nowMs: number;
   readonly resources: readonly string[];
   readonly share: LaneShare;
-  /** Leased items by id. */
   readonly leased: ReadonlyMap<number, WorkItem>;
 }
 
-/** How many items of one lane are in one state. */
 export interface LaneCount {
   readonly lane: Lane;
   readonly state: WorkState;
@@ -25,12 +24,8 @@ export interface LaneCount {
 }
 
 /** A row of `_work`. */
-export type StoredItem = Omit<WorkItem, "lane" | "payload" | "dueAtMs" | "rank"> & {
-  readonly lane: number;
-  readonly payload: string | null;
-  readonly dueAtMs: number;
-  readonly rank: number;
-};
+export type StoredItem = Omit<WorkItem, "lane" | "payload" | "dueAtMs"> &
+  Pick<OwnRow<"_work">, "lane" | "payload" | "rank"> & { readonly dueAtMs: number };
 
 const itemColumns = `id, resource, target, kind, lane, due_ms AS dueAtMs, rank, reason, payload,
   dirty_seq AS dirtySeq, attempts`;
@@ -53,9 +48,7 @@ const waitingLanes = `WITH RECURSIVE waiting(lane) AS (SELECT min(lane) FROM _wo
   WHERE waiting.lane IS NOT NULL) SELECT lane FROM waiting WHERE lane IS NOT NULL`;
 
 /** What is asked, and the lanes that are worth a search. */
-interface LaneQuestion extends LeaseQuestion {
-  readonly lanes: readonly number[];
-}
+type LaneQuestion = LeaseQuestion & { readonly lanes: readonly number[] };
 
 /**
  * Which item is read next. Lanes are served one after the other, with these exceptions:
@@ -92,41 +85,34 @@ export class LeaseOrder extends Repository {
     return this.nextInTurn(asked) ?? this.nextDue("scrub", asked) ?? this.nextDue("files", asked);
   }
 
-  /** The item of a lane that is due first, now or later; `leased` ones are left out. */
-  firstDue(
-    lane: number,
-    resources: readonly string[],
-    leased: LeaseQuestion["leased"],
-  ): StoredItem | undefined {
-    return this.firstFree("due_ms >= ?", "", lane, { resources, leased }, 0);
+  /** The item of a lane that is due first, now or later; leased ones are left out. */
+  firstDue(lane: number, asked: Pick<LeaseQuestion, "resources" | "leased">): StoredItem | undefined {
+    return this.firstFree("due_ms >= ?", lane, asked, 0);
   }
 
   /** What waits, in the order in which lanes are served. */
   counts(): LaneCount[] {
-    const sql = "SELECT lane, state, count(*) AS count FROM _work GROUP BY 1, 2 ORDER BY 1, 2";
-    const rows = this.selectAll<Omit<LaneCount, "lane"> & { readonly lane: number }>(sql);
-    return rows.map(({ lane, ...same }) => ({ lane: allLanes[lane] as Lane, ...same }));
+    return counts.all(this.db).map(({ lane, ...same }) => ({ lane: allLanes[lane] as Lane, ...same }));
   }
 
   private nextDue(lane: Lane, asked: LaneQuestion, condition = ""): StoredItem | undefined {
     const rank = laneRank(lane);
     if (!asked.lanes.includes(rank)) return undefined;
     return (
-      this.firstFree("due_ms <= ?", condition, rank, asked, asked.nowMs) ??
-      this.firstFree("due_ms > ?", condition, rank, asked, asked.nowMs + longestDelayMs)
+      this.firstFree(`due_ms <= ? ${condition}`, rank, asked, asked.nowMs) ??
+      this.firstFree(`due_ms > ? ${condition}`, rank, asked, asked.nowMs + longestDelayMs)
     );
   }
 
   /** By the time they are due; items that are due in the future are not scanned for those due now. */
   private firstFree(
     due: string,
-    condition: string,
     lane: number,
     { resources, leased }: Pick<LeaseQuestion, "resources" | "leased">,
     boundMs: number,
   ): StoredItem | undefined {
     const sql = `SELECT ${itemColumns} FROM _work INDEXED BY _work_next WHERE state = 'ready' AND lane = ? AND ${due}
-      ${condition} AND resource IN (SELECT value FROM json_each(?)) ORDER BY due_ms, rank, id LIMIT ?`;
+      AND resource IN (SELECT value FROM json_each(?)) ORDER BY due_ms, rank, id LIMIT ?`;
     const rows = this.selectAll<StoredItem>(sql, lane, boundMs, JSON.stringify(resources), leased.size + 1);
     return rows.find(({ id }) => !leased.has(id));
   }
@@ -175,6 +161,11 @@ export class LeaseOrder extends Repository {
     return undefined;
   }
 }
+
+const counts = statement((db) => {
+  const counted = db.selectFrom("_work").select(["lane", "state", count]);
+  return counted.groupBy(["lane", "state"]).orderBy("lane").orderBy("state");
+});
 
 /** A page of a list that takes no turns with details. */
 function isListAlone({ kind, rank = 0 }: WorkItem): boolean {

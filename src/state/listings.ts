@@ -1,25 +1,28 @@
 import { recordId, type RecordId } from "../base/ids.ts";
-import { insertRow, removeRows, updateRows } from "../store/own-tables/own-rows.ts";
-import { Repository } from "../store/repository.ts";
+import { sql } from "kysely";
+import type { OwnRow } from "../store/own-tables/mirror-tables.ts";
+import {
+  insertRow,
+  removeRows,
+  Repository,
+  selectRows,
+  statement,
+  updateRows,
+} from "../store/own-tables/statement.ts";
 
-/** Which list is read, and since when. */
 export interface ListingStart {
   readonly resource: string;
   /** `""`, a list parameter's value, or `clients:17` for a parent's list. */
   readonly variant: string;
   readonly run: number;
-  /** Number of the reading, from 1. */
   readonly attempt: number;
   /** When the first page of the first reading that counts was sent: rows received before, and not shown, are absent. */
   readonly startedSeq: number;
-  /** ISO. */
   readonly startedAt: string;
 }
 
-/** What is known of one reading of a list. */
 export interface Listing extends ListingStart {
   readonly perPage: number;
-  /** Pages that are read or queued. */
   readonly pages: number;
   /** As the page that named most said. */
   readonly total: number;
@@ -33,40 +36,30 @@ export interface Listing extends ListingStart {
   readonly overstated: boolean;
 }
 
-/** What a list, or a page of it, showed. */
-export interface Shown {
+export interface ShownRecords {
   /** In the order of the list, an id each time it was shown. */
   readonly ids: readonly RecordId[];
   /** The quarantine's keys of records without an id, one each time. */
   readonly withoutId: readonly string[];
 }
 
-/** One page as it was answered, numbered from 1. */
-export interface ListedPage extends Shown, Pick<Listing, "perPage" | "total"> {
+export interface ListedPage extends ShownRecords, Pick<Listing, "perPage" | "total"> {
   readonly page: number;
 }
 
 /** What earlier readings showed together. They count with the next one if that names the same total. */
 export interface EarlierReadings extends Pick<Listing, "total" | "startedSeq" | "startedAt"> {
   readonly ids: readonly RecordId[];
-  /** Records without an id, in one reading. */
   readonly withoutId: number;
 }
 
-/** How far a reading is. */
 export interface ReadingProgress {
-  /** Pages read. */
   readonly read: number;
   /** The smallest total that a page named. */
   readonly leastTotal: number;
   /** The last page that named a smaller total than the newest; null: none did. */
   readonly lastOlder: number | null;
 }
-
-type StoredListing = Omit<Listing, "steady" | "overstated"> & { steady: number; overstated: number };
-
-const columns = `resource, variant, run, attempt, started_seq AS startedSeq, started_at AS startedAt,
-  per_page AS perPage, pages, total, steady, idle, tails, overstated`;
 
 /**
  * Open listings: lists of several pages of which some are still to be read, and lists that are read once more.
@@ -81,28 +74,22 @@ export class Listings extends Repository {
 
   /** Opens a listing anew, with what earlier readings showed that it continues. */
   open(listing: Listing, earlier: EarlierReadings | null): void {
-    const sql = `INSERT OR REPLACE INTO _listings (resource, variant, run, attempt, started_seq, started_at, per_page,
-      pages, total, steady, idle, tails, overstated, earlier) VALUES (@resource, @variant, @run, @attempt, @startedSeq,
-      @startedAt, @perPage, @pages, @total, @steady, @idle, @tails, @overstated, @earlier)`;
     this.forgetPages(listing);
+    const { startedSeq: started_seq, startedAt: started_at, perPage: per_page, ...same } = listing;
     const json = earlier && JSON.stringify({ ...earlier, ids: earlier.ids.join(",") });
-    this.execute(sql, { ...stored(listing), earlier: json });
+    const row = { ...same, ...flagsOf(listing), started_seq, started_at, per_page, earlier: json };
+    insertRow(this.db, "_listings", row, "or replace");
   }
 
   find(resource: string, variant: string): Listing | null {
-    const sql = `SELECT ${columns} FROM _listings WHERE resource = ? AND variant = ?`;
-    const [row] = this.selectAll<StoredListing>(sql, resource, variant);
+    const row = listed.first(this.db, { resource, variant });
     return row ? { ...row, steady: row.steady === 1, overstated: row.overstated === 1 } : null;
   }
 
   update(listing: Listing): void {
-    const { resource, variant, pages, total, steady, idle, tails, overstated } = stored(listing);
-    updateRows(
-      this.db,
-      "_listings",
-      { pages, total, steady, idle, tails, overstated },
-      { resource, variant },
-    );
+    const { resource, variant, pages, total, idle, tails } = listing;
+    const changes = { pages, total, idle, tails, ...flagsOf(listing) };
+    updateRows(this.db, "_listings", changes, { resource, variant });
   }
 
   /** Adds a page to the open listing; the same page again replaces what it showed. */
@@ -112,7 +99,7 @@ export class Listings extends Repository {
   }
 
   /** Does the page show a record that no other page of this reading showed? Asked before the page is added. */
-  showsNew(listing: Listing, { ids, withoutId }: Shown): boolean {
+  showsNew(listing: Listing, { ids, withoutId }: ShownRecords): boolean {
     const key = `${listing.resource} ${listing.variant}`;
     const pages = this.progress(listing).read;
     let known = this.seen.get(key);
@@ -128,47 +115,36 @@ export class Listings extends Repository {
     return known.shown.size > size;
   }
 
-  /** How far the reading of an open listing is. */
   progress({ resource, variant, total }: Listing): ReadingProgress {
-    const sql = `SELECT count(*) AS read, coalesce(min(total), @total) AS leastTotal,
-      max(page) FILTER (WHERE total < @total) AS lastOlder FROM _listing_pages
-      WHERE resource = @resource AND variant = @variant`;
-    const [row] = this.selectAll<ReadingProgress>(sql, { resource, variant, total });
-    if (!row) throw new Error("broken promise: count(*) gives a row");
-    return row;
+    const found = progress.first(this.db, { resource, variant, total });
+    if (!found) throw new Error("broken promise: count(*) gives a row");
+    return found;
   }
 
   /** What one page showed; null where it is not read. */
-  pageShown({ resource, variant }: ListingStart, page: number): Shown | null {
-    const sql = `SELECT ids, without_id AS withoutId FROM _listing_pages
-      WHERE resource = ? AND variant = ? AND page = ?`;
-    const [row] = this.selectAll<StoredPage>(sql, resource, variant, page);
+  pageShown({ resource, variant }: ListingStart, page: number): ShownRecords | null {
+    const [row] = selectRows(this.db, "_listing_pages", shownColumns, { resource, variant, page });
     return row ? shownIn([row]) : null;
   }
 
   /** What the pages showed together. */
-  shown({ resource, variant }: ListingStart): Shown {
-    const sql = `SELECT ids, without_id AS withoutId FROM _listing_pages WHERE resource = ? AND variant = ?
-      ORDER BY page`;
-    return shownIn(this.selectAll<StoredPage>(sql, resource, variant));
+  shown({ resource, variant }: ListingStart): ShownRecords {
+    return shownIn(selectRows(this.db, "_listing_pages", shownColumns, { resource, variant }, "page"));
   }
 
   /** Notes that the pages up to this one are still as they were read, although the list names another total now. */
   confirmPages({ resource, variant }: ListingStart, upToPage: number, total: number): void {
-    const sql = "UPDATE _listing_pages SET total = ? WHERE resource = ? AND variant = ? AND page <= ?";
-    this.execute(sql, total, resource, variant, upToPage);
+    confirmPages.run(this.db, { resource, variant, upToPage, total });
   }
 
   /** What the readings showed that an open listing continues. */
   earlier({ resource, variant }: Pick<ListingStart, "resource" | "variant">): EarlierReadings | null {
-    const sql = "SELECT earlier FROM _listings WHERE resource = ? AND variant = ? AND earlier IS NOT NULL";
-    const [json] = this.selectColumn<string>(sql, resource, variant);
-    if (json === undefined) return null;
+    const json = selectRows(this.db, "_listings", ["earlier"], { resource, variant })[0]?.earlier;
+    if (json === undefined || json === null) return null;
     const { ids, ...same } = JSON.parse(json) as EarlierReadings & { ids: string };
     return { ...same, ids: parseIds(ids) };
   }
 
-  /** Forgets a listing, complete or not. */
   close(resource: string, variant: string): void {
     removeRows(this.db, "_listings", { resource, variant });
     this.forgetPages({ resource, variant });
@@ -180,19 +156,48 @@ export class Listings extends Repository {
   }
 }
 
-interface StoredPage {
-  readonly ids: string;
-  readonly withoutId: string;
+const shownColumns = ["ids", "without_id"] as const;
+
+const listed = statement((db, p: Pick<ListingStart, "resource" | "variant">) => {
+  const own = [
+    "resource",
+    "variant",
+    "run",
+    "attempt",
+    "pages",
+    "total",
+    "steady",
+    "idle",
+    "tails",
+    "overstated",
+  ] as const;
+  const named = ["started_seq as startedSeq", "started_at as startedAt", "per_page as perPage"] as const;
+  return db
+    .selectFrom("_listings")
+    .select([...own, ...named])
+    .where((l) => l.and({ resource: p.resource, variant: p.variant }));
+});
+const progress = statement((db, p: Pick<Listing, "resource" | "variant" | "total">) => {
+  const least = sql<number>`coalesce(min(total), ${p.total})`.as("leastTotal");
+  const older = sql<number | null>`max(page) filter (where total < ${p.total})`.as("lastOlder");
+  const pages = db.selectFrom("_listing_pages").select([sql<number>`count(*)`.as("read"), least, older]);
+  return pages.where((l) => l.and({ resource: p.resource, variant: p.variant }));
+});
+
+type Confirmed = Pick<Listing, "resource" | "variant" | "total"> & { readonly upToPage: number };
+const confirmPages = statement((db, p: Confirmed) => {
+  const pages = db.updateTable("_listing_pages").set({ total: p.total }).where("page", "<=", p.upToPage);
+  return pages.where((l) => l.and({ resource: p.resource, variant: p.variant }));
+});
+
+function flagsOf({ steady, overstated }: Listing) {
+  return { steady: Number(steady), overstated: Number(overstated) };
 }
 
-function stored(listing: Listing): StoredListing {
-  return { ...listing, steady: Number(listing.steady), overstated: Number(listing.overstated) };
-}
-
-function shownIn(pages: readonly StoredPage[]): Shown {
+function shownIn(pages: readonly Pick<OwnRow<"_listing_pages">, "ids" | "without_id">[]): ShownRecords {
   return {
     ids: pages.flatMap(({ ids }) => parseIds(ids)),
-    withoutId: pages.flatMap(({ withoutId }) => (withoutId === "" ? [] : withoutId.split(","))),
+    withoutId: pages.flatMap(({ without_id: keys }) => (keys === "" ? [] : keys.split(","))),
   };
 }
 

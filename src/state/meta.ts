@@ -4,11 +4,9 @@ import { writeFileAtomically } from "../base/atomic-file.ts";
 import { isoTime } from "../base/clock.ts";
 import { MirrorError } from "../base/errors.ts";
 import type { LogPosition } from "../base/ids.ts";
-import { Changes } from "../store/apply/change-reader.ts";
+import { Changes } from "../store/apply/change-log.ts";
 import { inTransaction, type Db } from "../store/database.ts";
-import { insertRow } from "../store/own-tables/own-rows.ts";
-import { statement } from "../store/own-tables/statement.ts";
-import { Repository } from "../store/repository.ts";
+import { insertRow, removeRows, Repository, statement, updateRows } from "../store/own-tables/statement.ts";
 
 /** Small facts about the mirror itself by key, as JSON, in table `_meta`. */
 export class Meta extends Repository {
@@ -21,13 +19,18 @@ export class Meta extends Repository {
   set(key: string, value: unknown): void {
     insertRow(this.db, "_meta", { key, value: JSON.stringify(value) }, "or replace");
   }
+
+  /** Sets it unless it is known: an unchanged run writes nothing. */
+  note(key: string, value: string | number | null): void {
+    if (this.get(key) !== value) this.set(key, value);
+  }
 }
 
+const lastRun = statement((db) => db.selectFrom("_runs").select(db.fn.max<number | null>("id").as("id")));
 const valueOf = statement((db, p: { key: string }) =>
   db.selectFrom("_meta").select("value").where("key", "=", p.key),
 );
 
-/** Where the mirror keeps its identity. */
 export const identityKey = "identity";
 
 /** The company a mirror belongs to (I10). The token itself is never stored, only a salted fingerprint. */
@@ -80,10 +83,9 @@ export function readShard(meta: Meta): string | null {
 
 /** Notes the shard of a run that begins; writes nothing where it is that of the run before. */
 export function noteShard(meta: Meta, shard: string | null): void {
-  if (readShard(meta) !== shard) meta.set(shardKey, shard);
+  meta.note(shardKey, shard);
 }
 
-/** Where the mirror notes that it was restored from a backup. */
 const restoredKey = "restored";
 
 /** SQL: id of the last run that the backup knows; 0 where the mirror was never restored. */
@@ -105,9 +107,6 @@ export function readRestored(db: Db): Restored | null {
 
 /** A page is read in the company of those before it: runs begin their lists again, and parents' lists begin again here. */
 const forgetting = [
-  "DELETE FROM _listings",
-  "DELETE FROM _listing_pages",
-  "DELETE FROM _work WHERE kind = 'list'",
   `UPDATE OR IGNORE _work SET
       target = 'child:' || (payload ->> 'parent') || ':' || (payload ->> 'parentId') || ':1',
       payload = json_object('parent', payload ->> 'parent', 'parentId', payload ->> 'parentId', 'page', 1)
@@ -125,17 +124,18 @@ export function markRestored(
   const restored: Restored = {
     at: isoTime(nowMs),
     taken_at: takenAt,
-    last_run: Number(db.prepare("SELECT coalesce(max(id), 0) FROM _runs").pluck().get()),
+    last_run: lastRun.value(db) ?? 0,
   };
-  const endRuns = "UPDATE _runs SET finished_at = ?, outcome = 'interrupted' WHERE finished_at IS NULL";
   inTransaction(db, () => {
-    db.prepare(endRuns).run(restored.at);
+    updateRows(db, "_runs", { finished_at: restored.at, outcome: "interrupted" }, { finished_at: null });
+    removeRows(db, "_listings", {});
+    removeRows(db, "_listing_pages", {});
+    removeRows(db, "_work", { kind: "list" });
     for (const sql of forgetting) db.exec(sql);
     new Meta(db).set(restoredKey, restored);
   });
 }
 
-/** Which change log a mirror has. */
 export interface LogIdentity {
   /** Random; another one when the mirror is made or restored. */
   readonly id: string;
@@ -196,7 +196,6 @@ export function noteGiven(mirror: string, seq: number): void {
     writeFileAtomically(numbersFile(mirror), `${JSON.stringify({ given: seq })}\n`);
 }
 
-/** 0: nothing is known. */
 function readGiven(mirror: string): number {
   try {
     const { given } = JSON.parse(readFileSync(numbersFile(mirror), "utf8")) as { given?: unknown };

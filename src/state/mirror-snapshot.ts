@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { existsSync } from "node:fs";
 import { MirrorError } from "../base/errors.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
-import { Changes } from "../store/apply/change-reader.ts";
+import { Changes } from "../store/apply/change-log.ts";
 import { installRedaction, redactionOf, type Redaction } from "../store/snapshot/redacted-records.ts";
 import { redactedColumns, type RedactRule } from "../store/snapshot/redaction.ts";
 import { createSnapshotViews } from "../store/snapshot/snapshot-views.ts";
@@ -34,7 +34,6 @@ export interface Completeness {
   readonly isComplete: boolean;
 }
 
-/** By resource. */
 export type CompletenessByName = ReadonlyMap<string, Completeness>;
 
 /**
@@ -49,11 +48,9 @@ export type CompletenessByName = ReadonlyMap<string, Completeness>;
 export interface Snapshot {
   readonly db: Db;
   readonly tables: readonly SnapshotTable[];
-  /** The identity of the change log. */
   readonly log: string;
   /** Of the last change it holds; 0 for none. */
   readonly seq: number;
-  /** The last run that ended. */
   readonly run: EndedRun | null;
   /** When each resource was last read whole, ISO; null: never. */
   readonly swept: Readonly<Record<string, string | null>>;

@@ -1,4 +1,8 @@
 import { dirname } from "node:path";
+import { yieldToLoop } from "../base/cancellation.ts";
+import type { DeriveResult } from "../store/apply/derive-rows.ts";
+import { idsHeld } from "../store/apply/held-record.ts";
+import { stampWithoutRead } from "../store/apply/read-stamp.ts";
 import { makeFolders } from "../base/atomic-file.ts";
 import { systemClock, type Clock } from "../base/clock.ts";
 import { resourceNamed, type Manifest } from "../connector/connector-manifest.ts";
@@ -9,20 +13,72 @@ import { PreviewDifferences } from "../store/apply/preview-differences.ts";
 import { ResourceTable } from "../store/apply/resource-table.ts";
 import type { StoreNotices, TableContext } from "../store/apply/table-context.ts";
 import { silentLog, type Log } from "../base/logger.ts";
-import type { LoopTurns } from "../store/loop-turns.ts";
-import { retryInTurn, retryWhileBusy, shareTurns } from "../store/transient-errors.ts";
+import { type LoopTurns, retryInTurn, retryWhileBusy, shareTurns } from "../store/transient-errors.ts";
 import { OpenFiles } from "../store/open-files.ts";
 import { guarded, guardWrites, inTransaction, openDatabase, type Db } from "../store/database.ts";
 import { migrate } from "../store/migrations/migrate.ts";
 import { Derivations, derivationVersion } from "../store/tables/derivations.ts";
 import { Records } from "../store/tables/stored-records.ts";
-import { layOutTables } from "../store/tables/table-layout.ts";
+import { finishTables, layOutTables } from "../store/tables/table-layout.ts";
 import { planWithUnknown } from "../store/tables/unknown-columns.ts";
-import { deriveAgain } from "./derive-again.ts";
 import { beginLog, findLog, Meta, readLog } from "./meta.ts";
 import type { WriterLock } from "../store/writer-lock.ts";
 import { Quarantine } from "../store/apply/quarantine.ts";
-import { Sequence } from "./sequence.ts";
+import { statement } from "../store/own-tables/statement.ts";
+
+/**
+ * Numbers the moments of this mirror: one more at each sending, each receiving and each reason to read again. Local
+ * and only rising, so that no clock is trusted (I3, I4).
+ *
+ * Guarantee: after a restart, no number is given that a table holds already.
+ * Source of truth: key `seq` of `_meta`, written with whatever a transaction stores, and the numbers of queued work,
+ * open listings and waiting events.
+ * Worst outcome of a crash: numbers that were given and not stored are given again; their requests ended with the
+ * process.
+ */
+class Sequence {
+  private last: number;
+  private stored = false;
+  private readonly meta: Meta;
+
+  constructor(db: Db, meta: Meta) {
+    this.meta = meta;
+    const stored = [meta.get("seq") as number | null, ...highestStored.map((highest) => highest.value(db))];
+    this.last = Math.max(...stored.map((seq) => seq ?? 0));
+  }
+
+  next(): number {
+    this.last += 1;
+    return this.last;
+  }
+
+  /** Numbers up to this one are given already, although the mirror does not know it. In a transaction. */
+  skipTo(seq: number): void {
+    this.last = Math.max(this.last, seq);
+    this.stored = true;
+  }
+
+  /** Call when a transaction stores a number, so that `save` stores how far the sequence is. */
+  markStored(): void {
+    this.stored = true;
+  }
+
+  /** Call at the end of each transaction. Writes nothing where no number was stored. */
+  save(): void {
+    if (this.stored) this.meta.set("seq", this.last);
+    this.stored = false;
+  }
+}
+
+const highestStored = [
+  statement((db) => db.selectFrom("_work").select(db.fn.max<number | null>("dirty_seq").as("seq"))),
+  statement((db) => db.selectFrom("_listings").select(db.fn.max<number | null>("started_seq").as("seq"))),
+  // An event that found its record queued already is noted here alone.
+  statement((db) => {
+    const waiting = db.selectFrom("_inbox").where("state", "=", "waiting");
+    return waiting.select(db.fn.max<number | null>("dirty_seq").as("seq"));
+  }),
+];
 
 /**
  * The live mirror of one company: the tables of its resources, and what is written with them.
@@ -72,7 +128,6 @@ export class Mirror implements TableContext {
     });
   }
 
-  /** The rows of a resource of the manifest. */
   table(resource: string): ResourceTable {
     const table = this.tables.get(resource);
     if (!table) throw new Error(`broken promise: ${resource} has a table`);
@@ -123,7 +178,6 @@ export class Mirror implements TableContext {
   }
 }
 
-/** What opening a mirror works with besides. */
 interface OpenOptions {
   readonly clock?: Clock;
   readonly log?: Log;
@@ -176,4 +230,38 @@ export function makeScratchMirror(path: string, manifest: Manifest): Mirror {
   db.pragma("synchronous = OFF");
   migrate(db);
   return new Mirror(db, manifest, {}, null);
+}
+
+/** Records of one transaction: less than 0.1 s of work, so that timers and other companies get their turn. */
+const recordsAtOnce = 1_000;
+
+/**
+ * Derives the rows of a resource from their JSON where `Derivations` says so. Reports progress to the notices.
+ *
+ * Guarantee: at each commit, rows and change log fit together, and readers find each row as it was or as it is now.
+ * Source of truth: `_raw_<resource>`, and `_derivations` for what is done.
+ * Worst outcome of a crash: the next opening continues with the transaction that was cut off.
+ *
+ * @throws MirrorError `stopped` when the signal aborted
+ */
+async function deriveAgain(
+  mirror: Mirror,
+  resource: string,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal | undefined },
+): Promise<void> {
+  const totals: Record<DeriveResult, number> = { same: 0, written: 0, unusable: 0 };
+  const deriveSome = (table: ResourceTable, from: bigint) =>
+    mirror.apply(() => {
+      const { ids, next } = idsHeld(mirror.db, table.plan, from, recordsAtOnce);
+      const stamp = stampWithoutRead("schema", clock);
+      for (const id of ids) totals[table.derive(id, stamp)] += 1;
+      if (next === null) finishTables(mirror.db, table.plan);
+      mirror.derivations.advance(resource, next);
+      return next;
+    });
+  for (let from = mirror.derivations.nextId(resource); from !== null;) {
+    from = deriveSome(mirror.table(resource), from);
+    mirror.notices.onDerived?.({ resource, ...totals, isDone: from === null });
+    if (from !== null) await yieldToLoop(signal, `stopped while the rows of ${resource} were derived again`);
+  }
 }

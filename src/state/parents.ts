@@ -1,5 +1,5 @@
 import type { RecordId, RecordRef } from "../base/ids.ts";
-import { Repository } from "../store/repository.ts";
+import { hasRow, insertRow, Repository } from "../store/own-tables/statement.ts";
 import { quoted } from "../store/sql-text.ts";
 import { fenceTable } from "../store/tables/table-layout.ts";
 import { childPrefix } from "./work-item.ts";
@@ -14,15 +14,13 @@ interface ListedParent extends RecordRef {
 export class Parents extends Repository {
   /** The list of `resource` below this parent was read; in the transaction that applies it. */
   markListed(resource: string, { resource: parent, id }: RecordRef, atMs: number, run: number): void {
-    const sql = `INSERT INTO _parents VALUES (?, ?, ?, ?, ?) ON CONFLICT (resource, parent_resource, parent_id)
-      DO UPDATE SET listed_at = excluded.listed_at, run = excluded.run`;
-    this.execute(sql, resource, parent, id, atMs, run);
+    const row = { resource, parent_resource: parent, parent_id: id, listed_at: atMs, run };
+    insertRow(this.db, "_parents", row, "or replace");
   }
 
   /** Was the list of `resource` below this parent never read, and is it not queued either, in whatever state? */
   isUnplanned(resource: string, parent: string, id: RecordId): boolean {
-    const read = "SELECT 1 FROM _parents WHERE resource = ? AND parent_resource = ? AND parent_id = ?";
-    if (this.exists(read, resource, parent, id)) return false;
+    if (hasRow(this.db, "_parents", { resource, parent_resource: parent, parent_id: id })) return false;
     const queued = "SELECT 1 FROM _work WHERE resource = ? AND target BETWEEN ? AND ?";
     const pages = `${childPrefix(parent)}${id}`;
     return !this.exists(queued, resource, `${pages}:`, `${pages};`);

@@ -1,7 +1,5 @@
 import type { OwnRow } from "../store/own-tables/mirror-tables.ts";
-import { insertRow, updateRows } from "../store/own-tables/own-rows.ts";
-import { statement } from "../store/own-tables/statement.ts";
-import { Repository } from "../store/repository.ts";
+import { insertRow, updateRows, statement, Repository } from "../store/own-tables/statement.ts";
 import { lastBeforeRestore } from "./meta.ts";
 
 /** A `quick` run proves nothing: it counts in no question about what was read whole. */
@@ -11,12 +9,10 @@ export type RunMode = OwnRow<"_runs">["mode"];
 export interface RunRow {
   readonly id: number;
   readonly mode: RunMode;
-  /** Of the process that made it. */
   readonly pid: number;
   readonly startedAt: string;
   readonly finishedAt: string | null;
   readonly outcome: string | null;
-  /** Id of the run that it continues. */
   readonly resumes: number | null;
   /** When each list was begun that this run, or one it resumes, read whole; by `sweepKey`. */
   readonly swept: Readonly<Record<string, string>>;
@@ -24,11 +20,9 @@ export interface RunRow {
   readonly report: unknown;
 }
 
-/** A run that ended. */
 export type EndedRun = Pick<RunRow, "id" | "mode" | "startedAt"> & {
   readonly finishedAt: string;
   readonly outcome: string;
-  /** What it could not do. */
   readonly troubles: unknown;
   /** Why it ended early; null: it did not. */
   readonly error: string | null;
@@ -107,7 +101,6 @@ export class Runs extends Repository {
     return last ? { ...last, troubles: JSON.parse(last.troubles ?? "[]") as unknown } : null;
   }
 
-  /** Requests of the runs that ended since then, ISO. */
   requestsSince(at: string): number {
     const sql = "SELECT coalesce(sum(report ->> '$.requests.total'), 0) FROM _runs WHERE finished_at >= ?";
     return this.selectColumn<number>(sql, at)[0] ?? 0;
@@ -122,7 +115,6 @@ export class Runs extends Repository {
       yield { startedAt, report: JSON.parse(report) as unknown };
   }
 
-  /** The latest first. */
   latest(most: number, where = ""): RunRow[] {
     const sql = `SELECT id, mode, pid, started_at AS startedAt, finished_at AS finishedAt, outcome, resumes, swept,
       report FROM _runs ${where} ORDER BY id DESC LIMIT ?`;

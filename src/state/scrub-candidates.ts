@@ -1,6 +1,6 @@
 import { isoTime } from "../base/clock.ts";
 import { canonicalId, type RecordId } from "../base/ids.ts";
-import { Repository } from "../store/repository.ts";
+import { Repository } from "../store/own-tables/statement.ts";
 import { quoted } from "../store/sql-text.ts";
 import { fenceTable } from "../store/tables/table-layout.ts";
 
@@ -33,7 +33,6 @@ interface ScrubTimes {
   readonly nowMs: number;
 }
 
-/** What of a source was read before. */
 export interface ReadBefore {
   readonly count: number;
   /** The oldest read, epoch milliseconds; null: there is none. */
@@ -85,10 +84,7 @@ export class ScrubCandidates extends Repository {
   ): ScrubCandidate[] {
     const found = sources.flatMap((source) => {
       const [sql, ...values] = query(source);
-      const rows = this.statement(sql)
-        .safeIntegers()
-        .raw()
-        .all(...values) as [bigint, bigint][];
+      const rows = this.statement(sql, "cells").all(...values) as [bigint, bigint][];
       return rows.map(([id, readAt]) => ({ source, id: canonicalId(id), readAtMs: Number(readAt) }));
     });
     return found.toSorted((a, b) => a.readAtMs - b.readAtMs).slice(0, most);

@@ -73,7 +73,6 @@ export function noteFullPage(meta: Meta, resource: string, records: number): voi
   if (fullPage(meta, resource) !== records) meta.set(fullPageKey(resource), records);
 }
 
-/** The lists that show all of a resource: one, one per variant, or none where it has no list of its own. */
 export function variantsOf({ list }: Resource): readonly string[] {
   if (list.kind === "paged" || list.kind === "walked") return [""];
   return list.kind === "whole" ? (list.variants?.values ?? [""]) : [];
@@ -81,7 +80,7 @@ export function variantsOf({ list }: Resource): readonly string[] {
 
 /** Notes how many records a list has, as it says itself. Writes nothing where that is known. */
 export function noteExpected(meta: Meta, key: string, total: number): void {
-  if (meta.get(`expected:${key}`) !== total) meta.set(`expected:${key}`, total);
+  meta.note(`expected:${key}`, total);
 }
 
 /** How many records the lists of a resource named when they were last read; null: not known. */

@@ -1,13 +1,10 @@
 import { sql } from "kysely";
 import { inTransaction } from "../store/database.ts";
-import { insertRow, removeRows, updateRows } from "../store/own-tables/own-rows.ts";
-import { Repository } from "../store/repository.ts";
-import { statement } from "../store/own-tables/statement.ts";
+import { insertRow, removeRows, updateRows, Repository, statement } from "../store/own-tables/statement.ts";
 
 /** A time in which deliveries were accepted, both ends included. Epoch milliseconds. */
 export interface Span {
   readonly startedMs: number;
-  /** The last heartbeat. */
   readonly seenMs: number;
 }
 

@@ -21,7 +21,6 @@ export interface NewWorkItem {
   readonly dirtySeq: number;
 }
 
-/** A read in the queue. */
 export interface WorkItem extends NewWorkItem {
   readonly id: number;
   readonly attempts: number;

@@ -1,14 +1,30 @@
 import type { RecordId } from "../base/ids.ts";
 import { laneRank, lanes, type Lane } from "../base/lane.ts";
-import { Repository } from "../store/repository.ts";
+import type { OwnRow } from "../store/own-tables/mirror-tables.ts";
+import {
+  among,
+  count,
+  countRows,
+  hasRow,
+  removeRows,
+  Repository,
+  statement,
+  updateRows,
+} from "../store/own-tables/statement.ts";
 import type { Records } from "../store/tables/stored-records.ts";
 import type { Db } from "../store/database.ts";
 import { LeaseOrder, type LaneShare, type StoredItem } from "./lease-order.ts";
-import { idInTarget, isUrgent } from "./work-item.ts";
-import type { NewWorkItem, WorkItem, WorkKind, WorkState } from "./work-item.ts";
+import {
+  idInTarget,
+  isUrgent,
+  type NewWorkItem,
+  type WorkItem,
+  type WorkKind,
+  type WorkState,
+} from "./work-item.ts";
 
 const quickRank = laneRank("quick");
-const detailRanks = `${laneRank("changed")}, ${laneRank("hydration")}`;
+const detailRanks = [laneRank("changed"), laneRank("hydration")];
 const ranks = lanes.map((_lane, rank) => rank).filter((rank) => rank !== quickRank);
 const ranksOf: Readonly<Record<LaneShare, readonly number[]>> = {
   quick: [quickRank],
@@ -18,16 +34,10 @@ const ranksOf: Readonly<Record<LaneShare, readonly number[]>> = {
   asked: [laneRank("list")],
 };
 
-const holdSql = `UPDATE _work SET state = 'held', error = ? WHERE resource = ? AND state = 'ready'
-  AND lane IN (SELECT value FROM json_each(?)) AND instr(target, ?) = 1`;
+const recordKinds: readonly WorkKind[] = ["detail", "child", "confirm"];
+const allKinds: readonly WorkKind[] = ["list", ...recordKinds];
 
-/** How many items of one kind are in one state. */
-export interface QueueCount {
-  readonly resource: string;
-  readonly kind: WorkKind;
-  readonly state: WorkState;
-  readonly count: number;
-}
+export type QueueCount = Pick<OwnRow<"_work">, "resource" | "kind" | "state"> & { readonly count: number };
 
 /** An item that was set aside: it is not read until the next run revives it, or an event asks for it. */
 export interface DeadLetter {
@@ -87,9 +97,7 @@ export class WorkQueue extends Repository {
    * written: a burst of events about few records costs what the records cost.
    */
   private isQueuedAlready({ resource, target, lane, reason, kind }: NewWorkItem): boolean {
-    const sql = `SELECT id FROM _work WHERE resource = ? AND target = ? AND lane = ? AND reason = ?
-      AND kind IN (?, 'confirm') AND due_ms = 0 AND state = 'ready' AND attempts = 0 AND error IS NULL`;
-    const [id] = this.selectColumn<number>(sql, resource, target, laneRank(lane), reason, kind);
+    const id = sameItem.value(this.db, { resource, target, lane: laneRank(lane), reason, kind });
     return id !== undefined && !this.leased.has(id);
   }
 
@@ -125,18 +133,14 @@ export class WorkQueue extends Repository {
 
   /** When the next item that is not leased is due, epoch milliseconds, rechecks included; null: there is none. */
   nextDueMs(resources: readonly string[], share: LaneShare = "all"): number | null {
-    const due = ranksOf[share].flatMap(
-      (rank) => this.order.firstDue(rank, resources, this.leased)?.dueAtMs ?? [],
-    );
+    const asked = { resources, leased: this.leased };
+    const due = ranksOf[share].flatMap((rank) => this.order.firstDue(rank, asked)?.dueAtMs ?? []);
     return due.length === 0 ? null : Math.min(...due);
   }
 
   /** When the next item that failed is due again, epoch milliseconds; null: there is none. */
   nextRetryMs(resources: readonly string[], share: LaneShare = "all"): number | null {
-    const sql = `SELECT min(due_ms) FROM _work WHERE state = 'ready' AND attempts > 0
-      AND lane IN (SELECT value FROM json_each(?)) AND resource IN (SELECT value FROM json_each(?))`;
-    const values = [JSON.stringify(ranksOf[share]), JSON.stringify(resources)];
-    return this.selectColumn<number | null>(sql, ...values)[0] ?? null;
+    return nextRetry.value(this.db, { lanes: ranksOf[share], resources }) ?? null;
   }
 
   /** The read was answered; in the transaction that applies it. An item with a newer reason stays. */
@@ -173,20 +177,25 @@ export class WorkQueue extends Repository {
 
   /** Items that were postponed for this reason are due now. */
   expedite(resource: string, why: string): void {
-    const sql = "UPDATE _work SET due_ms = 0 WHERE resource = ? AND state = 'ready' AND error = ?";
-    this.execute(sql, resource, why);
+    updateRows(this.db, "_work", { due_ms: 0 }, { resource, state: "ready", error: why });
     this.notify();
   }
 
-  /** Takes a resource's items of these lanes, with such targets, out of this run; `revive` brings them back. Returns their number. */
-  hold(resource: string, why: string, share: LaneShare = "all", targetPrefix = ""): number {
-    return this.execute(holdSql, why, resource, JSON.stringify(ranksOf[share]), targetPrefix).changes;
+  /** Takes a resource's items of these lanes out of this run; `revive` brings them back. Returns their number. */
+  hold(resource: string, why: string, share: LaneShare = "all", kind = allKinds): number {
+    const held = { state: "held", error: why } as const;
+    return updateRows(this.db, "_work", held, { resource, state: "ready", lane: ranksOf[share], kind });
   }
 
   /** The same for all but the pages of its list. */
   holdRecords(resource: string, why: string, share: LaneShare = "all"): number {
-    const values = [why, resource, JSON.stringify(ranksOf[share]), ""];
-    return this.execute(`${holdSql} AND kind <> 'list'`, ...values).changes;
+    return this.hold(resource, why, share, recordKinds);
+  }
+
+  holdTargets(resource: string, prefix: string, why: string): void {
+    const sql =
+      "UPDATE _work SET state = 'held', error = ? WHERE resource = ? AND state = 'ready' AND instr(target, ?) = 1";
+    this.execute(sql, why, resource, prefix);
   }
 
   /**
@@ -203,14 +212,18 @@ export class WorkQueue extends Repository {
 
   /** Removes items of a lane that have this reason and were not set aside. Returns their number. */
   withdraw(lane: Lane, reason: string): number {
-    const sql = "DELETE FROM _work WHERE state IN ('ready', 'held') AND lane = ? AND reason = ?";
-    return this.execute(sql, laneRank(lane), reason).changes;
+    return removeRows(this.db, "_work", { state: ["ready", "held"], lane: laneRank(lane), reason });
   }
 
   /** What a quick run left that was cut off: its lists are dropped, and its records become those of other runs. */
   endQuick(): void {
-    this.execute(`DELETE FROM _work WHERE lane = ${quickRank} AND kind = 'list'`);
-    this.execute(`UPDATE _work SET lane = ${laneRank("changed")} WHERE lane = ${quickRank}`);
+    removeRows(this.db, "_work", { lane: quickRank, kind: "list" });
+    updateRows(this.db, "_work", { lane: laneRank("changed") }, { lane: quickRank });
+  }
+
+  /** Removes an item, whatever it is. */
+  remove(id: number): void {
+    removeRows(this.db, "_work", { id });
   }
 
   /** Removes a resource's items with such targets. */
@@ -220,8 +233,7 @@ export class WorkQueue extends Repository {
 
   /** Is it still to be read, and not given up? */
   isReady(resource: string, target: string): boolean {
-    const sql = "SELECT 1 FROM _work WHERE resource = ? AND target = ? AND state = 'ready'";
-    return this.exists(sql, resource, target);
+    return hasRow(this.db, "_work", { resource, target, state: "ready" });
   }
 
   /** Is a target with this prefix still to be read, and not given up? */
@@ -232,26 +244,22 @@ export class WorkQueue extends Repository {
 
   /** Does a page of a list of these resources wait? */
   hasLists(resources: readonly string[]): boolean {
-    const sql = `SELECT 1 FROM _work WHERE state = 'ready' AND lane = ${laneRank("list")} AND resource IN (SELECT value FROM json_each(?)) LIMIT 1`;
-    return this.exists(sql, JSON.stringify(resources));
+    return hasRow(this.db, "_work", { state: "ready", lane: laneRank("list"), resource: resources });
   }
 
   /** How many details and parents' lists of these resources were never read and wait. */
   countDetails(resources: readonly string[]): number {
-    const sql = `SELECT count(*) FROM _work WHERE state = 'ready' AND lane = ? AND resource IN (SELECT value FROM json_each(?))`;
-    return this.selectColumn<number>(sql, laneRank("hydration"), JSON.stringify(resources))[0] ?? 0;
+    return countRows(this.db, "_work", { state: "ready", lane: laneRank("hydration"), resource: resources });
   }
 
   /** Do details of these resources wait that are missing, or of records known to have changed? */
   hasDetails(resources: readonly string[]): boolean {
-    const sql = `SELECT 1 FROM _work WHERE state = 'ready' AND lane IN (${detailRanks}) AND resource IN (SELECT value FROM json_each(?)) LIMIT 1`;
-    return this.exists(sql, JSON.stringify(resources));
+    return hasRow(this.db, "_work", { state: "ready", lane: detailRanks, resource: resources });
   }
 
   /** How many of them a resource has in any state: those set aside are read again by the next run. */
   countWaiting(resource: string): number {
-    const sql = `SELECT count(*) FROM _work WHERE resource = ? AND kind <> 'list' AND lane IN (${detailRanks})`;
-    return this.selectColumn<number>(sql, resource)[0] ?? 0;
+    return countRows(this.db, "_work", { resource, kind: recordKinds, lane: detailRanks });
   }
 
   /**
@@ -277,16 +285,39 @@ export class WorkQueue extends Repository {
   }
 
   counts(): QueueCount[] {
-    return this.selectAll("SELECT resource, kind, state, count(*) AS count FROM _work GROUP BY 1, 2, 3");
+    return counts.all(this.db);
   }
 
   /** By resource, the oldest first. */
   deadLetters(most = 1_000): DeadLetter[] {
-    const sql = `SELECT resource, target, error AS reason, attempts FROM _work WHERE state = 'dead' ORDER BY resource, id LIMIT ?`;
-    const rows = this.selectAll<Omit<DeadLetter, "id">>(sql, most);
-    return rows.map((row) => ({ ...row, id: idInTarget(row.target) }));
+    return deadLetters.all(this.db, { most }).map((row) => ({ ...row, id: idInTarget(row.target) }));
   }
 }
+
+type SameItem = Pick<OwnRow<"_work">, "resource" | "target" | "lane" | "reason" | "kind">;
+const sameItem = statement((db, { resource, target, lane, reason, kind }: SameItem) => {
+  const urgent = { resource, target, lane, reason, due_ms: 0, state: "ready", attempts: 0 } as const;
+  const items = db
+    .selectFrom("_work")
+    .select("id")
+    .where((w) => w.and(urgent));
+  return items.where("kind", "in", [kind, "confirm"]).where("error", "is", null);
+});
+const nextRetry = statement((db, p: { lanes: readonly number[]; resources: readonly string[] }) => {
+  const failed = db.selectFrom("_work").where("state", "=", "ready").where("attempts", ">", 0);
+  const asked = failed.where("lane", "in", among(p.lanes)).where("resource", "in", among(p.resources));
+  return asked.select(db.fn.min<number | null>("due_ms").as("due"));
+});
+const counts = statement((db) =>
+  db.selectFrom("_work").select(["resource", "kind", "state", count]).groupBy(["resource", "kind", "state"]),
+);
+const deadLetters = statement((db, p: { most: number }) => {
+  const dead = db.selectFrom("_work").where("state", "=", "dead").orderBy("resource").orderBy("id");
+  return dead
+    .select(["resource", "target", "error as reason", "attempts"])
+    .limit(p.most)
+    .$narrowType<{ reason: string }>();
+});
 
 function itemOf({ lane, payload, ...same }: StoredItem): WorkItem {
   const parsed: unknown = payload === null ? undefined : JSON.parse(payload);

@@ -5,7 +5,7 @@ import { mirrorFiles } from "../config/mirror-files.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { BudgetView } from "../rate-limit/permit.ts";
-import { InboxView } from "../state/inbox/inbox-view.ts";
+import { InboxView } from "../state/inbox/inbox.ts";
 import { Meta } from "../state/meta.ts";
 import { Runs, type EndedRun } from "../state/runs.ts";
 import { sweptAt } from "../state/sweeps.ts";

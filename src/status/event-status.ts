@@ -1,5 +1,5 @@
 import { isoTime } from "../base/clock.ts";
-import { InboxView } from "../state/inbox/inbox-view.ts";
+import { InboxView } from "../state/inbox/inbox.ts";
 import { Meta } from "../state/meta.ts";
 import { heartbeatMs, UptimeLog, type EndedSpan } from "../state/uptime-log.ts";
 import type { Db } from "../store/database.ts";

@@ -1,6 +1,5 @@
-import type { RetryDelay } from "../webhook/delivery-gap/delivery-gap.ts";
-import { mayHaveLost } from "../webhook/delivery-gap/delivery-gap.ts";
-import { InboxView } from "../state/inbox/inbox-view.ts";
+import { type RetryDelay, mayHaveLost } from "../webhook/delivery-gap/delivery-gap.ts";
+import { InboxView } from "../state/inbox/inbox.ts";
 import { Runs } from "../state/runs.ts";
 import { UptimeLog } from "../state/uptime-log.ts";
 import type { Db } from "../store/database.ts";

@@ -1,7 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { messageOf, MirrorError } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
-import type { LoopTurns } from "./loop-turns.ts";
 import { databaseError, isBusy, type Db } from "./database.ts";
 
 /** A database that fails for longer than this is opened again. */
@@ -88,7 +87,6 @@ const tryLockEveryMs = 500;
 export interface LockWait {
   readonly clock: Clock;
   readonly log: Log;
-  /** Ends the wait. */
   readonly signal: AbortSignal;
 }
 
@@ -147,4 +145,43 @@ export function onNextTurn(db: Db, step: () => void): void {
   const turns = sharedTurns.get(db);
   if (turns) void turns.next().then(step);
   else setImmediate(step);
+}
+
+/** Time of work between two turns of the event loop, unless one step takes longer. */
+const sliceMs = 20;
+
+/**
+ * Gives callers their turn, first come, first served: in one turn of the event loop as many as fit into 20 ms. Steps
+ * that wait for the disk then hold back nobody for long, however many companies have one to make.
+ */
+export class LoopTurns {
+  private readonly nowMs: () => number;
+  private readonly waiting: (() => void)[] = [];
+  /** Null: nobody had a turn since the event loop went round. */
+  private sliceEndMs: number | null = null;
+
+  /** @param nowMs monotonic */
+  constructor(nowMs: () => number) {
+    this.nowMs = nowMs;
+  }
+
+  /** Resolves at the begin of the caller's turn. */
+  next(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.waiting.push(resolve);
+    setImmediate(() => this.give());
+    return promise;
+  }
+
+  private give(): void {
+    const nowMs = this.nowMs();
+    if (this.sliceEndMs === null) {
+      this.sliceEndMs = nowMs + sliceMs;
+      setImmediate(() => (this.sliceEndMs = null));
+    } else if (nowMs >= this.sliceEndMs) {
+      setImmediate(() => this.give());
+      return;
+    }
+    this.waiting.shift()?.();
+  }
 }

@@ -10,7 +10,6 @@ export function logBytes(database: string): number {
   return statSync(`${database}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** What holds it back, and what to do. */
 export function longLogText(bytes: number): string {
   return `the write-ahead log has grown to ${formatSize(bytes)}: a program that keeps the mirror open for reading holds it back. End its query or the program; let readers open the report instead`;
 }

@@ -103,11 +103,9 @@ export function fileAt(path: string): string {
 
 /** The process that holds a lock; without its facts where its note cannot be read. */
 export interface LockHolder {
-  /** In words for people. */
   readonly description: string;
   readonly pid?: number;
   readonly command?: string;
-  /** ISO, when the lock was taken. */
   readonly since?: string;
 }
 

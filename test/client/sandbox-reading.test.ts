@@ -10,6 +10,7 @@ import {
   asked,
   clientOf,
   collect,
+  connectTo,
   first,
   newClient,
   openLive,
@@ -35,6 +36,14 @@ describe("a list of several pages", () => {
     const { totalPages, totalResults } = first(pages).paginator;
     expect(pages).toHaveLength(totalPages);
     expect(pages.reduce((sum, { data }) => sum + data.length, 0)).toBe(totalResults);
+  });
+
+  it("is asked for in the fewest pages when nobody says otherwise", async () => {
+    const { client, sandbox } = await openLive({ records: 200 });
+    await collect(client.orders.all());
+    await collect(client.warehouseInboundReceipts.all());
+    const sizes = sandbox.requests().map(({ query }) => query["perPage"]);
+    expect(sizes).toEqual(["500", "200"]);
   });
 
   it("of a client's events, all of them", async () => {
@@ -148,5 +157,29 @@ describe("answers are returned as the service sent them", () => {
       const answered = Object.fromEntries(records.map((record) => [record.id, record]));
       expect(answered, table).toEqual(Object.fromEntries(truth.get(table) ?? []));
     }
+  });
+
+  it("unknown fields and values are passed on", async () => {
+    const { sandbox, client } = await openLive();
+    sandbox.control.fault({ kind: "unknown_fields" });
+    sandbox.control.fault({ kind: "unknown_values" });
+    const known = new Set(
+      Object.keys(first([...(sandbox.control.snapshot().get("orders")?.values() ?? [])])),
+    );
+    const order = await client.orders.show(first((await client.orders.list({ perPage: 1 })).data).id);
+    expect(Object.keys(order).some((name) => !known.has(name))).toBe(true);
+  });
+
+  it("an id beyond 2^53, to its last digit, so that it still names its record", async () => {
+    const sandbox = await openSandbox();
+    const { client } = connectTo(sandbox);
+    sandbox.control.fault({
+      kind: "rewrite",
+      rewrite: (_, text) => text.replace(/^\{"id":\d+/, '{"id":9007199254740993'),
+    });
+    const { id } = first(await client.clients.list());
+    expect(id).toBe(9_007_199_254_740_993n);
+    await refusal(client.clients.show(id));
+    expect(asked(sandbox).at(-1)).toBe("GET /clients/9007199254740993 404");
   });
 });

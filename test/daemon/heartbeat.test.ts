@@ -8,7 +8,7 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { UptimeLog, type Span } from "../../src/state/uptime-log.ts";
 import { receiverNoteKey, type ReceiverNote } from "../../src/status/receiver-note.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
-import { LoopTurns } from "../../src/store/loop-turns.ts";
+import { LoopTurns } from "../../src/store/transient-errors.ts";
 import { LogWatch } from "../../src/store/write-ahead-log.ts";
 import { RefusalWatch, type Refusal } from "../../src/webhook/delivery-gap/refusal-watch.ts";
 import type { ConnectionCounts } from "../../src/server/connections.ts";

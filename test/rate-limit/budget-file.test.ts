@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createRateLimiter } from "../../src/rate-limit/rate-limiter.ts";
 import { openBudgetFile, readBootId, type BudgetFile } from "../../src/rate-limit/budget-file.ts";
-import { coldState, type RateLimitState } from "../../src/rate-limit/state.ts";
-import type { RateLimitStore } from "../../src/rate-limit/state-store.ts";
+import { coldState, type RateLimitState, type RateLimitStore } from "../../src/rate-limit/state.ts";
 import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
 import { recordingLog } from "../support/http/http-client.ts";
 

@@ -3,7 +3,12 @@ import { expect, test } from "vitest";
 import { admit } from "../../src/rate-limit/admission.ts";
 import { applyAnswer } from "../../src/rate-limit/budget-answers.ts";
 import { decodeState, encodeState } from "../../src/rate-limit/state-codec.ts";
-import { coldState, defaultRules, type Answer, type RateLimitState } from "../../src/rate-limit/state.ts";
+import {
+  coldState,
+  defaultRules,
+  type BudgetAnswer,
+  type RateLimitState,
+} from "../../src/rate-limit/state.ts";
 
 const { windowMs, defaultLimit } = defaultRules;
 const latencyMs = 50;
@@ -27,7 +32,7 @@ class OneByOne {
   nowMs = 0;
 
   /** Sends the next request; the answer comes after the latency. */
-  send(answer: (nowMs: number) => Omit<Answer, "nowMs">): void {
+  send(answer: (nowMs: number) => Omit<BudgetAnswer, "nowMs">): void {
     const step = admit(this.state, "list", this.nowMs, defaultRules);
     if ("flight" in step.result) {
       this.nowMs += latencyMs;
@@ -48,7 +53,7 @@ function honestService() {
   const refusedMs: number[] = [];
   const servedMs: number[] = [];
   let [openedMs, used] = [-Infinity, 0];
-  const answer = (nowMs: number): Omit<Answer, "nowMs"> => {
+  const answer = (nowMs: number): Omit<BudgetAnswer, "nowMs"> => {
     if (nowMs - openedMs >= windowMs) [openedMs, used] = [nowMs, 0];
     if (used === defaultLimit) {
       refusedMs.push(nowMs);

@@ -3,7 +3,7 @@ import { MirrorError } from "../../src/base/errors.ts";
 import type { Lane } from "../../src/base/lane.ts";
 import { createRateLimiter, type RateLimiterOptions } from "../../src/rate-limit/rate-limiter.ts";
 import type { RateLimiter, Permit } from "../../src/rate-limit/permit.ts";
-import { createMemoryRateLimitStore, type RateLimitStore } from "../../src/rate-limit/state-store.ts";
+import { createMemoryRateLimitStore, type RateLimitStore } from "../../src/rate-limit/state.ts";
 import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
 import { recordingLog } from "../support/http/http-client.ts";
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { applyAnswer } from "../../src/rate-limit/budget-answers.ts";
-import { accepted, easedCaution } from "../../src/rate-limit/refused-requests.ts";
+import { applyAnswer, accepted, easedCaution } from "../../src/rate-limit/budget-answers.ts";
 import { defaultRules } from "../../src/rate-limit/state.ts";
 import { aFlight, aState, aWindow, calm } from "../support/rate-limit/rate-limit.ts";
 

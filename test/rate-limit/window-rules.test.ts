@@ -8,8 +8,13 @@ import {
   othersAfter,
   seenNow,
 } from "../../src/rate-limit/foreign-use.ts";
-import { applyLoss } from "../../src/rate-limit/in-flight.ts";
-import { coldState, defaultRules, type Flight, type RateLimitState } from "../../src/rate-limit/state.ts";
+import {
+  applyLoss,
+  coldState,
+  defaultRules,
+  type Flight,
+  type RateLimitState,
+} from "../../src/rate-limit/state.ts";
 import { aFlight, aState, aWindow, calm } from "../support/rate-limit/rate-limit.ts";
 
 const rules = defaultRules;

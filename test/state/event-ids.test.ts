@@ -68,17 +68,6 @@ describe("I7 an event is known for ever", () => {
     expect(take(mirror, one, ["f"])).toEqual([false]);
   });
 
-  test("two ids with the same hash are two events, in memory", async () => {
-    const mirror = await openShop();
-    const ids = new EventIds(mirror.db);
-    take(mirror, ids, ["a", "b"]);
-    take(mirror, ids, ["c"]);
-    mirror.db.exec("UPDATE _inbox SET event_id = 'of the same hash' WHERE event_id = 'a'");
-    expect(take(mirror, ids, ["a"])).toEqual([true]);
-    expect(take(mirror, ids, ["a", "b"])).toEqual([false, false]);
-    expect(filed(mirror)).toBe(0);
-  });
-
   test("two ids with the same hash are two events, where they are filed", async () => {
     const mirror = await openShop();
     const ids = new EventIds(mirror.db, 1);

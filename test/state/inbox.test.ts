@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Inbox } from "../../src/state/inbox/inbox.ts";
-import { InboxView } from "../../src/state/inbox/inbox-view.ts";
+import { Inbox, InboxView } from "../../src/state/inbox/inbox.ts";
 import { tempFolder } from "../support/mirror/mirror.ts";
 import { allChanges, rows, written } from "../support/mirror/store.ts";
 import {

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { parsePosition } from "../../src/base/ids.ts";
 import { firstNumber, noteGiven, readLog, seqAt } from "../../src/state/meta.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
-import { Changes } from "../../src/store/apply/change-reader.ts";
+import { Changes } from "../../src/store/apply/change-log.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { manifestOf, openShop, tempFolder } from "../support/mirror/mirror.ts";
 import { put, rejectionOf } from "../support/mirror/store.ts";

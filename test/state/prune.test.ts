@@ -3,7 +3,7 @@ import { cpSync, statSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { openDatabase } from "../../src/store/database.ts";
-import { Changes } from "../../src/store/apply/change-reader.ts";
+import { Changes } from "../../src/store/apply/change-log.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { aFullShop, check, named, repair } from "../support/mirror/local-check.ts";
 import { manifestOf, openHasty, openShop, tempFolder } from "../support/mirror/mirror.ts";

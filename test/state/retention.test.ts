@@ -63,10 +63,11 @@ test("sizes: about what the tables take, of few rows read", async () => {
 // Fault: clock | rows written by a clock that was ahead | the times of old rows | they go with an old one written after them, and not without
 test("rows are old by their times and their order", () => {
   const limit = { until: daysAgo(10), now: daysAgo(0) };
-  const [old, young, ahead] = [daysAgo(11), daysAgo(9), daysAgo(-1)];
+  const [old, young, ahead] = [{ at: daysAgo(11) }, { at: daysAgo(9) }, { at: daysAgo(-1) }];
+  const undated = { at: null };
   expect(countOld([], limit)).toBe(0);
   expect(countOld([old, old, young, old], limit)).toBe(2);
   expect(countOld([young, old], limit)).toBe(0);
-  expect(countOld([ahead, null, old, ahead, young], limit)).toBe(3);
+  expect(countOld([ahead, undated, old, ahead, young], limit)).toBe(3);
   expect(countOld([ahead, ahead], limit)).toBe(0);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { LoopTurns } from "../../src/store/loop-turns.ts";
+import { LoopTurns } from "../../src/store/transient-errors.ts";
 
 /** Steps that take so long each: how many were made in each turn of the event loop, and in which order. */
 async function stepsOf(count: number, tookMs: number) {

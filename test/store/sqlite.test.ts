@@ -3,7 +3,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test, vi } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
-import { Repository } from "../../src/store/repository.ts";
+import { Repository } from "../../src/store/own-tables/statement.ts";
 import { databaseError, guarded, inTransaction, openDatabase } from "../../src/store/database.ts";
 import { manifestOf, openHasty, openShop, tempFolder } from "../support/mirror/mirror.ts";
 import { openMirror } from "../../src/state/mirror.ts";

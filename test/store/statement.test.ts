@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { openDatabase, type Db } from "../../src/store/database.ts";
 import { migrate } from "../../src/store/migrations/migrate.ts";
-import { insertRow, removeRows, updateRows } from "../../src/store/own-tables/own-rows.ts";
-import { among, statement } from "../../src/store/own-tables/statement.ts";
+import { insertRow, removeRows, updateRows, among, statement } from "../../src/store/own-tables/statement.ts";
 import { tempFolder } from "../support/mirror/mirror.ts";
 
 let db: Db;

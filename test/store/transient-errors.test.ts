@@ -8,8 +8,8 @@ import {
   retryInTurn,
   retryWhileBusy,
   shareTurns,
+  LoopTurns,
 } from "../../src/store/transient-errors.ts";
-import { LoopTurns } from "../../src/store/loop-turns.ts";
 import { fastClock } from "../support/company/company.ts";
 import { openShop } from "../support/mirror/mirror.ts";
 import { loggingTo } from "../support/company/open-company.ts";

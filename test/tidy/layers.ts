@@ -120,7 +120,7 @@ export function namesNoTable(source: Source, tables: ReadonlySet<string>): Compl
 
 /** `_about` is public: views of the report read it. */
 const ownTableSql = /\b(?:FROM|INTO|JOIN|UPDATE|TABLE)\s+_(?!about\b)[a-z]/;
-const ownStatements = /^src\/store\/own-tables\/(?:statement|own-rows)\.ts$/;
+const ownStatements = /^src\/store\/own-tables\/statement\.ts$/;
 const ownTableFolders = ["src/state/", "src/store/", "src/report/", "src/export/"];
 
 /** SQL on own tables stands in `state/`; store, report and export have their own tables. */

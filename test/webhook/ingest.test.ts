@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { InboxView } from "../../src/state/inbox/inbox-view.ts";
+import { InboxView } from "../../src/state/inbox/inbox.ts";
 import {
   deliveryOf,
   about,

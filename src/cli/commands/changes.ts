@@ -2,7 +2,7 @@ import { MirrorError } from "../../base/errors.ts";
 import { readLog, seqAt } from "../../state/meta.ts";
 import { parseLossless, stringifyLossless } from "../../json/lossless.ts";
 import { fileAt } from "../../store/writer-lock.ts";
-import { Changes, type Change } from "../../store/apply/change-reader.ts";
+import { Changes, type Change } from "../../store/apply/change-log.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { readExisting, soleScope } from "../mirror/company-scope.ts";
 import { selectResources } from "../mirror/selected-resources.ts";

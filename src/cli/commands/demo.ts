@@ -2,7 +2,7 @@ import path from "node:path";
 import { formatDuration } from "../../base/units.ts";
 import { shortPath } from "../../config/load.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
-import { Changes } from "../../store/apply/change-reader.ts";
+import { Changes } from "../../store/apply/change-log.ts";
 import { readDatabase } from "../../store/database.ts";
 import { DemoSetup, queryRow } from "../demo/demo-setup.ts";
 import { publishFiles } from "../demo/report-steps.ts";

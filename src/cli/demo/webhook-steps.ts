@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { formatDuration } from "../../base/units.ts";
-import { InboxView } from "../../state/inbox/inbox-view.ts";
+import { InboxView } from "../../state/inbox/inbox.ts";
 import { Runs } from "../../state/runs.ts";
 import { readDatabase } from "../../store/database.ts";
 import {

@@ -8,7 +8,7 @@ import { connectService, type ServiceConnection } from "../../runs/service-conne
 import { createNotices } from "../../runs/store-notices.ts";
 import { periodOfMonth } from "../../export/plan/period.ts";
 import { Meta, readLog } from "../../state/meta.ts";
-import { Changes } from "../../store/apply/change-reader.ts";
+import { Changes } from "../../store/apply/change-log.ts";
 import { openMirror, type Mirror } from "../../state/mirror.ts";
 import { ScrubCandidates } from "../../state/scrub-candidates.ts";
 import { expectedRecords } from "../../state/sweeps.ts";

@@ -16,7 +16,7 @@ interface OutColumn extends CellColumn {
 }
 
 /** How one table is read for its files. */
-export interface ExportedTable {
+export interface TablePlan {
   readonly table: SnapshotTable;
   readonly title: string;
   /** The days that its rows are limited to; null: it has all. */
@@ -44,7 +44,7 @@ const ownColumns: readonly OutColumn[] = [
  *
  * @throws MirrorError `usage`: an unknown name, a view that `since` or the period cannot limit, or a language without words
  */
-export function planTables(snapshot: Snapshot, manifest: Manifest, request: ExportRequest): ExportedTable[] {
+export function planTables(snapshot: Snapshot, manifest: Manifest, request: ExportRequest): TablePlan[] {
   const words = translationTo(manifest, request.language);
   return chosenTables(snapshot.tables, request).map((table) => {
     const { period, format, partition } = request;
@@ -74,7 +74,7 @@ function planRows(
   words: Translation | null,
   date: string | null,
   raw: string | null,
-): Pick<ExportedTable, "columns" | "isJson" | "setup" | "source"> {
+): Pick<TablePlan, "columns" | "isJson" | "setup" | "source"> {
   const isJson = raw !== null;
   const own = since === null ? [] : ownColumns;
   const read = [...own, ...(isJson ? [] : since === null ? table.columns : changedColumns(table))];

@@ -35,6 +35,12 @@ export interface DatedPeriod extends Period {
   readonly column: string;
 }
 
+/** How a period limits the rows of a table. */
+interface PeriodLimit {
+  readonly period: DatedPeriod;
+  readonly sql: string;
+}
+
 /**
  * How a period limits a table or view, by its own date or, for a child table, its parent's. Null: it has no date, and
  * is exported whole.
@@ -47,7 +53,7 @@ export function periodLimit(
   tables: readonly SnapshotTable[],
   table: SnapshotTable,
   { from, to }: Period,
-): { readonly period: DatedPeriod; readonly sql: string } | null {
+): PeriodLimit | null {
   const dated = tables.find(({ name }) => name === table.parent) ?? table;
   const column = documentDate(manifest, dated);
   if (column === null) {
@@ -58,15 +64,7 @@ export function periodLimit(
     return null;
   }
   const isMonth = dated.columns.find(({ name }) => name === column)?.type === "TEXT";
-  const isWhole = (from?.endsWith("-01") ?? true) && (to === null || to === lastDayOf(to.slice(0, 7)));
-  if (isMonth && !isWhole)
-    throw new MirrorError(
-      "usage",
-      `${table.name} has one row for each month: the period must be whole months`,
-      {
-        hint: "Give --month, or a first and a last day of months.",
-      },
-    );
+  if (isMonth) assertWholeMonths(table.name, from, to);
   const bound = (day: string) => `'${isMonth ? day.slice(0, 7) : day}'`;
   const sides = [
     ...(from === null ? [] : [`${quoted(column)} >= ${bound(from)}`]),
@@ -77,6 +75,13 @@ export function periodLimit(
   const sql =
     dated === table ? own : `${quoted(parentKey)} IN (SELECT id FROM ${quoted(dated.name)} WHERE ${own})`;
   return { period: { column, from, to }, sql };
+}
+
+function assertWholeMonths(view: string, from: string | null, to: string | null): void {
+  if ((from === null || from.endsWith("-01")) && (to === null || to === lastDayOf(to.slice(0, 7)))) return;
+  throw new MirrorError("usage", `${view} has one row for each month: the period must be whole months`, {
+    hint: "Give --month, or a first and a last day of months.",
+  });
 }
 
 /**

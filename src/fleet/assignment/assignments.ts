@@ -4,7 +4,7 @@ import { mirrorFiles } from "../../config/mirror-files.ts";
 import { companyLog, type DaemonContext } from "../../daemon/daemon-context.ts";
 import { AfterRunQueue, type AfterRunScope } from "../../daemon/after-run-queue.ts";
 import { RunPlaces } from "../../runs/run-queue.ts";
-import { LoopTurns } from "../../store/loop-turns.ts";
+import { LoopTurns } from "../../store/transient-errors.ts";
 import type { FleetJob } from "../jobs/job-engine.ts";
 import type { Lease } from "../ownership/ownership.ts";
 import type { CompanyRow } from "../postgres/tables/companies-table.ts";

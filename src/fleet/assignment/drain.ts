@@ -4,7 +4,7 @@ import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
 import { inboxPosition, inboxPositionKey } from "../../state/meta.ts";
 import type { Mirror } from "../../state/mirror.ts";
-import type { LoopTurns } from "../../store/loop-turns.ts";
+import type { LoopTurns } from "../../store/transient-errors.ts";
 import { readStored } from "../../webhook/ingest/delivery.ts";
 import type { CompanyIngest, ReceivedDelivery } from "../../webhook/ingest/ingest.ts";
 import { logStored } from "../../webhook/delivery-log.ts";

@@ -14,7 +14,7 @@ import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
 import { fetchChecked, putChecked, readText, type FileStore } from "../../file-store/file-store.ts";
 import { readLog } from "../../state/meta.ts";
 import type { StatusScope } from "../../status/company-view.ts";
-import { Changes } from "../../store/apply/change-reader.ts";
+import { Changes } from "../../store/apply/change-log.ts";
 import { openDatabase, type Db } from "../../store/database.ts";
 import { openReadable } from "../../store/migrations/migrate.ts";
 import { takeWriterLock } from "../../store/writer-lock.ts";

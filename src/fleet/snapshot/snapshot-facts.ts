@@ -4,7 +4,7 @@ import { Runs } from "../../state/runs.ts";
 import { readyItems } from "../../state/work-item.ts";
 import { readView, type StatusScope } from "../../status/company-view.ts";
 import { openConditions, type NamedCondition } from "../../status/conditions.ts";
-import { Changes } from "../../store/apply/change-reader.ts";
+import { Changes } from "../../store/apply/change-log.ts";
 import type { Db } from "../../store/database.ts";
 import { lastFailedStart } from "../../sync/run/run-outcome.ts";
 

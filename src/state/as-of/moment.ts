@@ -1,7 +1,7 @@
 import { isoTime, localDate } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { AskedMoment, LogPosition } from "../../base/ids.ts";
-import { Changes } from "../../store/apply/change-reader.ts";
+import { Changes } from "../../store/apply/change-log.ts";
 import type { Db } from "../../store/database.ts";
 import { readLog, seqAt } from "../meta.ts";
 

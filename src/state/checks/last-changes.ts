@@ -1,11 +1,10 @@
 import type { RecordId } from "../../base/ids.ts";
 import type { Db } from "../../store/database.ts";
-import { changesBegin } from "../retention/logged-changes.ts";
-import { Repository } from "../../store/repository.ts";
+import { changesBegin } from "../retention/old-rows.ts";
+import { Repository, selectRows } from "../../store/own-tables/statement.ts";
 import { quoted } from "../../store/sql-text.ts";
 import { fenceTable, rawTable } from "../../store/tables/table-layout.ts";
 
-/** The last change of a record. */
 export interface LastChange {
   readonly seq: number;
   readonly op: string;
@@ -46,14 +45,13 @@ export class LastChanges extends Repository {
     return this.selectIds(sql, resource, after, most);
   }
 
-  /** Notes a change that was logged since. */
   note(resource: string, id: RecordId, { seq, op }: LastChange): void {
     this.execute("INSERT OR REPLACE INTO temp._last_changes VALUES (?, ?, ?, ?)", resource, id, seq, op);
   }
 
   /** The record's JSON as a change found it; null: it keeps none. */
   before(seq: number): string | null {
-    return this.selectColumn<string | null>("SELECT before FROM _change_log WHERE seq = ?", seq)[0] ?? null;
+    return selectRows(this.db, "_change_log", ["before"], { seq })[0]?.before ?? null;
   }
 
   /** Ends the temporary table. */

@@ -1,13 +1,12 @@
 import { recordId, type RecordId } from "../../base/ids.ts";
 import { laneRank } from "../../base/lane.ts";
-import { Repository } from "../../store/repository.ts";
+import { Repository } from "../../store/own-tables/statement.ts";
 import { recordTarget } from "../work-item.ts";
 
 /** A record, and what was to be read when it was looked at first. */
 export interface PendingQuestion {
   readonly resource: string;
   readonly id: RecordId;
-  /** As `newestReason` gave it. */
   readonly reason: number;
   /** Epoch milliseconds; what is due later, as a recheck, does not count. */
   readonly nowMs: number;
@@ -48,7 +47,6 @@ export class PendingReads extends Repository {
     return this.selectColumn<string>(sql, resource, first, last)[0] ?? null;
   }
 
-  /** The records of a resource that are still to be read. */
   records(resource: string): RecordId[] {
     const sql = "SELECT substr(target, 4) FROM _work WHERE resource = ? AND target BETWEEN 'id:' AND 'id;'";
     return this.selectColumn<string>(sql, resource).flatMap((text) => recordId(text) ?? []);

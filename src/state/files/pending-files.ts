@@ -2,31 +2,25 @@ import { canonicalId, type RecordId, type RecordRef } from "../../base/ids.ts";
 import { isoTime } from "../../base/clock.ts";
 import type { FileKind, Resource } from "../../connector/resource.ts";
 import { quoted } from "../../store/sql-text.ts";
-import { Repository } from "../../store/repository.ts";
+import { Repository } from "../../store/own-tables/statement.ts";
 import { columnNames, fenceTable } from "../../store/tables/table-layout.ts";
 
 /** A record whose files are to be asked for, and what names them. */
 export interface PendingRecord {
   readonly id: RecordId;
-  /** Of its JSON, in hex. */
   readonly recordSha: string;
   /** The value of the resource's date column, as text. */
   readonly date: string | null;
-  /** The values of its name columns. */
   readonly name: readonly (string | null)[];
 }
 
-/** Which records are looked for. */
-export interface PendingQuestion {
+export interface FilesQuestion {
   /** What could not be used is asked for again if that was before, epoch ms. */
   readonly retryBeforeMs: number;
-  /** Only files of this month: `2026-10`. */
   readonly month?: string | undefined;
-  /** Only files of these records. */
   readonly records?: readonly RecordRef[] | undefined;
 }
 
-/** How the files of a company stand. */
 export interface FileCounts {
   readonly stored: number;
   readonly stored_bytes: number;
@@ -41,13 +35,11 @@ export interface FileProblem {
   readonly document: string;
   readonly document_id: RecordId;
   readonly problem: string;
-  /** ISO. */
   readonly at: string;
 }
 
 export type FiledResource = Resource & Required<Pick<Resource, "files">>;
 
-/** Those of the resources that have files. */
 export function filedResources(resources: readonly Resource[]): FiledResource[] {
   return resources.filter((resource): resource is FiledResource => resource.files !== undefined);
 }
@@ -56,11 +48,10 @@ export function filedResources(resources: readonly Resource[]): FiledResource[] 
 const retryAfterMs = 20 * 3_600_000;
 
 /** Everything that is due without a person who asks for it. */
-export function usualQuestion(nowMs: number): PendingQuestion {
+export function usualQuestion(nowMs: number): FilesQuestion {
   return { retryBeforeMs: nowMs - retryAfterMs };
 }
 
-/** The kinds that the config asks for. */
 export function fileKinds({ files }: FilesConfig): FileKind[] {
   return [...(files.pdf ? (["pdf"] as const) : []), ...(files.attachments ? (["attachment"] as const) : [])];
 }
@@ -72,18 +63,17 @@ interface FilesConfig {
 /** Which files are still to be fetched: a query over the mirror, so that nothing has to be queued. Never writes. */
 export class PendingFiles extends Repository {
   /** Some records of a resource: those never asked for first, the newest first. */
-  next(resource: FiledResource, question: PendingQuestion, most: number): PendingRecord[] {
+  next(resource: FiledResource, question: FilesQuestion, most: number): PendingRecord[] {
     if (!this.isMirrored(resource)) return [];
     const { date, name } = resource.files;
     const texts = [date, ...name].map((column) => `CAST(r.${quoted(column)} AS TEXT)`);
     const sql = `SELECT f.id, lower(hex(f.sha)), ${texts.join(", ")} ${pending(resource, question)}
       ORDER BY s.problem IS NOT NULL, f.id DESC LIMIT ?`;
-    const rows = this.statement(sql).raw().safeIntegers();
+    const rows = this.statement(sql, "cells");
     return (rows.all(...valuesOf(resource, question), most) as unknown[][]).map(toPending);
   }
 
-  /** How many records of these resources there are. */
-  count(resources: readonly FiledResource[], question: PendingQuestion): number {
+  count(resources: readonly FiledResource[], question: FilesQuestion): number {
     const countOf = (resource: FiledResource) => {
       const sql = `SELECT count(*) ${pending(resource, question)}`;
       return this.isMirrored(resource)
@@ -93,14 +83,12 @@ export class PendingFiles extends Repository {
     return resources.reduce((sum, resource) => sum + (countOf(resource) ?? 0), 0);
   }
 
-  /** Is there one? */
-  isAny(resources: readonly FiledResource[], question: PendingQuestion): boolean {
+  isAny(resources: readonly FiledResource[], question: FilesQuestion): boolean {
     const isPending = (resource: FiledResource) =>
       this.exists(`SELECT 1 ${pending(resource, question)} LIMIT 1`, ...valuesOf(resource, question));
     return resources.some((resource) => this.isMirrored(resource) && isPending(resource));
   }
 
-  /** How the files of these resources stand. */
   counts(resources: readonly FiledResource[]): FileCounts {
     const sums =
       "SELECT count(*) AS stored, coalesce(sum(size_bytes), 0) AS stored_bytes FROM document_files";
@@ -125,10 +113,7 @@ export class PendingFiles extends Repository {
 }
 
 /** SQL from `FROM` on: `f` is a record's fence, `r` its row, `s` the last read of its files. */
-function pending(
-  { name, singular, files: { where, date } }: FiledResource,
-  question: PendingQuestion,
-): string {
+function pending({ name, singular, files: { where, date } }: FiledResource, question: FilesQuestion): string {
   const conditions = [
     "f.gone = 0 AND f.source <> 'preview' AND f.sha IS NOT NULL",
     `(s.document_id IS NULL OR s.record_sha <> lower(hex(f.sha))
@@ -143,7 +128,7 @@ function pending(
     WHERE ${conditions.join(" AND ")}`;
 }
 
-function valuesOf({ name }: FiledResource, { retryBeforeMs, month, records }: PendingQuestion): unknown[] {
+function valuesOf({ name }: FiledResource, { retryBeforeMs, month, records }: FilesQuestion): unknown[] {
   const ids = records?.flatMap(({ resource, id }) => (resource === name ? [id] : []));
   return [retryBeforeMs, month, ids && `[${ids.join()}]`].filter((value) => value !== undefined);
 }

@@ -1,9 +1,7 @@
 import type { RecordRef } from "../../base/ids.ts";
 import { inTransaction } from "../../store/database.ts";
 import type { OwnRow } from "../../store/own-tables/mirror-tables.ts";
-import { insertRow, removeRows } from "../../store/own-tables/own-rows.ts";
-import { statement } from "../../store/own-tables/statement.ts";
-import { Repository } from "../../store/repository.ts";
+import { insertRow, removeRows, statement, Repository } from "../../store/own-tables/statement.ts";
 import { archivePositionKey, Meta, type ArchivePosition } from "../meta.ts";
 
 /**
@@ -38,7 +36,6 @@ export class StoredFiles extends Repository {
     return filesOf.all(this.db, { resource, id });
   }
 
-  /** Replaces the files of a record. */
   replace(read: FileRead, files: readonly DocumentFile[], position: ArchivePosition): void {
     const { resource, id } = read.ref;
     inTransaction(this.db, () => {
@@ -60,12 +57,10 @@ export class StoredFiles extends Repository {
     });
   }
 
-  /** Notes a read that brought no file. */
   fail(read: FileRead): void {
     inTransaction(this.db, () => this.note(read));
   }
 
-  /** The files of these records are asked for again. */
   forget(refs: readonly RecordRef[]): void {
     inTransaction(this.db, () => {
       for (const { resource, id } of refs)

@@ -1,13 +1,10 @@
 import { Meta } from "../meta.ts";
 import type { Db } from "../../store/database.ts";
-import { removeRows } from "../../store/own-tables/own-rows.ts";
-import { statement } from "../../store/own-tables/statement.ts";
-import { Repository } from "../../store/repository.ts";
-import { HashedIds } from "./hashed-ids.ts";
+import { removeRows, statement, Repository } from "../../store/own-tables/statement.ts";
 
 /**
  * Ids that are filed at once, in order, so that many share a page of the index: four times as many spare an event 1 µs
- * of CPU. Until then they are in memory, 16 kB for each company that has events.
+ * of CPU. Until then they are in memory, 60 kB for each company that has events.
  */
 const mostUnfiledByDefault = 512;
 const filedKey = "inbox_filed";
@@ -25,7 +22,8 @@ const filedKey = "inbox_filed";
 export class EventIds extends Repository {
   private readonly meta: Meta;
   private readonly mostUnfiled: number;
-  private readonly unfiled: HashedIds;
+  /** Numbers of events by their id, in the order they came. */
+  private readonly unfiled = new Map<string, number>();
   private readonly inThis = new Set<string>();
   private lastSeq = 0;
   private filedSeq = 0;
@@ -33,8 +31,6 @@ export class EventIds extends Repository {
   constructor(db: Db, mostUnfiled = mostUnfiledByDefault) {
     super(db);
     this.mostUnfiled = mostUnfiled;
-    // The ids of a group or two come on top before they are filed.
-    this.unfiled = new HashedIds(2 * mostUnfiled);
     this.meta = new Meta(db);
   }
 
@@ -45,26 +41,20 @@ export class EventIds extends Repository {
     const lastStored = lastSeq.value(this.db) ?? 0;
     if (lastStored < Math.max(this.lastSeq, this.filedSeq)) this.reset();
     for (const { eventId, seq } of idsAfter.all(this.db, { seq: Math.max(this.lastSeq, this.filedSeq) })) {
-      this.unfiled.add(hashOf(eventId), seq);
+      this.unfiled.set(eventId, seq);
       this.lastSeq = seq;
     }
   }
 
   /** Is the event stored, or added in this transaction? */
   has(eventId: string): boolean {
-    if (this.inThis.has(eventId)) return true;
-    const key = hashOf(eventId);
-    if (this.unfiled.seqsOf(key).some((seq) => this.eventIdOf(seq) === eventId)) return true;
-    return (
-      filedUnder.value(this.db, { key }) !== undefined && idsUnder.column(this.db, { key }).includes(eventId)
-    );
+    if (this.inThis.has(eventId) || this.unfiled.has(eventId)) return true;
+    return idsUnder.column(this.db, { key: hashOf(eventId) }).includes(eventId);
   }
 
   /** The number of a stored event, whichever connection wrote it; null: it never came. */
   find(eventId: string): number | null {
-    const sql = `SELECT seq FROM _inbox WHERE event_id = ?
-      AND (seq > ? OR seq IN (SELECT seq FROM _inbox_ids WHERE hash = ?))`;
-    return this.selectColumn<number>(sql, eventId, this.filed(), hashOf(eventId))[0] ?? null;
+    return seqOf.value(this.db, { eventId, filed: this.filed(), hash: hashOf(eventId) }) ?? null;
   }
 
   /** The event was written in this transaction. */
@@ -78,8 +68,8 @@ export class EventIds extends Repository {
   }
 
   private file(): void {
-    for (const [hash, seq] of this.unfiled.entries().toSorted(([a], [b]) => a - b))
-      fileId.run(this.db, { hash, seq });
+    const ids = [...this.unfiled].map(([eventId, seq]) => ({ hash: hashOf(eventId), seq }));
+    for (const id of ids.toSorted((a, b) => a.hash - b.hash)) fileId.run(this.db, id);
     this.meta.set(filedKey, this.lastSeq);
   }
 
@@ -114,11 +104,10 @@ export class EventIds extends Repository {
   private forget(filedSeq: number): void {
     if (filedSeq === this.filedSeq) return;
     this.filedSeq = filedSeq;
-    this.unfiled.removeThrough(filedSeq);
-  }
-
-  private eventIdOf(seq: number): string | undefined {
-    return idOf.value(this.db, { seq });
+    for (const [eventId, seq] of this.unfiled) {
+      if (seq > filedSeq) break;
+      this.unfiled.delete(eventId);
+    }
   }
 }
 
@@ -126,12 +115,11 @@ const lastSeq = statement((db) => db.selectFrom("_inbox").select(db.fn.max<numbe
 const idsAfter = statement((db, p: { seq: number }) =>
   db.selectFrom("_inbox").select(["event_id as eventId", "seq"]).where("seq", ">", p.seq).orderBy("seq"),
 );
-const idOf = statement((db, p: { seq: number }) =>
-  db.selectFrom("_inbox").select("event_id").where("seq", "=", p.seq),
-);
-const filedUnder = statement((db, p: { key: number }) =>
-  db.selectFrom("_inbox_ids").select("seq").where("hash", "=", p.key),
-);
+const seqOf = statement((db, p: { eventId: string; filed: number; hash: number }) => {
+  const filedSeqs = db.selectFrom("_inbox_ids").select("seq").where("hash", "=", p.hash);
+  const events = db.selectFrom("_inbox").select("seq").where("event_id", "=", p.eventId);
+  return events.where((i) => i.or([i("seq", ">", p.filed), i("seq", "in", filedSeqs)]));
+});
 const idsUnder = statement((db, p: { key: number }) => {
   const events = db.selectFrom("_inbox_ids as x").innerJoin("_inbox as i", "i.seq", "x.seq");
   return events.select("i.event_id").where("x.hash", "=", p.key);

@@ -1,11 +1,8 @@
 import { isoTime, type Clock } from "../../base/clock.ts";
 import type { Config } from "../../config/config.ts";
 import { inTransaction, type Db } from "../../store/database.ts";
-import { Changes } from "../../store/apply/change-reader.ts";
-import { EndedRuns } from "./ended-runs.ts";
-import { InboxBodies } from "./inbox-bodies.ts";
-import { LoggedChanges } from "./logged-changes.ts";
-import type { AgeLimit, Removable } from "./old-rows.ts";
+import { Changes } from "../../store/apply/change-log.ts";
+import { oldChanges, oldInboxBodies, oldRuns, type AgeLimit, type Removable } from "./old-rows.ts";
 import { unusedBytes } from "./sizes.ts";
 
 export interface PruneParts {
@@ -55,12 +52,13 @@ const pagesAtOnce = 256;
 export async function pruneMirror(parts: PruneParts): Promise<PruneReport> {
   const { db, retention, clock, signal, dryRun = false } = parts;
   const nowMs = clock.nowMs();
-  const limit = (keptMs: number): AgeLimit => ({ until: isoTime(nowMs - keptMs), now: isoTime(nowMs) });
-  const remove = (keptMs: number | null, open: (db: Db, age: AgeLimit) => Removable) =>
-    keptMs === null ? nothing() : removeAll(parts, open(db, limit(keptMs)));
-  const runs = await remove(retention.runsMs, (...found) => new EndedRuns(...found));
-  const inbox_bodies = await remove(retention.inboxBodiesMs, (...found) => new InboxBodies(...found));
-  const changes = await remove(retention.changesMs, (...found) => new LoggedChanges(...found));
+  const remove = (keptMs: number | null, find: (db: Db, limit: AgeLimit) => Removable) =>
+    keptMs === null
+      ? { rows: 0, bytes: 0 }
+      : removeAll(parts, find(db, { until: isoTime(nowMs - keptMs), now: isoTime(nowMs) }));
+  const runs = await remove(retention.runsMs, oldRuns);
+  const inbox_bodies = await remove(retention.inboxBodiesMs, oldInboxBodies);
+  const changes = await remove(retention.changesMs, oldChanges);
   const released_bytes = dryRun ? 0 : await giveBack(parts);
   return {
     dry_run: dryRun,
@@ -73,14 +71,10 @@ export async function pruneMirror(parts: PruneParts): Promise<PruneReport> {
   };
 }
 
-function nothing(): Removed {
-  return { rows: 0, bytes: 0 };
-}
-
 async function removeAll(parts: PruneParts, removable: Removable): Promise<Removed> {
   const { db, clock, signal, dryRun = false } = parts;
-  const total = nothing();
-  for (let from: number | null = removable.start(); from !== null && !signal.aborted;) {
+  const total = { rows: 0, bytes: 0 };
+  for (let from: number | null = removable.start; from !== null && !signal.aborted;) {
     const { rows, bytes, next, remove } = removable.find(from);
     if (rows > 0 && !dryRun) inTransaction(db, remove);
     total.rows += rows;

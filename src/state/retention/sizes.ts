@@ -1,6 +1,6 @@
 import { freeBytesAt } from "../../base/atomic-file.ts";
 import type { Db } from "../../store/database.ts";
-import { Repository } from "../../store/repository.ts";
+import { countRows, Repository } from "../../store/own-tables/statement.ts";
 import { logBytes } from "../../store/write-ahead-log.ts";
 
 /** Rows of a table, and about how many bytes they take. */
@@ -15,7 +15,6 @@ export interface MirrorSizes {
   readonly wal_bytes: number;
   /** Within the database, taken by nothing. */
   readonly free_bytes: number;
-  /** On the disk of the mirror. */
   readonly disk_free_bytes: number;
   readonly inbox: TableSize;
   readonly change_log: TableSize;
@@ -41,7 +40,6 @@ export class Sizes extends Repository {
     const { db } = this;
     const inbox = this.span("_inbox", "seq");
     const log = this.span("_change_log", "seq");
-    const [runs = 0] = this.selectColumn<number>("SELECT count(*) FROM _runs");
     return {
       database_bytes: numberOf(db, "page_count") * numberOf(db, "page_size"),
       wal_bytes: logBytes(db.name),
@@ -54,14 +52,14 @@ export class Sizes extends Repository {
         `ifnull(octet_length(before), 0) + ${rowBytes.change}`,
       ),
       runs: this.estimate(
-        { ...this.span("_runs", "id"), rows: runs },
+        { ...this.span("_runs", "id"), rows: countRows(db, "_runs", {}) },
         "_runs WHERE id",
         `octet_length(report) + octet_length(swept) + ${rowBytes.run}`,
       ),
     };
   }
 
-  private span(table: string, key: string): Span {
+  private span(table: string, key: string): KeySpan {
     const sql = `SELECT (SELECT min(${key}) FROM ${table}) AS first, (SELECT max(${key}) FROM ${table}) AS last`;
     const { first, last } = this.statement(sql).get() as { first: number | null; last: number | null };
     return first === null || last === null
@@ -70,7 +68,7 @@ export class Sizes extends Repository {
   }
 
   /** By the mean of rows that are spread evenly. */
-  private estimate({ first, last, rows }: Span, where: string, bytes: string): TableSize {
+  private estimate({ first, last, rows }: KeySpan, where: string, bytes: string): TableSize {
     const step = Math.max(1, (last - first) / sampleSize);
     const keys: number[] = [];
     for (let key = first; key <= last; key += step) keys.push(Math.round(key));
@@ -80,7 +78,7 @@ export class Sizes extends Repository {
   }
 }
 
-interface Span {
+interface KeySpan {
   readonly first: number;
   readonly last: number;
   readonly rows: number;

@@ -1,15 +1,15 @@
 import { isoTime } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
 import { quoted } from "../sql-text.ts";
-import type { ReadStamp } from "./read-stamp.ts";
+import { MirrorError } from "../../base/errors.ts";
+import type { Cause, ReadStamp } from "./read-stamp.ts";
 import type { Db } from "../database.ts";
-import { Repository } from "../repository.ts";
+import { count, hasRow, Repository, statement } from "../own-tables/statement.ts";
 import { fenceTable, rawTable } from "../tables/table-layout.ts";
 
 /** Not a change of a row: an event about a record that has no route. Its body stands in `before`. */
 const eventOp = "event";
 
-/** One change of a record. */
 export interface NewChange {
   readonly stamp: ReadStamp;
   readonly resource: string;
@@ -101,3 +101,130 @@ function replaceView(db: Db, name: string, select: string): void {
   db.exec(`DROP VIEW IF EXISTS ${name}`);
   db.exec(sql);
 }
+
+/** One row of the change log; `before` and `after` are the record's JSON as it was received. */
+export interface Change {
+  readonly seq: number;
+  readonly resource: string;
+  readonly recordId: RecordId;
+  readonly op: string;
+  readonly at: string;
+  readonly cause: string;
+  readonly requestId: string | null;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** What is known of a change besides the record's JSON. */
+export type ChangeFacts = Pick<Change, "seq" | "resource" | "recordId" | "op" | "at" | "cause">;
+
+export interface ChangeWindow {
+  readonly fromSeq: number;
+  readonly beforeSeq: number;
+  /** Null: all. */
+  readonly resource: string | null;
+  readonly most: number;
+}
+
+/** Reads the change log. Safe beside a running writer. */
+export class Changes extends Repository {
+  /** The number of the last change; 0 for none. */
+  lastSeq(): number {
+    return lastSeq.value(this.db) ?? 0;
+  }
+
+  /** The number of the first change that is there, after the first `skipped`; 1 for none. */
+  firstSeq(skipped = 0): number {
+    return firstSeq.value(this.db, { skipped }) ?? 1;
+  }
+
+  /** The number of the first of the last `most` changes before `seq`; `seq` where there are none. */
+  seqBefore(seq: number, most: number): number {
+    const sql = "SELECT min(seq) FROM (SELECT seq FROM _change_log WHERE seq < ? ORDER BY seq DESC LIMIT ?)";
+    return this.selectColumn<number | null>(sql, seq, most)[0] ?? seq;
+  }
+
+  /** How many changes there are from one number to before another. */
+  countBetween(fromSeq: number, beforeSeq: number): number {
+    return countBetween.value(this.db, { fromSeq, beforeSeq }) ?? 0;
+  }
+
+  has(seq: number): boolean {
+    return hasRow(this.db, "_change_log", { seq });
+  }
+
+  /** Throws MirrorError `not_found` where changes after `seq` were removed: what is left would hide them. */
+  assertHeldAfter(seq: number): void {
+    const first = this.firstSeq();
+    if (seq >= first - 1) return;
+    throw new MirrorError(
+      "not_found",
+      `the changes from seq ${seq + 1} to ${first - 1} were removed: the change log begins at seq ${first}`,
+      {
+        hint: `Take all of it anew (\`export\` without --since, or the report) and go on from the log and next_since of its manifest; --since ${first - 1} gives what is left.`,
+      },
+    );
+  }
+
+  /** How many changes of each kind come after `seq`, in the order of their first. */
+  countsAfter(seq: number): { resource: string; op: string; count: number }[] {
+    return countsAfter.all(this.db, { seq });
+  }
+
+  /** Deletions that reads of one cause made after `at` (ISO), in no order. */
+  deletionsSince(at: string, cause: Cause): { resource: string; at: string }[] {
+    return deletionsSince.all(this.db, { at, cause });
+  }
+
+  /**
+   * The next `most` changes after `seq`, of one resource or of all: a log of any length in bounded memory.
+   * Throws MirrorError `not_found` where some of them were removed.
+   */
+  after(seq: number, resource: string | null, most = 200): Change[] {
+    const sql = `${changeSql} WHERE seq > ? AND (? IS NULL OR resource = ?) ORDER BY seq LIMIT ?`;
+    return this.db.transaction(() => {
+      this.assertHeldAfter(seq);
+      return this.selectExact<Change>(sql, seq, resource, resource, most);
+    })();
+  }
+
+  /** The next `most` changes after `seq`, without JSON. What was removed is left out. */
+  factsAfter(seq: number, most: number): ChangeFacts[] {
+    return factsAfter.exact(this.db, { seq, most });
+  }
+
+  /** Those of these changes, the newest first. What was removed is left out. */
+  newestIn({ fromSeq, beforeSeq, resource, most }: ChangeWindow): Change[] {
+    const sql = `${changeSql} WHERE seq >= ? AND seq < ? AND (? IS NULL OR resource = ?) ORDER BY seq DESC LIMIT ?`;
+    return this.selectExact<Change>(sql, fromSeq, beforeSeq, resource, resource, most);
+  }
+}
+
+/** As people see changes, with the record before and after. */
+const changeSql = `SELECT seq, resource, record_id AS recordId, op, at, cause, request_id AS requestId, before, after
+  FROM _changes`;
+
+const lastSeq = statement((db) =>
+  db.selectFrom("_change_log").select(db.fn.max<number | null>("seq").as("seq")),
+);
+const firstSeq = statement((db, p: { skipped: number }) =>
+  db.selectFrom("_change_log").select("seq").orderBy("seq").limit(1).offset(p.skipped),
+);
+const countBetween = statement((db, p: { fromSeq: number; beforeSeq: number }) => {
+  const changes = db.selectFrom("_change_log").where("seq", ">=", p.fromSeq);
+  return changes.where("seq", "<", p.beforeSeq).select(count);
+});
+const countsAfter = statement((db, p: { seq: number }) => {
+  const changes = db.selectFrom("_change_log").select(["resource", "op", count]).where("seq", ">", p.seq);
+  return changes.groupBy(["resource", "op"]).orderBy(db.fn.min("seq"));
+});
+const deletionsSince = statement((db, p: { at: string; cause: Cause }) => {
+  const reads = db.selectFrom("_reads as r").where("r.at", ">", p.at).where("r.cause", "=", p.cause);
+  const changes = reads.innerJoin("_change_log as l", "l.read", "r.id").where("l.op", "=", "delete");
+  return changes.select(["l.resource", "r.at"]);
+});
+const factsAfter = statement((db, p: { seq: number; most: number }) => {
+  const changes = db.selectFrom("_change_log as l").innerJoin("_reads as r", "r.id", "l.read");
+  const asked = changes.where("l.seq", ">", p.seq).orderBy("l.seq").limit(p.most);
+  return asked.select(["l.seq", "l.resource", "l.record_id as recordId", "l.op", "r.at", "r.cause"]);
+});

@@ -12,7 +12,6 @@ export class Fences {
   private readonly inFlight = new Set<number>();
   private readonly confirmed = new Map<string, Map<RecordId, number>>();
 
-  /** A read is sent. */
   begin(sentSeq: number): void {
     this.inFlight.add(sentSeq);
   }

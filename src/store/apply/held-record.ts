@@ -10,7 +10,6 @@ import type { TableStatements } from "../tables/table-statements.ts";
 import { dataCells, type Fence } from "./merge-rules.ts";
 import type { Overrides } from "./read-stamp.ts";
 
-/** What the mirror holds of one record. */
 export interface HeldRecord {
   readonly fence: Fence | undefined;
   readonly json: string | undefined;
@@ -57,7 +56,6 @@ export function isAsReceived({ fence, json }: HeldRecord): boolean | null {
   return sha === null || json === undefined ? null : sha.equals(hash("sha1", json, "buffer"));
 }
 
-/** Some of the records held of a resource. */
 interface HeldIds {
   readonly ids: readonly RecordId[];
   /** Where the next ones begin; null: these were the last. */

@@ -1,7 +1,5 @@
 import type { RecordId } from "../../base/ids.ts";
-import { insertRow, removeRows } from "../own-tables/own-rows.ts";
-import { statement } from "../own-tables/statement.ts";
-import { Repository } from "../repository.ts";
+import { insertRow, removeRows, statement, Repository } from "../own-tables/statement.ts";
 
 /** A field that previews show differently from details in more records than this is no longer compared. */
 const mostRecords = 3;

@@ -3,9 +3,7 @@ import { isoTime } from "../../base/clock.ts";
 import type { RecordId } from "../../base/ids.ts";
 import type { ReadStamp } from "./read-stamp.ts";
 import type { Db } from "../database.ts";
-import { removeRows } from "../own-tables/own-rows.ts";
-import { count, statement } from "../own-tables/statement.ts";
-import { Repository } from "../repository.ts";
+import { countRows, removeRows, Repository, selectRows, statement } from "../own-tables/statement.ts";
 
 /** A record that cannot become a row, with the reason. `at` is ISO. */
 export interface Quarantined {
@@ -65,13 +63,12 @@ export class Quarantine extends Repository {
   /** Removes records without an id, except those with a key in `keep`. */
   releaseWithoutId(resource: string, keep: ReadonlySet<string>): void {
     if (!this.resources.has(resource)) return;
-    const sql = "SELECT key FROM _quarantine WHERE resource = ? AND record_id IS NULL";
-    const keys = this.selectColumn<string>(sql, resource);
-    for (const key of keys) if (!keep.has(key)) this.remove(resource, key);
+    const kept = selectRows(this.db, "_quarantine", ["key"], { resource, record_id: null });
+    for (const { key } of kept) if (!keep.has(key)) this.remove(resource, key);
   }
 
   count(): number {
-    return total.value(this.db) ?? 0;
+    return countRows(this.db, "_quarantine", {});
   }
 
   /** Everything that is kept, by resource. */
@@ -84,7 +81,6 @@ export class Quarantine extends Repository {
   }
 }
 
-const total = statement((db) => db.selectFrom("_quarantine").select(count));
 const everything = statement((db) => {
   const all = db.selectFrom("_quarantine").select(["resource", "record_id as recordId", "reason", "at"]);
   return all.orderBy("resource").orderBy("key");

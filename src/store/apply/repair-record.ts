@@ -1,13 +1,11 @@
 import { hash } from "node:crypto";
 import type { RecordId } from "../../base/ids.ts";
-import type { ReadStamp, Overrides, Source } from "./read-stamp.ts";
+import type { Overrides, ReadStamp, Source } from "./read-stamp.ts";
 import type { ResourceTable } from "./resource-table.ts";
 
 /** One step of the repair of a record; they are made in the order given. */
 export type RepairStep =
-  /** What the fence says, or a fence where there is none. */
   | { readonly kind: "fence"; readonly gone: 0 | 1; readonly source: Source }
-  /** The number of the record's last change. */
   | { readonly kind: "last change"; readonly seq: number }
   /** Adds a change after the record's last one. */
   | { readonly kind: "log"; readonly op: "insert" | "delete"; readonly after: number | null }
@@ -28,14 +26,25 @@ export type RepairStep =
  * Worst outcome of a crash: the record is judged again.
  */
 export function repairRecord(table: ResourceTable, id: RecordId, step: RepairStep, stamp: ReadStamp): void {
-  const { statements } = table;
+  const { statements, context, resource } = table;
   switch (step.kind) {
-    case "fence":
-      return repairFence(table, id, step, stamp);
+    case "fence": {
+      const { gone, source } = step;
+      if (statements.selectFence.get(id) !== undefined)
+        return void statements.setFence.run(gone, gone, source, id);
+      const bytes = statements.selectRawBytes.get(id) as Buffer | undefined;
+      const sha = gone === 1 || !bytes ? null : hash("sha1", bytes, "buffer");
+      // Any read is newer than one of which nothing is known.
+      return void statements.upsertFence.run([id, sha, null, source, 0, stamp.receivedAtMs, null, gone]);
+    }
+    case "log": {
+      const { op, after } = step;
+      const json = op === "delete" ? (statements.selectRaw.get(id) as string | undefined) : undefined;
+      const change = { stamp, resource: resource.name, id, op, before: json ?? null };
+      return void statements.setLastChange.run(context.log.add(change, after), id);
+    }
     case "last change":
       return void statements.setLastChange.run(step.seq, id);
-    case "log":
-      return addChange(table, id, step, stamp);
     case "json":
       return void statements.upsertRaw.run(id, Buffer.from(step.json));
     case "derive":
@@ -45,30 +54,4 @@ export function repairRecord(table: ResourceTable, id: RecordId, step: RepairSte
     case "refetch":
       return undefined;
   }
-}
-
-function repairFence(
-  { statements }: ResourceTable,
-  id: RecordId,
-  { gone, source }: Extract<RepairStep, { readonly kind: "fence" }>,
-  { receivedAtMs }: ReadStamp,
-): void {
-  if (statements.selectFence.get(id) !== undefined)
-    return void statements.setFence.run(gone, gone, source, id);
-  const bytes = statements.selectRawBytes.get(id) as Buffer | undefined;
-  const sha = gone === 1 || !bytes ? null : hash("sha1", bytes, "buffer");
-  // Any read is newer than one of which nothing is known.
-  statements.upsertFence.run([id, sha, null, source, 0, receivedAtMs, null, gone]);
-}
-
-function addChange(
-  { statements, context, resource }: ResourceTable,
-  id: RecordId,
-  { op, after }: Extract<RepairStep, { readonly kind: "log" }>,
-  stamp: ReadStamp,
-): void {
-  const json = statements.selectRaw.get(id) as string | undefined;
-  const before = op === "delete" ? (json ?? null) : null;
-  const seq = context.log.add({ stamp, resource: resource.name, id, op, before }, after);
-  statements.setLastChange.run(seq, id);
 }

@@ -37,7 +37,7 @@ import type {
 import type { TableContext } from "./table-context.ts";
 
 /** A record or a preview, on its way into a row. */
-type Incoming = IncomingPreview &
+type IncomingRow = IncomingPreview &
   Pick<Partial<IncomingRecord>, "listed" | "overrides"> & { readonly source: Source };
 
 /**
@@ -252,7 +252,7 @@ export class ResourceTable implements DerivableRows {
     return new Map(dataColumns(this.plan).map(({ name }, i) => [name, values[i] ?? null]));
   }
 
-  private write(incoming: Incoming, sha: Buffer, decoded: DecodedRecord, fence?: Fence): void {
+  private write(incoming: IncomingRow, sha: Buffer, decoded: DecodedRecord, fence?: Fence): void {
     const { stamp, id, slice, source, listed } = incoming;
     const seq = this.logChange(incoming, isLive(fence) ? "update" : "insert", fence);
     // A provisional row has no children.
@@ -266,7 +266,7 @@ export class ResourceTable implements DerivableRows {
 
   /** Call before the record's JSON is written. Returns the number of the change. */
   private logChange(
-    { stamp, id }: Pick<Incoming, "stamp" | "id">,
+    { stamp, id }: Pick<IncomingRow, "stamp" | "id">,
     op: NewChange["op"],
     fence: Fence | undefined,
   ): number {
@@ -275,7 +275,7 @@ export class ResourceTable implements DerivableRows {
     return this.context.log.add(change, fence?.last_change ?? null);
   }
 
-  private writeCells(incoming: Incoming, { row }: DecodedRecord, hasChildren: boolean): void {
+  private writeCells(incoming: IncomingRow, { row }: DecodedRecord, hasChildren: boolean): void {
     const { stamp, id, source, overrides } = incoming;
     const at = this.formatTime(stamp.receivedAtMs);
     const detailAt = source === "preview" ? null : at;

@@ -1,11 +1,11 @@
 import type { RunResult } from "better-sqlite3";
 import * as kysely from "kysely";
-import type { Db, Statement } from "../database.ts";
-import { keptStatements, rowsWithIds } from "../kept-statements.ts";
-import type { MirrorTables } from "./mirror-tables.ts";
+import { canonicalId, type RecordId } from "../../base/ids.ts";
+import { prepared, type Db, type Mode, type Statement } from "../database.ts";
+import type { MirrorTables, OwnRow } from "./mirror-tables.ts";
 
 /** Builds statements on the mirror's own tables. It has no database. */
-export type Builder = kysely.Kysely<MirrorTables>;
+type Builder = kysely.Kysely<MirrorTables>;
 
 /** Where a value is bound, by its name. */
 class Parameter {
@@ -43,20 +43,15 @@ export const builder: Builder = new kysely.Kysely({
   },
 });
 
-/** What a builder or the `sql` template makes. */
-interface Built<R> {
-  compile(provider: kysely.QueryExecutorProvider): kysely.CompiledQuery<R>;
-}
-
 /** Values by the names of a statement's parameters; nothing where it has none. Lists are bound as JSON, for `among`. */
 type Values<P> = unknown extends P ? [] : [values: P];
 
 /** A statement on own tables. It is built when it is first used, and prepared once for each connection. */
-export class OwnStatement<P, R> {
-  private readonly build: (db: Builder, p: P) => Built<R>;
-  private compiled: { readonly text: string; readonly names: readonly string[] } | null = null;
+class OwnStatement<P, R> {
+  private readonly build: () => kysely.CompiledQuery;
+  private compiled: kysely.CompiledQuery | null = null;
 
-  constructor(build: (db: Builder, p: P) => Built<R>) {
+  constructor(build: () => kysely.CompiledQuery) {
     this.build = build;
   }
 
@@ -76,7 +71,6 @@ export class OwnStatement<P, R> {
     return this.prepared(db).iterate(this.bound(values)) as IterableIterator<R>;
   }
 
-  /** The only column of all rows. */
   column(db: Db, ...values: Values<P>): R[keyof R][] {
     return this.prepared(db, "column").all(...this.bound(values)) as R[keyof R][];
   }
@@ -88,35 +82,29 @@ export class OwnStatement<P, R> {
 
   /** All rows, with ids of records. */
   exact(db: Db, ...values: Values<P>): R[] {
-    return rowsWithIds(this.prepared(db, "exact"), this.bound(values));
+    return withIds(this.prepared(db, "exact").all(...this.bound(values)));
   }
 
-  private prepared(db: Db, mode: "rows" | "column" | "exact" = "rows"): Statement {
-    const kept = keptStatements(db, this);
-    const known = kept.get(mode);
-    if (known) return known;
-    const made = db.prepare(this.compile().text);
-    if (mode === "column") made.pluck();
-    kept.set(mode, made);
-    return made;
+  private prepared(db: Db, mode: Mode = "rows"): Statement {
+    return prepared(db, this, mode, mode, () => this.compile().sql);
   }
 
-  private compile() {
-    if (this.compiled) return this.compiled;
-    const { sql: text, parameters: names } = this.build(builder, parameters as P).compile(builder);
-    return (this.compiled = { text, names: names as readonly string[] });
+  private compile(): kysely.CompiledQuery {
+    return (this.compiled ??= this.build());
   }
 
-  private bound([values]: Values<P>): unknown[] {
-    const given = (values ?? {}) as Readonly<Record<string, unknown>>;
-    const { names } = this.compile();
-    const bound: unknown[] = [];
-    for (const name of names) {
-      const value = given[name];
-      bound.push(Array.isArray(value) ? JSON.stringify(value) : value);
-    }
-    return bound;
+  private bound([values = {}]: readonly unknown[]): unknown[] {
+    const given = values as Readonly<Record<string, unknown>>;
+    return this.compile().parameters.map((name) => bindable(given[name as string]));
   }
+}
+
+/** Of rows with bigints: only ids beyond 2^53 stay such. */
+function withIds<T>(rows: unknown[]): T[] {
+  for (const row of rows as Record<string, unknown>[])
+    for (const [name, cell] of Object.entries(row))
+      if (typeof cell === "bigint") row[name] = canonicalId(cell);
+  return rows as T[];
 }
 
 /**
@@ -124,14 +112,136 @@ export class OwnStatement<P, R> {
  *
  * @example statement((db, p: { key: string }) => db.selectFrom("_meta").select("value").where("key", "=", p.key))
  */
-export function statement<P, R>(build: (db: Builder, p: P) => Built<R>): OwnStatement<P, R> {
-  return new OwnStatement(build);
+export function statement<P, R>(
+  build: (db: Builder, p: P) => { compile(provider: kysely.QueryExecutorProvider): kysely.CompiledQuery<R> },
+): OwnStatement<P, R> {
+  return new OwnStatement(() => build(builder, parameters as P).compile(builder));
 }
 
-/** `count(*)`, as the column `count`. */
 export const count = kysely.sql<number>`count(*)`.as("count");
 
 /** The values of a parameter that is a list: `where("resource", "in", among(p.resources))`. */
 export function among<T>(values: readonly T[]): kysely.RawBuilder<T> {
   return kysely.sql<T>`(select value from json_each(${values}))`;
+}
+
+type Table = keyof MirrorTables;
+type Where<T extends Table> = { readonly [C in keyof OwnRow<T>]?: OwnRow<T>[C] | readonly OwnRow<T>[C][] };
+
+/** Adds a row, `or replace` in place of the one with the same key. Gives the number that SQLite gave it. */
+export function insertRow<T extends Table>(
+  db: Db,
+  table: T,
+  row: kysely.Insertable<MirrorTables[T]>,
+  or: "" | "or replace" = "",
+): number {
+  const places = Object.keys(row).map(() => "+?");
+  const text = `insert ${or} into ${table} (${quotedNames(Object.keys(row))}) values (${places.join()})`;
+  return Number(ofText(db, text).run(Object.values(row)).lastInsertRowid);
+}
+
+/** Changes rows. Gives how many. */
+export function updateRows<T extends Table>(
+  db: Db,
+  table: T,
+  changes: kysely.Updateable<MirrorTables[T]>,
+  where: Where<T>,
+): number {
+  const set = Object.keys(changes).map((name) => `"${name}" = +?`);
+  const text = `update ${table} set ${set.join()} where ${conditions(where)}`;
+  return ofText(db, text).run([...Object.values(changes), ...valuesIn(where)]).changes;
+}
+
+/** Removes rows; all of them without a value. Gives how many. */
+export function removeRows<T extends Table>(db: Db, table: T, where: Where<T>): number {
+  return ofText(db, `delete from ${table} where ${conditions(where)}`).run(valuesIn(where)).changes;
+}
+
+/** These columns of rows, in the order of another one. */
+export function selectRows<T extends Table, C extends keyof OwnRow<T> & string>(
+  db: Db,
+  table: T,
+  columns: readonly C[],
+  where: Where<T>,
+  orderBy: (keyof OwnRow<T> & string) | 1 = 1,
+): Pick<OwnRow<T>, C>[] {
+  const text = `select ${quotedNames(columns)} from ${table} where ${conditions(where)} order by ${orderBy}`;
+  return withIds(ofText(db, text, "exact").all(valuesIn(where)));
+}
+
+export function hasRow<T extends Table>(db: Db, table: T, where: Where<T>): boolean {
+  return ofText(db, `select 1 from ${table} where ${conditions(where)}`).get(valuesIn(where)) !== undefined;
+}
+
+export function countRows<T extends Table>(db: Db, table: T, where: Where<T>): number {
+  const text = `select count(*) from ${table} where ${conditions(where)}`;
+  return ofText(db, text, "column").get(valuesIn(where)) as number;
+}
+
+function quotedNames(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join();
+}
+
+function conditions(where: object): string {
+  const all = Object.entries(where).map(([name, value]) => {
+    if (value === null) return `"${name}" is null`;
+    return `"${name}" ${Array.isArray(value) ? "in (select value from json_each(+?))" : "= +?"}`;
+  });
+  return ["true", ...all].join(" and ");
+}
+
+function valuesIn(where: object): unknown[] {
+  return Object.values(where).flatMap((value: unknown) => (value === null ? [] : [bindable(value)]));
+}
+
+function bindable(value: unknown): unknown {
+  return Array.isArray(value) ? JSON.stringify(value) : value;
+}
+
+function ofText(db: Db, text: string, mode: Mode = "rows"): Statement {
+  return prepared(db, mode, text, mode, () => text);
+}
+
+/**
+ * Base of the classes whose SQL is text, because kysely makes it no clearer (see `MirrorTables`). Give a text to one of
+ * these methods only, because the mode that it sets stays with the statement.
+ */
+export abstract class Repository {
+  protected readonly db: Db;
+
+  constructor(db: Db) {
+    this.db = db;
+  }
+
+  /** The prepared statement of a text. As those of kysely, it is planned once: see `StatementCompiler`. */
+  protected statement(sql: string, mode: Mode = "rows"): Statement {
+    return prepared(this.db, mode, sql, mode, () => sql.replaceAll("?", "+?"));
+  }
+
+  protected execute(sql: string, ...values: readonly unknown[]): RunResult {
+    return this.statement(sql).run(...values);
+  }
+
+  /** All rows; `T` has the names of the query's columns. */
+  protected selectAll<T>(sql: string, ...values: readonly unknown[]): T[] {
+    return this.statement(sql).all(...values) as T[];
+  }
+
+  /** All rows, with ids of records. */
+  protected selectExact<T>(sql: string, ...values: readonly unknown[]): T[] {
+    return withIds(this.statement(sql, "exact").all(...values));
+  }
+
+  protected exists(sql: string, ...values: readonly unknown[]): boolean {
+    return this.statement(sql).get(...values) !== undefined;
+  }
+
+  protected selectColumn<T>(sql: string, ...values: readonly unknown[]): T[] {
+    return this.statement(sql, "column").all(...values) as T[];
+  }
+
+  /** The first column of all rows, as ids of records. */
+  protected selectIds(sql: string, ...values: readonly unknown[]): RecordId[] {
+    return (this.statement(sql, "ids").all(...values) as bigint[]).map(canonicalId);
+  }
 }

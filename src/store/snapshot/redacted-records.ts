@@ -77,13 +77,13 @@ function keysOf(db: Db, resource: Resource, rules: readonly RedactRule[]): KeyRu
   return keys;
 }
 
-interface Place {
+interface FieldPlace {
   readonly table: string;
   readonly path: readonly string[];
   readonly mode: (table: string, column: string) => RedactMode | null;
 }
 
-function addFields(keys: KeyRules, fields: Fields, place: Place): void {
+function addFields(keys: KeyRules, fields: Fields, place: FieldPlace): void {
   const { table, path, mode } = place;
   for (const [name, field] of Object.entries(fields)) {
     const at = [...path, name];

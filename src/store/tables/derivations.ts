@@ -1,8 +1,7 @@
 import { hash } from "node:crypto";
 import { firstId } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
-import { insertRow, updateRows } from "../own-tables/own-rows.ts";
-import { Repository } from "../repository.ts";
+import { hasRow, insertRow, Repository, selectRows, updateRows } from "../own-tables/statement.ts";
 import { quoted } from "../sql-text.ts";
 import { decodingVersion } from "./row-decoder.ts";
 import { rawTable } from "./table-layout.ts";
@@ -18,32 +17,21 @@ import { planRow, planTable, sqlTypes, type Column, type KeyNode, type RowPlan }
 export class Derivations extends Repository {
   /** Starts to derive the rows of a resource again where the version differs, or where its tables changed. */
   begin(resource: string, version: string, isChanged: boolean): void {
-    if (
-      !isChanged &&
-      this.exists("SELECT 1 FROM _derivations WHERE resource = ? AND version = ?", resource, version)
-    )
-      return;
+    if (!isChanged && hasRow(this.db, "_derivations", { resource, version })) return;
     const isEmpty = !this.exists(`SELECT 1 FROM ${quoted(rawTable(resource))}`);
-    insertRow(
-      this.db,
-      "_derivations",
-      { resource, version, next_id: isEmpty ? null : firstId },
-      "or replace",
-    );
+    const row = { resource, version, next_id: isEmpty ? null : firstId };
+    insertRow(this.db, "_derivations", row, "or replace");
   }
 
   /** Were all rows of the resource made by this version? */
   isCurrent(resource: string, version: string): boolean {
-    const sql = "SELECT 1 FROM _derivations WHERE resource = ? AND version = ? AND next_id IS NULL";
-    return this.exists(sql, resource, version);
+    return hasRow(this.db, "_derivations", { resource, version, next_id: null });
   }
 
   /** The next id to derive; null: all are done. */
   nextId(resource: string): bigint | null {
-    const select = this.statement("SELECT next_id FROM _derivations WHERE resource = ?")
-      .pluck()
-      .safeIntegers();
-    return (select.get(resource) as bigint | null | undefined) ?? null;
+    const next = selectRows(this.db, "_derivations", ["next_id"], { resource })[0]?.next_id ?? null;
+    return next === null ? null : BigInt(next);
   }
 
   /** Call with the next id not derived yet; null: all are done. */

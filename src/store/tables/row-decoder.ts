@@ -1,7 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../../json/literal.ts";
-import type { Column, KeyNode, RowPlan, TablePlan } from "./table-plan.ts";
+import { type Column, type KeyNode, type RowPlan, type TablePlan, seenTypeWith } from "./table-plan.ts";
 import { cellValue } from "./cell-values.ts";
-import { seenTypeWith } from "./seen-type.ts";
 
 /** A value that SQLite holds. */
 export type Cell = number | bigint | string | null;
@@ -88,7 +87,6 @@ export function cellsOf(plan: RowPlan, record: JsonObject, unknown?: UnknownKey[
   return cells;
 }
 
-/** What decoding one object fills. */
 interface Decoding {
   readonly plan: RowPlan;
   readonly cells: Cell[];

@@ -1,9 +1,8 @@
 import type { RecordId } from "../../base/ids.ts";
 import { quoted } from "../sql-text.ts";
-import { Repository } from "../repository.ts";
+import { Repository } from "../own-tables/statement.ts";
 import { fenceTable, rawTable } from "./table-layout.ts";
 
-/** A column that holds the id of a parent. */
 export interface ParentColumn {
   readonly parent: string;
   readonly column: string;
@@ -51,7 +50,6 @@ export class Records extends Repository {
     return this.selectColumn(sql);
   }
 
-  /** Live records that have these values, by column. */
   liveIdsWhere(table: string, values: Readonly<Record<string, RecordId | string>>): RecordId[] {
     const where = Object.keys(values).map((column) => `${quoted(column)} = ? AND `);
     const sql = `SELECT id FROM ${quoted(table)} WHERE ${where.join("")}_deleted_at IS NULL ORDER BY id`;
@@ -129,7 +127,7 @@ export class Records extends Repository {
   texts(table: string, id: RecordId, columns: readonly string[]): (string | null)[] {
     const cast = columns.map((column) => `CAST(${quoted(column)} AS TEXT)`);
     const sql = `SELECT ${cast.join(", ")} FROM ${quoted(table)} WHERE id = ?`;
-    return (this.statement(sql).raw().get(id) ?? []) as (string | null)[];
+    return (this.statement(sql, "cells").get(id) ?? []) as (string | null)[];
   }
 
   /**

@@ -13,7 +13,7 @@ export function fenceTable(resource: string): string {
 }
 
 /** One table of a resource: its own columns, those of its plan, and how both are declared. */
-interface Layout {
+interface TableShape {
   readonly table: string;
   readonly own: readonly string[];
   readonly columns: readonly Column[];
@@ -51,7 +51,6 @@ export function finishTables(db: Db, plan: TablePlan): void {
   createIndexes(db, plan);
 }
 
-/** Adds a column without values. */
 export function addColumn(db: Db, table: string, column: Column): void {
   db.exec(`ALTER TABLE ${quoted(table)} ADD COLUMN ${ddlOf(column, sqlTypes[column.scalar])}`);
 }
@@ -69,15 +68,15 @@ export function dataColumns(plan: TablePlan): Column[] {
   return plan.columns.filter((column) => column.name !== "id");
 }
 
-function layoutsOf(plan: TablePlan): Layout[] {
-  const main: Layout = {
+function layoutsOf(plan: TablePlan): TableShape[] {
+  const main: TableShape = {
     table: plan.table,
     own: ["id", "_deleted_at", "_synced_at", "_detail_at"],
     columns: dataColumns(plan),
     ddl: (columns) =>
       `(id INTEGER PRIMARY KEY, ${columns}_deleted_at TEXT, _synced_at TEXT NOT NULL, _detail_at TEXT) STRICT`,
   };
-  const children = plan.children.map(({ table, parentKey, columns }): Layout => {
+  const children = plan.children.map(({ table, parentKey, columns }): TableShape => {
     const key = quoted(parentKey);
     return {
       table,
@@ -90,7 +89,7 @@ function layoutsOf(plan: TablePlan): Layout[] {
   return [main, ...children];
 }
 
-function layOut(db: Db, layout: Layout): boolean {
+function layOut(db: Db, layout: TableShape): boolean {
   const { table, own, columns } = layout;
   const present = columnTypes(db, table);
   if (!own.every((name) => present.has(name.toLowerCase()))) {
@@ -116,7 +115,7 @@ function layOut(db: Db, layout: Layout): boolean {
 /** Makes a table anew with these types, and copies its rows. A value that a type cannot hold becomes null. */
 function rebuild(
   db: Db,
-  layout: Layout,
+  layout: TableShape,
   present: ReadonlyMap<string, string>,
   typeOf: (column: Column) => string,
 ): void {
@@ -141,7 +140,7 @@ function rebuild(
   db.pragma("legacy_alter_table = OFF");
 }
 
-function create(db: Db, table: string, layout: Layout, typeOf: (column: Column) => string): void {
+function create(db: Db, table: string, layout: TableShape, typeOf: (column: Column) => string): void {
   const columns = layout.columns.map((column) => `${ddlOf(column, typeOf(column))}, `).join("");
   db.exec(`CREATE TABLE ${quoted(table)} ${layout.ddl(columns)}`);
 }

@@ -1,7 +1,8 @@
+import { isCalendarDay } from "../../base/clock.ts";
+import { integerOf, NumberLiteral, type JsonValue } from "../../json/literal.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Field, Fields, ScalarType } from "../../connector/field.ts";
 import type { Resource } from "../../connector/resource.ts";
-import type { SeenType } from "./seen-type.ts";
 
 /** `any`: a field the connector does not know; each value keeps its own type. */
 export type ColumnScalar = ScalarType | "any";
@@ -32,7 +33,6 @@ export interface NewColumn {
  * walking its own keys through this tree, which finds unknown keys on the way.
  */
 export interface KeyNode {
-  /** Index of the column, -1 for none. */
   column: number;
   /** Is this the first of its column's paths? Its value counts, wherever in the record it stands. */
   readonly first: boolean;
@@ -103,7 +103,6 @@ export function knownPlan(resource: Resource): TablePlan {
 
 const knownRows = new WeakMap<Fields, RowPlan>();
 
-/** As `knownPlan`, of the fields that previews show. */
 export function knownRow(fields: Fields): RowPlan {
   let plan = knownRows.get(fields);
   if (!plan) knownRows.set(fields, (plan = planRow(fields)));
@@ -125,7 +124,6 @@ export function planRow(fields: Fields): RowPlan {
   return plan;
 }
 
-/** A key that fills `column`, or none (-1). */
 export function keyNode(below: Map<string, KeyNode> | null, column = -1, open = true, first = true): KeyNode {
   return { column, first, below, open, memo: null };
 }
@@ -180,4 +178,33 @@ function mergeColumn(columns: Column[], column: Column): number {
     values: twin.values ?? column.values,
   };
   return i;
+}
+
+/** The type of all values that an unknown field has had; null: it had none yet. */
+export type SeenType = ScalarType | null;
+
+/** Each holds the values of those before it. */
+const numberTypes: readonly ScalarType[] = ["boolean", "integer", "decimal"];
+
+/** The type of what was seen so far and of one value more. It only widens: at last to text, which holds every value. */
+export function seenTypeWith(seen: SeenType, value: JsonValue): SeenType {
+  if (seen === "text" || value === null) return seen;
+  const type = typeIn(value);
+  if (seen === null || seen === type) return type;
+  const [one, other] = [numberTypes.indexOf(seen), numberTypes.indexOf(type)];
+  return one < 0 || other < 0 ? "text" : (numberTypes[Math.max(one, other)] ?? "text");
+}
+
+/** By the JSON itself: the text "007" is no number, and a number that a double would change is kept as text. */
+function typeIn(value: Exclude<JsonValue, null>): ScalarType {
+  if (typeof value === "boolean") return "boolean";
+  if (integerOf(value) !== null) return "integer";
+  if (typeof value === "number") return "decimal";
+  if (value instanceof NumberLiteral) return "text";
+  if (typeof value !== "string") return "json";
+  const [, day = "", time] =
+    /^(\d{4}-\d\d-\d\d)([T ]\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:?\d\d)?)?$/.exec(value) ?? [];
+  if (!isCalendarDay(day)) return "text";
+  if (time === undefined) return "date";
+  return Number.isNaN(Date.parse(`${day}T${time.slice(1)}`)) ? "text" : "timestamp";
 }

@@ -1,31 +1,28 @@
 import type { RecordId } from "../../base/ids.ts";
-import type { Db, Statement } from "../database.ts";
-import { keptStatements, type KeptStatements } from "../kept-statements.ts";
+import { prepared, type Db, type Mode, type Statement } from "../database.ts";
 import { insertSql, quoted, upsertSql } from "../sql-text.ts";
 import type { Cell } from "./row-decoder.ts";
 import { dataColumns, fenceTable, rawTable } from "./table-layout.ts";
 import type { ChildPlan, TablePlan } from "./table-plan.ts";
 
 const fenceFacts = ["sha", "listed_sha", "source", "received_seq", "read_at", "last_change", "gone"];
+const fenceColumns = fenceFacts.join(", ");
 
-/** Prepares statements at their first use: a mirror has 400, and most companies use few of them at a time. */
+/** Statements of tables of resources, each prepared at its first use. */
 class LazyStatements {
   private readonly db: Db;
-  private readonly kept: KeptStatements;
 
   constructor(db: Db) {
     this.db = db;
-    this.kept = keptStatements(db, this);
   }
 
-  protected statement(name: string, sql: () => string, mode: "rows" | "value" | "cells" = "rows"): Statement {
-    const known = this.kept.get(name);
-    if (known) return known;
-    const statement = this.db.prepare(sql());
-    if (mode === "value") statement.pluck();
-    if (mode === "cells") statement.raw().safeIntegers();
-    this.kept.set(name, statement);
-    return statement;
+  protected statement(sql: string, mode: Mode = "rows"): Statement {
+    return prepared(this.db, this, sql, mode, () => sql);
+  }
+
+  /** The same for a text that costs something to make. */
+  protected named(name: string, sql: () => string, mode: Mode = "rows"): Statement {
+    return prepared(this.db, this, name, mode, sql);
   }
 }
 
@@ -54,48 +51,48 @@ export class TableStatements extends LazyStatements {
   /** Parameters: id, the data columns, `_deleted_at`, `_synced_at`, `_detail_at`. */
   get upsertRow(): Statement {
     const columns = () => ["id", ...this.names(), "_deleted_at", "_synced_at", "_detail_at"];
-    return this.statement("upsert row", () => upsertSql(this.plan.table, "id", columns()));
+    return this.named("upsert row", () => upsertSql(this.plan.table, "id", columns()));
   }
 
   /** The data columns, `_deleted_at` and `_detail_at`. */
   get selectRow(): Statement {
     const columns = () => selected([...this.names(), "_deleted_at", "_detail_at"]);
-    return this.statement("row", () => `SELECT ${columns()} FROM ${this.table} WHERE id = ?`, "cells");
+    return this.named("row", () => `SELECT ${columns()} FROM ${this.table} WHERE id = ?`, "cells");
   }
 
   get removeRow(): Statement {
-    return this.statement("remove row", () => `DELETE FROM ${this.table} WHERE id = ?`);
+    return this.statement(`DELETE FROM ${this.table} WHERE id = ?`);
   }
 
   get markDeleted(): Statement {
-    const sql = () => `UPDATE ${this.table} SET _deleted_at = ?, _synced_at = ? WHERE id = ?`;
-    return this.statement("mark deleted", sql);
+    const sql = `UPDATE ${this.table} SET _deleted_at = ?, _synced_at = ? WHERE id = ?`;
+    return this.statement(sql);
   }
 
   /** Takes the JSON as the bytes that came, without making a string of them. */
   get upsertRaw(): Statement {
     const conflict = "ON CONFLICT (id) DO UPDATE SET json = excluded.json";
-    const sql = () => `INSERT INTO ${this.raw} (id, json) VALUES (?, CAST(? AS TEXT)) ${conflict}`;
-    return this.statement("upsert raw", sql);
+    const sql = `INSERT INTO ${this.raw} (id, json) VALUES (?, CAST(? AS TEXT)) ${conflict}`;
+    return this.statement(sql);
   }
 
   get selectRaw(): Statement {
-    return this.statement("raw", () => `SELECT json FROM ${this.raw} WHERE id = ?`, "value");
+    return this.statement(`SELECT json FROM ${this.raw} WHERE id = ?`, "column");
   }
 
-  /** The JSON as the bytes that came. */
   get selectRawBytes(): Statement {
-    const sql = () => `SELECT CAST(json AS BLOB) FROM ${this.raw} WHERE id = ?`;
-    return this.statement("raw bytes", sql, "value");
+    const sql = `SELECT CAST(json AS BLOB) FROM ${this.raw} WHERE id = ?`;
+    return this.statement(sql, "column");
   }
 
   get selectFence(): Statement {
-    return this.statement("fence", () => `SELECT ${selected(fenceFacts)} FROM ${this.fence} WHERE id = ?`);
+    return this.statement(`SELECT ${fenceColumns} FROM ${this.fence} WHERE id = ?`);
   }
 
   get upsertFence(): Statement {
-    const columns = ["id", ...fenceFacts];
-    return this.statement("upsert fence", () => upsertSql(fenceTable(this.plan.table), "id", columns));
+    return this.named("upsert fence", () =>
+      upsertSql(fenceTable(this.plan.table), "id", ["id", ...fenceFacts]),
+    );
   }
 
   get setListedSha(): Statement {
@@ -127,7 +124,7 @@ export class TableStatements extends LazyStatements {
   }
 
   private updateFence(set: string): Statement {
-    return this.statement(set, () => `UPDATE ${this.fence} SET ${set} WHERE id = ?`);
+    return this.statement(`UPDATE ${this.fence} SET ${set} WHERE id = ?`);
   }
 
   private names(): string[] {
@@ -135,10 +132,8 @@ export class TableStatements extends LazyStatements {
   }
 }
 
-/** Child rows that one statement inserts. */
 const rowsAtOnce = 8;
 
-/** The prepared statements of one child table. */
 class ChildStatements extends LazyStatements {
   private readonly plan: ChildPlan;
 
@@ -151,11 +146,11 @@ class ChildStatements extends LazyStatements {
   get select(): Statement {
     const columns = () => selected(this.names().slice(1));
     const sql = () => `SELECT ${columns()} FROM ${this.table()} WHERE ${this.key()} = ? ORDER BY position`;
-    return this.statement("rows", sql, "cells");
+    return this.named("rows", sql, "cells");
   }
 
   get clear(): Statement {
-    return this.statement("clear", () => `DELETE FROM ${this.table()} WHERE ${this.key()} = ?`);
+    return this.statement(`DELETE FROM ${this.table()} WHERE ${this.key()} = ?`);
   }
 
   /** Inserts the rows of one parent; several with each call. */
@@ -172,7 +167,7 @@ class ChildStatements extends LazyStatements {
   }
 
   private insertOf(rows: number): Statement {
-    return this.statement(`insert ${rows}`, () => insertSql(this.plan.table, this.names(), rows));
+    return this.named(`insert ${rows}`, () => insertSql(this.plan.table, this.names(), rows));
   }
 
   private names(): string[] {

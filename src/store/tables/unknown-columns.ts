@@ -12,8 +12,9 @@ import {
   type NewColumn,
   type RowPlan,
   type TablePlan,
+  seenTypeWith,
+  type SeenType,
 } from "./table-plan.ts";
-import { seenTypeWith, type SeenType } from "./seen-type.ts";
 import { addColumn, columnNames } from "./table-layout.ts";
 
 /** More unknown fields than this in one table are noise: they stay in `_raw`, and are reported. */
@@ -52,7 +53,6 @@ export function addUnknownColumns(
   });
 }
 
-/** Notes that a value is of another type than its column. */
 export function noteOddType(db: Db, plan: TablePlan, { key, type }: OddType, first: FirstRecord): void {
   const change = { table: tableOf(plan, key.plan), name: key.path.join("."), path: key.path, what: type };
   noteSchemaChange(db, change, first);
@@ -64,7 +64,6 @@ interface NotedChange {
   readonly name: string;
   readonly path: readonly string[];
   readonly what: string;
-  /** Of an unknown field: the type of what was seen of it. */
   readonly seen?: SeenType;
 }
 
@@ -106,7 +105,6 @@ export interface SchemaChange {
   readonly type: string | null;
   /** The id of the first record with it; of a child table's row that of its parent. */
   readonly record: string;
-  /** ISO. */
   readonly at: string;
 }
 

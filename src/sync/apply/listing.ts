@@ -4,7 +4,7 @@ import type { RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { PageFacts } from "../../extract/answers.ts";
 import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
-import type { EarlierReadings, ListedPage, Listing, Shown } from "../../state/listings.ts";
+import type { EarlierReadings, ListedPage, Listing, ShownRecords } from "../../state/listings.ts";
 import {
   changesOf,
   changesVariant,
@@ -177,7 +177,7 @@ function newestSoFar({ item }: AnswerContext, newest: string | null): string | n
 function endWalk(
   answer: AnswerContext,
   listing: Listing,
-  shown: Shown,
+  shown: ShownRecords,
   earlier: EarlierReadings | null,
   newest: string | null,
   isRepeated = false,
@@ -211,7 +211,7 @@ function endWalk(
 function endReading(
   answer: AnswerContext,
   listing: Listing,
-  shown: Shown,
+  shown: ShownRecords,
   verdict: Verdict,
   before: EarlierReadings | null = null,
 ): void {
@@ -314,7 +314,7 @@ function handleAbsent(
   answer: AnswerContext,
   absent: readonly RecordId[],
   isWhole: boolean,
-  shown: Shown,
+  shown: ShownRecords,
 ): void {
   const { run, resource } = answer;
   const { name } = resource;

@@ -1,11 +1,17 @@
 import type { RecordId } from "../../base/ids.ts";
-import type { EarlierReadings, ListedPage, Listing, ReadingProgress, Shown } from "../../state/listings.ts";
+import type {
+  EarlierReadings,
+  ListedPage,
+  Listing,
+  ReadingProgress,
+  ShownRecords,
+} from "../../state/listings.ts";
 import { mostIdlePages, mostTails } from "../context/limits.ts";
 
 export interface PageEffect {
   readonly page: ListedPage & Pick<Listing, "overstated">;
   /** What the same page showed before, where the tail is read again. */
-  readonly before: Shown | null;
+  readonly before: ShownRecords | null;
   /** The smallest total that a page of this reading named. */
   readonly leastTotal: number;
   readonly showsNew: boolean;
@@ -28,7 +34,7 @@ export function withPage(listing: Listing, { page, before, leastTotal, showsNew 
   };
 }
 
-function startsWith({ ids, withoutId }: Shown, before: Shown): boolean {
+function startsWith({ ids, withoutId }: ShownRecords, before: ShownRecords): boolean {
   const isThere = before.ids.every((id, at) => ids[at] === id);
   return isThere && before.withoutId.every((key, at) => withoutId[at] === key);
 }
@@ -68,7 +74,7 @@ export interface Verdict extends Pick<EarlierReadings, "startedSeq" | "startedAt
  * Is the list complete? As many distinct records as its total, in this reading or together with those before it that
  * named the same total. A record without an id counts as shown. Pure.
  */
-export function judgeReading(listing: Listing, shown: Shown, before: EarlierReadings | null): Verdict {
+export function judgeReading(listing: Listing, shown: ShownRecords, before: EarlierReadings | null): Verdict {
   const { total, startedSeq, startedAt } = listing;
   const seen = new Set(shown.ids);
   const own = { total, startedSeq, startedAt, ids: [...seen], withoutId: shown.withoutId.length };
@@ -109,7 +115,7 @@ function deadEndOf({ idle, tails, overstated, total, steady }: Listing): string 
  */
 export function judgeWalk(
   { pages, startedSeq, startedAt }: Pick<Listing, "pages" | "startedSeq" | "startedAt">,
-  { ids, withoutId }: Shown,
+  { ids, withoutId }: ShownRecords,
   /** What the reading before it showed; an earlier run read the list whole; the last page was full, and showed nothing new. */
   {
     earlier,

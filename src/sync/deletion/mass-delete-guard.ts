@@ -1,5 +1,5 @@
 import { isoTime, type Clock } from "../../base/clock.ts";
-import { Changes } from "../../store/apply/change-reader.ts";
+import { Changes } from "../../store/apply/change-log.ts";
 import type { Db } from "../../store/database.ts";
 import { massDeleteLimit } from "../context/limits.ts";
 import type { Removals, RunContext } from "../context/run-context.ts";

@@ -55,7 +55,7 @@ function changesSince(
 
 /**
  * A list that showed records which are gone now, before all else: it says which others are there.
- * Guard: `deletion/deletion.ts` asks for it once per run and resource.
+ * Guard: `deletion/route-probe.ts` asks for it once per run and resource.
  */
 export function queueStaleList(run: RunContext, list: ListRef, nowMs: number): void {
   run.begunLists.set(sweepKey(list.resource, list.variant), { ...list, begunMs: nowMs });
@@ -118,7 +118,7 @@ export function queueNextPage(
 
 /** The rest of a whole list that several runs read waits for the next of them. */
 export function holdWholeList({ queue }: RunContext, resource: string): void {
-  queue.hold(resource, "the list is read over several runs", "all", "page::");
+  queue.holdTargets(resource, "page::", "the list is read over several runs");
 }
 
 /**
@@ -178,7 +178,7 @@ export function queueOtherForm(answer: AnswerContext): void {
 /**
  * The list of one parent record.
  * Guard: parents are queued at the start of a run and when their own list shows them the first time, within
- * `parentReads`; `deletion/deletion.ts` asks once more per run and parent. The records of a parent's list are
+ * `parentReads`; `deletion/route-probe.ts` asks once more per run and parent. The records of a parent's list are
  * parents of nothing.
  */
 export function queueChildList(run: RunContext, child: Resource, parent: RecordRef): void {

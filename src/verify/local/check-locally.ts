@@ -1,12 +1,10 @@
 import { yieldToLoop } from "../../base/cancellation.ts";
 import { firstId } from "../../base/ids.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
-import { ChangeLogCheck } from "../../state/checks/change-log-check.ts";
-import { absentOwnTables, FileCheck } from "../../state/checks/file-check.ts";
-import { InboxCheck } from "../../state/checks/inbox-check.ts";
+import { StateCheck } from "../../state/checks/state-check.ts";
+import { absentOwnTables, integrityOf } from "../../state/checks/file-check.ts";
 import { LastChanges } from "../../state/checks/last-changes.ts";
 import { openTables } from "../../state/checks/open-tables.ts";
-import { QueueCheck } from "../../state/checks/queue-check.ts";
 import { EventIds } from "../../state/inbox/event-ids.ts";
 import { Meta } from "../../state/meta.ts";
 import type { ResourceTable } from "../../store/apply/resource-table.ts";
@@ -90,7 +88,6 @@ class MirrorCheck {
   private readonly db: Db;
   private readonly manifest: Manifest;
   private readonly options: LocalCheckOptions;
-  private readonly file: FileCheck;
   private readonly problems: LocalProblem[] = [];
   private readonly resources: Record<string, ResourceCheck> = {};
   private records = 0;
@@ -99,7 +96,6 @@ class MirrorCheck {
     this.db = db;
     this.manifest = manifest;
     this.options = options;
-    this.file = new FileCheck(db);
   }
 
   result(): LocalCheck {
@@ -111,7 +107,7 @@ class MirrorCheck {
 
   /** False: nothing more can be read. */
   checkFile(): boolean {
-    const lines = this.file.integrity();
+    const lines = integrityOf(this.db);
     const hint =
       "Restore a backup, or move the file away and sync anew. Damaged indexes are made anew by `--repair`.";
     for (const message of lines) this.problems.push({ kind: "integrity", message, hint });
@@ -161,26 +157,24 @@ class MirrorCheck {
   /** Checks what stands beside the records: change log, queue, inbox, listings, sequence. */
   checkState(): void {
     const { db, manifest } = this;
-    const log = new ChangeLogCheck(db);
-    const queue = new QueueCheck(db);
-    const inbox = new InboxCheck(db);
-    for (const { resource, recordId: id, next, following, op } of log.broken(mostFound)) {
+    const check = new StateCheck(db);
+    for (const { resource, recordId: id, next, following, op } of check.brokenChanges(mostFound)) {
       const [mirror, raw] = next === following ? [op, null] : [next, following];
       this.add(resource, { list: "different", id, field: "_changes", mirror, raw });
     }
-    this.addOthers("change log", "changes name reads that are not there", log.lostReads(mostFound));
-    const odd = [...oddWork(queue, manifest)].map(({ row, why }) => `${row.resource} ${row.target} (${why})`);
+    this.addOthers("change log", "changes name reads that are not there", check.lostReads(mostFound));
+    const odd = [...oddWork(check, manifest)].map(({ row, why }) => `${row.resource} ${row.target} (${why})`);
     this.addOthers("queue", "work that nothing can read", odd);
-    this.addOthers("inbox", "events wait for a read that is not queued", inbox.lost(mostFound));
-    this.addOthers("inbox", "events in a state that does not exist", inbox.odd(mostFound));
-    this.addOthers("inbox", "events that are stored more than once", inbox.repeated(mostFound));
+    this.addOthers("inbox", "events wait for a read that is not queued", check.lostEvents(mostFound));
+    this.addOthers("inbox", "events in a state that does not exist", check.oddEvents(mostFound));
+    this.addOthers("inbox", "events that are stored more than once", check.repeatedEvents(mostFound));
     const misfiled = new EventIds(db).misfiled();
     this.addOthers("inbox", "events that are not filed under their id", misfiled === null ? [] : [misfiled]);
-    const lists = queue.brokenListings().map(({ resource, variant }) => `${resource} ${variant}`);
+    const lists = check.brokenListings().map(({ resource, variant }) => `${resource} ${variant}`);
     this.addOthers("listing", "open lists without their pages, or pages without their list", lists);
     const hint = "Restore a backup, or sync into a new folder.";
-    this.addOthers("schema", "own facts that are no JSON", this.file.oddFacts(), hint);
-    const received = this.file.lastReceivedSeq(manifest.resources.map(({ name }) => name));
+    this.addOthers("schema", "own facts that are no JSON", check.oddFacts(), hint);
+    const received = check.lastReceivedSeq(manifest.resources.map(({ name }) => name));
     if (received > Number(new Meta(db).get("seq") ?? 0))
       this.addOthers("sequence", "reads were numbered beyond the end of the sequence", [received]);
   }

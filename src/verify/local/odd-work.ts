@@ -2,15 +2,17 @@ import { recordId, type RecordId } from "../../base/ids.ts";
 import { resourceNamed, type Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { requestFor } from "../../extract/work-request.ts";
-import { oddPartOf, type QueueCheck, type QueuedRow } from "../../state/checks/queue-check.ts";
+import { lanes } from "../../base/lane.ts";
+import type { StateCheck } from "../../state/checks/state-check.ts";
 import type { Listings } from "../../state/listings.ts";
 import { variantsOf } from "../../state/sweeps.ts";
 import { recordTarget, type NewWorkItem, type WorkKind } from "../../state/work-item.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
+import type { OwnRow } from "../../store/own-tables/mirror-tables.ts";
 import { sweepWork } from "../../sync/plan/list-reads.ts";
 
 export interface OddWork {
-  readonly row: QueuedRow;
+  readonly row: OwnRow<"_work">;
   readonly why: string;
 }
 
@@ -21,12 +23,13 @@ const targetOf: Readonly<Record<WorkKind, string>> = {
   confirm: "id:",
 };
 
+const states = new Set<string>(["ready", "dead", "held"]);
 const rowsAtOnce = 1_000;
 
 /** Rows of the queue from which no request follows. */
-export function* oddWork(queue: QueueCheck, manifest: Manifest): Generator<OddWork> {
+export function* oddWork(check: StateCheck, manifest: Manifest): Generator<OddWork> {
   for (let id = 0; ;) {
-    const rows = queue.rowsAfter(id, rowsAtOnce);
+    const rows = check.queuedAfter(id, rowsAtOnce);
     for (const row of rows) {
       const why = whyOdd(row, manifest);
       if (why !== null) yield { row, why };
@@ -37,20 +40,25 @@ export function* oddWork(queue: QueueCheck, manifest: Manifest): Generator<OddWo
   }
 }
 
-function whyOdd(row: QueuedRow, { resources }: Manifest): string | null {
+function whyOdd(row: OwnRow<"_work">, { resources }: Manifest): string | null {
   const resource = resources.find(({ name }) => name === row.resource);
   if (!resource) return `no resource ${row.resource}`;
-  const odd = oddPartOf(row);
-  if (odd !== null) return odd;
-  const kind = Object.keys(targetOf).find((one) => one === row.kind) as WorkKind | undefined;
-  if (!kind) return `kind ${row.kind}`;
-  return row.target.startsWith(targetOf[kind]) && hasRequest(resource, row, kind) ? null : "target";
+  if (lanes[row.lane] === undefined) return `lane ${row.lane}`;
+  if (!states.has(row.state)) return `state ${row.state}`;
+  if (!Object.hasOwn(targetOf, row.kind)) return `kind ${row.kind}`;
+  let payload: unknown;
+  try {
+    payload = row.payload === null ? undefined : JSON.parse(row.payload);
+  } catch {
+    return "payload";
+  }
+  return row.target.startsWith(targetOf[row.kind]) && hasRequest(resource, row, payload) ? null : "target";
 }
 
-function hasRequest(resource: Resource, row: QueuedRow, kind: WorkKind): boolean {
-  const payload = row.payload === null ? undefined : (JSON.parse(row.payload) as unknown);
+function hasRequest(resource: Resource, row: OwnRow<"_work">, payload: unknown): boolean {
   try {
-    return requestFor(resource, { ...row, kind, payload, lane: "list", attempts: 0 }).path !== "";
+    const { dirty_seq: dirtySeq, ...same } = row;
+    return requestFor(resource, { ...same, dirtySeq, payload, lane: "list" }).path !== "";
   } catch {
     return false;
   }
@@ -61,14 +69,13 @@ export function replaceOddWork(
   { row }: OddWork,
   parts: {
     readonly manifest: Manifest;
-    readonly check: QueueCheck;
     readonly queue: WorkQueue;
     readonly listings: Listings;
     readonly dirtySeq: number;
   },
 ): void {
-  const { manifest, check, queue, listings, dirtySeq } = parts;
-  check.remove(row.id);
+  const { manifest, queue, listings, dirtySeq } = parts;
+  queue.remove(row.id);
   if (!manifest.resources.some(({ name }) => name === row.resource)) return;
   const resource = resourceNamed(manifest, row.resource);
   const [kind, ...rest] = row.target.split(":");

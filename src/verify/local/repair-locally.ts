@@ -5,11 +5,9 @@ import type { Log } from "../../base/logger.ts";
 import { snakeCase } from "../../base/names.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
-import { ChangeLogCheck } from "../../state/checks/change-log-check.ts";
-import { absentOwnTables, FileCheck, restoreOwnTables } from "../../state/checks/file-check.ts";
-import { InboxCheck } from "../../state/checks/inbox-check.ts";
+import { StateCheck } from "../../state/checks/state-check.ts";
+import { absentOwnTables, restoreOwnTables } from "../../state/checks/file-check.ts";
 import { LastChanges } from "../../state/checks/last-changes.ts";
-import { QueueCheck } from "../../state/checks/queue-check.ts";
 import { EventIds } from "../../state/inbox/event-ids.ts";
 import { Listings } from "../../state/listings.ts";
 import { openMirror, type Mirror } from "../../state/mirror.ts";
@@ -84,7 +82,7 @@ async function repairFile(path: string, { problems }: LocalCheck): Promise<boole
   try {
     guarded(path, () => {
       restoreOwnTables(db, absentOwnTables(db));
-      if (damages.length > 0) new FileCheck(db).reindex();
+      if (damages.length > 0) db.exec("REINDEX");
     });
     return true;
   } finally {
@@ -211,9 +209,9 @@ function readsOf(mirror: Mirror, resource: Resource, id: RecordId): NewWorkItem[
 const atOnce = 5_000;
 
 function repairChangeLog({ mirror, clock }: LocalParts): void {
-  const log = new ChangeLogCheck(mirror.db);
-  for (let found = log.broken(atOnce); found.length > 0; found = log.broken(atOnce))
-    mirror.apply(() => found.forEach((change) => log.mend(change)));
+  const log = new StateCheck(mirror.db);
+  for (let found = log.brokenChanges(atOnce); found.length > 0; found = log.brokenChanges(atOnce))
+    mirror.apply(() => found.forEach((change) => log.mendChange(change)));
   const at = isoTime(clock.nowMs());
   for (let found = log.lostReads(atOnce); found.length > 0; found = log.lostReads(atOnce))
     mirror.apply(() => found.forEach((read) => log.restoreRead(read, at)));
@@ -221,19 +219,19 @@ function repairChangeLog({ mirror, clock }: LocalParts): void {
 
 function repairSequence({ mirror }: LocalParts): void {
   const names = mirror.manifest.resources.map(({ name }) => name);
-  const received = new FileCheck(mirror.db).lastReceivedSeq(names);
+  const received = new StateCheck(mirror.db).lastReceivedSeq(names);
   if (received > Number(mirror.meta.get("seq") ?? 0)) mirror.apply(() => mirror.sequence.skipTo(received));
 }
 
 function repairQueue({ mirror, queue }: LocalParts): void {
   const { manifest, db } = mirror;
-  const check = new QueueCheck(db);
+  const check = new StateCheck(db);
   const listings = new Listings(db);
   const odd = [...oddWork(check, manifest)];
   if (odd.length > 0)
     mirror.apply(() => {
       const dirtySeq = mirror.sequence.next();
-      for (const one of odd) replaceOddWork(one, { manifest, check, queue, listings, dirtySeq });
+      for (const one of odd) replaceOddWork(one, { manifest, queue, listings, dirtySeq });
     });
   const broken = check.brokenListings();
   if (broken.length > 0)
@@ -241,18 +239,18 @@ function repairQueue({ mirror, queue }: LocalParts): void {
 }
 
 function repairInbox({ mirror, queue, clock, selected }: LocalParts): void {
-  const check = new InboxCheck(mirror.db);
+  const check = new StateCheck(mirror.db);
   const ids = new EventIds(mirror.db);
-  const isRepeated = check.repeated(1).length > 0;
+  const isRepeated = check.repeatedEvents(1).length > 0;
   if (isRepeated || ids.misfiled() !== null)
     mirror.apply(() => {
-      if (isRepeated) check.removeRepeated();
+      if (isRepeated) check.removeRepeatedEvents();
       ids.refile();
     });
   const all = new Set(mirror.manifest.resources.map(({ name }) => name));
   const ingest = new CompanyIngest({ mirror, queue, selected: selected ?? all, keyring: emptyKeyring });
   // Evaluates events again, some at a time, and queues their reads.
-  for (const find of [() => check.odd(atOnce), () => check.lost(atOnce)])
+  for (const find of [() => check.oddEvents(atOnce), () => check.lostEvents(atOnce)])
     for (let found = find(); found.length > 0; found = find()) {
       const { missing, pruned } = ingest.replay(found, clock.nowMs());
       if (missing.length + pruned.length > 0) break;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { inboxPositionKey, readLog } from "../../../src/state/meta.ts";
 import { Runs } from "../../../src/state/runs.ts";
-import { Changes } from "../../../src/store/apply/change-reader.ts";
+import { Changes } from "../../../src/store/apply/change-log.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { aFleet, type FleetNode, type TestFleet } from "../../support/fleet/node.ts";
 import { aRight, storeKinds } from "../../support/file-store.ts";

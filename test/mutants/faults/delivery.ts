@@ -52,7 +52,7 @@ export const deliveryFaults: readonly PlantedFault[] = [
     id: "event-ids-forgotten",
     invariant: "I7",
     file: "src/state/inbox/event-ids.ts",
-    find: "      this.unfiled.add(hashOf(eventId), seq);\n",
+    find: "      this.unfiled.set(eventId, seq);\n",
     replace: "",
     why: "only ids of the same transaction are known: a delivery that is sent again later is stored again",
     tests: ["test/state/event-ids.test.ts"],

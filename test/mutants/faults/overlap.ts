@@ -41,7 +41,7 @@ export const overlapFaults: readonly PlantedFault[] = [
   {
     id: "sequence-begins-again",
     invariant: "I3",
-    file: "src/state/sequence.ts",
+    file: "src/state/mirror.ts",
     find: 'if (this.stored) this.meta.set("seq", this.last);',
     replace: "",
     why: "after a restart numbers begin again, and every read looks older than what is stored",

@@ -24,7 +24,7 @@ export const requestFaults: readonly PlantedFault[] = [
   {
     id: "lost-request-not-counted",
     invariant: "I8",
-    file: "src/rate-limit/in-flight.ts",
+    file: "src/rate-limit/state.ts",
     find: "return countAsSpent(removeFlight(state, flight), flight, nowMs, mayArrive ? flight.deadlineAt : nowMs);",
     replace:
       "return mayArrive && nowMs < 0 ? countAsSpent(state, flight, nowMs) : removeFlight(state, flight);",
@@ -34,7 +34,7 @@ export const requestFaults: readonly PlantedFault[] = [
   {
     id: "retry-after-zero-means-now",
     invariant: "I8",
-    file: "src/rate-limit/refused-requests.ts",
+    file: "src/rate-limit/budget-answers.ts",
     find: "return Math.min(longestMs, (Math.max(1, retryAfterS) + 1) * 1000);",
     replace: "return Math.min(longestMs, retryAfterS * 1000);",
     why: "the service may say 0 or a second too little, and refuses again",

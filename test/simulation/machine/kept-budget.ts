@@ -1,18 +1,17 @@
 import type { Clock } from "../../../src/base/clock.ts";
-import { decodeState, encodeState, type Origin } from "../../../src/rate-limit/state-codec.ts";
-import type { RateLimitState } from "../../../src/rate-limit/state.ts";
-import type { RateLimitStore } from "../../../src/rate-limit/state-store.ts";
+import { decodeState, encodeState, type Clocks } from "../../../src/rate-limit/state-codec.ts";
+import type { RateLimitState, RateLimitStore } from "../../../src/rate-limit/state.ts";
 
 /** The budget as its file keeps it from one process to the next, without the cost of the file. */
 export class KeptBudget {
-  private written: { readonly state: RateLimitState; readonly origin: Origin } | null = null;
+  private written: { readonly state: RateLimitState; readonly origin: Clocks } | null = null;
 
   /** What a process that has died still unwinds is not kept. */
   open(
     { clock, isAlive }: { readonly clock: Clock; readonly isAlive: () => boolean },
     bootId: string,
   ): RateLimitStore {
-    const here = (): Origin => ({ bootId, monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() });
+    const here = (): Clocks => ({ bootId, monotonicMs: clock.monotonicMs(), wallMs: clock.nowMs() });
     const { written } = this;
     let state = written && decodeState(encodeState(written.state, written.origin), here());
     return {

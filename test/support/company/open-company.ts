@@ -11,7 +11,7 @@ import { seededRandom } from "../seeded-random.ts";
 import type { Transport } from "../../../src/connector/transport.ts";
 import { createRateLimiter, limitRequests } from "../../../src/rate-limit/rate-limiter.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
-import { createMemoryRateLimitStore } from "../../../src/rate-limit/state-store.ts";
+import { createMemoryRateLimitStore } from "../../../src/rate-limit/state.ts";
 import { createHttpTransport } from "../../../src/http/http-transport.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import type { CompanyReport } from "../../../src/sync/context/run-report.ts";

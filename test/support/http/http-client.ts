@@ -4,7 +4,7 @@ import { seededRandom } from "../seeded-random.ts";
 import type { ServiceRequest } from "../../../src/connector/transport.ts";
 import { createRateLimiter } from "../../../src/rate-limit/rate-limiter.ts";
 import type { BudgetHeaders, RateLimiter } from "../../../src/rate-limit/permit.ts";
-import { createMemoryRateLimitStore } from "../../../src/rate-limit/state-store.ts";
+import { createMemoryRateLimitStore } from "../../../src/rate-limit/state.ts";
 import {
   createHttpTransport,
   type HttpOptions,

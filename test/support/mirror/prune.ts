@@ -5,7 +5,7 @@ import { seededRandom } from "../seeded-random.ts";
 import { isoTime, type Clock } from "../../../src/base/clock.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { pruneMirror, type PruneParts, type PruneReport } from "../../../src/state/retention/prune-mirror.ts";
-import { Changes, type Change } from "../../../src/store/apply/change-reader.ts";
+import { Changes, type Change } from "../../../src/store/apply/change-log.ts";
 import { put, remove, replay, stampOf } from "./store.ts";
 
 export const dayMs = 86_400_000;

@@ -1,6 +1,6 @@
 import { MirrorError } from "../../../src/base/errors.ts";
 import type { RecordId } from "../../../src/base/ids.ts";
-import { Changes, type Change } from "../../../src/store/apply/change-reader.ts";
+import { Changes, type Change } from "../../../src/store/apply/change-log.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import type {
   ApplyResult,

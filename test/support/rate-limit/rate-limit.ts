@@ -2,8 +2,8 @@ import type { Clock } from "../../../src/base/clock.ts";
 import type { Lane } from "../../../src/base/lane.ts";
 import { admit } from "../../../src/rate-limit/admission.ts";
 import { applyAnswer } from "../../../src/rate-limit/budget-answers.ts";
-import { applyLoss } from "../../../src/rate-limit/in-flight.ts";
 import {
+  applyLoss,
   coldState,
   defaultRules,
   type Flight,

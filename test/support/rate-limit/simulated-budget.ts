@@ -3,8 +3,8 @@ import type { Random } from "../../../src/base/random.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { admit } from "../../../src/rate-limit/admission.ts";
 import { applyAnswer } from "../../../src/rate-limit/budget-answers.ts";
-import { applyLoss } from "../../../src/rate-limit/in-flight.ts";
 import {
+  applyLoss,
   coldState,
   defaultRules,
   type Flight,

@@ -11,7 +11,7 @@ import { createNotices, type Notices } from "../../../src/runs/store-notices.ts"
 import { HttpCounters } from "../../../src/http/exchange.ts";
 import type { RateLimiter } from "../../../src/rate-limit/permit.ts";
 import { createRateLimiter, limitRequests } from "../../../src/rate-limit/rate-limiter.ts";
-import { createMemoryRateLimitStore } from "../../../src/rate-limit/state-store.ts";
+import { createMemoryRateLimitStore } from "../../../src/rate-limit/state.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import { WorkQueue } from "../../../src/state/work-queue.ts";
 import type { CompanyReport } from "../../../src/sync/context/run-report.ts";

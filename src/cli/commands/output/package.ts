@@ -62,8 +62,11 @@ function packageCompany(
       { path: monthPackage.text.name, from: { text } },
       ...pdfs,
     ];
-    const made = await writeMonthFolder(out, { company, month }, files, isZipped);
-    const { folder, zip, manifest: written } = made;
+    const {
+      folder,
+      zip,
+      manifest: written,
+    } = await writeMonthFolder(out, { company, month }, files, isZipped);
     const rows = Object.fromEntries(exported.manifest.files.map((file) => [file.table, file.rows]));
     const gaps = [
       ...(withoutPdf.length > 0 ? [`  without a PDF: ${someOf(withoutPdf, 10)}`] : []),

@@ -11,7 +11,7 @@ import {
   fileKinds,
   filedResources,
   PendingFiles,
-  type PendingQuestion,
+  type FilesQuestion,
 } from "../../../state/files/pending-files.ts";
 import { StoredFiles, type DocumentFile } from "../../../state/files/stored-files.ts";
 import { readArchivePosition } from "../../../state/meta.ts";
@@ -38,7 +38,7 @@ export const filesCommand: CommandRun<"files"> = (context, { options, loaded: { 
 
 interface FilesRequest {
   readonly kinds: readonly FileKind[];
-  readonly question: PendingQuestion;
+  readonly question: FilesQuestion;
   readonly mostRequests?: number | undefined;
   /** Closes when the time for it is over. */
   readonly closed?: AbortSignal | undefined;

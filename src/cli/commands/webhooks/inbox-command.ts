@@ -4,7 +4,7 @@ import { shortText } from "../../../base/terminal-text.ts";
 import { parseDurationMs } from "../../../base/units.ts";
 import { EventIds } from "../../../state/inbox/event-ids.ts";
 import type { Db } from "../../../store/database.ts";
-import { InboxView, type InboxRow } from "../../../state/inbox/inbox-view.ts";
+import { InboxView, type InboxRow } from "../../../state/inbox/inbox.ts";
 import { printResult } from "../../console/output.ts";
 import { readExisting, soleScope } from "../../mirror/company-scope.ts";
 import { selectResources } from "../../mirror/selected-resources.ts";

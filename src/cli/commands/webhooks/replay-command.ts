@@ -1,6 +1,6 @@
 import { MirrorError } from "../../../base/errors.ts";
 import { someOf } from "../../../base/names.ts";
-import { InboxView } from "../../../state/inbox/inbox-view.ts";
+import { InboxView } from "../../../state/inbox/inbox.ts";
 import { WorkQueue } from "../../../state/work-queue.ts";
 import { CompanyIngest, type ReplayResult } from "../../../webhook/ingest/ingest.ts";
 import { askDaemon, reportIn } from "../../../daemon/commands/ask-daemon.ts";

@@ -1,5 +1,5 @@
 import { recordId } from "../../../base/ids.ts";
-import { Changes, type Change } from "../../../store/apply/change-reader.ts";
+import { Changes, type Change } from "../../../store/apply/change-log.ts";
 import type { Db } from "../../../store/database.ts";
 
 /** What somebody looks for in the change log. */

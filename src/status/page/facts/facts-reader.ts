@@ -1,9 +1,9 @@
 import { hintOf, messageOf } from "../../../base/errors.ts";
 import { mirrorFiles } from "../../../config/mirror-files.ts";
 import type { ProgressView } from "../../../log/progress-view.ts";
-import { InboxView } from "../../../state/inbox/inbox-view.ts";
+import { InboxView } from "../../../state/inbox/inbox.ts";
 import { Runs } from "../../../state/runs.ts";
-import { Changes } from "../../../store/apply/change-reader.ts";
+import { Changes } from "../../../store/apply/change-log.ts";
 import type { Db } from "../../../store/database.ts";
 import { openReadable } from "../../../store/migrations/migrate.ts";
 import type { CompanyStatusView, StatusScope } from "../../company-view.ts";

@@ -1,6 +1,6 @@
 import { formatCount } from "../../../base/units.ts";
-import type { InboxRow } from "../../../state/inbox/inbox-view.ts";
-import type { Change } from "../../../store/apply/change-reader.ts";
+import type { InboxRow } from "../../../state/inbox/inbox.ts";
+import type { Change } from "../../../store/apply/change-log.ts";
 import type { ChangeQuestion, FoundChanges } from "../facts/change-search.ts";
 import type { CompanyPageFacts } from "../facts/facts-reader.ts";
 import { cut, html, type Html, type Piece } from "../markup/html.ts";

@@ -1,0 +1,155 @@
+import type { RecordId } from "../../base/ids.ts";
+import type { OwnRow } from "../../store/own-tables/mirror-tables.ts";
+import {
+  among,
+  hasRow,
+  insertRow,
+  Repository,
+  selectRows,
+  statement,
+  updateRows,
+} from "../../store/own-tables/statement.ts";
+import { quoted } from "../../store/sql-text.ts";
+import { fenceTable } from "../../store/tables/table-layout.ts";
+import type { InboxState } from "../inbox/inbox.ts";
+import type { ListRef } from "../sweeps.ts";
+import { changesBegin } from "../retention/old-rows.ts";
+import type { LastChange } from "./last-changes.ts";
+
+/** A change that does not fit to the record's others. */
+interface BrokenChange extends LastChange {
+  readonly resource: string;
+  readonly recordId: RecordId;
+  /** The number that it names as the record's next change. */
+  readonly next: number | null;
+  /** The record's next change. */
+  readonly following: number | null;
+  /** The record never had an earlier one. */
+  readonly isFirst: boolean;
+}
+
+const inboxStates: readonly InboxState[] = ["waiting", "done", "kept", "excluded", "unknown", "unreadable"];
+
+/** What stands beside the records, as it is, for people who doubt it: change log, inbox, open listings, numbers. */
+export class StateCheck extends Repository {
+  private readonly isWhole = changesBegin(this.db) === 1;
+
+  /**
+   * Are the changes of each record a chain that begins with an insert, where no prune has removed its beginning? The first
+   * that are not, by resource and record; changes between the last one and the row are the record's own affair. Sorts
+   * the log, without the JSON.
+   */
+  brokenChanges(most: number): BrokenChange[] {
+    const sql = `SELECT seq, resource, record_id AS recordId, op, next_seq AS next, following, earlier IS NULL AS isFirst
+      FROM (SELECT seq, resource, record_id, op, next_seq, lead(seq) OVER changes AS following,
+          lag(seq) OVER changes AS earlier FROM _change_log WHERE op <> 'event'
+          WINDOW changes AS (PARTITION BY resource, record_id ORDER BY seq))
+      WHERE (op <> 'delete' AND next_seq IS NOT following) OR op NOT IN ('insert', 'update', 'delete')
+        OR (op = 'update' AND earlier IS NULL AND ?) LIMIT ?`;
+    const rows = this.selectExact<BrokenChange>(sql, Number(this.isWhole), most);
+    return rows.map((row) => ({ ...row, isFirst: Number(row.isFirst) === 1 && this.isWhole }));
+  }
+
+  /** Puts a change right. The first of a record is an insert, whatever was lost before it. */
+  mendChange({ seq, op, following, isFirst }: BrokenChange): void {
+    const right = op === "delete" || (op === "insert" && !isFirst) ? op : isFirst ? "insert" : "update";
+    const changes = { op: right, next_seq: following, ...(right === "insert" && { before: null }) };
+    updateRows(this.db, "_change_log", changes, { seq });
+  }
+
+  /** Numbers of reads that changes name and that are not there: such changes are not shown to anybody. */
+  lostReads(most: number): number[] {
+    return lostReads.column(this.db, { most });
+  }
+
+  /** @param at ISO */
+  restoreRead(id: number, at: string): void {
+    insertRow(this.db, "_reads", { id, at, cause: "repair" });
+  }
+
+  /** Rows of the queue after this id, some at a time; each may be anything. */
+  queuedAfter(id: number, most: number): OwnRow<"_work">[] {
+    return queuedAfter.all(this.db, { id, most });
+  }
+
+  /** Pages of listings that are not open, and open listings without a page that is read or queued. */
+  brokenListings(): ListRef[] {
+    const open = selectRows(this.db, "_listings", ["resource", "variant"], {});
+    const pages = pageLists.all(this.db);
+    const [areOpen, haveRead] = [new Set(open.map(listName)), new Set(pages.map(listName))];
+    const isQueued = ({ resource }: ListRef) =>
+      hasRow(this.db, "_work", { resource, kind: ["list", "child"] });
+    return [
+      ...pages.filter((list) => !areOpen.has(listName(list))),
+      ...open.filter((list) => !haveRead.has(listName(list)) && !isQueued(list)),
+    ];
+  }
+
+  /** Ids of events that wait for a read that is not queued: nobody would ever make it. */
+  lostEvents(most: number): string[] {
+    return lostEvents.column(this.db, { most });
+  }
+
+  /** Ids of events in a state that does not exist. */
+  oddEvents(most: number): string[] {
+    return oddEvents.column(this.db, { most, states: inboxStates });
+  }
+
+  /** Ids that are stored more than once (I7). */
+  repeatedEvents(most: number): string[] {
+    return repeatedEvents.column(this.db, { most });
+  }
+
+  /** Keeps the first of the events with the same id. */
+  removeRepeatedEvents(): void {
+    this.execute("DELETE FROM _inbox WHERE seq NOT IN (SELECT min(seq) FROM _inbox GROUP BY event_id)");
+  }
+
+  /** Keys of `_meta` of which the value is no JSON. */
+  oddFacts(): string[] {
+    return this.selectColumn("SELECT key FROM _meta WHERE NOT json_valid(value)");
+  }
+
+  /** The highest number of the sequence that a read of these resources was given. */
+  lastReceivedSeq(resources: readonly string[]): number {
+    const highest = resources.map((resource) => {
+      const sql = `SELECT max(received_seq) FROM ${quoted(fenceTable(resource))}`;
+      return this.selectColumn<number | null>(sql)[0] ?? 0;
+    });
+    return Math.max(0, ...highest);
+  }
+}
+
+function listName({ resource, variant }: ListRef): string {
+  return `${resource} ${variant}`;
+}
+
+type Most = { readonly most: number };
+const lostReads = statement((db, p: Most) => {
+  const changes = db.selectFrom("_change_log as l").leftJoin("_reads as r", "r.id", "l.read");
+  return changes.select("l.read").distinct().where("r.id", "is", null).limit(p.most);
+});
+const queuedAfter = statement((db, p: Most & { readonly id: number }) =>
+  db.selectFrom("_work").selectAll().where("id", ">", p.id).orderBy("id").limit(p.most),
+);
+const pageLists = statement((db) =>
+  db.selectFrom("_listing_pages").select(["resource", "variant"]).distinct(),
+);
+const lostEvents = statement((db, p: Most) => {
+  const waiting = db
+    .selectFrom("_inbox as i")
+    .leftJoin("_work as w", (join) =>
+      join.onRef("w.resource", "=", "i.resource").onRef("w.target", "=", "i.target"),
+    );
+  const isLost = waiting
+    .where("i.state", "=", "waiting")
+    .where((i) => i.or([i("i.dirty_seq", "is", null), i("w.id", "is", null)]));
+  return isLost.select("i.event_id").limit(p.most);
+});
+const oddEvents = statement((db, p: Most & { readonly states: readonly InboxState[] }) =>
+  db.selectFrom("_inbox").select("event_id").where("state", "not in", among(p.states)).limit(p.most),
+);
+const repeatedEvents = statement((db, p: Most) => {
+  const ids = db.selectFrom("_inbox").select("event_id").groupBy("event_id");
+  return ids.having(db.fn.countAll(), ">", 1).limit(p.most);
+});
