@@ -112,10 +112,8 @@ async function compare(
     month === undefined
       ? verifyCost(db, manifest, resources, sample)
       : { lists: 0, details: verification.comparison.deepReads.length };
-  const { granted } = rateLimiter.view();
-  const time = minutesText(minutesFor(lists + details, { granted, windowMs }));
-  const pace = `${time} at ${granted} in ${formatDuration(windowMs)}`;
-  log.info(`${company.name}: about ${formatCount(lists + details)} requests, ${pace}`, { lists, details });
+  const time = paceOf(lists + details, rateLimiter.view().granted, windowMs);
+  log.info(`${company.name}: about ${formatCount(lists + details)} requests, ${time}`, { lists, details });
   const view = (): ProgressView => ({
     company: company.name,
     elapsedMs: clock.monotonicMs() - startedMs,
@@ -135,25 +133,27 @@ async function compare(
         const findings = mirror && before.length > 0 ? await verification.repair(mirror, before) : before;
         const { resumed, tally } = verification;
         const finished_at = isoTime(clock.nowMs());
-        const ended = { by, started_at, finished_at, requests: tally.requests.total };
-        const run = { ...ended, resumed };
-        if (month !== undefined) {
-          compared.finish();
-          const state = { month, log: readLog(db).id, position: new Changes(db).lastSeq() };
-          return monthReport(verification.comparison, findings, mirror ? before : null, {
-            ...ended,
-            ...state,
-          });
-        }
-        const report = verifyReport(verification.comparison, findings, mirror ? before : null, run);
-        writeProof(files.verified, db, report);
+        const run = { by, started_at, finished_at, requests: tally.requests.total };
+        const found = [verification.comparison, findings, mirror ? before : null] as const;
         compared.finish();
+        if (month !== undefined) return monthReport(...found, { ...run, month, ...positionOf(db) });
+        const report = verifyReport(...found, { ...run, resumed });
+        writeProof(files.verified, db, report);
         return report;
       },
     );
   } finally {
     verification.close();
   }
+}
+
+function paceOf(requests: number, granted: number, windowMs: number): string {
+  const time = minutesText(minutesFor(requests, { granted, windowMs }));
+  return `${time} at ${granted} in ${formatDuration(windowMs)}`;
+}
+
+function positionOf(db: Db): Pick<MonthReport, "log" | "position"> {
+  return { log: readLog(db).id, position: new Changes(db).lastSeq() };
 }
 
 /** Estimates the requests from the mirror alone, and sends none. What differs is asked for on top. */
