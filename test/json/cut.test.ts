@@ -85,7 +85,13 @@ describe("a list answer", () => {
     ["a key that is no string", "{data:[]}", 1, "a key", '"d"'],
     ["a key with a broken escape", '{"da\\xta":[]}', 1, "a well formed key", '"""'],
     ["a broken member beside the data", '{"data":[],"links":[1,tru]}', 22, "a value", '"t"'],
-    ["a control character in the paginator", '{"paginator":{"a":"\u0007"},"data":[]}', 18, "a value", '"'],
+    [
+      "a control character in the paginator",
+      '{"paginator":{"a":"\u0007"},"data":[]}',
+      18,
+      "a well-formed string",
+      '"',
+    ],
   ])("with %s is refused with the place and what was expected there", (_, text, at, expected, found) => {
     const error = refusal(() => cutList(bytes(text)));
     expect(error).toMatchObject({ kind: "protocol", retryable: true });

@@ -122,10 +122,10 @@ describe("parsing without loss", () => {
     ["'a'", 0, "a value", '"\'"'],
     ['"a', 2, "the rest of a string", "the end"],
     ['"a\\"', 4, "the rest of a string", "the end"],
-    ['"a\n"', 0, "a value", '"""'],
-    ['"\\x"', 0, "a value", '"""'],
+    ['"a\n"', 0, "a well-formed string", '"""'],
+    ['"\\x"', 0, "a well-formed string", '"""'],
     ['"\\', 2, "the rest of a string", "the end"],
-    ['["\\u12g4"]', 1, "a value", '"""'],
+    ['["\\u12g4"]', 1, "a well-formed string", '"""'],
     ["[1,\u00a02]", 3, "a value", "0xC2"],
     ['["č","🐎",x]', 13, "a value", '"x"'],
   ])("of %j is refused at byte %i", (text, at, expected, found) => {

@@ -2,7 +2,7 @@ import { elapsedSince } from "../../base/clock.ts";
 import type { Span } from "../../state/uptime-log.ts";
 
 /** A time without a receiver, both ends included; epoch milliseconds. */
-type Outage = readonly [fromMs: number, toMs: number];
+type Gap = readonly [fromMs: number, toMs: number];
 
 /** How long the service waits before its next attempt: at least and at most, milliseconds. */
 export type RetryDelay = readonly [leastMs: number, mostMs: number];
@@ -32,17 +32,17 @@ export function mayHaveLost({ spans, sinceMs, nowMs, delays = retryDelays }: Los
   // A clock that was ahead dated the last run: what it saw is unknown.
   if (elapsedSince(sinceMs, nowMs) === Infinity) return true;
   const gaps = gapsBetween(spans, sinceMs, nowMs);
-  let failed: readonly Outage[] = gaps;
+  let failed: readonly Gap[] = gaps;
   for (const [leastMs, mostMs] of delays) {
-    const tried = failed.map(([from, to]): Outage => [from + leastMs, to + mostMs]);
+    const tried = failed.map(([from, to]): Gap => [from + leastMs, to + mostMs]);
     failed = overlaps(merged(tried), gaps);
   }
   return failed.length > 0;
 }
 
 /** The parts between `sinceMs` and `nowMs` that no span covers. */
-function gapsBetween(spans: readonly Span[], sinceMs: number, nowMs: number): Outage[] {
-  const gaps: Outage[] = [];
+function gapsBetween(spans: readonly Span[], sinceMs: number, nowMs: number): Gap[] {
+  const gaps: Gap[] = [];
   let fromMs = sinceMs;
   for (const { startedMs, seenMs } of spans.toSorted((a, b) => a.startedMs - b.startedMs)) {
     if (startedMs > fromMs) gaps.push([fromMs, Math.min(startedMs, nowMs)]);
@@ -54,8 +54,8 @@ function gapsBetween(spans: readonly Span[], sinceMs: number, nowMs: number): Ou
 }
 
 /** Common parts of two lists, each in order and without overlaps. Linear: a daemon that often died leaves many. */
-function overlaps(some: readonly Outage[], others: readonly Outage[]): Outage[] {
-  const found: Outage[] = [];
+function overlaps(some: readonly Gap[], others: readonly Gap[]): Gap[] {
+  const found: Gap[] = [];
   for (let i = 0, j = 0; i < some.length && j < others.length;) {
     const [one, other] = [some[i], others[j]];
     if (!one || !other) break;
@@ -69,8 +69,8 @@ function overlaps(some: readonly Outage[], others: readonly Outage[]): Outage[] 
 }
 
 /** Joins gaps that overlap, so that many restarts do not multiply. */
-function merged(gaps: readonly Outage[]): Outage[] {
-  const joined: Outage[] = [];
+function merged(gaps: readonly Gap[]): Gap[] {
+  const joined: Gap[] = [];
   for (const [from, to] of gaps.toSorted((a, b) => a[0] - b[0])) {
     const last = joined.at(-1);
     if (last && from <= last[1]) joined[joined.length - 1] = [last[0], Math.max(last[1], to)];
