@@ -239,4 +239,17 @@ export const accountantMonth: MonthPackage = {
     incomplete:
       "POZOR: podrobnosti niektorých dokladov ešte neboli prečítané; DPH podľa sadzieb nie je úplná: {names}",
   },
+  certificate: {
+    title: "Overenie mesiaca",
+    facts: {
+      Mesiac: "{month}",
+      "Porovnané doklady": "{compared}",
+      "Zhodné so službou": "{equal}",
+      "Čas overenia (UTC)": "{finished_at}",
+      Program: "fintoro-mirror {version}",
+      Pozícia: "{log}:{position}",
+      "Čo sa porovnalo":
+        "Každý doklad mesiaca, ktorý zrkadlo má, s riadkami a úhradami, a doklady, ktoré sa naň odvolávajú: znova prečítané zo služby.",
+    },
+  },
 };

@@ -61,4 +61,9 @@ export interface MonthPackage {
     /** Where details of documents are still to be read. */
     readonly incomplete: string;
   };
+  /**
+   * What the text and the first sheet of a proved month say: headings with values, first the `{month}`, of it,
+   * `{compared}`, `{equal}`, `{finished_at}`, `{version}`, `{log}` and `{position}`.
+   */
+  readonly certificate: { readonly title: string; readonly facts: Readonly<Record<string, string>> };
 }

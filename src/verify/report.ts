@@ -135,7 +135,7 @@ export interface MonthReport extends Pick<
   "match" | "by" | "started_at" | "finished_at" | "requests"
 > {
   readonly month: string;
-  /** The mirror's position when it was compared. */
+  /** The mirror's position before it was compared; after a repair. */
   readonly log: string;
   readonly position: number;
   /** Documents of the month, and those that refer to them. */

@@ -19,6 +19,7 @@ test("the Slovak quick start names columns, ages and the sheets of a month as wo
     "Zošit (`.xlsx`)",
     "CSV (`.csv`)",
     slovak.titles["month_control"],
+    accountantMonth.certificate.title,
   ]);
   expect(bold.filter((word) => !headings.has(word) && !others.has(word))).toEqual([]);
   expect(bold.length).toBeGreaterThan(10);

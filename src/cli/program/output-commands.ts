@@ -92,11 +92,13 @@ export const outputCommands = {
       month: month("--month <month>", "such as 2026-10; documents by their date of issue"),
       out: text("--out <folder>", "where to: FOLDER/COMPANY/MONTH (default ./package)"),
       zip: flag("--zip", "a ZIP archive beside the folder, too"),
+      proved: flag("--proved", "compare the month with the service first; only an equal one is written"),
       asOf,
     },
     examples: {
       "--month 2026-10": "a month in a folder",
       "--month 2026-10 --zip --out accountant": "and as a ZIP archive to send",
+      "--month 2026-10 --proved": "with a certificate that it equals the service",
     },
   },
   changes: {

@@ -88,7 +88,7 @@ async function compare(
   const { clock, log, random, signal } = context;
   const { concurrency, patienceMs } = config.http;
   const { windowMs } = config.rateLimit;
-  const [started_at, startedMs] = [isoTime(clock.nowMs()), clock.monotonicMs()];
+  const [started_at, startedMs, start] = [isoTime(clock.nowMs()), clock.monotonicMs(), positionOf(db)];
   const compared = new ComparedReads(files.compared, { mirror: nameOfMirror(db), by }, clock);
   const verification = new Verification({
     db,
@@ -136,7 +136,8 @@ async function compare(
         const run = { by, started_at, finished_at, requests: tally.requests.total };
         const found = [verification.comparison, findings, mirror ? before : null] as const;
         compared.finish();
-        if (month !== undefined) return monthReport(...found, { ...run, month, ...positionOf(db) });
+        if (month !== undefined)
+          return monthReport(...found, { ...run, month, ...(mirror ? positionOf(db) : start) });
         const report = verifyReport(...found, { ...run, resumed });
         writeProof(files.verified, db, report);
         return report;

@@ -19,10 +19,15 @@ export interface MonthFile {
   readonly sha256?: string;
 }
 
-/** `manifest.json` of a month's folder: every other file. It has no time, so that the same month gives the same bytes. */
+/**
+ * `manifest.json` of a month's folder: every other file. Without a certificate it has no time, so that the same month gives
+ * the same bytes.
+ */
 export interface MonthManifest {
   readonly company: string;
   readonly month: string;
+  /** How it was proved; absent: it was not. */
+  readonly certificate?: object;
   readonly files: readonly { readonly path: string; readonly bytes: number; readonly sha256: string }[];
 }
 
@@ -45,10 +50,11 @@ export interface WrittenMonth {
  */
 export async function writeMonthFolder(
   out: string,
-  { company, month }: Pick<MonthManifest, "company" | "month">,
+  head: Omit<MonthManifest, "files">,
   files: readonly MonthFile[],
   isZipped: boolean,
 ): Promise<WrittenMonth> {
+  const { company, month } = head;
   const base = `${company}/${month}`;
   const folder = path.join(out, base);
   const staging = await Staging.open(out, company);
@@ -62,7 +68,7 @@ export async function writeMonthFolder(
         });
       written.push({ path: file.path, bytes: facts.size_bytes, sha256: facts.sha256 });
     }
-    const manifest: MonthManifest = { company, month, files: written };
+    const manifest: MonthManifest = { ...head, files: written };
     const text = manifestText(manifest);
     const zip = `${base}.zip`;
     const placed = written.map(({ path: file, sha256 }) => ({ path: `${base}/${file}`, sha256 }));

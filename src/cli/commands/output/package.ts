@@ -2,7 +2,7 @@ import path from "node:path";
 import { localDate } from "../../../base/clock.ts";
 import { MirrorError } from "../../../base/errors.ts";
 import { someOf } from "../../../base/names.ts";
-import type { MonthPackage } from "../../../connector/report-view.ts";
+import type { MonthPackage, ReportView } from "../../../connector/report-view.ts";
 import { exportTables, type ExportResult } from "../../../export/export-tables.ts";
 import {
   documentsOfMonth,
@@ -12,61 +12,99 @@ import {
 } from "../../../export/package/month-folder.ts";
 import type { ExportParts } from "../../../export/plan/export-request.ts";
 import { periodOfMonth } from "../../../export/plan/period.ts";
+import { quoted } from "../../../store/sql-text.ts";
 import { failureOf } from "../../console/failure-text.ts";
+import type { MonthReport } from "../../../verify/report.ts";
 import { withMoment, type ScopeAsOf } from "../../mirror/as-of.ts";
 import type { CompanyScope } from "../../mirror/company-scope.ts";
 import { withScratchFolder } from "../../mirror/scratch-folder.ts";
+import { selectResources } from "../../mirror/selected-resources.ts";
 import type { CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, type CompanyResult } from "../../runs/each-company.ts";
+import { resultOfMonth, verifyCompany } from "../../verify/service-verification.ts";
 import { filesOfDocuments, storedFilesOf } from "../upkeep/files.ts";
 
 export const packageCommand: CommandRun<"package"> = (context, { options, loaded: { config } }) => {
-  const { month, zip, asOf } = options;
+  const { month, zip, asOf, proved } = options;
   if (month === undefined) throw new MirrorError("usage", "package needs --month, such as --month 2026-10");
   const today = localDate(context.clock.nowMs(), config.schedule.timezone);
   if (month > today.slice(0, 7))
     throw new MirrorError("usage", `--month ${month} has not begun yet: today is ${today}`, {
       hint: "Give a month that is over, or the current one for what there is so far.",
     });
+  if (proved && asOf)
+    throw new MirrorError("usage", "--proved cannot be combined with --as-of: the service shows what is now");
+  if (proved && month === today.slice(0, 7))
+    throw new MirrorError("usage", `--month ${month} has not ended yet: it cannot be proved on ${today}`);
   const out = path.resolve(context.cwd, options.out ?? "package");
-  const pack = (scope: CompanyScope) =>
-    withMoment(scope, asOf, (then) => packageCompany(then, { month, out, zip }));
+  const pack = async (scope: CompanyScope): Promise<CompanyResult> => {
+    if (!proved)
+      return withMoment(scope, asOf, (then) => packageCompany(then, { month, out, zip, proof: null }));
+    const resources = selectResources(scope.manifest, config.resources, []);
+    const by = `package --month ${month} --proved`;
+    const proof = await verifyCompany(scope, { resources, sample: "all", repair: false, by, month });
+    if (!("month" in proof)) throw new Error("broken promise: a month has a report of its own");
+    return proof.match
+      ? packageCompany({ ...scope, moment: null }, { month, out, zip, proof })
+      : notProved(scope, proof, `\`verify --month ${month} --repair\` reads again what differs`);
+  };
   return forEachCompany(context, config, pack, { isPartial: true });
 };
 
+function notProved({ company: { name } }: CompanyScope, proof: MonthReport, why: string): CompanyResult {
+  const { lines, document, outcome } = resultOfMonth(name, proof);
+  const isEqual = outcome === "complete";
+  return {
+    document: { ...document, match: false },
+    outcome: isEqual ? "partial" : outcome,
+    lines: [...lines, `  the month is not proved, nothing was written: ${why}`],
+  };
+}
+
+interface PackageRequest {
+  readonly month: string;
+  readonly out: string;
+  readonly zip: boolean;
+  /** Of a month that equals the service; null: none was asked for. */
+  readonly proof: MonthReport | null;
+}
+
 /**
  * Packs a company's month for the accountant: workbook, PDFs, text and manifest. PDFs that are missing are fetched; one
- * that cannot be had is named in the text.
+ * that cannot be had is named in the text. With a proof, what is packed is what was proved, or nothing is written.
  *
  * @throws MirrorError `usage`: the connector has no such package; `database`, `locked`, `stopped`
  */
 function packageCompany(
   scope: ScopeAsOf,
-  { month, out, zip: isZipped }: { readonly month: string; readonly out: string; readonly zip: boolean },
+  { month, out, zip: isZipped, proof }: PackageRequest,
 ): Promise<CompanyResult> {
   const { manifest } = scope;
   const { name: company } = scope.company;
   const { monthPackage } = manifest;
   if (!monthPackage) throw new MirrorError("usage", `${manifest.title} has no package of a month`);
+  const proved = proof && { ...proof, version: scope.context.version };
+  const certificate = proved ? [certificateOf(monthPackage, proved)] : [];
   return withScratchFolder(scope, "package", async (scratch) => {
-    const { exported, documents } = await exportSheets(scope, monthPackage, month, scratch);
+    const sheets = [...certificate, ...monthPackage.sheets];
+    const { exported, documents } = await exportSheets(scope, { ...monthPackage, sheets }, month, scratch);
+    if (proof && exported.manifest.seq !== proof.position)
+      return notProved(scope, proof, "the mirror changed meanwhile; try again");
     const { pdfs, withoutPdf } = await pdfsOf(scope, documents);
     const incomplete = monthPackage.documents.filter(
       (name) => exported.completeness.get(name)?.isComplete === false,
     );
     const workbook = `${company}-${month}.xlsx`;
     const facts = { company, month, workbook, pdfs: pdfs.length, ...periodOfMonth(month) };
-    const text = monthTextOf(monthPackage, facts, withoutPdf, incomplete);
+    const said = certificate.flatMap(({ title, columns }) => ["", title, ...columns.map(({ doc }) => doc)]);
+    const text = monthTextOf(monthPackage, facts, said, withoutPdf, incomplete);
     const files: MonthFile[] = [
       { path: workbook, from: { file: path.join(scratch, exported.files[0] ?? "") } },
       { path: monthPackage.text.name, from: { text } },
       ...pdfs,
     ];
-    const {
-      folder,
-      zip,
-      manifest: written,
-    } = await writeMonthFolder(out, { company, month }, files, isZipped);
+    const head = { company, month, ...(proved && { certificate: proved }) };
+    const { folder, zip, manifest: written } = await writeMonthFolder(out, head, files, isZipped);
     const rows = Object.fromEntries(exported.manifest.files.map((file) => [file.table, file.rows]));
     const gaps = [
       ...(withoutPdf.length > 0 ? [`  without a PDF: ${someOf(withoutPdf, 10)}`] : []),
@@ -142,20 +180,45 @@ async function pdfsOf(scope: ScopeAsOf, documents: readonly MonthDocument[]) {
 
 const mostNamed = 50;
 
+type MonthFacts = Readonly<Record<string, string | number | null>>;
+
+function fill(line: string, facts: MonthFacts, names: readonly string[] = []): string {
+  return line.replaceAll(/\{(\w+)\}/g, (_, key: string) =>
+    key === "names" ? someOf(names, mostNamed) : String(facts[key] ?? ""),
+  );
+}
+
+/** The first sheet of a proved month: one row. What the text says of a column is its `doc`. */
+function certificateOf(
+  { certificate: { title, facts } }: MonthPackage,
+  { month, compared, equal, finished_at, version, log, position }: MonthReport & { readonly version: string },
+): ReportView {
+  const said = { month, compared, equal, finished_at, version, log, position };
+  const cells = Object.entries(facts).map(([name, value]) => ({ name, value: fill(value, said) }));
+  const sql = cells.map(({ name, value }) => `'${value.replaceAll("'", "''")}' AS ${quoted(name)}`);
+  return {
+    name: title,
+    title,
+    question: "Does the month equal the service?",
+    doc: "What `verify --month` found",
+    columns: cells.map(({ name, value }) => ({ name, type: "TEXT", doc: `  ${name}: ${value}` })),
+    date: cells[0]?.name ?? "",
+    sql: `SELECT ${sql.join(", ")}`,
+  };
+}
+
 function monthTextOf(
   { text }: MonthPackage,
-  facts: Readonly<Record<string, string | number | null>>,
+  facts: MonthFacts,
+  said: readonly string[],
   withoutPdf: readonly string[],
   incomplete: readonly string[],
 ): string {
-  const fill = (line: string, names: readonly string[] = []) =>
-    line.replaceAll(/\{(\w+)\}/g, (_, key: string) =>
-      key === "names" ? someOf(names, mostNamed) : String(facts[key] ?? ""),
-    );
   const lines = [
-    ...text.lines.map((line) => fill(line)),
-    ...(withoutPdf.length > 0 ? ["", fill(text.withoutPdf, withoutPdf)] : []),
-    ...(incomplete.length > 0 ? ["", fill(text.incomplete, incomplete)] : []),
+    ...text.lines.map((line) => fill(line, facts)),
+    ...said,
+    ...(withoutPdf.length > 0 ? ["", fill(text.withoutPdf, facts, withoutPdf)] : []),
+    ...(incomplete.length > 0 ? ["", fill(text.incomplete, facts, incomplete)] : []),
   ];
   // A byte order mark, so that every editor of Windows reads UTF-8.
   return `\ufeff${lines.join("\r\n")}\r\n`;
