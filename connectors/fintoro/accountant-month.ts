@@ -2,6 +2,7 @@ import type { MonthPackage, ReportView } from "../../src/connector/report-view.t
 import * as sql from "./report/view-sql.ts";
 import * as c from "./report/view-columns.ts";
 import { paymentRows, vatDocuments } from "./report/bookkeeping.ts";
+import { einvoiceGaps } from "./report/einvoice-gaps.ts";
 
 const question = "What does the accountant book of a month?";
 
@@ -202,6 +203,13 @@ export const monthSheets: readonly ReportView[] = [
   control,
   payments,
   openItems,
+  {
+    ...einvoiceGaps,
+    name: "month_einvoice_gaps",
+    columns: [c.date("as_of", "The report's date"), ...einvoiceGaps.columns],
+    date: "as_of",
+    sql: `SELECT ${sql.reportDate} AS as_of, g.* FROM v_einvoice_gaps g`,
+  },
 ];
 
 /** A month for the accountant, in Slovak: the accountant reads it first. */
@@ -226,6 +234,7 @@ export const accountantMonth: MonthPackage = {
       "  Neuhradené na konci mesiaca: faktúry, dobropisy (záporné) a nezúčtované zálohy (záporné) k {to}.",
       "    Stav k {to} je dnešný zostatok so započítaním úhrad, ktoré prišli neskôr. Doklady so stavom",
       "    „nebude uhradená“ tu nie sú: služba nehovorí, od kedy tento stav majú.",
+      "  Chýba pre e-faktúry: čo v údajoch odberateľov, firmy a dokladov chýba podľa pravidiel EN 16931 a Peppol.",
       "",
       "pdf/: {pdfs} PDF dokladov vystavených v mesiaci.",
       "manifest.json: veľkosť a SHA-256 každého súboru. Tie isté údaje dávajú tie isté súbory.",

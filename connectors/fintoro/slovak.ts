@@ -42,7 +42,8 @@ export const slovak: Translation = {
     month_open_items: Neuhradené na konci mesiaca, v_invoices: Faktúry prehľadne,
     v_proformas: Zálohové faktúry prehľadne, v_write_offs: Nebude uhradené, v_days_to_pay: Dni do úhrady,
     v_quotations: Čo sa stalo s ponukami, v_orders: Čo sa stalo s objednávkami,
-    v_number_gaps: Medzery v číslovaní
+    v_number_gaps: Medzery v číslovaní, v_einvoice_gaps: Chýba pre e-faktúry,
+    month_einvoice_gaps: Chýba pre e-faktúry
   `),
   prefixes: words(`
     metadata_related_document: Súvisiaci doklad, metadata_document: Doklad, metadata: Udalosť,
@@ -118,7 +119,7 @@ export const slovak: Translation = {
     last_payment_date: Posledná úhrada, business_case_status: Stav obchodného prípadu, outcome: Výsledok,
     orders_in_case: Objednávky v prípade, invoices_in_case: Faktúry v prípade,
     first_invoice_date: Prvá faktúra, resource: Tabuľka, record: Záznam, date: Dátum, deleted_at: Zmazané,
-    cause: Dôkaz
+    cause: Dôkaz, party: Strana, term: Údaj, rule: Pravidlo, severity: Závažnosť, turnover: Obrat bez DPH
   `),
   values: {
     document_type: documents,
@@ -157,6 +158,15 @@ export const slovak: Translation = {
     outcome: words(`
       accepted: prijatá, rejected: odmietnutá, waiting: čaká, expired: vypršala
     `),
+    party: words("client: odberateľ, company: firma"),
+    document: words("invoices: faktúra, credit_notes: dobropis"),
+    term: words(`
+      name: názov, street: ulica, city: mesto, zip: PSČ, country: krajina, vat_id: IČ DPH, subject_id: IČO, tax_id: DIČ,
+      electronic_address: elektronická adresa, buyer_reference: referencia odberateľa, unit: merná jednotka,
+      line_name: názov položky, vat_category: kategória DPH, reverse_charge_reason: dôvod prenosu daňovej povinnosti,
+      reverse_charge_numbers: čísla pri prenose daňovej povinnosti, delivery_date: dátum dodania
+    `),
+    severity: words("fails: neprejde, hint: upozornenie"),
     month_rule: words("delivery_date: dátumu dodania, issue_date: dátumu vystavenia"),
   },
   yes: "áno",

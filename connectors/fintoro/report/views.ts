@@ -1,6 +1,7 @@
 import type { ReportView } from "../../../src/connector/report-view.ts";
 import { numberGaps, paymentsByDay, vatByMonth, vatDocuments } from "./bookkeeping.ts";
 import * as list from "./document-lists.ts";
+import { einvoiceGaps } from "./einvoice-gaps.ts";
 import { casesByStatus, pipeline } from "./pipeline.ts";
 import { clientBalance, openInvoices, receivables, unpaidProformas } from "./receivables.ts";
 import { clientSummary, revenueByMonth, revenueByYear, salesLines } from "./sales.ts";
@@ -31,4 +32,5 @@ export const views: readonly ReportView[] = [
   casesByStatus,
   purchasesBySupplier,
   numberGaps,
+  einvoiceGaps,
 ];
