@@ -1,4 +1,4 @@
-import type { MonthPackage, ReportView } from "../../src/connector/report-view.ts";
+import type { ChangeSheet, MonthPackage, ReportView } from "../../src/connector/report-view.ts";
 import * as sql from "./report/view-sql.ts";
 import * as c from "./report/view-columns.ts";
 import { paymentRows, vatDocuments } from "./report/bookkeeping.ts";
@@ -34,7 +34,7 @@ function documents(table: "invoices" | "credit_notes", title: string): ReportVie
     ],
     date: "issue_date",
     sort: { column: "number", descending: false },
-    sql: `SELECT d.number AS number, d.type AS type, ${isInvoice ? "" : "o.number AS corrects, "}d.issue_date AS issue_date,
+    sql: `SELECT d.id AS id, d.number AS number, d.type AS type, ${isInvoice ? "" : "o.number AS corrects, "}d.issue_date AS issue_date,
   d.delivery_date AS delivery_date, d.due_date AS due_date, ${sql.partiesSql},
   d.variable_symbol AS variable_symbol, d.transfer_tax_liability AS reverse_charge,
   ${sql.currencyOf} AS currency, d.currency_rate AS currency_rate,
@@ -212,11 +212,50 @@ export const monthSheets: readonly ReportView[] = [
   },
 ];
 
+const changed: ChangeSheet = {
+  name: "month_changes",
+  title: "Changes since hand-over",
+  question,
+  doc: "Documents that were added, changed, deleted or moved to another month, field by field",
+  columns: [
+    { ...c.issueMonth, name: "month", doc: "Which was handed over" },
+    c.text("document", "Its number"),
+    c.text("change", "What happened", ["added", "changed", "deleted", "moved"]),
+    c.text("field", "Of the sheet of documents"),
+    c.text("old", "As it was handed over"),
+    c.text("new", "As it is now"),
+    { name: "seen_at", type: "TIMESTAMP", doc: "When the mirror saw the last change of the document" },
+    c.text("cause", "Why it was read then, as in the change log"),
+  ],
+  date: "month",
+  sort: { column: "document", descending: false },
+};
+
+const corrected: ChangeSheet = {
+  name: "month_vat_corrections",
+  title: "VAT corrections",
+  question,
+  doc: "Rows of VAT that changed: code 1 as they were handed over, code 2 as they are now",
+  // Sums of old and new rows say nothing.
+  columns: [c.count("code", "1: the old row; 2: the new one"), ...vatDocuments.columns].map(
+    ({ name, type, doc, values, format }) => {
+      return { name, type, doc, ...(values && { values }), ...(format && { format }) };
+    },
+  ),
+  date: "issue_date",
+  sort: { column: "number", descending: false },
+};
+
 /** A month for the accountant, in Slovak: the accountant reads it first. */
 export const accountantMonth: MonthPackage = {
   language: "sk",
   sheets: monthSheets,
   documents: ["invoices", "credit_notes"],
+  changes: {
+    documents: { month_invoices: "invoices", month_credit_notes: "credit_notes" },
+    vat: "month_vat_documents",
+    sheets: { changed, corrected },
+  },
   text: {
     name: "CITAJ-MA.txt",
     lines: [
@@ -244,6 +283,7 @@ export const accountantMonth: MonthPackage = {
       "  Bankové výpisy, pokladňa, mzdy.",
       "  Doklady, ktoré boli v službe zmazané.",
     ],
+    changed: "Od odovzdania {since} sa zmenili doklady (hárky Zmeny od odovzdania a Opravy DPH): {names}",
     withoutPdf: "Chýba PDF dokladov: {names}",
     incomplete:
       "POZOR: podrobnosti niektorých dokladov ešte neboli prečítané; DPH podľa sadzieb nie je úplná: {names}",

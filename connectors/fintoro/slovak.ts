@@ -39,6 +39,7 @@ export const slovak: Translation = {
     v_purchases_by_supplier: Nákupy podľa dodávateľov, month_invoices: Vystavené faktúry,
     month_credit_notes: Vystavené dobropisy, month_vat_rates: DPH podľa sadzieb,
     month_vat_documents: DPH podľa dokladov, month_control: Kontrolné súčty, month_payments: Prijaté úhrady,
+    month_changes: Zmeny od odovzdania, month_vat_corrections: Opravy DPH,
     month_open_items: Neuhradené na konci mesiaca, v_invoices: Faktúry prehľadne,
     v_proformas: Zálohové faktúry prehľadne, v_write_offs: Nebude uhradené, v_days_to_pay: Dni do úhrady,
     v_quotations: Čo sa stalo s ponukami, v_orders: Čo sa stalo s objednávkami,
@@ -111,7 +112,7 @@ export const slovak: Translation = {
     receipts: Príjemky, series: Číselný rad, after_number: Po čísle, before_number: Pred číslom,
     first_missing: Prvé chýbajúce, last_missing: Posledné chýbajúce, missing: Chýba,
     credited: Dobropisované, document_total: Základ dane podľa dokladov, base_difference: Rozdiel základu,
-    document_vat: DPH podľa dokladov, vat_difference: Rozdiel DPH, as_of: Ku dňu, paid_date: Dátum úhrady,
+    document_vat: DPH podľa dokladov, vat_difference: Rozdiel DPH, as_of: Ku dňu, change: Zmena, field: Pole, old: Pôvodne, new: Teraz, seen_at: Zistené, paid_date: Dátum úhrady,
     days_to_pay: Dní do úhrady, written_off: Nebude uhradené, average_days: Priemer dní,
     shortest_days: Najmenej dní, longest_days: Najviac dní, paid_late: Uhradené po splatnosti,
     average_days_late: Priemer dní po splatnosti, last_paid_date: Naposledy uhradené,
@@ -119,7 +120,7 @@ export const slovak: Translation = {
     last_payment_date: Posledná úhrada, business_case_status: Stav obchodného prípadu, outcome: Výsledok,
     orders_in_case: Objednávky v prípade, invoices_in_case: Faktúry v prípade,
     first_invoice_date: Prvá faktúra, resource: Tabuľka, record: Záznam, date: Dátum, deleted_at: Zmazané,
-    cause: Dôkaz, party: Strana, term: Údaj, rule: Pravidlo, severity: Závažnosť, turnover: Obrat bez DPH
+    cause: Príčina, party: Strana, term: Údaj, rule: Pravidlo, severity: Závažnosť, turnover: Obrat bez DPH
   `),
   values: {
     document_type: documents,
@@ -167,6 +168,7 @@ export const slovak: Translation = {
       reverse_charge_numbers: čísla pri prenose daňovej povinnosti, delivery_date: dátum dodania
     `),
     severity: words("fails: neprejde, hint: upozornenie"),
+    change: words("added: pridaný, changed: zmenený, deleted: zmazaný, moved: presunutý"),
     month_rule: words("delivery_date: dátumu dodania, issue_date: dátumu vystavenia"),
   },
   yes: "áno",

@@ -42,6 +42,8 @@ export interface ReportQuestion {
   readonly sql: string;
 }
 
+export type ChangeSheet = Omit<ReportView, "sql">;
+
 /** What the accountant gets of a month: a workbook, the documents' PDFs and a text. */
 export interface MonthPackage {
   readonly language: Language;
@@ -50,12 +52,23 @@ export interface MonthPackage {
    * month by their date. They are no part of the report.
    */
   readonly sheets: readonly ReportView[];
+  /** How the package of a month that was handed over shows what changed since. */
+  readonly changes: {
+    /** Resources of the sheets that list documents; the SQL of these gives the record's `id`, too. */
+    readonly documents: Readonly<Record<string, string>>;
+    /** The sheet of VAT: rows that changed are to be corrected, by document and rate. */
+    readonly vat: string;
+    /** The sheets of changes and of corrections; their rows are made of what changed. */
+    readonly sheets: { readonly changed: ChangeSheet; readonly corrected: ChangeSheet };
+  };
   /** Resources whose PDFs belong to it: those of the month by the date that their files go by. */
   readonly documents: readonly string[];
   /** The text beside it, a file: lines with `{company}`, `{month}`, `{workbook}`, `{from}`, `{to}`, `{pdfs}` and `{names}`. */
   readonly text: {
     readonly name: string;
     readonly lines: readonly string[];
+    /** Before the names of documents that changed since the hand-over of day `{since}`. */
+    readonly changed: string;
     /** Before the names of documents without a PDF. */
     readonly withoutPdf: string;
     /** Where details of documents are still to be read. */

@@ -8,6 +8,8 @@ import { monthSheets } from "../../connectors/fintoro/accountant-month.ts";
 import type { MonthManifest } from "../../src/export/package/month-folder.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { openDatabase } from "../../src/store/database.ts";
+import { openMirror } from "../../src/state/mirror.ts";
+import { put } from "../support/mirror/store.ts";
 import { openSnapshot } from "../../src/state/mirror-snapshot.ts";
 import { runCommand } from "../support/program/cli.ts";
 import { look } from "../support/truth/compare.ts";
@@ -258,5 +260,76 @@ test("of several companies one without a mirror is named, the others are packed;
   expect(await runCommand(["package"], { cwd: company.folder })).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("--month"),
+  });
+});
+
+/** Changes the price of an invoice of the month in the mirror, as a read of its detail would. */
+async function changePrice(company: Company, month: string): Promise<string> {
+  const mirror = await openMirror(company.file, fintoro);
+  const sql = `SELECT id, number FROM invoices WHERE issue_date LIKE ? AND _deleted_at IS NULL
+    AND id IN (SELECT invoice_id FROM invoice_items) LIMIT 1`;
+  const { id, number } = mirror.db.prepare(sql).get(`${month}%`) as { id: number; number: string };
+  const json = mirror.db.prepare("SELECT json FROM _raw_invoices WHERE id = ?").pluck().get(id);
+  const record = JSON.parse(String(json)) as {
+    items: { total: number; totalWithVat: number }[];
+    total: number;
+  };
+  const [line, ...others] = record.items;
+  if (!line) throw new Error("broken promise: the invoice has a line");
+  const items = [{ ...line, total: line.total + 100, totalWithVat: line.totalWithVat + 123 }, ...others];
+  put(mirror, "invoices", { ...record, total: record.total + 100, items }, { source: "detail" });
+  mirror.close();
+  return number;
+}
+
+const handOvers = (company: Company) =>
+  look(company.file, (db) =>
+    db.prepare("SELECT month, position, command FROM _hand_overs ORDER BY id").all(),
+  );
+
+describe("a month that was handed over", () => {
+  test("says the next time what changed, field by field, and which rows of VAT are to be corrected; then the same again", async () => {
+    const company = await aMirroredCompany();
+    const { month } = busyMonth(company);
+    await pack(company, month);
+    const before = hashesIn(folderOf(company, month));
+    expect([...(await sheetsOf(company, month)).keys()]).not.toContain("Zmeny od odovzdania");
+    const number = await changePrice(company, month);
+    const again = await pack(company, month);
+    expect(again).toMatchObject({
+      companies: { acme: { changed_since: { documents: [number] } } },
+    });
+    const sheets = await sheetsOf(company, month);
+    const changes = sheets.get("Zmeny od odovzdania") ?? [];
+    expect(changes.find((row) => row["Pole"] === "Spolu bez DPH")).toMatchObject({
+      Doklad: number,
+      Zmena: "zmenený",
+      Príčina: "hydrate",
+    });
+    const total = changes.find((row) => row["Pole"] === "Spolu bez DPH") ?? {};
+    expect(Number(total["Teraz"]) - Number(total["Pôvodne"])).toBeCloseTo(100);
+    const codes = (sheets.get("Opravy DPH") ?? []).map((row) => row["Kód"]);
+    expect([codes[0], codes.at(-1), codes.length % 2]).toEqual([1, 2, 0]);
+    const stated = hashesIn(folderOf(company, month));
+    await pack(company, month);
+    expect(hashesIn(folderOf(company, month))).toEqual(stated);
+    expect(stated).not.toEqual(before);
+    expect(handOvers(company)).toEqual([
+      { month, position: expect.any(Number) as number, command: `package --month ${month}` },
+      { month, position: expect.any(Number) as number, command: `package --month ${month}` },
+    ]);
+  });
+
+  test("is compared with any moment asked for; one that the log does not reach writes nothing", async () => {
+    const company = await aMirroredCompany();
+    const { month } = busyMonth(company);
+    const position = look(company.file, (db) => db.prepare("SELECT max(seq) FROM _change_log").pluck().get());
+    const number = await changePrice(company, month);
+    expect(await pack(company, month, "--changes-since", String(position))).toMatchObject({
+      companies: { acme: { changed_since: { documents: [number] } } },
+    });
+    const other = await pack(company, "2026-01", "--changes-since", "2001-01-01");
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining("does not reach back that far")]);
+    expect(handOvers(company)).toHaveLength(1);
   });
 });

@@ -93,6 +93,10 @@ export const outputCommands = {
       out: text("--out <folder>", "where to: FOLDER/COMPANY/MONTH (default ./package)"),
       zip: flag("--zip", "a ZIP archive beside the folder, too"),
       proved: flag("--proved", "compare the month with the service first; only an equal one is written"),
+      changesSince: moment(
+        "--changes-since <moment>",
+        "tell what changed since then, not since the last hand-over",
+      ),
       asOf,
     },
     examples: {

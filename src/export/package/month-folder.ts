@@ -28,6 +28,8 @@ export interface MonthManifest {
   readonly month: string;
   /** How it was proved; absent: it was not. */
   readonly certificate?: object;
+  /** The position of the mirror that the files show, and who asked for them. */
+  readonly hand_over: { readonly log: string; readonly position: number; readonly command: string };
   readonly files: readonly { readonly path: string; readonly bytes: number; readonly sha256: string }[];
 }
 

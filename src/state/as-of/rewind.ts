@@ -122,6 +122,7 @@ function forgetLater(db: Db, { at }: MirrorMoment): void {
     for (const sql of [
       "DELETE FROM _schema_changes WHERE at > @at",
       "DELETE FROM _quarantine WHERE at > @at",
+      "DELETE FROM _hand_overs WHERE at > @at",
       "DELETE FROM document_files WHERE fetched_at > @at",
       "DELETE FROM _runs WHERE started_at > @at",
       "UPDATE _runs SET finished_at = NULL, outcome = NULL WHERE finished_at > @at",

@@ -178,6 +178,13 @@ export const firstTables = {
     read_at: integer,
     problem: maybeText,
   },
+  /** Packages of months that were made: what each showed is the mirror at its position. `files`: hashes by path, as JSON. */
+  _hand_overs: {
+    id: rowNumber,
+    month: text,
+    position: integer,
+    ...columnsOf(text, "log", "at", "command", "files"),
+  },
 } satisfies Readonly<Record<string, Readonly<Record<string, OwnColumn<unknown>>>>>;
 
 type TablesOf<S> = {

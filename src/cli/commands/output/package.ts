@@ -1,6 +1,12 @@
 import path from "node:path";
-import { localDate } from "../../../base/clock.ts";
+import { isoTime, localDate } from "../../../base/clock.ts";
 import { MirrorError } from "../../../base/errors.ts";
+import type { AskedMoment } from "../../../base/ids.ts";
+import { mirrorFiles } from "../../../config/mirror-files.ts";
+import { sheetOf } from "../../../export/package/month-changes.ts";
+import { recordHandOver } from "../../../state/as-of/hand-overs.ts";
+import { openDatabase } from "../../../store/database.ts";
+import { sinceHandOver } from "../../mirror/hand-over-changes.ts";
 import { someOf } from "../../../base/names.ts";
 import type { MonthPackage, ReportView } from "../../../connector/report-view.ts";
 import { exportTables, type ExportResult } from "../../../export/export-tables.ts";
@@ -9,6 +15,7 @@ import {
   writeMonthFolder,
   type MonthDocument,
   type MonthFile,
+  type MonthManifest,
 } from "../../../export/package/month-folder.ts";
 import type { ExportParts } from "../../../export/plan/export-request.ts";
 import { periodOfMonth } from "../../../export/plan/period.ts";
@@ -25,7 +32,8 @@ import { resultOfMonth, verifyCompany } from "../../verify/service-verification.
 import { filesOfDocuments, storedFilesOf } from "../upkeep/files.ts";
 
 export const packageCommand: CommandRun<"package"> = (context, { options, loaded: { config } }) => {
-  const { month, zip, asOf, proved } = options;
+  const { month, zip, asOf, changesSince, proved } = options;
+  if (asOf && changesSince) throw new MirrorError("usage", "--as-of and --changes-since exclude each other");
   if (month === undefined) throw new MirrorError("usage", "package needs --month, such as --month 2026-10");
   const today = localDate(context.clock.nowMs(), config.schedule.timezone);
   if (month > today.slice(0, 7))
@@ -37,15 +45,15 @@ export const packageCommand: CommandRun<"package"> = (context, { options, loaded
   if (proved && month === today.slice(0, 7))
     throw new MirrorError("usage", `--month ${month} has not ended yet: it cannot be proved on ${today}`);
   const out = path.resolve(context.cwd, options.out ?? "package");
+  const request = { month, out, zip, changesSince };
   const pack = async (scope: CompanyScope): Promise<CompanyResult> => {
-    if (!proved)
-      return withMoment(scope, asOf, (then) => packageCompany(then, { month, out, zip, proof: null }));
+    if (!proved) return withMoment(scope, asOf, (then) => packageCompany(then, { ...request, proof: null }));
     const resources = selectResources(scope.manifest, config.resources, []);
     const by = `package --month ${month} --proved`;
     const proof = await verifyCompany(scope, { resources, sample: "all", repair: false, by, month });
     if (!("month" in proof)) throw new Error("broken promise: a month has a report of its own");
     return proof.match
-      ? packageCompany({ ...scope, moment: null }, { month, out, zip, proof })
+      ? packageCompany({ ...scope, moment: null }, { ...request, proof })
       : notProved(scope, proof, `\`verify --month ${month} --repair\` reads again what differs`);
   };
   return forEachCompany(context, config, pack, { isPartial: true });
@@ -65,9 +73,14 @@ interface PackageRequest {
   readonly month: string;
   readonly out: string;
   readonly zip: boolean;
+  /** What the month is compared with. @default its last hand-over */
+  readonly changesSince: AskedMoment | undefined;
   /** Of a month that equals the service; null: none was asked for. */
   readonly proof: MonthReport | null;
 }
+
+/** A busy mirror may change between the comparison and the workbook. */
+const mostAttempts = 5;
 
 /**
  * Packs a company's month for the accountant: workbook, PDFs, text and manifest. PDFs that are missing are fetched; one
@@ -77,7 +90,7 @@ interface PackageRequest {
  */
 function packageCompany(
   scope: ScopeAsOf,
-  { month, out, zip: isZipped, proof }: PackageRequest,
+  { month, out, zip: isZipped, changesSince, proof }: PackageRequest,
 ): Promise<CompanyResult> {
   const { manifest } = scope;
   const { name: company } = scope.company;
@@ -87,7 +100,8 @@ function packageCompany(
   const certificate = proved ? [certificateOf(monthPackage, proved)] : [];
   return withScratchFolder(scope, "package", async (scratch) => {
     const sheets = [...certificate, ...monthPackage.sheets];
-    const { exported, documents } = await exportSheets(scope, { ...monthPackage, sheets }, month, scratch);
+    const packed = { ...monthPackage, sheets };
+    const { exported, documents, since } = await exportMonth(scope, packed, month, scratch, changesSince);
     if (proof && exported.manifest.seq !== proof.position)
       return notProved(scope, proof, "the mirror changed meanwhile; try again");
     const { pdfs, withoutPdf } = await pdfsOf(scope, documents);
@@ -95,29 +109,95 @@ function packageCompany(
       (name) => exported.completeness.get(name)?.isComplete === false,
     );
     const workbook = `${company}-${month}.xlsx`;
-    const facts = { company, month, workbook, pdfs: pdfs.length, ...periodOfMonth(month) };
+    const handedOver = since?.since.at.slice(0, 10) ?? null;
+    const facts = { company, month, workbook, pdfs: pdfs.length, since: handedOver, ...periodOfMonth(month) };
+    const changed = [...new Set((since?.changes.changed ?? []).map((row) => String(row["document"])))];
     const said = certificate.flatMap(({ title, columns }) => ["", title, ...columns.map(({ doc }) => doc)]);
-    const text = monthTextOf(monthPackage, facts, said, withoutPdf, incomplete);
+    const text = monthTextOf(monthPackage, facts, said, { changed, withoutPdf, incomplete });
     const files: MonthFile[] = [
       { path: workbook, from: { file: path.join(scratch, exported.files[0] ?? "") } },
       { path: monthPackage.text.name, from: { text } },
       ...pdfs,
     ];
-    const head = { company, month, ...(proved && { certificate: proved }) };
+    const { log, seq: position } = exported.manifest;
+    const handOver = { log, position, command: `package --month ${month}${proof ? " --proved" : ""}` };
+    const head = { company, month, hand_over: handOver, ...(proved && { certificate: proved }) };
     const { folder, zip, manifest: written } = await writeMonthFolder(out, head, files, isZipped);
+    if (!since?.isAgain) writeHandOver(scope, handOver, written);
     const rows = Object.fromEntries(exported.manifest.files.map((file) => [file.table, file.rows]));
-    const gaps = [
-      ...(withoutPdf.length > 0 ? [`  without a PDF: ${someOf(withoutPdf, 10)}`] : []),
-      ...(incomplete.length > 0 ? [`  details still to be read: ${incomplete.join(", ")}`] : []),
-    ];
+    const gaps = gapsOf(withoutPdf, incomplete);
     const outcome = gaps.length > 0 ? "partial" : "complete";
     return {
       outcome,
-      document: { outcome, folder, zip, rows, withoutPdf, incomplete, files: written.files },
-      lines: [`${company}: ${written.files.length + 1} files: ${zip ?? folder}`, ...gaps],
+      document: {
+        outcome,
+        folder,
+        zip,
+        rows,
+        withoutPdf,
+        incomplete,
+        hand_over: handOver,
+        changed_since: since && { log, position: since.since.seq, at: since.since.at, documents: changed },
+        files: written.files,
+      },
+      lines: [
+        `${company}: ${written.files.length + 1} files: ${zip ?? folder}`,
+        ...(changed.length > 0 ? [`  changed since ${handedOver}: ${someOf(changed, 10)}`] : []),
+        ...gaps,
+      ],
     };
   });
 }
+
+function gapsOf(withoutPdf: readonly string[], incomplete: readonly string[]): string[] {
+  return [
+    ...(withoutPdf.length > 0 ? [`  without a PDF: ${someOf(withoutPdf, 10)}`] : []),
+    ...(incomplete.length > 0 ? [`  details still to be read: ${incomplete.join(", ")}`] : []),
+  ];
+}
+
+/** The sheets of a month, with those of what changed since it was handed over where anything did. */
+async function exportMonth(
+  scope: ScopeAsOf,
+  monthPackage: MonthPackage,
+  month: string,
+  scratch: string,
+  asked: AskedMoment | undefined,
+) {
+  const { changed, corrected } = monthPackage.changes.sheets;
+  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    const place = path.join(scratch, `attempt-${attempt}`);
+    const since = await sinceHandOver(scope, monthPackage, month, asked, place);
+    const rows = since?.changes;
+    const more = [
+      ...(rows && rows.changed.length > 0 ? [sheetOf(changed, rows.changed)] : []),
+      ...(rows && rows.corrected.length > 0 ? [sheetOf(corrected, rows.corrected)] : []),
+    ];
+    const sheets = [...monthPackage.sheets, ...more];
+    const made = await exportSheets(scope, { ...monthPackage, sheets }, month, scratch);
+    if (since === null || since.seq === made.exported.manifest.seq) return { ...made, since };
+  }
+  throw new MirrorError("database", "the mirror changes too fast to say what changed since the hand-over", {
+    retryable: true,
+    hint: "Run it again, or after the sync that is writing.",
+  });
+}
+
+/** Into the live mirror, beside whoever writes it. */
+function writeHandOver(
+  { context, config, company }: CompanyScope,
+  { log, position: seq, command }: MonthManifest["hand_over"],
+  { month, files }: MonthManifest,
+): void {
+  const db = openDatabase(mirrorFiles(config, company.name).mirror);
+  try {
+    const hashes = Object.fromEntries(files.map((file) => [file.path, file.sha256]));
+    recordHandOver(db, { log, seq, command, month, at: isoTime(context.clock.nowMs()), files: hashes });
+  } finally {
+    db.close();
+  }
+}
+
 /** The workbook, whose ages and balances are those of the month's last day; and, of the same moment, the month's documents. */
 async function exportSheets(
   { context, manifest, config, company, files }: CompanyScope,
@@ -211,14 +291,14 @@ function monthTextOf(
   { text }: MonthPackage,
   facts: MonthFacts,
   said: readonly string[],
-  withoutPdf: readonly string[],
-  incomplete: readonly string[],
+  named: Readonly<Record<"changed" | "withoutPdf" | "incomplete", readonly string[]>>,
 ): string {
   const lines = [
     ...text.lines.map((line) => fill(line, facts)),
     ...said,
-    ...(withoutPdf.length > 0 ? ["", fill(text.withoutPdf, facts, withoutPdf)] : []),
-    ...(incomplete.length > 0 ? ["", fill(text.incomplete, facts, incomplete)] : []),
+    ...(["changed", "withoutPdf", "incomplete"] as const).flatMap((what) =>
+      named[what].length > 0 ? ["", fill(text[what], facts, named[what])] : [],
+    ),
   ];
   // A byte order mark, so that every editor of Windows reads UTF-8.
   return `\ufeff${lines.join("\r\n")}\r\n`;
