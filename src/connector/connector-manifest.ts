@@ -2,7 +2,7 @@ import type { Operation } from "./operation.ts";
 import type { DeliveryForm, Protocol } from "./service-protocol.ts";
 import type { MonthPackage, ReportQuestion, ReportView } from "./report-view.ts";
 import type { Resource } from "./resource.ts";
-import type { Language, Translation } from "./translation.ts";
+import type { ExportLanguage, Translation } from "./translation.ts";
 
 export interface EventRule {
   /** `invoices.paid` */
@@ -98,7 +98,7 @@ export interface Manifest {
   readonly views?: readonly ReportView[];
   readonly questions?: readonly ReportQuestion[];
   /** Words for exports, by language. */
-  readonly translations?: Readonly<Partial<Record<Language, Translation>>>;
+  readonly translations?: Readonly<Partial<Record<ExportLanguage, Translation>>>;
   /** Absent: there is no command `package`. */
   readonly monthPackage?: MonthPackage;
   /** Absent where the service sends no events. */

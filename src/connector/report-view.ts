@@ -1,4 +1,4 @@
-import type { Language } from "./translation.ts";
+import type { ExportLanguage } from "./translation.ts";
 
 export type ReportType =
   "INTEGER" | "TEXT" | "REAL" | "BOOLEAN" | "DATE" | "TIMESTAMP" | `DECIMAL(${number},${number})`;
@@ -46,7 +46,7 @@ export type ChangeSheet = Omit<ReportView, "sql">;
 
 /** What the accountant gets of a month: a workbook, the documents' PDFs and a text. */
 export interface MonthPackage {
-  readonly language: Language;
+  readonly language: ExportLanguage;
   /**
    * Its sheets. They see the report's tables and views, its date being the last day of the month, and are limited to the
    * month by their date. They are no part of the report.

@@ -1,6 +1,6 @@
 /** Languages of headings and values; `en`: as the service has them. */
 export const languages = ["en", "sk"] as const;
-export type Language = (typeof languages)[number];
+export type ExportLanguage = (typeof languages)[number];
 
 /** The words of a language for what people read in exports: headings, and values that are words of the service. */
 export interface Translation {

@@ -20,7 +20,7 @@ import { CompanyAfterRun } from "./company-after-run.ts";
 import { runHeartbeat } from "./heartbeat.ts";
 import { performRun, type CompanyRun, type RunRequest } from "../runs/company-run.ts";
 import { stopDeadlines } from "../runs/process-context.ts";
-import { RunQueue, type EndedRun, type Scrubbing } from "../runs/run-queue.ts";
+import { RunQueue, type RunEnd, type Scrubbing } from "../runs/run-queue.ts";
 import { connectService, type ServiceConnection } from "../runs/service-connection.ts";
 import { createNotices, type Notices } from "../runs/store-notices.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
@@ -227,7 +227,7 @@ export class CompanyRuntime {
   }
 
   /** Called when a run has ended, before the next one begins. */
-  private countRun(run: CompanyRun, ended: EndedRun): void {
+  private countRun(run: CompanyRun, ended: RunEnd): void {
     const { counters } = this.options;
     counters.add(run);
     counters.countRun(ended);

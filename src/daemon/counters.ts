@@ -1,7 +1,7 @@
 import type { HttpTransport } from "../http/http-transport.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";
 import type { Tally } from "../sync/context/tally.ts";
-import type { EndedRun } from "../runs/run-queue.ts";
+import type { RunEnd } from "../runs/run-queue.ts";
 
 const ops = ["inserted", "updated", "hydrated", "deleted", "unchanged"] as const;
 
@@ -24,7 +24,7 @@ export class CompanyCounters {
   readonly runs: Record<string, number> = {};
   readonly deliveries = new Map<string, number>();
   /** The last run of this process; null: none yet. */
-  lastRun: EndedRun | null = null;
+  lastRun: RunEnd | null = null;
   /** What went wrong after the last run, where it is recorded nowhere. */
   afterRunProblem: string | null = null;
   private totals: KeptTotals = { rows: [], requests: new Map(), waitedMs: 0 };
@@ -33,7 +33,7 @@ export class CompanyCounters {
     this.deliveries.set(result, (this.deliveries.get(result) ?? 0) + 1);
   }
 
-  countRun(run: EndedRun): void {
+  countRun(run: RunEnd): void {
     this.lastRun = run;
     this.runs[run.outcome] = (this.runs[run.outcome] ?? 0) + 1;
   }

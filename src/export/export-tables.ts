@@ -17,7 +17,7 @@ import {
 } from "./files/export-manifest.ts";
 import { hasContent, manifestText } from "../base/files/hashed-file.ts";
 import { Staging } from "./files/staging.ts";
-import { planTables, type TablePlan } from "./plan/export-plan.ts";
+import { planTables, type TableExport } from "./plan/export-plan.ts";
 import { formOf, type ExportParts, type ExportRequest } from "./plan/export-request.ts";
 import { SnapshotPool } from "./workers/snapshot-pool.ts";
 import { writeWorkbook } from "./write-workbook.ts";
@@ -76,7 +76,7 @@ export async function exportTables(parts: ExportParts, request: ExportRequest): 
 async function findCurrent(
   request: ExportRequest,
   { log, seq, completeness }: Snapshot,
-  plans: readonly TablePlan[],
+  plans: readonly TableExport[],
   form: string,
 ): Promise<ExportResult | null> {
   const { out, company, format } = request;
@@ -104,8 +104,8 @@ async function findCurrent(
   return { manifest, path: place, files, completeness, ...same };
 }
 
-async function writeTables(context: ExportContext, plans: readonly TablePlan[]): Promise<ManifestFile[]> {
-  const progress = (plan: TablePlan) => (rows: number) => {
+async function writeTables(context: ExportContext, plans: readonly TableExport[]): Promise<ManifestFile[]> {
+  const progress = (plan: TableExport) => (rows: number) => {
     const done = plans.indexOf(plan);
     context.parts.onProgress?.({ table: plan.table.name, rows, done, of: plans.length });
   };
@@ -122,7 +122,7 @@ async function writeTables(context: ExportContext, plans: readonly TablePlan[]):
 
 async function commit(
   { parts, request, pool, staging }: ExportContext,
-  plans: readonly TablePlan[],
+  plans: readonly TableExport[],
   written: readonly ManifestFile[],
 ): Promise<ExportResult> {
   const { out, company, format, tables, since, period } = request;

@@ -17,7 +17,7 @@ import {
   TypeOverflow,
   widerType,
 } from "./parquet/parquet-types.ts";
-import { numberedRanges, type LaidOutPart, type TablePlan } from "./plan/export-plan.ts";
+import { numberedRanges, type LaidOutPart, type TableExport } from "./plan/export-plan.ts";
 import type { ExportParts, ExportRequest } from "./plan/export-request.ts";
 import type { EncodedRows, Encoding, NestedTable } from "./workers/encoder.ts";
 import type { SnapshotPool } from "./workers/snapshot-pool.ts";
@@ -37,7 +37,7 @@ export interface ExportContext {
  */
 export async function writeTable(
   context: ExportContext,
-  plan: TablePlan,
+  plan: TableExport,
   onRows: (rows: number) => void,
 ): Promise<ManifestFile[]> {
   // Types that replace the declared ones, by column; `list.column` within a nested column.
@@ -55,7 +55,7 @@ export async function writeTable(
 
 async function writeFiles(
   context: ExportContext,
-  plan: TablePlan,
+  plan: TableExport,
   encoding: Encoding,
   onRows: (rows: number) => void,
 ): Promise<ManifestFile[]> {
@@ -82,7 +82,7 @@ async function writeFiles(
 /** What the manifest says of a table in each of its files. */
 export function tableFacts(
   { request: { format, language }, pool: { snapshot }, form }: ExportContext,
-  { table, columns, period }: TablePlan,
+  { table, columns, period }: TableExport,
 ): Omit<ManifestFile, "bytes" | "sha256" | "file" | "rows"> {
   return {
     table: table.name,
@@ -98,7 +98,7 @@ export function tableFacts(
 
 /** Rows that were laid out are divided by their numbers, a table in its place by its keys. */
 function rangesByPart(
-  plan: TablePlan,
+  plan: TableExport,
   encoding: Encoding,
   laidOut: readonly LaidOutPart[],
   pool: SnapshotPool,
@@ -138,7 +138,7 @@ async function* contentOf(
 
 function encodingOf(
   { parts, request, pool }: ExportContext,
-  { columns, isJson, table }: TablePlan,
+  { columns, isJson, table }: TableExport,
   types: ReadonlyMap<string, ReportType>,
 ): Encoding {
   const { format, dialect, nested } = request;
@@ -171,7 +171,7 @@ function nestedTable(
 }
 
 /** The columns that the export's manifest names. */
-function writtenColumns({ columns }: TablePlan, encoding: Encoding): ManifestFile["columns"] {
+function writtenColumns({ columns }: TableExport, encoding: Encoding): ManifestFile["columns"] {
   if (encoding.kind !== "parquet") return columns.map(({ name, type }) => ({ name, type }));
   const lists = encoding.nested.map(({ name, columns: inner }) => ({
     name,

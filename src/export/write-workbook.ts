@@ -5,7 +5,7 @@ import { freeBytes } from "./columns/cells.ts";
 import { fromManifest, type ManifestFile, workbookPath } from "./files/export-manifest.ts";
 import { writeNewFile } from "../base/files/hashed-file.ts";
 import { ZipStream } from "./files/zip-stream.ts";
-import { numberedRanges, rowsTable, translationTo, type TablePlan } from "./plan/export-plan.ts";
+import { numberedRanges, rowsTable, translationTo, type TableExport } from "./plan/export-plan.ts";
 import type { SnapshotPool } from "./workers/snapshot-pool.ts";
 import { tableFacts, type ExportContext } from "./write-table.ts";
 import { sheetKind, type SheetColumn, stylesXml } from "./xlsx/styles.ts";
@@ -28,8 +28,8 @@ type TableFacts = Omit<ManifestFile, "bytes" | "sha256" | "file">;
  */
 export async function writeWorkbook(
   context: ExportContext,
-  plans: readonly TablePlan[],
-  onRows: (plan: TablePlan, rows: number) => void,
+  plans: readonly TableExport[],
+  onRows: (plan: TableExport, rows: number) => void,
 ): Promise<ManifestFile[]> {
   const { request, staging } = context;
   const file = workbookPath(request);
@@ -41,9 +41,9 @@ export async function writeWorkbook(
 
 async function* workbookContent(
   context: ExportContext,
-  plans: readonly TablePlan[],
+  plans: readonly TableExport[],
   facts: TableFacts[],
-  onRows: (plan: TablePlan, rows: number) => void,
+  onRows: (plan: TableExport, rows: number) => void,
 ): AsyncGenerator<Uint8Array> {
   const zip = new ZipStream();
   const sheets: SheetEntry[] = [];
@@ -82,7 +82,7 @@ interface Sheets {
 
 async function openSheets(
   { pool, request, parts: { manifest } }: ExportContext,
-  plan: TablePlan,
+  plan: TableExport,
 ): Promise<Sheets> {
   const { setup, source, table } = plan;
   const rowsEach = request.rowsPerSheet ?? rowsPerSheet;

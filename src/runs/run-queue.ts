@@ -63,7 +63,7 @@ export interface RunUnderWay {
 }
 
 /** What the status shows of a run that ended. */
-export type EndedRun = NonNullable<CompanyStatusView["lastRun"]>;
+export type RunEnd = NonNullable<CompanyStatusView["lastRun"]>;
 
 export interface RunQueueParts {
   readonly context: Pick<ProcessContext, "clock" | "log">;
@@ -75,7 +75,7 @@ export interface RunQueueParts {
   readonly begin: (request: RunRequest, closed: AbortSignal, scrubbing: Scrubbing) => CompanyRun;
   readonly perform: (run: CompanyRun) => Promise<CompanyReport>;
   /** Called when a run has ended, before the next one begins; `current` is null by then. */
-  readonly onEnd: (run: CompanyRun, ended: EndedRun) => void;
+  readonly onEnd: (run: CompanyRun, ended: RunEnd) => void;
   /**
    * Asks for what follows a run: before its scrub, and after its end if that brought in more. Neither scrub nor the
    * next run waits for it. A rejection is logged.

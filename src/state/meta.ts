@@ -34,7 +34,7 @@ const valueOf = statement((db, p: { key: string }) =>
 export const identityKey = "identity";
 
 /** The company a mirror belongs to (I10). The token itself is never stored, only a salted fingerprint. */
-export interface Identity {
+export interface PinnedIdentity {
   readonly name: string;
   readonly salt: string;
   readonly fingerprint: string;
@@ -43,8 +43,8 @@ export interface Identity {
 }
 
 /** The company a mirror belongs to; null before its first run. */
-export function pinnedIdentity(meta: Meta): Identity | null {
-  return meta.get(identityKey) as Identity | null;
+export function pinnedIdentity(meta: Meta): PinnedIdentity | null {
+  return meta.get(identityKey) as PinnedIdentity | null;
 }
 
 /** How far the archive's manifest was when the mirror last took it over. */

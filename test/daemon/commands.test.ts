@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { followRemoteSync, type CompanyRun } from "../../src/cli/runs/remote-sync.ts";
+import { followRemoteSync, type RemoteRun } from "../../src/cli/runs/remote-sync.ts";
 import {
   askDaemon,
   formatSyncOptions,
@@ -127,7 +127,7 @@ describe("commands of other processes", () => {
       files: { socket: file },
       context: { clock, log: recordingLog().log, signal: new AbortController().signal },
       // Only what following a run needs of a company.
-    } as unknown as CompanyRun["scope"];
+    } as unknown as RemoteRun["scope"];
     const report = await followRemoteSync({
       scope,
       request: requestOf({ resources: [{ ...resourceOf("people"), name: "no_such_table" }] }),

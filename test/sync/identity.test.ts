@@ -6,13 +6,13 @@ import type { Mirror } from "../../src/state/mirror.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { Tally } from "../../src/sync/context/tally.ts";
 import { identify, judgeToken } from "../../src/sync/identity/identify.ts";
-import type { Identity } from "../../src/state/meta.ts";
+import type { PinnedIdentity } from "../../src/state/meta.ts";
 import { fingerprintOf, rememberIdentity } from "../../src/sync/identity/pinned-identity.ts";
 import { openShop } from "../support/mirror/mirror.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { put, remove } from "../support/mirror/store.ts";
 
-const pinned: Identity = {
+const pinned: PinnedIdentity = {
   name: "Acme",
   salt: "salt",
   fingerprint: fingerprintOf("token", "salt"),

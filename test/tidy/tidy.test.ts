@@ -30,12 +30,12 @@ const present = new Set(sources.map((source) => source.path));
 const product = sources.filter(({ path: file }) => /^(?:src|connectors)\//.test(file));
 /** Each only goes down: a feature pays for itself by what it removes. */
 const most: Size = {
-  lines: 68_550,
-  files: 640,
-  exportedNamesPerThousandLines: 40,
-  longestImportChain: 25,
-  interfacesOfMoreThanEightMembers: 55,
-  typeNamesThatStandTwice: 83,
+  lines: 66_000,
+  files: 520,
+  exportedNamesPerThousandLines: 39,
+  longestImportChain: 23,
+  interfacesOfMoreThanEightMembers: 27,
+  typeNamesThatStandTwice: 0,
 };
 /** Tables whose names are ordinary words of the code, too. */
 const plainWords = new Set(["company", "units", "languages", "currencies", "orders", "countries", "banks"]);

@@ -16,7 +16,7 @@ import { letHeapGrow } from "../program/heap-growth.ts";
 import { worstOutcome, type CommandOutcome } from "../program/exit-code.ts";
 import { dryRun } from "../runs/dry-run.ts";
 import { syncCompany } from "../runs/local-sync.ts";
-import type { CompanyRun } from "../runs/remote-sync.ts";
+import type { RemoteRun } from "../runs/remote-sync.ts";
 import { sendAlerts } from "../runs/send-alerts.ts";
 import { printReports } from "../runs/run-report-text.ts";
 import { afterRun, filesOne } from "./output/after-run-command.ts";
@@ -110,7 +110,7 @@ function scopesWithToken(context: CommandContext, config: Config, shard: Shard |
 async function runAll(
   context: CommandContext,
   scopes: readonly CompanyScope[],
-  asked: Pick<CompanyRun, "request" | "untilMs">,
+  asked: Pick<RemoteRun, "request" | "untilMs">,
   publish: (scope: CompanyScope, runGoesOn?: boolean) => Promise<void>,
 ): Promise<Map<string, CompanyReport>> {
   const places = new RunPlaces();
@@ -121,7 +121,7 @@ async function runAll(
     const onListed = async () => place?.beginScrub(() => publish(scope), context.signal);
     try {
       const startedAt = isoTime(context.clock.nowMs());
-      const show: CompanyRun["show"] = (view) => (views[index] = view);
+      const show: RemoteRun["show"] = (view) => (views[index] = view);
       return [
         scope.company.name,
         await syncCompany({ ...asked, scope, startedAt, show, onListsRead, onListed }),

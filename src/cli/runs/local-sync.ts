@@ -12,13 +12,13 @@ import { LogWatch } from "../../store/write-ahead-log.ts";
 import { lockHolder, takeWriterLock, type WriterLock } from "../../store/writer-lock.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { Tally } from "../../sync/context/tally.ts";
-import { followRemoteSync, type CompanyRun } from "./remote-sync.ts";
+import { followRemoteSync, type RemoteRun } from "./remote-sync.ts";
 
 /**
  * Makes the run of one company. It takes the writer lock; where a daemon holds the lock, the daemon makes the run,
  * and its report is given. Never rejects with a MirrorError: the report names it.
  */
-export async function syncCompany(run: CompanyRun): Promise<CompanyReport> {
+export async function syncCompany(run: RemoteRun): Promise<CompanyReport> {
   try {
     return await lockOrFollow(run);
   } catch (error) {
@@ -31,7 +31,7 @@ export async function syncCompany(run: CompanyRun): Promise<CompanyReport> {
 const againMs = 200;
 const mostAgain = 10;
 
-async function lockOrFollow(run: CompanyRun): Promise<CompanyReport> {
+async function lockOrFollow(run: RemoteRun): Promise<CompanyReport> {
   const { context, config, files } = run.scope;
   guarded(config.dataDir, () => makeFolders(config.dataDir));
   for (let tries = 1; ; tries++) {
@@ -56,7 +56,7 @@ function tryLock(file: string, tries: number): WriterLock | null {
 }
 
 /** Makes the run, and once more with a token that came into its file since, where the service refused the old one. */
-async function performWithToken(asked: CompanyRun, lock: WriterLock): Promise<CompanyReport> {
+async function performWithToken(asked: RemoteRun, lock: WriterLock): Promise<CompanyReport> {
   const report = await performLocked(asked, lock);
   const company = report.outcome === "unauthenticated" ? withChangedToken(asked.scope.company) : null;
   if (!company) return report;
@@ -66,7 +66,7 @@ async function performWithToken(asked: CompanyRun, lock: WriterLock): Promise<Co
   return performWithToken({ ...asked, scope: { ...asked.scope, company } }, lock);
 }
 
-async function performLocked(asked: CompanyRun, lock: WriterLock): Promise<CompanyReport> {
+async function performLocked(asked: RemoteRun, lock: WriterLock): Promise<CompanyReport> {
   const { scope, request, show, onListsRead, onListed } = asked;
   const { context, manifest, config, company, files } = scope;
   const { clock, log, signal } = context;

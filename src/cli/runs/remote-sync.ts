@@ -7,7 +7,7 @@ import type { CompanyReport } from "../../sync/context/run-report.ts";
 import type { CompanyScope } from "../mirror/company-scope.ts";
 
 /** What a run of one company is made with, here or in the daemon. */
-export interface CompanyRun {
+export interface RemoteRun {
   readonly scope: CompanyScope;
   readonly request: RunRequest;
   /** Epoch milliseconds when `request.closed` aborts; null: never. */
@@ -31,7 +31,7 @@ const endGraceMs = 30_000;
  * Has the daemon that holds the mirror make the run, and waits for its report. Null: the daemon has ended, or does not
  * take commands yet.
  */
-export async function followRemoteSync(run: CompanyRun): Promise<CompanyReport | null> {
+export async function followRemoteSync(run: RemoteRun): Promise<CompanyReport | null> {
   const { request, untilMs, scope } = run;
   const { clock, log, signal } = scope.context;
   const { name } = scope.company;
@@ -71,7 +71,7 @@ export async function followRemoteSync(run: CompanyRun): Promise<CompanyReport |
 }
 
 /** The report of a run that ended before the daemon gave one; null: it has not ended. */
-function reportIfEnded({ scope, request, startedAt }: CompanyRun): CompanyReport | null {
+function reportIfEnded({ scope, request, startedAt }: RemoteRun): CompanyReport | null {
   const { clock, signal } = scope.context;
   if (signal.aborted) return emptyReport(clock, startedAt, "interrupted");
   return request.closed.aborted ? emptyReport(clock, startedAt, "stopped") : null;

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { parseManifest } from "../../base/files/hashed-file.ts";
-import type { Language } from "../../connector/translation.ts";
+import type { ExportLanguage } from "../../connector/translation.ts";
 import type { ExportRequest, Format, Partition } from "../plan/export-request.ts";
 import type { DatedPeriod } from "../plan/period.ts";
 
@@ -15,7 +15,7 @@ export interface ManifestFile {
   readonly sha256: string;
   /** The state of the mirror that the file shows. */
   readonly seq: number;
-  readonly language: Language;
+  readonly language: ExportLanguage;
   /** The days that its rows are limited to, by this column; null: it has all rows. */
   readonly period: DatedPeriod | null;
   readonly columns: readonly { readonly name: string; readonly type: string }[];

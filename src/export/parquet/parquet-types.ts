@@ -20,13 +20,13 @@ export interface NestedColumn {
 
 const wideDecimal = "DECIMAL(38,18)";
 
-interface Decimal {
+interface DecimalType {
   readonly precision: number;
   readonly scale: number;
 }
 
 /** Precision and scale of a DECIMAL; null for another type. */
-export function decimalOf(type: ReportType): Decimal | null {
+export function decimalOf(type: ReportType): DecimalType | null {
   const match = /^DECIMAL\((\d+),(\d+)\)$/.exec(type);
   return match ? { precision: Number(match[1]), scale: Number(match[2]) } : null;
 }

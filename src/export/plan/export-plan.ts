@@ -1,7 +1,7 @@
 import { MirrorError } from "../../base/errors.ts";
 import { unknownName } from "../../base/names.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
-import { translatedHeading, type Language, type Translation } from "../../connector/translation.ts";
+import { translatedHeading, type ExportLanguage, type Translation } from "../../connector/translation.ts";
 import type { Snapshot } from "../../state/mirror-snapshot.ts";
 import { hasTable } from "../../store/database.ts";
 import type { SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
@@ -16,7 +16,7 @@ interface OutColumn extends CellColumn {
 }
 
 /** How one table is read for its files. */
-export interface TablePlan {
+export interface TableExport {
   readonly table: SnapshotTable;
   readonly title: string;
   /** The days that its rows are limited to; null: it has all. */
@@ -44,7 +44,7 @@ const ownColumns: readonly OutColumn[] = [
  *
  * @throws MirrorError `usage`: an unknown name, a view that `since` or the period cannot limit, or a language without words
  */
-export function planTables(snapshot: Snapshot, manifest: Manifest, request: ExportRequest): TablePlan[] {
+export function planTables(snapshot: Snapshot, manifest: Manifest, request: ExportRequest): TableExport[] {
   const words = translationTo(manifest, request.language);
   return chosenTables(snapshot.tables, request).map((table) => {
     const { period, format, partition } = request;
@@ -74,7 +74,7 @@ function planRows(
   words: Translation | null,
   date: string | null,
   raw: string | null,
-): Pick<TablePlan, "columns" | "isJson" | "setup" | "source"> {
+): Pick<TableExport, "columns" | "isJson" | "setup" | "source"> {
   const isJson = raw !== null;
   const own = since === null ? [] : ownColumns;
   const read = [...own, ...(isJson ? [] : since === null ? table.columns : changedColumns(table))];
@@ -108,7 +108,10 @@ function planRows(
 }
 
 /** The words of a language; null: names and values stay as they are. */
-export function translationTo({ translations, title }: Manifest, language: Language): Translation | null {
+export function translationTo(
+  { translations, title }: Manifest,
+  language: ExportLanguage,
+): Translation | null {
   if (language === "en") return null;
   const words = translations?.[language];
   if (!words) throw new MirrorError("usage", `${title} has no translation to ${language}`);

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import type { LogPosition } from "../../base/ids.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
-import type { Language } from "../../connector/translation.ts";
+import type { ExportLanguage } from "../../connector/translation.ts";
 import type { Snapshot } from "../../state/mirror-snapshot.ts";
 import type { MirrorMoment } from "../../state/as-of/moment.ts";
 import { redactionsOf, type RedactRule } from "../../store/snapshot/redaction.ts";
@@ -28,7 +28,7 @@ export interface ExportRequest {
   readonly tables: readonly string[];
   readonly dialect: Dialect;
   /** Of headings, and of values that are words of the service; `en`: as they are. */
-  readonly language: Language;
+  readonly language: ExportLanguage;
   readonly partition: Partition | null;
   /** Export only what changed after this position of the change log. */
   readonly since: LogPosition | null;

@@ -8,7 +8,7 @@ import {
   type CellColumn,
   type CellsRow,
 } from "../columns/cells.ts";
-import type { TablePlan } from "../plan/export-plan.ts";
+import type { TableExport } from "../plan/export-plan.ts";
 import { createRowXml } from "../xlsx/sheet-xml.ts";
 import type { SheetColumn } from "../xlsx/styles.ts";
 import { CellReader, type KeyRange, type RowSource } from "../columns/row-source.ts";
@@ -38,7 +38,7 @@ export interface NestedTable extends NestedColumn {
 }
 
 /** One table to encode. With a setup, the first worker does all of it. */
-export interface EncodeJob extends Pick<TablePlan, "setup" | "source"> {
+export interface EncodeJob extends Pick<TableExport, "setup" | "source"> {
   readonly encoding: Encoding;
 }
 

@@ -1,5 +1,5 @@
 import type { ReportType } from "../../connector/report-view.ts";
-import type { Language } from "../../connector/translation.ts";
+import type { ExportLanguage } from "../../connector/translation.ts";
 import type { SnapshotColumn } from "../../store/snapshot/snapshot-tables.ts";
 
 /** What the cells of a column are. A month is shown as one, and is its first day. */
@@ -54,7 +54,7 @@ export const labelStyle = order.indexOf("label");
 /** Two decimals at least: amounts have two; prices, quantities and rates as many as they need. */
 const decimals = "#,##0.00####";
 const formats = { number: decimals, sum: decimals, count: "#,##0", month: "mm/yyyy" } as const;
-const dateFormats: Readonly<Record<Language, Readonly<Partial<Record<SheetKind, string>>>>> = {
+const dateFormats: Readonly<Record<ExportLanguage, Readonly<Partial<Record<SheetKind, string>>>>> = {
   en: { date: "yyyy\\-mm\\-dd", time: "yyyy\\-mm\\-dd\\ hh:mm:ss" },
   sk: { date: "dd\\.mm\\.yyyy", time: "dd\\.mm\\.yyyy\\ hh:mm:ss" },
 };
@@ -66,7 +66,7 @@ const textFormat = 49;
 const bold: ReadonlySet<string> = new Set(["head", "sum", "label"]);
 
 /** The part with the cell formats. */
-export function stylesXml(language: Language): string {
+export function stylesXml(language: ExportLanguage): string {
   const codes: Readonly<Record<string, string>> = { ...formats, ...dateFormats[language] };
   const own = Object.entries(codes).map(
     ([, code], at) => `<numFmt numFmtId="${firstOwnFormat + at}" formatCode="${code}"/>`,

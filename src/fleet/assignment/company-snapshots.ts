@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { hintOf, messageOf } from "../../base/errors.ts";
 import type { Log } from "../../base/logger.ts";
-import type { EndedRun } from "../../runs/run-queue.ts";
+import type { RunEnd } from "../../runs/run-queue.ts";
 import type { StatusScope } from "../../status/company-view.ts";
 import { whileOwned, type Lease } from "../ownership/ownership.ts";
 import type { MirrorSnapshots } from "../snapshot/mirror-snapshots.ts";
@@ -34,7 +34,7 @@ export class CompanySnapshots {
   private readonly parts: CompanySnapshotsParts;
   /** Monotonic. */
   private dueMs: number;
-  private run: EndedRun | null = null;
+  private run: RunEnd | null = null;
   /** Requests that are in a published snapshot. */
   private noted = 0;
   private last: Promise<boolean> = Promise.resolve(true);
@@ -45,7 +45,7 @@ export class CompanySnapshots {
   }
 
   /** @param lastRun the last run of this process */
-  async publishIfDue(lastRun: EndedRun | null): Promise<void> {
+  async publishIfDue(lastRun: RunEnd | null): Promise<void> {
     const isAfterRun = lastRun !== this.run;
     if (!isAfterRun && this.parts.clock.monotonicMs() < this.dueMs) return;
     this.run = lastRun;

@@ -8,7 +8,7 @@ import type { LoopTurns } from "../../store/transient-errors.ts";
 import { readStored } from "../../webhook/ingest/delivery.ts";
 import type { CompanyIngest, ReceivedDelivery } from "../../webhook/ingest/ingest.ts";
 import { logStored } from "../../webhook/delivery-log.ts";
-import type { InboxRow, InboxTable } from "../postgres/tables/inbox-table.ts";
+import type { NumberedDelivery, InboxTable } from "../postgres/tables/inbox-table.ts";
 import type { InboxWatch } from "./inbox-watch.ts";
 
 /** What the inbox of one company is drained with. */
@@ -145,7 +145,7 @@ function restart({ log }: DrainParts, position: number): 0 {
   return 0;
 }
 
-function storeRows(parts: DrainParts, rows: readonly InboxRow[], position: number): void {
+function storeRows(parts: DrainParts, rows: readonly NumberedDelivery[], position: number): void {
   const { company, mirror, ingest, clock, log } = parts;
   const received = rows.map(({ eventId, body, receivedAtMs }): ReceivedDelivery => ({
     delivery: readStored(eventId, isUtf8(body) ? body.toString() : body, ingest.form),

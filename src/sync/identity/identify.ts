@@ -9,7 +9,7 @@ import type { ServiceAnswer } from "../../connector/transport.ts";
 import { readCompanyName, readObject } from "../../extract/answers.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
-import { Meta, pinnedIdentity, type Identity } from "../../state/meta.ts";
+import { Meta, pinnedIdentity, type PinnedIdentity } from "../../state/meta.ts";
 import type { WorkKind } from "../../state/work-item.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
 import type { Db } from "../../store/database.ts";
@@ -23,7 +23,7 @@ interface IdentifyParts extends Pick<WorkerParts, "transport" | "tally" | "token
 
 export interface Identified {
   readonly answer: ServiceAnswer;
-  readonly identity: Identity;
+  readonly identity: PinnedIdentity;
   readonly changed: boolean;
 }
 
@@ -105,7 +105,7 @@ export async function judgeToken(
 
 async function proveCompany(
   mirror: JudgedMirror,
-  pinned: Identity,
+  pinned: PinnedIdentity,
   ask: AskService,
 ): Promise<IdentityVerdict> {
   const differences: string[] = [];
@@ -188,7 +188,7 @@ function describe({ resource, id, field, value }: IdentityProof): string {
   return `${resource.singular.replaceAll("_", " ")} ${id} (${field} "${value}")`;
 }
 
-function nameOf({ name, businessId }: Identity): string {
+function nameOf({ name, businessId }: PinnedIdentity): string {
   return businessId === null ? `"${name}"` : `"${name}" (business id ${businessId})`;
 }
 

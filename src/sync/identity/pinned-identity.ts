@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { identityKey, pinnedIdentity, type Identity } from "../../state/meta.ts";
+import { identityKey, pinnedIdentity, type PinnedIdentity } from "../../state/meta.ts";
 import type { Mirror } from "../../state/mirror.ts";
 
-export function rememberIdentity(mirror: Mirror, identity: Identity): void {
+export function rememberIdentity(mirror: Mirror, identity: PinnedIdentity): void {
   mirror.meta.set(identityKey, identity);
 }
 

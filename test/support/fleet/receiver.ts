@@ -3,7 +3,7 @@ import { systemClock, type Clock } from "../../../src/base/clock.ts";
 import type { LogFields } from "../../../src/base/logger.ts";
 import type { SecretSource } from "../../../src/config/secrets.ts";
 import type { Postgres, Sql } from "../../../src/fleet/postgres/connection.ts";
-import type { InboxRow } from "../../../src/fleet/postgres/tables/inbox-table.ts";
+import type { NumberedDelivery } from "../../../src/fleet/postgres/tables/inbox-table.ts";
 import { FleetCompanies } from "../../../src/fleet/receiver/fleet-companies.ts";
 import { signedForm } from "../../../src/webhook/ingest/delivery.ts";
 import { startServer, type WebhookServer } from "../../../src/server/server.ts";
@@ -24,7 +24,7 @@ export async function fleetOf(...companies: string[]): Promise<Fleet> {
 }
 
 /** All that a company received. */
-export function inboxOf(fleet: Fleet, company: string): Promise<InboxRow[]> {
+export function inboxOf(fleet: Fleet, company: string): Promise<NumberedDelivery[]> {
   return fleet.inbox.read(company, 0, 10_000);
 }
 

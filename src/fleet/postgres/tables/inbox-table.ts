@@ -8,7 +8,7 @@ export interface InboxDelivery {
 }
 
 /** A stored delivery. */
-export interface InboxRow extends InboxDelivery {
+export interface NumberedDelivery extends InboxDelivery {
   /** From 1, per company, without holes. */
   readonly seq: number;
   readonly receivedAtMs: number;
@@ -79,8 +79,8 @@ export class InboxTable extends FleetTable {
   }
 
   /** Deliveries after a position in their order: `limit` or 8 MB at most, and at least one where there is one. */
-  async read(company: string, afterSeq: number, limit: number): Promise<InboxRow[]> {
-    const rows = await this.postgres.query<InboxRow>(
+  async read(company: string, afterSeq: number, limit: number): Promise<NumberedDelivery[]> {
+    const rows = await this.postgres.query<NumberedDelivery>(
       `SELECT seq, event_id AS "eventId", body, ${epochMs("received_at")} AS "receivedAtMs" FROM (
          SELECT *, sum(octet_length(body)) OVER (ORDER BY seq) - octet_length(body) AS bytes_before FROM (
            SELECT * FROM fintoro_mirror.inbox WHERE company = $1 AND seq > $2 ORDER BY seq LIMIT $3) AS next
