@@ -5,8 +5,8 @@ import { openSnapshot } from "../../src/state/mirror-snapshot.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import type { MirrorMoment } from "../../src/state/as-of/moment.ts";
 import { copyAsOf } from "../../src/state/as-of/rewind.ts";
-import { openDatabase, type Db } from "../../src/store/database.ts";
-import { clockAt, publish, reading } from "../support/export/published.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { clockAt, publishedContent } from "../support/export/published.ts";
 import { manifestOf, openHasty, tempFolder } from "../support/mirror/mirror.ts";
 import { put, putPreview, remove, stampOf, startMs } from "../support/mirror/store.ts";
 
@@ -58,27 +58,8 @@ function apply(mirror: Mirror, one: Change, step: number): void {
   }
 }
 
-const notCompared = new Set(["published_at", "log"]);
-
-/** All rows of a report, and what `_about` says of it besides when it was made. */
-function contentOf(db: Db): Record<string, unknown> {
-  const names = db
-    .prepare("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name")
-    .pluck();
-  const rows = (names.all() as string[])
-    .filter((name) => !name.startsWith("sqlite_"))
-    .map((name) => [name, db.prepare(`SELECT * FROM "${name}" ORDER BY 1, 2`).all()] as const);
-  const { _about: about, ...tables } = Object.fromEntries(rows) as Record<string, Record<string, unknown>[]>;
-  return { ...tables, about: about?.filter(({ fact }) => !notCompared.has(String(fact))) };
-}
-
-async function publishedAs(mirror: Mirror | string, report: string): Promise<Record<string, unknown>> {
-  const { file } = await publish(mirror, { manifest, report, force: true, way: "anew" });
-  const db = reading(file);
-  const content = contentOf(db);
-  db.close();
-  return content;
-}
+const publishedAs = (mirror: Mirror | string, report: string) =>
+  publishedContent(mirror, { manifest, report });
 
 async function asOf(mirror: Mirror, moment: MirrorMoment): Promise<string> {
   const file = `${tempFolder()}/as-of.db`;

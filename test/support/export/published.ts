@@ -96,6 +96,24 @@ export function publish(mirror: Mirror | string, more: Partial<PublishParts> = {
   return publishReport(partsFor(typeof mirror === "string" ? mirror : mirror.db.name, more));
 }
 
+const notCompared = new Set(["published_at", "log"]);
+
+/** Publishes anew: all rows of the report, and what `_about` says of it besides when it was made. */
+export async function publishedContent(
+  mirror: Mirror | string,
+  parts: Partial<PublishParts>,
+): Promise<Record<string, Row[] | undefined>> {
+  const { file } = await publish(mirror, { ...parts, force: true, way: "anew" });
+  const db = openDatabase(file, { readonly: true });
+  const names = db.prepare("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name");
+  const rows = (names.pluck().all() as string[])
+    .filter((name) => !name.startsWith("sqlite_"))
+    .map((name) => [name, db.prepare(`SELECT * FROM "${name}" ORDER BY 1, 2`).all()] as const);
+  db.close();
+  const { _about: about, ...tables } = Object.fromEntries(rows) as Record<string, Row[]>;
+  return { ...tables, about: about?.filter(({ fact }) => !notCompared.has(String(fact))) };
+}
+
 /** Opens a report for reading, until the test ends. */
 export function reading(file: string): Db {
   const db = openDatabase(file, { readonly: true });
