@@ -1,6 +1,7 @@
 import { MirrorError } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
 import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
+import { handOverStates, type HandOverState } from "../../state/as-of/hand-overs.ts";
 import { readStatus, statusOutcome, type CompanyStatus } from "../../status/read-status.ts";
 import { statusLines } from "../../status/render/status-text.ts";
 import { judgeShards, shardLines } from "../../status/shards.ts";
@@ -20,15 +21,21 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, lo
   const nowMs = context.clock.nowMs();
   const maxAgeMs = options.maxAge ?? null;
   const times = { maxAgeMs, freshForMs: maxAgeMs ?? scheduledFreshness(config, nowMs), nowMs };
-  const companies: Record<string, CompanyStatus> = {};
+  const companies: Record<string, CompanyStatus & { readonly hand_overs: readonly HandOverState[] }> = {};
   for (const scope of companyScopes(context, config, options.shard)) {
     const resources = selectResources(scope.manifest, config.resources, []);
     const { clock, log } = context;
     const question = { ...scope, ...times, resources, clock, log };
-    companies[scope.company.name] = await readMirror(scope, (db) => readStatus({ ...question, db }));
+    companies[scope.company.name] = await readMirror(scope, (db) => {
+      const status = readStatus({ ...question, db });
+      return { ...status, hand_overs: db && status.mirrored ? handOverStates(db, scope.manifest) : [] };
+    });
   }
   const { columns } = context.output;
-  const lines = Object.entries(companies).flatMap(([name, one]) => statusLines(name, one, nowMs, columns));
+  const lines = Object.entries(companies).flatMap(([name, one]) => [
+    ...statusLines(name, one, nowMs, columns),
+    ...one.hand_overs.filter(({ changed }) => changed > 0).map(handOverLine),
+  ]);
   const shards = isOfSome ? null : judgeShards(companies, times.freshForMs, nowMs);
   lines.push(...shardLines(shards, options.all, nowMs));
   if (config.fleet && Object.values(companies).some(({ mirrored }) => !mirrored))
@@ -39,6 +46,11 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, lo
     ...(shards?.some(({ missing }) => missing) ? (["difference"] as const) : []),
   ]);
 };
+
+function handOverLine({ month, at, changed }: HandOverState): string {
+  const documents = changed === 1 ? "1 document" : `${changed} documents`;
+  return `  ${month} was handed over on ${at.slice(0, 10)}; ${documents} changed since: \`package --month ${month}\``;
+}
 
 /** For how long what a run read is current by the schedule, milliseconds. */
 function scheduledFreshness({ schedule: { sync, timezone } }: Config, nowMs: number): number {
