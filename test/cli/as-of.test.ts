@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
@@ -108,4 +108,17 @@ test.each([
   const { code, stderr } = await runCommand(command.split(" "), { cwd });
   expect([code, stderr]).toEqual([2, expect.stringMatching(said)]);
   expect(namesIn(cwd)).toEqual(before);
+});
+
+test("what was pruned is gone: the first day that is left is named, and has the books of then", async () => {
+  const cwd = await aFolder();
+  appendFileSync(path.join(cwd, "config.yaml"), "retention: { changes: 1d }\n");
+  expect(await runCommand(["prune"], { cwd, env: { TOKEN: "t" } })).toMatchObject({ code: 0 });
+  const { stderr, ...refused } = await runCommand(["publish", "--as-of", "2026-03-04"], { cwd });
+  expect([refused.code, stderr]).toEqual([
+    2,
+    expect.stringContaining("The first day that can be had is 2026-03-06"),
+  ]);
+  await runCommand(["publish", "--as-of", "2026-03-06"], { cwd });
+  expect(symbols(path.join(cwd, "acme.report.2026-03-06.db"))).toEqual(["EURO"]);
 });
