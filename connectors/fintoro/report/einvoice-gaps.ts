@@ -15,12 +15,12 @@ function recent(table: (typeof tables)[number]): string {
   const seller = ["name", "subject_id", "tax_id", "vat_id", "street", "city", "zip", "country", "email"];
   return `SELECT '${table}' AS document, d.id AS document_id, d.number AS number, d.issue_date AS issue_date,
     d.client_id AS client_id, d.client_name AS client_name, d.delivery_date AS delivery_date, d.has_vat AS has_vat,
-    d.transfer_tax_liability AS reverse_charge, coalesce(${given("d.client_vat_id")}, ${given("d.client_subject_id")}) AS client_number,
+    coalesce(d.transfer_tax_liability, 0) AS reverse_charge, coalesce(${given("d.client_vat_id")}, ${given("d.client_subject_id")}) AS client_number,
     ${given("coalesce(d.text_above_items, '') || ' ' || coalesce(d.note, '')")} AS texts,
     ${seller.map((name) => `${given(`d.company_${name}`)} AS company_${name}`).join(", ")},
     CASE WHEN ${sql.isOfAdvance(table)} THEN 0 ELSE ${sql.euroCents("d.total")} END AS net_eur,
     max(coalesce(i.unit_id, 0) NOT IN (${knownUnits}) AND i.${parent}_id IS NOT NULL) AS has_unknown_unit,
-    max(coalesce(i.vat_rate, 0) <= 0 AND i.${parent}_id IS NOT NULL) AS has_no_rate,
+    max(i.vat_rate > 0) AS has_rate, max(coalesce(i.vat_rate, 0) <= 0 AND i.${parent}_id IS NOT NULL) AS has_no_rate,
     max(${given("i.name")} IS NULL AND i.${parent}_id IS NOT NULL) AS has_nameless_line
   FROM ${sql.withCurrency(table)} LEFT JOIN ${parent}_items i ON i.${parent}_id = d.id
   WHERE d.issue_date > date(${sql.reportDate}, '-1 year') AND d.issue_date <= ${sql.reportDate}
@@ -118,7 +118,7 @@ const ofDocuments: readonly Check[] = [
   {
     term: "vat_category",
     rule: "BR-CO-04",
-    fails: "has_no_rate AND NOT reverse_charge AND company_vat_id IS NOT NULL",
+    fails: "has_no_rate AND NOT reverse_charge AND (company_vat_id IS NOT NULL OR has_rate)",
   },
   {
     term: "reverse_charge_reason",

@@ -46,6 +46,14 @@ SELECT 'credit note', number, client_name, issue_date, due_date, status, total_w
 FROM credit_notes WHERE client_name LIKE '%' || :client || '%' ORDER BY issue_date DESC`,
   },
   {
+    name: "einvoice_readiness",
+    title: "How many clients are not ready for electronic invoices?",
+    doc: "Clients whose data breaks a published rule, and their share of the turnover of the last twelve months",
+    sql: `SELECT count(*) AS clients, ${total("turnover_eur")}, round(100 * sum(turnover_eur) / (SELECT turnover_eur
+  FROM v_einvoice_gaps WHERE term = 'buyer_reference'), 1) AS percent
+FROM (SELECT DISTINCT client_id, turnover_eur FROM v_einvoice_gaps WHERE party = 'client' AND severity = 'fails')`,
+  },
+  {
     name: "how_fresh",
     title: "How fresh and complete is this report?",
     doc: "Each table: when it was read whole, its rows, and how many rows lack their detail",
