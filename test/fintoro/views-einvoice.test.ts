@@ -39,7 +39,7 @@ describe("v_einvoice_gaps, compared with drafts that the published rules judge",
   let db: Db;
   const seen = new Set<string>();
   beforeAll(async () => {
-    company = await publishedCompany({ records: 1_500, seed: 8 });
+    company = await publishedCompany({ records: 1_000, seed: 8 });
     db = openDatabase(company.file);
   });
   afterAll(() => {
