@@ -48,10 +48,11 @@ FROM credit_notes WHERE client_name LIKE '%' || :client || '%' ORDER BY issue_da
   {
     name: "einvoice_readiness",
     title: "How many clients are not ready for electronic invoices?",
-    doc: "Clients whose data breaks a published rule, and their share of the turnover of the last twelve months",
+    doc: "Clients, without consumers, whose data breaks a published rule, and their share of the turnover of the last twelve months",
     sql: `SELECT count(*) AS clients, ${total("turnover_eur")}, round(100 * sum(turnover_eur) / (SELECT turnover_eur
   FROM v_einvoice_gaps WHERE term = 'buyer_reference'), 1) AS percent
-FROM (SELECT DISTINCT client_id, turnover_eur FROM v_einvoice_gaps WHERE party = 'client' AND severity = 'fails')`,
+FROM (SELECT DISTINCT client_id, turnover_eur FROM v_einvoice_gaps WHERE party = 'client' AND severity = 'fails'
+  AND client_id IN (SELECT id FROM clients WHERE type <> 'person' OR coalesce(subject_id, tax_id, vat_id) IS NOT NULL))`,
   },
   {
     name: "how_fresh",
