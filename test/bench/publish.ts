@@ -7,6 +7,8 @@ import { fileURLToPath } from "node:url";
 import { systemClock } from "../../src/base/clock.ts";
 import { formatSize } from "../../src/base/units.ts";
 import { publishReport, type PublishWay } from "../../src/report/publish-report.ts";
+import { findMoment } from "../../src/state/as-of/moment.ts";
+import { copyAsOf } from "../../src/state/as-of/rewind.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { benchManifest, benchMirror } from "./export-mirror.ts";
@@ -53,7 +55,10 @@ interface Measured {
 }
 
 /** Runs each in a process of its own, which prints its time (without start-up) and its peak memory. */
-async function measure(what: "vacuum" | PublishWay, mirror: string): Promise<Measured> {
+export async function measure(
+  what: "vacuum" | PublishWay | `${number} days ago`,
+  mirror: string,
+): Promise<Measured> {
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url), what, mirror], {
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -65,7 +70,13 @@ async function measure(what: "vacuum" | PublishWay, mirror: string): Promise<Mea
 
 async function perform(what: string, mirror: string): Promise<Measured> {
   const start = performance.now();
-  const file = what === "vacuum" ? vacuum(mirror) : await publishTo(mirror, what as PublishWay);
+  const daysAgo = /^(\d+) days ago$/.exec(what)?.[1];
+  const file =
+    what === "vacuum"
+      ? vacuum(mirror)
+      : daysAgo === undefined
+        ? await publishTo(mirror, what as PublishWay)
+        : await publishAsOf(mirror, Number(daysAgo));
   const wallMs = performance.now() - start;
   return { wallMs, peakBytes: process.resourceUsage().maxRSS * 1024, bytes: statSync(file).size };
 }
@@ -80,6 +91,22 @@ function vacuum(mirror: string): string {
   fsyncSync(file);
   closeSync(file);
   return copy;
+}
+
+async function publishAsOf(mirror: string, daysAgo: number): Promise<string> {
+  const nowMs = systemClock.nowMs();
+  const db = openDatabase(mirror, { readonly: true });
+  const atMs = nowMs - daysAgo * 86_400_000;
+  const moment = findMoment(db, { kind: "time", atMs }, { nowMs, timezone: "UTC" });
+  db.close();
+  const copy = `${mirror}.then`;
+  await copyAsOf(mirror, copy, benchManifest, moment, {
+    clock: systemClock,
+    signal: new AbortController().signal,
+  });
+  const report = await publishTo(copy, "anew");
+  rmSync(copy);
+  return report;
 }
 
 async function publishTo(mirror: string, way: PublishWay): Promise<string> {
@@ -152,7 +179,7 @@ async function compare(mirror: string, rows: number, whole: boolean): Promise<Be
   ];
 }
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 

@@ -1,3 +1,4 @@
+import { benchAsOf } from "./as-of.ts";
 import { benchDisk } from "./disk.ts";
 import { benchCompanies } from "./companies.ts";
 import { benchIdleFleet } from "./fleet/bench-idle.ts";
@@ -32,6 +33,7 @@ const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   plan: () => benchPlan(args.includes("--large")),
   disk: benchDisk,
   publish: benchPublish,
+  "as-of": benchAsOf,
   export: benchExport,
   startup: benchStartup,
   companies: benchCompanies,

@@ -34,6 +34,7 @@ export async function copyWithHistory(
 ): Promise<void> {
   const db = await copyForReading(source, target, signal);
   try {
+    db.exec("CREATE INDEX _change_log_by_next ON _change_log (next_seq)");
     const mirror = new Mirror(db, manifest, {}, null);
     const begin = "SELECT r.at FROM _change_log l JOIN _reads r ON r.id = l.read ORDER BY l.seq LIMIT 1";
     db.exec(`CREATE TEMP TABLE _begin AS SELECT (${begin}) AS at`);

@@ -1,12 +1,14 @@
 import { isoTime, type Clock } from "../../base/clock.ts";
 import { throwIfAborted, yieldToLoop } from "../../base/cancellation.ts";
-import { canonicalId, type RecordId } from "../../base/ids.ts";
+import { canonicalId } from "../../base/ids.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import { isShownWhole } from "../../store/apply/previews.ts";
 import { stampWithoutRead, type ReadStamp, type Source } from "../../store/apply/read-stamp.ts";
 import type { ResourceTable } from "../../store/apply/resource-table.ts";
 import { valueOf } from "../../json/cut.ts";
 import { inTransaction, openDatabase, type Db } from "../../store/database.ts";
+import { quoted } from "../../store/sql-text.ts";
+import { fenceTable, rawTable } from "../../store/tables/table-layout.ts";
 import { archivePositionKey } from "../meta.ts";
 import type { MirrorMoment } from "./moment.ts";
 import { Mirror } from "../mirror.ts";
@@ -55,9 +57,9 @@ export async function copyAsOf(
     const mirror = new Mirror(db, manifest, {}, null);
     listChanged(db, moment);
     const stamp = stampWithoutRead("schema", clock);
+    for (const { name } of manifest.resources) removeLater(db, mirror.table(name));
     await eachPast(mirror, signal, (table, record, json) => {
-      if (record.json === null) removeRecord(db, table, canonicalId(record.id));
-      else if (json !== null) putPast(table, record, json, stamp, record.op === "insert");
+      if (json !== null) putPast(table, record, json, stamp, record.op === "insert");
     });
     cutLog(db, moment);
   } finally {
@@ -87,7 +89,6 @@ export async function copyForReading(source: string, target: string, signal: Abo
   const db = openDatabase(target);
   for (const pragma of ["journal_mode = MEMORY", "synchronous = OFF", "cache_size = -64000"])
     db.pragma(pragma);
-  db.exec("CREATE INDEX _change_log_by_next ON _change_log (next_seq)");
   return db;
 }
 
@@ -138,20 +139,28 @@ function forgetLater(db: Db, { at }: MirrorMoment): void {
   });
 }
 
-/** A change is the first since the moment where the change before it, of which it is the next, is not later. */
+/**
+ * A change is the first since the moment where the change before it, of which it is the next, is not later. By id, so that
+ * neighbours are written together.
+ */
 function listChanged(db: Db, { seq }: MirrorMoment): void {
+  db.exec(`CREATE TEMP TABLE _next (seq INTEGER PRIMARY KEY, made INTEGER);
+    INSERT INTO temp._next SELECT next_seq, seq FROM _change_log WHERE next_seq > ${seq} ORDER BY next_seq`);
   db.exec(`CREATE TEMP TABLE _past AS
     SELECT l.resource, l.record_id AS id, l.op,
       CASE WHEN l.op <> 'insert' THEN l.seq WHEN m.op = 'delete' THEN m.seq END AS json,
       m.seq AS made, r.at AS madeAt, r.cause AS cause, NULL AS until
-    FROM _change_log l LEFT JOIN _change_log m ON m.next_seq = l.seq LEFT JOIN _reads r ON r.id = m.read
-    WHERE l.seq > ${seq} AND l.op <> 'event' AND (m.seq IS NULL OR m.seq <= ${seq})`);
+    FROM _change_log l LEFT JOIN temp._next n ON n.seq = l.seq LEFT JOIN _change_log m ON m.seq = n.made
+      LEFT JOIN _reads r ON r.id = m.read
+    WHERE l.seq > ${seq} AND l.op <> 'event' AND (m.seq IS NULL OR m.seq <= ${seq}) ORDER BY l.resource, l.record_id`);
 }
 
-function removeRecord(db: Db, { statements, resource: { name } }: ResourceTable, id: RecordId): void {
-  statements.removeRow.run(id);
-  for (const child of statements.children) child.clear.run(id);
-  for (const own of ["_raw_", "_fence_"]) db.prepare(`DELETE FROM "${own}${name}" WHERE id = ?`).run(id);
+/** All records of a table that came later, at once: one by one takes ten times as long. */
+function removeLater(db: Db, { plan: { table, children } }: ResourceTable): void {
+  const rows = [table, rawTable(table), fenceTable(table)].map((name) => ({ table: name, parentKey: "id" }));
+  const ids = `SELECT id FROM temp._past WHERE resource = '${table}' AND json IS NULL`;
+  for (const { table: name, parentKey } of [...rows, ...children])
+    db.exec(`DELETE FROM ${quoted(name)} WHERE ${quoted(parentKey)} IN (${ids})`);
 }
 
 /**
@@ -189,6 +198,5 @@ function isPreview({ resource, plan }: ResourceTable, cause: string | null, slic
 
 function cutLog(db: Db, { seq }: MirrorMoment): void {
   db.exec(`DELETE FROM _change_log WHERE seq > ${seq}`);
-  db.exec(`UPDATE _change_log SET next_seq = NULL WHERE next_seq > ${seq}`);
-  db.exec("DROP INDEX _change_log_by_next");
+  db.exec("UPDATE _change_log SET next_seq = NULL WHERE seq IN (SELECT made FROM temp._next)");
 }

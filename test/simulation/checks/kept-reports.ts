@@ -29,17 +29,21 @@ export class KeptReports {
     this.kept.push({ moment, content: await this.publish(mirror) });
   }
 
-  /** What a report as of a kept position shows otherwise than the one that was published there. */
-  async mistakes(mirror: string): Promise<string[]> {
+  /**
+   * What a report as of a kept position shows otherwise than the one that was published there. What `_about` says of runs
+   * goes by the machine's clock: it is not judged where that was set.
+   */
+  async mistakes(mirror: string, isClockSet: boolean): Promise<string[]> {
     const found: string[] = [];
     for (const { moment, content } of this.kept) {
       const copy = path.join(this.folder, `${++this.made}.db`);
       const signal = new AbortController().signal;
       await copyAsOf(mirror, copy, manifest, moment, { clock: clockAt("2026-11-20"), signal });
       const then = await this.publish(copy);
-      found.push(
-        ...changedContent(content, then).map((what) => `as of ${moment.seq} (${moment.at}), ${what}`),
+      const changed = changedContent(content, then).filter(
+        (what) => !isClockSet || !what.startsWith("about:"),
       );
+      found.push(...changed.map((what) => `as of ${moment.seq} (${moment.at}), ${what}`));
     }
     return found;
   }
@@ -57,7 +61,7 @@ export class KeptReports {
   }
 }
 
-/** Which run read a table last, and when, is known by the machine's clock, which is set back here; not by positions. */
+/** Which run read a table last, and when, is known to the millisecond, in which the next process may begin here. */
 function isJudged({ subject, fact }: Row): boolean {
   return subject !== "run" && fact !== "fresh_at";
 }

@@ -286,7 +286,8 @@ class Simulation {
     const { disk, broken } = machine;
     broken.push(...lookAt(disk.mirror, (db) => brokenAtRest(db, machine)), ...budgetMistakes(machine));
     broken.push(...this.leaks(), ...strayRequests("https://simulated.example", machine.strayed));
-    broken.push(...((await this.reports?.mistakes(disk.mirror)) ?? []));
+    const isClockSet = machine.clockLosses.settings.length > 0;
+    broken.push(...((await this.reports?.mistakes(disk.mirror, isClockSet)) ?? []));
   }
 
   /** I9: secrets in the log, in the files, and in what a program prints of its config. */
