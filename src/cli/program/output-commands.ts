@@ -101,8 +101,7 @@ export const outputCommands = {
     },
     examples: {
       "--month 2026-10": "a month in a folder",
-      "--month 2026-10 --zip --out accountant": "and as a ZIP archive to send",
-      "--month 2026-10 --proved": "with a certificate that it equals the service",
+      "--month 2026-10 --proved --zip": "with a certificate that it equals the service, and as a ZIP archive",
     },
   },
   changes: {
