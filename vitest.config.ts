@@ -38,6 +38,12 @@ const long = [
   "sync/long-run",
   "cli/demo",
   "fleet/receiver/outage",
+  "fleet/snapshot/snapshot",
+  "fleet/snapshot/restore",
+  "fleet/reports/reports",
+  "fleet/processes/reports",
+  "crash/small-disk",
+  "e2e/contradiction",
 ].map((name) => `test/${name}.test.ts`);
 const others = {
   include: ["test/**/*.test.ts"],
@@ -48,7 +54,7 @@ const others = {
  * They take longest: begun first, beside files that work. The others follow by size, as Vitest has them where it knows no
  * durations; these are among the smallest.
  */
-const longest = ["crash/small-disk", "docs/blocks", "crash/owner", "e2e/serve/clients", "e2e/outage"].map(
+const longest = ["docs/blocks", "crash/owner", "e2e/serve/clients", "e2e/outage"].map(
   (name) => `test/${name}.test.ts`,
 );
 const first = [...measured, ...long, ...longest];
