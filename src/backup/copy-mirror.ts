@@ -1,9 +1,8 @@
 import { chmodSync, existsSync, rmSync, writeFileSync } from "node:fs";
-import { throwIfAborted } from "../base/cancellation.ts";
 import { MirrorError } from "../base/errors.ts";
 import { Meta, pinnedIdentity, readLog } from "../state/meta.ts";
 import { Changes } from "../store/apply/change-log.ts";
-import { databaseError, guarded, hasTable, openDatabase, type Db } from "../store/database.ts";
+import { copyPages, databaseError, guarded, hasTable, openDatabase, type Db } from "../store/database.ts";
 import { assertReadable } from "../store/migrations/migrate.ts";
 import { quoted } from "../store/sql-text.ts";
 
@@ -29,9 +28,6 @@ export interface MirrorManifest extends MirrorContent {
   readonly version: string;
 }
 
-/** Between two steps of about 10 ms, signals and timers of this process are heard. */
-const pagesPerStep = 1_000;
-
 /**
  * Copies the mirror page by page to a new file and checks the copy.
  *
@@ -54,11 +50,7 @@ export async function copyMirror(
       return readMirrorContent(db);
     });
     writeFileSync(target, "", { mode: 0o600, flag: "wx" });
-    const progress = () => {
-      throwIfAborted(signal, "the backup was interrupted; earlier ones are kept");
-      return pagesPerStep;
-    };
-    await db.backup(target, { progress });
+    await copyPages(db, target, signal, "the backup was interrupted; earlier ones are kept");
     chmodSync(target, 0o600);
     assertSameMirror(facts, checkCopy(target), source);
     return facts;

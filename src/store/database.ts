@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
+import { throwIfAborted } from "../base/cancellation.ts";
 import { messageOf, MirrorError, systemReason } from "../base/errors.ts";
 
 /** An open SQLite database. */
@@ -258,4 +259,16 @@ export function inTransaction<T>(db: Db, step: () => T): T {
     return step();
   };
   return guarded(db.name, () => runnerOf(db).immediate(owned) as T);
+}
+
+/** Between two steps of about 10 ms, signals and timers of this process are heard. */
+const pagesPerStep = 1_000;
+
+/** Copies the pages of the commit that `db` reads in its transaction to a file. @throws MirrorError `stopped` with this message */
+export async function copyPages(db: Db, target: string, signal: AbortSignal, message: string): Promise<void> {
+  const progress = () => {
+    throwIfAborted(signal, message);
+    return pagesPerStep;
+  };
+  await db.backup(target, { progress });
 }

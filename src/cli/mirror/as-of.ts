@@ -5,6 +5,7 @@ import type { AskedMoment } from "../../base/ids.ts";
 import { findMoment, type MirrorMoment } from "../../state/as-of/moment.ts";
 import { copyWithHistory } from "../../state/as-of/history.ts";
 import { copyAsOf } from "../../state/as-of/rewind.ts";
+import { databaseError } from "../../store/database.ts";
 import { readExisting, type CompanyScope } from "./company-scope.ts";
 import { withScratchFolder } from "./scratch-folder.ts";
 
@@ -56,7 +57,7 @@ function withCopy<T>(
     const mirror = path.join(folder, path.basename(files.mirror));
     await context.showing(
       () => [`${company.name}: ${doing}`],
-      () => copy(mirror),
+      () => copy(mirror).catch((error: unknown) => Promise.reject(databaseError(mirror, error))),
     );
     return work({ ...scope, files: { ...files, mirror } });
   });

@@ -1,12 +1,12 @@
 import { isoTime, type Clock } from "../../base/clock.ts";
-import { throwIfAborted, yieldToLoop } from "../../base/cancellation.ts";
+import { yieldToLoop } from "../../base/cancellation.ts";
 import { canonicalId } from "../../base/ids.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import { isShownWhole } from "../../store/apply/previews.ts";
 import { stampWithoutRead, type ReadStamp, type Source } from "../../store/apply/read-stamp.ts";
 import type { ResourceTable } from "../../store/apply/resource-table.ts";
 import { valueOf } from "../../json/cut.ts";
-import { inTransaction, openDatabase, type Db } from "../../store/database.ts";
+import { copyPages, inTransaction, openDatabase, type Db } from "../../store/database.ts";
 import { quoted } from "../../store/sql-text.ts";
 import { fenceTable, rawTable } from "../../store/tables/table-layout.ts";
 import { archivePositionKey } from "../meta.ts";
@@ -30,7 +30,6 @@ export interface PastRecord {
 }
 
 const recordsAtOnce = 1_000;
-const pagesAtOnce = 2_000;
 const interrupted = "the books as of an earlier moment were not finished; nothing was written";
 
 /**
@@ -78,11 +77,7 @@ export async function copyForReading(source: string, target: string, signal: Abo
   try {
     live.exec("BEGIN");
     live.prepare("SELECT 1 FROM _meta").get();
-    const progress = () => {
-      throwIfAborted(signal, interrupted);
-      return pagesAtOnce;
-    };
-    await live.backup(target, { progress });
+    await copyPages(live, target, signal, interrupted);
   } finally {
     live.close();
   }
