@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { describeWithPostgres } from "../support/postgres/databases.ts";
 import { scenarios } from "./points/all-scenarios.ts";
-import { crashAt, pointsOf, type CrashScenario } from "./points/crash-scenario.ts";
+import { crashOnTheWay, pointsOf, type CrashScenario } from "./points/crash-scenario.ts";
 
 /**
  * A few points of each process, spread over it: `npm run crash` tries all of them.
@@ -14,7 +14,7 @@ async function expectSound(name: string, shares: readonly number[]): Promise<voi
     const { length } = await pointsOf(scenario);
     for (const share of shares) {
       const number = 1 + Math.floor(share * (length - 1));
-      const { point, broken } = await crashAt(scenario, number);
+      const { point, broken } = await crashOnTheWay(scenario, number, length);
       expect({ number, point, broken }).toEqual({ number, point: expect.any(String) as string, broken: [] });
     }
   } finally {

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { scenarios } from "./points/all-scenarios.ts";
 import { cutLog } from "./points/wal-cuts.ts";
-import { classesOf, crashAt, type CrashResult, type CrashScenario } from "./points/crash-scenario.ts";
+import { classesOf, crashOnTheWay, type CrashScenario } from "./points/crash-scenario.ts";
 
 /**
  * Ends a real process at each point of each scenario, and starts it again; then cuts a log at every 512 bytes. Points
@@ -76,13 +76,6 @@ async function sweep(name: string, scenario: CrashScenario): Promise<number> {
     `${name}: ${tried.crashed} crashes among ${among}${ended}, ${tried.broken} broken${untried}, ${seconds} s`,
   );
   return tried.broken + missed;
-}
-
-/** Not every process comes to as many points as the undisturbed one: then it dies as far on its own way. */
-async function crashOnTheWay(scenario: CrashScenario, number: number, count: number): Promise<CrashResult> {
-  const result = await crashAt(scenario, number);
-  if (result.point !== null || result.broken.length > 0) return result;
-  return crashAt(scenario, Math.max(1, Math.floor((number / count) * result.reached)));
 }
 
 /** Of each class some, spread over it. */

@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Config } from "../../src/config/config.ts";
 import type { Alert } from "../../src/status/alerts/incidents.ts";
+import { readAlertState } from "../../src/status/alerts/alerter.ts";
 import { alertTargets, type AlertTarget } from "../../src/status/alerts/targets.ts";
 import type { CompanyStatus } from "../../src/status/read-status.ts";
 import { runCommand } from "../support/program/cli.ts";
@@ -140,6 +141,9 @@ describe("serve", () => {
       const { daemon, state } = start("wrong-token-0123456789");
       await eventually(() => state() === "unauthenticated", "a refused token");
       await eventually(() => receiver.taken().length === 1, "an alert");
+      // A daemon that ends before it has noted what was taken sends it again.
+      const left = () => readAlertState(path.join(company.folder, "acme.alerts.json")).undelivered;
+      await eventually(() => left().length === 0, "the note that it was taken");
       await systemClock.sleep(300);
       await daemon.stop();
     }

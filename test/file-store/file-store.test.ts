@@ -58,7 +58,7 @@ describe.each(storeKinds)("a store: %s", (kind) => {
 
   test("stores bytes and files, says what was sent, and reads it back", async () => {
     const { store, fileOf } = await aFileStore(kind);
-    for (const content of [Buffer.from("a text"), large, Buffer.alloc(16_000_000, "x")])
+    for (const content of [Buffer.from("a text"), large])
       for (const given of [content, aFile(content)]) {
         const sent = await putChecked(store, "acme/data", given, aRight());
         expect(sent).toEqual({ size_bytes: content.length, sha256: hash("sha256", content) });
@@ -112,7 +112,7 @@ describe.each(storeKinds)("a store: %s", (kind) => {
     const { signal: ending, lose } = aRight();
     const unchecked = { signal: ending, assertHeld: () => undefined };
     const putting = store.put("acme/data", aFile(Buffer.alloc(60_000_000, "x")), unchecked);
-    setTimeout(lose, 15);
+    setImmediate(lose);
     expect((await rejectionOf(putting)).kind).toBe("stopped");
     expect((await store.list("acme/", signal)).length).toBe(0);
   });

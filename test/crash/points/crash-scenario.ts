@@ -72,7 +72,7 @@ function undisturbed(scenario: CrashScenario, more: Readonly<Record<string, stri
 }
 
 /** Lets the process die at a point, counted from 1, and starts it again. */
-export function crashAt(scenario: CrashScenario, number: number): Promise<CrashResult> {
+function crashAt(scenario: CrashScenario, number: number): Promise<CrashResult> {
   return withAttempt(scenario, number, async (attempt) => {
     const { code, stderr } = await scenario.run(attempt);
     const points = pointsIn(attempt);
@@ -82,6 +82,22 @@ export function crashAt(scenario: CrashScenario, number: number): Promise<CrashR
     const finished = await named("in the end", () => scenario.finish(attempt));
     return { point, reached: points.length, broken: [...odd, ...crashed, ...finished] };
   });
+}
+
+/**
+ * Not every process comes to as many points as the undisturbed one: then it dies as far on its own way.
+ *
+ * @param count of the undisturbed process' points
+ */
+export async function crashOnTheWay(
+  scenario: CrashScenario,
+  number: number,
+  count: number,
+): Promise<CrashResult> {
+  let result = await crashAt(scenario, number);
+  for (let tries = 0; tries < 5 && result.point === null && result.broken.length === 0; tries++)
+    result = await crashAt(scenario, Math.max(1, Math.floor((number / count) * result.reached)));
+  return result;
 }
 
 async function named(when: string, look: () => string[] | Promise<string[]>): Promise<string[]> {
