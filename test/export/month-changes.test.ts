@@ -89,7 +89,10 @@ function edit(mirror: Mirror, id: number, kind: number, step: number): void {
   }
 }
 
-test.each([1, 2, 3])(
+/** `MONTH_SEEDS=1000 npx vitest run test/export/month-changes.test.ts`: many more companies, of about a dozen months each. */
+const seeds = Array.from({ length: Number(process.env["MONTH_SEEDS"] ?? 2) }, (_, n) => n + 1);
+
+test.each(seeds)(
   "seed %i: the package handed over and the sheets of changes give the new package, for every month",
   async (seed) => {
     const company = await publishedCompany({ records: 150, seed });
