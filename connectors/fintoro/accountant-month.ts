@@ -251,6 +251,7 @@ export const accountantMonth: MonthPackage = {
   language: "sk",
   sheets: monthSheets,
   documents: ["invoices", "credit_notes"],
+  days: { from: "issueDateFrom", to: "issueDateTo" },
   changes: {
     documents: { month_invoices: "invoices", month_credit_notes: "credit_notes" },
     vat: "month_vat_documents",

@@ -63,6 +63,8 @@ export interface MonthPackage {
   };
   /** Resources whose PDFs belong to it: those of the month by the date that their files go by. */
   readonly documents: readonly string[];
+  /** Query parameters that limit the lists of these documents to days. */
+  readonly days: { readonly from: string; readonly to: string };
   /** The text beside it, a file: lines with `{company}`, `{month}`, `{workbook}`, `{from}`, `{to}`, `{pdfs}` and `{names}`. */
   readonly text: {
     readonly name: string;

@@ -24,6 +24,12 @@ import {
 } from "./compare-record.ts";
 import type { AskedRead, ServiceCopy } from "./service-copy.ts";
 
+/** From and to, ISO days, both included. */
+interface Days {
+  readonly from: string;
+  readonly to: string;
+}
+
 export interface DeepRead extends AskedRead {
   /** When the mirror read it last, epoch ms; 0: never. */
   readonly readAtMs: number;
@@ -176,7 +182,7 @@ export class Comparison {
   }
 
   /** In place of lists: the documents of a month by their date, and others that refer to them. */
-  addMonth({ from, to }: { readonly from: string; readonly to: string }): void {
+  addMonth({ from, to }: Days): void {
     const { db, manifest } = this.view;
     const names = manifest.monthPackage?.documents ?? [];
     const inMonth = (name: string) => {
@@ -193,6 +199,26 @@ export class Comparison {
       const sql = [inMonth(resource), ...arms].join(" UNION ");
       const ids = db.prepare(sql).pluck().safeIntegers().all({ from, to }) as bigint[];
       for (const id of ids) this.deepReads.push({ resource, id: canonicalId(id), listOf: null, readAtMs: 0 });
+    }
+  }
+
+  /**
+   * Reads the lists of a month, and adds the documents that they show and the mirror does not have there. A service that
+   * lists other days, too, is no reason to name a document of another month.
+   */
+  async addListedInMonth(days: Days): Promise<void> {
+    const { manifest } = this.view;
+    const { documents = [], days: limits } = manifest.monthPackage ?? {};
+    const resources = documents.map((name) => resourceNamed(manifest, name));
+    await this.copy.readLists(resources, limits && { [limits.from]: days.from, [limits.to]: days.to });
+    for (const resource of resources) {
+      const { name, files } = resource;
+      const known = new Set(this.deepReads.filter((read) => read.resource === name).map(({ id }) => id));
+      const elsewhere = `SELECT 1 FROM ${quoted(name)} WHERE id = @id AND ${quoted(files?.date ?? "")} NOT BETWEEN @from AND @to`;
+      const isElsewhere = this.copy.mirror.db.prepare(elsewhere);
+      for (const id of this.shownByLists(resource) ?? [])
+        if (!known.has(id) && isElsewhere.get({ id, ...days }) === undefined)
+          this.deepReads.push({ resource: name, id, listOf: null, readAtMs: 0 });
     }
   }
 

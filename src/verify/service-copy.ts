@@ -87,8 +87,9 @@ export class ServiceCopy {
     return this.run.provenRoutes;
   }
 
-  readLists(resources: readonly Resource[]): Promise<void> {
-    return this.work(resources.flatMap((resource) => this.listsOf(resource)));
+  /** @param params more of them, for pages. @default lists are read as in a run */
+  readLists(resources: readonly Resource[], params?: Readonly<Record<string, string>>): Promise<void> {
+    return this.work(resources.flatMap((resource) => this.listsOf(resource, params)));
   }
 
   /** Reads these now; a record without a route of its own with its list. Throws as `readLists`. */
@@ -102,9 +103,15 @@ export class ServiceCopy {
     return this.work(items);
   }
 
-  private listsOf(resource: Resource): Omit<NewWorkItem, "lane">[] {
-    const variants = resource.list.kind === "single" ? [""] : variantsOf(resource);
-    return variants.map((variant) => sweepWork(resource.name, { variant }, this.reason().dirtySeq));
+  private listsOf(
+    resource: Resource,
+    params?: Readonly<Record<string, string>>,
+  ): Omit<NewWorkItem, "lane">[] {
+    const { list } = resource;
+    const variants = list.kind === "single" ? [""] : variantsOf(resource);
+    const order = list.kind === "paged" ? list.params : {};
+    const quick = params && { quick: { kind: "all" as const, params: { ...order, ...params } } };
+    return variants.map((variant) => sweepWork(resource.name, { variant, ...quick }, this.reason().dirtySeq));
   }
 
   private reason(): Pick<NewWorkItem, "reason" | "dirtySeq"> {

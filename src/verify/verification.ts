@@ -73,7 +73,8 @@ export class Verification {
     const { comparison, parts } = this;
     const { copy, resources } = comparison;
     await this.policy().untilAnswered();
-    if (!parts.month) {
+    if (parts.month) await comparison.addListedInMonth(parts.month);
+    else {
       await copy.readLists(resources);
       for (const resource of resources) await comparison.compareLists(resource, parts.signal);
     }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { MonthReport } from "../../src/verify/report.ts";
 import { aMirroredCompany as mirrored, type Company } from "../support/company/company.ts";
+import { jsonReply } from "../support/company/proxy.ts";
 import { runCommand } from "../support/program/cli.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { look } from "../support/truth/compare.ts";
@@ -65,6 +66,67 @@ test("a changed cell and a changed payment of the month are named, healed by --r
   expect((await verifyMonth(company, month)).report.match).toBe(true);
   const other = await verifyMonth(company, "2001-01");
   expect([other.code, other.report.compared]).toEqual([0, 0]);
+});
+
+/** Documents of the service that a sync has not seen: made in the month, and moved into it from another one. */
+function addUnseen({ sandbox, file }: Company, month: string): number[] {
+  const { control } = sandbox;
+  const sql = `SELECT id, client_id AS clientId FROM invoices WHERE issue_date NOT LIKE '${month}%'
+    AND client_id IN (SELECT id FROM clients WHERE _deleted_at IS NULL) LIMIT 1`;
+  const { id: moved, clientId } = look(
+    file,
+    (db) => db.prepare(sql).get() as { id: number; clientId: number },
+  );
+  control.alter("invoices", moved, { issueDate: `${month}-15` });
+  const items = [{ name: "Work", quantity: 1, unitPrice: 10, vatRate: 23 }];
+  const made = control.create("invoices", { clientId, issueDate: `${month}-16`, items })["id"];
+  return [moved, Number(made)];
+}
+
+const kindsOf = ({ differences }: MonthReport) => [
+  ...new Set(differences.map(({ resource, id, kind }) => `${resource} ${id} ${kind}`)),
+];
+
+// Fault: data | the service has documents of the month that the mirror does not have there | the lists of the month's days | each is named, and healed with --repair
+test("a document that the mirror does not have in the month is named and healed", async () => {
+  const company = await aMirroredCompany();
+  const { month } = busyMonth(company);
+  const [moved = 0, made = 0] = addUnseen(company, month);
+  const found = await verifyMonth(company, month);
+  expect([found.code, kindsOf(found.report)]).toEqual([
+    1,
+    [`invoices ${moved} different`, `invoices ${made} missing`],
+  ]);
+  expect(found.report.requests).toBeLessThanOrEqual(found.report.compared + 5);
+  expect((await verifyMonth(company, month, "--repair")).report).toMatchObject({ match: true, repaired: 2 });
+});
+
+test("a service that lists other days, too, costs requests for its pages only, and names nothing", async () => {
+  const company = await aMirroredCompany();
+  const { month } = busyMonth(company);
+  const { proxy } = company;
+  proxy.obstruct(async ({ path, query, headers: { authorization = "" } }) => {
+    if (!query.has("issueDateFrom")) return undefined;
+    for (const param of ["issueDateFrom", "issueDateTo"]) query.delete(param);
+    const answer = await fetch(`${proxy.baseUrl}${path}?${query.toString()}`, { headers: { authorization } });
+    return jsonReply(answer.status, await answer.json());
+  });
+  expect(await verifyMonth(company, month)).toMatchObject({ code: 0, report: { match: true } });
+});
+
+// Fault: service | the list of a month's days is refused | its route | the month is not called equal, exit 3
+test("a month whose list is refused is not equal: nobody knows which documents it has", async () => {
+  const company = await aMirroredCompany();
+  const { month } = busyMonth(company);
+  const refused = jsonReply(403, { message: "This action is unauthorized." });
+  company.proxy.obstruct(({ path, query }) =>
+    path === "/invoices" && query.has("issueDateFrom") ? refused : undefined,
+  );
+  const { code, report } = await verifyMonth(company, month);
+  expect([code, report.match, report.differences]).toEqual([3, false, []]);
+  expect(report.uncompared).toMatchObject([
+    { resource: "invoices", id: null, message: expect.stringContaining("its list cannot be compared") },
+  ]);
 });
 
 test.each([

@@ -111,7 +111,10 @@ async function compare(
   const { lists, details } =
     month === undefined
       ? verifyCost(db, manifest, resources, sample)
-      : { lists: 0, details: verification.comparison.deepReads.length };
+      : {
+          lists: manifest.monthPackage?.documents.length ?? 0,
+          details: verification.comparison.deepReads.length,
+        };
   const time = paceOf(lists + details, rateLimiter.view().granted, windowMs);
   log.info(`${company.name}: about ${formatCount(lists + details)} requests, ${time}`, { lists, details });
   const view = (): ProgressView => ({
