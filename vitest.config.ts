@@ -33,7 +33,6 @@ const long = [
   "e2e/serve/stop",
   "e2e/serve/handover",
   "e2e/serve/storm",
-  "e2e/day",
   "simulation/plan",
   "sync/long-run",
   "cli/demo",

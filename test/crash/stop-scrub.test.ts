@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { aCompany, sync, type Company } from "../support/company/company.ts";
-import { syncUntil, writeConfig } from "../support/crash/crash.ts";
 import { count, expectEqual } from "../support/truth/equal.ts";
 import { serve, startIn, writeServeConfig } from "../support/program/serve.ts";
 import { eventually } from "../support/eventually.ts";
@@ -19,19 +18,6 @@ const readLately = ({ file }: Company) =>
 
 const detailsAsked = ({ proxy }: Company, from: number) =>
   proxy.asked.slice(from).filter(({ path }) => /\/\d+$/.test(path)).length;
-
-// Fault: process | SIGINT in the middle of a scrub | a process of `sync` | it ends with 130 after a commit; what was read is not read again
-test("a sync that is asked to stop in its scrub ends after a commit, and the next one reads the rest", async () => {
-  const company = await agedMirror();
-  writeConfig(company);
-  const ended = await syncUntil(company, { request: 45, afterMs: 1, signal: "SIGINT" });
-  expect(ended.code).toBe(130);
-  const { read = 0, left = 0 } = ended.report?.scrub ?? {};
-  expect(Math.min(read, left)).toBeGreaterThan(0);
-  const next = await syncUntil(company, { request: Infinity, afterMs: 0 });
-  expect([next.code, next.report?.scrub]).toMatchObject([0, { planned: left, read: left, left: 0 }]);
-  expectEqual(company);
-});
 
 // Fault: process | SIGTERM in the middle of a scrub | a process of `serve` | it ends with 0 at once; what was read is kept
 test("serve ends with 0 in the middle of a scrub, loses nothing, and the sync beside it goes on", async () => {

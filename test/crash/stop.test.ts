@@ -33,19 +33,6 @@ describe("a run that is asked to stop", () => {
     },
   );
 
-  test("by --max-requests ends with 5 and exactly so many requests; as many such runs as it takes complete it", async () => {
-    const company = await aCompany();
-    writeConfig(company);
-    const first = await endOf(startSync(company, ["--max-requests", "30"]));
-    expect({ code: first.code, outcome: first.report?.outcome }).toEqual({ code: 5, outcome: "stopped" });
-    expect(company.proxy.asked).toHaveLength(30);
-    let outcome = "stopped";
-    for (let run = 0; run < 8 && outcome === "stopped"; run++)
-      ({ outcome } = await sync(company, { mostRequests: 30 }));
-    expect(outcome).toBe("complete");
-    expectEqual(company);
-  });
-
   // Fault: network | an answer that never comes, with --max-duration 2s | a proxy, before a process of `sync` | it ends with 5; the next run completes
   test("by --max-duration ends with 5, although an answer does not come", async () => {
     const company = await aCompany();
@@ -54,32 +41,6 @@ describe("a run that is asked to stop", () => {
     const ended = await endOf(startSync(company, ["--max-duration", "2s"]));
     expect({ code: ended.code, outcome: ended.report?.outcome }).toEqual({ code: 5, outcome: "stopped" });
     await expectHealed(company);
-  });
-});
-
-describe("two syncs of one mirror", () => {
-  // Fault: process | a second `sync` of the same mirror | two processes | the second one ends with 11 and asks the service nothing
-  test("the second one ends with 11 and asks the service nothing; the first one completes", async () => {
-    const company = await aCompany();
-    writeConfig(company);
-    const held = Promise.withResolvers<void>();
-    const reached = new Promise<void>((resolve) =>
-      company.proxy.obstruct(async ({ path }, passOn) => {
-        if (path !== "/suppliers") return undefined;
-        resolve();
-        await held.promise;
-        return passOn();
-      }),
-    );
-    const first = endOf(startSync(company));
-    await reached;
-    const asked = company.proxy.asked.filter(({ path }) => path === "/whoami").length;
-    const second = await endOf(startSync(company));
-    expect({ code: second.code, outcome: second.report?.outcome }).toEqual({ code: 11, outcome: "locked" });
-    expect(company.proxy.asked.filter(({ path }) => path === "/whoami")).toHaveLength(asked);
-    held.resolve();
-    expect((await first).code).toBe(0);
-    expectEqual(company);
   });
 });
 

@@ -12,7 +12,7 @@ let sandbox: Sandbox;
 let begun: string;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ limit: 100_000, records: 15 });
+  sandbox = await startSandbox({ limit: 100_000, records: 5 });
   begun = mkdtempSync(path.join(memoryFolder(), "fintoro-mirror-"));
   writeFileSync(path.join(begun, "config.yaml"), configOf(["acme"]));
   const { code, stderr } = await runCommand(["sync"], { cwd: begun, env: { FINTORO_TOKEN: sandbox.token } });

@@ -56,21 +56,31 @@ describe("a record that is deleted between two runs", () => {
     });
   });
 
-  test.each([
-    "clients",
-    "suppliers",
-    "business_cases",
-    "price_list_items",
-    "orders",
-    "webhook_subscriptions",
-  ] as const)("of %s: the mirror follows, and nothing else of it goes", async (table) => {
+  test("of each kind: the mirror follows, and nothing else of it goes", async () => {
     const company = await aCompany();
-    const id = deletable(company, table);
+    const { control } = company.sandbox;
+    control.create("price_list_items", {
+      name: "Short-lived",
+      unitId: 1,
+      unitPrice: 1,
+      vatRate: 23,
+      useWarehouse: false,
+    });
     await syncAndCheck(company);
-    const before = count(company.file, `SELECT count(*) FROM "${table}" WHERE _deleted_at IS NULL`);
-    company.sandbox.control.remove(table, id);
+    const tables = [
+      "clients",
+      "suppliers",
+      "business_cases",
+      "price_list_items",
+      "orders",
+      "webhook_subscriptions",
+    ] as const;
+    const lives = () =>
+      tables.map((table) => count(company.file, `SELECT count(*) FROM "${table}" WHERE _deleted_at IS NULL`));
+    const before = lives();
+    for (const table of tables) control.remove(table, last(company, table));
     await syncAndCheck(company);
-    expect(count(company.file, `SELECT count(*) FROM "${table}" WHERE _deleted_at IS NULL`)).toBe(before - 1);
+    expect(lives()).toEqual(before.map((live) => live - 1));
   });
 
   test("together with all others of its kind: the last one goes too", async () => {
@@ -97,16 +107,6 @@ describe("a record that is deleted between two runs", () => {
     expect(count(company.file, left, client)).toBe(0);
   });
 });
-
-/** A record that may be deleted. */
-function deletable(
-  company: Company,
-  table: "clients" | "suppliers" | "business_cases" | "price_list_items" | "orders" | "webhook_subscriptions",
-): number {
-  if (table !== "price_list_items") return last(company, table);
-  const input = { name: "Short-lived", unitId: 1, unitPrice: 1, vatRate: 23, useWarehouse: false };
-  return Number(company.sandbox.control.create("price_list_items", input)["id"] ?? 0);
-}
 
 describe("records that are made and changed between two runs", () => {
   test("are mirrored with the next run, each change with one row in the change log (I2)", async () => {
@@ -220,7 +220,7 @@ describe("many records deleted at once", () => {
 });
 
 describe("changes while a run is under way", () => {
-  test.each([5, 20, 27, 40, 60])(
+  test.each([5, 40])(
     "before and after request %i: equal after one quiet run, never a false tombstone",
     async (n) => {
       const company = await aMirroredCompany();

@@ -45,7 +45,7 @@ function freshness({ file }: Company) {
 
 describe("a quick run", () => {
   test("brings edits of all kinds within a few dozen requests, also of old open documents", async () => {
-    const company = await mirrored(400);
+    const company = await mirrored(150);
     const { control } = company.sandbox;
     const [paid = 0, credited = 0] = withStatus(company, "invoices", "overdue");
     control.alter("invoices", paid, { issueDate: "2025-02-03" });
@@ -71,7 +71,7 @@ describe("a quick run", () => {
   });
 
   test("that finds nothing writes nothing but its own row, and counts as no whole run and in no freshness", async () => {
-    const company = await mirrored(200);
+    const company = await mirrored(60);
     const before = dump(company.file, ownFacts);
     const changes = count(company.file, "SELECT count(*) FROM _changes");
     const whole = look(company.file, (db) => new Runs(db).lastEnded());

@@ -71,7 +71,7 @@ describe("a run that was stopped", () => {
     ["at once", 0],
     ["19 hours later", 19 * hourMs],
   ])("is resumed %s: only what was in flight is read twice, also after 8 stops", async (_when, pauseMs) => {
-    const company = await aCompany({ records: 60 });
+    const company = await aCompany({ records: 30 });
     const stops = 8;
     for (let n = 0; n < stops; n++)
       await stoppedRun(company, 6 + ((n * 7) % 12), {
@@ -166,7 +166,7 @@ describe("with a budget too small for its lists", () => {
   const mostRequests = 50;
 
   test("headers come first, then lists and details both get on, and everything ends complete", async () => {
-    const company = await aCompany({ records: 300 });
+    const company = await aCompany({ records: 150 });
     refuseLargePages(company);
     const outcomes: string[] = [];
     for (let run = 0; run < 30 && outcomes.at(-1) !== "complete"; run++)
@@ -180,7 +180,7 @@ describe("with a budget too small for its lists", () => {
   });
 
   test("night by night, when no night is long enough for the lists: details and lists both get on", async () => {
-    const company = await aCompany({ records: 300 });
+    const company = await aCompany({ records: 150 });
     refuseLargePages(company);
     const provisional: number[] = [];
     for (let night = 0; night < 24; night++) {

@@ -147,6 +147,7 @@ describe("the scrub comes last", () => {
     expect(company.said.some((line) => line.includes("everything listed is in"))).toBe(true);
   });
 
+  // Fault: process | a run is stopped by a signal or a limit in the middle of a scrub | the run's signal | what was read is not read again; the next run is not resumed
   test("a limit or a signal in it loses nothing: nothing is left in the queue, and the next run is not resumed", async () => {
     const company = await aCompany();
     await nightly(company, 0);

@@ -31,7 +31,7 @@ describe.each([
 ])("%s on one detail", (_status, refusal) => {
   // Fault: service | 403 or 422 on one detail | a proxy, for one order | that record is set aside and named; every other comes in the same run
   test("sets that record aside: every other record comes in the same run, and the run names it", async () => {
-    const company = await aCompany({ records: 100 });
+    const company = await aCompany({ records: 25 });
     const [refused = "", ...others] = ids(company, "orders");
     company.proxy.obstruct(({ path }) => (path === `/orders/${refused}` ? refusal() : undefined));
     const report = await sync(company);
@@ -52,7 +52,7 @@ describe.each([
 
   // Fault: service | 403 or 422 on one detail, run after run | a proxy, for one invoice in three runs | asked again by each run, three times at most
   test("is asked again by the next run, at most 3 times in one run", async () => {
-    const company = await aCompany({ records: 60 });
+    const company = await aCompany({ records: 25 });
     const [refused = ""] = ids(company, "invoices");
     company.proxy.obstruct(({ path }) => (path === `/invoices/${refused}` ? refusal() : undefined));
     for (let run = 1; run <= 3; run++) {
@@ -67,7 +67,7 @@ describe.each([
 
 // Fault: service | 403 on the CRM events of one client | a proxy, for that parent's list | only that parent is set aside; the next run is whole
 test("403 on the list of one parent concerns that parent", async () => {
-  const company = await aCompany({ records: 60 });
+  const company = await aCompany({ records: 25 });
   const [client = ""] = ids(company, "clients");
   company.proxy.obstruct(({ query }) => (query.get("clientId") === client ? forbidden() : undefined));
   const report = await sync(company);
@@ -85,7 +85,7 @@ test.each([
 ])(
   "%s on every detail of a resource: five in a row hold it, the others are whole",
   async (_case, refusal, kind) => {
-    const company = await aCompany({ records: 200 });
+    const company = await aCompany({ records: 100 });
     const orders = ids(company, "orders").length;
     company.proxy.obstruct(({ path }) => (/^\/orders\/\d+$/.test(path) ? refusal() : undefined));
     const report = await sync(company);
@@ -103,7 +103,7 @@ test.each([
 );
 
 test("refused records hold no list: each run reads it, and asks for few of the records it adds", async () => {
-  const company = await aCompany({ records: 60 });
+  const company = await aCompany({ records: 25 });
   company.proxy.obstruct(({ path }) => (/^\/orders\/\d+$/.test(path) ? forbidden() : undefined));
   await sync(company);
   for (let run = 2; run <= 3; run++) {
@@ -120,7 +120,7 @@ test("refused records hold no list: each run reads it, and asks for few of the r
 
 // Fault: service | 403 on every third invoice | a proxy, for their details | a 200 in between shows that the resource is read: none is held
 test("many refused records among many others hold nothing: a 200 in between shows that the resource is read", async () => {
-  const company = await aCompany({ records: 150 });
+  const company = await aCompany({ records: 25 });
   const odd = new Set(ids(company, "invoices").filter((_, i) => i % 3 === 0));
   company.proxy.obstruct(({ path }) =>
     odd.has(/^\/invoices\/(\d+)$/.exec(path)?.[1] ?? "") ? forbidden() : undefined,

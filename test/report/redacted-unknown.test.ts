@@ -93,7 +93,6 @@ describe("fields that the connector does not know, dropped", () => {
 
   test.each([
     { format: "csv" },
-    { format: "parquet" },
     { format: "parquet", nested: true },
     { format: "jsonl" },
     { format: "xlsx" },
@@ -101,7 +100,7 @@ describe("fields that the connector does not know, dropped", () => {
   ] as const)("are in no byte of an export: %j", async ({ format, nested = false, ofChanges = false }) => {
     const first = company.mirror.db.prepare("SELECT min(seq) FROM _change_log").pluck().get() as number;
     const request = { format, nested, since: ofChanges ? { log: null, seq: first } : null };
-    const tables = format === "xlsx" ? ["clients", "invoices", "invoice_items", "deleted_records"] : [];
+    const tables = format === "jsonl" ? [] : ["clients", "invoices", "invoice_items", "deleted_records"];
     const plain = await exportOf(company.mirror, { ...request, tables });
     expect(leaks(plain.out)).toBe(true);
     const { out } = await exportOf(company.mirror, { ...request, tables }, { redact: [unknown] });

@@ -93,7 +93,7 @@ describe("a run beside the event worker", () => {
     expect((await run).outcome).toBe("complete");
   });
 
-  test.each([1, 2, 3, 4])(
+  test.each([1, 2])(
     "under changes and lost events, with a crash in between (seed %i): equal after one quiet run",
     async (seed) => {
       const dice = seededChoice(seededRandom(seed));

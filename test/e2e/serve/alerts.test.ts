@@ -1,11 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
 import { commands } from "../../../src/cli/commands/all-commands.ts";
-import { openDatabase } from "../../../src/store/database.ts";
 import type { Alert } from "../../../src/status/alerts/incidents.ts";
 import { createTestInvocation, runCommand } from "../../support/program/cli.ts";
 import { aCompany, sync, type Company } from "../../support/company/company.ts";
 import { age, impatientClock } from "../../support/program/daemon.ts";
-import { jsonReply } from "../../support/company/proxy.ts";
 import { deliver, eventAbout, writeServeConfig } from "../../support/program/serve.ts";
 import { openSink } from "../../support/sandbox/webhook-sink.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -85,37 +83,6 @@ test("gap: events that may be lost are told once, and their end when a run has r
   await begun();
   await over();
   expectBoth(/^events may have been lost/);
-});
-
-// Fault: service | a list is refused (403), then not any more | a real serve with a receiver of alerts | `partial` begins with the run that missed it, and ends with one that did not
-test("partial: a refused list is told once, and its end when a run reads it", async () => {
-  const { company, begun, over, expectBoth } = await alerting("partial");
-  await startServe(company);
-  const { folder: cwd } = company;
-  company.proxy.obstruct(({ path }) =>
-    path === "/clients" ? jsonReply(403, { message: "No." }) : undefined,
-  );
-  expect((await runCommand(["sync"], { cwd, clock: impatientClock })).code).toBe(3);
-  await begun();
-  company.recover();
-  expect((await runCommand(["sync"], { cwd, clock: impatientClock })).code).toBe(0);
-  await over();
-  expectBoth(/clients.*403/i);
-});
-
-// Fault: service | a list was last read whole 27 hours ago | a real serve with a receiver of alerts | `stale` begins, and ends with the run that read the list
-test("stale: a list that nobody read whole for a day is told once, and its end when it is read", async () => {
-  const { company, begun, over, expectBoth, answerNothingUntilBegun } = await alerting("stale");
-  const db = openDatabase(company.file);
-  const yesterday = new Date(Date.now() - 27 * 3_600_000).toISOString();
-  db.prepare("UPDATE _runs SET swept = json_set(swept, '$.clients', ?)").run(yesterday);
-  db.close();
-  answerNothingUntilBegun();
-  await startServe(company);
-  await begun();
-  expect((await runCommand(["sync"], { cwd: company.folder, clock: impatientClock })).code).toBe(0);
-  await over();
-  expectBoth(/clients/);
 });
 
 // Fault: clock | signed deliveries are ten minutes old | a real serve with a receiver of alerts | `refused` begins after three, and ends with the next good one
