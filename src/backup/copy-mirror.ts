@@ -6,13 +6,11 @@ import { copyPages, databaseError, guarded, hasTable, openDatabase, type Db } fr
 import { assertReadable } from "../store/migrations/migrate.ts";
 import { quoted } from "../store/sql-text.ts";
 
-/** What identifies a mirror's content. */
 export interface MirrorContent {
   /** As the service calls the company; null: no run has read it yet. */
   readonly identity: { readonly name: string; readonly business_id: string | null } | null;
   /** The identity of the change log. */
   readonly log: string;
-  /** How far it is. */
   readonly seq: number;
   /** Rows of each table of the mirror. */
   readonly rows: Readonly<Record<string, number>>;
@@ -24,7 +22,6 @@ export interface MirrorManifest extends MirrorContent {
   readonly company: string;
   /** The moment that the mirror's copy shows, ISO. */
   readonly taken_at: string;
-  /** Of this program. */
   readonly version: string;
 }
 

@@ -32,7 +32,6 @@ interface BackupParts {
   /** How many of the company's backups stay; null: all. */
   readonly keep: number | null;
   readonly clock: Clock;
-  /** Of this program. */
   readonly version: string;
   readonly signal: AbortSignal;
 }

@@ -6,7 +6,6 @@ import { oneOfWords, secretText, section } from "./config-values.ts";
 import { pathText } from "./config-problems.ts";
 import type { ResolvedSecrets } from "./secrets.ts";
 
-/** What an alert can be about. */
 export const alertKinds = [
   "failed",
   "stale",

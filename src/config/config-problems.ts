@@ -47,7 +47,6 @@ interface SchemaNode {
   readonly items?: SchemaNode;
 }
 
-/** The keys that the map at a path may have. */
 function keysAt(schema: z.ZodType, path: Path): readonly string[] {
   const all = z.toJSONSchema(schema, { io: "input" }) as SchemaNode;
   const step = (node: SchemaNode, key: PropertyKey) =>

@@ -19,7 +19,6 @@ import {
 } from "./secrets.ts";
 import { configPath, problemLine, readYaml, type LocatedProblem, type Path, type YamlFile } from "./yaml.ts";
 
-/** Where the config is, and what it may refer to. */
 export interface LoadOptions {
   /** `--config`; otherwise `$FINTORO_MIRROR_CONFIG`, otherwise `./config.yaml`. */
   readonly path?: string | undefined;

@@ -14,7 +14,6 @@ export function accessTokenFile({ dataDir, baseUrl }: Config, credentials: strin
   return path.join(dataDir, `.${createHash("sha256").update(of).digest("hex").slice(0, 16)}.access.json`);
 }
 
-/** What of a config says where files are. */
 type FilePlaces = Pick<Config, "dataDir"> & { readonly report: Pick<Config["report"], "out"> };
 
 /** The paths of one company's files, absolute. */

@@ -11,7 +11,6 @@ export const shortestSecret = 16;
 /** What is wrong with a shorter one: what looks like it would also be cut out of every line of the log. */
 export const tooShort = `has fewer than ${shortestSecret} characters: it can be guessed`;
 
-/** Where a secret is from. */
 export type SecretPlace =
   | { readonly kind: "environment"; readonly name: string }
   /** Absolute. */
@@ -52,7 +51,6 @@ export function resolveSecrets(raw: unknown, source: SecretSource): ResolvedSecr
   );
 }
 
-/** Where secrets may stand. */
 const secretKeys = [
   "companies.*.token",
   "companies.*.credentials.client_id",

@@ -97,7 +97,6 @@ export interface Manifest {
   readonly lastKnown?: LastKnown;
   readonly views?: readonly ReportView[];
   readonly questions?: readonly ReportQuestion[];
-  /** Words for exports, by language. */
   readonly translations?: Readonly<Partial<Record<ExportLanguage, Translation>>>;
   /** Absent: there is no command `package`. */
   readonly monthPackage?: MonthPackage;

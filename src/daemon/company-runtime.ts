@@ -35,13 +35,11 @@ export interface RuntimeOptions {
   readonly settings: CompanySettings;
   readonly counters: CompanyCounters;
   readonly refusals: RefusalWatch;
-  /** Of the mirror. */
   readonly lock: WriterLock;
   /** @default the company is this process's alone */
   readonly hooks?: CompanyHooks | undefined;
   /** Ends the runtime: what is in flight may finish within `graceMs`. */
   readonly closed: AbortSignal;
-  /** Ends it at once. */
   readonly signal: AbortSignal;
 }
 

@@ -65,7 +65,6 @@ export class CompanySupervisor {
     this.closedState = { state: "starting", message: null, sinceMs: context.clock.nowMs() };
   }
 
-  /** As they are now. */
   get settings(): CompanySettings {
     return this.current;
   }

@@ -38,12 +38,10 @@ export class CompanyCounters {
     this.runs[run.outcome] = (this.runs[run.outcome] ?? 0) + 1;
   }
 
-  /** Adds what a run or worker counted that has ended. */
   add(ended: Counting): void {
     this.totals = sum(this.totals, [ended]);
   }
 
-  /** The totals, with those that are still counting. */
   with(counting: readonly Counting[]): Totals {
     const totals = sum(this.totals, counting);
     return { ...totals, requests: Object.fromEntries(totals.requests) };

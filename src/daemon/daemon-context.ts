@@ -36,7 +36,6 @@ export interface DaemonContext extends HostProcess {
   readonly turns: LoopTurns;
 }
 
-/** One company as the config has it now. */
 export interface CompanySettings {
   readonly config: Config;
   readonly company: CompanyConfig;

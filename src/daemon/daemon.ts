@@ -20,7 +20,6 @@ import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.
 
 export interface DaemonOptions extends HostProcess, AlertContext {
   readonly manifest: Manifest;
-  /** Resources that a config asks for. */
   readonly resourcesOf: (config: Config) => readonly Resource[];
 }
 

@@ -89,10 +89,8 @@ export class Alerters {
   }
 }
 
-/** What the watch looks at. */
 export interface IncidentWatchParts {
   readonly context: AlertContext;
-  /** As it is now. */
   readonly config: () => Config;
   readonly schedule: () => CronSchedule | null;
   readonly views: () => Promise<readonly CompanyStatusView[]>;

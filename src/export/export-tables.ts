@@ -37,7 +37,6 @@ export interface ExportResult {
   readonly undated: readonly string[];
   /** Files of earlier exports that stay, and were redacted otherwise. */
   readonly otherwiseRedacted: readonly string[];
-  /** Of the mirror. */
   readonly completeness: CompletenessByName;
 }
 

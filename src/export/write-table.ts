@@ -170,7 +170,6 @@ function nestedTable(
   return { name, parentKey, columns: widened };
 }
 
-/** The columns that the export's manifest names. */
 function writtenColumns({ columns }: TableExport, encoding: Encoding): ManifestFile["columns"] {
   if (encoding.kind !== "parquet") return columns.map(({ name, type }) => ({ name, type }));
   const lists = encoding.nested.map(({ name, columns: inner }) => ({

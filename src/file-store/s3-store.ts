@@ -9,7 +9,6 @@ import type { ContentFacts } from "../base/files/hashed-file.ts";
 import { isLoopbackUrl } from "../config/address.ts";
 import type { FileStore } from "./file-store.ts";
 
-/** How to reach a bucket. */
 interface S3Access {
   /** With the bucket: `https://acme.s3.eu-central-1.amazonaws.com`, `http://127.0.0.1:9000/acme`. */
   readonly endpoint: string;
@@ -216,7 +215,6 @@ function openClient(access: S3Access, signal?: AbortSignal): S3mini {
 
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
-/** The texts of these elements of an answer in XML. */
 function textsIn(xml: string, element: string): string[] {
   const found = xml.matchAll(new RegExp(`<${element}>([^<]*)</${element}>`, "g"));
   return [...found].map(([, text = ""]) =>

@@ -22,7 +22,6 @@ import { pathKey } from "./file-names.ts";
 export const manifestName = "manifest.jsonl";
 /** The content of all files by their hashes, one for all files that are equal. */
 export const objectsName = "objects";
-/** What is being stored. */
 export const incomingName = "incoming";
 
 /** `objects/ab/abcdef…`, with slashes. */
@@ -30,7 +29,6 @@ export function objectPath(sha256: string): string {
   return `${objectsName}/${sha256.slice(0, 2)}/${sha256}`;
 }
 
-/** A file that came. */
 export interface NewFile extends ContentFacts {
   /** Where it is filed; given whether a place is another file's. */
   readonly placed: (isTaken: (path: string) => boolean) => string;

@@ -19,7 +19,6 @@ interface FileDamage {
 
 const changedLine = "the line, or one before it, was changed, added or removed";
 
-/** What a check of the archive found. */
 export interface ArchiveCheck {
   readonly match: boolean;
   /** As the records have them now. */

@@ -66,7 +66,6 @@ export async function fetchFiles(
   for (const resource of resources) await new ResourceFetch(parts, resource, tally).run(question);
 }
 
-/** Fetches the files of one resource. */
 class ResourceFetch {
   private readonly parts: FetchParts;
   private readonly resource: FiledResource;

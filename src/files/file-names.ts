@@ -43,9 +43,7 @@ function cutToBytes(text: string, bytes: number): string {
   return text;
 }
 
-/** How a file is to be filed. */
 export interface FiledAs {
-  /** The record's table. */
   readonly document: string;
   readonly id: RecordId;
   /** The document's day; null or anything else than a date: it is filed as undated. */

@@ -8,7 +8,6 @@ import { databaseError } from "../store/database.ts";
 /** A file of a ZIP archive. Its name is data: never a path. */
 export interface ZipEntry extends ContentFacts {
   readonly name: string;
-  /** Holds the content. */
   readonly file: string;
 }
 

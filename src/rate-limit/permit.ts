@@ -1,6 +1,5 @@
 import type { Lane } from "../base/lane.ts";
 
-/** What the headers of an answer report of the budget; null where absent. */
 export interface BudgetHeaders {
   readonly limit: number | null;
   readonly remaining: number | null;

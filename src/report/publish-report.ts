@@ -38,9 +38,7 @@ export interface PublishParts {
   readonly manifest: Manifest;
   readonly clock: Clock;
   readonly company: string;
-  /** The mirror's file. */
   readonly mirror: string;
-  /** The report's file. */
   readonly report: string;
   /** Of the report's file; null: as the last one. @default null */
   readonly mode?: number | null;
@@ -48,7 +46,6 @@ export interface PublishParts {
   readonly timezone: string;
   /** Columns whose values the report does not have. @default [] */
   readonly redact?: SnapshotOptions["redact"];
-  /** Of this program. */
   readonly version: string;
   readonly signal: AbortSignal;
   /** Publish anew even if nothing changed. */
@@ -64,7 +61,6 @@ export interface Published extends PublishedFile {
   readonly way: PublishWay | null;
   readonly seq: number;
   readonly reportDate: string;
-  /** Of the mirror. */
   readonly completeness: CompletenessByName;
 }
 

@@ -14,7 +14,6 @@ const originFacts = ["log", "seq", "last_change", "layout", "report_date", "inco
  */
 export type ReportOrigin = Readonly<Record<(typeof originFacts)[number], string>>;
 
-/** What the last report says of itself. */
 export interface LastReport {
   readonly origin: ReportOrigin;
   /** Of all its tables. */

@@ -15,7 +15,6 @@ import { MirrorError } from "../base/errors.ts";
 import { databaseError, guarded, type Db } from "../store/database.ts";
 import { takeWriterLock } from "../store/writer-lock.ts";
 
-/** What is there after a publish. */
 export interface PublishedFile {
   /** `unchanged`: the report that is there has the same content and was not touched. */
   readonly outcome: "written" | "unchanged";

@@ -41,7 +41,6 @@ export interface CompanyRun extends Pick<RunParts, "mirror" | "tally" | "notices
   readonly rateLimiter: Pick<RateLimiter, "view">;
   /** Monotonic. */
   readonly startedMs: number;
-  /** Interrupts the run. */
   readonly signal: AbortSignal;
   /** @default the deadline of a request */
   readonly graceMs?: number;

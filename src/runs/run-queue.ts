@@ -29,7 +29,6 @@ export class RunPlaces {
   }
 }
 
-/** The place of one run. */
 class RunPlace {
   private readonly scrubs: Semaphore;
   private given: Release | null;

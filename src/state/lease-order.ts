@@ -23,7 +23,6 @@ export interface LaneCount {
   readonly count: number;
 }
 
-/** A row of `_work`. */
 export type StoredItem = Omit<WorkItem, "lane" | "payload" | "dueAtMs"> &
   Pick<OwnRow<"_work">, "lane" | "payload" | "rank"> & { readonly dueAtMs: number };
 

@@ -92,7 +92,6 @@ interface LiveFacts {
   readonly receiver: ReceiverNote;
   /** Why the mirror cannot be written; null: it can. */
   readonly writeProblem: string | null;
-  /** The next run that the schedule asks for. */
   readonly nextRunMs: number | null;
 }
 

@@ -86,7 +86,6 @@ function serviceNote(value: unknown): ServiceNote | null {
   return { state, message: typeof message === "string" ? message : null, since };
 }
 
-/** What `status` says of the events of one company. */
 export type EventStatus = ReturnType<typeof judgeEvents>;
 
 /** Judges the facts: is a daemon receiving, and when was none? Pure. */

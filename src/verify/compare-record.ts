@@ -68,13 +68,11 @@ export class MirrorView {
     return table;
   }
 
-  /** All that is held of a record, of one moment. */
   held(resource: string, id: RecordId): HeldRecord {
     const { statements } = this.table(resource);
     return this.db.transaction(() => readHeld(statements, id))();
   }
 
-  /** The mirror's JSON of a record, decoded. */
   raw(resource: string, { json, fence }: HeldRecord): DecodedRecord | OddValue {
     if (json === undefined) return new OddValue("there is no JSON");
     return decodeStored(this.table(resource), json, fence?.source ?? "detail");

@@ -9,7 +9,6 @@ import { GroupCommit } from "./ingest/group-commit.ts";
 import type { Ingest, ReceivedResult } from "./ingest/ingest.ts";
 import { createRefusalLog, logStored, type RefusalLog } from "./delivery-log.ts";
 
-/** The companies that deliveries may be for. */
 export interface Companies {
   /** `unavailable`: the company's mirror cannot be written now. Null: there is no such company. */
   find(name: string): Ingest | "unavailable" | null;

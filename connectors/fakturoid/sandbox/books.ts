@@ -7,7 +7,6 @@ export type RecordKind = (typeof kinds)[number];
 const dayMs = 24 * 3_600_000;
 const pageSize = 40;
 
-/** What an account begins with. */
 export interface FirstBooks {
   readonly seed: number;
   readonly invoices: number;

@@ -18,7 +18,6 @@ interface QuotaOptions {
   readonly tokenValidMs?: number;
 }
 
-/** Settings of the stand-in. */
 export interface StandInOptions extends QuotaOptions {
   /** @default a free one */
   readonly port?: number | undefined;
@@ -116,7 +115,6 @@ export class StandIn {
     this.token = { text: "", endsMs: 0 };
   }
 
-  /** Makes a record, and gives its id. */
   add(kind: RecordKind): number {
     const record = this.books.make(kind, this.settings.clock.nowMs());
     this.send(`${singular(kind)}_created`, { [singular(kind)]: record });

@@ -28,5 +28,4 @@ function named<G extends Readonly<Record<string, Readonly<Record<string, Unnamed
   return Object.fromEntries(entries) as Named<G>;
 }
 
-/** All operations of the service, grouped and named as in the client. */
 export const operationGroups = named({ ...recordOperations, ...documentOperations });

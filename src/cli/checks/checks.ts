@@ -17,7 +17,6 @@ import { endpointFault, type Lookup } from "../../webhook/subscriptions/endpoint
 import type { CompanyScope } from "../mirror/company-scope.ts";
 import { askWhoami, judgeOwnToken } from "../mirror/whoami.ts";
 
-/** What a check found. */
 export interface CheckResult {
   readonly name: string;
   readonly status: "ok" | "warn" | "fail";
@@ -38,7 +37,6 @@ export function warn(name: string, detail: string, hint: string): CheckResult {
   return { name, status: "warn", detail, hint };
 }
 
-/** A check that failed. */
 function fail(name: string, detail: string, hint: string, kind?: ErrorKind): CheckResult {
   return { name, status: "fail", detail, hint, ...(kind === undefined ? {} : { kind }) };
 }

@@ -50,7 +50,6 @@ export function createOutput(stream: DataStream) {
           .map((one) => terminalText(one, longestLine))
           .join("\n"),
       ),
-    /** Writes a line of JSON, or a part of a document. */
     jsonText: (text: string) => write(safeJson(text)),
     /** Writes the one document of `--json` as one line. Record ids beyond 2^53 are written as numbers. */
     json: (value: unknown) => write(safeJson(JSON.stringify(value, exactNumbers))),

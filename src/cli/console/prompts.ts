@@ -31,7 +31,6 @@ export interface Prompts {
 export interface PromptTerminal {
   readonly input: Readable;
   readonly output: Writable;
-  /** Cancels the question that is open. */
   readonly signal: AbortSignal;
   /** Called at Ctrl-C: while a question is open, the terminal sends no signal. */
   readonly interrupt: () => void;

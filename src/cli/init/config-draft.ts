@@ -13,7 +13,6 @@ export interface ConfigDraft {
   /** Absolute, where it will stand. */
   readonly file: string;
   readonly baseUrl: string;
-  /** The name of its one company. */
   readonly company: string;
   /** Where the token is, as the config says; or the token itself, which is in no file yet. */
   readonly token: { readonly place: string } | { readonly text: string };

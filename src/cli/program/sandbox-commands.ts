@@ -1,6 +1,5 @@
 import { choice, durationMs, flag, text, wholeNumber, type CommandSpec } from "./option-specs.ts";
 
-/** Where the running sandbox is. */
 const address = {
   url: text("--url <base>", "of the running sandbox (default: base_url of the config)"),
   port: wholeNumber("--port <n>", "of the running sandbox on this machine", 1, 65_535),

@@ -9,7 +9,6 @@ import type { ProcessContext } from "../../runs/process-context.ts";
 
 /** Epoch milliseconds. */
 interface PruneTimes {
-  /** The last prune. */
   readonly lastMs: number;
   /** The end of the last run that read all lists; null: there was none. */
   readonly runEndedMs: number | null;

@@ -17,7 +17,6 @@ import { isDue, runOnSchedule, type ScheduledWork } from "./run-on-schedule.ts";
 export interface RunSchedulerParts {
   readonly mirror: Mirror;
   readonly runQueue: Pick<RunQueue, "run" | "isListing">;
-  /** What each run reads. */
   readonly resources: readonly Resource[];
   /** Null: no run by the clock. */
   readonly schedule: CronSchedule | null;

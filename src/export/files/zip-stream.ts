@@ -8,7 +8,6 @@ const noTime = new Date(1980, 0, 1);
 const maxBytes = 0xffff_ffff;
 const level = 6;
 
-/** Content of an entry of a ZIP. */
 export type EntryContent = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 /**

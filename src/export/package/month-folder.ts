@@ -33,7 +33,6 @@ export interface MonthManifest {
   readonly files: readonly { readonly path: string; readonly bytes: number; readonly sha256: string }[];
 }
 
-/** Where a month was written. */
 export interface WrittenMonth {
   readonly folder: string;
   /** Null: none was asked for. */
@@ -117,7 +116,6 @@ async function* zipOf(
   yield* zip.end();
 }
 
-/** A document of the month, and what people call it. */
 export interface MonthDocument {
   readonly ref: RecordRef;
   readonly name: string;

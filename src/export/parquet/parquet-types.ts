@@ -4,7 +4,6 @@ import type { ReportType } from "../../connector/report-view.ts";
 /** Rows of a row group at most: 20,000 keep a thread below 100 MB, 100,000 took 1.3 GB. */
 export const maxRowGroupRows = 20_000;
 
-/** A column of a Parquet file. */
 export interface ParquetColumn {
   readonly name: string;
   readonly type: ReportType;
@@ -113,7 +112,6 @@ function decimalTypes(type: ReportType): ElementTypes {
 /** The first bytes of every Parquet file. */
 export const parquetMagic = Buffer.from("PAR1");
 
-/** A row group as the footer describes it. */
 export type RowGroup = ParquetWriter["row_groups"][number];
 
 /** What is known of a file before its rows. */

@@ -10,7 +10,6 @@ import type { SnapshotTable } from "../../store/snapshot/snapshot-tables.ts";
 import type { Dialect } from "../csv/csv-writer.ts";
 import type { Period } from "./period.ts";
 
-/** File formats of an export. */
 export const formats = ["csv", "parquet", "jsonl", "xlsx"] as const;
 export type Format = (typeof formats)[number];
 
@@ -18,7 +17,6 @@ export type Format = (typeof formats)[number];
 export const partitions = ["year", "month"] as const;
 export type Partition = (typeof partitions)[number];
 
-/** What to export, and in which form. */
 export interface ExportRequest {
   readonly format: Format;
   /** The folder; each company has its own below it. */
@@ -45,7 +43,6 @@ export interface ExportRequest {
 }
 
 export interface ExportParts {
-  /** The mirror's file. */
   readonly mirror: string;
   readonly manifest: Manifest;
   readonly clock: Clock;
@@ -55,7 +52,6 @@ export interface ExportParts {
   readonly redact?: readonly RedactRule[];
   /** The mirror is a copy as of this moment. @default it is of now */
   readonly moment?: MirrorMoment | null;
-  /** Of this program. */
   readonly version: string;
   readonly onProgress?: (progress: ExportProgress) => void;
   /** Reads what else is to be of the same moment as the files. */

@@ -14,10 +14,8 @@ import { createEncoder, stateOf, type EncodedRows, type EncodeJob, type Encoder 
  */
 assert(parentPort, "this file runs in a worker thread");
 const port = parentPort;
-/** The mirror's file. */
 const mirror = workerData as string;
 const db = openDatabase(mirror, { readonly: true });
-/** Of the open job. */
 let encoder: Encoder | null = null;
 
 const execute = (statements: readonly string[]) => {
@@ -59,7 +57,6 @@ export interface WorkerRequest {
   readonly args: readonly unknown[];
 }
 
-/** The answer to a request. */
 export type WorkerReply = ThreadReply<unknown, MirrorError & TypeOverflow>;
 
 port.on("message", ({ method, args }: WorkerRequest) => {

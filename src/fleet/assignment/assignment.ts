@@ -33,7 +33,6 @@ export interface AssignedCompany {
   readonly idleMs: () => number;
 }
 
-/** What became of an assignment. */
 export type AssignmentEnd =
   | {
       readonly outcome: "released";

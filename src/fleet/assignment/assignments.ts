@@ -82,7 +82,6 @@ export class Assignments {
     return [...this.held.values()].map(({ assignment }) => assignment);
   }
 
-  /** Is it held, or about to be? */
   has(company: string): boolean {
     return this.held.has(company) || this.claiming.has(company);
   }

@@ -61,11 +61,9 @@ export async function followInbox(parts: DrainParts, watch: Pick<InboxWatch, "mo
 /** What the inbox of a company is followed with. */
 export interface InboxFollowerParts extends Omit<DrainParts, "mirror" | "ingest" | "closed"> {
   readonly watch: Pick<InboxWatch, "moved">;
-  /** Aborts when the company is lost. */
   readonly lost: AbortSignal;
 }
 
-/** A mirror that is open. */
 interface OpenedMirror {
   readonly mirror: Pick<Mirror, "meta" | "db">;
   readonly ingest: DrainParts["ingest"];

@@ -11,7 +11,6 @@ import type { StoredMark } from "../snapshot/timeline-mark.ts";
 import type { InboxWatch } from "./inbox-watch.ts";
 import type { ReceivingTimes } from "./receiving-times.ts";
 
-/** What a node is made with. */
 export interface NodeParts {
   readonly host: HostProcess;
   readonly node: NodeSettings;

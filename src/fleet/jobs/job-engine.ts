@@ -21,7 +21,6 @@ export interface FleetJob {
   readonly retryCount: number;
 }
 
-/** Jobs of a kind that wait. */
 export interface WaitingJobs {
   readonly kind: JobKind;
   readonly count: number;

@@ -6,7 +6,6 @@ import { Lease, readSentAt, type UptimeClock } from "./ownership.ts";
 
 export interface LeaseKeeperParts {
   readonly owners: Pick<OwnersTable, "claim" | "renew" | "release">;
-  /** Of this process. */
   readonly node: string;
   readonly clock: Clock;
   /** @default the machine's */

@@ -15,7 +15,6 @@ export interface Sql {
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** The fleet's Postgres. */
 export interface Postgres extends Sql {
   /**
    * Runs `step` in one transaction (read committed) and commits it. Whatever `step` throws rolls it back and is thrown

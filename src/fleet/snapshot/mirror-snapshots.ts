@@ -41,7 +41,6 @@ interface MirrorSnapshotsParts {
   readonly snapshots: SnapshotsTable;
   readonly clock: Clock;
   readonly log: Log;
-  /** Of this program. */
   readonly version: string;
 }
 

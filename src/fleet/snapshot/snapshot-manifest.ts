@@ -14,7 +14,6 @@ export interface SnapshotManifest extends Owner, MirrorManifest {
   readonly failed_start: MirrorPosition["failedStart"];
   readonly summary: SnapshotSummary;
   readonly request_hours: RequestHours;
-  /** What is stored. */
   readonly packed: ContentFacts;
   /** The mirror in it. */
   readonly unpacked: ContentFacts;

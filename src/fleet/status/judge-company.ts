@@ -26,7 +26,6 @@ export interface FleetProblem {
   readonly message: string;
 }
 
-/** One company as `fleet status --json` prints it. */
 export interface FleetCompanyStatus extends FleetCompany {
   readonly problems: readonly FleetProblem[];
 }

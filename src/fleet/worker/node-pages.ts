@@ -9,7 +9,6 @@ export interface ShownNode {
   readonly role: string;
   /** Why it is not ready; null: it is. */
   readonly problem: string | null;
-  /** Metrics of the whole fleet. */
   readonly fleetMetrics: () => Promise<readonly string[]>;
   /** Null: it receives only, or has not started. */
   readonly node: Pick<FleetNode, "assignments" | "capacity"> | null;

@@ -22,7 +22,6 @@ interface BrokenChange extends LastChange {
   readonly recordId: RecordId;
   /** The number that it names as the record's next change. */
   readonly next: number | null;
-  /** The record's next change. */
   readonly following: number | null;
   /** The record never had an earlier one. */
   readonly isFirst: boolean;

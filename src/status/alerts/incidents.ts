@@ -61,7 +61,6 @@ export interface AlertState {
   readonly undelivered: readonly Undelivered[];
 }
 
-/** What the decision is made from. */
 export interface AlertFacts {
   /** Null: what concerns all companies. */
   readonly company: string | null;

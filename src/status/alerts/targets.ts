@@ -17,7 +17,6 @@ import type { Alert } from "./incidents.ts";
 const timeLimitMs = 30_000;
 const postLimitMs = 10_000;
 
-/** Where alerts go to. */
 export interface AlertTarget {
   /**
    * The program or the host, and a few digits: the same after a restart, as long as the config names the same. An
@@ -32,7 +31,6 @@ export interface AlertTarget {
 /** What sending needs of the process. */
 interface SenderContext {
   readonly env: NodeJS.ProcessEnv;
-  /** Of this program. */
   readonly version: string;
   readonly clock: Pick<Clock, "nowMs">;
   /** Gets what a file of a secret holds now, before it is used. */

@@ -7,7 +7,6 @@ import { cut, html, type Html } from "./markup/html.ts";
 import { clockText, when, type PageMoment } from "./markup/moments.ts";
 import { badge, banner, counted, emptyText, factList, pagePart, table } from "./markup/page-part.ts";
 
-/** Which companies are listed. */
 interface OverviewQuestion {
   /** Part of a name; "": all. */
   readonly text: string;

@@ -14,7 +14,6 @@ import { overviewBody, overviewPath } from "./overview.ts";
 import type { PageVerdict, PageAccess } from "./page-access.ts";
 import { searchBody } from "./sections/history-parts.ts";
 
-/** What the pages are made from. */
 interface SiteOptions {
   readonly clock: Clock;
   readonly version: string;

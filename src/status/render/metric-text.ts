@@ -1,6 +1,5 @@
 import { collectDefaultMetrics, Registry } from "prom-client";
 
-/** One number with its labels. */
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;

@@ -7,7 +7,6 @@ import type { CompanyStatusView } from "../company-view.ts";
 
 /** What the pages need besides the companies' status. */
 interface PagesOptions {
-  /** Of this program. */
   readonly version: string;
   /** What was for no company of the config. */
   readonly others: () => OtherCounts;

@@ -37,7 +37,6 @@ export interface SnapshotTable {
   readonly primaryKey: readonly string[];
   /** A child's parent; its key is the first column of the primary key. */
   readonly parent: string | null;
-  /** The declaration of a view. */
   readonly view: ReportView | null;
 }
 
@@ -143,7 +142,6 @@ export function historyOf(table: SnapshotTable): SnapshotTable {
   };
 }
 
-/** The stored files. */
 export const documentFiles: SnapshotTable = {
   ...plain,
   name: "document_files",
@@ -170,7 +168,6 @@ export const documentFiles: SnapshotTable = {
   primaryKey: ["document", "document_id", "path"],
 };
 
-/** The list of tombstones. */
 export const deletedRecords: SnapshotTable = {
   ...plain,
   name: "deleted_records",
@@ -196,7 +193,6 @@ export const deletedRecords: SnapshotTable = {
   primaryKey: ["resource", "id"],
 };
 
-/** The facts about the whole snapshot. */
 export const about: SnapshotTable = {
   ...plain,
   name: "_about",

@@ -88,7 +88,6 @@ export interface WholeListSettings {
 interface WorkSettings {
   readonly resources: readonly Resource[];
   readonly provenRoutes: RouteProofs;
-  /** Ends its waits. */
   readonly signal: AbortSignal;
   /** Records removed, or found absent and asked for. */
   readonly removals: Removals;

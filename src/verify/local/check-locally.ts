@@ -83,7 +83,6 @@ export function isOfIndex(line: string): boolean {
   return / index /.test(line);
 }
 
-/** Checks one mirror, and collects what is found. */
 class MirrorCheck {
   private readonly db: Db;
   private readonly manifest: Manifest;

@@ -20,7 +20,6 @@ export class SeededRandom {
     return low + Math.floor(this.next() * (high - low + 1));
   }
 
-  /** True with this probability. */
   often(probability: number): boolean {
     return this.next() < probability;
   }

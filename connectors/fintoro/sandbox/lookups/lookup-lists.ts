@@ -115,7 +115,6 @@ function recordsOf(name: LookupName, language: ServiceLanguage): ReadonlyMap<num
   return records;
 }
 
-/** All records of a lookup with their names in the language. */
 export const lookupList = (name: LookupName, language: ServiceLanguage) => [
   ...recordsOf(name, language).values(),
 ];

@@ -53,7 +53,6 @@ interface KindFacts {
 
 const methods = ["deliveryMethodId", "paymentMethodId"] as const;
 
-/** The kinds of documents and what each of them has. */
 export const kindFacts: Readonly<Record<DocumentKind, KindFacts>> = {
   invoice: {
     table: "invoices",
@@ -76,7 +75,6 @@ export const kindFacts: Readonly<Record<DocumentKind, KindFacts>> = {
   quotation: { table: "quotations", shown: ["validityDate"] },
 };
 export const documentKinds = Object.keys(kindFacts) as readonly DocumentKind[];
-/** Kinds that can be paid. */
 export const payableKinds = documentKinds.filter((kind) => kindFacts[kind].payable);
 
 /** All event types that a subscription may name. */

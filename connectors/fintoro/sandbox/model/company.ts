@@ -31,7 +31,6 @@ export function ownerKey(kind: DocumentKind | TableName, id: number): string {
   return `${kind}:${id}`;
 }
 
-/** What a company is made with. */
 export interface CompanyStart {
   readonly index: number;
   /** What documents show of the company. */

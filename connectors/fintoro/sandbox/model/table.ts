@@ -35,7 +35,6 @@ export class RowTable {
     return this.#rows.get(id ?? 0);
   }
 
-  /** Adds a record with the next id. */
   add(fields: Omit<Partial<BookRow>, "id">): BookRow {
     return this.replace({ id: this.nextId++, ...fields } as BookRow);
   }

@@ -48,7 +48,6 @@ const documentShape = discountShape.extend({
 });
 type SentDocument = z.output<typeof documentShape>;
 
-/** How the lists of documents differ from others. */
 const documentList: ListRules = {
   filters: {
     status: ({ answer }, wanted) => answer === wanted,

@@ -14,7 +14,6 @@ function withFields(text: string, fields: string): string {
   return text === "{}" ? `{${fields}}` : `${text.slice(0, -1)},${fields}}`;
 }
 
-/** What each fault makes of the text of a record. */
 const rewrites: Readonly<Record<string, (text: string) => string>> = {
   missing_ids: (text) => text.replace(/^\{"id":[^,}]+,?/, "{"),
   huge_ids: (text) => text.replace(/^\{"id":(\d+)/, (_, id: string) => `{"id":${hugeId(id)}`),

@@ -12,12 +12,10 @@ import { limitHeaders, type Limiter } from "./limiter.ts";
 import { encode, error, send, value, type Reply } from "./reply.ts";
 import { parseFiles, parseJsonBody, readRequest, type WholeRequest, type Router } from "./request.ts";
 
-/** What answers requests. */
 export interface ServiceParts {
   readonly router: Router;
   /** Whose they are, and what they allow; a token that is removed stops working at once. */
   readonly tokens: Map<string, { readonly company: Company; readonly scope: "read" | "write" }>;
-  /** One for each company. */
   readonly limiters: readonly Limiter[];
   readonly faults: FaultPlan;
   readonly clock: Clock;
@@ -171,7 +169,6 @@ export class HttpService {
     );
   }
 
-  /** A status that a fault demands. */
   private faultReply({ status = 500, retryAfterS = 1 }: Fault, company = 0): Reply {
     const reply = error(status, statusTexts[status] ?? "Server Error");
     if (status !== 429) return reply;

@@ -31,14 +31,12 @@ export const file = (mediaType: string, name: string, content: Buffer): Reply =>
 /** A refusal in the service's form. */
 export const error = (status: number, message: string): Reply => value({ message }, status);
 
-/** An answer as it is sent. */
 export interface Encoded {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
-/** What faults change in the JSON of a record or a list. */
 export interface BodyChanges {
   /** Rewrites one record's JSON text; `text` is what would be sent. */
   readonly rewrite: (record: AnsweredRecord, text: string) => string;

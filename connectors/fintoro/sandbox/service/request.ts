@@ -5,10 +5,8 @@ import type { Company } from "../model/company.ts";
 import type { Upload } from "../model/row.ts";
 import type { Reply } from "./reply.ts";
 
-/** Where the API begins. */
 export const basePath = "/api/public/v1";
 
-/** A request, read to its end. */
 export type WholeRequest = Awaited<ReturnType<typeof readRequest>>;
 
 /** Reads the request with its body; `path` is below the base path, or null outside of it. */

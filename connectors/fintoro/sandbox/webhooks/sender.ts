@@ -13,7 +13,6 @@ import type { Company, SentEvent } from "../model/company.ts";
 export interface DeliveryShares {
   /** Sent a second time, a moment later. */
   readonly duplicates: number;
-  /** Never sent at all. */
   readonly losses: number;
   /** Held back while later ones overtake. */
   readonly reorder: number;
@@ -21,7 +20,6 @@ export interface DeliveryShares {
 
 const faultless: DeliveryShares = { duplicates: 0, losses: 0, reorder: 0 };
 
-/** How deliveries are sent. */
 export interface SenderOptions {
   /** What goes wrong on the way to receivers. */
   readonly deliveries?: Partial<DeliveryShares>;
@@ -113,7 +111,6 @@ export class Sender {
     return [...this.pending.values()].filter((dueMs) => dueMs <= untilMs).length;
   }
 
-  /** Resolves after the next attempt. */
   nextAttempt(): Promise<unknown> {
     return once(this.ended, "attempt");
   }

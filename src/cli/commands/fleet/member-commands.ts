@@ -59,7 +59,6 @@ function memberText({ node, epoch, changed_at: changedAt }: Member, nowMs: numbe
   return `${owned}; ${changed}`;
 }
 
-/** Takes companies out of the fleet. */
 export const fleetRemoveCommand: CommandRun<"fleet remove"> = async (context, { args, options, loaded }) => {
   const names = namedCompanies(context, args);
   if (names.length === 0)

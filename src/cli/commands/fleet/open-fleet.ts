@@ -86,7 +86,6 @@ export async function knownMembers(
 export interface PostgresWait {
   readonly clock: Clock;
   readonly log: Log;
-  /** Ends the wait. */
   readonly signal: AbortSignal;
   /** Called with each failure that is waited out; null: the wait is over. */
   readonly onProblem?: (problem: string | null) => void;

@@ -79,7 +79,6 @@ function servedBy(
 /** Others take a receiver for lost after a minute. */
 const heartbeatMs = 10_000;
 
-/** What this process is to be in the fleet. */
 export type Role = "all" | "work" | "receive";
 
 /**

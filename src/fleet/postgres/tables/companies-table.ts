@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { epochMs, FleetTable } from "../connection.ts";
 import { assertOwner, lockAccountName, useOfAccount, type AccountUse, type Owner } from "./owners-table.ts";
 
-/** A company of the fleet. */
 export interface CompanyRow {
   readonly name: string;
   /** The document that `fleet add` wrote, as JSON; secrets are references. */

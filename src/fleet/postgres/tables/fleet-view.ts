@@ -29,7 +29,6 @@ export interface FleetCompany {
   readonly day_requests: number;
 }
 
-/** A company in one row. */
 export interface CompanyView extends FleetCompany {
   readonly company: string;
   /** What it is judged by besides. */

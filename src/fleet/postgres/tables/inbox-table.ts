@@ -7,7 +7,6 @@ export interface InboxDelivery {
   readonly body: Buffer;
 }
 
-/** A stored delivery. */
 export interface NumberedDelivery extends InboxDelivery {
   /** From 1, per company, without holes. */
   readonly seq: number;
@@ -64,7 +63,6 @@ export class InboxTable extends FleetTable {
     });
   }
 
-  /** Is this event in the inbox? */
   async has(company: string, eventId: string): Promise<boolean> {
     const sql = `SELECT FROM fintoro_mirror.inbox i WHERE ${isEvent("$1", "$2::text")}`;
     return (await this.postgres.query(sql, [company, textOf(eventId)])).length > 0;

@@ -5,9 +5,7 @@ export interface NodeFacts {
   readonly node: string;
   readonly version: string;
   readonly role: string;
-  /** Companies that it holds. */
   readonly held: number;
-  /** Companies that it can hold. */
   readonly capacity: number;
 }
 
@@ -48,7 +46,6 @@ export class NodesTable extends FleetTable {
     return this.write(facts, "");
   }
 
-  /** The node stops. */
   async remove(node: string): Promise<void> {
     await this.postgres.query("DELETE FROM fintoro_mirror.nodes WHERE node = $1", [node]);
   }

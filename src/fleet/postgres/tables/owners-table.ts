@@ -38,7 +38,6 @@ export interface Failure {
 /** The longest pause after failures in a row. */
 const longestPauseMs = 30 * 60_000;
 
-/** A company's last ownership. */
 export interface OwnerRow {
   readonly company: string;
   readonly epoch: number;

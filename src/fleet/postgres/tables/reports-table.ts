@@ -13,7 +13,6 @@ export interface ReportFile {
 /** Stored files by their keys. */
 export type ReportFiles = Readonly<Record<string, ReportFile>>;
 
-/** A company's published report. */
 export interface ReportRow {
   readonly company: string;
   readonly epoch: number;

@@ -19,7 +19,6 @@ export interface SnapshotPointer {
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-/** One row of the change log, without the record. */
 export interface ChangeRow {
   /** The identity of the change log. */
   readonly log: string;

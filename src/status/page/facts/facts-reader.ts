@@ -12,7 +12,6 @@ import { readStatus, type StatusQuestion } from "../../read-status.ts";
 import type { PageMoment } from "../markup/moments.ts";
 import { searchChanges, type ChangeQuestion, type FoundChanges } from "./change-search.ts";
 
-/** One company as the daemon gives it to its page. */
 export interface PageCompany {
   readonly scope: StatusScope;
   readonly surroundings: Pick<StatusQuestion, "clock" | "log">;
@@ -21,12 +20,10 @@ export interface PageCompany {
   progress(): ProgressView | null;
 }
 
-/** All that a company's page shows. */
 export type CompanyPageFacts = ReturnType<typeof readPageFacts> & {
   readonly company: string;
   readonly moment: PageMoment;
   readonly limits: ReadyLimits;
-  /** What /readyz says. */
   readonly view: CompanyStatusView;
   readonly progress: ProgressView | null;
 };

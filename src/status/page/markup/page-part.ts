@@ -41,7 +41,6 @@ export function hiddenPart(id: string): Html {
   return html`<section id="${id}" hidden></section>`;
 }
 
-/** One of a list. */
 export interface ListRow {
   readonly name?: Piece;
   /** Beside the name. */
