@@ -26,6 +26,11 @@ export function formatCount(count: number): string {
   return count.toLocaleString("en");
 }
 
+/** `1 record`, `12,500 records` */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
 /** `1m 30s`, `45s`, `2h 05m`: the two largest units. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));

@@ -1,4 +1,4 @@
-import { formatCount, formatDuration, formatSize } from "../../base/units.ts";
+import { counted, formatCount, formatDuration, formatSize } from "../../base/units.ts";
 import type { FleetCompanyStatus } from "./judge-company.ts";
 import type { NodeRow } from "../postgres/tables/nodes-table.ts";
 import type { FleetStatus } from "./read-fleet-status.ts";
@@ -119,10 +119,6 @@ function whereabouts(company: FleetCompanyStatus, nowMs: number): string {
   const waiting = company.waiting_deliveries;
   const deliveries = waiting === 0 ? "" : `, ${counted(waiting, "delivery", "deliveries")} not in it`;
   return `${owner}; ${read}; ${snapshot}${deliveries}${reads}`;
-}
-
-function counted(count: number, one: string, several: string): string {
-  return `${formatCount(count)} ${count === 1 ? one : several}`;
 }
 
 function age(iso: string, nowMs: number): string {

@@ -1,4 +1,4 @@
-import { formatDuration, formatSize } from "../../base/units.ts";
+import { counted, formatDuration, formatSize } from "../../base/units.ts";
 import { skewText, skewWarnMs } from "../../http/clock-skew.ts";
 import type { BudgetView, MonthView } from "../../rate-limit/permit.ts";
 import { shortText, terminalText, wrappedLine } from "../../base/terminal-text.ts";
@@ -57,8 +57,8 @@ function needsLine({ kind, subject }: NamedCondition): boolean {
 
 function alertLine({ target, count, attempts, error }: ReturnType<typeof targetsLeft>[number]): string {
   const why =
-    error === null ? "" : `, after ${plural(attempts, "attempt", "attempts")}: ${terminalText(error, 200)}`;
-  return `  ! ${plural(count, "alert", "alerts")} not delivered to ${target}${why}`;
+    error === null ? "" : `, after ${counted(attempts, "attempt", "attempts")}: ${terminalText(error, 200)}`;
+  return `  ! ${counted(count, "alert", "alerts")} not delivered to ${target}${why}`;
 }
 
 function headline({ freshness: { oldest }, health }: CompanyStatus, nowMs: number): string {
@@ -81,7 +81,7 @@ function sizeLines({ inbox, change_log: log, runs, ...sizes }: MirrorSizes): str
 function fileLines({ files }: CompanyStatus): string[] {
   if (!files || files.stored + files.pending + files.problems === 0) return [];
   const parts = [
-    `${plural(files.stored, "file", "files")} stored, ${formatSize(files.stored_bytes)}`,
+    `${counted(files.stored, "file", "files")} stored, ${formatSize(files.stored_bytes)}`,
     ...(files.pending > 0 ? [`those of ${files.pending} records still to be fetched`] : []),
     ...(files.problems > 0 ? [`! ${files.problems} records without a usable file`] : []),
   ];
@@ -90,7 +90,7 @@ function fileLines({ files }: CompanyStatus): string[] {
 
 function queueLines({ queue }: Health, writer: string | null): string[] {
   const ready = readyItems(queue);
-  const waits = plural(ready, "request waits", "requests wait");
+  const waits = counted(ready, "request waits", "requests wait");
   return ready === 0 ? [] : [`  ${waits} for ${writer ? "a turn" : "the next run"}`];
 }
 
@@ -102,8 +102,8 @@ function verifiedLine(proof: Proof, nowMs: number): string {
   if (match) return `  proved equal ${ago(at, nowMs)} by \`${by}\`, ${compared}`;
   const found =
     differences > 0
-      ? plural(differences, "record that differs", "records that differ")
-      : `${plural(proof.uncompared, "thing", "things")} that could not be compared`;
+      ? counted(differences, "record that differs", "records that differ")
+      : `${counted(proof.uncompared, "thing", "things")} that could not be compared`;
   return `  ! \`${by}\` found ${found} ${ago(at, nowMs)}, ${compared}`;
 }
 
@@ -201,9 +201,9 @@ function daemonLines(events: EventStatus, nowMs: number): string[] {
 function waitingLines(events: EventStatus, nowMs: number): string[] {
   const { counts, waitingSince: since, lastReceivedAt: lastAt, stuck } = events;
   const last = lastAt === null ? "none was ever received" : `the last was received ${ago(lastAt, nowMs)}`;
-  const waits = plural(counts.waiting ?? 0, "waits", "wait");
+  const waits = counted(counts.waiting ?? 0, "waits", "wait");
   const waiting = since === null ? "none waits" : `${waits}, the oldest received ${ago(since, nowMs)}`;
-  const given = `${plural(stuck, "event waits", "events wait")} for records that could not be read (see above)`;
+  const given = `${counted(stuck, "event waits", "events wait")} for records that could not be read (see above)`;
   return [`  events: ${waiting}; ${last}`, ...(stuck > 0 ? [`  ! ${given}`] : [])];
 }
 
@@ -212,11 +212,11 @@ function oddLines({ counts, unknownTypes }: EventStatus): string[] {
   const types = unknownTypes
     .map((one) => `${shortText(one.type ?? "without a type")} (${one.count})`)
     .join(", ");
-  const events = plural(unknown, "event of an unknown type is", "events of unknown types are");
+  const events = counted(unknown, "event of an unknown type is", "events of unknown types are");
   const [one, many] = ["signed delivery that is no event is", "signed deliveries that are no events are"];
   return [
     ...(unknown > 0 ? [`  ${events} kept: ${types}`] : []),
-    ...(unreadable > 0 ? [`  ${plural(unreadable, one, many)} kept`] : []),
+    ...(unreadable > 0 ? [`  ${counted(unreadable, one, many)} kept`] : []),
   ];
 }
 
@@ -244,9 +244,5 @@ function pastGaps({ gaps }: EventStatus): string {
   const lengths = gaps.flatMap(({ from, to }) => (to === null ? [] : [Date.parse(to) - Date.parse(from)]));
   if (lengths.length === 0) return "";
   const longest = formatDuration(Math.max(...lengths));
-  return `; ${plural(lengths.length, "gap", "gaps")} in the last 7 days, the longest ${longest}`;
-}
-
-function plural(howMany: number, one: string, many: string): string {
-  return `${howMany} ${howMany === 1 ? one : many}`;
+  return `; ${counted(lengths.length, "gap", "gaps")} in the last 7 days, the longest ${longest}`;
 }

@@ -1,6 +1,6 @@
+import { counted } from "../../../base/units.ts";
 import { openConditions, type NamedCondition, type ReadyLimits } from "../../conditions.ts";
 import type { CompanyStatusView } from "../../company-view.ts";
-import { counted } from "../markup/page-part.ts";
 import { clockText, roughly } from "../markup/moments.ts";
 import type { CompanyPageFacts } from "./facts-reader.ts";
 

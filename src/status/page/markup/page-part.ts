@@ -1,4 +1,3 @@
-import { formatCount } from "../../../base/units.ts";
 import { cut, html, type Html, type Piece } from "./html.ts";
 
 /** How a thing is coloured; a word beside it says the same. */
@@ -135,9 +134,4 @@ export function bar(share: number, level: Tone): Html {
     <rect class="rest" width="100" height="4" />
     <rect class="done ${level}" width="${width}" height="4" />
   </svg>`;
-}
-
-/** `1 record`, `12,500 records` */
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${formatCount(count)} ${count === 1 ? one : many}`;
 }

@@ -1,5 +1,5 @@
 import { elapsedSince } from "../../../base/clock.ts";
-import { formatCount, formatDuration, formatSize } from "../../../base/units.ts";
+import { counted, formatCount, formatDuration, formatSize } from "../../../base/units.ts";
 import { earliest } from "../../../state/sweeps.ts";
 import { nameOfTarget } from "../../../state/work-item.ts";
 import { targetsLeft } from "../../alerts/incidents.ts";
@@ -8,17 +8,7 @@ import type { CompanyPageFacts } from "../facts/facts-reader.ts";
 import { isFirstRun } from "../facts/headline.ts";
 import { cut, html, type Html } from "../markup/html.ts";
 import { roughly, when } from "../markup/moments.ts";
-import {
-  bar,
-  counted,
-  emptyText,
-  joined,
-  note,
-  pagePart,
-  rowList,
-  table,
-  type ListRow,
-} from "../markup/page-part.ts";
+import { bar, emptyText, joined, note, pagePart, rowList, table, type ListRow } from "../markup/page-part.ts";
 import type { FileCounts } from "../../../state/files/pending-files.ts";
 
 const mostProblems = 20;

@@ -1,11 +1,11 @@
-import { formatCount } from "../../../base/units.ts";
+import { counted, formatCount } from "../../../base/units.ts";
 import type { InboxRow } from "../../../state/inbox/inbox.ts";
 import type { Change } from "../../../store/apply/change-log.ts";
 import type { ChangeQuestion, FoundChanges } from "../facts/change-search.ts";
 import type { CompanyPageFacts } from "../facts/facts-reader.ts";
 import { cut, html, type Html, type Piece } from "../markup/html.ts";
 import { when, type PageMoment } from "../markup/moments.ts";
-import { counted, joined, note, pagePart, rowList, type ListRow, type Tone } from "../markup/page-part.ts";
+import { joined, note, pagePart, rowList, type ListRow, type Tone } from "../markup/page-part.ts";
 
 const mostFields = 3;
 const mostCharacters = 60;

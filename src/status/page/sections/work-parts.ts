@@ -1,5 +1,5 @@
 import type { Lane } from "../../../base/lane.ts";
-import { formatCount, formatDuration } from "../../../base/units.ts";
+import { counted, formatCount, formatDuration } from "../../../base/units.ts";
 import { etaMs } from "../../../log/progress-view.ts";
 import type { SpentMinute } from "../../../rate-limit/permit.ts";
 import type { RunRow } from "../../../state/runs.ts";
@@ -13,7 +13,6 @@ import {
   advice,
   bar,
   barList,
-  counted,
   emptyText,
   hiddenPart,
   joined,
