@@ -18,7 +18,8 @@ import type { CompanyHooks, CompanySettings, DaemonContext } from "./daemon-cont
 import type { CompanyCounters } from "./counters.ts";
 import { CompanyAfterRun } from "./company-after-run.ts";
 import { runHeartbeat } from "./heartbeat.ts";
-import { performRun, type CompanyRun, type RunRequest } from "../runs/company-run.ts";
+import { performRun, type CompanyRun } from "../runs/company-run.ts";
+import type { RunRequest } from "../runs/run-request.ts";
 import { stopDeadlines } from "../runs/process-context.ts";
 import { RunQueue, type RunEnd, type Scrubbing } from "../runs/run-queue.ts";
 import { connectService, type ServiceConnection } from "../runs/service-connection.ts";

@@ -7,7 +7,8 @@ import { isWorthPublishing, listedOutcome, type CompanyReport } from "../sync/co
 import type { RunMode } from "../state/runs.ts";
 import { modeOf } from "../sync/run/begin-run.ts";
 import type { ProgressView } from "../log/progress-view.ts";
-import { notBegun, usualRun, type CompanyRun, type RunRequest } from "./company-run.ts";
+import type { CompanyRun } from "./company-run.ts";
+import { notBegun, usualRun, type RunRequest } from "./run-request.ts";
 import type { ProcessContext } from "./process-context.ts";
 import { progressView } from "./run-progress.ts";
 

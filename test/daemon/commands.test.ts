@@ -11,7 +11,7 @@ import {
   type DaemonCommand,
 } from "../../src/daemon/commands/ask-daemon.ts";
 import { serveCommands, type CommandServerParts } from "../../src/daemon/commands/command-server.ts";
-import { emptyReport, type RunRequest } from "../../src/runs/company-run.ts";
+import { emptyReport, type RunRequest } from "../../src/runs/run-request.ts";
 import { eventually } from "../support/eventually.ts";
 import { openShop, resourceOf, tempFolder } from "../support/mirror/mirror.ts";
 import { recordingLog, view } from "../support/terminal/terminal.ts";

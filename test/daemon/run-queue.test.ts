@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
-import { emptyReport, type CompanyRun, type RunRequest } from "../../src/runs/company-run.ts";
+import type { CompanyRun } from "../../src/runs/company-run.ts";
+import { emptyReport, type RunRequest } from "../../src/runs/run-request.ts";
 import { RunPlaces } from "../../src/runs/run-queue.ts";
 import { RunQueue, type RunQueueParts } from "../../src/runs/run-queue.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";

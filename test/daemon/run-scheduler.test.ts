@@ -8,7 +8,7 @@ import {
   reasonForRun,
   type RunSchedulerParts,
 } from "../../src/daemon/scheduler/run-scheduler.ts";
-import { emptyReport, type RunRequest } from "../../src/runs/company-run.ts";
+import { emptyReport, type RunRequest } from "../../src/runs/run-request.ts";
 import { parseCronSchedule } from "../../src/daemon/scheduler/cron-schedule.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { Runs } from "../../src/state/runs.ts";

@@ -3,7 +3,7 @@ import { MirrorError } from "../../base/errors.ts";
 import { shardText, type Shard } from "../../status/shards.ts";
 import { Semaphore } from "../../base/semaphore.ts";
 import type { Config } from "../../config/config.ts";
-import { notBegun } from "../../runs/company-run.ts";
+import { notBegun } from "../../runs/run-request.ts";
 import { RunPlaces } from "../../runs/run-queue.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
 import { changesOf } from "../../state/sweeps.ts";

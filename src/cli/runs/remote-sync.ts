@@ -1,6 +1,6 @@
 import { askDaemon, formatSyncOptions } from "../../daemon/commands/ask-daemon.ts";
 import { MirrorError } from "../../base/errors.ts";
-import { emptyReport, notBegun, type RunRequest } from "../../runs/company-run.ts";
+import { emptyReport, notBegun, type RunRequest } from "../../runs/run-request.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
 import { lockHolder } from "../../store/writer-lock.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import path from "node:path";
 import { MirrorError } from "../../base/errors.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
-import type { RunRequest } from "../../runs/company-run.ts";
+import type { RunRequest } from "../../runs/run-request.ts";
 import type { OpenCommand } from "../../status/event-status.ts";
 
 /** What another process asks of the daemon that writes a mirror. */

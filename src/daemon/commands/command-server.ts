@@ -5,7 +5,7 @@ import { setImmediate as loopTurn } from "node:timers/promises";
 import { isoTime } from "../../base/clock.ts";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
-import { notBegun, type RunRequest } from "../../runs/company-run.ts";
+import { notBegun, type RunRequest } from "../../runs/run-request.ts";
 import type { ProcessContext } from "../../runs/process-context.ts";
 import type { RunQueue } from "../../runs/run-queue.ts";
 import type { PruneReport } from "../../state/retention/prune-mirror.ts";

@@ -6,7 +6,7 @@ import { Runs } from "../../state/runs.ts";
 import type { Span } from "../../state/uptime-log.ts";
 import { createErrorGuard } from "../../store/transient-errors.ts";
 import { mayHaveLost, type RetryDelay } from "../../webhook/delivery-gap/delivery-gap.ts";
-import { usualRun } from "../../runs/company-run.ts";
+import { usualRun } from "../../runs/run-request.ts";
 import type { ProcessContext } from "../../runs/process-context.ts";
 import type { RunQueue } from "../../runs/run-queue.ts";
 import { parseCronSchedule, type CronSchedule } from "./cron-schedule.ts";

@@ -10,7 +10,7 @@ import type { AnswerContext } from "../context/run-context.ts";
 import { ownedBy, ownerColumns, removeOrReread, markRouteProven } from "../deletion/deletion.ts";
 import { queueDependents } from "../plan/dependents.ts";
 import { queueOverlapped, isRecheck, queueRecheck } from "../plan/read-reasons.ts";
-import { idOrQuarantine } from "./listed-record.ts";
+import { idOrQuarantine } from "./without-id.ts";
 
 /**
  * Applies a record as its own route gives it, and the records it owns, inside the apply transaction.

@@ -1,12 +1,13 @@
-import { recordId, type RecordId, type RecordRef } from "../../base/ids.ts";
+import type { RecordId, RecordRef } from "../../base/ids.ts";
 import type { Resource } from "../../connector/resource.ts";
 import { isShownWhole } from "../../store/apply/previews.ts";
 import type { Slices } from "../../json/cut.ts";
 import type { ApplyResult } from "../../store/apply/read-stamp.ts";
-import { childrenOf, type AnswerContext, type ReadContext, type RunContext } from "../context/run-context.ts";
+import { childrenOf, type AnswerContext, type RunContext } from "../context/run-context.ts";
 import { queueDependents } from "../plan/dependents.ts";
 import { queueChildList } from "../plan/list-reads.ts";
 import { queueOverlapped, queueRecord } from "../plan/read-reasons.ts";
+import { idOrQuarantine } from "./without-id.ts";
 
 /** What an answer showed of its list, as far as it is applied. */
 export interface ShownSoFar {
@@ -98,37 +99,4 @@ function takesParent({ parentReads }: RunContext): boolean {
   if (parentReads.left <= 0) return false;
   parentReads.left -= 1;
   return true;
-}
-
-/**
- * The id of a record in an answer. A record without a usable one is kept in quarantine, and its key there is
- * returned, a text: it has no place in a table, but nothing is dropped (I12).
- */
-export function idOrQuarantine(
-  { run, stamp }: ReadContext,
-  resource: string,
-  record: { readonly id: string | null; readonly slice: Buffer },
-): RecordId | string {
-  const id = record.id === null ? null : recordId(record.id);
-  if (id !== null) return id;
-  const reason = "the record has no usable id";
-  const key = run.mirror.quarantine.add(stamp, { resource, id, reason, json: record.slice.toString() });
-  const seen = run.withoutId.get(resource) ?? new Set();
-  run.withoutId.set(resource, seen.add(key));
-  run.tally.of(resource).failed += 1;
-  return key;
-}
-
-/**
- * Removes records without an id from quarantine that this run did not meet although it read all of the resource:
- * they are deleted at the service, or have an id now.
- */
-export function releaseWithoutId(run: RunContext, resumed: boolean): void {
-  const { quarantine } = run.mirror;
-  const troubled = new Set(run.tally.allTroubles().map((trouble) => trouble.resource));
-  for (const resource of run.selected.keys()) {
-    const readWhole = run.full || (run.tally.swept.has(resource) && !resumed);
-    if (!readWhole || troubled.has(resource)) continue;
-    quarantine.releaseWithoutId(resource, run.withoutId.get(resource) ?? new Set());
-  }
 }

@@ -2,7 +2,7 @@ import { hintOf, messageOf, MirrorError } from "../../base/errors.ts";
 import type { Meta } from "../../state/meta.ts";
 import { nameOfTarget } from "../../state/work-item.ts";
 import { requestIdOf } from "../apply/handle-failure.ts";
-import { releaseWithoutId } from "../apply/listed-record.ts";
+import { releaseWithoutId } from "../apply/without-id.ts";
 import type { RunContext } from "../context/run-context.ts";
 import type { CompanyReport, Outcome, RunError } from "../context/run-report.ts";
 

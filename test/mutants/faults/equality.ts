@@ -88,7 +88,7 @@ export const equalityFaults: readonly PlantedFault[] = [
   {
     id: "record-without-id-dropped",
     invariant: "I12",
-    file: "src/sync/apply/listed-record.ts",
+    file: "src/sync/apply/without-id.ts",
     find: "const key = run.mirror.quarantine.add(stamp, { resource, id, reason, json: record.slice.toString() });",
     replace: "const key = `${reason} ${stamp.sentSeq}`;",
     why: "a record without an id is lost",
