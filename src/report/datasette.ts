@@ -31,9 +31,9 @@ export function datasetteMetadata(
   const source = { source: manifest.title, source_url: new URL(manifest.baseUrl).origin };
   const title = `${facts.name ?? company}: ${manifest.title}`;
   const description_html = descriptionOf(manifest, label, facts);
-  const questions = (manifest.questions ?? []).map(({ name, doc, ...same }) => [
-    name,
-    { ...same, description: doc },
+  const questions = (manifest.questions ?? []).map((one) => [
+    one.name,
+    { title: one.title, sql: one.sql, description: one.doc },
   ]);
   return {
     title,

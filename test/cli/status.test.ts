@@ -195,6 +195,23 @@ describe("status", () => {
   });
 
   // Fault: secrets | the token is revoked between two nightly runs | the service | status says that a run could not begin, and exits 3, until one begins
+  test("of one company says how many clients, with which turnover, are not ready for electronic invoices", async () => {
+    const company = await mirrored();
+    const answersIn = async () => {
+      const { stdout } = await status(company, "--json");
+      return (JSON.parse(stdout) as { companies: { acme: { answers: Record<string, string> } } }).companies
+        .acme.answers;
+    };
+    write(company, "UPDATE clients SET country_id = NULL WHERE type = 'company'", []);
+    const { einvoice_readiness: said } = await answersIn();
+    expect(said).toMatch(
+      /^not ready for electronic invoices: [1-9]\d* clients, \d+(\.\d)? % of turnover; see v_einvoice_gaps$/,
+    );
+    expect((await status(company)).stdout).toContain(said);
+    write(company, "DELETE FROM clients", []);
+    expect(await answersIn()).toEqual({});
+  });
+
   test("names a run that could not begin because the token was refused, until another one begins", async () => {
     const company = await mirrored();
     company.proxy.obstruct(() => ({ status: 401, headers: {}, body: Buffer.from('{"message":"No."}') }));

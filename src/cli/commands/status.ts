@@ -1,12 +1,14 @@
+import { localDate } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
 import type { Config } from "../../config/config.ts";
 import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
+import { openSnapshot } from "../../state/mirror-snapshot.ts";
 import { handOverStates, type HandOverState } from "../../state/as-of/hand-overs.ts";
 import { readStatus, statusOutcome, type CompanyStatus } from "../../status/read-status.ts";
 import { statusLines } from "../../status/render/status-text.ts";
 import { judgeShards, shardLines } from "../../status/shards.ts";
 import { printResult } from "../console/output.ts";
-import { companyScopes, readMirror } from "../mirror/company-scope.ts";
+import { companyScopes, readMirror, type CompanyScope } from "../mirror/company-scope.ts";
 import { selectResources } from "../mirror/selected-resources.ts";
 import type { CommandRun } from "../program/command-table.ts";
 import { worstOutcome } from "../program/exit-code.ts";
@@ -21,20 +23,25 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, lo
   const nowMs = context.clock.nowMs();
   const maxAgeMs = options.maxAge ?? null;
   const times = { maxAgeMs, freshForMs: maxAgeMs ?? scheduledFreshness(config, nowMs), nowMs };
-  const companies: Record<string, CompanyStatus & { readonly hand_overs: readonly HandOverState[] }> = {};
-  for (const scope of companyScopes(context, config, options.shard)) {
+  const companies: Record<string, StatusOfBooks> = {};
+  const scopes = companyScopes(context, config, options.shard);
+  for (const scope of scopes) {
     const resources = selectResources(scope.manifest, config.resources, []);
     const { clock, log } = context;
     const question = { ...scope, ...times, resources, clock, log };
     companies[scope.company.name] = await readMirror(scope, (db) => {
       const status = readStatus({ ...question, db });
-      return { ...status, hand_overs: db && status.mirrored ? handOverStates(db, scope.manifest) : [] };
+      if (!db || !status.mirrored) return { ...status, hand_overs: [], answers: null };
+      // A snapshot and its views cost more than all the rest of a status.
+      const answers = scopes.length === 1 ? answersOf(scope, nowMs) : null;
+      return { ...status, hand_overs: handOverStates(db, scope.manifest), answers };
     });
   }
   const { columns } = context.output;
   const lines = Object.entries(companies).flatMap(([name, one]) => [
     ...statusLines(name, one, nowMs, columns),
     ...one.hand_overs.filter(({ changed }) => changed > 0).map(handOverLine),
+    ...Object.values(one.answers ?? {}).map((sentence) => `  ${sentence}`),
   ]);
   const shards = isOfSome ? null : judgeShards(companies, times.freshForMs, nowMs);
   lines.push(...shardLines(shards, options.all, nowMs));
@@ -46,6 +53,29 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, lo
     ...(shards?.some(({ missing }) => missing) ? (["difference"] as const) : []),
   ]);
 };
+
+type StatusOfBooks = CompanyStatus & {
+  readonly hand_overs: readonly HandOverState[];
+  /** What the report's questions say that concern everybody, by their name; null: several companies are shown. */
+  readonly answers: Readonly<Record<string, string>> | null;
+};
+
+type AnswerRow = Readonly<Record<string, string | number | null>>;
+
+function answersOf({ config, files, manifest }: CompanyScope, nowMs: number): Record<string, string> {
+  const reportDate = localDate(nowMs, config.schedule.timezone);
+  const snapshot = openSnapshot(files.mirror, manifest, { reportDate });
+  try {
+    const sentences = (manifest.questions ?? []).flatMap(({ name, sql, inStatus }) => {
+      const row = inStatus && (snapshot.db.prepare(sql).get() as AnswerRow | undefined);
+      if (!row || Number(Object.values(row)[0]) === 0) return [];
+      return [[name, inStatus.replaceAll(/\{(\w+)\}/g, (_, column: string) => String(row[column] ?? "?"))]];
+    });
+    return Object.fromEntries(sentences) as Record<string, string>;
+  } finally {
+    snapshot.close();
+  }
+}
 
 function handOverLine({ month, at, changed }: HandOverState): string {
   const documents = changed === 1 ? "1 document" : `${changed} documents`;
