@@ -3,7 +3,7 @@ import type { CompanyStatus } from "../../src/status/read-status.ts";
 import type { RunPlan } from "../../src/sync/plan/run-plan.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
-import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { count } from "../support/truth/equal.ts";
 
 const dayMs = 24 * 3_600_000;
@@ -54,8 +54,7 @@ describe("the plan", () => {
   });
 
   test("of a run after an interrupted one has what that one left to be read", async () => {
-    const company = await aCompany();
-    await sync(company);
+    const company = await aMirroredCompany();
     expect((await run(company, ["sync", "--full", "--max-requests", "35"])).code).toBe(5);
     const { requests } = await dryRun(company);
     const report = await sync(company);
@@ -88,8 +87,7 @@ describe("the plan", () => {
   });
 
   test("stands in status, with the stalest detail and parent's list of each resource", async () => {
-    const company = await aCompany();
-    await sync(company);
+    const company = await aMirroredCompany();
     const slow = "scrub: { time: 1m, cycle: 30d, at_most: 1m }\nrate_limit: { window: 1h }\n";
     const total = count(company.file, "SELECT count(*) FROM _parents") + detailsOf(company);
     const { plan, health } = await statusOf(company);
@@ -106,18 +104,6 @@ describe("the plan", () => {
     const { stdout } = await run(company, ["status"]);
     expect(stdout).toContain("every detail and CRM parent read so far is proved every night");
     expect(stdout).toMatch(/invoices .*s ago +\d+s\n/);
-  });
-
-  test("a run whose scrub was cut off leaves a whole mirror", async () => {
-    const company = await aCompany();
-    await sync(company);
-    age(company);
-    const cut = await run(company, ["sync", "--json", "--max-requests", "45"]);
-    expect(cut.code).toBe(5);
-    const { scrub } = (JSON.parse(cut.stdout) as { companies: { acme: { scrub: { left: number } } } })
-      .companies.acme;
-    expect(scrub.left).toBeGreaterThan(0);
-    expect((await run(company, ["status"])).code).toBe(0);
   });
 });
 

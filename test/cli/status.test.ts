@@ -7,15 +7,11 @@ import type { EventStatus } from "../../src/status/event-status.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
-import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 
 const hourMs = 3_600_000;
 
-async function mirrored(): Promise<Company> {
-  const company = await aCompany();
-  await sync(company);
-  return company;
-}
+const mirrored = () => aMirroredCompany({ records: 3 });
 
 /** `status` over the company's mirror, as a person would call it. */
 async function status(company: Company, ...args: string[]) {

@@ -8,16 +8,15 @@ import type { DocumentFile } from "../../src/state/files/stored-files.ts";
 import { soleScope } from "../../src/cli/mirror/company-scope.ts";
 import { filesOfDocuments } from "../../src/cli/commands/upkeep/files.ts";
 import { commandThat, endOf, runCommand } from "../support/program/cli.ts";
-import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { look } from "../support/truth/compare.ts";
 import { startIn, writeServeConfig } from "../support/program/serve.ts";
 import { eventually } from "../support/eventually.ts";
 
 /** A mirrored company whose config asks for all files. */
-async function aMirroredCompany(records = 5): Promise<Company> {
-  const company = await aCompany({ records });
+async function aCompanyWithFiles(records = 5): Promise<Company> {
+  const company = await aMirroredCompany({ records });
   writeServeConfig(company, "files: { pdf: on, attachments: on }");
-  await sync(company);
   return company;
 }
 
@@ -46,7 +45,7 @@ const requestsFor = (company: Company) =>
   company.proxy.asked.filter(({ path: asked }) => /\/(?:pdf|attachments)$/.test(asked)).length;
 
 test("every document, receipt and event with attachments gets its files, under names that people read", async () => {
-  const company = await aMirroredCompany();
+  const company = await aCompanyWithFiles();
   expect(await run(company, "files")).toMatchObject({ code: 0, acme: { outcome: "complete", pending: 0 } });
   const files = filesIn(company);
   const count = (sql: string) => look(company.file, (db) => Number(db.prepare(sql).pluck().get()));
@@ -79,7 +78,7 @@ test("every document, receipt and event with attachments gets its files, under n
 });
 
 test("a changed document is fetched again, and its older version stays", async () => {
-  const company = await aMirroredCompany();
+  const company = await aCompanyWithFiles();
   await run(company, "files", "--month", "1999-01");
   expect(filesIn(company)).toEqual([]);
   await run(company, "files");
@@ -98,7 +97,7 @@ test("a changed document is fetched again, and its older version stays", async (
 
 // Fault: files | a byte is changed, a file is removed, added or replaced, a line of the manifest is changed or cut off | the stored files | `files check` exits 1 and names each
 test("any change of the stored files is found and named", async () => {
-  const company = await aMirroredCompany();
+  const company = await aCompanyWithFiles();
   await run(company, "files");
   const [first, second, third] = filesIn(company, "kind = 'pdf'");
   const manifest = readFileSync(at(company, "manifest.jsonl"), "utf8");
@@ -142,7 +141,7 @@ test("any change of the stored files is found and named", async () => {
 });
 
 test("what was removed is fetched or linked again", async () => {
-  const company = await aMirroredCompany();
+  const company = await aCompanyWithFiles();
   await run(company, "files");
   const [first, second] = filesIn(company, "kind = 'pdf'");
   rmSync(at(company, first?.path ?? ""));
@@ -155,7 +154,7 @@ test("what was removed is fetched or linked again", async () => {
 
 // Fault: service | 404, 403, HTML, an empty answer, half a PDF, a broken ZIP archive | the routes of files | named with the reason, never stored; the others are
 test("an answer that is no file is never stored, and is named with the reason", async () => {
-  const company = await aMirroredCompany();
+  const company = await aCompanyWithFiles();
   const ids = (table: string) =>
     look(company.file, (db) => db.prepare(`SELECT id FROM ${table} ORDER BY id`).pluck().all() as number[]);
   const [a, b, c] = ids("invoices");
@@ -194,7 +193,7 @@ test("an answer that is no file is never stored, and is named with the reason", 
 
 // Fault: process | kill -9 while files are fetched | the real program, at growing times | what was stored is whole, the next time goes on with the rest
 test("killed at any moment, fetching goes on where it was, and nothing is half", async () => {
-  const company = await aMirroredCompany(10);
+  const company = await aCompanyWithFiles(10);
   let most = 0;
   company.proxy.obstruct(async ({ path: asked }, passOn) => {
     if (asked.endsWith("/pdf")) await pause(20);
@@ -219,7 +218,7 @@ test("killed at any moment, fetching goes on where it was, and nothing is half",
 });
 
 test("a limit of requests stops fetching, and the next time goes on (I8)", async () => {
-  const company = await aMirroredCompany();
+  const company = await aCompanyWithFiles();
   expect(await run(company, "files", "--max-requests", "6")).toMatchObject({
     code: 5,
     acme: { outcome: "stopped", requests: 6, asked: 5 },
@@ -229,7 +228,7 @@ test("a limit of requests stops fetching, and the next time goes on (I8)", async
 });
 
 test("a token of another company fetches nothing (I10)", async () => {
-  const company = await aMirroredCompany();
+  const company = await aCompanyWithFiles();
   const other = await aCompany({ records: 5, seed: 9 });
   writeServeConfig({ ...other, folder: company.folder }, "files: { pdf: on }");
   expect(await run(company, "files")).toMatchObject({ code: 4 });
@@ -238,7 +237,7 @@ test("a token of another company fetches nothing (I10)", async () => {
 });
 
 test("what makes a month's folder gets the files of its documents, and fetches those that are missing alone", async () => {
-  const company = await aMirroredCompany();
+  const company = await aCompanyWithFiles();
   const ids = look(company.file, (db) => db.prepare("SELECT id FROM invoices").pluck().all() as number[]);
   const documents = ids.slice(0, 2).map((id) => ({ resource: "invoices", id }));
   let found: Awaited<ReturnType<typeof filesOfDocuments>> = [];
@@ -256,7 +255,7 @@ test("what makes a month's folder gets the files of its documents, and fetches t
 
 // Fault: files | the folder of files is lost | the data folder, after a backup | `restore` brings it back with all names; nothing is fetched again
 test("a backup holds each content once, and a restore proves every byte", async () => {
-  const company = await aMirroredCompany();
+  const company = await aCompanyWithFiles();
   await run(company, "files");
   const files = filesIn(company);
   const backup = await run(company, "backup", "--to", "./backups");

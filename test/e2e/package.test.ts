@@ -13,14 +13,13 @@ import { put } from "../support/mirror/store.ts";
 import { openSnapshot } from "../../src/state/mirror-snapshot.ts";
 import { runCommand } from "../support/program/cli.ts";
 import { look } from "../support/truth/compare.ts";
-import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { aMirroredCompany, type Company } from "../support/company/company.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { entriesOf } from "../support/export/zip.ts";
 
-async function aMirroredCompany(records = 25): Promise<Company> {
-  const company = await aCompany({ records });
+async function aCompanyWithFiles(records = 25): Promise<Company> {
+  const company = await aMirroredCompany({ records });
   writeServeConfig(company, "files: { pdf: on }");
-  await sync(company);
   return company;
 }
 
@@ -70,7 +69,7 @@ function centsOf(amounts: readonly unknown[]): number {
 }
 
 test("a month is a folder with workbook, PDFs, text and the hashes of all; the same month again is the same bytes", async () => {
-  const company = await aMirroredCompany();
+  const company = await aCompanyWithFiles();
   const { month, documents } = busyMonth(company);
   expect(await pack(company, month, "--zip")).toMatchObject({ code: 0 });
   const folder = folderOf(company, month);
@@ -98,7 +97,7 @@ test("a month is a folder with workbook, PDFs, text and the hashes of all; the s
 });
 
 test("its sums are those of v_vat_documents and of the documents, to the cent", async () => {
-  const company = await aMirroredCompany();
+  const company = await aCompanyWithFiles();
   const { month } = busyMonth(company);
   await pack(company, month);
   const sheets = await sheetsOf(company, month);
@@ -133,7 +132,7 @@ test("its sums are those of v_vat_documents and of the documents, to the cent", 
 
 describe("what was open at the end of a month", () => {
   test("adds up to the balance of clients when it is today, and to it with later payments when it is not", async () => {
-    const company = await aMirroredCompany(50);
+    const company = await aCompanyWithFiles(50);
     const views = [...(fintoro.views ?? []), ...monthSheets];
     const openOn = (reportDate: string) => {
       const snapshot = openSnapshot(company.file, { ...fintoro, views }, { reportDate });
@@ -188,7 +187,7 @@ describe("what was open at the end of a month", () => {
 
 // Fault: network | the service is away while PDFs are missing | the service's port | the rest is packed, the text names them, exit 3
 test("PDFs that cannot be had are named, and the rest is packed; they follow when they can", async () => {
-  const company = await aMirroredCompany(5);
+  const company = await aCompanyWithFiles(5);
   const { month, documents } = busyMonth(company);
   const config = path.join(company.folder, "config.yaml");
   const text = readFileSync(config, "utf8");
@@ -208,7 +207,7 @@ test("PDFs that cannot be had are named, and the rest is packed; they follow whe
 
 // Fault: data | a document comes while its month is packed | the mirror, behind the open snapshot | it is in neither the workbook nor the list of PDFs
 test("workbook and PDFs are of one moment", async () => {
-  const company = await aMirroredCompany(5);
+  const company = await aCompanyWithFiles(5);
   const { month } = busyMonth(company);
   let isLate = false;
   const nowMs = () => {
@@ -234,7 +233,7 @@ test("workbook and PDFs are of one moment", async () => {
 
 // Fault: process | two months are packed at the same time | the folder in which a workbook is made | one is packed, the other ends as locked
 test("two packages of one company do not take each other's workbook", async () => {
-  const company = await aMirroredCompany(5);
+  const company = await aCompanyWithFiles(5);
   const { month } = busyMonth(company);
   const both = await Promise.all([pack(company, month), pack(company, "2019-01")]);
   expect(both.map(({ code }) => code)).toEqual([0, 11]);
@@ -242,7 +241,7 @@ test("two packages of one company do not take each other's workbook", async () =
 });
 
 test("of several companies one without a mirror is named, the others are packed; a month is asked for", async () => {
-  const company = await aMirroredCompany(5);
+  const company = await aCompanyWithFiles(5);
   const config = path.join(company.folder, "config.yaml");
   writeFileSync(
     config,
@@ -289,7 +288,7 @@ const handOvers = (company: Company) =>
 
 describe("a month that was handed over", () => {
   test("says the next time what changed, field by field, and which rows of VAT are to be corrected; then the same again", async () => {
-    const company = await aMirroredCompany();
+    const company = await aCompanyWithFiles();
     const { month } = busyMonth(company);
     await pack(company, month);
     const before = hashesIn(folderOf(company, month));
@@ -321,7 +320,7 @@ describe("a month that was handed over", () => {
   });
 
   test("is compared with any moment asked for; one that the log does not reach writes nothing", async () => {
-    const company = await aMirroredCompany();
+    const company = await aCompanyWithFiles();
     const { month } = busyMonth(company);
     const position = look(company.file, (db) => db.prepare("SELECT max(seq) FROM _change_log").pluck().get());
     const number = await changePrice(company, month);

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
-import { aCompany, scrubOf, sync, type Company, type SyncOptions } from "../support/company/company.ts";
+import {
+  aCompany,
+  aMirroredCompany,
+  scrubOf,
+  sync,
+  type Company,
+  type SyncOptions,
+} from "../support/company/company.ts";
 import { count, expectEqual, expectReplayable, look } from "../support/truth/equal.ts";
 import { truthOf } from "../support/truth/truth.ts";
 
@@ -8,11 +15,19 @@ const dayMs = 24 * 3_600_000;
 const begunMs = Date.parse("2026-11-20T02:15:00Z");
 const documents = ["invoices", "credit_notes", "proformas", "orders", "quotations"] as const;
 
-/** A run of the scheduler's kind, so many days after the first. */
+/** Options of a run of the scheduler's kind, so many days after the first. */
+const ofNight = (day: number): SyncOptions => ({
+  scrub: scrubOf(3_600),
+  parentsPerRun: "auto",
+  startAtMs: begunMs + day * dayMs,
+});
+
 function nightly(company: Company, day: number, options: SyncOptions = {}): Promise<CompanyReport> {
-  const startAtMs = begunMs + day * dayMs;
-  return sync(company, { scrub: scrubOf(3_600), parentsPerRun: "auto", startAtMs, ...options });
+  return sync(company, { ...ofNight(day), ...options });
 }
+
+/** A company whose first night is over. */
+const afterFirstNight = () => aMirroredCompany({}, ofNight(0));
 
 const ids = (company: Company, table: string) =>
   [...(truthOf(company.sandbox).get(table)?.keys() ?? [])].map(Number);
@@ -76,16 +91,14 @@ describe("changes that no list shows (I11)", () => {
   });
 
   test("cost nothing more than lists where the scrub is left out", async () => {
-    const company = await aCompany();
-    await nightly(company, 0);
+    const company = await afterFirstNight();
     const report = await nightly(company, 1, { scrub: null });
     expect(report).toMatchObject({ outcome: "complete", scrub: null, requests: { detail: 0, child: 0 } });
     expect(report.listed_at).not.toBeNull();
   });
 
   test("are looked for only in the resources that a run names", async () => {
-    const company = await aCompany();
-    await nightly(company, 0);
+    const company = await afterFirstNight();
     const asked = company.proxy.asked.length;
     await nightly(company, 1, { resources: ["orders"] });
     const paths = company.proxy.asked.slice(asked).map(({ path }) => path);
@@ -94,8 +107,7 @@ describe("changes that no list shows (I11)", () => {
   });
 
   test("need no scrub in a full run", async () => {
-    const company = await aCompany();
-    await nightly(company, 0);
+    const company = await afterFirstNight();
     hideEdits(company);
     expect(await nightly(company, 1, { full: true })).toMatchObject({ outcome: "complete", scrub: null });
     expectEqual(company);
@@ -104,8 +116,7 @@ describe("changes that no list shows (I11)", () => {
 
 describe("the allowance of a day", () => {
   test("is shared by its runs, and begins anew on the next", async () => {
-    const company = await aCompany();
-    await nightly(company, 0);
+    const company = await afterFirstNight();
     const read: number[] = [];
     for (const day of [1, 1.1, 1.2, 2]) {
       const report = await nightly(company, day, { scrub: scrubOf(30) });
@@ -115,8 +126,7 @@ describe("the allowance of a day", () => {
   });
 
   test("is used on with what a run that was cut off had left", async () => {
-    const company = await aCompany();
-    await nightly(company, 0);
+    const company = await afterFirstNight();
     const cut = await nightly(company, 1, { scrub: scrubOf(40), mostRequests: listRequests(company) + 15 });
     expect(cut.outcome).toBe("stopped");
     const next = await nightly(company, 1.1, { scrub: scrubOf(40) });
@@ -127,8 +137,7 @@ describe("the allowance of a day", () => {
 
 describe("the scrub comes last", () => {
   test("everything listed is in and reported before it begins", async () => {
-    const company = await aCompany();
-    await nightly(company, 0);
+    const company = await afterFirstNight();
     const created = company.sandbox.control.create("clients", { name: "Nová s. r. o." });
     let seen: unknown = null;
     const asked = company.proxy.asked;
@@ -149,8 +158,7 @@ describe("the scrub comes last", () => {
 
   // Fault: process | a run is stopped by a signal or a limit in the middle of a scrub | the run's signal | what was read is not read again; the next run is not resumed
   test("a limit or a signal in it loses nothing: nothing is left in the queue, and the next run is not resumed", async () => {
-    const company = await aCompany();
-    await nightly(company, 0);
+    const company = await afterFirstNight();
     const cut = await nightly(company, 1, { mostRequests: listRequests(company) + 15 });
     expect(cut.outcome).toBe("stopped");
     expect(cut.scrub?.left).toBeGreaterThan(0);
@@ -166,8 +174,7 @@ describe("the scrub comes last", () => {
   });
 
   test("another run that waits ends it early, and the run is complete all the same", async () => {
-    const company = await aCompany();
-    await nightly(company, 0);
+    const company = await afterFirstNight();
     const waiting = new AbortController();
     const onListed = async () => waiting.abort();
     const report = await nightly(company, 1, { scrub: scrubOf(900, { closed: waiting.signal }), onListed });
@@ -176,8 +183,7 @@ describe("the scrub comes last", () => {
   });
 
   test("the rest of one that ended early needs no list again, until lists are due", async () => {
-    const company = await aCompany();
-    await nightly(company, 0);
+    const company = await afterFirstNight();
     const ended = { closed: AbortSignal.abort() };
     const first = await nightly(company, 1, { scrub: scrubOf(900, ended) });
     hideEdits(company);
@@ -192,8 +198,7 @@ describe("the scrub comes last", () => {
   });
 
   test("a run that is killed in it counts as one that read everything listed", async () => {
-    const company = await aCompany();
-    await nightly(company, 0);
+    const company = await afterFirstNight();
     const dies = nightly(company, 1, {
       onListed: async () => {
         throw new TypeError("killed");

@@ -95,7 +95,7 @@ const seeds = Array.from({ length: Number(process.env["MONTH_SEEDS"] ?? 2) }, (_
 test.each(seeds)(
   "seed %i: the package handed over and the sheets of changes give the new package, for every month",
   async (seed) => {
-    const company = await publishedCompany({ records: 150, seed });
+    const company = await publishedCompany({ records: 80, seed });
     onTestFinished(() => company.close());
     const { mirror } = company;
     const { log, first } = JSON.parse(

@@ -46,18 +46,15 @@ test("both ends of a period are included, lines follow their document, a view it
   ]);
 });
 
-test.each(["csv", "jsonl", "parquet"] as const)(
-  "a period without an end on one side, as %s",
-  async (format) => {
-    const mirror = await aMirror();
-    const since = { tables: ["invoices"], format, period: { from: "2026-10-02", to: null } };
-    expect((await exportOf(mirror, since)).manifest.files.map(({ rows }) => rows)).toEqual([2]);
-    const until = { tables: ["invoices"], format, period: { from: null, to: "2026-09-30" } };
-    expect((await exportOf(mirror, until)).manifest.files.map(({ rows }) => rows)).toEqual([1]);
-    const byMonth = { tables: ["invoices"], format, period: october, partition: "month" } as const;
-    expect((await exportOf(mirror, byMonth)).manifest.files.map(({ rows }) => rows)).toEqual([2]);
-  },
-);
+test.each(["jsonl", "parquet"] as const)("a period without an end on one side, as %s", async (format) => {
+  const mirror = await aMirror();
+  const since = { tables: ["invoices"], format, period: { from: "2026-10-02", to: null } };
+  expect((await exportOf(mirror, since)).manifest.files.map(({ rows }) => rows)).toEqual([2]);
+  const until = { tables: ["invoices"], format, period: { from: null, to: "2026-09-30" } };
+  expect((await exportOf(mirror, until)).manifest.files.map(({ rows }) => rows)).toEqual([1]);
+  const byMonth = { tables: ["invoices"], format, period: october, partition: "month" } as const;
+  expect((await exportOf(mirror, byMonth)).manifest.files.map(({ rows }) => rows)).toEqual([2]);
+});
 
 test("a table without a date is exported whole, which is said", async () => {
   const { text, undated } = await exportOf(await aMirror(), {
@@ -84,15 +81,6 @@ describe("refused before a file is made", () => {
     const error = await rejectionOf(exportOf(await aMirror(), { tables: ["v_vat_by_month"], period }));
     expect([error.kind, error.message]).toEqual(["usage", expect.stringContaining("whole months")]);
   });
-});
-
-test("an unchanged export of another period is made anew", async () => {
-  const mirror = await aMirror();
-  const first = await exportOf(mirror, { tables: ["invoices"], period: october, ifChanged: true });
-  const again = { out: first.out, tables: ["invoices"], ifChanged: true };
-  expect((await exportOf(mirror, { ...again, period: october })).unchanged).toBe(true);
-  const november = await exportOf(mirror, { ...again, period: periodOfMonth("2026-11") });
-  expect([november.unchanged, firstCells(november.text("invoices.csv"))]).toEqual([false, ["3"]]);
 });
 
 test("every view with a month, or with the day of a document or payment, declares it as its date", () => {

@@ -116,32 +116,12 @@ describe("one run after another", () => {
 describe("with ifChanged", () => {
   const ifChanged = true;
 
-  test("nothing is written again while state and form are the same", async () => {
-    const mirror = await aMirror();
-    const { out } = await exportOf(mirror, { tables: ["people"], ifChanged });
-    expect(await exportOf(mirror, { out, tables: ["people"], ifChanged })).toMatchObject({ unchanged: true });
-    expect(readdirSync(out)).toEqual(["acme"]);
-  });
-
   test("files of another change log are, so that the manifest's position is one of the log of now", async () => {
     const mirror = await aMirror();
     const { out, manifest } = await exportOf(mirror, { tables: ["people"], ifChanged });
     mirror.meta.set("log", { id: "b2", from: 1, first: 1_000 });
     const again = await exportOf(mirror, { out, tables: ["people"], ifChanged });
     expect([again.unchanged, again.manifest]).toMatchObject([false, { log: "b2", seq: manifest.seq }]);
-  });
-
-  test.each([
-    ["csv", { dialect: "excel-sk" }],
-    ["csv", { partition: "year" }],
-    ["csv", { period: { from: "2026-10-01", to: "2026-10-31" } }],
-    ["parquet", { nested: true }],
-    ["xlsx", { rowsPerSheet: 1 }],
-  ] as const)("files of another form are: %s with %j", async (format, change) => {
-    const mirror = await aMirror();
-    const asked = { format, tables: ["people", "orders"], ifChanged };
-    const { out } = await exportOf(mirror, asked);
-    expect(await exportOf(mirror, { ...asked, ...change, out })).toMatchObject({ unchanged: false });
   });
 });
 

@@ -19,7 +19,7 @@ function comparedInvoices(company: Company): number[] {
 
 /** A mirror of which `verify --all` was stopped by Ctrl-C when it had compared some invoices. */
 async function interrupted(): Promise<Company> {
-  const company = await aMirroredCompany({ records: "small" });
+  const company = await aMirroredCompany({ records: 6 });
   writeServeConfig(company);
   const parts = { commands, clock: systemClock, cwd: company.folder };
   const { run, signals } = createTestInvocation(["verify", "--all"], parts);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aCompany, sync, type Company } from "../../support/company/company.ts";
+import { aCompany, aMirroredCompany, sync, type Company } from "../../support/company/company.ts";
 import { expectEqual, expectTombstonesTrue } from "../../support/truth/equal.ts";
 import { createDrivenClock } from "../../support/rate-limit/rate-limit.ts";
 import { jsonReply, type Obstacle } from "../../support/company/proxy.ts";
@@ -29,8 +29,7 @@ const ids = (company: Company, table: string) =>
 
 async function mirrored(obstacle?: Obstacle) {
   const clock = createDrivenClock();
-  const company = await aCompany({ records: 12 });
-  await sync(company, { startAtMs: clock.nowMs() });
+  const company = await aMirroredCompany({ records: 12 }, { startAtMs: clock.nowMs() });
   if (obstacle) company.proxy.obstruct(obstacle);
   const worker = await startWorker(company, { ...quick, clock });
   return { clock, company, worker };

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, onTestFinished } from "vitest";
 import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox-options.ts";
-import { openCompany, sync, type Company } from "./open-company.ts";
+import { openCompany, sync, type Company, type SyncOptions } from "./open-company.ts";
 
 export { testRateLimiter, fastClock, scrubOf, sync, type Company, type SyncOptions } from "./open-company.ts";
 
@@ -15,13 +15,13 @@ export async function aCompany(options: SandboxOptions = {}): Promise<Company> {
 /** What decides which records a sandbox holds. */
 type Contents = Pick<SandboxOptions, "records" | "companies" | "stocksInLists">;
 
-/** Mirrors after a first run, by the contents of the sandbox. */
+/** Mirrors after a first run, by the contents of the sandbox and how it was made. */
 const firstRuns = new Map<string, Promise<Buffer>>();
 
-async function firstRun(contents: Contents): Promise<Buffer> {
+async function firstRun(contents: Contents, options: SyncOptions): Promise<Buffer> {
   const company = await openCompany(contents);
   try {
-    expect((await sync(company)).outcome).toBe("complete");
+    expect((await sync(company, options)).outcome).toBe("complete");
     return readFileSync(company.file);
   } finally {
     await company.close();
@@ -32,9 +32,9 @@ async function firstRun(contents: Contents): Promise<Buffer> {
  * A company whose mirror is whole. A first run over the same contents is made once for all tests of this process, and
  * its file copied: that run may be minutes old, and to the sandbox and its proxy no request was sent yet.
  */
-export async function aMirroredCompany(contents: Contents = {}): Promise<Company> {
-  const key = JSON.stringify(contents);
-  const made = firstRuns.get(key) ?? firstRun(contents);
+export async function aMirroredCompany(contents: Contents = {}, options: SyncOptions = {}): Promise<Company> {
+  const key = JSON.stringify([contents, options]);
+  const made = firstRuns.get(key) ?? firstRun(contents, options);
   firstRuns.set(key, made);
   const company = await aCompany(contents);
   writeFileSync(company.file, await made);
