@@ -11,8 +11,8 @@ import {
   queueRecheck,
   queueRecord,
   queueScrub,
-  withdrawScrub,
 } from "../../src/sync/plan/read-reasons.ts";
+import { withdrawScrub } from "../../src/sync/plan/scrub.ts";
 import { openHasty, resourceOf } from "../support/mirror/mirror.ts";
 import { note, person } from "../support/mirror/shop-records.ts";
 import { put, remove, rows, stampOf, startMs } from "../support/mirror/store.ts";

@@ -6,15 +6,15 @@ import {
   ServiceError,
 } from "../../connector/service-errors.ts";
 import { parentIdOf, recordOf, type ChildPayload, type ListForm } from "../../extract/work-request.ts";
-import { itemRetryDelayMs } from "../context/limits.ts";
-import { mostRefusedInARow, childrenOf, type AnswerContext } from "../context/run-context.ts";
+import { itemRetryDelayMs, mostRefusedInARow } from "../context/limits.ts";
+import type { AnswerContext } from "../context/run-context.ts";
 import type { Trouble } from "../context/tally.ts";
 import { idInTarget, nameOfTarget } from "../../state/work-item.ts";
 import { deletionVerdict, removeRecord, probeRoute } from "../deletion/deletion.ts";
 import { holdMassDelete, mayRemove } from "../deletion/mass-delete-guard.ts";
 import { otherListForm } from "../plan/list-form.ts";
 import { queueDependents } from "../plan/dependents.ts";
-import { queueOtherForm } from "../plan/list-reads.ts";
+import { childrenOf, queueOtherForm } from "../plan/list-reads.ts";
 import { queueRecord } from "../plan/read-reasons.ts";
 import type { FailureOutcome } from "../retry/retry-policy.ts";
 import { completeEvents, isNews, isOfEvent } from "./detail-answer.ts";

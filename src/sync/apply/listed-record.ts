@@ -3,9 +3,9 @@ import type { Resource } from "../../connector/resource.ts";
 import { isShownWhole } from "../../store/apply/previews.ts";
 import type { Slices } from "../../json/cut.ts";
 import type { ApplyResult } from "../../store/apply/read-stamp.ts";
-import { childrenOf, type AnswerContext, type RunContext } from "../context/run-context.ts";
+import type { AnswerContext, RunContext } from "../context/run-context.ts";
 import { queueDependents } from "../plan/dependents.ts";
-import { queueChildList } from "../plan/list-reads.ts";
+import { childrenOf, queueChildList } from "../plan/list-reads.ts";
 import { queueOverlapped, queueRecord } from "../plan/read-reasons.ts";
 import { idOrQuarantine } from "./without-id.ts";
 

@@ -59,3 +59,6 @@ export const smallestPage = 10;
 export function itemRetryDelayMs(attempts: number): number {
   return backoffMs(attempts + 1, { baseMs: 1_000, maxMs: 32_000 });
 }
+
+/** So many records refused in a row, without a 200 of another one in between, hold the resource's records. */
+export const mostRefusedInARow = 5;

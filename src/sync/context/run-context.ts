@@ -17,6 +17,7 @@ import type { WorkItem } from "../../state/work-item.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import { retryInTurn, onNextTurn, retryWhileBusy } from "../../store/transient-errors.ts";
+import { mostRefusedInARow } from "./limits.ts";
 import type { Tally } from "./tally.ts";
 
 /** Counts removed records per resource, for the guard against mass deletions. */
@@ -213,15 +214,6 @@ export function requireRunId(run: RunContext): number {
   return run.runId;
 }
 
-/** Resources of this run that are listed per record of `parent`, with the field that names it. */
-export function childrenOf(run: RunContext, parent: string) {
-  return run.resources.flatMap((resource) => {
-    const links = resource.list.kind === "parents" ? resource.list.parents : [];
-    const link = links.find((candidate) => candidate.resource === parent);
-    return link ? [{ resource, link }] : [];
-  });
-}
-
 /**
  * Applies answers that came in the same turn of the event loop in one transaction: one commit costs about as much as
  * applying an answer.
@@ -275,9 +267,6 @@ function applyOne(run: RunContext, { step }: WaitingAnswer): { readonly error: u
     return { error };
   }
 }
-
-/** So many records refused in a row, without a 200 of another one in between, hold the resource's records. */
-export const mostRefusedInARow = 5;
 
 /** Why a record is not asked for that its list shows after that. */
 export const refusedInARow = "reads of other records were refused in a row";

@@ -8,15 +8,14 @@ import type { BegunList } from "../../state/sweeps.ts";
 import { recordTarget, childTarget, longestDelayMs } from "../../state/work-item.ts";
 import type { WorkQueue } from "../../state/work-queue.ts";
 import { itemRetryDelayMs } from "../context/limits.ts";
-import {
-  childrenOf,
-  type AnswerContext,
-  type RunContext,
-  type ReadContext,
-  type ProbeTrial,
-  type RouteProofs,
+import type {
+  AnswerContext,
+  RunContext,
+  ReadContext,
+  ProbeTrial,
+  RouteProofs,
 } from "../context/run-context.ts";
-import { queueChildList, queueStaleList } from "../plan/list-reads.ts";
+import { childrenOf, queueChildList, queueStaleList } from "../plan/list-reads.ts";
 import { asksForDeletion, queueOverlapped, queueRecord } from "../plan/read-reasons.ts";
 
 /** What a 404 on a record's own route proves (I5). */

@@ -2,7 +2,8 @@ import { sweepKey, type BegunList } from "../../state/sweeps.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { RunContext } from "../context/run-context.ts";
 import { childList, holdWholeList, queueSweep } from "./list-reads.ts";
-import { queueQuarantined, withdrawScrub } from "./read-reasons.ts";
+import { queueQuarantined } from "./read-reasons.ts";
+import { withdrawScrub } from "./scrub.ts";
 import { chooseLists, dueLists, planSweeps, type Unfinished } from "./chosen-lists.ts";
 
 /**

@@ -184,3 +184,12 @@ export function queueOtherForm(answer: AnswerContext): void {
 export function queueChildList(run: RunContext, child: Resource, parent: RecordRef): void {
   run.queue.add(childList(run, child.name, parent));
 }
+
+/** Resources of this run that are listed per record of `parent`, with the field that names it. */
+export function childrenOf(run: RunContext, parent: string) {
+  return run.resources.flatMap((resource) => {
+    const links = resource.list.kind === "parents" ? resource.list.parents : [];
+    const link = links.find((candidate) => candidate.resource === parent);
+    return link ? [{ resource, link }] : [];
+  });
+}

@@ -4,9 +4,8 @@ import type { Resource } from "../../connector/resource.ts";
 import type { ScrubCandidate } from "../../state/scrub-candidates.ts";
 import { recordTarget, type NewWorkItem, type WorkItem } from "../../state/work-item.ts";
 import { mostOrphans, mostQuarantined } from "../context/limits.ts";
-import { childrenOf, type AnswerContext, type ReadContext, type RunContext } from "../context/run-context.ts";
-import { childList } from "./list-reads.ts";
-import { giveBackScrub } from "./scrub.ts";
+import type { AnswerContext, ReadContext, RunContext } from "../context/run-context.ts";
+import { childList, childrenOf } from "./list-reads.ts";
 
 /*
  * Every reason to read, as `_work.reason` stores it: those in `recordReads`, and
@@ -113,13 +112,6 @@ export function queueScrub(run: RunContext, { source, id }: ScrubCandidate): boo
     dirtySeq,
     ...scrubbed,
   });
-}
-
-/** Takes back what the scrub queued and nobody read. Returns its number. */
-export function withdrawScrub({ queue, mirror }: RunContext): number {
-  const left = queue.withdraw(scrubbed.lane, scrubbed.reason);
-  giveBackScrub(mirror.meta, left);
-  return left;
 }
 
 /**

@@ -7,6 +7,7 @@ import { ScrubCandidates, type ScrubCandidate, type ScrubSource } from "../../st
 import type { Db } from "../../store/database.ts";
 import { knownPlan, type TablePlan } from "../../store/tables/table-plan.ts";
 import { mostRecent, recentActivityMs, scrubAgeMs } from "../context/limits.ts";
+import type { RunContext } from "../context/run-context.ts";
 
 export interface ScrubSettings {
   /** Time of a day, at the full budget; null: half an hour, or five minutes behind webhooks without a gap. */
@@ -199,7 +200,14 @@ export function useScrubDay(meta: Meta, day: ScrubDay, requests: number): void {
   meta.set(dayKey, { ...day, used: day.used + requests });
 }
 
-/** Takes back what was queued on the last day and not read; call it in the transaction that withdraws it. */
+/** Takes back what was queued on the last day and nobody read. Returns its number. */
+export function withdrawScrub({ queue, mirror: { meta } }: Pick<RunContext, "queue" | "mirror">): number {
+  const left = queue.withdraw("scrub", "scrub");
+  giveBackScrub(meta, left);
+  return left;
+}
+
+/** Call it in the transaction that withdraws what was queued. */
 export function giveBackScrub(meta: Meta, requests: number): void {
   const last = meta.get(dayKey) as ScrubDay | null;
   if (last && requests > 0) meta.set(dayKey, { ...last, used: Math.max(0, last.used - requests) });

@@ -10,13 +10,14 @@ import { stopSignal } from "../engine/stop-signal.ts";
 import { identify } from "../identity/identify.ts";
 import { learnBusinessId } from "../identity/pinned-identity.ts";
 import { refreshLists } from "../plan/initial-work.ts";
-import { queueScrub, withdrawScrub } from "../plan/read-reasons.ts";
+import { queueScrub } from "../plan/read-reasons.ts";
 import {
   readRecent,
   readScrubChoice,
   readScrubPlan,
   useScrubDay,
   type ParentsPerRun,
+  withdrawScrub,
 } from "../plan/scrub.ts";
 import { BatchRetryPolicy } from "../retry/batch-retry-policy.ts";
 import { beginRun, type RunOptions, type ScrubOptions } from "./begin-run.ts";
