@@ -148,7 +148,7 @@ describe("a first run that was stopped after its lists", () => {
     const inserts = count(company.file, "SELECT count(*) FROM _changes");
     await publish(company.file, { way: "changes" });
     for (let run = 0; run < 50; run++) {
-      const { outcome } = await sync(company, { mostRequests: 30 });
+      const { outcome } = await sync(company, { mostRequests: 60 });
       expectReplayable(company);
       if (outcome === "complete") break;
     }

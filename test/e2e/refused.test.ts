@@ -31,15 +31,6 @@ describe("401", () => {
     expect(next).toMatchObject({ outcome: "complete", resumed: true });
     expectEqual(company);
   });
-
-  // Fault: identity | the token is revoked before the run | the sandbox refuses the token | one request, and nothing is written
-  test("to the first request writes nothing into the mirror's tables", async () => {
-    const company = await aCompany();
-    const report = await sync(company, { token: "1|revoked" });
-    expect(report.outcome).toBe("unauthenticated");
-    expect(company.proxy.asked).toHaveLength(1);
-    expect(count(company.file, "SELECT count(*) FROM _runs")).toBe(0);
-  });
 });
 
 describe("403 on one resource", () => {

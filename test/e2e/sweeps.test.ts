@@ -92,30 +92,6 @@ describe("a paginator that lies costs a bounded number of requests, deletes noth
   });
 });
 
-// Fault: pagination | a total of 200,000 in every paginator of the service | a proxy, for all lists of a filled mirror | a few requests more for each list, nothing deleted, each list is named as unsettled
-test("a service whose every paginator lies costs a bounded number of requests, and each list is named", async () => {
-  const company = await aMirroredCompany({ records: 60 });
-  const lists = new Set<string>();
-  company.proxy.obstruct(async ({ path }, passOn) => {
-    const reply = await passOn();
-    if (!("body" in reply) || !reply.body.includes('"paginator"')) return reply;
-    lists.add(path);
-    return withPaginator(reply, { totalResults: 200_000 });
-  });
-  const asked = company.proxy.asked.length;
-  const report = await sync(company);
-  const pages = company.proxy.asked.slice(asked).filter(({ path }) => lists.has(path));
-  expect(lists.size).toBeGreaterThan(8);
-  expect(pages.length).toBeLessThanOrEqual(lists.size * (mostSweeps + 10));
-  expect(report.outcome).toBe("partial");
-  const unsettled = report.troubles.filter(({ kind }) => kind === "unsettled");
-  expect(unsettled.length).toBeGreaterThanOrEqual(
-    [...lists].filter((path) => !path.slice(1).includes("/")).length,
-  );
-  expect(count(company.file, deletions)).toBe(0);
-  await expectHealed(company);
-});
-
 // Fault: pagination | pages are smaller than asked for | a proxy, for invoices | the list is complete
 test("smaller pages than were asked for are fine", async () => {
   const company = await aCompany({ records: 60 });

@@ -26,18 +26,18 @@ export function differences(db: Db, truth: Truth, tables: readonly string[] = [.
   const found: string[] = [];
   const raw = rawTexts(db);
   for (const table of tables) {
-    found.push(...tableDifferences(db, table, truth.get(table) ?? new Map(), raw.get(table)));
+    found.push(...tableDifferences(db, table, truth.get(table) ?? new Map(), raw.get(table) ?? new Map()));
     if (found.length > 20) return [...found.slice(0, 20), "..."];
   }
   return found;
 }
 
 /** All that is not as the service has it in one table. */
-export function tableDifferences(
+function tableDifferences(
   db: Db,
   table: string,
   records: ReadonlyMap<string, TrueRecord>,
-  raw: ReadonlyMap<string, string> = rawTexts(db).get(table) ?? new Map<string, string>(),
+  raw: ReadonlyMap<string, string>,
 ): string[] {
   const live = rowsById(db.prepare(`SELECT * FROM "${table}" WHERE _deleted_at IS NULL`).all() as Row[]);
   const extra = [...live.keys()]
