@@ -3,13 +3,14 @@ import type { FintoroClient } from "../../../connectors/fintoro/client/client.ts
 import { manifest } from "../../../connectors/fintoro/manifest.ts";
 import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox-options.ts";
 import type { Sandbox } from "../sandbox/control.ts";
+import { Reference, referencePresent } from "../sandbox/reference.ts";
 import { connect, type Connection, type ConnectOptions } from "../../../src/connect.ts";
 import { openSandbox } from "../sandbox/sandbox.ts";
 
 /** The library as its user has it, over real HTTP, and the service it talks to, which may not stumble. */
 export interface Live {
   readonly sandbox: Sandbox;
-  /** May write; every answer is held to the type that its method promises. */
+  /** May write; every answer is held to the type that its method promises, those to writes to the vendor's reference, too. */
   readonly client: FintoroClient;
 }
 
@@ -56,9 +57,22 @@ function held(name: string, method: AnyMethod): AnyMethod {
   return async (...args) => {
     const given = await method(...args);
     if (answer.kind === "record") answer.schema.parse(given);
+    if (answer.kind === "record" && operation.method !== "GET")
+      expect(complaintsOf(operation, given), name).toEqual([]);
     if (answer.kind === "list") answer.schema.array().parse(answer.paged ? dataOf(given) : given);
     return given;
   };
+}
+
+let reference: Reference | null = null;
+
+/** How a record that was made or changed is unlike the one that the vendor publishes. */
+function complaintsOf({ method, path }: { method: string; path: string }, record: unknown): string[] {
+  if (!referencePresent) return [];
+  reference ??= new Reference();
+  const verb = method.toLowerCase();
+  const status = reference.isJson(verb, path, 201) ? 201 : 200;
+  return reference.complaints(verb, path, status, record);
 }
 
 const dataOf = (page: unknown): unknown => (page as { readonly data: unknown }).data;
