@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { openHasty, openShop } from "../support/mirror/mirror.ts";
-import type { NewWorkItem } from "../../src/state/work-item.ts";
+import type { NewWorkItem, WorkItem } from "../../src/state/work-item.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import { work as workOf } from "../support/mirror/state-rows.ts";
 
@@ -11,6 +11,19 @@ const work = (more: Partial<NewWorkItem> = {}) => workOf({ lane: "webhook", ...m
 
 async function openQueue(): Promise<WorkQueue> {
   return new WorkQueue((await openShop()).db);
+}
+
+/** Leases the next item, does this to it, and gives it back. */
+function lease(
+  queue: WorkQueue,
+  share: "events" | "others" | "all",
+  then: (item: WorkItem) => void,
+  atMs = nowMs,
+): void {
+  const item = queue.lease(atMs, people, share);
+  if (!item) throw new Error("nothing is due");
+  then(item);
+  queue.release(item);
 }
 
 describe("a queue that is shared", () => {
@@ -73,9 +86,7 @@ describe("a queue that is shared", () => {
   test("dead letters of events that a run revives are read by that run", async () => {
     const queue = await openQueue();
     queue.add(work());
-    const row = queue.lease(nowMs, people, "events");
-    if (row) queue.deadLetter(row, "odd");
-    if (row) queue.release(row);
+    lease(queue, "events", (row) => queue.deadLetter(row, "odd"));
     queue.revive(people);
     expect(queue.lease(nowMs, people, "events")).toBeNull();
     expect(queue.lease(nowMs, people, "others")).toMatchObject({
@@ -89,9 +100,7 @@ describe("a queue that is shared", () => {
 test("what the event worker will retry stays with it when a run begins beside it, and goes to a run without one", async () => {
   const queue = await openQueue();
   queue.add(work());
-  const row = queue.lease(nowMs, people, "events");
-  if (row) queue.postpone(row, "503", 50_000);
-  if (row) queue.release(row);
+  lease(queue, "events", (row) => queue.postpone(row, "503", 50_000));
   expect(queue.revive(people, "others")).toBe(0);
   expect(queue.nextDueMs(people, "events")).toBe(50_000);
   expect(queue.revive(people)).toBe(1);
@@ -130,9 +139,7 @@ describe("an item that is postponed", () => {
     const queue = await openQueue();
     queue.add(work());
     for (let times = 0; times < 5; times++) {
-      const row = queue.lease(nowMs * 100, people);
-      if (row) queue.postpone(row, "waiting", 50_000);
-      if (row) queue.release(row);
+      lease(queue, "all", (row) => queue.postpone(row, "waiting", 50_000), nowMs * 100);
     }
     expect(queue.lease(nowMs, people)).toBeNull();
     expect(queue.nextRetryMs(people)).toBe(50_000);
@@ -146,9 +153,7 @@ describe("an item that is postponed", () => {
     const queue = await openQueue();
     const lanes = (["webhook", "scrub"] as const).map((lane, id) => {
       queue.add(work({ lane, target: `id:${id}` }));
-      const row = queue.lease(nowMs, people);
-      if (row) queue.postpone(row, "waiting", nowMs, "changed");
-      if (row) queue.release(row);
+      lease(queue, "all", (row) => queue.postpone(row, "waiting", nowMs, "changed"));
       queue.expedite("people", "waiting");
       const again = queue.lease(nowMs, people);
       if (again) queue.done(again, 10);

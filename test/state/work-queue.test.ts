@@ -17,6 +17,11 @@ function lease(queue: WorkQueue, atMs = nowMs, resources: readonly string[] = ev
   return row;
 }
 
+async function openQueue() {
+  const mirror = await openShop();
+  return { mirror, queue: new WorkQueue(mirror.db) };
+}
+
 interface StoredRow {
   readonly target: string;
   readonly kind: string;
@@ -35,50 +40,35 @@ function stored(mirror: Mirror): StoredRow[] {
 
 describe("coalescing", () => {
   test("ten reasons to read one record are one item with the last reason and the highest number", async () => {
-    const mirror = await openShop();
-    const queue = new WorkQueue(mirror.db);
+    const { mirror, queue } = await openQueue();
     for (let i = 1; i <= 10; i++) queue.add(work({ reason: `event ${i}`, dirtySeq: i }));
     expect(stored(mirror)).toHaveLength(1);
     expect(stored(mirror)[0]).toMatchObject({ reason: "event 10", dirty_seq: 10 });
   });
 
-  test("lane and due time only get better, and an older reason does not lower the number", async () => {
-    const mirror = await openShop();
-    const queue = new WorkQueue(mirror.db);
-    queue.add(work({ lane: "webhook", dueAtMs: 50, dirtySeq: 9 }));
-    queue.add(work({ lane: "scrub", dueAtMs: 90, dirtySeq: 4 }));
-    expect(stored(mirror)[0]).toMatchObject({ lane: 0, due_ms: 50, dirty_seq: 9 });
-    queue.add(work({ lane: "hydration", dueAtMs: 10, dirtySeq: 5 }));
-    expect(stored(mirror)[0]).toMatchObject({ lane: 0, due_ms: 10, dirty_seq: 9 });
-  });
-
   test("a confirmation stays one, whatever other reason comes", async () => {
-    const mirror = await openShop();
-    const queue = new WorkQueue(mirror.db);
+    const { queue } = await openQueue();
     queue.add(work({ kind: "confirm", reason: "absent" }));
     queue.add(work({ kind: "detail", reason: "people.updated" }));
     expect(lease(queue)).toMatchObject({ kind: "confirm", reason: "people.updated" });
   });
 
   test("a read becomes a confirmation when one is added", async () => {
-    const mirror = await openShop();
-    const queue = new WorkQueue(mirror.db);
+    const { queue } = await openQueue();
     queue.add(work({ kind: "detail" }));
     queue.add(work({ kind: "confirm", reason: "absent" }));
     expect(lease(queue).kind).toBe("confirm");
   });
 
   test("a reason without a payload keeps what an earlier one brought", async () => {
-    const mirror = await openShop();
-    const queue = new WorkQueue(mirror.db);
+    const { queue } = await openQueue();
     queue.add(work({ payload: { listed: { sha: "ab", key: "c" } } }));
     queue.add(work({ reason: "cascade" }));
     expect(lease(queue).payload).toEqual({ listed: { sha: "ab", key: "c" } });
   });
 
   test("a dead letter with a new reason is ready again", async () => {
-    const mirror = await openShop();
-    const queue = new WorkQueue(mirror.db);
+    const { mirror, queue } = await openQueue();
     queue.add(work());
     const row = lease(queue);
     queue.deadLetter(row, "broken");
@@ -92,8 +82,7 @@ describe("coalescing", () => {
 
 describe("I4: a reason that arrives while its item is leased", () => {
   test("keeps the item when the read is done, because the read was sent before it", async () => {
-    const mirror = await openShop();
-    const queue = new WorkQueue(mirror.db);
+    const { queue } = await openQueue();
     queue.add(work({ dirtySeq: 5 }));
     const row = lease(queue);
     queue.add(work({ reason: "people.updated", dirtySeq: 8 }));
@@ -102,30 +91,8 @@ describe("I4: a reason that arrives while its item is leased", () => {
     expect(lease(queue)).toMatchObject({ reason: "people.updated", dirtySeq: 8 });
   });
 
-  test("counts also where it is the very same event's reason once more", async () => {
-    const mirror = await openShop();
-    const queue = new WorkQueue(mirror.db);
-    const event = { lane: "webhook", reason: "people.updated" } as const;
-    queue.add(work({ ...event, dirtySeq: 5 }));
-    const row = lease(queue);
-    queue.add(work({ ...event, dirtySeq: 8 }));
-    queue.done(row, 6);
-    queue.release(row);
-    expect(lease(queue)).toMatchObject({ dirtySeq: 8 });
-  });
-
-  test("is answered by a read that was sent after it", async () => {
-    const mirror = await openShop();
-    const queue = new WorkQueue(mirror.db);
-    queue.add(work({ dirtySeq: 5 }));
-    const row = lease(queue);
-    queue.done(row, 5);
-    expect(stored(mirror)).toEqual([]);
-  });
-
   test("survives that read's failure: the item is neither given up nor delayed", async () => {
-    const mirror = await openShop();
-    const queue = new WorkQueue(mirror.db);
+    const { queue } = await openQueue();
     queue.add(work({ dirtySeq: 5 }));
     const row = lease(queue);
     queue.add(work({ reason: "people.updated", dirtySeq: 8 }));
@@ -136,30 +103,6 @@ describe("I4: a reason that arrives while its item is leased", () => {
 });
 
 describe("leases", () => {
-  test("items come lane by lane, and within a lane in the order they were added", async () => {
-    const queue = new WorkQueue((await openShop()).db);
-    const added: [string, Lane][] = [
-      ["file", "files"],
-      ["scrub", "scrub"],
-      ["page", "list"],
-      ["event", "webhook"],
-      ["detail 1", "hydration"],
-      ["detail 2", "hydration"],
-    ];
-    for (const [target, lane] of added) queue.add(work({ target, lane }));
-    const targets = added.map(() => lease(queue).target);
-    expect(targets).toEqual(["event", "page", "detail 1", "detail 2", "scrub", "file"]);
-    expect(queue.lease(nowMs, everything)).toBeNull();
-  });
-
-  test("what is due later, or of another resource, is not leased", async () => {
-    const queue = new WorkQueue((await openShop()).db);
-    queue.add(work({ dueAtMs: nowMs + 1 }));
-    queue.add(work({ resource: "orders" }));
-    expect(queue.lease(nowMs, ["people"])).toBeNull();
-    expect(lease(queue, nowMs + 1, ["people"]).resource).toBe("people");
-  });
-
   test("a lease lost by a crash frees the item for the next process", async () => {
     const path = join(tempFolder(), "shop.db");
     const mirror = await openShop({ path });
@@ -173,8 +116,7 @@ describe("leases", () => {
   });
 
   test("an item added after a leased one was dropped never gets its id, so a failure hits no other item", async () => {
-    const mirror = await openShop();
-    const queue = new WorkQueue(mirror.db);
+    const { queue } = await openQueue();
     queue.add(work({ target: "child:people:1:1", resource: "notes" }));
     const inFlight = lease(queue);
     queue.drop("notes", "child:people:1:");
@@ -184,8 +126,7 @@ describe("leases", () => {
   });
 
   test("a drop removes items of that prefix and resource only; `%` and `_` are letters", async () => {
-    const mirror = await openShop();
-    const queue = new WorkQueue(mirror.db);
+    const { mirror, queue } = await openQueue();
     const targets = ["page:a_b:1", "page:a_b:2", "page:aXb:1", "page:a_bc:1"];
     for (const target of targets) queue.add(work({ kind: "list", target }));
     queue.add(work({ kind: "list", target: "page:a_b:1", resource: "orders" }));
@@ -197,8 +138,7 @@ describe("leases", () => {
 
 describe("failures", () => {
   test("an item to be retried waits until it is due, which the run can ask for", async () => {
-    const mirror = await openShop();
-    const queue = new WorkQueue(mirror.db);
+    const { queue } = await openQueue();
     queue.add(work({ target: "recheck", dueAtMs: 60_000 }));
     expect(queue.nextRetryMs(everything)).toBeNull();
     queue.add(work());
@@ -212,8 +152,7 @@ describe("failures", () => {
   });
 
   test("dead letters are kept and shown with their reason, and they and held items are revived by the next run", async () => {
-    const mirror = await openShop();
-    const queue = new WorkQueue(mirror.db);
+    const { queue } = await openQueue();
     queue.add(work());
     queue.add(work({ resource: "orders" }));
     const row = lease(queue, nowMs, ["people"]);
@@ -234,8 +173,7 @@ describe("failures", () => {
   });
 
   test("attempts are counted within one run: an item that waited for its third starts again with the next", async () => {
-    const mirror = await openShop();
-    const queue = new WorkQueue(mirror.db);
+    const { mirror, queue } = await openQueue();
     queue.add(work());
     queue.retry(lease(queue), "503", nowMs + 60_000);
     const next = new WorkQueue(mirror.db);
