@@ -17,7 +17,7 @@ const measured = ["test/http/limits.test.ts", "test/webhook/burst.test.ts"];
  */
 const long = [
   "crash/points",
-  "simulation/chaos/chaos",
+  "fleet/processes/under-fire",
   "e2e/serve/publish",
   "simulation/scenarios/scenarios",
   "fleet/processes/stop",

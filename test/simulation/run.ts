@@ -1,7 +1,6 @@
 import { parseArgs } from "node:util";
 import { messageOf } from "../../src/base/errors.ts";
 import { simulateEvents } from "./event-simulation.ts";
-import { longChaos } from "./chaos/long-chaos.ts";
 import { lookText, type QuietLook } from "./checks/soak-judgement.ts";
 import { replaySeed, runSeeds } from "./scenarios/run-scenarios.ts";
 import { profiles } from "./scenarios/scenario-from-seed.ts";
@@ -13,9 +12,6 @@ import { simulate, type SimulationResult } from "./sync-simulation.ts";
  * scenarios in turn, unless `--profile` says which. Exits 1 if an invariant breaks. With
  * `--http` each seed syncs all resources of the sandbox over HTTP; with `--events` it simulates `serve` and its
  * webhooks, in processes of their own. `--soak 10m` serves 50 companies for so long; `soak.test.ts` is its short form.
- * `--chaos 10m` has a fleet of workers share 300 companies for so long while its processes are killed and stopped and
- * Postgres is restarted, as the seed says; `--companies` and `--roles all,work,receive` make another fleet, and
- * `chaos/chaos.test.ts` is its short form.
  */
 const { values } = parseArgs({
   options: {
@@ -28,9 +24,6 @@ const { values } = parseArgs({
     http: { type: "boolean", default: false },
     events: { type: "boolean", default: false },
     soak: { type: "string" },
-    chaos: { type: "string" },
-    companies: { type: "string", default: "300" },
-    roles: { type: "string", default: "all,all,all" },
   },
 });
 
@@ -42,7 +35,6 @@ process.exitCode = wentWell ? 0 : 1;
 
 function runChosen(): Promise<boolean> {
   if (values.soak !== undefined) return runSoak(values.soak);
-  if (values.chaos !== undefined) return runChaos(values.chaos);
   const count = Number(values.seeds);
   return values.http || values.events ? runOneByOne(again ? 1 : count) : runInMemory(count);
 }
@@ -61,22 +53,6 @@ function durationOf(text: string): number {
   const [, number, unit] = /^(\d+)(s|m|h)$/.exec(text) ?? [];
   if (number === undefined) throw new Error(`${text} is no duration, such as 30s or 10m`);
   return Number(number) * { s: 1_000, m: 60_000, h: 3_600_000 }[unit as "s"];
-}
-
-async function runChaos(duration: string): Promise<boolean> {
-  const roles = values.roles.split(",").map((role) => {
-    if (role !== "all" && role !== "work" && role !== "receive") throw new Error(`there is no role ${role}`);
-    return role;
-  });
-  const companies = Number(values.companies);
-  const { lines, broken } = await longChaos({
-    seed: from,
-    durationMs: durationOf(duration),
-    companies,
-    roles,
-  });
-  process.stdout.write([...lines, ...broken.map((what) => `BROKEN ${what}`), ""].join("\n"));
-  return broken.length === 0;
 }
 
 function onLook(look: QuietLook): void {
