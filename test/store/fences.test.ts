@@ -227,12 +227,3 @@ describe("fences in memory", () => {
     expect(fences.isStale("orders", 7, 1, 0)).toBe(false);
   });
 });
-
-test("a preview is compared with the detail last applied, never with the preview before it", async () => {
-  const mirror = await openShop();
-  const full = { id: 1, number: "A", total: 1, lines: [], receipts: [], remark: null };
-  put(mirror, "orders", full, { source: "detail" });
-  expect(preview(mirror, "orders", { id: 1, number: "A", total: 1 })).toBeNull();
-  put(mirror, "orders", { ...full, number: "B" }, { source: "detail" });
-  expect(preview(mirror, "orders", { id: 1, number: "A", total: 1 })?.reason).toBe("changed");
-});

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { manifestOf, openHasty, resourceOf } from "../support/mirror/mirror.ts";
-import { order } from "../support/mirror/shop-records.ts";
+import { listed, order } from "../support/mirror/shop-records.ts";
 import { put, putPreview, remove, row, rows, stampOf, written } from "../support/mirror/store.ts";
 
-const listed = (id: number, more: object = {}) => ({ id, number: "A", total: 1, ...more });
 const noted = (mirror: Mirror) => rows(mirror, "SELECT * FROM _preview_differences").map(Object.values);
 
 /** A detail, a list that contradicts its total, and the detail that follows from it. */

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openHasty, openShop } from "../support/mirror/mirror.ts";
+import { listed, order } from "../support/mirror/shop-records.ts";
 import {
   allChanges,
   liveRecords,
@@ -16,14 +17,6 @@ import {
   written,
 } from "../support/mirror/store.ts";
 
-const listed = (id: number, more: object = {}) => ({ id, number: "A", total: 1, ...more });
-const order = (id: number, more: object = {}) => ({
-  ...listed(id),
-  lines: [],
-  receipts: [],
-  remark: null,
-  ...more,
-});
 const kinds = "SELECT id, kind FROM _raw WHERE resource = 'orders' ORDER BY id";
 
 describe("a provisional row", () => {

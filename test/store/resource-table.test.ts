@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { openShop, tempFolder } from "../support/mirror/mirror.ts";
+import { listed, order, person } from "../support/mirror/shop-records.ts";
 import {
   allChanges,
   preview,
@@ -15,23 +16,6 @@ import {
   written,
 } from "../support/mirror/store.ts";
 
-const person = (id: number, name: string, more: object = {}) => ({
-  id,
-  name,
-  email: null,
-  score: null,
-  ...more,
-});
-const order = (id: number, more: object = {}) => ({
-  id,
-  number: "A",
-  total: 1,
-  lines: [],
-  receipts: [],
-  remark: null,
-  ...more,
-});
-const listed = (id: number, more: object = {}) => ({ id, number: "A", total: 1, ...more });
 const lines = (mirror: Mirror, id: number) =>
   rows(mirror, "SELECT position, id, title FROM order_lines WHERE order_id = ? ORDER BY position", id);
 
@@ -182,7 +166,7 @@ describe("a preview against the detail last applied", () => {
 describe("lists of full records beside details", () => {
   test("the same record written otherwise by another route is unchanged, and known by its bytes from then on", async () => {
     const mirror = await openShop();
-    put(mirror, "people", person(1, "A", { score: 1.5 }), { source: "detail" });
+    put(mirror, "people", person(1, { name: "A", score: 1.5 }), { source: "detail" });
     const text = '{"id":1,"name":"A","score":1.50,"email":null}';
     expect(putAs(mirror, "people", 1, text)).toBe("unchanged");
     const before = written(mirror);
@@ -203,14 +187,14 @@ describe("lists of full records beside details", () => {
 
   test("a list that lacks what the detail had is an update: lists of full records are the truth too", async () => {
     const mirror = await openShop();
-    put(mirror, "people", person(1, "A", { score: 1 }), { source: "detail" });
+    put(mirror, "people", person(1, { name: "A", score: 1 }), { source: "detail" });
     expect(put(mirror, "people", person(1, "A"))).toBe("updated");
     expect(row(mirror, "people", 1)?.["score"]).toBeNull();
   });
 });
 
 describe("I12: quarantine", () => {
-  const odd = person(1, "A", { score: "many" });
+  const odd = person(1, { name: "A", score: "many" });
 
   // Fault: data | a record that cannot become a row | a value of the wrong kind | kept in quarantine with reason and bytes; the row stays as it was (I12)
   test("keeps a record that cannot be a row, with its reason and bytes, and the row as it was", async () => {

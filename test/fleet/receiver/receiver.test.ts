@@ -102,16 +102,6 @@ describeWithPostgres("any node answers deliveries of any company", () => {
     expect([total("stored"), total("known")]).toEqual([100, 100]);
   });
 
-  test("copies within one group are one row: the first is stored, the others are known", async () => {
-    const fleet = await fleetOf("acme");
-    const receiver = await aFleetReceiver(fleet.postgres);
-    const one = post(about(17));
-    const answers = await Promise.all(Array.from({ length: 20 }, () => receiver.deliver("acme", one)));
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204]));
-    expect(await inboxOf(fleet, "acme")).toHaveLength(1);
-    expect(receiver.companies.counts.answers).toEqual({ stored: 1, known: 19 });
-  });
-
   test("deliveries of one connection are stored in their order, those of each company apart", async () => {
     const fleet = await fleetOf("acme", "beta");
     const receiver = await aFleetReceiver(fleet.postgres, {

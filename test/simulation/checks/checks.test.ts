@@ -3,12 +3,13 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Db } from "../../support/truth/compare.ts";
 import { limiterKinds, type LimiterKind } from "../../support/rate-limit/simulated-budget.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
-import { tableNames, type TableName } from "../service/service-types.ts";
+import { tableNames, type Exchange, type TableName } from "../service/service-types.ts";
 import { SimulatedService } from "../service/simulated-service.ts";
-import { brokenAtRest, brokenNow } from "./all-checks.ts";
+import { brokenAfterUsualRun, brokenAtRest, brokenNow } from "./all-checks.ts";
 import { impatient, overspent, type ClockLosses } from "./budget.ts";
 import { MirrorContents } from "./mirror-contents.ts";
-import type { Observation, SeenRead } from "./observation.ts";
+import type { AskedRecord, Observation, SeenRead } from "./observation.ts";
+import { overlappedUnread } from "./overlap.ts";
 import { staleAfterRun } from "./progress.ts";
 import { changedContent, contentOf, foreignRecords } from "./replay.ts";
 import { leaks, strayRequests } from "./secrecy.ts";
@@ -282,5 +283,96 @@ describe("the checks of a simulation", () => {
     expect(foreignRecords(tampered(""), service, foreign)).toEqual([]);
     const mixed = tampered(`UPDATE _raw_company SET json = '{"name":"Other"}'`);
     expect(foreignRecords(mixed, service, foreign)).toEqual(["I10 company 1: of another company"]);
+  });
+});
+
+/** An event waits for a read that is in this state. */
+function waitingFor(state: string, dueMs: number): MirrorContents {
+  return tampered(
+    `UPDATE _inbox SET state = 'waiting', request_id = NULL WHERE event_id = (SELECT max(event_id) FROM _inbox WHERE state = 'done');
+      INSERT INTO _work (resource, target, kind, lane, due_ms, state, reason, dirty_seq)
+      SELECT resource, target, 'detail', 0, ${dueMs}, '${state}', 'recheck', dirty_seq FROM _inbox WHERE state = 'waiting'`,
+  );
+}
+
+describe("the checks of reads for events", () => {
+  test("I4: name an event that waits for a read that was given up before it came", () => {
+    const { seen } = synced;
+    const event = waitingFor("ready", 0).events.find(({ state }) => state === "waiting");
+    if (!event) throw new Error("the seed has no event");
+    const key = `${event.resource} ${event.target.slice("id:".length)}`;
+    const arrivedMs = seen.arrivals.get(event.event_id) ?? Number.NaN;
+    const readAt = (sentAtMs: number) => ({
+      ...seen,
+      asked: new Map([[key, [{ sentAtMs, requestId: null }]]]),
+    });
+    const [early, late] = [readAt(arrivedMs - 1), readAt(arrivedMs + 1)];
+    expect(brokenNow(waitingFor("dead", 0), early)).toEqual([
+      expect.stringContaining("is set aside, and was not read since"),
+    ]);
+    expect(brokenNow(waitingFor("ready", 1), early)).toEqual([
+      expect.stringContaining("is not due, and was not read since"),
+    ]);
+    expect(brokenNow(waitingFor("ready", 0), early)).toEqual([]);
+    expect(brokenNow(waitingFor("dead", 0), late)).toEqual([]);
+  });
+
+  test("I4: name an event whose record was read once only, and soon after it", () => {
+    const mirror = tampered("");
+    const event = mirror.events.findLast(({ state }) => state === "done");
+    if (!event) throw new Error("the seed has no event");
+    const { seen } = synced;
+    const arrivedMs = seen.arrivals.get(event.event_id) ?? Number.NaN;
+    const key = `${event.resource} ${event.target.slice("id:".length)}`;
+    const first = { sentAtMs: arrivedMs + 500, requestId: event.request_id };
+    const foundWith = (...reads: readonly AskedRecord[]) =>
+      brokenNow(mirror, { ...seen, asked: new Map([[key, reads]]) });
+    expect(foundWith(first).join()).toContain("was read 500 ms after it, and is not read again");
+    expect(foundWith(first, { sentAtMs: arrivedMs + 60_000, requestId: null })).toEqual([]);
+    expect(foundWith({ ...first, sentAtMs: arrivedMs + 60_000 })).toEqual([]);
+  });
+});
+
+describe("the checks of what follows from a read", () => {
+  test("I3: name a record that a list showed otherwise meanwhile, and that nothing reads again", () => {
+    const { log } = synced.service.company;
+    const id = [...log.ids("clients")].find((one) => {
+      const history = log.history("clients", one);
+      return history.length > 1 && history.at(-1)?.shown && history[0]?.shown;
+    });
+    const shown = new Set([`clients ${id}`]);
+    const at = (requestId: string, sentAtMs: number, receivedAtMs: number): SeenRead => {
+      return { requestId, process: synced, sentAtMs, receivedAtMs, isMissing: false, shown };
+    };
+    const [usual] = synced.service.exchanges;
+    if (!usual) throw new Error("the seed has no request");
+    const list = { ...usual, requestId: "list", route: "/clients", status: 200, hitAtMs: 15, asOfMs: -1 };
+    const later = { ...list, requestId: "later", route: `/clients/${id}`, hitAtMs: 70 };
+    const reads = [at("own", 20, 30), at("list", 10, 50), at("last", 60, 80)];
+    const { company, options } = synced.service;
+    const foundAmong = (...exchanges: Exchange[]) =>
+      overlappedUnread(tampered(""), { ...synced.seen, service: { company, options, exchanges }, reads });
+    expect(foundAmong(list)).toEqual([
+      `I3 clients ${id}: list overlapped with another read, and nothing is queued`,
+    ]);
+    expect(foundAmong(list, later)).toEqual([]);
+  });
+
+  test("I11: name what a usual run left unlike its list, and a CRM event unlike its invoice", () => {
+    const after = (change: string) => brokenAfterUsualRun(tampered(change), synced.seen).join("\n");
+    const { service } = synced;
+    const shown = [...service.company.state.contact_activity_logs.values()].find(
+      ({ invoiceId, parent }) => invoiceId !== null && service.company.state[parent.table].has(parent.id),
+    );
+    expect(after("")).toBe("");
+    expect(after("UPDATE invoices SET note = 'another', to_be_paid = to_be_paid + 1")).toMatch(
+      /^I11 after a usual run, invoices \d+: to_be_paid is/,
+    );
+    expect(after("UPDATE invoices SET note = 'another'")).toBe("");
+    expect(after("DELETE FROM units WHERE id = 1")).toContain("units 1: missing");
+    expect(after("UPDATE clients SET city = 'Elsewhere'")).toContain("city is");
+    const old = `UPDATE _raw_contact_activity_logs SET json = replace(json, '"issueDate":"2026', '"issueDate":"1999') WHERE id = ${shown?.id}`;
+    const change = `DELETE FROM _change_log WHERE resource = 'contact_activity_logs'; UPDATE _reads SET cause = 'sweep'`;
+    expect(after(`${old}; ${change}`)).toContain("as it was before its last change");
   });
 });

@@ -19,5 +19,8 @@ export const order = (id: number, more: object = {}) => ({
   ...more,
 });
 
+/** What a list shows of it. */
+export const listed = (id: number, more: object = {}) => ({ id, number: "A", total: 1, ...more });
+
 /** A note about a person. */
 export const note = (id: number, personId: number, body = "b") => ({ id, body, personId, attachments: [] });
