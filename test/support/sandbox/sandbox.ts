@@ -34,7 +34,7 @@ export interface Ask {
 }
 
 /** One request to the sandbox, `GET` unless `method` says otherwise. */
-export async function ask(sandbox: Sandbox, method: string, path: string, how: Ask = {}): Promise<Heard> {
+async function ask(sandbox: Sandbox, method: string, path: string, how: Ask = {}): Promise<Heard> {
   const token = how.token === undefined ? sandbox.token : how.token;
   const response = await fetch(`${sandbox.url}${path}`, {
     method,
@@ -85,13 +85,6 @@ export async function all(sandbox: Sandbox, path: string): Promise<Dict[]> {
 /** What happened in the first company, in order. */
 export function typesOf(sandbox: Sandbox): string[] {
   return sandbox.control.events().map(({ type }) => type);
-}
-
-/** The first record of a list. */
-export async function one(sandbox: Sandbox, path: string): Promise<Dict> {
-  const [first] = (await get(sandbox, path)).data;
-  if (!first) throw new Error(`${path} is empty`);
-  return first;
 }
 
 /** A clock that a test moves; sleepers wake when their time has come. */
