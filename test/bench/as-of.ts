@@ -1,17 +1,10 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { copyFileSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { systemClock } from "../../src/base/clock.ts";
 import { formatSize } from "../../src/base/units.ts";
-import { publishReport } from "../../src/report/publish-report.ts";
-import { findMoment } from "../../src/state/as-of/moment.ts";
-import { copyAsOf } from "../../src/state/as-of/rewind.ts";
 import { openMirror } from "../../src/state/mirror.ts";
-import { openDatabase } from "../../src/store/database.ts";
 import { benchColumns, benchManifest, benchMirror } from "./export-mirror.ts";
+import { measure, median } from "./publish.ts";
 import type { BenchResult } from "./result.ts";
 
 const rounds = 3;
@@ -42,49 +35,6 @@ async function buildDatedMirror(file: string, rows: number): Promise<void> {
   mirror.close();
 }
 
-/** Publishes in a process of its own, which prints its time in ms, without its start-up. */
-async function timed(what: string, mirror: string): Promise<number> {
-  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), what, mirror], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  let said = "";
-  child.stdout.on("data", (chunk: Buffer) => (said += chunk.toString()));
-  await once(child, "close");
-  return Number(said);
-}
-
-async function perform(what: string, mirror: string): Promise<number> {
-  const start = performance.now();
-  const daysAgo = /^(\d+) days ago$/.exec(what)?.[1];
-  await (daysAgo === undefined ? publishTo(mirror) : publishAsOf(mirror, Number(daysAgo)));
-  return performance.now() - start;
-}
-
-async function publishAsOf(mirror: string, daysAgo: number): Promise<void> {
-  const nowMs = systemClock.nowMs();
-  const db = openDatabase(mirror, { readonly: true });
-  const atMs = nowMs - daysAgo * 86_400_000;
-  const moment = findMoment(db, { kind: "time", atMs }, { nowMs, timezone: "UTC" });
-  db.close();
-  const copy = `${mirror}.then`;
-  const { signal } = new AbortController();
-  await copyAsOf(mirror, copy, benchManifest, moment, { clock: systemClock, signal });
-  await publishTo(copy);
-  rmSync(copy);
-}
-
-async function publishTo(mirror: string): Promise<void> {
-  const { signal } = new AbortController();
-  const own = {
-    manifest: benchManifest,
-    clock: systemClock,
-    company: "bench",
-    version: "0",
-    timezone: "UTC",
-  };
-  await publishReport({ ...own, signal, mirror, report: `${mirror}.report`, way: "anew", force: true });
-}
-
 /** `npm run bench -- as-of`: the report as of a day and a year ago, beside the report of now, at two sizes. */
 export async function benchAsOf(sizes: readonly number[] = [10_000, 500_000]): Promise<BenchResult[]> {
   const results: BenchResult[] = [];
@@ -96,7 +46,7 @@ export async function benchAsOf(sizes: readonly number[] = [10_000, 500_000]): P
       await buildDatedMirror(mirror, rows);
       for (let round = 0; round < rounds; round++)
         for (const what of ["anew", "1 days ago", "365 days ago"] as const) {
-          times[what].push(await timed(what, mirror));
+          times[what].push((await measure(what, mirror)).wallMs);
           rmSync(`${mirror}.report`, { force: true });
         }
       const seconds = (what: keyof typeof times) => `${(median(times[what]) / 1000).toFixed(2)} s`;
@@ -112,13 +62,4 @@ export async function benchAsOf(sizes: readonly number[] = [10_000, 500_000]): P
     }
   }
   return results;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-}
-
-if (import.meta.main) {
-  const [what = "", mirror = ""] = process.argv.slice(2);
-  console.log(await perform(what, mirror));
 }

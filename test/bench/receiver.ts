@@ -1,7 +1,12 @@
-import type { ChildProcess } from "node:child_process";
+import { fork, type ChildProcess } from "node:child_process";
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
-import { closeSync, openSync, writeSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Log } from "../../src/base/logger.ts";
@@ -12,9 +17,11 @@ import { startServer } from "../../src/server/server.ts";
 import type { Companies } from "../../src/webhook/receiver.ts";
 import { WorkQueue } from "../../src/state/work-queue.ts";
 import type { LoadOrder, LoadResult } from "./receiver-load.ts";
+import type { BenchResult } from "./result.ts";
 
 /** What every delivery of the bench is signed with. */
 export const secret = "whsec_of_the_bench_0123456789abcdef";
+const rounds = 7;
 /** Of one round. */
 export const load = { paths: ["/webhooks/acme"], secret, connections: 32, requests: 12_000, records: 20_000 };
 
@@ -22,6 +29,26 @@ export const load = { paths: ["/webhooks/acme"], secret, connections: 32, reques
 export interface Side {
   readonly port: number;
   close(): Promise<void>;
+}
+
+/** node:http that reads the body, verifies the signature and stores nothing: as quick as it gets. */
+async function bareSide(): Promise<Side> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const expected = createHmac("sha256", secret).update(Buffer.concat(chunks)).digest();
+      const given = Buffer.from(String(request.headers["webhook-signature"]), "hex");
+      response.statusCode = given.length === 32 && timingSafeEqual(expected, given) ? 204 : 401;
+      response.end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const close = () => {
+    server.closeAllConnections();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  };
+  return { port: (server.address() as AddressInfo).port, close };
 }
 
 /** A log in a file, as stderr is when it is one. */
@@ -92,4 +119,44 @@ export function summaryOf(name: string, results: readonly Measured[]): string {
   const of = (pick: (result: Measured) => number) => median(results.map(pick));
   const pace = `${Math.round(of((r) => r.perSecond))}/s at ${Math.round(of((r) => r.cpuMicros))} µs of CPU`;
   return `${name}: ${pace}, p50 ${of((r) => r.p50Ms).toFixed(1)} ms, p99 ${of((r) => r.p99Ms).toFixed(1)} ms`;
+}
+
+/** Deliveries verified and durable against deliveries only verified, round by round in one process. */
+export async function benchReceiver(): Promise<BenchResult[]> {
+  const folder = mkdtempSync(path.join(tmpdir(), "fintoro-mirror-bench-"));
+  const child = fork(fileURLToPath(new URL("receiver-load.ts", import.meta.url)));
+  const bare = await bareSide();
+  const real = await realSide(folder);
+  const results: Record<"bare" | "real", Measured[]> = { bare: [], real: [] };
+  try {
+    for (let round = 0; round <= rounds; round++) {
+      const pair = { bare: await run(child, bare.port), real: await run(child, real.port) };
+      // The first round warms both up.
+      if (round === 0) continue;
+      results.bare.push(pair.bare);
+      results.real.push(pair.real);
+    }
+    const expected = (rounds + 1) * load.requests;
+    if (real.stored() !== expected) throw new Error(`${real.stored()} of ${expected} events are stored`);
+  } finally {
+    child.kill();
+    await bare.close();
+    await real.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const ratios = results.real.map((one, i) => one.perSecond / (results.bare[i]?.perSecond ?? Number.NaN));
+  const detail = `${summaryOf("bare", results.bare)}; ${summaryOf("receiver", results.real)}; ${load.connections} connections`;
+  return [
+    {
+      name: "deliveries stored, against a bare handler that verifies",
+      ratio: median(ratios),
+      aim: "at least 0.5",
+      detail,
+    },
+  ];
+}
+
+if (import.meta.main) {
+  for (const { ratio, name, detail } of await benchReceiver())
+    console.log(`${ratio.toFixed(3)}  ${name} (${detail})`);
 }

@@ -6,8 +6,13 @@ import { benchFleetCompany } from "./fleet/company-cost.ts";
 import { benchExport } from "./export.ts";
 import { benchFleetMemory } from "./fleet/memory.ts";
 import { benchFleetReceiver } from "./fleet/receiver.ts";
+import { benchMemory } from "./memory.ts";
 import { benchPlan } from "./plan.ts";
+import { benchPublish } from "./publish.ts";
+import { benchRequests } from "./requests.ts";
 import type { BenchResult } from "./result.ts";
+import { benchReceiver } from "./receiver.ts";
+import { benchStartup } from "./startup.ts";
 import { benchStatusPage } from "./status-page.ts";
 import { benchStore } from "./store.ts";
 
@@ -15,17 +20,22 @@ const args = process.argv.slice(2);
 const asked = args.filter((name) => name !== "--large");
 
 /**
- * `npm run bench`: what the documents state, as ratios that are measured side by side in one run; a busy machine moves
- * both sides. `npm run bench -- store export` runs those only, `--large` is for `plan` and `fleet-idle`. Nothing here
- * is asserted by a test.
+ * `npm run bench`: ratios, each measured side by side in one run; a busy machine moves both sides.
+ * `npm run bench -- store publish` runs those only, `--large` is for `plan` and `fleet-idle`. Nothing here is
+ * asserted by a test.
  */
 const benches: Readonly<Record<string, () => Promise<BenchResult[]>>> = {
   store: benchStore,
+  receiver: benchReceiver,
   fleet: async () => [...(await benchFleetMemory()), ...(await benchFleetReceiver())],
+  requests: benchRequests,
+  memory: benchMemory,
   plan: () => benchPlan(args.includes("--large")),
   disk: benchDisk,
+  publish: benchPublish,
   "as-of": benchAsOf,
   export: benchExport,
+  startup: benchStartup,
   companies: benchCompanies,
   "fleet-company": benchFleetCompany,
   "fleet-idle": () => benchIdleFleet(args.includes("--large")),
