@@ -30,10 +30,10 @@ const present = new Set(sources.map((source) => source.path));
 const product = sources.filter(({ path: file }) => /^(?:src|connectors)\//.test(file));
 /** Each only goes down: a feature pays for itself by what it removes. */
 const most: Size = {
-  lines: 66_000,
+  lines: 65_900,
   files: 520,
   exportedNamesPerThousandLines: 39,
-  longestImportChain: 23,
+  longestImportChain: 18,
   interfacesOfMoreThanEightMembers: 27,
   typeNamesThatStandTwice: 0,
 };

@@ -108,13 +108,8 @@ async function compare(
     shownFile: files.shown,
     isWritten: () => mirror === null && lockHolder(files.lock) !== null,
   });
-  const { lists, details } =
-    month === undefined
-      ? verifyCost(db, manifest, resources, sample)
-      : {
-          lists: manifest.monthPackage?.documents.length ?? 0,
-          details: verification.comparison.deepReads.length,
-        };
+  const ofMonth = month === undefined ? null : verification.comparison.deepReads.length;
+  const { lists, details } = verifyCost(db, manifest, resources, ofMonth, sample);
   const time = paceOf(lists + details, rateLimiter.view().granted, windowMs);
   log.info(`${company.name}: about ${formatCount(lists + details)} requests, ${time}`, { lists, details });
   const view = (): ProgressView => ({
@@ -163,10 +158,12 @@ function positionOf(db: Db): Pick<MonthReport, "log" | "position"> {
 /** Estimates the requests from the mirror alone, and sends none. What differs is asked for on top. */
 function verifyCost(
   db: Db,
-  { resources: all }: Manifest,
+  { resources: all, monthPackage }: Manifest,
   resources: readonly Resource[],
+  ofMonth: number | null,
   sample: SampleSize,
 ) {
+  if (ofMonth !== null) return { lists: monthPackage?.documents.length ?? 0, details: ofMonth };
   const candidates = new ScrubCandidates(db);
   const sources = scrubSources({ manifest: all, resources, parentsPerRun: "auto" });
   const details = sources.reduce((sum, source) => sum + candidates.readBefore(source).count, 0);
