@@ -91,6 +91,17 @@ describe("I4: a reason that arrives while its item is leased", () => {
     expect(lease(queue)).toMatchObject({ reason: "people.updated", dirtySeq: 8 });
   });
 
+  test("counts also where it is the very same event's reason once more", async () => {
+    const { queue } = await openQueue();
+    const event = { lane: "webhook", reason: "people.updated" } as const;
+    queue.add(work({ ...event, dirtySeq: 5 }));
+    const row = lease(queue);
+    queue.add(work({ ...event, dirtySeq: 8 }));
+    queue.done(row, 6);
+    queue.release(row);
+    expect(lease(queue)).toMatchObject({ dirtySeq: 8 });
+  });
+
   test("survives that read's failure: the item is neither given up nor delayed", async () => {
     const { queue } = await openQueue();
     queue.add(work({ dirtySeq: 5 }));

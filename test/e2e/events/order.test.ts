@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { aCompany, aMirroredCompany, type Company, type SyncOptions } from "../../support/company/company.ts";
 import { count, expectEqual, expectTombstonesTrue } from "../../support/truth/equal.ts";
 import { createDrivenClock } from "../../support/rate-limit/rate-limit.ts";
-import { eventOf, inboxOf, startWorker, waitingRows } from "../../support/mirror/event-worker.ts";
+import { eventOf, inboxOf, startWorker, until, waitingRows } from "../../support/mirror/event-worker.ts";
 import { truthOf } from "../../support/truth/truth.ts";
 
 const ids = (company: Company, table: string) =>
@@ -71,6 +71,38 @@ describe("the answer of the service counts, in whatever order events arrive", ()
       new Set(["contact-activity-logs.created done absent", "clients.updated done absent"]),
     );
     expectEqual(company);
+  });
+});
+
+describe("I4: an event that comes while its record is being read", () => {
+  test("stays waiting, and causes another read", async () => {
+    const company = await mirrored();
+    const worker = await startWorker(company);
+    const id = last(company, "clients");
+    const path = `/clients/${id}`;
+    const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+    let isAnswered = false;
+    const remove = company.proxy.obstruct(async (asked, passOn) => {
+      if (asked.path !== path) return undefined;
+      remove();
+      const reply = await passOn();
+      isAnswered = true;
+      await held;
+      return reply;
+    });
+    worker.deliver(eventOf("clients.updated", id));
+    await until(() => isAnswered);
+    company.sandbox.control.alter("clients", id, { name: "Nové meno" });
+    worker.deliver(eventOf("clients.updated", id));
+    letGo();
+    await until(() => inboxOf(worker.mirror).some((row) => row.endsWith("done unchanged")));
+    await worker.rest();
+    expect(asksFor(company, path)).toBe(2);
+    expect(inboxOf(worker.mirror)).toEqual([
+      "clients.updated done unchanged",
+      "clients.updated done updated",
+    ]);
+    expectEqual(company, { tables: ["clients"] });
   });
 });
 
