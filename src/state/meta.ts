@@ -7,7 +7,6 @@ import type { LogPosition } from "../base/ids.ts";
 import { Changes } from "../store/apply/change-log.ts";
 import { inTransaction, type Db } from "../store/database.ts";
 import { insertRow, removeRows, Repository, statement, updateRows } from "../store/own-tables/statement.ts";
-import { restoredKey } from "./runs.ts";
 
 /** Small facts about the mirror itself by key, as JSON, in table `_meta`. */
 export class Meta extends Repository {
@@ -86,6 +85,11 @@ export function readShard(meta: Meta): string | null {
 export function noteShard(meta: Meta, shard: string | null): void {
   meta.note(shardKey, shard);
 }
+
+const restoredKey = "restored";
+
+/** SQL: id of the last run that the backup knows; 0 where the mirror was never restored. */
+export const lastBeforeRestore = `coalesce((SELECT value ->> 'last_run' FROM _meta WHERE key = '${restoredKey}'), 0)`;
 
 /** A mirror that was restored from a backup. Times are ISO. */
 export interface Restored {

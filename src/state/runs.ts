@@ -1,11 +1,6 @@
 import type { OwnRow } from "../store/own-tables/mirror-tables.ts";
 import { insertRow, updateRows, statement, Repository } from "../store/own-tables/statement.ts";
-
-/** Key in `_meta` of what a mirror says that was restored from a backup. */
-export const restoredKey = "restored";
-
-/** SQL: id of the last run that the backup knows; 0 where the mirror was never restored. */
-const lastBeforeRestore = `coalesce((SELECT value ->> 'last_run' FROM _meta WHERE key = '${restoredKey}'), 0)`;
+import { lastBeforeRestore } from "./meta.ts";
 
 /** A `quick` run proves nothing: it counts in no question about what was read whole. */
 export type RunMode = OwnRow<"_runs">["mode"];

@@ -8,6 +8,7 @@ import {
   receiptOf,
   slovakia,
   stockedItem,
+  terms,
   work,
 } from "../support/http/live-client.ts";
 
@@ -44,13 +45,6 @@ const hook = {
 };
 const item = { name: "Podložka", unitPrice: 0.00123, unitId: 1, vatRate: 23, purchasePrice: -0.1 };
 const phone = { content: "Volal", personName: "Eva", phoneNumber: "+421 900 000 001" };
-const terms = {
-  transferTaxLiability: false,
-  paymentMethodId: 1,
-  currencyId: 1,
-  currencyRate: 1,
-  languageId: 1,
-};
 const dates = { issueDate: "2026-11-20", dueDate: "2026-11-30", deliveryDate: "2026-11-20" };
 
 const kinds: Readonly<Record<string, (client: FintoroClient, clientId: number) => Kind | Promise<Kind>>> = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aCompany, aMirroredCompany, type Company, type SyncOptions } from "../../support/company/company.ts";
+import { aCompany, aMirroredCompany, type Company } from "../../support/company/company.ts";
 import { count, expectEqual, expectTombstonesTrue } from "../../support/truth/equal.ts";
 import { createDrivenClock } from "../../support/rate-limit/rate-limit.ts";
 import { eventOf, inboxOf, startWorker, until, waitingRows } from "../../support/mirror/event-worker.ts";
@@ -15,7 +15,7 @@ const live = (company: Company, table: string, id: number) =>
 const asksFor = (company: Company, path: string) =>
   company.proxy.asked.filter((asked) => asked.path === path).length;
 
-const mirrored = (options: SyncOptions = {}) => aMirroredCompany({}, options);
+const mirrored = (options: { readonly startAtMs?: number } = {}) => aMirroredCompany({}, options);
 
 describe("the answer of the service counts, in whatever order events arrive", () => {
   // Fault: webhook | a deletion, and an older update after it | events in another order | the record is deleted

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { aMirroredCompany, sync, type Company, type SyncOptions } from "../../support/company/company.ts";
+import { aMirroredCompany, sync, type Company } from "../../support/company/company.ts";
 import { count, expectEqual, expectHealed, expectTombstonesTrue } from "../../support/truth/equal.ts";
 import { createDrivenClock } from "../../support/rate-limit/rate-limit.ts";
 import { jsonReply, type FaultProxy } from "../../support/company/proxy.ts";
@@ -30,7 +30,7 @@ const stateOf = (worker: RunningWorker, target: string) =>
     .find((row) => row.includes(` ${target} `))
     ?.split(" ")[3];
 
-const mirrored = (options: SyncOptions = {}) => aMirroredCompany({}, options);
+const mirrored = (options: { readonly startAtMs?: number } = {}) => aMirroredCompany({}, options);
 
 describe("I5: a deletion is proven only on a route that works", () => {
   test("a live record of the mirror is read first, once for the ten minutes that a route stays proven", async () => {

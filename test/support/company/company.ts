@@ -15,10 +15,13 @@ export async function aCompany(options: SandboxOptions = {}): Promise<Company> {
 /** What decides which records a sandbox holds. */
 type Contents = Pick<SandboxOptions, "records" | "companies" | "stocksInLists">;
 
+/** What decides what a first run writes, and can be a key. */
+type FirstRun = Omit<SyncOptions, "signal" | "closed" | "clock" | "rateLimiter" | "wrap" | "onMirror">;
+
 /** Mirrors after a first run, by the contents of the sandbox and how it was made. */
 const firstRuns = new Map<string, Promise<Buffer>>();
 
-async function firstRun(contents: Contents, options: SyncOptions): Promise<Buffer> {
+async function firstRun(contents: Contents, options: FirstRun): Promise<Buffer> {
   const company = await openCompany(contents);
   try {
     expect((await sync(company, options)).outcome).toBe("complete");
@@ -32,7 +35,7 @@ async function firstRun(contents: Contents, options: SyncOptions): Promise<Buffe
  * A company whose mirror is whole. A first run over the same contents is made once for all tests of this process, and
  * its file copied: that run may be minutes old, and to the sandbox and its proxy no request was sent yet.
  */
-export async function aMirroredCompany(contents: Contents = {}, options: SyncOptions = {}): Promise<Company> {
+export async function aMirroredCompany(contents: Contents = {}, options: FirstRun = {}): Promise<Company> {
   const key = JSON.stringify([contents, options]);
   const made = firstRuns.get(key) ?? firstRun(contents, options);
   firstRuns.set(key, made);

@@ -108,6 +108,15 @@ export function first<T>(records: readonly T[]): T {
   return one;
 }
 
+/** What every document says of how it is paid. */
+export const terms = {
+  transferTaxLiability: false,
+  paymentMethodId: 1,
+  currencyId: 1,
+  currencyRate: 1,
+  languageId: 1,
+};
+
 /** One hour of work at 40 and 23 % VAT. */
 export const work = { name: "Práca", unitPrice: 40, vatRate: 23, quantity: 1 };
 
