@@ -68,6 +68,7 @@ export class MirrorView {
     return table;
   }
 
+  /** All that is held of a record, of one moment. */
   held(resource: string, id: RecordId): HeldRecord {
     const { statements } = this.table(resource);
     return this.db.transaction(() => readHeld(statements, id))();

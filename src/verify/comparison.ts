@@ -25,10 +25,7 @@ import {
 import type { AskedRead, ServiceCopy } from "./service-copy.ts";
 
 /** From and to, ISO days, both included. */
-interface Days {
-  readonly from: string;
-  readonly to: string;
-}
+type Days = Readonly<{ from: string; to: string }>;
 
 export interface DeepRead extends AskedRead {
   /** When the mirror read it last, epoch ms; 0: never. */
@@ -214,11 +211,11 @@ export class Comparison {
     for (const resource of resources) {
       const { name, files } = resource;
       const known = new Set(this.deepReads.filter((read) => read.resource === name).map(({ id }) => id));
-      const elsewhere = `SELECT 1 FROM ${quoted(name)} WHERE id = @id AND ${quoted(files?.date ?? "")} NOT BETWEEN @from AND @to`;
-      const isElsewhere = this.copy.mirror.db.prepare(elsewhere);
+      const ofOthers = `SELECT id FROM ${quoted(name)} WHERE ${quoted(files?.date ?? "")} NOT BETWEEN @from AND @to`;
+      const others = this.copy.mirror.db.prepare(ofOthers).pluck().safeIntegers().all(days) as bigint[];
+      for (const id of others) known.add(canonicalId(id));
       for (const id of this.shownByLists(resource) ?? [])
-        if (!known.has(id) && isElsewhere.get({ id, ...days }) === undefined)
-          this.deepReads.push({ resource: name, id, listOf: null, readAtMs: 0 });
+        if (!known.has(id)) this.deepReads.push({ resource: name, id, listOf: null, readAtMs: 0 });
     }
   }
 

@@ -110,6 +110,7 @@ export class ServiceCopy {
     const { list } = resource;
     const variants = list.kind === "single" ? [""] : variantsOf(resource);
     const order = list.kind === "paged" ? list.params : {};
+    // As a quick run asks: the same list with other parameters. Here its answers are read to the end.
     const quick = params && { quick: { kind: "all" as const, params: { ...order, ...params } } };
     return variants.map((variant) => sweepWork(resource.name, { variant, ...quick }, this.reason().dirtySeq));
   }
