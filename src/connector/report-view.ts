@@ -40,8 +40,8 @@ export interface ReportQuestion {
   readonly doc: string;
   /** `:name` is a value that the reader gives. */
   readonly sql: string;
-  /** What `status` of one company says where the answer's first column is not 0, with `{column}` of its only row. */
-  readonly inStatus?: string;
+  /** What `status` of one company says of the answer's only row; null: nothing. */
+  readonly inStatus?: (row: Readonly<Record<string, string | number | null>>) => string | null;
 }
 
 export type ChangeSheet = Omit<ReportView, "sql">;

@@ -101,7 +101,7 @@ describe("status", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/being written by process \d+ \(serve, since/);
     expect(stdout).toContain("receiver: listening for 1h 00m");
-    expect(stdout).toMatch(/events: none waits; the last was received 3\ds ago/);
+    expect(stdout).toMatch(/events: none waits; the last was received \d+\S* (?:\d+s )?ago/);
     expect(await eventsOf(company)).toMatchObject({ listening: true, counts: { done: 1 }, mayBeLost: false });
   });
 
@@ -201,7 +201,7 @@ describe("status", () => {
     write(company, "UPDATE clients SET country_id = NULL WHERE type = 'company'", []);
     const { einvoice_readiness: said } = await answersIn();
     expect(said).toMatch(
-      /^not ready for electronic invoices: [1-9]\d* clients, \d+(\.\d)? % of turnover; see v_einvoice_gaps$/,
+      /^[1-9]\d* clients, \d+(\.\d)? % of turnover, are not ready for electronic invoices: see v_einvoice_gaps$/,
     );
     expect((await status(company)).stdout).toContain(said);
     write(company, "DELETE FROM clients", []);

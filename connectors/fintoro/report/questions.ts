@@ -1,3 +1,4 @@
+import { counted } from "../../../src/base/units.ts";
 import type { ReportQuestion } from "../../../src/connector/report-view.ts";
 
 /** A sum over rows as SQL: SQLite adds doubles, so it is rounded to cents. */
@@ -53,8 +54,10 @@ FROM credit_notes WHERE client_name LIKE '%' || :client || '%' ORDER BY issue_da
   FROM v_einvoice_gaps WHERE term = 'buyer_reference'), 1) AS percent
 FROM (SELECT DISTINCT client_id, turnover_eur FROM v_einvoice_gaps WHERE party = 'client' AND severity = 'fails'
   AND client_id IN (SELECT id FROM clients WHERE type <> 'person' OR coalesce(subject_id, tax_id, vat_id) IS NOT NULL))`,
-    inStatus:
-      "not ready for electronic invoices: {clients} clients, {percent} % of turnover; see v_einvoice_gaps",
+    inStatus: ({ clients, percent }) => {
+      const who = `${counted(Number(clients), "client")}, ${percent ?? "?"} % of turnover, ${clients === 1 ? "is" : "are"}`;
+      return clients === 0 ? null : `${who} not ready for electronic invoices: see v_einvoice_gaps`;
+    },
   },
   {
     name: "how_fresh",

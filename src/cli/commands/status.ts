@@ -1,5 +1,6 @@
 import { localDate } from "../../base/clock.ts";
 import { MirrorError } from "../../base/errors.ts";
+import { counted } from "../../base/units.ts";
 import type { Config } from "../../config/config.ts";
 import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
 import { openSnapshot } from "../../state/mirror-snapshot.ts";
@@ -60,26 +61,23 @@ type StatusOfBooks = CompanyStatus & {
   readonly answers: Readonly<Record<string, string>> | null;
 };
 
-type AnswerRow = Readonly<Record<string, string | number | null>>;
-
 function answersOf({ config, files, manifest }: CompanyScope, nowMs: number): Record<string, string> {
   const reportDate = localDate(nowMs, config.schedule.timezone);
   const snapshot = openSnapshot(files.mirror, manifest, { reportDate });
   try {
-    const sentences = (manifest.questions ?? []).flatMap(({ name, sql, inStatus }) => {
-      const row = inStatus && (snapshot.db.prepare(sql).get() as AnswerRow | undefined);
-      if (!row || Number(Object.values(row)[0]) === 0) return [];
-      return [[name, inStatus.replaceAll(/\{(\w+)\}/g, (_, column: string) => String(row[column] ?? "?"))]];
+    const answers = (manifest.questions ?? []).flatMap(({ name, sql, inStatus }) => {
+      // The columns of a question are its own: `inStatus` stands beside its SQL.
+      const sentence = inStatus?.(snapshot.db.prepare(sql).get() as Parameters<typeof inStatus>[0]);
+      return sentence ? [[name, sentence] as const] : [];
     });
-    return Object.fromEntries(sentences) as Record<string, string>;
+    return Object.fromEntries(answers);
   } finally {
     snapshot.close();
   }
 }
 
 function handOverLine({ month, at, changed }: HandOverState): string {
-  const documents = changed === 1 ? "1 document" : `${changed} documents`;
-  return `  ${month} was handed over on ${at.slice(0, 10)}; ${documents} changed since: \`package --month ${month}\``;
+  return `  ${month} was handed over on ${at.slice(0, 10)}; ${counted(changed, "document")} changed since: \`package --month ${month}\``;
 }
 
 /** For how long what a run read is current by the schedule, milliseconds. */
