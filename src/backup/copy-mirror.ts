@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { MirrorError } from "../base/errors.ts";
-import { Meta, pinnedIdentity, readLog } from "../state/meta.ts";
+import { readLog } from "../state/log-identity.ts";
+import { Meta, pinnedIdentity } from "../state/meta.ts";
 import { Changes } from "../store/apply/change-log.ts";
 import { copyPages, databaseError, guarded, hasTable, openDatabase, type Db } from "../store/database.ts";
 import { assertReadable } from "../store/migrations/migrate.ts";

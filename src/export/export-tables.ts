@@ -1,7 +1,7 @@
 import path from "node:path";
 import { isoTime } from "../base/clock.ts";
 import type { CompletenessByName, Snapshot } from "../state/mirror-snapshot.ts";
-import { seqAt } from "../state/meta.ts";
+import { seqAt } from "../state/log-identity.ts";
 import { redactionsOf } from "../store/snapshot/redaction.ts";
 import {
   belowOut,

@@ -80,6 +80,7 @@ export class WorkQueue extends Repository {
     this.order = new LeaseOrder(db);
   }
 
+  /** Adds an item, or a newer reason to the one that is queued. */
   add(item: NewWorkItem): void {
     if (item.payload === undefined && isUrgent(item) && this.isQueuedAlready(item)) return;
     this.execute(insertOrMerge, ...valuesOf(item));

@@ -3,7 +3,7 @@ import path from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parsePosition } from "../../src/base/ids.ts";
-import { firstNumber, noteGiven, readLog, seqAt } from "../../src/state/meta.ts";
+import { firstNumber, noteGiven, readLog, seqAt } from "../../src/state/log-identity.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import { Changes } from "../../src/store/apply/change-log.ts";
 import { systemClock } from "../../src/base/clock.ts";

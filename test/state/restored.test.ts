@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { Listings } from "../../src/state/listings.ts";
-import { beginLog, markRestored, readLog } from "../../src/state/meta.ts";
+import { beginLog, readLog } from "../../src/state/log-identity.ts";
+import { markRestored } from "../../src/state/meta.ts";
 import { inTransaction } from "../../src/store/database.ts";
 import { openShop } from "../support/mirror/mirror.ts";
 import { listing } from "../support/mirror/state-rows.ts";

@@ -1,5 +1,5 @@
 import { MirrorError } from "../../base/errors.ts";
-import { readLog, seqAt } from "../../state/meta.ts";
+import { readLog, seqAt } from "../../state/log-identity.ts";
 import { parseLossless, stringifyLossless } from "../../json/lossless.ts";
 import { fileAt } from "../../store/writer-lock.ts";
 import { Changes, type Change } from "../../store/apply/change-log.ts";

@@ -1,13 +1,14 @@
 import { isoTime } from "../../base/clock.ts";
 import { terminalText } from "../../base/terminal-text.ts";
-import { formatCount, formatDuration } from "../../base/units.ts";
+import { counted, formatCount, formatDuration } from "../../base/units.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
 import { connectService, type ServiceConnection } from "../../runs/service-connection.ts";
 import { createNotices } from "../../runs/store-notices.ts";
 import { periodOfMonth } from "../../export/plan/period.ts";
-import { Meta, readLog } from "../../state/meta.ts";
+import { readLog } from "../../state/log-identity.ts";
+import { Meta } from "../../state/meta.ts";
 import { Changes } from "../../store/apply/change-log.ts";
 import { openMirror, type Mirror } from "../../state/mirror.ts";
 import { ScrubCandidates } from "../../state/scrub-candidates.ts";
@@ -207,7 +208,7 @@ function reportLines(company: string, report: VerifyReport): string[] {
   const { resumed } = report;
   const tookMs = Date.parse(report.finished_at) - Date.parse(report.started_at);
   const count = differenceCount(report);
-  const differ = `${formatCount(count)} ${count === 1 ? "record differs" : "records differ"}`;
+  const differ = counted(count, "record differs", "records differ");
   const verdict = match ? "equal to the service" : count > 0 ? differ : "not everything could be compared";
   const details = `${formatCount(details_compared)} of ${formatCount(details_total)} details`;
   const compared = `${formatCount(records_compared)} records and ${details} compared`;
@@ -235,8 +236,7 @@ function repairLines({ repair }: VerifyReport): string[] {
   const found = Object.entries(repair.found).flatMap(([name, one]) =>
     namedLines(one).map((line) => `  before: ${name} ${line}`),
   );
-  const count = formatCount(repair.repaired);
-  return [`  ${count} ${repair.repaired === 1 ? "record was" : "records were"} repaired`, ...found];
+  return [`  ${counted(repair.repaired, "record was", "records were")} repaired`, ...found];
 }
 
 function namedLines({ missing, extra, different, tombstoned }: NamedRecords): string[] {

@@ -3,7 +3,7 @@ import type { Log } from "../../base/logger.ts";
 import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
 import { CompanySupervisor } from "../../daemon/company-supervisor.ts";
 import type { CompanySettings, DaemonContext } from "../../daemon/daemon-context.ts";
-import { noteGiven } from "../../state/meta.ts";
+import { noteGiven } from "../../state/log-identity.ts";
 import { stopDeadlines } from "../../runs/process-context.ts";
 import type { Mirror } from "../../state/mirror.ts";
 import { UptimeLog, type Span } from "../../state/uptime-log.ts";

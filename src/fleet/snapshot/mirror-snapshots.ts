@@ -12,7 +12,7 @@ import { runInThread } from "../../base/threads/run-in-thread.ts";
 import { threadFile } from "../../base/threads/thread-reply.ts";
 import { mirrorFiles, type MirrorFiles } from "../../config/mirror-files.ts";
 import { fetchChecked, putChecked, readText, type FileStore } from "../../file-store/file-store.ts";
-import { readLog } from "../../state/meta.ts";
+import { readLog } from "../../state/log-identity.ts";
 import type { StatusScope } from "../../status/company-view.ts";
 import { Changes } from "../../store/apply/change-log.ts";
 import { openDatabase, type Db } from "../../store/database.ts";

@@ -3,7 +3,7 @@ import { MirrorError } from "../../base/errors.ts";
 import type { AskedMoment, LogPosition } from "../../base/ids.ts";
 import { Changes } from "../../store/apply/change-log.ts";
 import type { Db } from "../../store/database.ts";
-import { readLog, seqAt } from "../meta.ts";
+import { readLog, seqAt } from "../log-identity.ts";
 
 /** A moment of a mirror: its last change then, the log that this is a number of, and the time, ISO. */
 export interface MirrorMoment {

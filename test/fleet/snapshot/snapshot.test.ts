@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { inboxPositionKey, readLog } from "../../../src/state/meta.ts";
+import { readLog } from "../../../src/state/log-identity.ts";
+import { inboxPositionKey } from "../../../src/state/meta.ts";
 import { Runs } from "../../../src/state/runs.ts";
 import { Changes } from "../../../src/store/apply/change-log.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
