@@ -42,6 +42,7 @@ export class CompanyCounters {
     this.totals = sum(this.totals, [ended]);
   }
 
+  /** The totals, with those that are still counting. */
   with(counting: readonly Counting[]): Totals {
     const totals = sum(this.totals, counting);
     return { ...totals, requests: Object.fromEntries(totals.requests) };

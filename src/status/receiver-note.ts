@@ -1,4 +1,5 @@
 import { isoTime } from "../base/clock.ts";
+import { counted } from "../base/units.ts";
 import { skewText } from "../http/clock-skew.ts";
 import type { RefusalCounts, Refusing, RefusalWatch } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { RefusalReason } from "../webhook/ingest/delivery.ts";
@@ -84,7 +85,6 @@ const otherHint = "a proxy in between may change headers or bodies: compare with
 export function refusingText({ since, counts, hint }: RefusingNote): string {
   const byCount = Object.entries(counts).toSorted(([, a], [, b]) => b - a);
   const total = byCount.reduce((sum, [, count]) => sum + count, 0);
-  const deliveries = total === 1 ? "1 delivery was" : `${total} deliveries were`;
   const list = byCount.map(([reason, count]) => `${count} ${reason}`).join(", ");
-  return `${deliveries} refused since ${since} and none was accepted: ${list}; ${hint}`;
+  return `${counted(total, "delivery was", "deliveries were")} refused since ${since} and none was accepted: ${list}; ${hint}`;
 }

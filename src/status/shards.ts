@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { elapsedSince } from "../base/clock.ts";
-import { formatDuration } from "../base/units.ts";
+import { counted, formatDuration } from "../base/units.ts";
 import type { CompanyStatus } from "./read-status.ts";
 
 /** One of `count` parts of all companies, counted from 1. */
@@ -89,7 +89,7 @@ function shardLine(
   if (companies.length === 0) return `shard ${shard}: no companies`;
   const agoText = last === null ? "" : `${formatDuration(nowMs - Date.parse(last))} ago`;
   const since = last === null ? "no run yet" : `no run since ${last.slice(0, 19)}Z, ${agoText}`;
-  const count = companies.length === 1 ? "1 company" : `${companies.length} companies`;
+  const count = counted(companies.length, "company", "companies");
   const names = all ? `: ${companies.join(", ")}` : "";
   return `${missing ? "! " : ""}shard ${shard}: ${missing ? since : `read ${agoText}`}; ${count}${names}`;
 }

@@ -30,16 +30,8 @@ function recent(table: (typeof tables)[number]): string {
 const turnover = "CASE WHEN count(*) = count(net_eur) THEN sum(net_eur) / 100.0 END AS turnover_eur";
 
 /** SQL of each client as it is today, and of the company as on its newest document, in the same columns. */
-const parties = `SELECT 'client' AS party, k.id AS client_id, ${[
-  "name",
-  "subject_id",
-  "tax_id",
-  "vat_id",
-  "street",
-  "city",
-  "zip",
-  "email",
-]
+const parties = `SELECT 'client' AS party, k.id AS client_id, ${"name subject_id tax_id vat_id street city zip email"
+  .split(" ")
   .map((name) => `${given(`k.${name}`)} AS ${name}`)
   .join(", ")}, ${given("s.code")} AS country,
     k.type IS 'company' OR coalesce(${["k.subject_id", "k.tax_id", "k.vat_id"].map(given).join(", ")}) IS NOT NULL AS is_business,

@@ -1,6 +1,7 @@
 import path from "node:path";
 import { freeBytesAt } from "../../base/atomic-file.ts";
 import { MirrorError } from "../../base/errors.ts";
+import { counted } from "../../base/units.ts";
 import type { Config } from "../../config/config.ts";
 import { shortPath } from "../../config/load.ts";
 import {
@@ -65,8 +66,7 @@ function checkNode(execPath: string): CheckResult {
 function checkConfig(context: CommandContext): { config: Config | null; results: CheckResult[] } {
   try {
     const { config, path: file } = context.config();
-    const count = config.companies.length;
-    const companies = count === 1 ? "1 company" : `${count} companies`;
+    const companies = counted(config.companies.length, "company", "companies");
     return { config, results: [ok("config", `${shortPath(file, context.cwd)}, ${companies}`)] };
   } catch (error) {
     if (!(error instanceof MirrorError)) throw error;

@@ -1,5 +1,6 @@
 import { MirrorError } from "../../base/errors.ts";
 import { someOf, unknownName } from "../../base/names.ts";
+import { counted } from "../../base/units.ts";
 import type { ResourceChoice } from "../../config/config.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
@@ -44,5 +45,5 @@ export function warnIfIncomplete(
 }
 
 function gapText(name: string, { withoutDetail: rows }: Completeness): string {
-  return rows > 0 ? `${name} (details of ${rows} ${rows === 1 ? "record" : "records"})` : name;
+  return rows > 0 ? `${name} (details of ${counted(rows, "record")})` : name;
 }

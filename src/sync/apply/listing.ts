@@ -2,6 +2,7 @@ import { isoTime } from "../../base/clock.ts";
 import { assert } from "../../base/errors.ts";
 import type { RecordId } from "../../base/ids.ts";
 import { snakeCase } from "../../base/names.ts";
+import { counted } from "../../base/units.ts";
 import type { PageFacts } from "../../extract/answers.ts";
 import { parentIdOf, type ChildPayload, type PagePayload } from "../../extract/work-request.ts";
 import type { EarlierReadings, ListedPage, Listing, ShownRecords } from "../../state/listings.ts";
@@ -329,7 +330,7 @@ function handleAbsent(
     const why = isEmpty
       ? "the list came back empty"
       : "the list shows records without an id, which may be they";
-    const message = `Kept ${count} ${count === 1 ? "record" : "records"}: ${why}.`;
+    const message = `Kept ${counted(count, "record")}: ${why}.`;
     const hint = "They have no route of their own to check. The next list that shows some of them decides.";
     run.tally.trouble({ resource: name, kind: "held", message, hint });
   } else if (isWhole) for (const id of absent) removeRecord(answer, resource, id);
