@@ -179,13 +179,12 @@ function verifyCost(
 /** What `verify --month` prints. */
 export function resultOfMonth(company: string, report: MonthReport): CompanyResult {
   const { month, compared, equal, differences, uncompared, requests, match, repaired } = report;
-  const asked = `${formatCount(requests)} requests`;
   return {
     document: report,
     outcome: match ? "complete" : differences.length > 0 ? "difference" : "partial",
     lines: [
-      `${company}: ${month}: ${formatCount(equal)} of ${formatCount(compared)} documents equal the service, ${asked}`,
-      ...(repaired > 0 ? [`  ${formatCount(repaired)} records were repaired`] : []),
+      `${company}: ${month}: ${formatCount(equal)} of ${formatCount(compared)} documents equal the service, ${counted(requests, "request")}`,
+      ...(repaired > 0 ? [`  ${counted(repaired, "record was", "records were")} repaired`] : []),
       ...differences.map(({ resource, id, kind, field, mirror, service }) =>
         field === undefined
           ? `  ${resource} ${id}: ${kind}`
