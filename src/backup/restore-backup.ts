@@ -1,9 +1,8 @@
 import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import { makeFolders, replaceFile, writeFileAtomically } from "../base/atomic-file.ts";
-import { throwIfAborted } from "../base/cancellation.ts";
 import { isoTime, type Clock } from "../base/clock.ts";
-import { messageOf, MirrorError } from "../base/errors.ts";
+import { messageOf, MirrorError, throwIfAborted } from "../base/errors.ts";
 import { hashOf, partsOf } from "../base/files/hashed-file.ts";
 import type { MirrorFiles } from "../config/mirror-files.ts";
 import type { SecretPlace } from "../config/secrets.ts";

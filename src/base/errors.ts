@@ -45,6 +45,11 @@ export function listenFailure(host: string, port: number, cause: unknown): Mirro
   return new MirrorError("runtime", `cannot listen on ${host}:${port}: ${messageOf(cause)}`, { hint, cause });
 }
 
+/** Throws a MirrorError of kind `stopped` with this message when the signal has aborted. */
+export function throwIfAborted(signal: AbortSignal | undefined, message: string): void {
+  if (signal?.aborted) throw new MirrorError("stopped", message);
+}
+
 /** Throws when the code's own promise does not hold. Not for mistakes of the user or the service. */
 export function assert(condition: unknown, promise: string): asserts condition {
   if (!condition) throw new Error(`broken promise: ${promise}`);

@@ -18,7 +18,7 @@ import type { CompanyHooks, CompanySettings, DaemonContext } from "./daemon-cont
 import type { CompanyCounters } from "./counters.ts";
 import { CompanyAfterRun } from "./company-after-run.ts";
 import { runHeartbeat } from "./heartbeat.ts";
-import { performRun, type CompanyRun } from "../runs/company-run.ts";
+import type { CompanyRun } from "../runs/company-run.ts";
 import type { RunRequest } from "../runs/run-request.ts";
 import { stopDeadlines } from "../runs/process-context.ts";
 import { RunQueue, type RunEnd, type Scrubbing } from "../runs/run-queue.ts";
@@ -116,7 +116,7 @@ export class CompanyRuntime {
       places: context.runPlaces,
       closed,
       begin: (request, ending, scrubbing) => this.beginRun(request, ending, scrubbing),
-      perform: performRun,
+      perform: context.performRun,
       onEnd: (run, ended) => this.countRun(run, ended),
       afterRun: () => context.afterRuns.add(company.name, "all"),
     });

@@ -2,6 +2,7 @@ import type { Log } from "../base/logger.ts";
 import type { CompanyConfig, Config } from "../config/config.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
 import type { Resource } from "../connector/resource.ts";
+import type { CompanyRun } from "../runs/company-run.ts";
 import type { ProcessContext } from "../runs/process-context.ts";
 import type { RunPlaces } from "../runs/run-queue.ts";
 import type { RequestGuard } from "../runs/service-connection.ts";
@@ -9,11 +10,13 @@ import type { ConnectionCounts } from "../server/connections.ts";
 import type { Mirror } from "../state/mirror.ts";
 import type { Span } from "../state/uptime-log.ts";
 import type { LoopTurns } from "../store/transient-errors.ts";
+import type { CompanyReport } from "../sync/context/run-report.ts";
 import type { RefusalCounts } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { AfterRunQueue, AfterRunScope } from "./after-run-queue.ts";
 
 /** What a process gives to all companies that it holds. */
 export interface HostProcess extends ProcessContext {
+  readonly performRun: (run: CompanyRun) => Promise<CompanyReport>;
   /**
    * Makes what follows runs, whoever asked for them. Gives what went wrong where it is recorded nowhere, otherwise
    * null. A rejection is logged.

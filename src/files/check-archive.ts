@@ -1,8 +1,7 @@
 import { existsSync, lstatSync, readdirSync } from "node:fs";
 import path from "node:path";
-import { throwIfAborted } from "../base/cancellation.ts";
 import { hashOf } from "../base/files/hashed-file.ts";
-import { messageOf } from "../base/errors.ts";
+import { messageOf, throwIfAborted } from "../base/errors.ts";
 import type { ArchivePosition } from "../state/meta.ts";
 import type { DocumentFile } from "../state/files/stored-files.ts";
 import { incomingName, manifestName, objectPath } from "./archive.ts";

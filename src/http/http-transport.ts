@@ -1,6 +1,6 @@
-import { eitherSignal, throwIfAborted } from "../base/cancellation.ts";
+import { eitherSignal } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
-import { MirrorError } from "../base/errors.ts";
+import { MirrorError, throwIfAborted } from "../base/errors.ts";
 import type { Log } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
 import { backoffMs, type Backoff } from "../base/retry.ts";

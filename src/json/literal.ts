@@ -33,6 +33,11 @@ export class NumberLiteral {
   }
 }
 
+/** The reverse of `parseLossless`: a number literal is written as it was read. */
+export function stringifyLossless(value: JsonValue): string {
+  return JSON.stringify(value);
+}
+
 /** In Node since version 21; not in the standard types yet. */
 interface RawJson {
   rawJSON(text: string): unknown;

@@ -115,11 +115,6 @@ export function assertUtf8(body: Buffer): void {
   throw malformed(at, "UTF-8", describeCharacter(body[at]));
 }
 
-/** The reverse of parseLossless: a number literal is written as it was read. */
-export function stringifyLossless(value: JsonValue): string {
-  return JSON.stringify(value);
-}
-
 /** The shortest run of digits and points that matters has 16 characters: one of them has such an index. */
 const stride = 16;
 const half = stride / 2;

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
-import { throwIfAborted } from "../base/cancellation.ts";
+import { throwIfAborted } from "../base/errors.ts";
 import { messageOf, MirrorError, systemReason } from "../base/errors.ts";
 
 /** An open SQLite database. */

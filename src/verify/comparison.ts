@@ -1,5 +1,6 @@
-import { yieldToLoop, throwIfAborted } from "../base/cancellation.ts";
+import { yieldToLoop } from "../base/cancellation.ts";
 import type { Clock } from "../base/clock.ts";
+import { throwIfAborted } from "../base/errors.ts";
 import { canonicalId, type RecordId, type RecordRef } from "../base/ids.ts";
 import { snakeCase } from "../base/names.ts";
 import { resourceNamed } from "../connector/connector-manifest.ts";

@@ -1,4 +1,4 @@
-import { throwIfAborted } from "../base/cancellation.ts";
+import { throwIfAborted } from "../base/errors.ts";
 import type { RecordId } from "../base/ids.ts";
 import { resourceNamed } from "../connector/connector-manifest.ts";
 import type { Mirror } from "../state/mirror.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { throwIfAborted, yieldToLoop } from "../../src/base/cancellation.ts";
+import { yieldToLoop } from "../../src/base/cancellation.ts";
+import { throwIfAborted } from "../../src/base/errors.ts";
 
 test("throws kind `stopped` with the given message once the signal has aborted", async () => {
   const stop = new AbortController();

@@ -1,7 +1,13 @@
 import { assert, property } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decimalText, integerOf, isExact, NumberLiteral, numberLiteral } from "../../src/json/literal.ts";
-import { stringifyLossless } from "../../src/json/lossless.ts";
+import {
+  decimalText,
+  integerOf,
+  isExact,
+  NumberLiteral,
+  numberLiteral,
+  stringifyLossless,
+} from "../../src/json/literal.ts";
 import { numberText, ratioOf, sameRatio } from "../support/json/json.ts";
 
 describe("a number literal", () => {

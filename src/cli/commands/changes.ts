@@ -1,6 +1,7 @@
 import { MirrorError } from "../../base/errors.ts";
 import { readLog, seqAt } from "../../state/log-identity.ts";
-import { parseLossless, stringifyLossless } from "../../json/lossless.ts";
+import { parseLossless } from "../../json/lossless.ts";
+import { stringifyLossless } from "../../json/literal.ts";
 import { fileAt } from "../../store/writer-lock.ts";
 import { Changes, type Change } from "../../store/apply/change-log.ts";
 import type { CommandRun } from "../program/command-table.ts";

@@ -5,6 +5,7 @@ import type { Config } from "../../config/config.ts";
 import type { LoadedConfig } from "../../config/load.ts";
 import { Daemon } from "../../daemon/daemon.ts";
 import type { ConnectionCounts } from "../../server/connections.ts";
+import { performRun } from "../../runs/company-run.ts";
 import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
 import { defaultReadyLimits } from "../../status/conditions.ts";
 import { makePageToken, PageAccess, servedPageToken } from "../../status/page/page-access.ts";
@@ -78,9 +79,9 @@ function createDaemon(context: CommandContext, config: Config, connections: Conn
   const { clock, random, log, version, connectors, keepSecret } = context;
   const { manifest } = connectors[0];
   const resourcesOf = (one: Config) => selectResources(manifest, one.resources, []);
-  const parts = { manifest, resourcesOf, clock, random, log, version, onSecrets: keepSecret, connections };
-  const targets = (one: Config) => targetsOf(context, one);
-  return new Daemon({ ...parts, targetsOf: targets, afterRun: createAfterRun(context) }, config);
+  const process = { clock, random, log, version, performRun, onSecrets: keepSecret, connections };
+  const ofConfig = { manifest, resourcesOf, targetsOf: (one: Config) => targetsOf(context, one) };
+  return new Daemon({ ...process, ...ofConfig, afterRun: createAfterRun(context) }, config);
 }
 
 function servedBy(

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import { throwIfAborted } from "../../base/cancellation.ts";
+import { throwIfAborted } from "../../base/errors.ts";
 import { assert, MirrorError } from "../../base/errors.ts";
 import { errorOfReply, threadFile } from "../../base/threads/thread-reply.ts";
 import { openSnapshot, type Snapshot } from "../../state/mirror-snapshot.ts";

@@ -1,6 +1,11 @@
 import type { ColumnScalar } from "./table-plan.ts";
-import { integerOf, numberLiteral, NumberLiteral, type JsonValue } from "../../json/literal.ts";
-import { stringifyLossless } from "../../json/lossless.ts";
+import {
+  integerOf,
+  numberLiteral,
+  NumberLiteral,
+  stringifyLossless,
+  type JsonValue,
+} from "../../json/literal.ts";
 
 /** A value that the column can hold; undefined: it cannot. */
 export type CellValue = number | bigint | string | null | undefined;

@@ -12,6 +12,7 @@ import { MirrorSnapshots } from "../../../src/fleet/snapshot/mirror-snapshots.ts
 import { storedMark } from "../../../src/fleet/snapshot/timeline-mark.ts";
 import type { NodeParts, NodeTimes } from "../../../src/fleet/assignment/node-context.ts";
 import type { HostProcess } from "../../../src/daemon/daemon-context.ts";
+import { performRun } from "../../../src/runs/company-run.ts";
 import { FleetNode } from "../../../src/fleet/worker/fleet-node.ts";
 import { fleetTables } from "../../../src/fleet/postgres/tables/fleet-tables.ts";
 import { NodeLoops } from "../../../src/fleet/worker/node-loops.ts";
@@ -69,7 +70,7 @@ export async function startNode(
   const process = { clock: systemClock, random: seededRandom(3), log, version };
   const surroundings = { dataDir, env, readFile, connectors: [manifest] } as const;
   const parts: NodeParts = {
-    host: { ...process, afterRun, connections: { dropped: 0 }, onSecrets: () => undefined },
+    host: { ...process, performRun, afterRun, connections: { dropped: 0 }, onSecrets: () => undefined },
     node: { name, role: "work", dataDir, capacity, snapshotEveryMs: 60_000 },
     tables,
     engine,

@@ -9,6 +9,7 @@ import { selectResources } from "../../../src/cli/mirror/selected-resources.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { Daemon, type DaemonOptions } from "../../../src/daemon/daemon.ts";
+import { performRun } from "../../../src/runs/company-run.ts";
 import type { Company } from "../company/company.ts";
 import { loggingTo } from "../company/open-company.ts";
 import { writeServeConfig, type ServedCompany } from "./serve.ts";
@@ -42,6 +43,7 @@ export function startDaemon(company: Company, config: Config, parts: Partial<Dae
     random: seededRandom(4),
     log: loggingTo(company.said),
     version: "test",
+    performRun,
     afterRun: () => Promise.resolve(null),
     onSecrets: () => undefined,
     connections: { dropped: 0 },

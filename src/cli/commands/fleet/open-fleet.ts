@@ -1,11 +1,10 @@
-import { MirrorError, assert, messageOf } from "../../../base/errors.ts";
+import { MirrorError, assert, messageOf, throwIfAborted } from "../../../base/errors.ts";
 import { unknownName } from "../../../base/names.ts";
 import type { Config } from "../../../config/config.ts";
 import { JobEngine } from "../../../fleet/jobs/job-engine.ts";
 import { CompaniesTable } from "../../../fleet/postgres/tables/companies-table.ts";
 import { openPostgres, type Postgres } from "../../../fleet/postgres/connection.ts";
 import type { CommandContext } from "../../program/command.ts";
-import { throwIfAborted } from "../../../base/cancellation.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/logger.ts";
 import { backoffMs, type Backoff } from "../../../base/retry.ts";

@@ -14,6 +14,7 @@ import { publishReports } from "../../../fleet/reports/publish-reports.ts";
 import { withReports } from "../../../fleet/reports/report-files.ts";
 import { MirrorSnapshots } from "../../../fleet/snapshot/mirror-snapshots.ts";
 import { storedMark } from "../../../fleet/snapshot/timeline-mark.ts";
+import { performRun } from "../../../runs/company-run.ts";
 import type { ConnectionCounts } from "../../../server/connections.ts";
 import { signedForm } from "../../../webhook/ingest/delivery.ts";
 import { selectResources } from "../../mirror/selected-resources.ts";
@@ -46,7 +47,7 @@ export async function openNodeParts(
   const published = reports === null ? null : await openProven("reports", reports);
   const afterRun = createAfterRun(context);
   return {
-    host: { clock, random, log, version, afterRun, connections, onSecrets: keepSecret },
+    host: { clock, random, log, version, performRun, afterRun, connections, onSecrets: keepSecret },
     node: { name, role, dataDir, capacity, snapshotEveryMs },
     tables,
     engine,
