@@ -35,15 +35,6 @@ interface BackupParts {
   readonly signal: AbortSignal;
 }
 
-interface BackupResult {
-  readonly id: string;
-  /** Earlier ones. */
-  readonly ids: readonly string[];
-  readonly manifest: BackupManifest;
-  /** Names of earlier backups that were removed. */
-  readonly removed: readonly string[];
-}
-
 /**
  * Makes a backup of one company beside its writer: mirror, webhook keys, PDFs and attachments. The token is not in it.
  *
@@ -57,7 +48,7 @@ export async function makeBackup(
   company: string,
   files: MirrorFiles,
   { keyPlaces, store, keep, clock, version, signal }: BackupParts,
-): Promise<BackupResult> {
+) {
   if (!existsSync(files.mirror))
     throw new MirrorError("database", `there is no mirror of ${company} to back up: ${files.mirror}`, {
       hint: "Run `fintoro-mirror sync` first.",

@@ -49,15 +49,6 @@ interface RestoreParts {
   readonly signal: AbortSignal;
 }
 
-interface RestoreResult {
-  readonly id: string;
-  /** All that there are of the company. */
-  readonly ids: readonly string[];
-  readonly backup: BackupManifest;
-  /** Was there a mirror before? */
-  readonly replaced: boolean;
-}
-
 /**
  * Puts a backup where a company's mirror belongs. The next run of the restored mirror continues none and lists
  * everything. What is there already of webhook keys stays, and so do newer documents and the request budget.
@@ -69,7 +60,7 @@ interface RestoreResult {
  *
  * @throws MirrorError `locked` while a process writes the mirror, `identity`, `not_found` without a backup, `database`
  */
-export async function restoreBackup(files: MirrorFiles, parts: RestoreParts): Promise<RestoreResult> {
+export async function restoreBackup(files: MirrorFiles, parts: RestoreParts) {
   const { store, signal } = parts;
   const { folder, id, ids } = await findBackup(parts);
   const address = `${store.address} ${folder}/${id}`;

@@ -20,20 +20,16 @@ import { isWorthPublishing, type CompanyReport } from "../sync/context/run-repor
 import type { AfterRunScope } from "./after-run-queue.ts";
 import type { CompanySettings, DaemonContext } from "./daemon-context.ts";
 
-/** What decides whether the report is written again. */
-interface ReportState {
-  /** Null: it was never attempted. */
-  readonly last: StepRecord | null;
-  /** How far the change log is. */
-  readonly seq: number;
-  readonly everyMs: number;
-}
-
 /**
  * Pure: did the mirror change since the report, or was none made, and is the last attempt long enough ago? The first
  * attempt is a run's.
  */
-export function isRepublishDue({ last, seq, everyMs }: ReportState, nowMs: number): boolean {
+export function isRepublishDue(
+  last: StepRecord | null,
+  seq: number,
+  everyMs: number,
+  nowMs: number,
+): boolean {
   if (last === null || (last.outcome !== "failed" && last.seq === seq)) return false;
   return elapsedSince(Date.parse(last.at), nowMs) >= everyMs;
 }
@@ -99,8 +95,7 @@ export class CompanyAfterRun {
     if (this.isOwed()) return 0;
     const { everyMs } = this;
     const last = this.lastReport();
-    const isBehind =
-      everyMs !== null && isRepublishDue({ last, seq: this.changes.lastSeq(), everyMs }, Infinity);
+    const isBehind = everyMs !== null && isRepublishDue(last, this.changes.lastSeq(), everyMs, Infinity);
     return isBehind && last !== null ? Date.parse(last.at) + everyMs : null;
   }
 
@@ -114,8 +109,8 @@ export class CompanyAfterRun {
     for (; !closed.aborted; await clock.sleep(Math.min(everyMs, checkEveryMs), closed)) {
       let isDue = false;
       guard(() => {
-        const state = { last: this.lastReport(), seq: this.changes.lastSeq(), everyMs };
-        isDue = !runQueue.isListing && isRepublishDue(state, clock.nowMs());
+        const [last, seq] = [this.lastReport(), this.changes.lastSeq()];
+        isDue = !runQueue.isListing && isRepublishDue(last, seq, everyMs, clock.nowMs());
       });
       if (isDue) await this.publish();
     }

@@ -17,7 +17,7 @@ import { serveCommands } from "./commands/command-server.ts";
 import type { CompanyHooks, CompanySettings, DaemonContext } from "./daemon-context.ts";
 import type { CompanyCounters } from "./counters.ts";
 import { CompanyAfterRun } from "./company-after-run.ts";
-import { runHeartbeat } from "./heartbeat.ts";
+import { createBeat, createReceiverNote, createServiceNote, runHeartbeat } from "./heartbeat.ts";
 import type { CompanyRun } from "../runs/company-run.ts";
 import type { RunRequest } from "../runs/run-request.ts";
 import { stopDeadlines } from "../runs/process-context.ts";
@@ -174,7 +174,7 @@ export class CompanyRuntime {
     const { mirror, runQueue, uptime, scheduler, service, afterRun, pruner, closed } = this;
     const { context, settings, lock, hooks, refusals } = this.options;
     const { company, config } = settings;
-    const { clock, log, random, manifest } = context;
+    const { clock, random, manifest } = context;
     this.ingest.requeueLost(clock.nowMs());
     const reason = scheduler.reasonNow(this.receives, uptime.spans());
     refusals.acceptedAt(Date.parse(new InboxView(mirror.db).lastReceived() ?? ""));
@@ -199,30 +199,27 @@ export class CompanyRuntime {
     this.track(afterRun.follow());
     // A run fetches them at its end.
     if (reason === null) afterRun.fetchFiles();
-    this.track(
-      runHeartbeat({
-        context,
+    const keys = () => this.keyring.accepted();
+    const onGap = (why: string | null) => this.track(this.recoverFromGap(why));
+    const steps = [
+      createServiceNote(
         mirror,
-        uptime,
-        closed,
-        lock,
-        refusals,
-        logWatch: this.logWatch,
-        keys: () => this.keyring.accepted(),
-        skewMs,
-        service: () => this.eventWorker.state(),
-        orders: () => [...(orders ?? [])],
-        receivedSpans: hooks?.receivedSpans,
-        onGap: (why) => this.track(this.recoverFromGap(why)),
-        onWriteProblem: (problem) => (this.writeProblem = problem),
-      }),
-    );
+        () => this.eventWorker.state(),
+        () => [...(orders ?? [])],
+      ),
+      () => this.logWatch.look(),
+      () => refusals.observe(skewMs(), keys()),
+      createReceiverNote(context, mirror, refusals, skewMs),
+      createBeat(context, uptime, refusals, keys, onGap, hooks?.receivedSpans),
+    ];
+    const onWriteProblem = (problem: string | null) => (this.writeProblem = problem);
+    this.track(runHeartbeat(context, mirror, lock, steps, onWriteProblem, closed));
     const operations = manifest.webhooks?.subscriptions;
-    const access = { transport: service.transport, random, lane: "webhook" } as const;
     const list = operations
-      ? (signal: AbortSignal) => createSubscriptions({ ...access, operations, signal }).list()
+      ? (signal: AbortSignal) =>
+          createSubscriptions(service.transport, operations, random, signal, "webhook").list()
       : null;
-    this.track(askAboutRefusals({ refusals, company, list, skewMs, clock, log, closed }));
+    this.track(askAboutRefusals(context, refusals, company, list, skewMs, closed));
   }
 
   /** Called when a run has ended, before the next one begins. */

@@ -3,7 +3,8 @@ import { hintOf, messageOf, MirrorError } from "../base/errors.ts";
 import { withChangedToken } from "../config/companies.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import type { ProgressView } from "../log/progress-view.ts";
-import type { CompanyStatusView } from "../status/company-view.ts";
+import { readView, type CompanyStatusView } from "../status/company-view.ts";
+import { noteOf } from "../status/receiver-note.ts";
 import { guarded } from "../store/database.ts";
 import { lockHolder, takeWriterLock, type WriterLock } from "../store/writer-lock.ts";
 import { RefusalWatch, type Refusal } from "../webhook/delivery-gap/refusal-watch.ts";
@@ -16,10 +17,9 @@ import {
   type CompanySettings,
   type DaemonContext,
 } from "./daemon-context.ts";
-import { CompanyCounters } from "./counters.ts";
+import { CompanyCounters, type Counting } from "./counters.ts";
 import { nextWorkMs } from "./scheduler/run-scheduler.ts";
 import { stopDeadlines } from "../runs/process-context.ts";
-import { countingOf, readCompanyStatus } from "./status-reader.ts";
 
 /** Pause before a lock held by another process is tried again, and a file that could not be opened. */
 const lockRetryMs = 2_000;
@@ -85,11 +85,42 @@ export class CompanySupervisor {
     else this.refusals.accepted();
   }
 
+  /** How the company stands. Never throws: a mirror that cannot be read is a problem of this company, and hides no other. */
   view(): CompanyStatusView {
-    const { context, settings, counters, refusals, closedState, runtime } = this;
-    const { clock, manifest, connections, strayRefusals } = context;
-    const receiver = { refusals, strayRefusals, dropped: connections.dropped };
-    return readCompanyStatus({ clock, settings, manifest, counters, receiver, closedState, runtime });
+    try {
+      return this.viewOf(this.runtime);
+    } catch (error) {
+      const sinceMs = this.context.clock.nowMs();
+      const service = { state: "database", message: messageOf(error), sinceMs } as const;
+      return { ...this.viewOf(null), service };
+    }
+  }
+
+  /** @param readable the runtime; null: its mirror cannot be read, or there is none */
+  private viewOf(readable: CompanyRuntime | null): CompanyStatusView {
+    const { settings, counters, refusals, runtime } = this;
+    const { clock, manifest, connections, strayRefusals } = this.context;
+    const nowMs = clock.nowMs();
+    const view = readView(readable?.mirror.db ?? null, { ...settings, manifest }, nowMs);
+    const current = runtime?.runQueue.current ?? null;
+    const skewMs = runtime?.service.skew.skewMs() ?? null;
+    return {
+      ...view,
+      missingSecrets: missingSecrets(settings, runtime),
+      open: runtime !== null,
+      service: runtime ? runtime.eventWorker.state() : this.closedState,
+      run: current ? { mode: current.mode, startedMs: current.startedMs } : null,
+      runs: { ...counters.runs },
+      logHeldMs: readable?.logWatch.heldMs ?? null,
+      lastRun: counters.lastRun ?? view.lastRun,
+      budget: readable?.service.rateLimiter.view() ?? null,
+      ...counters.with(countingOf(runtime)),
+      deliveries: Object.fromEntries(counters.deliveries),
+      receiver: noteOf({ refusals, strayRefusals, dropped: connections.dropped, skewMs }),
+      writeProblem: runtime?.writeProblem ?? null,
+      afterRun: { ...view.afterRun, problem: counters.afterRunProblem },
+      nextRunMs: runtime?.schedule?.after(nowMs) ?? null,
+    };
   }
 
   /** Requests since the start, by status. */
@@ -253,4 +284,18 @@ export class CompanySupervisor {
     const state = problem === null ? "starting" : "database";
     this.closedState = { state, message: problem, sinceMs: this.context.clock.nowMs() };
   }
+}
+
+/** Why secrets that the config names are not known. */
+function missingSecrets({ company }: CompanySettings, runtime: CompanyRuntime | null): readonly string[] {
+  const ofWebhook = runtime?.keyring.missing() ?? company.webhook.secrets.map(({ problem }) => problem);
+  return [company.token.problem, ...ofWebhook].filter((problem) => problem !== null);
+}
+
+/** What counts now: the event worker, and the run under way. */
+function countingOf(runtime: CompanyRuntime | null): readonly Counting[] {
+  if (!runtime) return [];
+  const { eventWorker, service, runQueue } = runtime;
+  const ofEvents = { tally: eventWorker.tally, transport: service.transport };
+  return runQueue.current ? [ofEvents, runQueue.current.run] : [ofEvents];
 }

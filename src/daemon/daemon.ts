@@ -65,13 +65,13 @@ export class Daemon implements Companies {
   start(): void {
     this.started = true;
     for (const supervisor of this.supervisors.values()) supervisor.start();
-    const watch = watchIncidents({
-      context: this.options,
-      config: () => this.config,
-      schedule: () => this.schedule,
-      views: () => this.recentViews(),
-      closed: this.closing.signal,
-    });
+    const watch = watchIncidents(
+      this.options,
+      () => this.config,
+      () => this.schedule,
+      () => this.recentViews(),
+      this.closing.signal,
+    );
     this.stopping.add(
       watch.catch((error: unknown) =>
         this.context.log.error("no alerts are sent any more", { error: messageOf(error) }),

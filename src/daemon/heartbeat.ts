@@ -6,37 +6,9 @@ import { ordersKey, type EventFacts } from "../status/event-status.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";
 import { assertMayWrite, releaseMemory } from "../store/database.ts";
 import { createErrorGuard } from "../store/transient-errors.ts";
-import type { LogWatch } from "../store/write-ahead-log.ts";
 import { assertHeld, type WriterLock } from "../store/writer-lock.ts";
 import type { RefusalWatch } from "../webhook/delivery-gap/refusal-watch.ts";
 import type { DaemonContext } from "./daemon-context.ts";
-
-export interface HeartbeatParts {
-  readonly mirror: Mirror;
-  readonly uptime: UptimeLog;
-  readonly context: Pick<DaemonContext, "clock" | "log" | "connections" | "strayRefusals" | "turns">;
-  readonly closed: AbortSignal;
-  /** Of the mirror: a daemon without work would not notice that it was replaced. */
-  readonly lock: WriterLock;
-  readonly refusals: RefusalWatch;
-  readonly logWatch: LogWatch;
-  /** The accepted webhook keys; without one, being up means nothing. */
-  readonly keys: () => readonly string[];
-  /** By how much this clock is ahead of the service's, milliseconds; null: not known. */
-  readonly skewMs: () => number | null;
-  readonly service: () => CompanyStatusView["service"];
-  /** Commands of other processes that are not answered. */
-  readonly orders: () => EventFacts["orders"];
-  /** When other processes received deliveries; @default this process receives them */
-  readonly receivedSpans?: (() => readonly Span[]) | undefined;
-  /**
-   * Called after a time in which deliveries may have been lost while this process was alive. Null: nothing was received
-   * before, so nobody has to hear of it.
-   */
-  readonly onGap: (why: string | null) => void;
-  /** Gets why the mirror cannot be written; null: it can. */
-  readonly onWriteProblem: (problem: string | null) => void;
-}
 
 const checkEveryMs = 1_000;
 const slept =
@@ -46,61 +18,78 @@ const wasRefusing = "deliveries are no longer refused: those refused before may 
 const releaseEveryMs = 60_000;
 
 /**
- * Writes heartbeats, the state of the service and what the receiver refuses to the mirror, for processes that only read
- * the file. A time in which the service's deliveries are refused is no time of receiving.
+ * Takes these steps once a second: heartbeats, and notes in the mirror for processes that only read the file. A time in
+ * which the service's deliveries are refused is no time of receiving. A daemon without work would not notice that the
+ * mirror was replaced, but for this.
  *
  * Guarantee: ends with `closed`; a database that fails for up to a minute ends nothing. Rejects within two seconds where
  * the lock file or the mirror was removed or replaced.
  * Source of truth: the uptime log, and `service` and `receiver` in `_meta`.
  * Worst outcome of a crash: the last heartbeat is up to 15 s old.
  */
-export async function runHeartbeat(parts: HeartbeatParts): Promise<void> {
-  const { mirror, closed } = parts;
-  const { clock, log, turns } = parts.context;
-  const guard = createErrorGuard(clock, log, parts.onWriteProblem);
-  const beat = createBeat(parts);
-  const noteReceiver = createReceiverNote(parts);
-  let written: CompanyStatusView["service"] | null = null;
-  let writtenOrders = JSON.stringify(mirror.meta.get(ordersKey) ?? []);
-  const release = createRelease(parts);
+export async function runHeartbeat(
+  { clock, log, turns }: Pick<DaemonContext, "clock" | "log" | "turns">,
+  mirror: Mirror,
+  lock: WriterLock,
+  steps: readonly (() => void)[],
+  onWriteProblem: (problem: string | null) => void,
+  closed: AbortSignal,
+): Promise<void> {
+  const guard = createErrorGuard(clock, log, onWriteProblem);
+  let releasedMs = clock.monotonicMs();
   while (!closed.aborted) {
     // Those of many companies are due together after whatever held the event loop back.
     await turns.next();
     const succeeded = guard(() => {
-      assertHeld(parts.lock);
+      assertHeld(lock);
       assertMayWrite(mirror.db);
-      const service = parts.service();
-      const { state, message, sinceMs } = service;
-      if (state !== written?.state || message !== written.message)
-        mirror.apply(() => mirror.meta.set("service", { state, message, since: isoTime(sinceMs) }));
-      written = service;
-      const orders = parts.orders();
-      const isChanged = JSON.stringify(orders) !== writtenOrders;
-      if (isChanged) mirror.apply(() => mirror.meta.set(ordersKey, orders));
-      writtenOrders = JSON.stringify(orders);
-      parts.logWatch.look();
-      parts.refusals.observe(parts.skewMs(), parts.keys());
-      noteReceiver();
-      beat();
-      release();
+      for (const step of steps) step();
+      // Now and then: most companies of a large daemon do nothing most of the time.
+      if (clock.monotonicMs() - releasedMs < releaseEveryMs) return;
+      releaseMemory(mirror.db);
+      releasedMs = clock.monotonicMs();
     });
     await clock.sleep(succeeded ? checkEveryMs : heartbeatMs, closed);
   }
 }
 
-/** Lets go of what a connection keeps, now and then: most companies of a large daemon do nothing most of the time. */
-function createRelease({ mirror, context: { clock } }: HeartbeatParts): () => void {
-  let releasedMs = clock.monotonicMs();
+/** Writes the state of the service, and the commands of other processes that are not answered, where they changed. */
+export function createServiceNote(
+  mirror: Mirror,
+  serviceNow: () => CompanyStatusView["service"],
+  ordersNow: () => EventFacts["orders"],
+): () => void {
+  let written: CompanyStatusView["service"] | null = null;
+  let writtenOrders = JSON.stringify(mirror.meta.get(ordersKey) ?? []);
   return () => {
-    if (clock.monotonicMs() - releasedMs < releaseEveryMs) return;
-    releaseMemory(mirror.db);
-    releasedMs = clock.monotonicMs();
+    const service = serviceNow();
+    const { state, message, sinceMs } = service;
+    if (state !== written?.state || message !== written.message)
+      mirror.apply(() => mirror.meta.set("service", { state, message, since: isoTime(sinceMs) }));
+    written = service;
+    const orders = ordersNow();
+    const isChanged = JSON.stringify(orders) !== writtenOrders;
+    if (isChanged) mirror.apply(() => mirror.meta.set(ordersKey, orders));
+    writtenOrders = JSON.stringify(orders);
   };
 }
 
-/** Renews the time of receiving, and ends it where deliveries are refused. */
-function createBeat({ context, uptime, refusals, keys, receivedSpans, onGap }: HeartbeatParts): () => void {
-  const { clock, log } = context;
+/**
+ * Renews the time of receiving, and ends it where deliveries are refused.
+ *
+ * @param keys the accepted webhook keys; without one, being up means nothing
+ * @param onGap called after a time in which deliveries may have been lost while this process was alive. Null: nothing was
+ *   received before, so nobody has to hear of it
+ * @param receivedSpans when other processes received deliveries; @default this process receives them
+ */
+export function createBeat(
+  { clock, log }: Pick<DaemonContext, "clock" | "log">,
+  uptime: UptimeLog,
+  refusals: RefusalWatch,
+  keys: () => readonly string[],
+  onGap: (why: string | null) => void,
+  receivedSpans?: () => readonly Span[],
+): () => void {
   if (receivedSpans)
     return () => {
       if (keys().length > 0 && uptime.merge(receivedSpans()))
@@ -135,8 +124,12 @@ const sameSkewS = 2;
  * Writes what the receiver counts where it changed: clients that are refused cause no more writes than a heartbeat.
  * The beginning and end of a time of refusals and the first dropped connection are written at once.
  */
-function createReceiverNote({ mirror, context, refusals, skewMs }: HeartbeatParts): () => void {
-  const { clock, connections, strayRefusals } = context;
+export function createReceiverNote(
+  { clock, connections, strayRefusals }: Pick<DaemonContext, "clock" | "connections" | "strayRefusals">,
+  mirror: Mirror,
+  refusals: RefusalWatch,
+  skewMs: () => number | null,
+): () => void {
   let written = mirror.meta.get(receiverNoteKey) as ReceiverNote | null;
   let notBeforeMs = Number.NEGATIVE_INFINITY;
   return () => {

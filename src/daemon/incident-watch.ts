@@ -89,24 +89,21 @@ export class Alerters {
   }
 }
 
-export interface IncidentWatchParts {
-  readonly context: AlertContext;
-  readonly config: () => Config;
-  readonly schedule: () => CronSchedule | null;
-  readonly views: () => Promise<readonly CompanyStatusView[]>;
-  readonly closed: AbortSignal;
-}
-
 const lookEveryMs = 5_000;
 
 /** Looks at all companies until `closed`, and sends the alerts that follow. An alert on its way then is sent again. */
-export async function watchIncidents(parts: IncidentWatchParts): Promise<void> {
-  const { context, closed } = parts;
+export async function watchIncidents(
+  context: AlertContext,
+  configNow: () => Config,
+  scheduleNow: () => CronSchedule | null,
+  viewsNow: () => Promise<readonly CompanyStatusView[]>,
+  closed: AbortSignal,
+): Promise<void> {
   let current: Config | null = null;
   let alerters: Alerters | null = null;
   let delivering: Promise<void> = Promise.resolve();
   for (; !closed.aborted; await context.clock.sleep(lookEveryMs, closed)) {
-    const config = parts.config();
+    const config = configNow();
     if (config !== current) {
       // What is on its way is recorded by those that sent it, before others read their files.
       await delivering;
@@ -114,7 +111,7 @@ export async function watchIncidents(parts: IncidentWatchParts): Promise<void> {
       current = config;
     }
     if (!alerters) continue;
-    alerters.update(await parts.views(), parts.schedule());
+    alerters.update(await viewsNow(), scheduleNow());
     // Without their values, of which each would keep the one before.
     delivering = Promise.all([delivering, alerters.deliver(closed)]).then(() => undefined);
   }

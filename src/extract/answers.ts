@@ -57,13 +57,8 @@ export function readCompanyName(body: Buffer, { path, field }: { path: string; f
   throw new ProtocolError(`GET ${path}: ${why}`, { retryable: true, hint });
 }
 
-export interface Detail {
-  readonly slice: Buffer;
-  readonly withoutId: boolean;
-}
-
 /** Reads the detail of the record that was asked for. Throws MirrorError `protocol`; ContradictionError when another record came. */
-export function readDetail(body: Buffer, asked: RecordId): Detail {
+export function readDetail(body: Buffer, asked: RecordId) {
   const slice = readObject(body);
   const text = idOf(slice);
   const id = text === null ? null : recordId(text);

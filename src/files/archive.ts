@@ -36,13 +36,6 @@ export interface NewFile extends ContentFacts {
   readonly file: string;
 }
 
-/** What was stored of one answer. */
-export interface StoredResult {
-  /** Files that are new or have other bytes than before. */
-  readonly written: number;
-  readonly bytes: number;
-}
-
 /**
  * The PDFs and attachments of one company: contents by hash, links with names that people read, and a manifest to which
  * lines are only ever added.
@@ -87,7 +80,7 @@ export class FileArchive {
   }
 
   /** Stores everything that an answer brought for a record, in place of what it had. */
-  store(read: FileRead, kind: FileKind, files: readonly NewFile[]): StoredResult {
+  store(read: FileRead, kind: FileKind, files: readonly NewFile[]) {
     return guarded(this.folder, () => {
       const owner = ownerOf({ document: read.ref.resource, document_id: read.ref.id });
       const before = this.stored.of(read.ref);

@@ -2,12 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { isoTime, localDate, type Clock } from "../base/clock.ts";
 import { assert, MirrorError } from "../base/errors.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
-import {
-  showSnapshot,
-  type CompletenessByName,
-  type Snapshot,
-  type SnapshotOptions,
-} from "../state/mirror-snapshot.ts";
+import { showSnapshot, type Snapshot, type SnapshotOptions } from "../state/mirror-snapshot.ts";
 import type { MirrorMoment } from "../state/as-of/moment.ts";
 import { guarded, openDatabase, type Db } from "../store/database.ts";
 import { buildReport, pause, redeclareTables, updateReport, type ReportDraft } from "./build-report.ts";
@@ -27,7 +22,6 @@ import {
   nextOf,
   pageSizeFor,
   publishFile,
-  type PublishedFile,
 } from "./report-file.ts";
 import { layoutOf } from "./report-layout.ts";
 
@@ -57,19 +51,12 @@ export interface PublishParts {
   readonly onStep?: ReportDraft["onStep"];
 }
 
-export interface Published extends PublishedFile {
-  readonly way: PublishWay | null;
-  readonly seq: number;
-  readonly reportDate: string;
-  readonly completeness: CompletenessByName;
-}
-
 /**
  * Publishes the report from one consistent read of the mirror, beside a running writer; see `publishFile`.
  *
  * @throws MirrorError `locked`, `stopped` or `database`
  */
-export async function publishReport(parts: PublishParts): Promise<Published> {
+export async function publishReport(parts: PublishParts) {
   const { report, mode = null } = parts;
   if (!existsSync(parts.mirror))
     throw new MirrorError("database", `there is no mirror of ${parts.company} to publish: ${parts.mirror}`, {

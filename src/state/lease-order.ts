@@ -1,7 +1,7 @@
 import { laneRank, lanes as allLanes, type Lane } from "../base/lane.ts";
 import type { OwnRow } from "../store/own-tables/mirror-tables.ts";
 import { count, Repository, statement } from "../store/own-tables/statement.ts";
-import { longestDelayMs, type WorkItem, type WorkState } from "./work-item.ts";
+import { longestDelayMs, type WorkItem } from "./work-item.ts";
 
 /**
  * Whose items: beside an event worker, which reads the webhook lane, runs read the other lanes. A quick run: its own.
@@ -15,12 +15,6 @@ export interface LeaseQuestion {
   readonly resources: readonly string[];
   readonly share: LaneShare;
   readonly leased: ReadonlyMap<number, WorkItem>;
-}
-
-export interface LaneCount {
-  readonly lane: Lane;
-  readonly state: WorkState;
-  readonly count: number;
 }
 
 export type StoredItem = Omit<WorkItem, "lane" | "payload" | "dueAtMs"> &
@@ -90,7 +84,7 @@ export class LeaseOrder extends Repository {
   }
 
   /** What waits, in the order in which lanes are served. */
-  counts(): LaneCount[] {
+  counts() {
     return counts.all(this.db).map(({ lane, ...same }) => ({ lane: allLanes[lane] as Lane, ...same }));
   }
 

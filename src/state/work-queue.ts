@@ -39,17 +39,6 @@ const allKinds: readonly WorkKind[] = ["list", ...recordKinds];
 
 export type QueueCount = Pick<OwnRow<"_work">, "resource" | "kind" | "state"> & { readonly count: number };
 
-/** An item that was set aside: it is not read until the next run revives it, or an event asks for it. */
-export interface DeadLetter {
-  readonly resource: string;
-  readonly target: string;
-  /** The record, or the parent whose list it is; null for a page of a list. */
-  readonly id: string | null;
-  readonly reason: string;
-  /** How often it was asked in the run that set it aside. */
-  readonly attempts: number;
-}
-
 const insert = `INSERT INTO _work (resource, target, kind, lane, due_ms, rank, reason, payload, dirty_seq)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (resource, target)`;
 
@@ -288,8 +277,8 @@ export class WorkQueue extends Repository {
     return counts.all(this.db);
   }
 
-  /** By resource, the oldest first. */
-  deadLetters(most = 1_000): DeadLetter[] {
+  /** What was set aside, by resource, the oldest first: it waits for the next run, or an event that asks for it. */
+  deadLetters(most = 1_000) {
     return deadLetters.all(this.db, { most }).map((row) => ({ ...row, id: idInTarget(row.target) }));
   }
 }

@@ -19,14 +19,6 @@ export interface OpenCommand {
   readonly state: "waiting" | "running";
 }
 
-/** The state of the event worker, as the daemon wrote it last. */
-interface ServiceNote {
-  readonly state: string;
-  readonly message: string | null;
-  /** ISO. */
-  readonly since: string;
-}
-
 /** A time in which nobody received deliveries; ISO. */
 interface ReceiverGap {
   readonly from: string;
@@ -79,7 +71,8 @@ export function readEventFacts(db: Db) {
   })();
 }
 
-function serviceNote(value: unknown): ServiceNote | null {
+/** The state of the event worker, as the daemon wrote it last. */
+function serviceNote(value: unknown) {
   if (typeof value !== "object" || value === null) return null;
   const { state, message, since } = value as Record<string, unknown>;
   if (typeof state !== "string" || typeof since !== "string") return null;

@@ -2,14 +2,18 @@ import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/logger.ts";
-import { runHeartbeat } from "../../src/daemon/heartbeat.ts";
+import {
+  createBeat,
+  createReceiverNote,
+  createServiceNote,
+  runHeartbeat,
+} from "../../src/daemon/heartbeat.ts";
 import { reasonForRun } from "../../src/daemon/scheduler/run-scheduler.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
 import { UptimeLog, type Span } from "../../src/state/uptime-log.ts";
 import { receiverNoteKey, type ReceiverNote } from "../../src/status/receiver-note.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
 import { LoopTurns } from "../../src/store/transient-errors.ts";
-import { LogWatch } from "../../src/store/write-ahead-log.ts";
 import { RefusalWatch, type Refusal } from "../../src/webhook/delivery-gap/refusal-watch.ts";
 import type { ConnectionCounts } from "../../src/server/connections.ts";
 import { openShop, tempFolder } from "../support/mirror/mirror.ts";
@@ -50,22 +54,26 @@ async function beating(
   const uptime = new UptimeLog(mirror.db);
   const gaps: (string | null)[] = [];
   const keys = ["some-key"];
-  await runHeartbeat({
-    mirror,
-    lock,
-    uptime,
-    context: { clock, log: silentLog, connections, strayRefusals: {}, turns: new LoopTurns(() => 0) },
-    closed: closing.signal,
-    refusals: watch,
-    logWatch: new LogWatch(mirror.db.name, silentLog, () => clock.monotonicMs()),
-    keys: () => keys,
-    skewMs: () => null,
-    ...(receivedSpans && { receivedSpans }),
-    service: () => ({ state: "working", message: null, sinceMs: t0 }),
-    orders: () => [],
-    onGap: (why) => gaps.push(why),
-    onWriteProblem: () => undefined,
-  });
+  const noSkew = () => null;
+  const context = { clock, log: silentLog, connections, strayRefusals: {}, turns: new LoopTurns(() => 0) };
+  const steps = [
+    createServiceNote(
+      mirror,
+      () => ({ state: "working", message: null, sinceMs: t0 }),
+      () => [],
+    ),
+    () => watch.observe(null, keys),
+    createReceiverNote(context, mirror, watch, noSkew),
+    createBeat(
+      context,
+      uptime,
+      watch,
+      () => keys,
+      (why) => gaps.push(why),
+      receivedSpans,
+    ),
+  ];
+  await runHeartbeat(context, mirror, lock, steps, () => undefined, closing.signal);
   const writes = Number(mirror.db.prepare("SELECT total_changes()").pluck().get());
   return { spans: uptime.spans(), gaps, writes };
 }

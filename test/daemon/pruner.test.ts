@@ -9,7 +9,7 @@ import { recordingLog } from "../support/terminal/terminal.ts";
 
 const hourMs = 3_600_000;
 
-const due = (runEndedMs: number | null, nowMs: number) => isPruneDue({ lastMs: 0, runEndedMs }, nowMs);
+const due = (runEndedMs: number | null, nowMs: number) => isPruneDue(0, runEndedMs, nowMs);
 
 test("a prune follows a run, at most one an hour; without runs it is made once a day", () => {
   expect(due(1, hourMs - 1)).toBe(false);

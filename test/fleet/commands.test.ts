@@ -293,7 +293,7 @@ describeWithPostgres("a company of the fleet", () => {
   test("is looked at by a worker right after it was added", async () => {
     const one = await operator();
     await one.run("add acme");
-    const engine = await JobEngine.start({ postgres: one.postgres, log: silentLog, isWorker: false });
+    const engine = await JobEngine.start(one.postgres, silentLog, false);
     expect(await engine.fetch("run", 5)).toMatchObject([{ company: "acme", kind: "run" }]);
     await engine.stop();
   });

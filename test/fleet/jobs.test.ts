@@ -11,7 +11,7 @@ async function anEngine(isWorker = false) {
   const postgres = await connectNode(await freshDatabase());
   const { log, records } = recordingLog();
   const join = async (takesPart: boolean) => {
-    const engine = await JobEngine.start({ postgres, log, isWorker: takesPart });
+    const engine = await JobEngine.start(postgres, log, takesPart);
     onTestFinished(() => engine.stop());
     return engine;
   };

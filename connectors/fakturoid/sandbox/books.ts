@@ -7,13 +7,6 @@ export type RecordKind = (typeof kinds)[number];
 const dayMs = 24 * 3_600_000;
 const pageSize = 40;
 
-export interface FirstBooks {
-  readonly seed: number;
-  readonly invoices: number;
-  readonly nowMs: number;
-  readonly account: string;
-}
-
 /** Everything that the stand-in holds of its one account. */
 export class Books {
   readonly account: Readonly<Record<string, unknown>>;
@@ -22,7 +15,7 @@ export class Books {
   private readonly made: MadeUpAccount;
   private readonly held = new Map<RecordKind, SandboxRecord[]>(kinds.map((kind) => [kind, []]));
 
-  constructor({ seed, invoices, nowMs, account }: FirstBooks) {
+  constructor(seed: number, invoices: number, nowMs: number, account: string) {
     const made = new MadeUpAccount(randomOf(seed));
     const [subjects, expenses] = [Math.ceil(invoices / 3), Math.ceil(invoices / 2)];
     const counts = { subjects, generators: 2, recurring_generators: 2, invoices, expenses };

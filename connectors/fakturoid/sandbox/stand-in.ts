@@ -90,7 +90,7 @@ export class StandIn {
     const credentials = { client_id: print("id", seed), client_secret: print("secret", seed) };
     this.access = { account: "zkusebni-ucet", ...credentials };
     this.settings = settings;
-    this.books = new Books({ seed, invoices, nowMs: clock.nowMs(), account: this.access.account });
+    this.books = new Books(seed, invoices, clock.nowMs(), this.access.account);
     this.server = createServer({ noDelay: true }, (request, response) => void this.serve(request, response));
   }
 

@@ -5,18 +5,12 @@ import type { Operation } from "../operation.ts";
 import { knownFact, originalOf } from "../record-schema.ts";
 import type { Resource } from "../resource.ts";
 import { schemaPlace, type SchemaObject, type Place } from "./place.ts";
-import { parameterNames, routeKey, type Expected } from "./reference.ts";
-
-export interface ConnectorPlace {
-  readonly where: string;
-  readonly expected: Expected;
-  readonly place: Place;
-}
+import { parameterNames, routeKey } from "./reference.ts";
 
 type SchemaOf = (type: z.ZodType) => SchemaObject;
 
 /** The operations of a connector, then the requests that the mirror makes for its resources. */
-export function connectorPlaces(manifest: Manifest): ConnectorPlace[] {
+export function connectorPlaces(manifest: Manifest) {
   const schemaOf = schemaReader(manifest);
   const paths = new Map(manifest.operations.map((one) => [routeKey(one.method, one.path), one.path]));
   const operations = manifest.operations.map((one) => {

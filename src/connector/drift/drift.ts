@@ -63,11 +63,7 @@ function comparePlaces(ours: Place, theirs: Place, at: string, found: Map<string
 }
 
 /** How much it matters that only one side says something of a place, or that they say different things. */
-interface SeverityRule {
-  readonly ours: Severity | null;
-  readonly theirs: Severity | null;
-  readonly both: Severity | null;
-}
+type SeverityRule = Readonly<Record<"ours" | "theirs" | "both", Severity | null>>;
 
 const requestRules: Readonly<Record<string, SeverityRule>> = {
   type: { ours: "note", theirs: null, both: "breaking" },

@@ -7,19 +7,15 @@ import type { Db } from "../../store/database.ts";
 import { createErrorGuard } from "../../store/transient-errors.ts";
 import type { ProcessContext } from "../../runs/process-context.ts";
 
-/** Epoch milliseconds. */
-interface PruneTimes {
-  readonly lastMs: number;
-  /** The end of the last run that read all lists; null: there was none. */
-  readonly runEndedMs: number | null;
-}
-
 const checkEveryMs = 60_000;
 const leastBetweenMs = 3_600_000;
 const mostBetweenMs = 24 * 3_600_000;
 
-/** Pure: is a prune due? It follows a run, not more than once an hour; without runs it is made once a day. */
-export function isPruneDue({ lastMs, runEndedMs }: PruneTimes, nowMs: number): boolean {
+/**
+ * Pure: is a prune due? It follows a run that read all lists, not more than once an hour; without one (null) it is made
+ * once a day.
+ */
+export function isPruneDue(lastMs: number, runEndedMs: number | null, nowMs: number): boolean {
   const elapsedMs = elapsedSince(lastMs, nowMs);
   if (elapsedMs >= mostBetweenMs) return true;
   return elapsedMs >= leastBetweenMs && runEndedMs !== null && runEndedMs > lastMs;
@@ -70,7 +66,7 @@ export function createPruner(
     for (; !closed.aborted; await clock.sleep(checkEveryMs, closed)) {
       let isDue = false;
       guard(() => {
-        isDue = !runQueue.isListing && isPruneDue({ lastMs, runEndedMs: runEndedMs() }, clock.nowMs());
+        isDue = !runQueue.isListing && isPruneDue(lastMs, runEndedMs(), clock.nowMs());
       });
       if (!isDue) continue;
       lastMs = clock.nowMs();

@@ -25,7 +25,7 @@ export function monthChanges(
 ): MonthChanges {
   const changed = sheets.flatMap((sheet) => {
     const resource = changes.documents[sheet.name];
-    return resource === undefined ? [] : changedDocuments(then, now, { sheet, resource, period, words });
+    return resource === undefined ? [] : changedDocuments(then, now, sheet, resource, period, words);
   });
   const vat = sheets.find(({ name }) => name === changes.vat);
   return { changed, corrected: vat ? correctedRows(then, now, vat, period) : [] };
@@ -38,15 +38,14 @@ export function sheetOf(sheet: ChangeSheet, rows: readonly SheetRow[]): ReportVi
   return { ...sheet, sql: `SELECT ${cells.join(", ")} FROM json_each('${text}')` };
 }
 
-interface DocumentSheet {
-  readonly sheet: ReportView;
-  readonly resource: string;
-  readonly period: MonthPeriod;
-  readonly words: Translation | null;
-}
-
-function changedDocuments(then: Snapshot, now: Snapshot, of: DocumentSheet): SheetRow[] {
-  const { sheet, resource, period, words } = of;
+function changedDocuments(
+  then: Snapshot,
+  now: Snapshot,
+  sheet: ReportView,
+  resource: string,
+  period: MonthPeriod,
+  words: Translation | null,
+): SheetRow[] {
   const [before, after] = [then, now].map((one) => rowsById(one, sheet, period)) as [
     Map<unknown, SheetRow>,
     Map<unknown, SheetRow>,

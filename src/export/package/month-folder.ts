@@ -33,13 +33,6 @@ export interface MonthManifest {
   readonly files: readonly { readonly path: string; readonly bytes: number; readonly sha256: string }[];
 }
 
-export interface WrittenMonth {
-  readonly folder: string;
-  /** Null: none was asked for. */
-  readonly zip: string | null;
-  readonly manifest: MonthManifest;
-}
-
 /**
  * Writes the folder of a company's month, and a ZIP of it beside it if asked for.
  *
@@ -54,7 +47,7 @@ export async function writeMonthFolder(
   head: Omit<MonthManifest, "files">,
   files: readonly MonthFile[],
   isZipped: boolean,
-): Promise<WrittenMonth> {
+) {
   const { company, month } = head;
   const base = `${company}/${month}`;
   const folder = path.join(out, base);

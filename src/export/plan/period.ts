@@ -35,12 +35,6 @@ export interface DatedPeriod extends Period {
   readonly column: string;
 }
 
-/** How a period limits the rows of a table. */
-interface PeriodLimit {
-  readonly period: DatedPeriod;
-  readonly sql: string;
-}
-
 /**
  * How a period limits a table or view, by its own date or, for a child table, its parent's. Null: it has no date, and
  * is exported whole.
@@ -53,7 +47,7 @@ export function periodLimit(
   tables: readonly SnapshotTable[],
   table: SnapshotTable,
   { from, to }: Period,
-): PeriodLimit | null {
+) {
   const dated = tables.find(({ name }) => name === table.parent) ?? table;
   const column = documentDate(manifest, dated);
   if (column === null) {

@@ -25,14 +25,6 @@ import {
 import { FleetPermits } from "./permits.ts";
 import type { NodeContext } from "./node-context.ts";
 
-export interface AssignedCompany {
-  readonly lease: Lease;
-  readonly settings: CompanySettings;
-  readonly row: Pick<CompanyRow, "account" | "config" | "addedAtMs" | "lastSeq">;
-  /** Without work it is released after that. Shorter where others wait for the place. */
-  readonly idleMs: () => number;
-}
-
 export type AssignmentEnd =
   | {
       readonly outcome: "released";
@@ -80,7 +72,10 @@ export class Assignment {
   constructor(
     context: NodeContext,
     daemon: DaemonContext,
-    { lease, settings, row, idleMs }: AssignedCompany,
+    lease: Lease,
+    settings: CompanySettings,
+    row: Pick<CompanyRow, "account" | "config" | "addedAtMs" | "lastSeq">,
+    idleMs: () => number,
   ) {
     const { tables, snapshots, receivingTimes, inboxWatch, timeline, cutOff } = context;
     const { clock, log, manifest, turns } = daemon;

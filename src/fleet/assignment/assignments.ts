@@ -147,7 +147,7 @@ export class Assignments {
       const { settings, manifest } = await this.load(row);
       const daemon = { ...this.daemon, manifest, log: companyLog(this.daemon.log, company) };
       const idleMs = () => (this.freePlaces > 0 ? times.idleMs : times.fullIdleMs);
-      const assignment = new Assignment(this.context, daemon, { lease, settings, row, idleMs });
+      const assignment = new Assignment(this.context, daemon, lease, settings, row, idleMs);
       this.held.set(company, { assignment, isEnding: false });
       void this.follow(assignment);
     } catch (error) {

@@ -28,13 +28,6 @@ export interface WaitingJobs {
   readonly oldestMs: number;
 }
 
-interface JobEngineOptions {
-  readonly postgres: Postgres;
-  readonly log: Log;
-  /** Do schedules, and the return of lost jobs, go on in this process? In one that only sends they do not. */
-  readonly isWorker: boolean;
-}
-
 interface Pattern {
   readonly pattern: string;
   readonly timezone: string;
@@ -83,7 +76,7 @@ export class JobEngine {
    *
    * @throws MirrorError `config` where pg-boss is not installed, `database`
    */
-  static async start({ postgres, log, isWorker }: JobEngineOptions): Promise<JobEngine> {
+  static async start(postgres: Postgres, log: Log, isWorker: boolean): Promise<JobEngine> {
     const boss = await openBoss(postgres, isWorker);
     const logSeldom = seldom((error: string) => log.warn("the job engine failed; it goes on", { error }));
     boss.on("error", (error) => logSeldom(messageOf(error)));

@@ -4,7 +4,7 @@ import type { Log } from "../../base/logger.ts";
 import { valueAt } from "../../config/config-problems.ts";
 import { resolveSecrets, type ResolvedSecret, type SecretSource } from "../../config/secrets.ts";
 import type { DeliveryForm } from "../../connector/service-protocol.ts";
-import type { Refusal, RefusalCounts } from "../../webhook/delivery-gap/refusal-watch.ts";
+import type { Refusal } from "../../webhook/delivery-gap/refusal-watch.ts";
 import type { RefusalReason } from "../../webhook/ingest/delivery.ts";
 import type { Ingest } from "../../webhook/ingest/ingest.ts";
 import { createKeyring, type Keyring } from "../../webhook/keys/keyring.ts";
@@ -28,22 +28,6 @@ export interface FleetCompaniesParts extends Pick<FleetIngestParts, "sendJob"> {
   readonly log: Log;
   /** Ends what goes on by itself. */
   readonly closed: AbortSignal;
-}
-
-/** A company whose deliveries this node cannot verify, and why. */
-export interface MissingSecret {
-  readonly company: string;
-  readonly problem: string;
-}
-
-/** What this node received since its start; no company is named, because there may be a hundred thousand. */
-export interface ReceivedCounts {
-  /** Answers to deliveries: `stored`, `known` or an HTTP status. */
-  readonly answers: Readonly<Record<string, number>>;
-  /** Deliveries that were refused, by reason. */
-  readonly refusals: RefusalCounts;
-  /** Requests for no company and no page, by the status of the answer. */
-  readonly strays: Readonly<Record<string, number>>;
 }
 
 const refreshEveryMs = 10_000;
@@ -92,12 +76,16 @@ export class FleetCompanies implements Companies {
     return this.asOfMs === null ? "the companies were not read from Postgres yet" : this.breaker.problem;
   }
 
-  get counts(): ReceivedCounts {
+  /**
+   * What this node received since its start: answers to deliveries, refusals by reason, and requests for no company and no
+   * page by status. No company is named, because there may be a hundred thousand.
+   */
+  get counts() {
     return { answers: this.answers, refusals: this.refusals, strays: this.strays };
   }
 
-  /** By name. */
-  missingSecrets(): MissingSecret[] {
+  /** Companies whose deliveries this node cannot verify, by name, and why. */
+  missingSecrets() {
     const all = [...this.missing].map(([company, problem]) => ({ company, problem }));
     return all.toSorted((a, b) => (a.company < b.company ? -1 : 1));
   }

@@ -6,24 +6,6 @@ import { writeRight, type Ownership } from "../ownership/ownership.ts";
 import type { ReportFiles, ReportsTable } from "../postgres/tables/reports-table.ts";
 import { findMadeReport, reportKey } from "./report-files.ts";
 
-export interface PublishReportsParts {
-  readonly ownership: Ownership;
-  readonly schedule: Pick<Config["schedule"], "publish">;
-  readonly files: MirrorFiles;
-  readonly store: FileStore;
-  readonly reports: Pick<ReportsTable, "begin" | "current" | "publish">;
-  readonly signal: AbortSignal;
-}
-
-/** What publishing reports did, as keys of the store. */
-export interface PublishedReports {
-  readonly seq: number;
-  readonly written: readonly string[];
-  readonly removed: readonly string[];
-  /** Of what was written. */
-  readonly bytes: number;
-}
-
 /**
  * Stores the report and the Parquet files that this node has made of a company where readers of all companies find
  * them, and removes those of tables that are there no more. Gives null where nothing has changed.
@@ -36,11 +18,17 @@ export interface PublishedReports {
  *
  * @throws MirrorError `locked` once the ownership is lost, `stopped`, `database`, and those of the store
  */
-export async function publishReports(parts: PublishReportsParts): Promise<PublishedReports | null> {
-  const { ownership, files, store, reports, signal } = parts;
+export async function publishReports(
+  ownership: Ownership,
+  schedule: Pick<Config["schedule"], "publish">,
+  files: MirrorFiles,
+  store: FileStore,
+  reports: Pick<ReportsTable, "begin" | "current" | "publish">,
+  signal: AbortSignal,
+) {
   const { company, epoch, node } = ownership;
   const owner = { company, epoch, node };
-  const withReport = parts.schedule.publish !== null;
+  const withReport = schedule.publish !== null;
   const made = await findMadeReport(company, files, withReport);
   const before = await reports.current(company);
   const known = before?.files ?? {};

@@ -16,13 +16,6 @@ interface MadeFile extends ReportFile {
   readonly file: string;
 }
 
-/** What was made locally of one state of the mirror. */
-export interface MadeReport {
-  /** Of the last change in the Parquet files; null: they were not made here yet. */
-  readonly seq: number | null;
-  readonly files: readonly MadeFile[];
-}
-
 /**
  * A config by which a node makes what the fleet publishes: also Parquet files of all tables, which are made again only
  * when the mirror has changed. Where the fleet publishes none, nothing is made.
@@ -46,11 +39,7 @@ export function withReports(config: Config, company: string, isPublished: boolea
 }
 
 /** Finds what this node has made of a company: the report, and Parquet files as their manifest names them. */
-export async function findMadeReport(
-  company: string,
-  files: MirrorFiles,
-  withReport: boolean,
-): Promise<MadeReport> {
+export async function findMadeReport(company: string, files: MirrorFiles, withReport: boolean) {
   const manifest = await readManifest(path.join(files.parquetFolder, "manifest.json"));
   const report = withReport ? await findReportFile(company, files) : null;
   const made: MadeFile[] = report ? [report] : [];

@@ -54,7 +54,7 @@ export async function readFleetStatus(
   return {
     at,
     /** What is wrong with the fleet itself; companies have their own. */
-    problems: fleetProblems({ views, nodes, span, waiting, nowMs, restored }),
+    problems: fleetProblems(views, nodes, span, waiting, nowMs, restored),
     companies: Object.fromEntries(companies) as Readonly<Record<string, FleetCompanyStatus>>,
     nodes,
     /** When deliveries were received last without a gap; null: never, or not in the last day. */
@@ -96,22 +96,20 @@ function scheduledFreshness(nowMs: number) {
   };
 }
 
-interface FleetFacts {
-  readonly views: readonly CompanyView[];
-  readonly nodes: readonly NodeRow[];
-  readonly span: Span | null;
-  readonly waiting: readonly WaitingJobs[];
-  readonly nowMs: number;
-  readonly restored: RestoredDatabase | null;
-}
-
 /** `set_back_to`: the last moment that the backup has; what deliveries said of the companies left may be missing. */
 interface RestoredDatabase {
   readonly set_back_to: string | null;
   readonly companies_left: number;
 }
 
-function fleetProblems({ views, nodes, span, waiting, nowMs, restored }: FleetFacts): FleetProblem[] {
+function fleetProblems(
+  views: readonly CompanyView[],
+  nodes: readonly NodeRow[],
+  span: Span | null,
+  waiting: readonly WaitingJobs[],
+  nowMs: number,
+  restored: RestoredDatabase | null,
+): FleetProblem[] {
   const isThere = (other: string) => nodes.some(({ role, lost }) => role !== other && !lost);
   const isExpected = views.some(({ judged }) => judged.receives);
   const silence = span ? nowMs - span.seenMs : 0;

@@ -17,10 +17,7 @@ export interface ReleasedMirror {
 }
 
 /** The disk of the data folder. */
-export interface DiskSpace {
-  readonly freeBytes: number;
-  readonly totalBytes: number;
-}
+type DiskSpace = Readonly<Record<"freeBytes" | "totalBytes", number>>;
 
 const longestMs = 7 * 86_400_000;
 const mostBytes = 2_000_000_000;

@@ -15,14 +15,8 @@ interface UnreadableTable {
   readonly why: string;
 }
 
-/** The tables of a mirror as they are, on a connection that only reads. */
-export interface OpenTables {
-  readonly tables: readonly ResourceTable[];
-  readonly unreadable: readonly UnreadableTable[];
-}
-
 /** Opens the tables of all resources for reading; changes nothing, also where the layout is another one. */
-export function openTables(db: Db, manifest: Manifest): OpenTables {
+export function openTables(db: Db, manifest: Manifest) {
   const context: TableContext = {
     db,
     log: new ChangeLog(db),

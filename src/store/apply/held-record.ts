@@ -56,14 +56,11 @@ export function isAsReceived({ fence, json }: HeldRecord): boolean | null {
   return sha === null || json === undefined ? null : sha.equals(hash("sha1", json, "buffer"));
 }
 
-interface HeldIds {
-  readonly ids: readonly RecordId[];
-  /** Where the next ones begin; null: these were the last. */
-  readonly next: bigint | null;
-}
-
-/** The ids of all that is held of a resource, rows, child rows, JSON and fences, in their order, `most` at a time. */
-export function idsHeld(db: Db, plan: TablePlan, from: bigint, most: number): HeldIds {
+/**
+ * The ids of all that is held of a resource, rows, child rows, JSON and fences, in their order, `most` at a time; `next`:
+ * where the next ones begin, null after the last.
+ */
+export function idsHeld(db: Db, plan: TablePlan, from: bigint, most: number) {
   const tables = [
     ["id", plan.table],
     ["id", rawTable(plan.table)],

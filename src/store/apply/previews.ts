@@ -21,12 +21,6 @@ import type { TableContext } from "./table-context.ts";
 /** Values by the name of the row's column. */
 export type CellsByName = ReadonlyMap<string, Cell>;
 
-/** A preview as it was parsed, and what it shows in the columns of the record's table. */
-interface DecodedPreview {
-  readonly record: JsonObject;
-  readonly cells: CellsByName;
-}
-
 /** What the previews of one resource show, and how they are compared with rows. Writes no row. */
 export class Previews {
   private readonly context: TableContext;
@@ -49,7 +43,7 @@ export class Previews {
   }
 
   /** Parses a preview; null: its values are odd. Keys that have no place in the record's table are reported. */
-  decode(slice: Buffer): DecodedPreview | null {
+  decode(slice: Buffer) {
     const record = parseLossless(slice);
     if (!isObject(record)) return null;
     const unknown: UnknownKey[] = [];

@@ -62,8 +62,8 @@ function keysOf(db: Db, resource: Resource, rules: readonly RedactRule[]): KeyRu
   const keys: KeyRules = new Map();
   const mode = (table: string, name: string, scalar: ColumnScalar = "text") =>
     redactModeOf(rules, table, { name, scalar });
-  addFields(keys, resource.fields, { table: resource.name, path: [], mode });
-  addFields(keys, resource.previewFields ?? {}, { table: resource.name, path: [], mode });
+  addFields(keys, resource.fields, resource.name, mode);
+  addFields(keys, resource.previewFields ?? {}, resource.name, mode);
   const plan = planWithUnknown(db, resource);
   for (const { table, columns, above } of [
     { ...plan, above: [] as string[] },
@@ -77,20 +77,20 @@ function keysOf(db: Db, resource: Resource, rules: readonly RedactRule[]): KeyRu
   return keys;
 }
 
-interface FieldPlace {
-  readonly table: string;
-  readonly path: readonly string[];
-  readonly mode: (table: string, column: string) => RedactMode | null;
-}
+type ModeOf = (table: string, column: string) => RedactMode | null;
 
-function addFields(keys: KeyRules, fields: Fields, place: FieldPlace): void {
-  const { table, path, mode } = place;
+function addFields(
+  keys: KeyRules,
+  fields: Fields,
+  table: string,
+  mode: ModeOf,
+  path: readonly string[] = [],
+): void {
   for (const [name, field] of Object.entries(fields)) {
     const at = [...path, name];
     const column = at.map(snakeCase).join("_");
-    if (field.shape === "snapshot") addFields(innerOf(keys, name), field.fields, { ...place, path: at });
-    else if (field.shape === "children")
-      addFields(innerOf(keys, name), field.fields, { table: field.table, path: [], mode });
+    if (field.shape === "snapshot") addFields(innerOf(keys, name), field.fields, table, mode, at);
+    else if (field.shape === "children") addFields(innerOf(keys, name), field.fields, field.table, mode);
     else if (field.shape === "owned") keys.set(name, { kind: "record", resource: field.resource, id: null });
     else if (field.shape === "lookup")
       keys.set(name, { kind: "record", resource: field.resource, id: mode(table, `${column}_id`) });

@@ -25,25 +25,24 @@ export function deliveryVerdict(
   return here.length > 0 || everAccepted ? "fine" : "unknown";
 }
 
-export interface FailureQuestion {
-  readonly refusals: RefusalWatch;
-  readonly company: CompanyConfig;
-  /** Gives the company's subscriptions. Null: the service has none. */
-  readonly list: ((signal: AbortSignal) => Promise<readonly Subscription[]>) | null;
-  /** By how much this clock is ahead of the service's, milliseconds; null: not known. */
-  readonly skewMs: () => number | null;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly closed: AbortSignal;
-}
-
 const lookEveryMs = 1_000;
 /** A service that is away says nothing. */
 const answerLimitMs = 10_000;
 
-/** Asks the service about refused deliveries, until `closed`: at once, and then a few times an hour. Never rejects. */
-export async function askAboutRefusals(parts: FailureQuestion): Promise<void> {
-  const { refusals, company, list, skewMs, clock, log, closed } = parts;
+/**
+ * Asks the service about refused deliveries, until `closed`: at once, and then a few times an hour. Never rejects.
+ *
+ * @param list gives the company's subscriptions; null: the service has none
+ * @param skewMs by how much this clock is ahead of the service's; null: not known
+ */
+export async function askAboutRefusals(
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  refusals: RefusalWatch,
+  company: CompanyConfig,
+  list: ((signal: AbortSignal) => Promise<readonly Subscription[]>) | null,
+  skewMs: () => number | null,
+  closed: AbortSignal,
+): Promise<void> {
   const read = async (atMs: number, everAccepted: boolean): Promise<DeliveryVerdict> => {
     if (list === null) return "unknown";
     try {

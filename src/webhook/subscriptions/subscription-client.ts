@@ -26,15 +26,6 @@ export interface IssuedSecret {
   readonly secret: string;
 }
 
-export interface SubscriptionParts {
-  readonly transport: Transport;
-  readonly operations: SubscriptionOperations;
-  readonly random: Random;
-  readonly signal: AbortSignal;
-  /** @default the transport's own */
-  readonly lane?: Lane;
-}
-
 /**
  * The company's webhook subscriptions in the service. Methods throw what the transport throws; a 403 gets a hint
  * about the token's scope.
@@ -42,7 +33,13 @@ export interface SubscriptionParts {
 export type Subscriptions = ReturnType<typeof createSubscriptions>;
 
 /** Connects the methods of `Subscriptions` to a company's transport; sends nothing. */
-export function createSubscriptions({ transport, operations, random, signal, lane }: SubscriptionParts) {
+export function createSubscriptions(
+  transport: Transport,
+  operations: SubscriptionOperations,
+  random: Random,
+  signal: AbortSignal,
+  lane?: Lane,
+) {
   /** `hintIfUnclear`: what to do after an error that leaves open whether it was done. */
   const call = async (
     operation: Operation,

@@ -45,7 +45,7 @@ export async function openHeldCompanies(fleet: IdleFleet, count: number): Promis
     await until(firstRunsMs, async () => (await countWhere(fleet.postgres, whole)) === count);
   };
   const hold = async () => {
-    const engine = await JobEngine.start({ postgres: fleet.postgres, log: silentLog, isWorker: false });
+    const engine = await JobEngine.start(fleet.postgres, silentLog, false);
     await engine.send(
       "run",
       [...tokens.keys()].map((i) => `held-${i}`),

@@ -81,7 +81,7 @@ function idleConfig(count: number): string {
 
 /** Each company left a job for its next run, hours from now. */
 async function leaveJobs(postgres: Postgres): Promise<void> {
-  const engine = await JobEngine.start({ postgres, log: silentLog, isWorker: false });
+  const engine = await JobEngine.start(postgres, silentLog, false);
   await engine.sendLater("company-1", 10 * 3_600_000);
   await engine.stop();
   await postgres.query(`

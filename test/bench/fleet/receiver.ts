@@ -32,7 +32,7 @@ async function fleetSide(folder: string): Promise<Side & { stored(): Promise<num
   const { log, close } = logToFile(path.join(folder, "fleet-log"));
   const postgres = await openPostgres({ url: await own.createDatabase(), node: "bench", log });
   await migrateFleet(postgres);
-  const engine = await JobEngine.start({ postgres, log: silentLog, isWorker: false });
+  const engine = await JobEngine.start(postgres, silentLog, false);
   const table = new CompaniesTable(postgres);
   const owners = new OwnersTable(postgres);
   for (const name of ["acme", ...companyNames]) {

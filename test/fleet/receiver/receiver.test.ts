@@ -41,7 +41,7 @@ function signedBy(key: string, text = eventText()) {
 describeWithPostgres("any node answers deliveries of any company", () => {
   test("I6 204 only after the delivery is committed, with the job that announces it", async () => {
     const fleet = await fleetOf("acme");
-    const engine = await JobEngine.start({ postgres: fleet.postgres, log: silentLog, isWorker: false });
+    const engine = await JobEngine.start(fleet.postgres, silentLog, false);
     onTestFinished(() => engine.stop());
     const sendJob = (sql: Sql, company: string) => engine.send("events", [company], sql);
     const receiver = await aFleetReceiver(fleet.postgres, { sendJob });

@@ -33,14 +33,7 @@ async function aLake() {
     const out = path.dirname(files.parquetFolder);
     await exportOf(mirror, { format: "parquet", company, out, tables: ["invoices"] }, { redact });
     const ownership = leaseOf(await fleet.owned(company));
-    await publishReports({
-      ownership,
-      schedule: { publish: null },
-      files,
-      store,
-      reports: fleet.reports,
-      signal,
-    });
+    await publishReports(ownership, { publish: null }, files, store, fleet.reports, signal);
     await fleet.expire(company);
   };
   const here = (sql: string) => sql.trim().replace(/;$/, "").replaceAll("'reports/", `'${folder}/`);

@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { mirrorFiles, type MirrorFiles } from "../../../src/config/mirror-files.ts";
-import { publishReports, type PublishReportsParts } from "../../../src/fleet/reports/publish-reports.ts";
+import { publishReports } from "../../../src/fleet/reports/publish-reports.ts";
 import type { Ownership } from "../../../src/fleet/ownership/ownership.ts";
 import type { Mirror } from "../../../src/state/mirror.ts";
 import { duckRows, exportOf } from "../../support/export/export.ts";
@@ -19,7 +19,8 @@ interface TestLake extends Fleet, TestStore {
   publish(
     ownership: Ownership,
     files: MirrorFiles,
-    more?: Partial<PublishReportsParts>,
+    schedule?: Parameters<typeof publishReports>[1],
+    store?: Parameters<typeof publishReports>[3],
   ): ReturnType<typeof publishReports>;
 }
 
@@ -27,15 +28,12 @@ interface TestLake extends Fleet, TestStore {
 async function aLake(kind: StoreKind = "folder"): Promise<TestLake> {
   const fleet = await openFleet();
   const stored = await aFileStore(kind);
-  const schedule = { publish: "after_sync" };
   const signal = new AbortController().signal;
   return {
     ...fleet,
     ...stored,
-    publish: (ownership, files, more) => {
-      const { store } = stored;
-      return publishReports({ ownership, schedule, files, store, reports: fleet.reports, signal, ...more });
-    },
+    publish: (ownership, files, schedule = { publish: "after_sync" }, store = stored.store) =>
+      publishReports(ownership, schedule, files, store, fleet.reports, signal),
   };
 }
 
@@ -114,7 +112,7 @@ describeWithPostgres("after a run", () => {
     await lake.publish(owner, files);
     rmSync(files.report);
     expect(await lake.publish(owner, files)).toBeNull();
-    const silent = { schedule: { publish: null } };
+    const silent = { publish: null };
     expect(await lake.publish(owner, files, silent)).toMatchObject({ removed: [reportKey], written: [] });
     expect(await lake.publish(owner, files, silent)).toBeNull();
   });
@@ -184,7 +182,7 @@ describeWithPostgres("only the owner", () => {
         return sent;
       },
     };
-    expect(await rejectionOf(lake.publish(lost, files, { store: dying }))).toMatchObject({ kind: "locked" });
+    expect(await rejectionOf(lake.publish(lost, files, undefined, dying))).toMatchObject({ kind: "locked" });
     const torn = await lake.reports.current("acme");
     expect(torn).toMatchObject({ epoch: 2, seq: 1 });
     expect(torn?.files[reportKey]?.content).toBeNull();

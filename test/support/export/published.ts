@@ -6,7 +6,7 @@ import type { SandboxOptions } from "../../../connectors/fintoro/sandbox/sandbox
 import { startSandbox, type Sandbox } from "../sandbox/control.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import { createView } from "../../../src/report/build-report.ts";
-import { publishReport, type Published, type PublishParts } from "../../../src/report/publish-report.ts";
+import { publishReport, type PublishParts } from "../../../src/report/publish-report.ts";
 import { layoutOf, tableSql } from "../../../src/report/report-layout.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import { tablesOfManifest } from "../../../src/store/snapshot/snapshot-tables.ts";
@@ -92,7 +92,10 @@ function partsFor(mirror: string, more: Partial<PublishParts> = {}): PublishPart
   };
 }
 
-export function publish(mirror: Mirror | string, more: Partial<PublishParts> = {}): Promise<Published> {
+export function publish(
+  mirror: Mirror | string,
+  more: Partial<PublishParts> = {},
+): ReturnType<typeof publishReport> {
   return publishReport(partsFor(typeof mirror === "string" ? mirror : mirror.db.name, more));
 }
 

@@ -148,12 +148,12 @@ export function pausingBehind({ postgres }: Fleet, statement: number): PausingCo
 
 /** Sends a job that is due for so many seconds, and has pg-boss count it. */
 export async function sendJob({ postgres }: Fleet, kind: JobKind, dueSeconds = 0): Promise<void> {
-  const sender = await JobEngine.start({ postgres, log: silentLog, isWorker: false });
+  const sender = await JobEngine.start(postgres, silentLog, false);
   await sender.send(kind, ["acme"]);
   await sender.stop();
   const due = "now() - $1::int * interval '1 second'";
   await postgres.query(`UPDATE pgboss.job SET created_on = ${due}, start_after = ${due}`, [dueSeconds]);
-  const counter = await JobEngine.start({ postgres, log: silentLog, isWorker: true });
+  const counter = await JobEngine.start(postgres, silentLog, true);
   const isCounted = async () => (await readWaitingJobs(postgres)).some(({ count }) => count > 0);
   await eventually(isCounted, "a pass that counts it");
   await counter.stop();

@@ -59,7 +59,7 @@ export async function startNode(
   const { log, records } = recordingLog();
   const dataDir = path.join(company.folder, name);
   const postgres = await openPostgres({ url, node: name, log });
-  const engine = await JobEngine.start({ postgres, log, isWorker: true });
+  const engine = await JobEngine.start(postgres, log, true);
   const env = processEnv(secrets);
   const store = openStore(path.join(company.folder, "snapshots"), {
     clock: systemClock,

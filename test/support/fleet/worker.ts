@@ -59,7 +59,7 @@ export async function aWorkedFleet(options: SandboxOptions = {}, database?: stri
   const postgres = await connectNode(url, "test");
   if (database !== undefined) await migrateFleet(postgres);
   const tables = fleetTables(postgres);
-  const engine = await JobEngine.start({ postgres, log: silentLog, isWorker: false });
+  const engine = await JobEngine.start(postgres, silentLog, false);
   onTestFinished(() => engine.stop());
   const add = async (name: string, more: object = {}, of = 0) => {
     const own = {

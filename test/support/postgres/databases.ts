@@ -24,7 +24,7 @@ async function startShared(): Promise<SharedServer> {
   const url = await server.createDatabase();
   const postgres = await openPostgres({ url, node: "template", log: silentLog });
   await migrateFleet(postgres);
-  const engine = await JobEngine.start({ postgres, log: silentLog, isWorker: false });
+  const engine = await JobEngine.start(postgres, silentLog, false);
   await engine.stop();
   await postgres.close();
   return { server, template: path.basename(url) };

@@ -49,7 +49,7 @@ export async function withEngine<T>(
   postgres: Postgres,
   work: (engine: JobEngine) => Promise<T>,
 ): Promise<T> {
-  const engine = await JobEngine.start({ postgres, log, isWorker: false });
+  const engine = await JobEngine.start(postgres, log, false);
   try {
     return await work(engine);
   } finally {

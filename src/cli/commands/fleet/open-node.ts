@@ -78,7 +78,7 @@ function reportPublisher(
     const files = mirrorFiles(config, company);
     const { schedule } = config;
     try {
-      const published = await publishReports({ ownership, schedule, files, store, reports, signal });
+      const published = await publishReports(ownership, schedule, files, store, reports, signal);
       if (!published) return null;
       const { seq, written, removed, bytes } = published;
       const facts = { seq, files: written.length, removed: removed.length, bytes };

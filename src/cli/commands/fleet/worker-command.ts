@@ -141,8 +141,7 @@ export class WorkerProcess {
     this.fleetMetrics = createFleetMetrics(postgres, clock);
     await waitForPostgres(wait, () => migrateFleet(postgres));
     const tables = fleetTables(postgres);
-    const jobs = { postgres, log, isWorker: role !== "receive" };
-    const engine = await waitForPostgres(wait, () => JobEngine.start(jobs));
+    const engine = await waitForPostgres(wait, () => JobEngine.start(postgres, log, role !== "receive"));
     this.engine = engine;
     if (role === "receive") await this.showReceiver(wait, tables);
     else {

@@ -27,18 +27,12 @@ import {
   type SubscriptionView,
 } from "./subscriptions.ts";
 
-interface ListedSubscriptions {
-  readonly subscriptions: readonly SubscriptionView[];
-  /** Why the company does not get all its events. */
-  readonly problems: readonly string[];
-}
-
 /** Lists every company's subscriptions. A company that fails is logged, and the others are still listed. */
 export const listCommand: CommandRun<"webhooks list"> = async (context, { options, loaded }) => {
   const scopes = companyScopes(context, loaded.config);
   if (options.tokenEnv !== undefined && scopes.length > 1)
     throw new MirrorError("usage", "--token-env is of one company: name it with --company");
-  const companies: Record<string, ListedSubscriptions> = {};
+  const companies: Record<string, { subscriptions: SubscriptionView[]; problems: string[] }> = {};
   const lines: string[] = [];
   let failure: MirrorError | null = null;
   for (const each of scopes) {

@@ -53,7 +53,7 @@ export async function withSubscriptions<T>(
   const { transport, close } = connectService(context, scope);
   try {
     await assertSameCompany(scope, transport);
-    return await work(createSubscriptions({ transport, operations, random, signal }));
+    return await work(createSubscriptions(transport, operations, random, signal));
   } finally {
     await close();
   }

@@ -17,13 +17,6 @@ export interface CompanyRow {
   readonly removed: boolean;
 }
 
-/** Companies that changed, and what to ask for next time. */
-export interface ChangedCompanies {
-  readonly companies: readonly CompanyRow[];
-  /** By Postgres' clock. */
-  readonly asOfMs: number;
-}
-
 /** Two tokens of one company of the service are one account: they share a budget. */
 export function accountOf(baseUrl: string, name: string): string {
   return createHash("sha256")
@@ -109,7 +102,7 @@ export class CompaniesTable extends FleetTable {
    * All companies, removed ones too; with the `asOfMs` of an earlier list only those that changed since. A change can be
    * listed more than once, and is never left out.
    */
-  async list(changedSinceMs: number | null = null): Promise<ChangedCompanies> {
+  async list(changedSinceMs: number | null = null) {
     const [now] = await this.postgres.query<{ asOfMs: number }>(
       `SELECT ${epochMs("clock_timestamp()")} AS "asOfMs"`,
     );

@@ -13,15 +13,6 @@ export interface NumberedDelivery extends InboxDelivery {
   readonly receivedAtMs: number;
 }
 
-/** How far a company's inbox is. */
-export interface InboxHead {
-  readonly company: string;
-  /** The last delivery's number. */
-  readonly seq: number;
-  /** The position in the published snapshot. */
-  readonly drained: number;
-}
-
 /** Deliveries in the published snapshot are kept for so long; their ids stay in the mirror for ever (I7). */
 const keptMs = 7 * 86_400_000;
 const prunedAtOnce = 5_000;
@@ -68,9 +59,12 @@ export class InboxTable extends FleetTable {
     return (await this.postgres.query(sql, [company, textOf(eventId)])).length > 0;
   }
 
-  /** Those of these companies that ever received something. */
-  heads(companies: readonly string[]): Promise<InboxHead[]> {
-    return this.postgres.query(
+  /**
+   * Of those of these companies that ever received something: the last delivery's number, and the position in the
+   * published snapshot.
+   */
+  heads(companies: readonly string[]) {
+    return this.postgres.query<{ company: string; seq: number; drained: number }>(
       "SELECT company, seq, drained FROM fintoro_mirror.inbox_heads WHERE company = ANY($1::text[])",
       [companies],
     );

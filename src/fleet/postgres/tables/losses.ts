@@ -48,20 +48,11 @@ export const lossColumns = `o.losses AS before,
 /** SQL: nobody has decided yet when the company of this row of `owners`, which was lost, may be taken over. */
 export const isUnjudged = `(claimable_at IS NULL AND losses >= ${suspectLosses - 1})`;
 
-/** A company that is left alone for a while, because its nodes died. */
-export interface SetAsideCompany {
-  readonly company: string;
-  /** Of the last death. */
-  readonly node: string;
-  readonly losses: number;
-  readonly delayMs: number;
-}
-
 /**
  * Decides when suspect companies may be taken over whose node was lost; until then nobody can. Gives those that must
  * wait. Throws MirrorError `database`.
  */
-export async function judgeLosses(postgres: Postgres, random: () => number): Promise<SetAsideCompany[]> {
+export async function judgeLosses(postgres: Postgres, random: () => number) {
   const lost = await postgres.query<Loss & { company: string; node: string; epoch: number }>(
     `SELECT o.company, o.node, o.epoch, ${lossColumns} FROM fintoro_mirror.owners o
      WHERE o.node IS NOT NULL AND o.expires_at <= now() AND ${isUnjudged}`,

@@ -193,7 +193,7 @@ export async function useOfAccount(sql: Sql, account: string, company: string): 
  * lock of the new epoch then waits for what the last owner is publishing.
  */
 async function takeOver(sql: Sql, company: string, node: string, ttlMs: number): Promise<Claim> {
-  const [last] = await sql.query<LastOwner>(
+  const [last] = await sql.query<Loss & { node: string | null; live: boolean; isClaimable: boolean | null }>(
     `SELECT o.node, ${isLive} AS live, ${lossColumns}, o.claimable_at <= clock_timestamp() AS "isClaimable"
      FROM fintoro_mirror.owners o WHERE o.company = $1 FOR NO KEY UPDATE OF o`,
     [company],
@@ -210,13 +210,6 @@ async function takeOver(sql: Sql, company: string, node: string, ttlMs: number):
   // Another first claim was faster.
   if (!claimed) return takeOver(sql, company, node, ttlMs);
   return { ...claimed, previousNode: last?.node ?? null };
-}
-
-interface LastOwner extends Loss {
-  readonly node: string | null;
-  readonly live: boolean;
-  /** Null: nobody has decided. */
-  readonly isClaimable: boolean | null;
 }
 
 /**

@@ -93,18 +93,10 @@ async function forget(sql: Sql, company: string): Promise<void> {
   ]);
 }
 
-/** A company that left the fleet and can still come back as it was. */
-export interface RemovedCompany {
-  readonly company: string;
-  readonly removedAtMs: number;
-  /** From then on Postgres forgets it. */
-  readonly keptUntilMs: number;
-}
-
-/** Those that are forgotten first, first. */
-export function readRemovedCompanies(postgres: Postgres): Promise<RemovedCompany[]> {
+/** Companies that left the fleet and can still come back as they were; those that are forgotten first, first. */
+export function readRemovedCompanies(postgres: Postgres) {
   const keptUntil = `greatest(c.changed_at, CASE WHEN t.number > 1 THEN t.started_at END) + ${intervalOf("$1")}`;
-  return postgres.query(
+  return postgres.query<{ company: string; removedAtMs: number; keptUntilMs: number }>(
     `SELECT c.name AS company, ${epochMs("c.changed_at")} AS "removedAtMs", ${epochMs(`(${keptUntil})`)} AS "keptUntilMs"
      FROM fintoro_mirror.companies c, fintoro_mirror.timeline t
      WHERE c.removed AND NOT ${isForgotten("c")} ORDER BY 3, 1`,
