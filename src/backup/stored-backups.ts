@@ -45,27 +45,13 @@ export function parseBackupManifest(text: string | null, address: string): Backu
   });
 }
 
-/** A company's backups in a store: `<company>/<id>/…`. Without a manifest it is none, so that is stored last. */
-export interface StoredBackups {
-  /** In the order in which they were made. */
-  readonly ids: readonly string[];
-  /** Of the last one; 0: there is none. */
-  readonly lastNumber: number;
-  /** What was begun and not finished, or is being removed. */
-  readonly unfinished: readonly string[];
-}
-
 /**
  * Reads in which order backups were made, from the numbers in their manifests: names are times, and a clock may be wrong.
  * One whose manifest cannot be used counts as the newest, so that it is neither removed nor passed over unseen.
  *
  * @throws MirrorError of the store
  */
-export async function readBackups(
-  store: ReadableStore,
-  company: string,
-  signal: AbortSignal,
-): Promise<StoredBackups> {
+export async function readBackups(store: ReadableStore, company: string, signal: AbortSignal) {
   const found: { id: string; number: number }[] = [];
   const unfinished: string[] = [];
   for (const id of (await store.folders(`${company}/`, signal)).filter(isBackupId)) {

@@ -3,7 +3,7 @@ import { InboxView } from "../state/inbox/inbox.ts";
 import { openMirror, type Mirror } from "../state/mirror.ts";
 import { UptimeLog } from "../state/uptime-log.ts";
 import { WorkQueue } from "../state/work-queue.ts";
-import { LogWatch } from "../store/write-ahead-log.ts";
+import { createLogWatch } from "../store/write-ahead-log.ts";
 import type { WriterLock } from "../store/writer-lock.ts";
 import { Tally } from "../sync/context/tally.ts";
 import { EventWorker } from "../sync/event-worker/event-worker.ts";
@@ -60,7 +60,7 @@ export class CompanyRuntime {
   readonly service: ServiceConnection;
   readonly eventWorker: EventWorker;
   readonly runQueue: RunQueue;
-  readonly logWatch: LogWatch;
+  readonly logWatch: ReturnType<typeof createLogWatch>;
   readonly scheduler: RunScheduler;
   /** Null: no run by the clock. */
   readonly schedule: CronSchedule | null;
@@ -98,7 +98,7 @@ export class CompanyRuntime {
       onSecrets,
     });
     this.uptime = new UptimeLog(mirror.db);
-    this.logWatch = new LogWatch(mirror.db.name, log, () => clock.monotonicMs());
+    this.logWatch = createLogWatch(mirror.db.name, log, () => clock.monotonicMs());
     const selected = new Set(resources.map(({ name }) => name));
     this.ingest = new CompanyIngest({ mirror, queue, selected, keyring: this.keyring });
     this.service = connectService(

@@ -111,7 +111,7 @@ export class CompanySupervisor {
       service: runtime ? runtime.eventWorker.state() : this.closedState,
       run: current ? { mode: current.mode, startedMs: current.startedMs } : null,
       runs: { ...counters.runs },
-      logHeldMs: readable?.logWatch.heldMs ?? null,
+      logHeldMs: readable?.logWatch.heldMs() ?? null,
       lastRun: counters.lastRun ?? view.lastRun,
       budget: readable?.service.rateLimiter.view() ?? null,
       ...counters.with(countingOf(runtime)),

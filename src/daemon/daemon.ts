@@ -14,8 +14,8 @@ import { companyLog, type CompanySettings, type DaemonContext, type HostProcess 
 import { CompanySupervisor } from "./company-supervisor.ts";
 import { watchIncidents, type AlertContext } from "./incident-watch.ts";
 import { AfterRunQueue } from "./after-run-queue.ts";
-import { RecentViews } from "./recent-views.ts";
-import { RunPlaces } from "../runs/run-queue.ts";
+import { createRecentViews } from "./recent-views.ts";
+import { createRunPlaces } from "../runs/run-queue.ts";
 import { parseCronSchedule, type CronSchedule } from "./scheduler/cron-schedule.ts";
 
 export interface DaemonOptions extends HostProcess, AlertContext {
@@ -43,7 +43,7 @@ export class Daemon implements Companies {
   private readonly stopping = new Set<Promise<void>>();
   private readonly closing = new AbortController();
   private config: Config;
-  private readonly recent: RecentViews;
+  private readonly recent: ReturnType<typeof createRecentViews>;
   private started = false;
 
   /** Nothing begins before `start`: until then every company is unavailable. */
@@ -54,11 +54,11 @@ export class Daemon implements Companies {
       ...options,
       strayRefusals: this.strayRefusals,
       afterRuns: this.afterRuns,
-      runPlaces: new RunPlaces(),
+      runPlaces: createRunPlaces(),
       turns: new LoopTurns(() => clock.monotonicMs()),
     };
     this.config = config;
-    this.recent = new RecentViews(clock, () => this.supervisors.values());
+    this.recent = createRecentViews(clock, () => this.supervisors.values());
     this.apply(config);
   }
 

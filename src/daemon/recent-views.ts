@@ -15,34 +15,14 @@ const oldestMs = 5_000;
  * once for all who ask meanwhile, and where it takes long it is shown again for a while. No view is older than 5 s when
  * it is given, but for the time of reading.
  */
-export class RecentViews {
-  private readonly clock: Clock;
-  private readonly sources: () => Iterable<{ view(): CompanyStatusView }>;
-  private reading: Promise<Views> | null = null;
-  private last: { readonly views: Views; readonly untilMs: number } | null = null;
-
-  constructor(clock: Clock, sources: () => Iterable<{ view(): CompanyStatusView }>) {
-    this.clock = clock;
-    this.sources = sources;
-  }
-
-  read(): Promise<Views> {
-    if (this.last && this.clock.monotonicMs() < this.last.untilMs) return Promise.resolve(this.last.views);
-    this.reading ??= this.readAll().finally(() => (this.reading = null));
-    return this.reading;
-  }
-
-  /** What was read before shows no company that came or left since. */
-  forget(): void {
-    this.last = null;
-  }
-
-  private async readAll(): Promise<Views> {
-    const { clock } = this;
+export function createRecentViews(clock: Clock, sources: () => Iterable<{ view(): CompanyStatusView }>) {
+  let reading: Promise<Views> | null = null;
+  let last: { readonly views: Views; readonly untilMs: number } | null = null;
+  const readAll = async (): Promise<Views> => {
     const startedMs = clock.monotonicMs();
     const views: CompanyStatusView[] = [];
     let sliceEndMs = startedMs + sliceMs;
-    for (const source of Array.from(this.sources())) {
+    for (const source of Array.from(sources())) {
       views.push(source.view());
       if (clock.monotonicMs() < sliceEndMs) continue;
       await new Promise((resolve) => setImmediate(resolve));
@@ -50,7 +30,15 @@ export class RecentViews {
     }
     const tookMs = clock.monotonicMs() - startedMs;
     const untilMs = startedMs + Math.min(oldestMs, tookMs * slowFactor);
-    this.last = tookMs > sliceMs ? { views, untilMs } : null;
+    last = tookMs > sliceMs ? { views, untilMs } : null;
     return views;
-  }
+  };
+  return {
+    read: (): Promise<Views> => {
+      if (last && clock.monotonicMs() < last.untilMs) return Promise.resolve(last.views);
+      return (reading ??= readAll().finally(() => (reading = null)));
+    },
+    /** What was read before shows no company that came or left since. */
+    forget: () => void (last = null),
+  };
 }

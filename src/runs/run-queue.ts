@@ -1,6 +1,6 @@
 import { isoTime } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
-import { Semaphore, type Release } from "../base/semaphore.ts";
+import { Semaphore } from "../base/semaphore.ts";
 import type { Resource } from "../connector/resource.ts";
 import type { CompanyStatusView } from "../status/company-view.ts";
 import { isWorthPublishing, listedOutcome, type CompanyReport } from "../sync/context/run-report.ts";
@@ -13,43 +13,29 @@ import type { ProcessContext } from "./process-context.ts";
 import { progressView } from "./run-progress.ts";
 
 /** Places for the runs of a process; each company has a request budget of its own, but the processor is shared. */
-export class RunPlaces {
-  private readonly runs: Semaphore;
-  private readonly scrubs: Semaphore;
+export type RunPlaces = ReturnType<typeof createRunPlaces>;
 
-  /** So many at once, over all companies. A scrub lasts long and leaves most of the processor free. */
-  constructor(runs = 4, scrubs = 24) {
-    this.runs = new Semaphore(runs);
-    this.scrubs = new Semaphore(scrubs);
-  }
-
-  /** Waits for the place of a run; null: `signal` aborted first. */
-  async take(signal?: AbortSignal): Promise<RunPlace | null> {
-    const release = await this.runs.acquire(signal);
-    return release && new RunPlace(release, this.scrubs);
-  }
-}
-
-class RunPlace {
-  private readonly scrubs: Semaphore;
-  private given: Release | null;
-
-  constructor(given: Release, scrubs: Semaphore) {
-    this.given = given;
-    this.scrubs = scrubs;
-  }
-
-  /** Gives the place to other runs, and waits for one among the scrubs when `step` is done, or until `signal` aborts. */
-  async beginScrub(step: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    this.release();
-    await step();
-    this.given = await this.scrubs.acquire(signal);
-  }
-
-  release(): void {
-    this.given?.();
-    this.given = null;
-  }
+/** So many at once, over all companies. A scrub lasts long and leaves most of the processor free. */
+export function createRunPlaces(mostRuns = 4, mostScrubs = 24) {
+  const [runs, scrubs] = [new Semaphore(mostRuns), new Semaphore(mostScrubs)];
+  return {
+    /** Waits for the place of a run; null: `signal` aborted first. */
+    take: async (signal?: AbortSignal) => {
+      let given = await runs.acquire(signal);
+      if (!given) return null;
+      const release = () => {
+        given?.();
+        given = null;
+      };
+      /** Gives the place to other runs, and waits for one among the scrubs when `step` is done, or until `end` aborts. */
+      const beginScrub = async (step: () => Promise<void>, end: AbortSignal) => {
+        release();
+        await step();
+        given = await scrubs.acquire(end);
+      };
+      return { beginScrub, release };
+    },
+  };
 }
 
 /** A run, and the request that it is for. */

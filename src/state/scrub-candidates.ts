@@ -33,17 +33,12 @@ interface ScrubTimes {
   readonly nowMs: number;
 }
 
-export interface ReadBefore {
-  readonly count: number;
-  /** The oldest read, epoch milliseconds; null: there is none. */
-  readonly oldestMs: number | null;
-}
-
 /** Details and lists of parents by the time of their last read. Never writes. */
 export class ScrubCandidates extends Repository {
-  readBefore(source: ScrubSource): ReadBefore {
+  /** How many there are, and when the oldest was read, epoch milliseconds; null: there is none. */
+  readBefore(source: ScrubSource) {
     const sql = `SELECT count(*) AS count, min(readAt) AS oldestMs FROM (${readsOf(source)})`;
-    return this.statement(sql).get() as ReadBefore;
+    return this.statement(sql).get() as { readonly count: number; readonly oldestMs: number | null };
   }
 
   /** Those last read at or before this moment, the oldest first. */

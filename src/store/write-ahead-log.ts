@@ -18,39 +18,24 @@ export function longLogText(bytes: number): string {
  * Looks whether a reader lets the write-ahead log grow, and says so: a warning when it is too long and each time its
  * length doubles, a line when it is short again.
  */
-export class LogWatch {
-  private readonly database: string;
-  private readonly log: Log;
-  private readonly nowMs: () => number;
-  private readonly longBytes: number;
-  private warnAt: number;
+export function createLogWatch(database: string, log: Log, nowMs: () => number, longBytes = longLogBytes) {
+  let warnAt = longBytes;
   /** Since when it is too long, of `nowMs`; null: it is not. A reader has been there for at least as long. */
-  private heldSinceMs: number | null = null;
-
-  constructor(database: string, log: Log, nowMs: () => number, longBytes = longLogBytes) {
-    this.database = database;
-    this.log = log;
-    this.nowMs = nowMs;
-    this.longBytes = longBytes;
-    this.warnAt = longBytes;
-  }
-
-  /** For how long at least a reader has held the log back, as far as `look` has seen; 0: none does. Milliseconds. */
-  get heldMs(): number {
-    return this.heldSinceMs === null ? 0 : this.nowMs() - this.heldSinceMs;
-  }
-
-  look(): void {
-    const { database, log, longBytes } = this;
-    const bytes = logBytes(database);
-    if (bytes >= this.warnAt) {
-      log.warn(longLogText(bytes), { path: `${database}-wal`, bytes });
-      this.warnAt = bytes * 2;
-      this.heldSinceMs ??= this.nowMs();
-    } else if (bytes < longBytes && this.heldSinceMs !== null) {
-      log.info("the write-ahead log is short again", { bytes });
-      this.warnAt = longBytes;
-      this.heldSinceMs = null;
-    }
-  }
+  let heldSinceMs: number | null = null;
+  return {
+    /** For how long at least a reader has held the log back, as far as `look` has seen; 0: none does. Milliseconds. */
+    heldMs: () => (heldSinceMs === null ? 0 : nowMs() - heldSinceMs),
+    look: () => {
+      const bytes = logBytes(database);
+      if (bytes >= warnAt) {
+        log.warn(longLogText(bytes), { path: `${database}-wal`, bytes });
+        warnAt = bytes * 2;
+        heldSinceMs ??= nowMs();
+      } else if (bytes < longBytes && heldSinceMs !== null) {
+        log.info("the write-ahead log is short again", { bytes });
+        warnAt = longBytes;
+        heldSinceMs = null;
+      }
+    },
+  };
 }

@@ -5,7 +5,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { createMetrics } from "../../src/status/render/metrics.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { LogWatch, logBytes, longLogBytes } from "../../src/store/write-ahead-log.ts";
+import { createLogWatch, logBytes, longLogBytes } from "../../src/store/write-ahead-log.ts";
 import { runCommand } from "../support/program/cli.ts";
 import { aCompany } from "../support/company/company.ts";
 import { configOf, impatientClock, startDaemon } from "../support/program/daemon.ts";
@@ -27,14 +27,14 @@ test("a reader that lets the write-ahead log grow is noticed, and its end as wel
   mirror.db.pragma("journal_size_limit = 100000");
   const lines: string[] = [];
   let nowMs = 0;
-  const watch = new LogWatch(file, loggingTo(lines), () => nowMs, 500_000);
+  const watch = createLogWatch(file, loggingTo(lines), () => nowMs, 500_000);
   const minute = (score: number) => {
     nowMs += 60_000;
     put(mirror, "people", person(score));
     watch.look();
   };
   for (let score = 1; score <= 60; score++) minute(score);
-  expect([lines, watch.heldMs]).toEqual([[], 0]);
+  expect([lines, watch.heldMs()]).toEqual([[], 0]);
   const reader = openDatabase(file, { readonly: true });
   reader.exec("BEGIN");
   reader.prepare("SELECT count(*) FROM people").get();
@@ -46,14 +46,14 @@ test("a reader that lets the write-ahead log grow is noticed, and its end as wel
   expect(warned).toBeLessThan(6);
   expect(lines[0]).toMatch(/^warn the write-ahead log has grown to .* a program that keeps the mirror open/);
   expect(lines[0]).toContain(`${file}-wal`);
-  const heldMinutes = watch.heldMs / 60_000;
+  const heldMinutes = watch.heldMs() / 60_000;
   expect(heldMinutes).toBeGreaterThan(30);
   expect(heldMinutes).toBeLessThan(60);
   reader.close();
   for (let score = 121; score <= 125; score++) minute(score);
   expect(logBytes(file)).toBeLessThan(500_000);
   expect(lines.slice(warned)).toEqual([expect.stringMatching(/^info the write-ahead log is short again/)]);
-  expect(watch.heldMs).toBe(0);
+  expect(watch.heldMs()).toBe(0);
   mirror.close();
 });
 

@@ -82,7 +82,7 @@ const forged: Refusal = { reason: "bad_signature" };
 const genuine: Refusal = { reason: "stale_timestamp", isGenuine: true };
 
 function lost(spans: Awaited<ReturnType<typeof beating>>["spans"], nowMs: number): boolean {
-  return reasonForRun({ receives: true, spans, seesFromMs: t0 + 1 }, nowMs) !== null;
+  return reasonForRun(true, spans, t0 + 1, nowMs) !== null;
 }
 
 // Fault: webhook | every delivery is refused for four hours | the daemon's heartbeat | that time is a delivery gap: a run is due when one is accepted

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
-import { RecentViews } from "../../src/daemon/recent-views.ts";
+import { createRecentViews } from "../../src/daemon/recent-views.ts";
 import { companyView } from "../support/status/company-view.ts";
 
 /** So many companies, each of which takes so long to read. */
@@ -20,7 +20,7 @@ function slowCompanies(count: number, tookMs: number) {
   return {
     advance,
     reads,
-    recent: new RecentViews(clock, () => Array.from({ length: count }, () => ({ view }))),
+    recent: createRecentViews(clock, () => Array.from({ length: count }, () => ({ view }))),
   };
 }
 

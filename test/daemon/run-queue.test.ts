@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import type { CompanyRun } from "../../src/runs/company-run.ts";
 import { emptyReport, type RunRequest } from "../../src/runs/run-request.ts";
-import { RunPlaces } from "../../src/runs/run-queue.ts";
+import { createRunPlaces } from "../../src/runs/run-queue.ts";
 import { RunQueue, type RunQueueParts } from "../../src/runs/run-queue.ts";
 import type { CompanyReport } from "../../src/sync/context/run-report.ts";
 import { jumpingClock, recordingLog } from "../support/terminal/terminal.ts";
@@ -30,7 +30,7 @@ function queueWith(parts: Partial<RunQueueParts> = {}) {
   const { log, records } = recordingLog();
   const runQueue = new RunQueue({
     context: { clock, log },
-    places: new RunPlaces(),
+    places: createRunPlaces(),
     closed: new AbortController().signal,
     begin: (asked) => ({ request: asked, transport }) as unknown as CompanyRun,
     perform: async ({ request: { full } }) => {
@@ -50,7 +50,7 @@ function queueWith(parts: Partial<RunQueueParts> = {}) {
 /** A queue of runs whose scrub lasts until it is ended, `endless` of them. */
 function scrubbingQueue(endless: number) {
   const listed = { ...emptyReport(clock, startedAt, "complete"), listed_at: startedAt };
-  const places = new RunPlaces(1, 1);
+  const places = createRunPlaces(1, 1);
   const scrubbing = Promise.withResolvers<void>();
   const begun: RunRequest[] = [];
   const { runQueue } = queueWith({

@@ -66,22 +66,28 @@ function remember(
 }
 
 describe("why a run is owed at once", () => {
-  const receiving = { receives: true, spans: [{ startedMs: noon, seenMs: noon + hourMs }], seesFromMs: noon };
+  const receiving = {
+    receives: true,
+    spans: [{ startedMs: noon, seenMs: noon + hourMs }],
+    seesFromMs: noon as number | null,
+  };
+  const reason = ({ receives, spans, seesFromMs }: typeof receiving, nowMs: number) =>
+    reasonForRun(receives, spans, seesFromMs, nowMs);
 
   test("nothing was read whole yet; nobody ever received; a pause may have cost events", () => {
     const now = noon + hourMs + 60_000;
-    expect(reasonForRun({ ...receiving, seesFromMs: null }, now)).toContain("read everything yet");
-    expect(reasonForRun({ ...receiving, spans: [] }, now)).toContain("first received");
-    expect(reasonForRun({ ...receiving, seesFromMs: noon - 1 }, now)).toContain("first received");
-    expect(reasonForRun(receiving, now)).toBeNull();
-    expect(reasonForRun(receiving, noon + 9 * hourMs)).toContain("may have been lost");
-    expect(reasonForRun({ ...receiving, seesFromMs: noon + 8 * hourMs }, noon + 9 * hourMs)).toBeNull();
+    expect(reason({ ...receiving, seesFromMs: null }, now)).toContain("read everything yet");
+    expect(reason({ ...receiving, spans: [] }, now)).toContain("first received");
+    expect(reason({ ...receiving, seesFromMs: noon - 1 }, now)).toContain("first received");
+    expect(reason(receiving, now)).toBeNull();
+    expect(reason(receiving, noon + 9 * hourMs)).toContain("may have been lost");
+    expect(reason({ ...receiving, seesFromMs: noon + 8 * hourMs }, noon + 9 * hourMs)).toBeNull();
   });
 
   test("a company without a webhook secret has no events to lose", () => {
     const silent = { ...receiving, receives: false };
-    expect(reasonForRun({ ...silent, spans: [] }, noon + 99 * hourMs)).toBeNull();
-    expect(reasonForRun({ ...silent, seesFromMs: null }, noon)).toContain("read everything yet");
+    expect(reason({ ...silent, spans: [] }, noon + 99 * hourMs)).toBeNull();
+    expect(reason({ ...silent, seesFromMs: null }, noon)).toContain("read everything yet");
   });
 });
 

@@ -1,11 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { Limiter, type LimiterKind } from "../../connectors/fintoro/sandbox/service/limiter.ts";
+import {
+  createLimiter,
+  type Limiter,
+  type LimiterKind,
+} from "../../connectors/fintoro/sandbox/service/limiter.ts";
 import { get, openSandbox, WoundClock } from "../support/sandbox/sandbox.ts";
 
 const minute = 60_000;
 
 function limiter(kind: LimiterKind, limit = 3, clock = new WoundClock()) {
-  return { clock, limiter: new Limiter(clock, { kind, limit, windowMs: minute }) };
+  return { clock, limiter: createLimiter(clock, { kind, limit, windowMs: minute }) };
 }
 
 /** Counts `times` requests; gives what remained after each. */

@@ -14,9 +14,9 @@ import { allRoutes } from "./resources/all-routes.ts";
 import { subscriptions } from "./resources/own-settings.ts";
 import { Invalid } from "./rules/rules.ts";
 import { documentCount, type FirstSubscription, type SandboxOptions } from "./sandbox-options.ts";
-import { FaultPlan } from "./service/faults.ts";
+import { createFaultPlan } from "./service/faults.ts";
 import { HttpService, type ServiceParts } from "./service/http-service.ts";
-import { Limiter } from "./service/limiter.ts";
+import { createLimiter } from "./service/limiter.ts";
 import { basePath, routerOf, type Router } from "./service/request.ts";
 import { Sender } from "./webhooks/sender.ts";
 
@@ -41,7 +41,7 @@ export async function startSandbox(options: SandboxOptions = {}) {
     router: (router ??= routerOf(allRoutes())),
     tokens: new Map(),
     limiters: companies.map(({ limiter }) => limiter),
-    faults: new FaultPlan(random, options.faults ?? []),
+    faults: createFaultPlan(random, options.faults ?? []),
     clock,
     random,
     language: languageNamed(options.language ?? "en") ?? english,
@@ -106,7 +106,7 @@ function openCompanies(options: SandboxOptions, onBug: (cause: unknown) => void)
       stocksInLists,
     });
     seedCompany(company, (seed + index * 7919) >>> 0, documentCount(records));
-    const limiter = new Limiter(clock, { kind, limit, windowMs });
+    const limiter = createLimiter(clock, { kind, limit, windowMs });
     return { company, limiter, sender: new Sender(company, seed + index, clock, options, onBug) };
   });
 }

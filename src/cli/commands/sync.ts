@@ -4,7 +4,7 @@ import { shardText, type Shard } from "../../status/shards.ts";
 import { Semaphore } from "../../base/semaphore.ts";
 import type { Config } from "../../config/config.ts";
 import { notBegun } from "../../runs/run-request.ts";
-import { RunPlaces } from "../../runs/run-queue.ts";
+import { createRunPlaces } from "../../runs/run-queue.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
 import { changesOf } from "../../state/sweeps.ts";
 import { isWorthPublishing, type CompanyReport } from "../../sync/context/run-report.ts";
@@ -113,7 +113,7 @@ async function runAll(
   asked: Pick<RemoteRun, "request" | "untilMs">,
   publish: (scope: CompanyScope, runGoesOn?: boolean) => Promise<void>,
 ): Promise<Map<string, CompanyReport>> {
-  const places = new RunPlaces();
+  const places = createRunPlaces();
   const views = scopes.map((): (() => ProgressView | null) => () => null);
   const runOne = async (scope: CompanyScope, index: number) => {
     const place = await places.take();

@@ -9,7 +9,7 @@ import { connectService } from "../../runs/service-connection.ts";
 import { createNotices } from "../../runs/store-notices.ts";
 import { openMirror } from "../../state/mirror.ts";
 import { guarded } from "../../store/database.ts";
-import { LogWatch } from "../../store/write-ahead-log.ts";
+import { createLogWatch } from "../../store/write-ahead-log.ts";
 import { lockHolder, takeWriterLock, type WriterLock } from "../../store/writer-lock.ts";
 import type { CompanyReport } from "../../sync/context/run-report.ts";
 import { Tally } from "../../sync/context/tally.ts";
@@ -82,7 +82,7 @@ async function performLocked(asked: RemoteRun, lock: WriterLock): Promise<Compan
     const run = { context, config, company, request, signal, startedMs, onListsRead, onListed, ...opened };
     show(() => progressView(run));
     return await performRun(run).finally(() => {
-      new LogWatch(files.mirror, log, () => clock.nowMs()).look();
+      createLogWatch(files.mirror, log, () => clock.nowMs()).look();
       mirror.close();
     });
   } finally {

@@ -28,22 +28,19 @@ export interface RunSchedulerParts {
   readonly makesUpQuick?: boolean;
 }
 
-/** What decides whether a run is needed at once. */
-interface RunHistory {
-  /** Can deliveries be verified? */
-  readonly receives: boolean;
-  /** When deliveries were received. */
-  readonly spans: readonly Span[];
-  /** `seesFromMs` of the last complete run; null: there was none. */
-  readonly seesFromMs: number | null;
-  /** Of the service; @default those of the signed form */
-  readonly delays?: readonly RetryDelay[] | undefined;
-}
-
-/** Pure: why a run is needed at once; null: none is. */
+/**
+ * Pure: why a run is needed at once; null: none is.
+ *
+ * @param receives can deliveries be verified?
+ * @param spans when deliveries were received
+ * @param seesFromMs of the last complete run; null: there was none
+ */
 export function reasonForRun(
-  { receives, spans, seesFromMs, delays }: RunHistory,
+  receives: boolean,
+  spans: readonly Span[],
+  seesFromMs: number | null,
   nowMs: number,
+  delays?: readonly RetryDelay[],
 ): string | null {
   if (seesFromMs === null) return "no run has read everything yet";
   if (!receives) return null;
@@ -115,7 +112,7 @@ export class RunScheduler {
   reasonNow(receives: boolean, spans: readonly Span[]): string | null {
     const seesFromMs = this.lastRun()?.seesFromMs ?? null;
     const delays = this.parts.mirror.manifest.webhooks?.retryDelays;
-    return reasonForRun({ receives, spans, seesFromMs, delays }, this.parts.context.clock.nowMs());
+    return reasonForRun(receives, spans, seesFromMs, this.parts.context.clock.nowMs(), delays);
   }
 
   /** When there is something to do next, epoch ms; null: nothing is known. What waits for the service is due now. */

@@ -3,7 +3,7 @@ import { secretTexts } from "../../config/companies.ts";
 import { mirrorFiles } from "../../config/mirror-files.ts";
 import { companyLog, type DaemonContext } from "../../daemon/daemon-context.ts";
 import { AfterRunQueue, type AfterRunScope } from "../../daemon/after-run-queue.ts";
-import { RunPlaces } from "../../runs/run-queue.ts";
+import { createRunPlaces } from "../../runs/run-queue.ts";
 import { LoopTurns } from "../../store/transient-errors.ts";
 import type { FleetJob } from "../jobs/job-engine.ts";
 import type { Lease } from "../ownership/ownership.ts";
@@ -56,7 +56,7 @@ export class Assignments {
     this.daemon = {
       ...host,
       strayRefusals: {},
-      runPlaces: new RunPlaces(),
+      runPlaces: createRunPlaces(),
       afterRuns: this.afterRuns,
       turns: new LoopTurns(() => host.clock.monotonicMs()),
     };

@@ -30,14 +30,6 @@ export interface FileCounts {
   readonly problems: number;
 }
 
-/** A record without its files, and why. */
-export interface FileProblem {
-  readonly document: string;
-  readonly document_id: RecordId;
-  readonly problem: string;
-  readonly at: string;
-}
-
 export type FiledResource = Resource & Required<Pick<Resource, "files">>;
 
 export function filedResources(resources: readonly Resource[]): FiledResource[] {
@@ -99,11 +91,11 @@ export class PendingFiles extends Repository {
     return { ...stored, pending: this.count(resources, { retryBeforeMs: 0 }), problems };
   }
 
-  /** What could not be used, the latest first. */
-  problems(most: number): FileProblem[] {
+  /** Records without their files, and why, the latest first. */
+  problems(most: number) {
     const sql = `SELECT document, document_id, problem, read_at FROM _file_reads
       WHERE problem IS NOT NULL ORDER BY read_at DESC, document, document_id LIMIT ?`;
-    type Row = Omit<FileProblem, "at"> & { readonly read_at: number };
+    type Row = { document: string; document_id: RecordId; problem: string; read_at: number };
     return this.selectAll<Row>(sql, most).map(({ read_at, ...row }) => ({ ...row, at: isoTime(read_at) }));
   }
 

@@ -16,13 +16,6 @@ export interface RecordCounts {
   readonly provisional: number;
 }
 
-/** How a record was last read: by which kind of answer, its number in the sequence, and when, epoch ms. */
-export interface LastRead {
-  readonly source: string;
-  readonly receivedSeq: number;
-  readonly readAtMs: number;
-}
-
 /** Reads what the mirror holds of resources: rows and fences. Never writes. */
 export class Records extends Repository {
   /** How many records are live, how many of these are provisional, and how many tombstones there are. */
@@ -79,10 +72,14 @@ export class Records extends Repository {
     return this.exists(`SELECT 1 FROM ${fence(resource)} WHERE id = ? AND listed_sha IS NOT NULL`, id);
   }
 
-  /** How and when a live record was last read; null: there is none. */
-  lastRead(resource: string, id: RecordId): LastRead | null {
+  /**
+   * How a live record was last read: by which kind of answer, its number in the sequence, and when, epoch ms; null: there is
+   * none.
+   */
+  lastRead(resource: string, id: RecordId) {
     const sql = `SELECT source, received_seq AS receivedSeq, read_at AS readAtMs
       FROM ${fence(resource)} WHERE id = ? AND gone = 0`;
+    type LastRead = { readonly source: string; readonly receivedSeq: number; readonly readAtMs: number };
     return (this.statement(sql).get(id) as LastRead | undefined) ?? null;
   }
 

@@ -31,7 +31,7 @@ async function reasonAfterTenHours(fleet: Fleet, joinedHours = 1_000): Promise<s
   await times.read();
   uptime.merge(times.since(nowMs - joinedHours * hourMs)());
   const seesFromMs = nowMs - 10.5 * hourMs;
-  return reasonForRun({ receives: true, spans: uptime.spans(), seesFromMs }, nowMs);
+  return reasonForRun(true, uptime.spans(), seesFromMs, nowMs);
 }
 
 describeWithPostgres("deliveries were received when the fleet received, whoever held the company", () => {

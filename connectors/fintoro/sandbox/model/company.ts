@@ -1,5 +1,5 @@
 import type { Random } from "../../../../src/base/random.ts";
-import { BoundedLog, singular } from "../base/values.ts";
+import { boundedLog, singular } from "../base/values.ts";
 import { documentKinds, kindFacts, pathOf, tableNames, type TableName } from "./catalogue.ts";
 import type { DocumentKind, BookRow, Upload } from "./row.ts";
 import { RowTable } from "./table.ts";
@@ -95,7 +95,7 @@ type EventListener = (event: SentEvent) => void;
 
 /** The newest events of a company, oldest first. It sends nothing: senders subscribe to it. */
 export class EventLog {
-  readonly #events = new BoundedLog<SentEvent>(200_000);
+  readonly #events = boundedLog<SentEvent>(200_000);
   readonly #listeners = new Set<EventListener>();
   readonly #random: Random;
   readonly #nowMs: () => number;

@@ -62,42 +62,34 @@ interface ConnectionFault {
 /** The faults that affect one request, by kind; of equal kinds the first. */
 export type ActiveFaults = ReadonlyMap<string, Fault>;
 
+export type FaultPlan = ReturnType<typeof createFaultPlan>;
+
 /** The faults in force; chooses those that affect a request. */
-export class FaultPlan {
-  readonly #random: Random;
-  #armed: { readonly fault: Fault; matched: number; affected: number }[] = [];
-
-  constructor(random: Random, faults: readonly Fault[]) {
-    this.#random = random;
-    for (const fault of faults) this.add(fault);
-  }
-
-  /** Returns a function that removes the fault. */
-  add(fault: Fault): () => void {
-    const armed = { fault, matched: 0, affected: 0 };
-    this.#armed.push(armed);
-    return () => {
-      this.#armed = this.#armed.filter((other) => other !== armed);
-    };
-  }
-
-  clear(): void {
-    this.#armed = [];
-  }
-
-  /** Counts the request, and gives the faults that affect it. */
-  faultsFor(method: string, path: string, company: number | null): ActiveFaults {
-    const hits = this.#armed.filter((armed) => {
-      const { match = {}, after = 0, times = Number.POSITIVE_INFINITY, probability = 1 } = armed.fault;
-      const { path: wanted = "", method: ownMethod = method, company: ownCompany = company } = match;
-      const onPath = typeof wanted === "string" ? path.startsWith(wanted) : wanted.test(path);
-      if (!onPath || ownMethod !== method || ownCompany !== company) return false;
-      const affects = ++armed.matched > after && armed.affected < times && this.#random.next() < probability;
-      if (affects) armed.affected++;
-      return affects;
-    });
-    return new Map(hits.toReversed().map(({ fault }) => [fault.kind, fault]));
-  }
+export function createFaultPlan(random: Random, faults: readonly Fault[]) {
+  const armedWith = (fault: Fault) => ({ fault, matched: 0, affected: 0 });
+  let all = faults.map(armedWith);
+  return {
+    /** Returns a function that removes the fault. */
+    add: (fault: Fault): (() => void) => {
+      const armed = armedWith(fault);
+      all.push(armed);
+      return () => void (all = all.filter((other) => other !== armed));
+    },
+    clear: () => void (all = []),
+    /** Counts the request, and gives the faults that affect it. */
+    faultsFor: (method: string, path: string, company: number | null): ActiveFaults => {
+      const hits = all.filter((armed) => {
+        const { match = {}, after = 0, times = Number.POSITIVE_INFINITY, probability = 1 } = armed.fault;
+        const { path: wanted = "", method: ownMethod = method, company: ownCompany = company } = match;
+        const onPath = typeof wanted === "string" ? path.startsWith(wanted) : wanted.test(path);
+        if (!onPath || ownMethod !== method || ownCompany !== company) return false;
+        const affects = ++armed.matched > after && armed.affected < times && random.next() < probability;
+        if (affects) armed.affected++;
+        return affects;
+      });
+      return new Map(hits.toReversed().map(({ fault }) => [fault.kind, fault]));
+    },
+  };
 }
 
 const grammar =

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { isoTime, type Clock } from "../../../../src/base/clock.ts";
 import type { Random } from "../../../../src/base/random.ts";
-import { BoundedLog } from "../base/values.ts";
+import { boundedLog } from "../base/values.ts";
 import { negotiate, type ServiceLanguage } from "../lookups/lookup-lists.ts";
 import type { Company } from "../model/company.ts";
 import { emptyToNull, Invalid, Missing } from "../rules/rules.ts";
@@ -32,7 +32,7 @@ const keepAliveMs = 75_000;
 /** The sandbox's HTTP server: limits, answers, breaks and logs requests. All its state is in memory. */
 export class HttpService {
   /** The last 20,000 requests: status 0 where no answer was sent, company null without a valid token. */
-  readonly requests = new BoundedLog<ReturnType<HttpService["logged"]>>(20_000);
+  readonly requests = boundedLog<ReturnType<HttpService["logged"]>>(20_000);
   /** Bugs of the sandbox itself. */
   readonly failures: unknown[] = [];
   /** Answers paths below `/sandbox/`, outside of the API: no token, no budget, no faults, no log. */

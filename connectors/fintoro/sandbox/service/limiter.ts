@@ -13,57 +13,40 @@ export interface LimiterOptions {
   readonly windowMs: number;
 }
 
+export type Limiter = ReturnType<typeof createLimiter>;
+
 /** One company's budget, shared by all its tokens. A refused request is not counted. */
-export class Limiter {
-  readonly #clock: Clock;
-  readonly #options: LimiterOptions;
-  #used = 0;
-  #endsAtMs = Number.NEGATIVE_INFINITY;
-
-  constructor(clock: Clock, options: LimiterOptions) {
-    this.#clock = clock;
-    this.#options = options;
-  }
-
-  get limit(): number {
-    return this.#options.limit;
-  }
-
-  /** Counts a request, if the budget allows it. The rate headers are as they are at the moment of the call. */
-  count(): { readonly allowed: boolean; readonly headers: () => Record<string, string> } {
-    const { limit, kind } = this.#options;
-    this.#openWindow();
-    if (this.#used >= limit) {
-      // Whole seconds, rounded down: up to a second short, and 0 in a window's last second.
-      const seconds = () => Math.max(0, Math.floor((this.#endsAtMs - this.#nowMs()) / 1000));
-      return { allowed: false, headers: () => limitHeaders(limit, this.#clock.nowMs(), seconds()) };
-    }
-    this.#used++;
-    const remaining = limit - this.#used;
-    const headers = () => ({
-      "X-RateLimit-Limit": String(limit),
-      "X-RateLimit-Remaining": String(kind === "hit_time" ? remaining : this.#remaining()),
-    });
-    return { allowed: true, headers };
-  }
-
-  #nowMs(): number {
-    return this.#options.kind === "whole_seconds" ? this.#clock.nowMs() : this.#clock.monotonicMs();
-  }
-
-  #openWindow(): void {
-    const now = this.#nowMs();
-    if (now < this.#endsAtMs) return;
-    const start = this.#options.kind === "whole_seconds" ? Math.floor(now / 1000) * 1000 : now;
-    this.#endsAtMs = start + this.#options.windowMs;
-    this.#used = 0;
-  }
-
+export function createLimiter(clock: Clock, { kind, limit, windowMs }: LimiterOptions) {
+  let used = 0;
+  let endsAtMs = Number.NEGATIVE_INFINITY;
+  const nowMs = () => (kind === "whole_seconds" ? clock.nowMs() : clock.monotonicMs());
+  const openWindow = () => {
+    const now = nowMs();
+    if (now < endsAtMs) return;
+    endsAtMs = (kind === "whole_seconds" ? Math.floor(now / 1000) * 1000 : now) + windowMs;
+    used = 0;
+  };
   /** After a window's end the whole budget remains, also before a request opens the next one. */
-  #remaining(): number {
-    const { limit } = this.#options;
-    return this.#nowMs() >= this.#endsAtMs ? limit : Math.max(0, limit - this.#used);
-  }
+  const left = () => (nowMs() >= endsAtMs ? limit : Math.max(0, limit - used));
+  return {
+    limit,
+    /** Counts a request, if the budget allows it. The rate headers are as they are at the moment of the call. */
+    count: (): { readonly allowed: boolean; readonly headers: () => Record<string, string> } => {
+      openWindow();
+      if (used >= limit) {
+        // Whole seconds, rounded down: up to a second short, and 0 in a window's last second.
+        const seconds = () => Math.max(0, Math.floor((endsAtMs - nowMs()) / 1000));
+        return { allowed: false, headers: () => limitHeaders(limit, clock.nowMs(), seconds()) };
+      }
+      used++;
+      const remaining = limit - used;
+      const headers = () => ({
+        "X-RateLimit-Limit": String(limit),
+        "X-RateLimit-Remaining": String(kind === "hit_time" ? remaining : left()),
+      });
+      return { allowed: true, headers };
+    },
+  };
 }
 
 /** The headers of a 429; `retryAfterS: null` omits `Retry-After`. */

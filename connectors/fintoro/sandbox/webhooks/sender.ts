@@ -6,7 +6,7 @@ import { isoTime, systemClock, type Clock } from "../../../../src/base/clock.ts"
 import { MirrorError } from "../../../../src/base/errors.ts";
 import { Semaphore } from "../../../../src/base/semaphore.ts";
 import { randomFor, SeededRandom } from "../base/seeded-random.ts";
-import { BoundedLog } from "../base/values.ts";
+import { boundedLog } from "../base/values.ts";
 import type { Company, SentEvent } from "../model/company.ts";
 
 /** Shares from 0 to 1 of what goes wrong between the service and its receivers. */
@@ -72,7 +72,7 @@ const firstDelayMs = 5;
  */
 export class Sender {
   /** The newest 50,000 attempts. */
-  readonly attempts = new BoundedLog<DeliveryAttempt>(50_000);
+  readonly attempts = boundedLog<DeliveryAttempt>(50_000);
   private accepted = 0;
   private readonly company: Company;
   private readonly seed: number;
