@@ -60,7 +60,7 @@ test("a reader that lets the write-ahead log grow is noticed, and its end as wel
 // Fault: disk | a reader keeps a read transaction open while another process writes 130 MiB | a mirror that a daemon holds | its log really grows so far, metric and log say since when; both end with the reader
 test("the metric of the oldest reader rises and falls with a write-ahead log of 128 MiB", async () => {
   const company = await aCompany({ records: 2 });
-  const daemon = startDaemon(company, configOf(company, "http: { timeout: 40s }"), { clock: impatientClock });
+  const daemon = startDaemon(company, configOf(company), { clock: impatientClock });
   const metrics = createMetrics("test");
   const heldSeconds = async () => {
     const text = await metrics.render(daemon.views(), Date.now(), defaultReadyLimits, noOthers);

@@ -3,6 +3,7 @@ import path from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import { askDaemon } from "../../src/daemon/commands/ask-daemon.ts";
+import type { Clock } from "../../src/base/clock.ts";
 import type { Daemon } from "../../src/daemon/daemon.ts";
 import { needsRestart, type CompanySettings } from "../../src/daemon/daemon-context.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
@@ -15,8 +16,8 @@ import { eventAbout, inMirror, wholeRuns } from "../support/program/serve.ts";
 import { eventually } from "../support/eventually.ts";
 
 const hourMs = 3_600_000;
-/** Deadlines that the impatient clock leaves as they are. */
-const longDeadlines = "http: { timeout: 60s }\n";
+/** A file that cannot be opened is tried again after this. */
+const openRetryMs = 30_000;
 
 function stateOf(daemon: Daemon) {
   return daemon.views()[0];
@@ -107,7 +108,7 @@ describe("a company whose file cannot be opened", () => {
   test("waits for who holds the lock, says so, and takes no deliveries meanwhile", async () => {
     const company = await leftInOrder();
     const lock = takeWriterLock(path.join(company.folder, "acme.lock"), "sync");
-    const daemon = startDaemon(company, configOf(company, longDeadlines), { clock: impatientClock });
+    const daemon = startDaemon(company, configOf(company), { clock: impatientClock });
     await eventually(() => stateOf(daemon)?.service.message?.includes("(sync") === true, "the holder's name");
     expect(stateOf(daemon)).toMatchObject({ open: false, service: { state: "database" } });
     expect(daemon.find("acme")).toBe("unavailable");
@@ -121,7 +122,9 @@ describe("a company whose file cannot be opened", () => {
   test("tries again until a file that is none is one", async () => {
     const company = await aCompany({ records: 3 });
     writeFileSync(company.file, "this is no database, and long enough to be sure of that");
-    const daemon = startDaemon(company, configOf(company, longDeadlines), { clock: impatientClock });
+    const sleep: Clock["sleep"] = (ms, signal) => impatientClock.sleep(ms === openRetryMs ? 1 : ms, signal);
+    const config = configOf(company, "http: { timeout: 60s }\n");
+    const daemon = startDaemon(company, config, { clock: { ...impatientClock, sleep } });
     await eventually(() => stateOf(daemon)?.service.message?.includes("not a SQLite") === true, "why");
     expect(daemon.find("acme")).toBe("unavailable");
     rmSync(company.file);

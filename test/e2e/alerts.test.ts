@@ -121,6 +121,17 @@ describe("sync from cron", () => {
   });
 });
 
+/** The free space that a daemon finds at each look for alerts, and `again`: another look, and time to send what follows. */
+function lookedAt() {
+  const disk = { freeBytes: 900e9 };
+  let looks = 0;
+  const again = () => {
+    const most = looks + 3;
+    return eventually(() => looks >= most, "another look");
+  };
+  return { disk, again, freeBytes: () => (looks++, disk.freeBytes) };
+}
+
 function targetsOf(config: Config): AlertTarget[] {
   return alertTargets(config, { env: {}, version: "1.2.3", clock: systemClock, onSecrets: () => undefined });
 }
@@ -130,11 +141,10 @@ describe("serve", () => {
     const company = await aCompany({ records: 3 });
     const receiver = await aReceiver(204);
     const target = `alerts: [{ when: [failed], url: "${receiver.url}", secret: ${key} }]`;
+    const { again, freeBytes } = lookedAt();
     const start = (token: string) => {
-      const daemon = startDaemon(company, configOf(company, target, [{ name: "acme", token }]), {
-        clock: impatientClock,
-        targetsOf,
-      });
+      const parts = { clock: impatientClock, targetsOf, freeBytes };
+      const daemon = startDaemon(company, configOf(company, target, [{ name: "acme", token }]), parts);
       return { daemon, state: () => daemon.views()[0]?.service.state };
     };
     for (let times = 0; times < 2; times++) {
@@ -144,13 +154,13 @@ describe("serve", () => {
       // A daemon that ends before it has noted what was taken sends it again.
       const left = () => readAlertState(path.join(company.folder, "acme.alerts.json")).undelivered;
       await eventually(() => left().length === 0, "the note that it was taken");
-      await systemClock.sleep(300);
+      await again();
       await daemon.stop();
     }
     const { daemon, state } = start(company.sandbox.token);
     await eventually(() => state() === "working" && wholeRuns(company) === 1, "a whole run");
     await eventually(() => receiver.taken().length === 2, "the end of the incident");
-    await systemClock.sleep(300);
+    await again();
     await daemon.stop();
     expect(eventsOf(receiver.taken())).toEqual(["begin failed", "end failed"]);
   });
@@ -161,18 +171,18 @@ describe("serve", () => {
     const target = `alerts: [{ when: [disk_low], url: "${receiver.url}" }]`;
     const { token } = company.sandbox;
     const both = ["acme", "beta"].map((name) => ({ name, token }));
-    let free = 900e6;
-    const freeBytes = () => free;
+    const { disk, again, freeBytes } = lookedAt();
+    disk.freeBytes = 900e6;
     const parts = { clock: impatientClock, targetsOf, freeBytes };
     const daemon = startDaemon(company, configOf(company, target, both), parts);
     await eventually(() => receiver.taken().length === 1, "an alert");
-    free = 1_100e6;
-    await systemClock.sleep(300);
+    disk.freeBytes = 1_100e6;
+    await again();
     expect(receiver.taken()).toMatchObject([
       { event: "begin", kind: "disk_low", company: null, message: "900.0 MB free on the disk of data_dir" },
     ]);
     expect(receiver.received[0]?.headers).not.toHaveProperty("webhook-signature");
-    free = 1_600e6;
+    disk.freeBytes = 1_600e6;
     await eventually(() => receiver.taken().length === 2, "its end");
     await daemon.stop();
     expect(eventsOf(receiver.taken())).toEqual(["begin disk_low", "end disk_low"]);

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { chmodSync, readdirSync, statSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { endOf } from "../support/program/cli.ts";
+import { endOf, runCommand } from "../support/program/cli.ts";
 import { aCompany, type Company } from "../support/company/company.ts";
 import { look } from "../support/truth/compare.ts";
 import { processEnv, program } from "../support/program/process-env.ts";
@@ -25,6 +25,13 @@ async function runOpen(company: Company, ...args: string[]): Promise<void> {
   expect({ code, stderr }).toMatchObject({ code: 0 });
 }
 
+/** In this process, under the umask that the program gives itself. */
+async function runHere({ folder: cwd }: Company, ...args: string[]): Promise<void> {
+  const before = process.umask(0o077);
+  const { code, stderr } = await runCommand(args, { cwd }).finally(() => process.umask(before));
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+}
+
 /** Everything that the program made, with its kind and mode. */
 function madeIn({ folder }: Company) {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
@@ -40,7 +47,7 @@ const exported = "exports: [{ format: csv, out: ./out/files, after: sync, tables
 
 // Fault: files | a umask by which everybody may read what is made | the real program's shell | folders 0700, files 0600
 test("whatever the umask, what is made is the owner's alone, and a mode that somebody chose stays", async () => {
-  const company = await aCompany({ records: 5 });
+  const company = await aCompany({ records: 2 });
   writeServeConfig(company, `data_dir: ./data/deep\nschedule: { sync: off }\n${exported}`);
   await runOpen(company, "sync");
   const made = madeIn(company);
@@ -63,21 +70,21 @@ test("whatever the umask, what is made is the owner's alone, and a mode that som
     Number(db.prepare("SELECT max(id) FROM invoices").pluck().get()),
   );
   company.sandbox.control.remove("invoices", id);
-  await runOpen(company, "sync", "--full");
+  await runHere(company, "sync", "--full");
   for (const [place, mode] of chosen) expect(modeOf(path.join(company.folder, place)), place).toBe(mode);
 });
 
 test("a report for readers under another user is in a folder of its own, with the mode of the config", async () => {
-  const company = await aCompany({ records: 5 });
+  const company = await aCompany({ records: 2 });
   const { folder } = company;
   writeServeConfig(company, "schedule: { sync: off, publish: off }");
-  await runOpen(company, "sync");
+  await runHere(company, "sync");
   const report = path.join(folder, "reports/acme.report.db");
   writeServeConfig(company, 'schedule: { sync: off }\nreport: { out: ./reports, mode: "0640" }');
-  await runOpen(company, "publish");
+  await runHere(company, "publish");
   expect([modeOf(report), modeOf(path.dirname(report))]).toEqual([0o640, 0o750]);
   writeServeConfig(company, 'schedule: { sync: off }\nreport: { out: ./reports, mode: "0644" }');
-  await runOpen(company, "publish");
+  await runHere(company, "publish");
   expect([modeOf(report), modeOf(path.dirname(report))]).toEqual([0o644, 0o750]);
   expect(modeOf(path.join(folder, "acme.db"))).toBe(0o600);
 });

@@ -1,30 +1,14 @@
-import { expect, onTestFinished, test } from "vitest";
-import { commands } from "../../../src/cli/commands/all-commands.ts";
+import { expect, test } from "vitest";
 import type { Alert } from "../../../src/status/alerts/incidents.ts";
-import { createTestInvocation, runCommand } from "../../support/program/cli.ts";
+import { runCommand } from "../../support/program/cli.ts";
 import { aCompany, sync, type Company } from "../../support/company/company.ts";
 import { age, impatientClock } from "../../support/program/daemon.ts";
-import { deliver, eventAbout, writeServeConfig } from "../../support/program/serve.ts";
+import { deliver, eventAbout, serveHere, writeServeConfig } from "../../support/program/serve.ts";
 import { openSink } from "../../support/sandbox/webhook-sink.ts";
 import { eventually } from "../../support/eventually.ts";
 
-/** The command `serve` in this process, whose waits are short; ended with the test at the latest. */
-async function startServe({ folder: cwd }: Company) {
-  const argv = ["serve", "--json", "--listen", "127.0.0.1:0"];
-  const { run, signals, written } = createTestInvocation(argv, { commands, clock: impatientClock, cwd });
-  const ended = run();
-  const end = async () => {
-    signals.emit("SIGTERM");
-    return (await ended).code;
-  };
-  onTestFinished(async () => void (await end()));
-  await eventually(() => written.stdout.includes("url"), "an address");
-  const { url } = JSON.parse(written.stdout) as { readonly url: string };
-  const open = async () =>
-    (await (await fetch(`${url}/metrics`)).text()).includes('database_open{company="acme"} 1');
-  await eventually(open, "an open mirror");
-  return { url, end };
-}
+/** Whoever waits in it waits a moment only. */
+const startServe = (company: Company) => serveHere(company, { clock: impatientClock });
 
 /** A company whose alerts of one kind go to a receiver, which were read whole. */
 async function alerting(kind: string, records = 3) {
@@ -34,7 +18,7 @@ async function alerting(kind: string, records = 3) {
   const target = `alerts: [{ when: [${kind}], url: "${sink.url}" }]`;
   writeServeConfig(
     company,
-    `${target}\nschedule: { sync: off, publish: off }\nresources: { include: [${resources.join()}] }\nhttp: { timeout: 5m }`,
+    `${target}\nschedule: { sync: off, publish: off }\nresources: { include: [${resources.join()}] }`,
   );
   await sync(company, { resources });
   const sent = () => sink.received.map(({ json }) => json as unknown as Alert);
@@ -76,7 +60,7 @@ test("held: a run that would remove too much is told once, and its end after --a
 test("gap: events that may be lost are told once, and their end when a run has read everything", async () => {
   const { company, begun, over, expectBoth, answerNothingUntilBegun } = await alerting("gap");
   const { end } = await startServe(company);
-  expect(await end()).toBe(0);
+  expect((await end("SIGTERM")).code).toBe(0);
   age(company, 86_400_000);
   answerNothingUntilBegun();
   await startServe(company);

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { createServer, connect, type AddressInfo, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { endOf, runCommand } from "../../support/program/cli.ts";
-import { aCompany } from "../../support/company/company.ts";
+import { aMirroredCompany } from "../../support/company/company.ts";
 import { deliver, eventAbout, serve, startIn, writeServeConfig } from "../../support/program/serve.ts";
 import { eventually } from "../../support/eventually.ts";
 
@@ -28,70 +28,63 @@ const held = [
   metricsRequest.repeat(3_000),
 ];
 
-describe("clients that hold what they can", () => {
-  // Fault: webhook | 600 silent connections, CONNECT, Upgrade, half a request, noise and unread pages, all kept open | raw sockets against a real serve | deliveries are answered 204 at once, the drops are in metrics, log and status, SIGTERM ends with 0
-  test("keep no delivery out, and the process from no end", async () => {
-    const company = await aCompany();
-    writeServeConfig(company);
-    const daemon = await serve(company);
-    await daemon.until("the mirror is open");
-    await Promise.all(Array.from({ length: 600 }, () => hold(daemon.url)));
-    expect(await deliver(daemon, eventAbout("clients.updated", "client", 1))).toBe(204);
-    // A page of a moment ago may still be shown for up to a second.
-    await eventually(async () => {
-      const page = await (await fetch(`${daemon.url}/metrics`)).text();
-      return Number(/^fintoro_mirror_dropped_connections_total (\d+)$/m.exec(page)?.[1]) >= 89;
-    }, "the drops in /metrics");
-    expect(daemon.said().filter(({ msg }) => msg === "a connection was dropped")).toHaveLength(1);
-    await eventually(async () => {
-      const { stdout } = await runCommand(["status", "--json"], { cwd: company.folder });
-      const { companies } = JSON.parse(stdout) as {
-        companies: { acme: { events: { dropped_connections: number } } };
-      };
-      return companies.acme.events.dropped_connections > 0;
-    }, "the drops in status --json");
-    for (const bytes of held) await hold(daemon.url, bytes);
-    expect(await deliver(daemon, eventAbout("clients.updated", "client", 1))).toBe(204);
-    expect(await daemon.end("SIGTERM")).toMatchObject({ code: 0 });
-  });
-});
+/** Asks for a page under this name; gives the status, and whether it shows the company. */
+async function pageUnder(url: string, host: string) {
+  const request = `GET /readyz HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`;
+  const answer = await text(await hold(url, request));
+  return [/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1], answer.includes("acme")];
+}
 
-// Fault: webhook | silent connections, half a request, CONNECT and noise, whose clients keep their side open | raw sockets against a real serve with its own deadlines | refused after 10 s at most, and gone from the server 2 s later
-test("a connection without a request is gone from the server 2 s after its refusal", async () => {
-  const company = await aCompany();
-  writeServeConfig(company);
-  const daemon = await serve(company);
+/** How long a connection waits for its refusal, and stays after it. */
+async function connectionTimes(url: string, bytes: string) {
   const startedMs = performance.now();
-  const lives = ["", "GET /healthz HTTP/1.1\r\nho", held[0] ?? "", "noise\r\n\r\n"].map(async (bytes) => {
-    const socket = await hold(daemon.url, bytes);
-    await once(socket.resume(), "end");
-    const refusedMs = performance.now();
-    // Only bytes for a connection that its owner let go are answered by a reset.
-    const knock = setInterval(() => socket.write("x"), 50);
-    await new Promise((resolve) => socket.once("close", resolve));
-    clearInterval(knock);
-    return { waitedMs: refusedMs - startedMs, lingeredMs: performance.now() - refusedMs };
-  });
-  for (const { waitedMs, lingeredMs } of await Promise.all(lives)) {
+  const socket = await hold(url, bytes);
+  await once(socket.resume(), "end");
+  const refusedMs = performance.now();
+  // Only bytes for a connection that its owner let go are answered by a reset.
+  const knock = setInterval(() => socket.write("x"), 50);
+  await new Promise((resolve) => socket.once("close", resolve));
+  clearInterval(knock);
+  return { waitedMs: refusedMs - startedMs, lingeredMs: performance.now() - refusedMs };
+}
+
+// Fault: webhook | a page of a real serve is asked for under the name of somebody else | raw sockets | 421 without the page; names of the config are served
+// Fault: webhook | silent connections, half a request, CONNECT and noise, whose clients keep their side open | raw sockets against a real serve with its own deadlines | refused after 10 s at most, and gone from the server 2 s later
+// Fault: webhook | 600 silent connections, CONNECT, Upgrade, half a request, noise and unread pages, all kept open | raw sockets against a real serve | deliveries are answered 204 at once, the drops are in metrics, log and status, SIGTERM ends with 0
+test("clients that hold what they can keep no delivery out, and the process from no end: those without a request go 2 s after their refusal, and pages are shown under the names of the config only", async () => {
+  const company = await aMirroredCompany({ records: 2 });
+  writeServeConfig(company, "serve: { hosts: [mirror.internal] }");
+  const daemon = await serve(company);
+  const { url } = daemon;
+  expect(await pageUnder(url, "attacker.example")).toEqual(["421", false]);
+  expect(await pageUnder(url, "mirror.internal:8787")).toEqual([expect.stringMatching(/200|503/), true]);
+
+  const silent = ["", "GET /healthz HTTP/1.1\r\nho", held[0] ?? "", "noise\r\n\r\n"];
+  for (const { waitedMs, lingeredMs } of await Promise.all(
+    silent.map((bytes) => connectionTimes(url, bytes)),
+  )) {
     expect(waitedMs).toBeLessThan(12_000);
     expect(lingeredMs).toBeLessThan(2_500);
   }
-  expect((await daemon.end("SIGTERM")).code).toBe(0);
-});
 
-// Fault: webhook | a page of a real serve is asked for under the name of somebody else | raw sockets | 421 without the page; names of the config are served
-test("pages are shown under the names of the config only", async () => {
-  const company = await aCompany();
-  writeServeConfig(company, "serve: { hosts: [mirror.internal] }");
-  const daemon = await serve(company);
-  const statusUnder = async (host: string) => {
-    const request = `GET /readyz HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`;
-    const answer = await text(await hold(daemon.url, request));
-    return [/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1], answer.includes("acme")];
-  };
-  expect(await statusUnder("attacker.example")).toEqual(["421", false]);
-  expect(await statusUnder("mirror.internal:8787")).toEqual([expect.stringMatching(/200|503/), true]);
-  expect((await daemon.end("SIGTERM")).code).toBe(0);
+  await Promise.all(Array.from({ length: 600 }, () => hold(url)));
+  expect(await deliver(daemon, eventAbout("clients.updated", "client", 1))).toBe(204);
+  // A page of a moment ago may still be shown for up to a second.
+  await eventually(async () => {
+    const page = await (await fetch(`${url}/metrics`)).text();
+    return Number(/^fintoro_mirror_dropped_connections_total (\d+)$/m.exec(page)?.[1]) >= 89;
+  }, "the drops in /metrics");
+  expect(daemon.said().filter(({ msg }) => msg === "a connection was dropped")).toHaveLength(1);
+  await eventually(async () => {
+    const { stdout } = await runCommand(["status", "--json"], { cwd: company.folder });
+    const { companies } = JSON.parse(stdout) as {
+      companies: { acme: { events: { dropped_connections: number } } };
+    };
+    return companies.acme.events.dropped_connections > 0;
+  }, "the drops in status --json");
+  for (const bytes of held) await hold(url, bytes);
+  expect(await deliver(daemon, eventAbout("clients.updated", "client", 1))).toBe(204);
+  expect(await daemon.end("SIGTERM")).toMatchObject({ code: 0 });
 });
 
 // Fault: process | the port is taken | another server, real processes | serve and sandbox end with 10, and name the address
@@ -103,7 +96,7 @@ test.each([
   await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void other.close());
   const { port } = other.address() as AddressInfo;
-  const company = await aCompany();
+  const company = await aMirroredCompany({ records: 2 });
   writeServeConfig(company);
   const { code, stderr } = await endOf(startIn(company, [command, option, `${address}${port}`]));
   expect(code).toBe(10);

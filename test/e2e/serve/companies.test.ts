@@ -8,6 +8,7 @@ import {
   eventAbout,
   secret,
   serve,
+  serveHere,
   wholeRuns,
   writeServeConfig,
   type ServedCompany,
@@ -44,7 +45,7 @@ function otherRuns(company: Company): number {
 const event = () => eventAbout("clients.updated", "client", 1);
 
 describe("several companies in one daemon", () => {
-  // Fault: files | one company's mirror is no database, another's token is wrong | files and config of a process of `serve` | the third company runs and is ready
+  // Fault: files | one company's mirror is no database, another's token is wrong | files and config of `serve` | the third company runs and is ready
   test("one with a wrong token and one with a broken file harm nobody", async () => {
     const company = await aCompany({ records: 3, companies: 2 });
     writeFileSync(
@@ -54,7 +55,7 @@ describe("several companies in one daemon", () => {
     const wrong = { name: "wrong", token: "no-such-token" };
     const broken = { name: "broken", token: tokenOf(company, 1) };
     writeServeConfig(company, off, [wrong, broken, acme(company)]);
-    const daemon = await serve(company);
+    const daemon = await serveHere(company);
     await eventually(() => wholeRuns(company) === 1, "a whole run of acme");
     await daemon.until("not a SQLite database");
     expect(await deliver(daemon, event())).toBe(204);
@@ -74,14 +75,14 @@ describe("several companies in one daemon", () => {
     expect((await daemon.end("SIGTERM")).code).toBe(0);
   });
 
-  // Fault: files | SIGHUP with a config that is wrong | the config of a process of `serve` | the old config stays
+  // Fault: files | SIGHUP with a config that is wrong | the config of `serve` | the old config stays
   test("SIGHUP: companies come and go, secrets change, a bad config changes nothing", async () => {
     const company = await aCompany({ records: 3, companies: 2 });
     writeServeConfig(company, off);
-    const daemon = await serve(company);
+    const daemon = await serveHere(company);
     const reload = async (more: string, companies: readonly ServedCompany[], says: string) => {
       writeServeConfig(company, more, companies);
-      daemon.child.kill("SIGHUP");
+      daemon.send("SIGHUP");
       await daemon.until(says);
     };
     await eventually(() => wholeRuns(company) === 1, "a whole run of acme");
@@ -93,7 +94,7 @@ describe("several companies in one daemon", () => {
     expect(daemon.heard("serve.listen was changed: that needs a restart")).toBe(true);
     expect(await deliver(daemon, event(), { to: "other" })).toBe(204);
     writeServeConfig(company, off, [other(company, { secrets: ["whsec_another_one"] })]);
-    daemon.child.kill("SIGHUP");
+    daemon.send("SIGHUP");
     await eventually(async () => (await deliver(daemon, event())) === 404, "acme is gone");
     await daemon.until("the company is no longer served");
     const newSecret = { to: "other", secret: "whsec_another_one" };
@@ -102,13 +103,13 @@ describe("several companies in one daemon", () => {
     expect((await daemon.end("SIGTERM")).code).toBe(0);
   });
 
-  // Fault: process | a second daemon on the same folder, then kill -9 of the first | processes of `serve` | the second one waits, says who writes, and takes over
+  // Fault: process | a second daemon on the same folder, then kill -9 of the first | two `serve`, one of them a process | the second one waits, says who writes, and takes over
   test("two daemons on one folder: the second says which process holds it, and takes over when that ends", async () => {
     const company = await aCompany({ records: 3, companies: 2 });
     writeServeConfig(company, off);
     const first = await serve(company);
     await first.until("the mirror is open");
-    const second = await serve(company);
+    const second = await serveHere(company);
     await second.until(`the mirror is being written by process ${first.child.pid} (serve`);
     expect(await deliver(second, event())).toBe(503);
     expect(await deliver(first, event())).toBe(204);

@@ -1,9 +1,9 @@
 import path from "node:path";
 import { expect, test } from "vitest";
-import { endOf, runCommand } from "../../support/program/cli.ts";
+import { runCommand } from "../../support/program/cli.ts";
 import { aCompany, type Company } from "../../support/company/company.ts";
 import { look } from "../../support/truth/compare.ts";
-import { inMirror, serve, startIn, writeServeConfig } from "../../support/program/serve.ts";
+import { inMirror, serve, writeServeConfig } from "../../support/program/serve.ts";
 import { eventually } from "../../support/eventually.ts";
 
 const missing = `SELECT count(*) FROM invoices i WHERE _deleted_at IS NULL AND NOT EXISTS
@@ -17,7 +17,7 @@ const filesInReport = (company: Company) =>
   );
 
 test("after its run `serve` fetches the files, and the report names them", async () => {
-  const company = await aCompany({ records: 5 });
+  const company = await aCompany({ records: 2 });
   writeServeConfig(company, "schedule: { sync: off }\nfiles: { pdf: on }");
   const daemon = await serve(company);
   const count = () => Number(inMirror(company, "SELECT count(*) FROM invoices"));
@@ -33,9 +33,9 @@ test("after its run `serve` fetches the files, and the report names them", async
 });
 
 test("`sync` fetches files last of all, and the report names them", async () => {
-  const company = await aCompany({ records: 5 });
+  const company = await aCompany({ records: 2 });
   writeServeConfig(company, "files: { pdf: on, attachments: on }\nschedule: { publish: after_sync }");
-  const { code, stderr } = await endOf(startIn(company, ["sync"]));
+  const { code, stderr } = await runCommand(["sync"], { cwd: company.folder });
   expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
   expect(inMirror(company, missing)).toBe(0);
   expect(filesInReport(company)).toBe(inMirror(company, "SELECT count(*) FROM invoices"));

@@ -8,6 +8,7 @@ import {
   gone,
   inMirror,
   serve,
+  serveHere,
   writeServeConfig,
   type Served,
 } from "../../support/program/serve.ts";
@@ -67,7 +68,7 @@ describe("what serve shows of itself", () => {
       listening: false,
       gaps: [{ to: null, cause: "killed" }],
     });
-    const next = await serve(company);
+    const next = await serveHere(company);
     await ready(next);
     await shows(next, 'last_run_complete{company="acme"}', "1");
     expect((await eventsOf(company)).events).toMatchObject({ listening: true, gaps: [{ cause: "killed" }] });

@@ -9,7 +9,7 @@ import {
   deliver,
   eventAbout,
   inMirror,
-  serve,
+  serveHere,
   wholeRuns,
   writeServeConfig,
 } from "../../support/program/serve.ts";
@@ -42,7 +42,7 @@ test("prune beside serve is made by serve, deliveries go on; what was removed is
   const company = await aCompany({ records: 8 });
   writeServeConfig(company, retention);
   for (let again = 0; again < 3; again++) await sync(company);
-  const daemon = await serve(company);
+  const daemon = await serveHere(company);
   const event = eventAbout("clients.updated", "client", 999_999);
   expect(await deliver(daemon, event)).toBe(204);
   await eventually(

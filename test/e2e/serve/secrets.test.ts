@@ -11,7 +11,7 @@ import {
   deliver,
   eventAbout,
   secret,
-  serve,
+  serveHere,
   wholeRuns,
   writeServeConfig,
 } from "../../support/program/serve.ts";
@@ -47,7 +47,7 @@ describe("secrets in files", () => {
     const company = await aCompany({ records: 3 });
     const { token, readToken } = company.sandbox;
     mount(company, { token: `${readToken}\n` }, 1);
-    const config = configOf(company, "http: { timeout: 60s }\n", [{ name: "acme", token: inFile("token") }]);
+    const config = configOf(company, "", [{ name: "acme", token: inFile("token") }]);
     const known: string[] = [];
     const onSecrets = (secrets: readonly string[]) => void known.push(...secrets);
     const daemon = startDaemon(company, config, { clock: impatientClock, onSecrets });
@@ -88,14 +88,14 @@ describe("secrets in files", () => {
   });
 });
 
-// Fault: secrets | pipes stand in the places of token and webhook secret | the files of a process of `serve`, and SIGHUP | the process does not wait for a writer; it goes on with what it knows, and names the pipe
+// Fault: secrets | pipes stand in the places of token and webhook secret | the files of `serve`, and SIGHUP | it does not wait for a writer; it goes on with what it knows, and names the pipe
 test("a pipe in a secret's place stops nothing: nobody may ever write into it", async () => {
   const company = await aCompany({ records: 3 });
   mount(company, { token: company.sandbox.token, hook: secret }, 1);
   writeServeConfig(company, off, [
     { name: "acme", token: inFile("token"), secrets: ["${file:./secrets/hook}"] },
   ]);
-  const daemon = await serve(company);
+  const daemon = await serveHere(company);
   await daemon.until("a run ended");
   for (const name of ["token", "hook"]) {
     rmSync(path.join(company.folder, "secrets", name));
@@ -104,13 +104,13 @@ test("a pipe in a secret's place stops nothing: nobody may ever write into it", 
   // Twice as long as between two looks at the files.
   await systemClock.sleep(4_000);
   expect(await deliver(daemon, eventAbout("clients.updated", "client", 1))).toBe(204);
-  daemon.child.kill("SIGHUP");
+  daemon.send("SIGHUP");
   await daemon.until("it is a pipe or a device");
   expect((await fetch(`${daemon.url}/healthz`)).status).toBe(200);
   expect((await daemon.end("SIGTERM")).code).toBe(0);
 });
 
-// Fault: secrets | one company's token file is missing | the files of `sync` and of a process of `serve` | the others are read; it is named, exit 3, /readyz 503; it is used when it appears
+// Fault: secrets | one company's token file is missing | the files of `sync` and of `serve` | the others are read; it is named, exit 3, /readyz 503; it is used when it appears
 test("a missing token concerns its company alone, in sync and in serve", async () => {
   const company = await aCompany({ records: 3, companies: 2 });
   const beta = { name: "beta", token: inFile("beta"), secrets: ["${file:./secrets/hook}"] };
@@ -127,7 +127,7 @@ test("a missing token concerns its company alone, in sync and in serve", async (
   });
   const alone = await runCommand(["sync", "--company", "beta"], { cwd: company.folder });
   expect(alone.code).toBe(2);
-  const daemon = await serve(company);
+  const daemon = await serveHere(company);
   await eventually(async () => (await readiness(daemon.url)).companies["acme"]?.ready === true, "acme ready");
   const reasons = (await readiness(daemon.url)).companies["beta"]?.reasons.join("\n") ?? "";
   expect((await fetch(`${daemon.url}/readyz`)).status).toBe(503);

@@ -7,6 +7,7 @@ import {
   eventAbout,
   inMirror,
   serve,
+  serveHere,
   wholeRuns,
   writeServeConfig,
 } from "../../support/program/serve.ts";
@@ -20,7 +21,7 @@ describe("serve", () => {
   test("makes the mirror by itself, is ready then, and reads what an event is about within moments", async () => {
     const company = await aCompany({ records: 5 });
     writeServeConfig(company);
-    const daemon = await serve(company);
+    const daemon = await serveHere(company);
     expect((await fetch(`${daemon.url}/healthz`)).status).toBe(200);
     await eventually(() => wholeRuns(company) === 1, "a first whole run");
     expectEqual(company);
@@ -39,7 +40,7 @@ describe("serve", () => {
     );
     const { code, stdout } = await daemon.end("SIGTERM");
     expect(code).toBe(0);
-    expect(jsonLines(stdout)).toEqual([{ url: daemon.url, pid: daemon.child.pid, companies: ["acme"] }]);
+    expect(jsonLines(stdout)).toEqual([{ url: daemon.url, pid: process.pid, companies: ["acme"] }]);
     expect(inMirror(company, "SELECT ended FROM _receiver")).toBe("drained");
   });
 
@@ -55,7 +56,7 @@ describe("serve", () => {
     expect(await deliver(first, eventAbout("clients.updated", "client", id))).toBe(204);
     await first.end("SIGKILL");
     company.recover();
-    const second = await serve(company);
+    const second = await serveHere(company);
     await eventually(
       () => inMirror(company, "SELECT name FROM clients WHERE id = ?", id) === "Survives",
       "the client's new name",
@@ -65,7 +66,7 @@ describe("serve", () => {
     expect(inMirror(company, "SELECT count(*) FROM _receiver WHERE ended IS NULL")).toBe(1);
   });
 
-  // Fault: process | SIGTERM in the middle of the first run and of deliveries | a process of `serve` | what was answered is kept; the run continues later
+  // Fault: process | SIGTERM in the middle of the first run and of deliveries | `serve`, and the next one | what was answered is kept; the run continues later
   test("a signal in the middle of its first run and of deliveries: what was answered is kept, the run goes on later", async () => {
     const company = await aCompany();
     writeServeConfig(company);
@@ -74,7 +75,7 @@ describe("serve", () => {
       if (path.startsWith("/invoices/")) await stopping.promise;
       return undefined;
     });
-    const first = await serve(company);
+    const first = await serveHere(company);
     await eventually(() => Number(inMirror(company, "SELECT count(*) FROM invoices")) > 0, "some invoices");
     const sent = Array.from({ length: 20 }, (_, n) => eventAbout("clients.updated", "client", n + 1));
     const answers = Promise.all(sent.map((event) => deliver(first, event).catch(() => 0)));
@@ -96,13 +97,13 @@ describe("serve", () => {
     expectEqual(company);
   });
 
-  // Fault: service | away, or the token refused, when `serve` starts | a proxy before a process of `serve` | it receives and says so, and catches up by itself
+  // Fault: service | away, or the token refused, when `serve` starts | a proxy before `serve` | it receives and says so, and catches up by itself
   test("receives from the start while the service is away or refuses the token, says so, and catches up by itself", async () => {
     const company = await aCompany({ records: 5 });
     writeServeConfig(company);
     const unauthenticated = { status: 401, headers: {}, body: Buffer.from('{"message":"Unauthenticated."}') };
     company.proxy.obstruct(() => unauthenticated);
-    const daemon = await serve(company);
+    const daemon = await serveHere(company);
     await eventually(
       () => inMirror(company, "SELECT 1 FROM _meta WHERE value LIKE '%unauthenticated%'") === 1,
       "noted",
@@ -114,7 +115,7 @@ describe("serve", () => {
     expect(wholeRuns(company)).toBe(0);
     await daemon.end("SIGTERM");
     company.recover();
-    const later = await serve(company);
+    const later = await serveHere(company);
     await eventually(() => wholeRuns(company) === 1, "a whole run");
     await later.end("SIGTERM");
     expectEqual(company);
@@ -127,7 +128,7 @@ describe("serve", () => {
     const daemon = await serve(company);
     await daemon.until("the mirror is open");
     await eventually(() => company.proxy.asked.length > 0, "a request that hangs");
-    daemon.child.kill("SIGTERM");
+    daemon.send("SIGTERM");
     await daemon.until("once more to stop at once");
     expect((await daemon.end("SIGTERM")).code).toBe(143);
   });

@@ -3,14 +3,16 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { runCommand } from "../../support/program/cli.ts";
 import { aCompany } from "../../support/company/company.ts";
-import { deliver, eventAbout, serve, writeServeConfig } from "../../support/program/serve.ts";
+import { deliver, eventAbout, serveHere, wholeRuns, writeServeConfig } from "../../support/program/serve.ts";
 import { eventually } from "../../support/eventually.ts";
 
 test("the page of a real daemon says what status says, and is sent again only where it differs", async () => {
   const company = await aCompany({ records: 3 });
   writeServeConfig(company);
-  const daemon = await serve(company);
+  const daemon = await serveHere(company);
   const page = async () => (await fetch(`${daemon.url}/`)).text();
+  // A page that takes long to make is shown for a while.
+  await eventually(() => wholeRuns(company) === 1, "a whole run");
   await eventually(async () => (await page()).includes("Everything is fresh as of"), "a fresh page");
   const { stdout } = await runCommand(["status", "--json"], { cwd: company.folder });
   const { companies } = JSON.parse(stdout) as {
@@ -34,7 +36,7 @@ test("the page of a real daemon says what status says, and is sent again only wh
 test("beyond this machine it shows nothing until a token is set; deliveries and probes go on", async () => {
   const company = await aCompany({ records: 3 });
   writeServeConfig(company);
-  const daemon = await serve(company, ["--listen", "0.0.0.0:0"]);
+  const daemon = await serveHere(company, { args: ["--listen", "0.0.0.0:0"] });
   const url = daemon.url.replace("0.0.0.0", "127.0.0.1");
   const get = async (path_: string, headers: Record<string, string> = {}) => fetch(url + path_, { headers });
   const refused = await get("/");
@@ -45,7 +47,7 @@ test("beyond this machine it shows nothing until a token is set; deliveries and 
   const token = "a-token-of-the-pages-0123";
   writeFileSync(path.join(company.folder, "page.token"), `${token}\n`, { mode: 0o600 });
   writeServeConfig(company, 'serve: { page_token: "${file:page.token}" }\n');
-  daemon.child.kill("SIGHUP");
+  daemon.send("SIGHUP");
   await eventually(async () => (await get("/")).status === 401, "the token asked for");
   expect((await get("/", { authorization: `Bearer ${token}` })).status).toBe(200);
   writeFileSync(path.join(company.folder, "page.token"), "another-token-of-the-pages\n");
@@ -53,7 +55,7 @@ test("beyond this machine it shows nothing until a token is set; deliveries and 
   expect((await daemon.end("SIGTERM")).code).toBe(0);
 });
 
-// Fault: network | a proxy that sends no forwarding header and speaks HTTP/1.1 (a current nginx) | a request to the real daemon as that proxy sends it | no record value without the token
+// Fault: network | a proxy that sends no forwarding header and speaks HTTP/1.1 (a current nginx) | a request to `serve` as that proxy sends it | no record value without the token
 test("behind a proxy that looks like this machine it shows nothing without the token that serve made", async () => {
   const company = await aCompany({ records: 3 });
   const { token } = company.sandbox;
@@ -67,7 +69,7 @@ test("behind a proxy that looks like this machine it shows nothing without the t
     path.join(company.folder, "config.yaml"),
     [...lines, "data_dir: .", "schedule: { publish: off }"].join("\n"),
   );
-  const daemon = await serve(company);
+  const daemon = await serveHere(company);
   const file = path.join(company.folder, "page-token");
   expect(statSync(file).mode & 0o777).toBe(0o600);
   const made = readFileSync(file, "utf8").trim();
@@ -79,7 +81,7 @@ test("behind a proxy that looks like this machine it shows nothing without the t
   expect([shown.status, await shown.text()]).toEqual([200, expect.stringContaining("acme")]);
   expect(daemon.said().filter((line) => JSON.stringify(line).includes(made))).toEqual([]);
   expect((await daemon.end("SIGTERM")).code).toBe(0);
-  const again = await serve(company);
+  const again = await serveHere(company);
   expect(readFileSync(file, "utf8").trim()).toBe(made);
   expect((await again.end("SIGTERM")).code).toBe(0);
 });
