@@ -116,7 +116,7 @@ export class CompanySupervisor {
       budget: readable?.service.rateLimiter.view() ?? null,
       ...counters.with(countingOf(runtime)),
       deliveries: Object.fromEntries(counters.deliveries),
-      receiver: noteOf({ refusals, strayRefusals, dropped: connections.dropped, skewMs }),
+      receiver: noteOf(refusals, strayRefusals, connections.dropped, skewMs),
       writeProblem: runtime?.writeProblem ?? null,
       afterRun: { ...view.afterRun, problem: counters.afterRunProblem },
       nextRunMs: runtime?.schedule?.after(nowMs) ?? null,

@@ -133,10 +133,8 @@ export function createReceiverNote(
   let written = mirror.meta.get(receiverNoteKey) as ReceiverNote | null;
   let notBeforeMs = Number.NEGATIVE_INFINITY;
   return () => {
-    const { dropped } = connections;
-    const facts = { refusals, strayRefusals, dropped, skewMs: skewMs() };
     const nowMs = clock.monotonicMs();
-    let note = noteOf(facts);
+    let note = noteOf(refusals, strayRefusals, connections.dropped, skewMs());
     const before = written?.clock_skew_seconds ?? null;
     const skew = note.clock_skew_seconds;
     if (before !== null && skew !== null && Math.abs(skew - before) < sameSkewS)

@@ -34,13 +34,6 @@ interface RefusingNote {
   readonly hint: string;
 }
 
-export interface ReceiverFacts {
-  readonly refusals: Pick<RefusalWatch, "counts" | "refusing">;
-  readonly strayRefusals: RefusalCounts;
-  readonly skewMs: number | null;
-  readonly dropped: number;
-}
-
 /** A mirror without a daemon's note. */
 export const emptyReceiverNote: ReceiverNote = {
   refused: {},
@@ -51,7 +44,12 @@ export const emptyReceiverNote: ReceiverNote = {
 };
 
 /** The note as things stand. */
-export function noteOf({ refusals, strayRefusals, skewMs, dropped }: ReceiverFacts): ReceiverNote {
+export function noteOf(
+  refusals: Pick<RefusalWatch, "counts" | "refusing">,
+  strayRefusals: RefusalCounts,
+  dropped: number,
+  skewMs: number | null,
+): ReceiverNote {
   return {
     refused: { ...refusals.counts },
     refused_elsewhere: { ...strayRefusals },

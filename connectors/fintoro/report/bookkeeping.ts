@@ -82,8 +82,7 @@ export const vatDocuments: ReportView = {
     ...c.amounts("vat", "What is owed on it; 0 under reverse charge"),
   ],
   facets: ["document_type", "month_rule", "vat_rate", "currency", "client_country"],
-  date: "month",
-  sort: { column: "month", descending: true },
+  ...c.newest("month"),
   sql: sql.ofBills(documentRows),
 };
 
@@ -116,8 +115,7 @@ export const vatByMonth: ReportView = {
     ...c.amounts("vat_by_issue", "As vat, with credit notes in the month of their issue"),
   ],
   facets: ["currency", "vat_rate"],
-  date: "month",
-  sort: { column: "month", descending: true },
+  ...c.newest("month"),
   sql: `WITH parts AS (
   ${sql.ofBills(byRate)}
 ), placed AS (
@@ -161,8 +159,7 @@ export const paymentsByDay: ReportView = {
     ...c.amounts("amount", "In the payment's currency", "at each payment's own rate, rounded to cents"),
   ],
   facets: ["payment_method", "document_type", "currency"],
-  date: "payment_date",
-  sort: { column: "payment_date", descending: true },
+  ...c.newest("payment_date"),
   sql: `SELECT payment_date, payment_method_id, max(payment_method) AS payment_method, document_type, currency,
   count(*) AS payments, ${sql.sums("amount", "paid")}
 FROM (SELECT d.payment_date AS payment_date, d.payment_method_id AS payment_method_id, m.name AS payment_method,

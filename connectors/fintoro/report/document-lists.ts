@@ -41,8 +41,7 @@ export const invoiceList: ReportView = {
     c.id("variable_symbol", "Identifies its payment"),
   ],
   facets: ["type", "status", "currency"],
-  date: "issue_date",
-  sort: { column: "issue_date", descending: true },
+  ...c.newest("issue_date"),
   sql: `SELECT d.id AS invoice_id, d.number AS number, d.type AS type, d.status AS status, d.issue_date AS issue_date,
   d.delivery_date AS delivery_date, d.due_date AS due_date, ${sql.client}, ${sql.currencyOf} AS currency,
   ${sql.amountOf("total")},
@@ -87,8 +86,7 @@ export const writeOffs: ReportView = {
     ...c.amounts("written_off", "What was left to pay; negative on credit notes"),
   ],
   facets: ["document_type", "currency"],
-  date: "issue_date",
-  sort: { column: "issue_date", descending: true },
+  ...c.newest("issue_date"),
   sql: sql.ofBills(givenUp),
 };
 
@@ -164,8 +162,7 @@ export const proformaList: ReportView = {
     c.date("last_payment_date", "Of its payments"),
   ],
   facets: ["status", "settlement", "currency"],
-  date: "issue_date",
-  sort: { column: "issue_date", descending: true },
+  ...c.newest("issue_date"),
   sql: `WITH rates AS (
   ${knownRates}
 ), days AS (
@@ -247,8 +244,7 @@ export const quotationList: ReportView = {
     ...followers,
   ],
   facets: ["outcome", "currency"],
-  date: "issue_date",
-  sort: { column: "issue_date", descending: true },
+  ...c.newest("issue_date"),
   sql: `SELECT d.id AS quotation_id, ${headSql}, d.validity_date AS validity_date, ${sql.outcome} AS outcome,
   CASE WHEN d.business_case_id IS NOT NULL THEN coalesce(o.orders, 0) END AS orders_in_case,
   ${invoicesSql}
@@ -263,8 +259,7 @@ export const orderList: ReportView = {
   doc: rule,
   columns: [c.id("order_id", "Id in orders"), ...head, ...followers],
   facets: ["currency"],
-  date: "issue_date",
-  sort: { column: "issue_date", descending: true },
+  ...c.newest("issue_date"),
   sql: `SELECT d.id AS order_id, ${headSql},
   ${invoicesSql}
 FROM ${sql.withClient("orders")} ${joins}`,

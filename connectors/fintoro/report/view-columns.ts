@@ -33,6 +33,9 @@ export function amounts(
   ];
 }
 
+/** By which day rows belong to a period: the newest come first. */
+export const newest = (date: string) => ({ date, sort: { column: date, descending: true } });
+
 /** Amounts of payment receipts, wherever invoices are summed. */
 export const receiptedAdvances = [
   ...amounts(

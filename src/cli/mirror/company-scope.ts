@@ -72,17 +72,19 @@ export function readExisting<T>(scope: CompanyScope, read: (db: Db) => T | Promi
 
 /**
  * Runs `work` with the writer lock, on a mirror that must be there.
+ * @param guarded what it is called where another process writes it; @default the mirror
  * @throws MirrorError `locked` while another process writes it
  */
 export async function writeExisting<T>(
   scope: CompanyScope,
   command: string,
   work: (mirror: Mirror) => T | Promise<T>,
+  guarded?: string,
 ): Promise<T> {
   // Opening one for writing would make it.
   await readExisting(scope, () => null);
   const { context, manifest, files } = scope;
-  const lock = takeWriterLock(files.lock, command);
+  const lock = takeWriterLock(files.lock, command, guarded);
   try {
     const opening = { ...context, lock };
     const mirror = await openMirror(files.mirror, manifest, createNotices(context.log).store, opening);

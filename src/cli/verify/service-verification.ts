@@ -5,17 +5,16 @@ import type { Manifest } from "../../connector/connector-manifest.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { ProgressView } from "../../log/progress-view.ts";
 import { connectService, type ServiceConnection } from "../../runs/service-connection.ts";
-import { createNotices } from "../../runs/store-notices.ts";
 import { periodOfMonth } from "../../export/plan/period.ts";
 import { readLog } from "../../state/log-identity.ts";
 import { Meta } from "../../state/meta.ts";
 import { Changes } from "../../store/apply/change-log.ts";
-import { openMirror, type Mirror } from "../../state/mirror.ts";
+import type { Mirror } from "../../state/mirror.ts";
 import { ScrubCandidates } from "../../state/scrub-candidates.ts";
 import { expectedRecords } from "../../state/sweeps.ts";
 import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";
-import { lockHolder, takeWriterLock } from "../../store/writer-lock.ts";
+import { lockHolder } from "../../store/writer-lock.ts";
 import { listRequests } from "../../sync/plan/chosen-lists.ts";
 import { minutesFor, minutesText } from "../../sync/plan/run-plan.ts";
 import { scrubSources } from "../../sync/plan/scrub.ts";
@@ -31,7 +30,7 @@ import {
   type NamedRecords,
 } from "../../verify/report.ts";
 import { Verification, type SampleSize } from "../../verify/verification.ts";
-import { readExisting, type CompanyScope } from "../mirror/company-scope.ts";
+import { readExisting, writeExisting, type CompanyScope } from "../mirror/company-scope.ts";
 import type { CompanyResult } from "../runs/each-company.ts";
 
 export interface VerifyRequest {
@@ -54,24 +53,13 @@ export async function verifyCompany(
   scope: CompanyScope,
   request: VerifyRequest,
 ): Promise<VerifyReport | MonthReport> {
-  const { context, files, manifest } = scope;
-  const connection = connectService(context, scope);
+  const connection = connectService(scope.context, scope);
   try {
     // Refuses where there is no mirror yet, before anything is made.
     if (!request.repair)
       return await readExisting(scope, (db) => compare(scope, request, connection, db, null));
-    await readExisting(scope, () => undefined);
-    const lock = takeWriterLock(files.lock, "verify --repair", "the mirror that is to be repaired");
-    try {
-      const mirror = await openMirror(files.mirror, manifest, createNotices(context.log).store, context);
-      try {
-        return await compare(scope, request, connection, mirror.db, mirror);
-      } finally {
-        mirror.close();
-      }
-    } finally {
-      lock.release();
-    }
+    const repair = (mirror: Mirror) => compare(scope, request, connection, mirror.db, mirror);
+    return await writeExisting(scope, "verify --repair", repair, "the mirror that is to be repaired");
   } finally {
     await connection.close();
   }
