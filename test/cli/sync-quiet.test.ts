@@ -5,7 +5,7 @@ import { runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { aCompany } from "../support/company/company.ts";
 
 const config = (url: string) =>
-  `base_url: ${url}\ndata_dir: .\ncompanies: { acme: { token: "\${env:TOKEN}" } }\nhttp: { patience: 100ms, timeout: 1s }\n`;
+  `base_url: ${url}\ndata_dir: .\ncompanies: { acme: { token: "\${env:TOKEN}" } }\nhttp: { patience: 100ms }\n`;
 
 test("a quiet command of upkeep prints nothing when it is complete, and what it found when it is not", async () => {
   const { proxy, sandbox } = await aCompany({ records: 3 });

@@ -1,35 +1,50 @@
 import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { throwIfAborted } from "../../base/errors.ts";
 import { assert, MirrorError } from "../../base/errors.ts";
 import { errorOfReply, threadFile } from "../../base/threads/thread-reply.ts";
 import { openSnapshot, type Snapshot } from "../../state/mirror-snapshot.ts";
+import { guarded, type Db } from "../../store/database.ts";
 import { about } from "../../store/snapshot/snapshot-tables.ts";
 import type { KeyRange } from "../columns/row-source.ts";
 import type { LaidOutPart } from "../plan/export-plan.ts";
 import { TypeOverflow } from "../parquet/parquet-types.ts";
 import type { ExportParts } from "../plan/export-request.ts";
 import { stateOf, type EncodedRows, type EncodeJob } from "./encoder.ts";
-import type { WorkerCalls, WorkerReply, WorkerRequest } from "./worker.ts";
+import { createCalls, type WorkerCalls } from "./worker-calls.ts";
+import type { WorkerReply, WorkerRequest } from "./worker.ts";
 
 /** More threads double the memory and wait for the same disk. */
 const maxThreads = 2;
-/** A mirror below this is read before a second thread has started. */
+/** A mirror below this is read before a thread has started. */
 const smallMirrorBytes = 16_000_000;
 /** Ranges that each worker encodes ahead of the one that is written. */
 const aheadEach = 1;
 /** To use them up, a writer must commit between the first reads of two connections every time. */
 const maxAttempts = 200;
 
+/** Who encodes: a thread with its own connection, or this one. */
+interface EncodingWorker {
+  /** Calls that are under way or waiting. */
+  readonly load: number;
+  /** Rejects with what the call throws: TypeOverflow, MirrorError or Error. */
+  call<M extends keyof WorkerCalls>(
+    method: M,
+    ...args: Parameters<WorkerCalls[M]>
+  ): Promise<ReturnType<WorkerCalls[M]>>;
+  stop(): Promise<unknown>;
+}
+
 /** One state of the mirror, read by this thread through `snapshot` and by a pool of workers. */
 export class SnapshotPool {
   readonly snapshot: Snapshot;
-  readonly #workers: readonly WorkerHandle[];
+  readonly #workers: readonly EncodingWorker[];
   /** Those that work on the open job. */
-  #active: readonly WorkerHandle[] = [];
+  #active: readonly EncodingWorker[] = [];
 
-  private constructor(snapshot: Snapshot, workers: readonly WorkerHandle[]) {
+  private constructor(snapshot: Snapshot, workers: readonly EncodingWorker[]) {
     this.snapshot = snapshot;
     this.#workers = workers;
   }
@@ -46,8 +61,9 @@ export class SnapshotPool {
     most = maxThreads,
   ): Promise<SnapshotPool> {
     let snapshot = openSnapshot(mirror, manifest, { reportDate, redact });
-    const isSmall = statSync(mirror).size < smallMirrorBytes;
-    const threads = isSmall ? 1 : Math.min(most, availableParallelism());
+    if (statSync(mirror).size < smallMirrorBytes)
+      return new SnapshotPool(snapshot, [new OwnThread(mirror, snapshot.db)]);
+    const threads = Math.min(most, availableParallelism());
     const workers = Array.from({ length: threads }, () => new WorkerHandle(mirror));
     const begin = () => Promise.all(workers.map((worker) => worker.call("begin")));
     try {
@@ -139,8 +155,30 @@ function temporaryObjects({ db }: Snapshot): string[] {
 /** A thread beyond these ends with an error; the process goes on. */
 const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4 };
 
+/** Encodes through the snapshot's own connection. */
+class OwnThread implements EncodingWorker {
+  readonly load = 0;
+  readonly #mirror: string;
+  readonly #calls: WorkerCalls;
+
+  constructor(mirror: string, db: Db) {
+    this.#mirror = mirror;
+    this.#calls = createCalls(db);
+  }
+
+  async call<M extends keyof WorkerCalls>(method: M, ...args: Parameters<WorkerCalls[M]>) {
+    await setImmediate();
+    const call = this.#calls[method] as (...given: typeof args) => ReturnType<WorkerCalls[M]>;
+    return guarded(this.#mirror, () => call(...args));
+  }
+
+  stop(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
 /** The pool's side of one worker thread. */
-class WorkerHandle {
+class WorkerHandle implements EncodingWorker {
   readonly #worker: Worker;
   /** Calls without an answer, the oldest first. */
   readonly #pending: PromiseWithResolvers<unknown>[] = [];
@@ -158,12 +196,10 @@ class WorkerHandle {
     );
   }
 
-  /** Calls that are under way or waiting. */
   get load(): number {
     return this.#pending.length;
   }
 
-  /** Rejects with what the call throws: TypeOverflow, MirrorError or Error. */
   call<M extends keyof WorkerCalls>(
     method: M,
     ...args: Parameters<WorkerCalls[M]>
