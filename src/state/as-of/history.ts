@@ -41,9 +41,9 @@ export async function copyWithHistory(
     for (const { name } of manifest.resources) addPresent(db, mirror.table(name).plan);
     listPast(db);
     const stamp = stampWithoutRead("schema", clock);
-    await eachPast(mirror, signal, (table, version, json) => {
-      if (json === null) return;
-      putPast(table, version, json, stamp);
+    await eachPast(mirror, signal, (table, version, slice) => {
+      if (slice === null) return;
+      putPast(table, version, slice, stamp);
       addVersion(db, table.plan, version);
     });
   } finally {

@@ -22,8 +22,15 @@ import {
   type Fence,
 } from "./merge-rules.ts";
 import { Previews, type CellsByName } from "./previews.ts";
+import { readHeld } from "./held-record.ts";
 import type { NewChange } from "./change-log.ts";
-import { decodeStored, deriveRecord, type DerivableRows, type DeriveResult } from "./derive-rows.ts";
+import {
+  decodeStored,
+  deriveRecord,
+  ownerCells,
+  type DerivableRows,
+  type DeriveResult,
+} from "./derive-rows.ts";
 import type {
   ApplyResult,
   IncomingPreview,
@@ -35,6 +42,14 @@ import type {
   Source,
 } from "./read-stamp.ts";
 import type { TableContext } from "./table-context.ts";
+
+/** A record as it was at some time; `at` is when it became so, ISO, by `change`, the number of a change. */
+interface PastRow extends Pick<IncomingRecord, "id" | "slice"> {
+  readonly source: Source;
+  readonly at: string;
+  readonly change: bigint | null;
+  readonly isGone: boolean;
+}
 
 /** A record or a preview, on its way into a row. */
 type IncomingRow = IncomingPreview &
@@ -155,6 +170,31 @@ export class ResourceTable implements DerivableRows {
     this.context.sequence.markStored();
     this.statements.markGone.run(stamp.receivedSeq, stamp.receivedAtMs, seq, id);
     return "removed";
+  }
+
+  /**
+   * Writes a record of a copy as it was at an earlier time, without a change. Rows are derived where its JSON needs more
+   * than its cells: a column that is not there yet, or a place in quarantine.
+   */
+  putPast({ id, slice, source, at, change, isGone }: PastRow, stamp: ReadStamp): void {
+    const { statements, plan, resource } = this;
+    statements.upsertRaw.run(id, slice);
+    statements.upsertFence.run([id, null, null, source, 0, Date.parse(at), change, isGone ? 1 : 0]);
+    const decoded = decodeStored(this, slice, source);
+    if (decoded instanceof OddValue || decoded.row.unknown.length > 0) {
+      this.derive(id, stamp);
+      if (isGone) statements.markDeleted.run(at, at, id);
+      // Deriving logged a change of its own.
+      statements.setLastChange.run(change, id);
+      return;
+    }
+    const overrides = resource.list.kind === "owned" ? ownerCells(this, readHeld(statements, id)) : {};
+    const cells = dataCells(plan, decoded.row, overrides);
+    statements.upsertRow.run([id, ...cells, isGone ? at : null, at, source === "preview" ? null : at]);
+    for (const [i, child] of statements.children.entries()) {
+      child.clear.run(id);
+      if (!isGone) child.insert(id, decoded.row.children[i] ?? []);
+    }
   }
 
   /** Compares the rows of a record with its JSON, and makes them anew where they differ. */
