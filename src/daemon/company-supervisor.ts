@@ -3,6 +3,7 @@ import { hintOf, messageOf, MirrorError } from "../base/errors.ts";
 import { withChangedToken } from "../config/companies.ts";
 import { mirrorFiles } from "../config/mirror-files.ts";
 import type { ProgressView } from "../log/progress-view.ts";
+import { HandOverCounts } from "../state/as-of/hand-overs.ts";
 import { readView, type CompanyStatusView } from "../status/company-view.ts";
 import { noteOf } from "../status/receiver-note.ts";
 import { guarded } from "../store/database.ts";
@@ -42,6 +43,7 @@ type ServiceView = CompanyStatusView["service"];
 export class CompanySupervisor {
   readonly name: string;
   readonly counters = new CompanyCounters();
+  readonly handOvers = new HandOverCounts();
   private readonly refusals: RefusalWatch;
   private readonly context: DaemonContext;
   private readonly hooks: CompanyHooks | undefined;

@@ -110,6 +110,7 @@ export class Daemon implements Companies {
     return {
       scope: { ...supervisor.settings, manifest: this.context.manifest },
       surroundings: this.context,
+      handOvers: supervisor.handOvers,
       view: () => supervisor.view(),
       progress: () => supervisor.progress(),
     };

@@ -139,6 +139,12 @@ describe("in a browser, a page", () => {
     expect(text).not.toContain(hostile.long);
   });
 
+  test("shows a month that was handed over, and how many of its documents changed since", async () => {
+    const text = await (await fetch(`${url}/companies/acme`)).text();
+    expect(text).toMatch(/month 2026-\d\d/);
+    expect(text).toMatch(/[1-9]\d* documents? changed since it was handed over/);
+  });
+
   test("changes by itself, and keeps focus, typed text, scroll position and opened details", async () => {
     if (!browser) return;
     const { page, wrong, close } = await openPage(browser, `${url}/companies/acme`);

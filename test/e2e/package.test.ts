@@ -294,6 +294,10 @@ describe("a month that was handed over", () => {
     const before = hashesIn(folderOf(company, month));
     expect([...(await sheetsOf(company, month)).keys()]).not.toContain("Zmeny od odovzdania");
     const number = await changePrice(company, month);
+    const said = await runCommand(["status"], { cwd: company.folder });
+    expect(said.stdout).toMatch(
+      new RegExp(`${month} was handed over on [-0-9]{10}; 1 document changed since`),
+    );
     const again = await pack(company, month);
     expect(again).toMatchObject({
       companies: { acme: { changed_since: { documents: [number] } } },

@@ -7,6 +7,7 @@ import { defaultReadyLimits } from "../../src/status/conditions.ts";
 import { PageAccess } from "../../src/status/page/page-access.ts";
 import type { PageCompany } from "../../src/status/page/facts/facts-reader.ts";
 import { StatusSite } from "../../src/status/page/status-site.ts";
+import { HandOverCounts } from "../../src/state/as-of/hand-overs.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { startServer } from "../../src/server/server.ts";
 import { companyView } from "../support/status/company-view.ts";
@@ -99,7 +100,8 @@ describe("on this machine", () => {
     const config = { dataDir: dirname(mirror), report: { out: null } };
     const scope = { config, company: { name: "acme" } } as PageCompany["scope"];
     const surroundings = { clock: systemClock, log: silentLog };
-    const find = () => ({ scope, surroundings, view: () => companyView(), progress: () => null });
+    const handOvers = new HandOverCounts();
+    const find = () => ({ scope, surroundings, handOvers, view: () => companyView(), progress: () => null });
     const { get } = await served({ find });
     for (let i = 0; i < 2; i++) {
       const answer = await get("/companies/acme/changes?q=x");

@@ -4,7 +4,7 @@ import { counted } from "../../base/units.ts";
 import type { Config } from "../../config/config.ts";
 import { freshForMs, parseCronSchedule } from "../../daemon/scheduler/cron-schedule.ts";
 import { openSnapshot } from "../../state/mirror-snapshot.ts";
-import { handOverStates, type HandOverState } from "../../state/as-of/hand-overs.ts";
+import { HandOverCounts, type HandOverState } from "../../state/as-of/hand-overs.ts";
 import { readStatus, statusOutcome, type CompanyStatus } from "../../status/read-status.ts";
 import { statusLines } from "../../status/render/status-text.ts";
 import { judgeShards, shardLines } from "../../status/shards.ts";
@@ -35,7 +35,7 @@ export const statusCommand: CommandRun<"status"> = async (context, { options, lo
       if (!db || !status.mirrored) return { ...status, hand_overs: [], answers: null };
       // A snapshot and its views cost more than all the rest of a status.
       const answers = scopes.length === 1 ? answersOf(scope, nowMs) : null;
-      return { ...status, hand_overs: handOverStates(db, scope.manifest), answers };
+      return { ...status, hand_overs: new HandOverCounts().read(db, scope.manifest), answers };
     });
   }
   const { columns } = context.output;

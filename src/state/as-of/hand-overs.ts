@@ -1,8 +1,11 @@
 import type { Manifest } from "../../connector/connector-manifest.ts";
+import type { Resource } from "../../connector/resource.ts";
+import { Changes } from "../../store/apply/change-log.ts";
 import type { Db } from "../../store/database.ts";
 import { insertRow, selectRows } from "../../store/own-tables/statement.ts";
 import { quoted } from "../../store/sql-text.ts";
 import { knownPlan } from "../../store/tables/table-plan.ts";
+import { readLog } from "../log-identity.ts";
 import type { MirrorMoment } from "./moment.ts";
 
 /** A package of a month that was made: what it showed, and the hashes of its files by their path. */
@@ -35,28 +38,53 @@ export interface HandOverState {
 }
 
 const mostMonths = 12;
-const inMonth = (day: string) => `substr(${day}, 1, 7) = @month`;
 
-/** Of the latest months. A document counts that is of the month, or was before one of its changes. */
-export function handOverStates(db: Db, { resources, monthPackage }: Manifest): HandOverState[] {
-  const latest = `SELECT month, position, at FROM _hand_overs h
-    WHERE id = (SELECT max(id) FROM _hand_overs WHERE month = h.month) ORDER BY month DESC LIMIT ${mostMonths}`;
-  const documents = resources.filter(({ name }) => monthPackage?.documents.includes(name));
-  const counts = documents.map((resource) => {
+/**
+ * Counts the documents that changed since their month was handed over, of the latest months. A document counts that is of
+ * the month, or was before one of its changes. Each reading goes on from the change that the last one ended with, so
+ * that pages can ask for it.
+ */
+export class HandOverCounts {
+  private handOvers = "";
+  private seen = 0;
+  private readonly changed = new Map<string, Set<string>>();
+
+  read(db: Db, manifest: Manifest): HandOverState[] {
+    return db.transaction(() => this.readOneState(db, manifest))();
+  }
+
+  private readOneState(db: Db, { resources, monthPackage }: Manifest): HandOverState[] {
+    const latest = `SELECT month, position, at FROM _hand_overs h
+      WHERE id = (SELECT max(id) FROM _hand_overs WHERE month = h.month) ORDER BY month DESC LIMIT ${mostMonths}`;
+    const rows = db.prepare(latest).all() as { month: string; position: number; at: string }[];
+    if (rows.length === 0) return [];
+    const known = JSON.stringify([readLog(db).id, rows]);
+    if (known !== this.handOvers) {
+      this.handOvers = known;
+      this.seen = Math.min(...rows.map(({ position }) => position));
+      this.changed.clear();
+    }
+    const documents = resources.filter(({ name }) => monthPackage?.documents.includes(name));
+    for (const resource of documents) this.add(db, resource, rows);
+    this.seen = new Changes(db).lastSeq();
+    return rows.map(({ month, at }) => ({ month, at, changed: this.changed.get(month)?.size ?? 0 }));
+  }
+
+  private add(db: Db, resource: Resource, rows: readonly { month: string; position: number }[]): void {
     const date = resource.files?.date ?? "";
     const path = knownPlan(resource).columns.find(({ name }) => name === date)?.paths[0] ?? [];
-    return db
-      .prepare(
-        `SELECT count(DISTINCT l.record_id) FROM _change_log l
+    const sql = `SELECT l.record_id AS id, h.value ->> 'month' AS month FROM _change_log l
       LEFT JOIN ${quoted(resource.name)} t ON t.id = l.record_id
-      WHERE l.seq > @position AND l.resource = '${resource.name}' AND l.op <> 'event'
-        AND (${inMonth(`t.${quoted(date)}`)} OR ${inMonth(`l.before ->> '$.${path.join(".")}'`)})`,
-      )
-      .pluck();
-  });
-  const months = db.prepare(latest).all() as { month: string; position: number; at: string }[];
-  return months.map(({ month, position, at }) => {
-    const changed = counts.reduce((sum, count) => sum + Number(count.get({ month, position })), 0);
-    return { month, at, changed };
-  });
+      JOIN json_each(@rows) h ON l.seq > h.value ->> 'position' AND h.value ->> 'month' IN
+        (substr(t.${quoted(date)}, 1, 7), substr(l.before ->> '$.${path.join(".")}', 1, 7))
+      WHERE l.seq > @seen AND l.resource = '${resource.name}' AND l.op <> 'event'`;
+    const found = db
+      .prepare(sql)
+      .safeIntegers()
+      .all({ rows: JSON.stringify(rows), seen: this.seen });
+    for (const { id, month } of found as { id: bigint; month: string }[]) {
+      const ids = this.changed.get(month) ?? new Set();
+      this.changed.set(month, ids.add(`${resource.name} ${id}`));
+    }
+  }
 }

@@ -52,6 +52,8 @@ export function events(db: Database.Database): void {
     received_at: ago(2 * hourMs),
   });
   addEvent(db, {});
+  db.exec(`INSERT INTO _hand_overs (month, position, log, at, command, files)
+    SELECT substr(issue_date, 1, 7), 0, '', '${ago(24 * hourMs)}', '', '{}' FROM invoices ORDER BY issue_date DESC LIMIT 1`);
   db.prepare("INSERT INTO _receiver (started_ms, seen_ms) VALUES (?, ?)").run(
     lookedAtMs - 9 * hourMs,
     lookedAtMs,

@@ -7,6 +7,7 @@ import { silentLog } from "../../../src/base/logger.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { mirrorFiles } from "../../../src/config/mirror-files.ts";
 import { openBudgetFile } from "../../../src/rate-limit/budget-file.ts";
+import { HandOverCounts } from "../../../src/state/as-of/hand-overs.ts";
 import type { CompanyStatusView } from "../../../src/status/company-view.ts";
 import type { PageCompany } from "../../../src/status/page/facts/facts-reader.ts";
 import { nameOfMirror } from "../../../src/verify/report.ts";
@@ -62,6 +63,7 @@ export async function openStates(clock: Clock): Promise<StatusStates> {
     return {
       scope: { ...settings, manifest },
       surroundings: { clock, log: silentLog },
+      handOvers: new HandOverCounts(),
       view: () => views.get(name) ?? companyView({ company: name }),
       progress: () => (name === "first_run" ? progress : null),
     };

@@ -1,6 +1,7 @@
 import { hintOf, messageOf } from "../../../base/errors.ts";
 import { mirrorFiles } from "../../../config/mirror-files.ts";
 import type { ProgressView } from "../../../log/progress-view.ts";
+import type { HandOverCounts } from "../../../state/as-of/hand-overs.ts";
 import { InboxView } from "../../../state/inbox/inbox.ts";
 import { Runs } from "../../../state/runs.ts";
 import { Changes } from "../../../store/apply/change-log.ts";
@@ -15,6 +16,8 @@ import { searchChanges, type ChangeQuestion, type FoundChanges } from "./change-
 export interface PageCompany {
   readonly scope: StatusScope;
   readonly surroundings: Pick<StatusQuestion, "clock" | "log">;
+  /** What earlier pages found. */
+  readonly handOvers: HandOverCounts;
   view(): CompanyStatusView;
   /** The run under way; null: none. */
   progress(): ProgressView | null;
@@ -40,13 +43,14 @@ export function whyUnreadable(error: unknown): string {
 
 /** Reads what a page shows of a mirror. Never throws for one that cannot be read: the page says why. */
 export function readPageFacts(page: PageCompany, nowMs: number, { freshForMs }: ReadyLimits) {
-  const { scope, surroundings } = page;
+  const { scope, surroundings, handOvers } = page;
   const readFrom = (db: Db | null) => ({
     /** What `status --json` prints. */
     status: readStatus({ ...scope, ...surroundings, db, maxAgeMs: null, freshForMs, nowMs }),
     /** The latest come first. */
     runs: db ? new Runs(db).latest(mostRuns) : [],
     events: db ? new InboxView(db).list({ most: mostEvents }) : [],
+    handOvers: db ? handOvers.read(db, scope.manifest) : [],
     changes: db ? new Changes(db).newestIn({ ...allChanges, most: mostChanges }) : [],
   });
   let db: Db | null = null;

@@ -85,8 +85,8 @@ export function problemList({ status: { health }, moment }: CompanyPageFacts): H
   return pagePart("problems", "Set aside and quarantine", body, aside);
 }
 
-/** Report, exports, backups and files: how each went last, and how old it is. */
-export function outputs({ view, status: { files }, moment }: CompanyPageFacts): Html {
+/** Report, exports, backups, files and months handed over: how each went last, and how old it is. */
+export function outputs({ view, status: { files }, handOvers, moment }: CompanyPageFacts): Html {
   const steps = view.afterRun.steps.map((one): ListRow => {
     const name = cut(one.step);
     if (one.outcome === null) return { name, small: ["not made yet"], badge: ["plain", "waiting"] };
@@ -97,7 +97,13 @@ export function outputs({ view, status: { files }, moment }: CompanyPageFacts): 
     return { name, about, small, text: cut(one.error ?? "", mostCharacters), badge: ["bad", "failed"] };
   });
   const fetched = files && files.stored + files.pending + files.problems > 0 ? [fileRow(files)] : [];
-  const body = rowList([...steps, ...fetched], "The config asks for no report and no export.");
+  const months = handOvers.map(({ month, at, changed }): ListRow => ({
+    name: `month ${month}`,
+    about: when(at, moment),
+    small: [`${counted(changed, "document")} changed since it was handed over`],
+    badge: changed > 0 ? ["look", "changed"] : ["good", "handed over"],
+  }));
+  const body = rowList([...steps, ...fetched, ...months], "The config asks for no report and no export.");
   return pagePart("outputs", "Reports and exports", body);
 }
 
