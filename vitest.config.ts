@@ -44,9 +44,22 @@ const long = [
   "crash/small-disk",
   "e2e/contradiction",
 ].map((name) => `test/${name}.test.ts`);
+/** Units and properties of them, without another process: `npm run test:unit`, and the first of `npm test`. */
+const units = [
+  "base",
+  "config",
+  "connector",
+  "extract",
+  "json",
+  "log",
+  "rate-limit",
+  "status",
+  "store",
+  "sync",
+].map((name) => `test/${name}/**/*.test.ts`);
 const others = {
   include: ["test/**/*.test.ts"],
-  exclude: ["test/bench/**", "node_modules/**", ...measured, ...long],
+  exclude: ["test/bench/**", "node_modules/**", ...measured, ...long, ...units],
 };
 
 /**
@@ -59,7 +72,8 @@ const longest = ["docs/blocks", "crash/owner", "e2e/serve/clients", "e2e/outage"
 const first = [...measured, ...long, ...longest];
 
 /** The lower the earlier. */
-function rankOf({ moduleId }: TestSpecification): number {
+function rankOf({ moduleId, project }: TestSpecification): number {
+  if (project.name === "unit") return -1;
   const at = first.findIndex((name) => moduleId.endsWith(`/${name}`));
   return at === -1 ? first.length : at;
 }
@@ -79,6 +93,7 @@ export default defineConfig({
     // No module keeps state that a test could see: files share a process, which saves loading the program for each.
     projects: [
       { extends: true, test: { name: "measured", include: measured } },
+      { extends: true, test: { name: "unit", isolate: false, include: units, exclude: long } },
       { extends: true, test: { name: "all", isolate: false, ...others } },
       { extends: true, test: { name: "long", isolate: false, include: long } },
     ],
