@@ -1,7 +1,8 @@
 import { existsSync, realpathSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
-import { isoTime, type Clock } from "../../base/clock.ts";
-import { throwIfAborted, yieldToLoop } from "../../base/cancellation.ts";
+import type { Clock } from "../../base/clock.ts";
+import { yieldToLoop } from "../../base/cancellation.ts";
+import { throwIfAborted } from "../../base/errors.ts";
 import { canonicalId } from "../../base/ids.ts";
 import type { Manifest } from "../../connector/connector-manifest.ts";
 import { isShownWhole } from "../../store/apply/previews.ts";
@@ -179,8 +180,8 @@ export function putPast(
   isGone = false,
 ): void {
   const source: Source = isPreview(table, cause, slice) ? "preview" : "detail";
-  const at = madeAt ?? isoTime(stamp.receivedAtMs);
-  table.putPast({ id: canonicalId(key), slice, source, at, change: made, isGone }, stamp);
+  const then = madeAt === null ? stamp : { ...stamp, receivedAtMs: Date.parse(madeAt) };
+  table.putPast({ id: canonicalId(key), slice, source, change: made, isGone }, then);
 }
 
 /** Lists give previews; rows that were derived again, and those whose change was removed, are known by what they lack. */

@@ -43,17 +43,15 @@ import type {
 } from "./read-stamp.ts";
 import type { TableContext } from "./table-context.ts";
 
-/** A record as it was at some time; `at` is when it became so, ISO, by `change`, the number of a change. */
-interface PastRow extends Pick<IncomingRecord, "id" | "slice"> {
-  readonly source: Source;
-  readonly at: string;
-  readonly change: bigint | null;
-  readonly isGone: boolean;
-}
-
 /** A record or a preview, on its way into a row. */
 type IncomingRow = IncomingPreview &
   Pick<Partial<IncomingRecord>, "listed" | "overrides"> & { readonly source: Source };
+
+/** A record as it was once, and the number of the change that made it so. */
+interface PastRow extends Pick<IncomingRow, "id" | "slice" | "source"> {
+  readonly change: bigint | null;
+  readonly isGone: boolean;
+}
 
 /**
  * The rows of one resource.
@@ -164,37 +162,35 @@ export class ResourceTable implements DerivableRows {
       return "absent";
     }
     const seq = this.logChange({ stamp, id }, "delete", fence);
-    const at = isoTime(stamp.receivedAtMs);
-    for (const child of this.statements.children) child.clear.run(id);
-    this.statements.markDeleted.run(at, at, id);
+    this.markDeleted(id, isoTime(stamp.receivedAtMs));
     this.context.sequence.markStored();
     this.statements.markGone.run(stamp.receivedSeq, stamp.receivedAtMs, seq, id);
     return "removed";
   }
 
+  private markDeleted(id: RecordId, at: string): void {
+    for (const child of this.statements.children) child.clear.run(id);
+    this.statements.markDeleted.run(at, at, id);
+  }
+
   /**
-   * Writes a record of a copy as it was at an earlier time, without a change. Rows are derived where its JSON needs more
-   * than its cells: a column that is not there yet, or a place in quarantine.
+   * Writes a record of a copy as it was at the time of `stamp`, without a change. Where its JSON needs more than cells, a
+   * column that is not there yet or a place in quarantine, its rows are derived.
    */
-  putPast({ id, slice, source, at, change, isGone }: PastRow, stamp: ReadStamp): void {
-    const { statements, plan, resource } = this;
+  putPast({ id, slice, source, change, isGone }: PastRow, stamp: ReadStamp): void {
+    const { statements, resource } = this;
     statements.upsertRaw.run(id, slice);
-    statements.upsertFence.run([id, null, null, source, 0, Date.parse(at), change, isGone ? 1 : 0]);
+    statements.upsertFence.run([id, null, null, source, 0, stamp.receivedAtMs, change, isGone ? 1 : 0]);
     const decoded = decodeStored(this, slice, source);
     if (decoded instanceof OddValue || decoded.row.unknown.length > 0) {
       this.derive(id, stamp);
-      if (isGone) statements.markDeleted.run(at, at, id);
       // Deriving logged a change of its own.
       statements.setLastChange.run(change, id);
-      return;
+    } else {
+      const owner = resource.list.kind === "owned" && ownerCells(this, readHeld(statements, id));
+      this.writeCells({ stamp, id, slice, source, ...(owner && { overrides: owner }) }, decoded, true);
     }
-    const overrides = resource.list.kind === "owned" ? ownerCells(this, readHeld(statements, id)) : {};
-    const cells = dataCells(plan, decoded.row, overrides);
-    statements.upsertRow.run([id, ...cells, isGone ? at : null, at, source === "preview" ? null : at]);
-    for (const [i, child] of statements.children.entries()) {
-      child.clear.run(id);
-      if (!isGone) child.insert(id, decoded.row.children[i] ?? []);
-    }
+    if (isGone) this.markDeleted(id, this.formatTime(stamp.receivedAtMs));
   }
 
   /** Compares the rows of a record with its JSON, and makes them anew where they differ. */
