@@ -13,34 +13,27 @@ const halfSecondMs = 500;
  * each taken for the middle of its round trip. It remembers the service's clock relative to the one that is never
  * set: a clock that is set shows at once, without another request.
  */
-export class ClockSkew {
-  private readonly clock: Clock;
-  private samples: readonly number[] = [];
-
-  constructor(clock: Clock) {
-    this.clock = clock;
-  }
-
-  /** Takes over the `Date` header of an answer; the times of sending and receiving are monotonic. */
-  sample(date: string | undefined, sentMs: number, receivedMs: number): void {
-    const thereMs = Date.parse(date ?? "") + halfSecondMs;
-    if (Number.isNaN(thereMs) || receivedMs - sentMs > longestRoundTripMs) return;
-    const sample = thereMs - (sentMs + receivedMs) / 2;
-    const isSame = Math.abs(sample - (this.median() ?? sample)) <= mostDifferenceMs;
-    this.samples = [...(isSame ? this.samples : []), sample].slice(-mostSamples);
-  }
-
-  /** Milliseconds; above 0 where this clock is ahead. Null: not known. */
-  skewMs(): number | null {
-    const there = this.median();
-    return there === null ? null : Math.round(this.clock.nowMs() - this.clock.monotonicMs() - there);
-  }
-
-  private median(): number | null {
-    const sorted = this.samples.toSorted((a, b) => a - b);
-    return sorted[Math.floor(sorted.length / 2)] ?? null;
-  }
+export function createClockSkew(clock: Clock) {
+  let samples: readonly number[] = [];
+  const median = () => samples.toSorted((a, b) => a - b)[Math.floor(samples.length / 2)] ?? null;
+  return {
+    /** Takes over the `Date` header of an answer; the times of sending and receiving are monotonic. */
+    sample(date: string | undefined, sentMs: number, receivedMs: number): void {
+      const thereMs = Date.parse(date ?? "") + halfSecondMs;
+      if (Number.isNaN(thereMs) || receivedMs - sentMs > longestRoundTripMs) return;
+      const sample = thereMs - (sentMs + receivedMs) / 2;
+      const isSame = Math.abs(sample - (median() ?? sample)) <= mostDifferenceMs;
+      samples = [...(isSame ? samples : []), sample].slice(-mostSamples);
+    },
+    /** Milliseconds; above 0 where this clock is ahead. Null: not known. */
+    skewMs(): number | null {
+      const there = median();
+      return there === null ? null : Math.round(clock.nowMs() - clock.monotonicMs() - there);
+    },
+  };
 }
+
+export type ClockSkew = ReturnType<typeof createClockSkew>;
 
 export const skewWarnMs = 60_000;
 

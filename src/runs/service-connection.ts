@@ -11,7 +11,7 @@ import { createRateLimiter, limitRequests, type RequestLimits } from "../rate-li
 import type { RateLimiter } from "../rate-limit/permit.ts";
 import { openBudgetFile } from "../rate-limit/budget-file.ts";
 import { createMemoryRateLimitStore } from "../rate-limit/state.ts";
-import { ClockSkew } from "../http/clock-skew.ts";
+import { createClockSkew, type ClockSkew } from "../http/clock-skew.ts";
 import { createHttpTransport, type HttpTransport } from "../http/http-transport.ts";
 import { HttpCounters } from "../http/exchange.ts";
 import type { ProcessContext } from "./process-context.ts";
@@ -94,7 +94,7 @@ export function connectService(
   const guarded = guard?.guard(shared) ?? shared;
   const monthly = quota ? limitMonth(guarded, quota) : guarded;
   const rateLimiter = limitRequests(monthly, limits);
-  const skew = new ClockSkew(clock);
+  const skew = createClockSkew(clock);
   const tokenFile = budget === "memory" ? null : accessTokenFile(config, token);
   const accessTokens =
     protocol.access?.kind === "client_credentials" && known

@@ -13,32 +13,24 @@ export interface KeptFor {
 const mostPages = 100;
 
 /** Whoever asks while a page is being made gets that one, and for some time after, however many ask. */
-export class KeptPages<Key, Made> {
-  private readonly clock: Pick<Clock, "monotonicMs">;
-  private readonly keptFor: KeptFor;
-  private readonly pages = new Map<Key, { readonly page: Promise<Made>; untilMs: number }>();
-
-  constructor(clock: Pick<Clock, "monotonicMs">, keptFor: KeptFor) {
-    this.clock = clock;
-    this.keptFor = keptFor;
-  }
-
+export function createKeptPages<Made>(clock: Pick<Clock, "monotonicMs">, keptFor: KeptFor) {
+  const { factor, shortestMs, longestMs, costMs } = keptFor;
+  const pages = new Map<unknown, { readonly page: Promise<Made>; untilMs: number }>();
   /** The page, made now or lately. Rejects with what `make` rejects with, for as long as a page would be kept. */
-  get(key: Key, make: () => Promise<Made> | Made): Promise<Made> {
-    const known = this.pages.get(key);
-    if (known && this.clock.monotonicMs() < known.untilMs) return known.page;
-    const { factor, shortestMs, longestMs, costMs } = this.keptFor;
+  return (key: unknown, make: () => Promise<Made> | Made): Promise<Made> => {
+    const known = pages.get(key);
+    if (known && clock.monotonicMs() < known.untilMs) return known.page;
     const beforeMs = costMs();
     const made = { page: new Promise<Made>((resolve) => resolve(make())), untilMs: Infinity };
     const rest = () => {
       const restMs = Math.max(shortestMs, (costMs() - beforeMs) * factor);
-      made.untilMs = this.clock.monotonicMs() + Math.min(longestMs, restMs);
+      made.untilMs = clock.monotonicMs() + Math.min(longestMs, restMs);
     };
     made.page.then(rest, rest);
-    this.pages.delete(key);
-    this.pages.set(key, made);
-    const [first] = this.pages.keys();
-    if (this.pages.size > mostPages && first !== undefined) this.pages.delete(first);
+    pages.delete(key);
+    pages.set(key, made);
+    const [first] = pages.keys();
+    if (pages.size > mostPages && first !== undefined) pages.delete(first);
     return made.page;
-  }
+  };
 }

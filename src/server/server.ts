@@ -5,7 +5,7 @@ import { isPageHost } from "../config/address.ts";
 import { connectionLimits, Connections, type ConnectionCounts } from "./connections.ts";
 import type { Answer } from "../webhook/ingest/delivery.ts";
 import { Receiver, type AdmittedDelivery, type ReceiverOptions } from "../webhook/receiver.ts";
-import { KeptPages } from "./kept-pages.ts";
+import { createKeptPages } from "./kept-pages.ts";
 import { siteAnswer, type Site } from "./site.ts";
 import { bodyLimits, createBodyReader, type BodyReader, type BodyResult } from "./request-body.ts";
 import {
@@ -82,7 +82,7 @@ class RequestHandler {
   private readonly limits: ServerLimits;
   private readonly receiver: Receiver;
   private readonly readBody: BodyReader;
-  private readonly kept: KeptPages<() => Promise<Page> | Page, RenderedPage>;
+  private readonly kept: ReturnType<typeof createKeptPages<RenderedPage>>;
 
   constructor(server: Server, options: ServerOptions, limits: ServerLimits) {
     this.server = server;
@@ -93,7 +93,7 @@ class RequestHandler {
     const refused = (status: number, why: string) => void this.refuseRequest(status, why);
     const { clock, log, counts = { dropped: 0 } } = options;
     this.connections = new Connections(server, { limits, counts, clock, log, refused });
-    this.kept = new KeptPages(clock, { ...keptFor, costMs: () => clock.monotonicMs() });
+    this.kept = createKeptPages(clock, { ...keptFor, costMs: () => clock.monotonicMs() });
   }
 
   close(graceMs: number): Promise<void> {
@@ -140,7 +140,7 @@ class RequestHandler {
     this.connections.track(response);
     const { log } = this.options;
     const respond = (made: RenderedPage) => respondPage(response, made, !this.server.listening);
-    if (page) void this.kept.get(page, () => renderPage(page, log)).then(respond);
+    if (page) void this.kept(page, () => renderPage(page, log)).then(respond);
     else if (site) void siteAnswer(site, response.req, this.readBody, log).then(respond);
   }
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { ClockSkew, skewText } from "../../src/http/clock-skew.ts";
+import { createClockSkew, skewText, type ClockSkew } from "../../src/http/clock-skew.ts";
 import { WoundClock } from "../support/sandbox/sandbox.ts";
 
 let clock: WoundClock;
@@ -7,7 +7,7 @@ let skew: ClockSkew;
 
 beforeEach(() => {
   clock = new WoundClock();
-  skew = new ClockSkew(clock);
+  skew = createClockSkew(clock);
 });
 
 /** An answer that is received now, of a service whose clock is so far behind ours. */
@@ -44,7 +44,7 @@ test("a service whose clock jumps is believed at once", () => {
 // Fault: clock | this machine's clock is set ahead by 400 s while nothing is asked | the wall clock | the skew shows it without another answer
 test("a clock that is set shows at once, without another answer", () => {
   const set = { byMs: 0 };
-  skew = new ClockSkew({
+  skew = createClockSkew({
     nowMs: () => clock.nowMs() + set.byMs,
     monotonicMs: () => clock.monotonicMs(),
     sleep: () => Promise.resolve(),

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
 import type { Log } from "../../src/base/logger.ts";
 import { NetworkError, UnauthenticatedError } from "../../src/connector/service-errors.ts";
-import { pauseMs, WorkerStatus } from "../../src/sync/event-worker/worker-status.ts";
+import { createWorkerStatus, pauseMs } from "../../src/sync/event-worker/worker-status.ts";
 import { createDrivenClock } from "../support/rate-limit/rate-limit.ts";
 
 const minuteMs = 60_000;
@@ -22,7 +22,7 @@ function setUp() {
   const lines: string[] = [];
   const say = (message: string) => void lines.push(message);
   const log: Log = { debug: say, info: say, warn: say, error: say };
-  return { clock, lines, status: new WorkerStatus(clock, log) };
+  return { clock, lines, status: createWorkerStatus(clock, log) };
 }
 
 test("each change is reported once, with the time since it holds; a repetition is not", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { KeptPages } from "../../src/server/kept-pages.ts";
+import { createKeptPages } from "../../src/server/kept-pages.ts";
 
 function fail(): never {
   throw new Error("disk I/O error");
@@ -10,13 +10,13 @@ function aShelf(tookMs = 0) {
   let nowMs = 0;
   const monotonicMs = () => nowMs;
   const limits = { factor: 200, shortestMs: 2_000, longestMs: 300_000, costMs: monotonicMs };
-  const kept = new KeptPages<string, number>({ monotonicMs }, limits);
+  const kept = createKeptPages<number>({ monotonicMs }, limits);
   let made = 0;
   const make = () => {
     nowMs += tookMs;
     return ++made;
   };
-  const ask = (key = "/") => kept.get(key, make);
+  const ask = (key = "/") => kept(key, make);
   return { kept, ask, made: () => made, pass: (ms: number) => (nowMs += ms) };
 }
 
@@ -51,8 +51,7 @@ describe("a page that many ask for", () => {
   // Fault: files | a page that cannot be made | a function that throws | all who ask get why; it is tried again after the interval
   test("is tried again after the interval where it cannot be made", async () => {
     const { kept, ask, pass } = aShelf();
-    for (let i = 0; i < 2; i++)
-      await expect(kept.get("/", i === 0 ? fail : () => 1)).rejects.toThrow("disk I/O");
+    for (let i = 0; i < 2; i++) await expect(kept("/", i === 0 ? fail : () => 1)).rejects.toThrow("disk I/O");
     pass(2_000);
     expect(await ask()).toBe(1);
   });

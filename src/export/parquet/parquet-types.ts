@@ -19,13 +19,8 @@ export interface NestedColumn {
 
 const wideDecimal = "DECIMAL(38,18)";
 
-interface DecimalType {
-  readonly precision: number;
-  readonly scale: number;
-}
-
 /** Precision and scale of a DECIMAL; null for another type. */
-export function decimalOf(type: ReportType): DecimalType | null {
+export function decimalOf(type: ReportType) {
   const match = /^DECIMAL\((\d+),(\d+)\)$/.exec(type);
   return match ? { precision: Number(match[1]), scale: Number(match[2]) } : null;
 }

@@ -18,7 +18,7 @@ import {
   continuesLocally,
   discardMirror,
   discardReport,
-  MirrorTrouble,
+  createTroubleWatch,
   noteEpoch,
   noteTimeline,
 } from "./local-mirror.ts";
@@ -63,7 +63,7 @@ export class Assignment {
   private readonly forgottenSeq: number;
   private readonly receivedSpans: () => readonly Span[];
   private readonly inbox: InboxFollower;
-  private readonly trouble: MirrorTrouble;
+  private readonly hasLongTrouble: ReturnType<typeof createTroubleWatch>;
   /** Monotonic. */
   private idleSinceMs: number | null = null;
   /** At the claim: a later one ends the ownership. */
@@ -89,7 +89,7 @@ export class Assignment {
     this.idleMs = idleMs;
     this.document = JSON.stringify(row.config);
     this.forgottenSeq = row.lastSeq;
-    this.trouble = new MirrorTrouble(context.times.openMs);
+    this.hasLongTrouble = createTroubleWatch(context.times.openMs);
     this.snapshots = new CompanySnapshots({
       lease,
       scope: () => ({ ...this.supervisor.settings, manifest }),
@@ -219,7 +219,7 @@ export class Assignment {
     const ending = AbortSignal.any([this.lease.lost, this.releasing.signal]);
     for (; !ending.aborted; await clock.sleep(lookEveryMs, ending)) {
       const { opened } = this.supervisor;
-      if (this.trouble.lasts(this.supervisor.problem, clock.monotonicMs())) await this.giveUpMirror();
+      if (this.hasLongTrouble(this.supervisor.problem, clock.monotonicMs())) await this.giveUpMirror();
       if (!opened) continue;
       this.inbox.follow(opened);
       await this.permits.isAccountNoted();

@@ -21,11 +21,6 @@ interface NodeCounts {
   readonly requests: Readonly<Record<string, number>>;
 }
 
-interface Held {
-  readonly assignment: Assignment;
-  isEnding: boolean;
-}
-
 /**
  * The companies that this node holds, and those it is about to.
  *
@@ -45,7 +40,7 @@ export class Assignments {
     requests: {},
   };
   private readonly context: NodeContext;
-  private readonly held = new Map<string, Held>();
+  private readonly held = new Map<string, { readonly assignment: Assignment; isEnding: boolean }>();
   private readonly claiming = new Set<string>();
   private readonly afterRuns = new AfterRunQueue((name, scope) => this.performAfterRun(name, scope));
   private readonly daemon: Omit<DaemonContext, "manifest">;

@@ -70,27 +70,18 @@ function isTrueOf(mirror: string, ask: (db: Db) => boolean): boolean {
   }
 }
 
-/** Notices a mirror that cannot be used on this node. One that breaks again and again is such a one. */
-export class MirrorTrouble {
-  private readonly mostMs: number;
+/**
+ * Notices a mirror that cannot be used on this node: has its trouble lasted too long? To be asked every second, with why
+ * no mirror is open; null: one is, or is being opened. One that breaks again and again is such a one.
+ */
+export function createTroubleWatch(mostMs: number): (problem: string | null, nowMs: number) => boolean {
   /** When none was open first and last; monotonic. */
-  private times: { readonly firstMs: number; readonly lastMs: number } | null = null;
-
-  constructor(mostMs: number) {
-    this.mostMs = mostMs;
-  }
-
-  /**
-   * Has it lasted too long? To be asked every second.
-   *
-   * @param problem why no mirror is open; null: one is, or is being opened
-   */
-  lasts(problem: string | null, nowMs: number): boolean {
-    const { times, mostMs } = this;
-    if (problem !== null) this.times = { firstMs: times?.firstMs ?? nowMs, lastMs: nowMs };
-    else if (times && nowMs - times.lastMs > mostMs / 2) this.times = null;
-    return this.times !== null && this.times.lastMs - this.times.firstMs >= mostMs;
-  }
+  let times: { readonly firstMs: number; readonly lastMs: number } | null = null;
+  return (problem, nowMs) => {
+    if (problem !== null) times = { firstMs: times?.firstMs ?? nowMs, lastMs: nowMs };
+    else if (times && nowMs - times.lastMs > mostMs / 2) times = null;
+    return times !== null && times.lastMs - times.firstMs >= mostMs;
+  };
 }
 
 /** Removes report and Parquet files that an earlier ownership left here: they may show changes that no snapshot has. */

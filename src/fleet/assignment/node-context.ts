@@ -9,7 +9,7 @@ import type { Timeline } from "../postgres/tables/timeline-table.ts";
 import type { MirrorSnapshots } from "../snapshot/mirror-snapshots.ts";
 import type { StoredMark } from "../snapshot/timeline-mark.ts";
 import type { InboxWatch } from "./inbox-watch.ts";
-import type { ReceivingTimes } from "./receiving-times.ts";
+import type { createReceivingTimes } from "./receiving-times.ts";
 
 export interface NodeParts {
   readonly host: HostProcess;
@@ -48,7 +48,7 @@ export interface NodeContext extends NodeParts {
   readonly times: NodeTimes;
   readonly keeper: LeaseKeeper;
   readonly inboxWatch: InboxWatch;
-  readonly receivingTimes: ReceivingTimes;
+  readonly receivingTimes: ReturnType<typeof createReceivingTimes>;
   readonly timeline: { readonly current: Timeline };
   /** Aborts when there is no more time for snapshots: the node stops. */
   readonly cutOff: AbortSignal;

@@ -9,33 +9,28 @@ import type { ReceivingTable } from "../postgres/tables/receiving-table.ts";
  * Source of truth: table `receiving`; times are of Postgres' clock.
  * Worst outcome of a crash: none; everything is read again.
  */
-export class ReceivingTimes {
-  private readonly receiving: Pick<ReceivingTable, "spansSince">;
-  private spans: readonly Span[] = [];
-
-  constructor(receiving: Pick<ReceivingTable, "spansSince">) {
-    this.receiving = receiving;
-  }
-
-  /**
-   * When deliveries of a company were received that joined the fleet at `joinedMs`: before, whoever received did not
-   * receive its deliveries. The function gives the same array while nothing changes.
-   */
-  since(joinedMs: number): () => readonly Span[] {
-    let from: readonly Span[] = [];
-    let cut: readonly Span[] = [];
-    return () => {
-      if (from === this.spans) return cut;
-      from = this.spans;
-      cut = from.flatMap(({ startedMs, seenMs }) =>
-        seenMs < joinedMs ? [] : [{ startedMs: Math.max(startedMs, joinedMs), seenMs }],
-      );
-      return cut;
-    };
-  }
-
-  /** To be called before the first company is opened, and now and then. Throws MirrorError `database`. */
-  async read(): Promise<void> {
-    this.spans = await this.receiving.spansSince(0);
-  }
+export function createReceivingTimes(receiving: Pick<ReceivingTable, "spansSince">) {
+  let spans: readonly Span[] = [];
+  return {
+    /**
+     * When deliveries of a company were received that joined the fleet at `joinedMs`: before, whoever received did not
+     * receive its deliveries. The function gives the same array while nothing changes.
+     */
+    since(joinedMs: number): () => readonly Span[] {
+      let from: readonly Span[] = [];
+      let cut: readonly Span[] = [];
+      return () => {
+        if (from === spans) return cut;
+        from = spans;
+        cut = from.flatMap(({ startedMs, seenMs }) =>
+          seenMs < joinedMs ? [] : [{ startedMs: Math.max(startedMs, joinedMs), seenMs }],
+        );
+        return cut;
+      };
+    },
+    /** To be called before the first company is opened, and now and then. Throws MirrorError `database`. */
+    async read(): Promise<void> {
+      spans = await receiving.spansSince(0);
+    },
+  };
 }

@@ -10,8 +10,8 @@ import { Assignments } from "../assignment/assignments.ts";
 import { usualTimes, type NodeContext, type NodeParts, type NodeTimes } from "../assignment/node-context.ts";
 import { InboxWatch } from "../assignment/inbox-watch.ts";
 import type { NodeLoops } from "./node-loops.ts";
-import { MirrorCache } from "./mirror-cache.ts";
-import { ReceivingTimes } from "../assignment/receiving-times.ts";
+import { pruneMirrors } from "./mirror-cache.ts";
+import { createReceivingTimes } from "../assignment/receiving-times.ts";
 import { TimelineWatch } from "./timeline-watch.ts";
 
 /** Companies that are looked at, at a time. */
@@ -56,7 +56,7 @@ export class FleetNode {
       times: { ...usualTimes, ...times },
       keeper: new LeaseKeeper({ owners: tables.owners, node: node.name, clock, log }),
       inboxWatch: new InboxWatch(tables.inbox),
-      receivingTimes: new ReceivingTimes(tables.receiving),
+      receivingTimes: createReceivingTimes(tables.receiving),
       timeline: this.timeline,
       cutOff: this.cutOff.signal,
     };
@@ -72,7 +72,7 @@ export class FleetNode {
     await tables.nodes.register(this.facts());
     await receivingTimes.read();
     const isHeld = (company: string) => this.assignments.has(company);
-    const cache = new MirrorCache({ ...host, ...tables, dataDir: node.dataDir, isHeld });
+    const cache = { ...host, ...tables, dataDir: node.dataDir, isHeld };
     const beat = () => this.beat();
     const jittered = (ms: number) => ms * (0.75 + random.next() / 2);
     const repeat = (what: string, everyMs: () => number, step: () => Promise<void>, needsStore = false) =>
@@ -114,7 +114,7 @@ export class FleetNode {
       repeat(
         "pruning the disk",
         () => times.cacheMs,
-        () => cache.prune(),
+        () => pruneMirrors(cache),
       ),
       repeat(
         "pruning Postgres",

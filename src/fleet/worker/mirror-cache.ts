@@ -41,7 +41,7 @@ export function surplusMirrors(mirrors: readonly ReleasedMirror[], disk: DiskSpa
   });
 }
 
-export interface MirrorCacheParts {
+interface MirrorCache {
   readonly dataDir: string;
   readonly owners: Pick<OwnersTable, "ownersOf">;
   readonly snapshots: Pick<SnapshotsTable, "current">;
@@ -52,58 +52,49 @@ export interface MirrorCacheParts {
 }
 
 /**
- * The mirrors of companies that this node has released: it goes on from them where it is the next owner, too.
+ * Removes mirrors of companies that this node has released and that are not worth their place: from the others it goes
+ * on where it is the next owner, too.
  *
  * Guarantee: none is removed that is held, or whose last state is in no published snapshot.
  * Source of truth: Postgres; the files in the data folder.
  * Worst outcome of a crash: a file stays until the next time.
+ *
+ * @throws MirrorError `database` while Postgres is away
  */
-export class MirrorCache {
-  private readonly parts: MirrorCacheParts;
+export async function pruneMirrors(cache: MirrorCache): Promise<void> {
+  const { dataDir, clock } = cache;
+  makeFolders(dataDir);
+  const { bavail, blocks, bsize } = await statfs(dataDir);
+  const disk = { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+  for (const company of surplusMirrors(await releasedMirrors(cache), disk, clock.nowMs()))
+    await removeMirror(cache, company);
+}
 
-  constructor(parts: MirrorCacheParts) {
-    this.parts = parts;
+async function releasedMirrors({ dataDir, isHeld }: MirrorCache): Promise<ReleasedMirror[]> {
+  const names = (await readdir(dataDir)).filter((name) => /^[^.].*\.db$/.test(name));
+  const found: ReleasedMirror[] = [];
+  for (const name of names.filter((one) => !/\.(?:report|budget)\.db$/.test(one))) {
+    const company = name.slice(0, -".db".length);
+    // It may be gone by now.
+    const file = isHeld(company) ? null : await stat(path.join(dataDir, name)).catch(() => null);
+    if (file) found.push({ company, sizeBytes: file.size, usedAtMs: file.mtimeMs });
   }
+  return found;
+}
 
-  /** Removes what is not worth its place. Throws MirrorError `database` while Postgres is away. */
-  async prune(): Promise<void> {
-    const { dataDir, clock } = this.parts;
-    makeFolders(dataDir);
-    const { bavail, blocks, bsize } = await statfs(dataDir);
-    const disk = { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
-    for (const company of surplusMirrors(await this.released(), disk, clock.nowMs()))
-      await this.remove(company);
-  }
-
-  private async released(): Promise<ReleasedMirror[]> {
-    const { dataDir, isHeld } = this.parts;
-    const names = (await readdir(dataDir)).filter((name) => /^[^.].*\.db$/.test(name));
-    const found: ReleasedMirror[] = [];
-    for (const name of names.filter((one) => !/\.(?:report|budget)\.db$/.test(one))) {
-      const company = name.slice(0, -".db".length);
-      // It may be gone by now.
-      const file = isHeld(company) ? null : await stat(path.join(dataDir, name)).catch(() => null);
-      if (file) found.push({ company, sizeBytes: file.size, usedAtMs: file.mtimeMs });
-    }
-    return found;
-  }
-
-  private async remove(company: string): Promise<void> {
-    const { dataDir, owners, snapshots, isHeld, log } = this.parts;
-    const files = mirrorFiles({ dataDir, report: { out: null } }, company);
-    const published = await snapshots.current(company);
-    const [owner] = await owners.ownersOf([company]);
-    // Nothing waits from here on: this node cannot begin to hold it meanwhile.
-    if (!owner || isHeld(company) || !isPublished(files, owner, published)) return;
-    try {
-      discardMirror(files);
-      discardReport(files);
-      log.debug("the mirror of a company that is not held was removed from this disk", { company });
-    } catch (error) {
-      log.warn("the mirror of a company that is not held could not be removed", {
-        company,
-        error: messageOf(error),
-      });
-    }
+async function removeMirror(cache: MirrorCache, company: string): Promise<void> {
+  const { dataDir, owners, snapshots, isHeld, log } = cache;
+  const files = mirrorFiles({ dataDir, report: { out: null } }, company);
+  const published = await snapshots.current(company);
+  const [owner] = await owners.ownersOf([company]);
+  // Nothing waits from here on: this node cannot begin to hold it meanwhile.
+  if (!owner || isHeld(company) || !isPublished(files, owner, published)) return;
+  try {
+    discardMirror(files);
+    discardReport(files);
+    log.debug("the mirror of a company that is not held was removed from this disk", { company });
+  } catch (error) {
+    const facts = { company, error: messageOf(error) };
+    log.warn("the mirror of a company that is not held could not be removed", facts);
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { KeptPages } from "../../server/kept-pages.ts";
+import { createKeptPages } from "../../server/kept-pages.ts";
 import type { Page } from "../../server/response.ts";
 import type { Site, SiteRequest } from "../../server/site.ts";
 import type { CompanyStatusView } from "../company-view.ts";
@@ -39,11 +39,11 @@ const mostText = 100;
 export class StatusSite implements Site {
   private readonly options: SiteOptions;
   private readonly assets: Assets = readAssets();
-  private readonly kept: KeptPages<string, Page>;
+  private readonly kept: ReturnType<typeof createKeptPages<Page>>;
 
   constructor(options: SiteOptions) {
     this.options = options;
-    this.kept = new KeptPages(options.clock, keptFor);
+    this.kept = createKeptPages(options.clock, keptFor);
   }
 
   methodsOf(path: string): "GET, HEAD" | "POST" | null {
@@ -67,7 +67,7 @@ export class StatusSite implements Site {
     if (!found)
       return this.plainPage(404, "There is no such company", "The config names no company like that.");
     if (isSearch !== undefined) return this.searchPage(company, found, request);
-    return this.kept.get(company, () => this.companyPage(company, found));
+    return this.kept(company, () => this.companyPage(company, found));
   }
 
   private companyPage(company: string, found: PageCompany): Page {
@@ -97,7 +97,7 @@ export class StatusSite implements Site {
   private overviewPage({ query }: SiteRequest): Promise<Page> {
     const text = searchedText(query);
     const page = Math.min(1_000, Math.max(1, Math.floor(Number(query.get("page") ?? 1)) || 1));
-    return this.kept.get(overviewPath({ text, page }), async () => {
+    return this.kept(overviewPath({ text, page }), async () => {
       const { views, limits } = this.options;
       const facts = { views: await views(), moment: this.moment(), limits: limits() };
       return this.page({ title: "All companies", body: overviewBody(facts, { text, page }), isLive: true });

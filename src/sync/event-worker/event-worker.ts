@@ -8,7 +8,7 @@ import { stopSignal, type WorkOptions } from "../engine/stop-signal.ts";
 import { identify, type Identified } from "../identity/identify.ts";
 import { rememberIdentity } from "../identity/pinned-identity.ts";
 import { ContinuousRetryPolicy } from "../retry/retry-policy.ts";
-import { WorkerStatus, type WorkerState } from "./worker-status.ts";
+import { createWorkerStatus, type WorkerState } from "./worker-status.ts";
 
 /**
  * Works on one company's events from its construction until stopped: verifies the token's company (I10), then
@@ -25,7 +25,7 @@ export class EventWorker {
   readonly ended: Promise<void>;
   private readonly parts: WorkerParts;
   private readonly options: WorkOptions;
-  private readonly status: WorkerStatus;
+  private readonly status: ReturnType<typeof createWorkerStatus>;
   private readonly ending: AbortSignal;
   private readonly signal: AbortSignal;
   /** Kept over outages: what is known of items and routes stays valid. */
@@ -37,7 +37,7 @@ export class EventWorker {
   constructor(parts: Omit<WorkerParts, "tally">, options: WorkOptions) {
     this.parts = { ...parts, tally: this.tally };
     this.options = options;
-    this.status = new WorkerStatus(parts.clock, parts.log);
+    this.status = createWorkerStatus(parts.clock, parts.log);
     this.ending = AbortSignal.any([options.signal, options.closed]);
     this.signal = stopSignal(options);
     this.ended = this.workUntilStopped();

@@ -50,46 +50,35 @@ function impedimentOf(error: unknown): Impediment {
 }
 
 /** The state of the event worker; logs one line at each change. */
-export class WorkerStatus {
-  private current: WorkerState;
-  private failures = 0;
-  private readonly clock: Clock;
-  private readonly log: Log;
-
-  constructor(clock: Clock, log: Log) {
-    this.clock = clock;
-    this.log = log;
-    this.current = { state: "starting", message: null, sinceMs: clock.nowMs() };
-  }
-
-  state(): WorkerState {
-    return this.current;
-  }
-
-  /** It works: a record was read, or there is nothing to do. */
-  works(): void {
-    const { state, sinceMs } = this.current;
-    this.failures = 0;
-    if (state === "working") return;
-    const forMs = this.clock.nowMs() - sinceMs;
-    if (state === "starting") this.log.info("events are processed");
-    else this.log.info("events are processed again", { after: state, for_ms: forMs });
-    this.current = { state: "working", message: null, sinceMs: this.clock.nowMs() };
-  }
-
-  /** Something is in the way; returns how long to pause, ms. */
-  impeded(error: unknown): number {
-    const impediment = impedimentOf(error);
-    const { state, sinceMs } = this.current;
-    const same = state === impediment;
-    this.failures = same || state === "starting" ? this.failures + 1 : 1;
-    const message = messageOf(error);
-    const waitMs = pauseMs(impediment, this.failures);
-    if (!same) {
-      const facts = { state: impediment, error: message, ...hintOf(error), retry_in_ms: waitMs };
-      this.log.warn(impediments[impediment].message, facts);
-    }
-    this.current = { state: impediment, message, sinceMs: same ? sinceMs : this.clock.nowMs() };
-    return waitMs;
-  }
+export function createWorkerStatus(clock: Clock, log: Log) {
+  let current: WorkerState = { state: "starting", message: null, sinceMs: clock.nowMs() };
+  let failures = 0;
+  return {
+    state: () => current,
+    /** It works: a record was read, or there is nothing to do. */
+    works(): void {
+      const { state, sinceMs } = current;
+      failures = 0;
+      if (state === "working") return;
+      const forMs = clock.nowMs() - sinceMs;
+      if (state === "starting") log.info("events are processed");
+      else log.info("events are processed again", { after: state, for_ms: forMs });
+      current = { state: "working", message: null, sinceMs: clock.nowMs() };
+    },
+    /** Something is in the way; returns how long to pause, ms. */
+    impeded(error: unknown): number {
+      const impediment = impedimentOf(error);
+      const { state, sinceMs } = current;
+      const same = state === impediment;
+      failures = same || state === "starting" ? failures + 1 : 1;
+      const message = messageOf(error);
+      const waitMs = pauseMs(impediment, failures);
+      if (!same) {
+        const facts = { state: impediment, error: message, ...hintOf(error), retry_in_ms: waitMs };
+        log.warn(impediments[impediment].message, facts);
+      }
+      current = { state: impediment, message, sinceMs: same ? sinceMs : clock.nowMs() };
+      return waitMs;
+    },
+  };
 }

@@ -42,47 +42,37 @@ function unhandled(state: "unknown" | "unreadable", problem: string): EventEvalu
  * Follow-up work of one transaction's events: one work item for each record, however many events are about it,
  * and one change-log row for each event about something that cannot be read.
  */
-export class FollowUps {
-  /** Greater than the sequence number of any read sent so far: only a later read answers these events (I4). */
-  readonly dirtySeq: number;
-  private readonly mirror: Mirror;
-  private readonly queue: WorkQueue;
-  private readonly work = new Map<string, NewWorkItem>();
-  private readonly stamp: ReadStamp;
-
-  constructor(mirror: Mirror, queue: WorkQueue, receivedAtMs: number) {
-    this.mirror = mirror;
-    this.queue = queue;
-    const seq = mirror.sequence.next();
-    this.dirtySeq = seq;
-    const facts = { receivedAtMs, requestId: null, run: null };
-    this.stamp = { cause: "webhook", sentSeq: seq, receivedSeq: seq, ...facts };
-  }
-
-  /** For an event that is new in the inbox, or that is replayed. */
-  add(delivery: Delivery, evaluation: EventEvaluation): void {
-    if (evaluation.state === "kept") this.keepEvent(delivery, evaluation);
-    else if (evaluation.state === "waiting") this.addWork(delivery, evaluation);
-  }
-
-  /** Queues the work. To be called before the transaction ends. */
-  commit(): void {
-    for (const item of this.work.values()) this.queue.add(item);
-  }
-
-  private addWork(delivery: Delivery, { resource, target, kind }: EventEvaluation): void {
+export function createFollowUps(mirror: Mirror, queue: WorkQueue, receivedAtMs: number) {
+  const dirtySeq = mirror.sequence.next();
+  const work = new Map<string, NewWorkItem>();
+  const facts = { receivedAtMs, requestId: null, run: null };
+  const stamp: ReadStamp = { cause: "webhook", sentSeq: dirtySeq, receivedSeq: dirtySeq, ...facts };
+  const addWork = (delivery: Delivery, { resource, target, kind }: EventEvaluation): void => {
     if (resource === null || target === null || kind === null) return;
     const key = `${resource} ${target}`;
     // One event that speaks of a deletion is enough to ask for proof, whatever the others say.
-    const strongest = this.work.get(key)?.kind === "confirm" ? "confirm" : kind;
-    const { dirtySeq } = this;
+    const strongest = work.get(key)?.kind === "confirm" ? "confirm" : kind;
     const reason = delivery.type ?? "event";
-    this.work.set(key, { kind: strongest, resource, target, lane: "webhook", reason, dirtySeq });
-  }
-
-  private keepEvent({ type, resourceId, body }: Delivery, { resource }: EventEvaluation): void {
+    work.set(key, { kind: strongest, resource, target, lane: "webhook", reason, dirtySeq });
+  };
+  const keepEvent = ({ type, resourceId, body }: Delivery, { resource }: EventEvaluation): void => {
     if (type === null || resourceId === null || typeof body !== "string") return;
     const about = resource ?? snakeCase(type.split(".", 1)[0] ?? type);
-    this.mirror.log.addEvent(this.stamp, about, resourceId, body);
-  }
+    mirror.log.addEvent(stamp, about, resourceId, body);
+  };
+  return {
+    /** Greater than the sequence number of any read sent so far: only a later read answers these events (I4). */
+    dirtySeq,
+    /** For an event that is new in the inbox, or that is replayed. */
+    add(delivery: Delivery, evaluation: EventEvaluation): void {
+      if (evaluation.state === "kept") keepEvent(delivery, evaluation);
+      else if (evaluation.state === "waiting") addWork(delivery, evaluation);
+    },
+    /** Queues the work. To be called before the transaction ends. */
+    commit(): void {
+      for (const item of work.values()) queue.add(item);
+    },
+  };
 }
+
+export type FollowUps = ReturnType<typeof createFollowUps>;

@@ -8,7 +8,7 @@ import type { WorkQueue } from "../../state/work-queue.ts";
 import { createBusyRetry } from "../../store/transient-errors.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { readStored, signedForm } from "./delivery.ts";
-import { createEventEvaluator, FollowUps, type EvaluateEvent } from "./follow-ups.ts";
+import { createEventEvaluator, createFollowUps, type EvaluateEvent, type FollowUps } from "./follow-ups.ts";
 
 export interface StoreResult
   extends Pick<Delivery, "eventId" | "type">, Pick<EventEvaluation, "resource" | "problem"> {
@@ -151,7 +151,7 @@ export class CompanyIngest {
   private inTransaction<T>(nowMs: number, step: (followUps: FollowUps) => T): T {
     const { mirror, queue } = this.parts;
     return mirror.apply(() => {
-      const followUps = new FollowUps(mirror, queue, nowMs);
+      const followUps = createFollowUps(mirror, queue, nowMs);
       const result = step(followUps);
       followUps.commit();
       return result;

@@ -2,7 +2,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { mirrorFiles } from "../../../src/config/mirror-files.ts";
-import { continuesLocally, MirrorTrouble, noteEpoch } from "../../../src/fleet/assignment/local-mirror.ts";
+import {
+  continuesLocally,
+  createTroubleWatch,
+  noteEpoch,
+} from "../../../src/fleet/assignment/local-mirror.ts";
 import { inboxPositionKey } from "../../../src/state/meta.ts";
 import { openHasty, tempFolder } from "../../support/mirror/mirror.ts";
 
@@ -45,7 +49,7 @@ describe("a mirror that cannot be used", () => {
   const [most, damaged] = [120_000, "the database is damaged"];
 
   test("is given up when that lasts, also where it can be opened for moments in between", () => {
-    const trouble = new MirrorTrouble(most);
+    const lasts = createTroubleWatch(most);
     const looks: [string | null, number][] = [
       [damaged, 0],
       [null, 30_000],
@@ -53,14 +57,14 @@ describe("a mirror that cannot be used", () => {
       [null, 100_000],
       [damaged, 119_000],
     ];
-    for (const [problem, atMs] of looks) expect(trouble.lasts(problem, atMs)).toBe(false);
-    expect(trouble.lasts(damaged, 120_000)).toBe(true);
+    for (const [problem, atMs] of looks) expect(lasts(problem, atMs)).toBe(false);
+    expect(lasts(damaged, 120_000)).toBe(true);
   });
 
   test("and then for a while can is one that had its trouble before", () => {
-    const trouble = new MirrorTrouble(most);
-    expect(trouble.lasts(damaged, 100_000)).toBe(false);
-    expect(trouble.lasts(null, 161_000)).toBe(false);
-    expect(trouble.lasts(damaged, 300_000)).toBe(false);
+    const lasts = createTroubleWatch(most);
+    expect(lasts(damaged, 100_000)).toBe(false);
+    expect(lasts(null, 161_000)).toBe(false);
+    expect(lasts(damaged, 300_000)).toBe(false);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { reasonForRun } from "../../../src/daemon/scheduler/run-scheduler.ts";
-import { ReceivingTimes } from "../../../src/fleet/assignment/receiving-times.ts";
+import { createReceivingTimes } from "../../../src/fleet/assignment/receiving-times.ts";
 import { UptimeLog } from "../../../src/state/uptime-log.ts";
 import { openFleet, type Fleet } from "../../support/fleet/fleet.ts";
 import { openShop } from "../../support/mirror/mirror.ts";
@@ -27,7 +27,7 @@ async function reasonAfterTenHours(fleet: Fleet, joinedHours = 1_000): Promise<s
   const nowMs = Date.now();
   const uptime = new UptimeLog((await openShop()).db);
   uptime.merge([{ startedMs: nowMs - 12 * hourMs, seenMs: nowMs - 10 * hourMs }]);
-  const times = new ReceivingTimes(fleet.receiving);
+  const times = createReceivingTimes(fleet.receiving);
   await times.read();
   uptime.merge(times.since(nowMs - joinedHours * hourMs)());
   const seesFromMs = nowMs - 10.5 * hourMs;
@@ -73,7 +73,7 @@ describeWithPostgres("deliveries were received when the fleet received, whoever 
 describeWithPostgres("the time of receiving is the beat of the receivers", () => {
   test("a company that is held takes it over while it lasts, and learns of a gap", async () => {
     const fleet = await openFleet();
-    const times = new ReceivingTimes(fleet.receiving);
+    const times = createReceivingTimes(fleet.receiving);
     const ofAcme = times.since(0);
     const uptime = new UptimeLog((await openShop()).db);
     await fleet.receiving.beat();
@@ -109,7 +109,7 @@ describeWithPostgres("the time of receiving is the beat of the receivers", () =>
     let isAway = false;
     const spansSince = (sinceMs: number) =>
       isAway ? Promise.reject(new Error("away")) : fleet.receiving.spansSince(sinceMs);
-    const times = new ReceivingTimes({ spansSince });
+    const times = createReceivingTimes({ spansSince });
     const ofAcme = times.since(0);
     await times.read();
     isAway = true;

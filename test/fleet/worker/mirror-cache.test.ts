@@ -5,7 +5,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/logger.ts";
 import { OwnersTable } from "../../../src/fleet/postgres/tables/owners-table.ts";
 import { noteEpoch } from "../../../src/fleet/assignment/local-mirror.ts";
-import { MirrorCache, surplusMirrors } from "../../../src/fleet/worker/mirror-cache.ts";
+import { pruneMirrors, surplusMirrors } from "../../../src/fleet/worker/mirror-cache.ts";
 import { inboxPositionKey } from "../../../src/state/meta.ts";
 import { aFleet } from "../../support/fleet/node.ts";
 import { describeWithPostgres } from "../../support/postgres/databases.ts";
@@ -54,7 +54,7 @@ async function aReleasedMirror({ worker = true } = {}) {
     const dataDir = path.dirname(node.files.mirror);
     const { snapshots } = fleet;
     const parts = { dataDir, owners, snapshots, isHeld: () => isHeld, clock: systemClock, log: silentLog };
-    await new MirrorCache(parts).prune();
+    await pruneMirrors(parts);
     return existsSync(node.files.mirror);
   };
   return { fleet, node, mirror, prune };

@@ -26,13 +26,13 @@ import { withMoment, type ScopeAsOf } from "../../mirror/as-of.ts";
 import type { CompanyScope } from "../../mirror/company-scope.ts";
 import { withScratchFolder } from "../../mirror/scratch-folder.ts";
 import { selectResources } from "../../mirror/selected-resources.ts";
-import type { CommandRun } from "../../program/command-table.ts";
+import type { CommandOptions, CommandRun } from "../../program/command-table.ts";
 import { forEachCompany, type CompanyResult } from "../../runs/each-company.ts";
 import { resultOfMonth, verifyCompany } from "../../verify/service-verification.ts";
 import { filesOfDocuments, storedFilesOf } from "../upkeep/files.ts";
 
 export const packageCommand: CommandRun<"package"> = (context, { options, loaded: { config } }) => {
-  const { month, zip, asOf, changesSince, proved } = options;
+  const { month, asOf, changesSince, proved } = options;
   if (asOf && changesSince) throw new MirrorError("usage", "--as-of and --changes-since exclude each other");
   if (month === undefined) throw new MirrorError("usage", "package needs --month, such as --month 2026-10");
   const today = localDate(context.clock.nowMs(), config.schedule.timezone);
@@ -45,15 +45,14 @@ export const packageCommand: CommandRun<"package"> = (context, { options, loaded
   if (proved && month === today.slice(0, 7))
     throw new MirrorError("usage", `--month ${month} has not ended yet: it cannot be proved on ${today}`);
   const out = path.resolve(context.cwd, options.out ?? "package");
-  const request = { month, out, zip, changesSince };
   const pack = async (scope: CompanyScope): Promise<CompanyResult> => {
-    if (!proved) return withMoment(scope, asOf, (then) => packageCompany(then, { ...request, proof: null }));
+    if (!proved) return withMoment(scope, asOf, (then) => packageCompany(then, options, month, out, null));
     const resources = selectResources(scope.manifest, config.resources, []);
     const by = `package --month ${month} --proved`;
     const proof = await verifyCompany(scope, { resources, sample: "all", repair: false, by, month });
     if (!("month" in proof)) throw new Error("broken promise: a month has a report of its own");
     return proof.match
-      ? packageCompany({ ...scope, moment: null }, { ...request, proof })
+      ? packageCompany({ ...scope, moment: null }, options, month, out, proof)
       : notProved(scope, proof, `\`verify --month ${month} --repair\` reads again what differs`);
   };
   return forEachCompany(context, config, pack, { isPartial: true });
@@ -69,28 +68,21 @@ function notProved({ company: { name } }: CompanyScope, proof: MonthReport, why:
   };
 }
 
-interface PackageRequest {
-  readonly month: string;
-  readonly out: string;
-  readonly zip: boolean;
-  /** What the month is compared with. @default its last hand-over */
-  readonly changesSince: AskedMoment | undefined;
-  /** Of a month that equals the service; null: none was asked for. */
-  readonly proof: MonthReport | null;
-}
-
 /** A busy mirror may change between the comparison and the workbook. */
 const mostAttempts = 5;
 
 /**
  * Packs a company's month for the accountant: workbook, PDFs, text and manifest. PDFs that are missing are fetched; one
- * that cannot be had is named in the text. With a proof, what is packed is what was proved, or nothing is written.
+ * that cannot be had is named in the text. With a proof, what is packed is what was proved, or nothing is written; null: none was asked for.
  *
  * @throws MirrorError `usage`: the connector has no such package; `database`, `locked`, `stopped`
  */
 function packageCompany(
   scope: ScopeAsOf,
-  { month, out, zip: isZipped, changesSince, proof }: PackageRequest,
+  { zip: isZipped, changesSince }: CommandOptions<"package">,
+  month: string,
+  out: string,
+  proof: MonthReport | null,
 ): Promise<CompanyResult> {
   const { manifest } = scope;
   const { name: company } = scope.company;
