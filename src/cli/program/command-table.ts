@@ -30,10 +30,7 @@ const commandTable = {
       tokenFile: text("--token-file <file>", "the token is in this file"),
       schedule: text("--schedule <pattern>", "when serve reads everything, as a cron pattern, or off"),
       webhookUrl: text("--webhook-url <url>", "where the service reaches the receiver"),
-      exports: text(
-        "--exports <list>",
-        "files made after every run: formats with commas between them, or none",
-      ),
+      exports: text("--exports <list>", "files made after every run: formats with commas, or none"),
       files: text("--files <list>", "files of the service that are kept, too: pdf, attachments or none"),
       install: choice("--install <starter>", "have it started: a line of the crontab, or a user's unit", [
         "cron",
@@ -67,21 +64,12 @@ const commandTable = {
     config: "required",
     options: {
       full: flag("--full", "read every detail and child list again, not only what seems new or changed"),
-      quick: flag(
-        "--quick",
-        "read what lists show of the last days: a few dozen requests that prove nothing",
-      ),
+      quick: flag("--quick", "read the lists of the last days: a few dozen requests that prove nothing"),
       scrub: flag("--no-scrub", "leave out the scrub: what was read longest ago is not read again"),
       dryRun: flag("--dry-run", "show the requests a run would need; nothing is written"),
       ...limits,
-      allowMassDelete: flag(
-        "--allow-mass-delete",
-        "believe in more deletions than 5 % of a resource; each is still asked for",
-      ),
-      acceptIdentity: flag(
-        "--accept-identity",
-        "the token's company is the right one, although it looks like another",
-      ),
+      allowMassDelete: flag("--allow-mass-delete", "believe in more than 5 % deletions; each is asked for"),
+      acceptIdentity: flag("--accept-identity", "the token's company is right, but looks like another"),
       shard: shard("--shard <i/n>", "only this shard of the companies, for several jobs beside each other"),
     },
     examples: {
@@ -93,14 +81,8 @@ const commandTable = {
     summary: "how fresh and how whole each mirror is; exits 3 if something is not whole",
     isPaged: true,
     options: {
-      maxAge: durationMs(
-        "--max-age <duration>",
-        "exit 1 if any table was last read whole longer ago than this",
-      ),
-      all: flag(
-        "--all",
-        "name every shard of `sync --shard` with its companies, not only those without a run",
-      ),
+      maxAge: durationMs("--max-age <duration>", "exit 1 if a table was last read whole longer ago"),
+      all: flag("--all", "name each shard of `sync --shard` with its companies, also those with a run"),
       shard: shard("--shard <i/n>", "only this shard of the companies"),
     },
     examples: { "": "how things stand", "--max-age 26h -q": "for a monitor: the exit code says it" },
@@ -118,10 +100,7 @@ const commandTable = {
       all: flag("--all", "compare every detail and every parent's list"),
       month: month("--month <month>", "read every document of this month again, and say how many are equal"),
       local: flag("--local", "check the mirror against itself, without a request"),
-      repair: flag(
-        "--repair",
-        "read again what differs, and compare it once more; with --local make rows anew from their records",
-      ),
+      repair: flag("--repair", "read again what differs, and compare it; with --local rows are made anew"),
     },
     examples: {
       "--sample 500": "all lists and 500 details",
@@ -150,10 +129,7 @@ const commandTable = {
   restore: {
     summary: "put a backup where the mirror belongs; never over another company's",
     options: {
-      from: text(
-        "--from <place>",
-        "a folder, s3://BUCKET/PREFIX, or the copy of one mirror (default: the config's backup.to)",
-      ),
+      from: text("--from <place>", "a folder, s3://BUCKET/PREFIX or a mirror's copy (default: backup.to)"),
       at: text("--at <backup>", "this one, by its name (default: the last one)"),
     },
     examples: {

@@ -119,10 +119,7 @@ export function durationMs(flags: string, doc: string) {
 
 /** Options of every command, given before or after its name. */
 export const globalOptions = {
-  config: text(
-    "-c, --config <file>",
-    "the config; otherwise $FINTORO_MIRROR_CONFIG, otherwise ./config.yaml",
-  ),
+  config: text("-c, --config <file>", "the config; else $FINTORO_MIRROR_CONFIG, else ./config.yaml"),
   company: text("--company <name>", "only this company of the config, or several: a,b"),
   json: flag("--json", "one JSON document on stdout"),
   quiet: flag("-q, --quiet", "warnings and errors only"),

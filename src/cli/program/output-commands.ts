@@ -18,27 +18,21 @@ import {
 export const limits = {
   maxRequests: wholeNumber(
     "--max-requests <n>",
-    "stop after so many requests per company; the next run goes on",
+    "stop after so many per company; the next run goes on",
     1,
     100_000_000,
   ),
   maxDuration: durationMs("--max-duration <duration>", "stop after that long; the next run goes on"),
 };
 
-const asOf = moment(
-  "--as-of <moment>",
-  "as the mirror knew it at the end of this day, at this time or position",
-);
+const asOf = moment("--as-of <moment>", "as known at the end of this day, at this time or position");
 
 /** Commands that give people and programs what they read: report, exports, packages, changes, files. */
 export const outputCommands = {
   publish: {
     summary: "write the report file: a database for Datasette, Metabase, DuckDB, Excel and their like",
     options: {
-      datasette: flag(
-        "--datasette",
-        "also write what Datasette shows about it: descriptions, facets, questions",
-      ),
+      datasette: flag("--datasette", "also what Datasette shows about it: descriptions, facets, questions"),
       combined: flag("--combined", "also one report over all companies, each row with its company"),
       force: flag("--force", "write all of it anew, also when nothing changed"),
       asOf,
@@ -66,17 +60,9 @@ export const outputCommands = {
         ["standard", "excel-sk"],
         "standard",
       ),
-      language: choice(
-        "--language <language>",
-        "of headings, and of values that are words of the service",
-        languages,
-        "en",
-      ),
+      language: choice("--language <language>", "of headings and of the service's words", languages, "en"),
       partitionBy: choice("--partition-by <part>", "one folder for each", ["none", ...partitions], "none"),
-      since: position(
-        "--since <log:seq>",
-        "only what changed after this position; seq alone: of the log of now",
-      ),
+      since: position("--since <log:seq>", "only what changed since; seq alone: of now's log"),
       nested: flag("--nested", "parquet: items as a column of lists in place of tables of their own"),
       history: flag("--history", "each version of each row, with the period in which it held"),
       asOf,
@@ -93,10 +79,7 @@ export const outputCommands = {
       out: text("--out <folder>", "where to: FOLDER/COMPANY/MONTH (default ./package)"),
       zip: flag("--zip", "a ZIP archive beside the folder, too"),
       proved: flag("--proved", "compare the month with the service first; only an equal one is written"),
-      changesSince: moment(
-        "--changes-since <moment>",
-        "tell what changed since then, not since the last hand-over",
-      ),
+      changesSince: moment("--changes-since <moment>", "what changed since then, not since the hand-over"),
       asOf,
     },
     examples: {
@@ -108,10 +91,7 @@ export const outputCommands = {
     summary: "the change log as JSON lines, oldest first",
     isPaged: true,
     options: {
-      since: position(
-        "--since <log:seq>",
-        "only changes after this position (default 0: all); seq alone: of the log of now",
-      ),
+      since: position("--since <log:seq>", "only changes since (default 0: all); seq alone: of now's log"),
       follow: flag("--follow", "stay and print new changes as they are committed"),
       resource: text("--resource <table>", "only this table"),
     },

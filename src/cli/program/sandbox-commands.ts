@@ -26,14 +26,8 @@ export const sandboxCommands = {
       latencyMs: durationMs("--latency <duration>", "wait before every answer (default 0ms)"),
       faults: text("--faults <list>", "what goes wrong how often: 500:0.05,reset:0.01,latency=200"),
       webhookUrl: text("--webhook-url <url>", "sends every event there; this machine is allowed, too"),
-      secret: text(
-        "--secret <text>",
-        "signs what goes to --webhook-url (otherwise one is made up and printed)",
-      ),
-      webhookFaults: text(
-        "--webhook-faults <list>",
-        "which share of deliveries: duplicates:0.2,losses:0.1,reorder:0.5",
-      ),
+      secret: text("--secret <text>", "signs what goes to --webhook-url (otherwise made up and printed)"),
+      webhookFaults: text("--webhook-faults <list>", "how often: duplicates:0.2,losses:0.1,reorder:0.5"),
     },
     examples: {
       "--port 8080 --records medium": "5,000 documents",

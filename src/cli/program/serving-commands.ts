@@ -2,10 +2,7 @@ import { choice, durationMs, flag, text, wholeNumber, type CommandSpec } from ".
 
 /** For another token: managing subscriptions needs one that may write, mirroring does not. */
 const accessOptions = {
-  tokenEnv: text(
-    "--token-env <name>",
-    "take the token from this environment variable, for this call only: subscriptions need scope write",
-  ),
+  tokenEnv: text("--token-env <name>", "the environment variable of a token with scope write, for this call"),
 };
 
 const subscriptionId = [{ name: "<id>", doc: "of the subscription" }];
@@ -62,10 +59,7 @@ export const servingCommands = {
     summary: "a new secret for a subscription; the old one stays accepted for a while",
     args: subscriptionId,
     options: {
-      keepOld: durationMs(
-        "--keep-old <duration>",
-        "how long deliveries signed with the old secret are accepted; 0s: not at all (default 24h)",
-      ),
+      keepOld: durationMs("--keep-old <duration>", "how long the old secret is accepted (default 24h)"),
       ...accessOptions,
     },
     examples: {
@@ -136,10 +130,7 @@ export const servingCommands = {
     args: [{ name: "[company...]", doc: "of the fleet" }],
     forFleet: true,
     options: {
-      forget: flag(
-        "--forget",
-        "have Postgres forget them at once, not after 30 days: added again they begin anew",
-      ),
+      forget: flag("--forget", "forget them at once, not after 30 days: added again they begin anew"),
     },
     examples: {
       acme: "its worker releases it; its snapshot stays",
@@ -154,8 +145,7 @@ export const servingCommands = {
     examples: { "": "who has which company", "--company acme --json": "what is shared of one" },
   },
   "fleet status": {
-    summary:
-      "how the fleet stands; exits 1 if data are old or work waits that nobody does, 3 if something is not whole",
+    summary: "how the fleet stands; exits 1 if data are old or work is left, 3 if not whole",
     forFleet: true,
     isPaged: true,
     options: {
