@@ -28,26 +28,47 @@ export function createSnapshotViews(
   const tables = present.flatMap((table) =>
     hasTable(db, historyTable(table.name)) ? [table, historyOf(table)] : [table],
   );
+  const mirror = attachedAs(db, schema);
   for (const table of tables) {
     if (table.kind === "about") continue;
     const sql =
       table.kind === "deleted"
-        ? tombstones(db, schema, table, tables, manifest.lastKnown)
-        : selectOf(db, schema, table, tables);
+        ? tombstones(mirror, table, tables, manifest.lastKnown)
+        : selectOf(mirror, table, tables);
     db.exec(`CREATE TEMP VIEW ${quoted(table.name)} AS ${sql}`);
   }
   return tables;
 }
 
-function selectOf(db: Db, schema: string, table: SnapshotTable, all: readonly SnapshotTable[]): string {
-  if (table.view) return table.view.sql;
-  if (table.kind === "files") return storedFiles(liveRows(db, schema, table), table, all);
-  return liveRows(db, schema, table);
+/** A mirror by the name it is attached as. */
+interface Attached {
+  readonly schema: string;
+  /** The names of a table's columns, read once. */
+  columnsOf(table: string): ReadonlySet<string>;
 }
 
-function liveRows(db: Db, schema: string, { name: shownAs, kind, columns, parent }: SnapshotTable): string {
+function attachedAs(db: Db, schema: string): Attached {
+  const known = new Map<string, ReadonlySet<string>>();
+  const read = (table: string) => {
+    const names = columnNames(db, table, schema);
+    known.set(table, names);
+    return names;
+  };
+  return { schema, columnsOf: (table) => known.get(table) ?? read(table) };
+}
+
+function selectOf(mirror: Attached, table: SnapshotTable, all: readonly SnapshotTable[]): string {
+  if (table.view) return table.view.sql;
+  if (table.kind === "files") return storedFiles(liveRows(mirror, table), table, all);
+  return liveRows(mirror, table);
+}
+
+function liveRows(
+  { schema, columnsOf }: Attached,
+  { name: shownAs, kind, columns, parent }: SnapshotTable,
+): string {
   const name = kind === "history" ? historyTable(parent ?? "") : shownAs;
-  const present = columnNames(db, name, schema);
+  const present = columnsOf(name);
   const shown = columns.map((column) => `${cellSql(column, present)} AS ${quoted(column.name)}`);
   if (present.size === 0) return `SELECT ${shown.join(", ")} WHERE 0`;
   const live = kind === "table" ? " WHERE _deleted_at IS NULL" : "";
@@ -75,15 +96,13 @@ function storedFiles(sql: string, { columns }: SnapshotTable, all: readonly Snap
 
 /** All tombstones, each with what the connector wants to be known of its record, redacted as in the record's table. */
 function tombstones(
-  db: Db,
-  schema: string,
+  mirror: Attached,
   deleted: SnapshotTable,
   all: readonly SnapshotTable[],
   lastKnown: Partial<LastKnown> = {},
 ): string {
-  const from = (name: string) => `${quoted(schema)}.${quoted(name)}`;
-  const cellOf = (of: SnapshotTable, column: SnapshotColumn) =>
-    cellSql(column, columnNames(db, of.name, schema));
+  const from = (name: string) => `${quoted(mirror.schema)}.${quoted(name)}`;
+  const cellOf = (of: SnapshotTable, column: SnapshotColumn) => cellSql(column, mirror.columnsOf(of.name));
   /** What the first of the columns that the table has leads to; null where that has another type, as a hash has. */
   const known = (table: SnapshotTable, { name, type }: SnapshotColumn): string => {
     const paths = (lastKnown[name as keyof LastKnown] ?? []).map((path) => path.split("."));
@@ -100,8 +119,7 @@ function tombstones(
         : `(SELECT ${cell} FROM ${from(owner.name)} o WHERE o.id = d.${quoted(reference.name)})`;
     return type === "TEXT" ? `CAST(${sql} AS TEXT)` : sql;
   };
-  const isThere = ({ kind, name }: SnapshotTable) =>
-    kind === "table" && columnNames(db, name, schema).size > 0;
+  const isThere = ({ kind, name }: SnapshotTable) => kind === "table" && mirror.columnsOf(name).size > 0;
   const arms = all.filter(isThere).map((table) => {
     const cells: Readonly<Record<string, string>> = {
       resource: `'${table.name}'`,
@@ -116,7 +134,7 @@ function tombstones(
     );
     return `SELECT ${shown.join(", ")} FROM ${from(table.name)} d WHERE d._deleted_at IS NOT NULL`;
   });
-  return [liveRows(db, schema, deleted), ...arms].join(" UNION ALL ");
+  return [liveRows(mirror, deleted), ...arms].join(" UNION ALL ");
 }
 
 function columnNamed(table: SnapshotTable | undefined, name: string | undefined): SnapshotColumn | undefined {
