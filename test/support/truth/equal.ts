@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { differences, falseTombstones, look, unreplayable } from "./compare.ts";
-import { sync, type Company } from "../company/open-company.ts";
+import { sync, type Company, type SyncOptions } from "../company/open-company.ts";
 import { truthOf, type Truth } from "./truth.ts";
 
 export { count, dump, look } from "./compare.ts";
@@ -30,8 +30,11 @@ export function expectReplayable(company: Company): void {
 }
 
 /** Nothing is in the way any more: the next run is complete, and the mirror equal. */
-export async function expectHealed(company: Company): Promise<void> {
+export async function expectHealed(
+  company: Company,
+  options: SyncOptions & EqualOptions = {},
+): Promise<void> {
   company.recover();
-  expect((await sync(company)).outcome).toBe("complete");
-  expectEqual(company);
+  expect((await sync(company, options)).outcome).toBe("complete");
+  expectEqual(company, options);
 }
