@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
 import {
-  appendFileSync,
   chmodSync,
   copyFileSync,
   existsSync,
@@ -36,7 +35,7 @@ describe("a backup", () => {
     const mirror = await openHasty();
     const { db } = mirror;
     const name = "x".repeat(2_000);
-    for (let id = 1; id <= 6_000; id++)
+    for (let id = 1; id <= 2_000; id++)
       put(mirror, "people", { id, name: `${id}${name}`, email: null, score: 0 });
     const target = path.join(tempFolder(), "copy.db");
     let commits = 0;
@@ -48,8 +47,8 @@ describe("a backup", () => {
       clearInterval(writer),
     );
     expect(commits).toBeGreaterThan(0);
-    expect(facts.rows["people"]).toBe(6_000);
-    expect(look(target, (copy) => copy.prepare("SELECT count(*) FROM people").pluck().get())).toBe(6_000);
+    expect(facts.rows["people"]).toBe(2_000);
+    expect(look(target, (copy) => copy.prepare("SELECT count(*) FROM people").pluck().get())).toBe(2_000);
     expect(existsSync(`${target}-wal`)).toBe(false);
   });
 
@@ -137,21 +136,24 @@ describe("a restore", () => {
   });
 
   // Fault: disk | bytes of the backup are changed, cut off or appended | each file of the backup | exit 10; nothing is touched, and an earlier backup can be restored
-  test.each(["changed", "longer", "no manifest"])(
-    "from a damaged backup touches nothing: %s",
-    async (how) => {
-      const company = await aMirrored();
-      const [first, last] = [await backUp(company), await backUp(company)];
-      const mirror = path.join(company.backups, "acme", last, "mirror.db");
-      if (how === "changed") writeFileSync(mirror, readFileSync(mirror).fill("x", 9_000, 9_010));
-      else if (how === "longer") appendFileSync(mirror, "x");
-      else writeFileSync(path.join(company.backups, "acme", last, "manifest.json"), "{}");
-      const before = contentOf(company);
+  test("from a damaged backup touches nothing, whether bytes changed or were added, or its manifest is lost", async () => {
+    const company = await aMirrored();
+    const [first, last] = [await backUp(company), await backUp(company)];
+    const inLast = (name: string) => path.join(company.backups, "acme", last, name);
+    const bytes = readFileSync(inLast("mirror.db"));
+    const before = contentOf(company);
+    for (const [name, damaged] of [
+      ["mirror.db", Buffer.from(bytes).fill("x", 9_000, 9_010)],
+      ["mirror.db", Buffer.concat([bytes, Buffer.from("x")])],
+      ["manifest.json", "{}"],
+    ] as const) {
+      writeFileSync(inLast("mirror.db"), bytes);
+      writeFileSync(inLast(name), damaged);
       expect((await restore(company)).code).toBe(10);
       expect(contentOf(company)).toEqual(before);
-      expect((await restore(company, "--at", first)).code).toBe(0);
-    },
-  );
+    }
+    expect((await restore(company, "--at", first)).code).toBe(0);
+  });
 
   // Fault: files | the mirror is removed, its write-ahead log is left | `restore` into the data folder | the log does not become the restored mirror's
   test("where a write-ahead log was left without its mirror does not apply that", async () => {

@@ -6,7 +6,7 @@ import { deliver, eventAbout, inMirror, serve, writeServeConfig } from "../suppo
 import { eventually } from "../support/eventually.ts";
 
 /** Turns the terminal red, clears it, turns the direction of what follows, and is longer than a screen. */
-const hostile = `\u001b[31m\u001b[2J\u009b1A\u202egpj.exe\r${"long ".repeat(2_000)}`;
+const hostile = `\u001b[31m\u001b[2J\u009b1A\u202egpj.exe\r${"long ".repeat(250)}`;
 const unsafe = /[^\P{Cc}\n]|[\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]/u;
 const soiled = new Set(["name", "note", "disabledReason", "message"]);
 

@@ -21,7 +21,7 @@ function businessIdIn({ sandbox }: Company): unknown {
 describe("whose mirror it is (I10)", () => {
   // Fault: identity | a token of another company | the config's token, over a filled mirror | refused before anything is written (I10)
   test("a token of another company is refused before anything is written", async () => {
-    const company = await aMirroredCompany({ companies: 2 });
+    const company = await aMirroredCompany({ companies: 2, records: 5 });
     const before = dump(company.file, []);
     const other = company.sandbox.companies[1]?.token ?? "";
     const report = await sync(company, { token: other });
@@ -72,7 +72,7 @@ describe("whose mirror it is (I10)", () => {
 
   // Fault: identity | /whoami answers without a name: nothing, null, a number, a list | a proxy, over a filled mirror | the run fails, and nothing but that is written (I10)
   test("an answer of /whoami that names no company fails the run, and nothing but that is written", async () => {
-    const company = await aMirroredCompany({ records: 6 });
+    const company = await aMirroredCompany({ records: 5 });
     const before = dump(company.file, []);
     for (const body of ["{}", '{"name":null}', '{"name":""}', '{"data":[]}', '{"name":5}', "[]"]) {
       const remove = company.proxy.obstruct(({ path }) =>
@@ -89,7 +89,7 @@ describe("whose mirror it is (I10)", () => {
   });
 
   test("with --accept-identity the mirror takes the other company over, record by record", async () => {
-    const company = await aMirroredCompany({ companies: 2 });
+    const company = await aMirroredCompany({ companies: 2, records: 5 });
     const token = company.sandbox.companies[1]?.token ?? "";
     const taken = await sync(company, { token, acceptIdentity: true, allowMassDelete: true });
     expect(taken.error).toBeUndefined();

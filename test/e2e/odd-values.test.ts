@@ -6,12 +6,14 @@ import { rewritten } from "../support/company/proxy.ts";
 const columnsOf = (file: string, table: string) =>
   look(file, (db) => db.prepare("SELECT name FROM pragma_table_info(?)").pluck().all(table) as string[]);
 
+const some = { resources: ["suppliers", "orders"], tables: ["suppliers", "orders"] };
+
 describe("unexpected values (I12)", () => {
   // Fault: data | an unknown field | the sandbox | it becomes a column and is reported (I12)
   test("an unknown field becomes a column, is reported, and stays when the service sends it no more", async () => {
     const company = await aCompany();
     company.suffer({ kind: "unknown_fields", match: { path: /^.(suppliers|orders)/ } });
-    const report = await sync(company);
+    const report = await sync(company, some);
     expect(report.outcome).toBe("complete");
     expect(report.new_columns).toEqual(
       expect.arrayContaining(["suppliers.brand_new_field", "orders.brand_new_field"]),
@@ -19,9 +21,9 @@ describe("unexpected values (I12)", () => {
     expect(
       count(company.file, "SELECT count(*) FROM suppliers WHERE brand_new_field IS NOT NULL"),
     ).toBeGreaterThan(0);
-    expect((await sync(company)).new_columns).toEqual([]);
+    expect((await sync(company, some)).new_columns).toEqual([]);
     company.recover();
-    expect((await sync(company, { full: true })).outcome).toBe("complete");
+    expect((await sync(company, { ...some, full: true })).outcome).toBe("complete");
     expect(columnsOf(company.file, "suppliers")).toContain("brand_new_field");
     expect(count(company.file, "SELECT count(*) FROM suppliers WHERE brand_new_field IS NOT NULL")).toBe(0);
   });
@@ -43,12 +45,12 @@ describe("unexpected values (I12)", () => {
   test("a required field that is missing is null, reported by name, and comes back", async () => {
     const company = await aCompany();
     company.suffer({ kind: "missing_fields", match: { path: "/suppliers" } });
-    const report = await sync(company);
+    const report = await sync(company, some);
     expect(report.missing_fields).toContain("suppliers.name");
     expect(count(company.file, "SELECT count(*) FROM suppliers WHERE name IS NULL")).toBeGreaterThan(0);
     company.recover();
-    expect((await sync(company)).missing_fields).toEqual([]);
-    expectEqual(company);
+    expect((await sync(company, some)).missing_fields).toEqual([]);
+    expectEqual(company, some);
   });
 
   // Fault: data | ids beyond 2^53 | the sandbox | they stay apart, in rows and in requests
@@ -70,7 +72,7 @@ describe("unexpected values (I12)", () => {
   test("keys that look like JavaScript's own are data and change nothing else", async () => {
     const company = await aCompany();
     company.suffer({ kind: "proto_key", match: { path: /^.(suppliers|orders)/ } });
-    expect((await sync(company)).outcome).toBe("complete");
+    expect((await sync(company, some)).outcome).toBe("complete");
     expect("polluted" in {}).toBe(false);
     expect(columnsOf(company.file, "suppliers").some((name) => name.includes("proto"))).toBe(true);
     expect(
@@ -84,7 +86,7 @@ describe("unexpected values (I12)", () => {
   test("number literals come back as they were written", async () => {
     const company = await aCompany();
     company.suffer({ kind: "number_literals", match: { path: /^.orders.\d+$/ } });
-    await sync(company);
+    await sync(company, some);
     const raw = look(company.file, (db) =>
       db.prepare("SELECT json FROM _raw WHERE resource = 'orders'").pluck().get(),
     ) as string;
@@ -108,15 +110,15 @@ describe("unexpected values (I12)", () => {
           .replace(/"(street|number)":"[^"]*"/, '"$1":{"odd":[1]}')
           .replace(/"total":[\d.]+/, '"total":"viac"'),
     });
-    const report = await sync(company);
+    const report = await sync(company, some);
     expect(report.outcome).toBe("partial");
     expect(report.troubles.every(({ kind }) => kind === "quarantined")).toBe(true);
     const kept = count(company.file, "SELECT count(*) FROM _quarantine");
     expect(kept).toBeGreaterThan(1);
     company.recover();
-    expect((await sync(company)).outcome).toBe("complete");
+    expect((await sync(company, some)).outcome).toBe("complete");
     expect(count(company.file, "SELECT count(*) FROM _quarantine")).toBe(0);
-    expectEqual(company);
+    expectEqual(company, some);
   });
 
   // Fault: data | numbers as text, `[]` for an empty map, `{}` for an empty list | a proxy, for every answer | the same rows
@@ -143,15 +145,15 @@ describe("unexpected values (I12)", () => {
       match: { path: /^.orders.\d+$/ },
       rewrite: (_record, text) => text.replace(/^\{"id":\d+,/, "{"),
     });
-    const report = await sync(company);
+    const report = await sync(company, some);
     expect(report).toMatchObject({ outcome: "complete", missing_fields: ["orders.id"] });
     const kept = look(company.file, (db) =>
       db.prepare("SELECT json FROM _raw WHERE resource = 'orders' LIMIT 1").pluck().get(),
     );
     expect(kept).not.toMatch(/^\{"id"/);
     company.recover();
-    await sync(company, { full: true });
-    expectEqual(company);
+    await sync(company, { ...some, full: true });
+    expectEqual(company, some);
   });
 
   // Fault: data | a detail without its id and more | the sandbox | kept in quarantine under the id asked for; the run is partial
@@ -160,7 +162,7 @@ describe("unexpected values (I12)", () => {
     const other = '{"message": "please wait", "uuid": null}';
     const id = Math.max(...(company.sandbox.control.snapshot().get("orders")?.keys() ?? []));
     company.suffer({ kind: "rewrite", match: { path: `/orders/${id}` }, rewrite: () => other });
-    const report = await sync(company);
+    const report = await sync(company, some);
     expect(report).toMatchObject({ outcome: "partial", new_columns: [] });
     expect(company.proxy.asked.filter(({ path }) => path === `/orders/${id}`)).toHaveLength(3);
     expect(report.troubles).toMatchObject([
@@ -173,9 +175,9 @@ describe("unexpected values (I12)", () => {
     const [kept] = look(company.file, (db) => db.prepare("SELECT record_id, json FROM _quarantine").all());
     expect(kept).toMatchObject({ record_id: id, json: other });
     company.recover();
-    expect((await sync(company)).outcome).toBe("complete");
+    expect((await sync(company, some)).outcome).toBe("complete");
     expect(count(company.file, "SELECT count(*) FROM _quarantine")).toBe(0);
-    expectEqual(company);
+    expectEqual(company, some);
   });
 });
 

@@ -3,7 +3,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { Runs } from "../../src/state/runs.ts";
 import { sweptAt } from "../../src/state/sweeps.ts";
 import { look } from "../support/truth/compare.ts";
-import { aCompany, sync, type Company } from "../support/company/company.ts";
+import { aCompany, aMirroredCompany, sync, type Company } from "../support/company/company.ts";
 import { count, dump, expectEqual } from "../support/truth/equal.ts";
 
 const startAtMs = Date.UTC(2026, 10, 20, 12);
@@ -26,11 +26,7 @@ const shown = [
 ];
 const ownFacts = ["_runs", "_meta"];
 
-async function mirrored(records: number): Promise<Company> {
-  const company = await aCompany({ records });
-  expect((await sync(company, { startAtMs })).outcome).toBe("complete");
-  return company;
-}
+const mirrored = () => aMirroredCompany({ records: 60 }, { startAtMs });
 
 /** Ids of a table's live rows with this status. */
 function withStatus(company: Company, table: string, status: string): number[] {
@@ -45,7 +41,7 @@ function freshness({ file }: Company) {
 
 describe("a quick run", () => {
   test("brings edits of all kinds within a few dozen requests, also of old open documents", async () => {
-    const company = await mirrored(150);
+    const company = await mirrored();
     const { control } = company.sandbox;
     const [paid = 0, credited = 0] = withStatus(company, "invoices", "overdue");
     control.alter("invoices", paid, { issueDate: "2025-02-03" });
@@ -71,7 +67,7 @@ describe("a quick run", () => {
   });
 
   test("that finds nothing writes nothing but its own row, and counts as no whole run and in no freshness", async () => {
-    const company = await mirrored(60);
+    const company = await mirrored();
     const before = dump(company.file, ownFacts);
     const changes = count(company.file, "SELECT count(*) FROM _changes");
     const whole = look(company.file, (db) => new Runs(db).lastEnded());
@@ -87,7 +83,7 @@ describe("a quick run", () => {
   });
 
   test("I5: deletes nothing, whatever it does not see; the next sweep proves it", async () => {
-    const company = await mirrored(60);
+    const company = await mirrored();
     const { control } = company.sandbox;
     const [open = 0] = withStatus(company, "invoices", "unpaid").concat(
       withStatus(company, "invoices", "overdue"),
@@ -113,12 +109,12 @@ describe("a quick run", () => {
   });
 
   test("that was cut off leaves what it found to the next run", async () => {
-    const company = await mirrored(60);
+    const company = await mirrored();
     const { control } = company.sandbox;
     control.trigger("invoices.created");
     control.trigger("clients.created");
     const own = "SELECT count(*) FROM _work WHERE lane = 6";
-    for (let most = 20; most < 38; most += 3)
+    for (let most = 20; most < 38; most += 6)
       expect((await sync(company, { ...quick, mostRequests: most })).outcome).toBe("stopped");
     expect((await sync(company, { startAtMs })).outcome).toBe("complete");
     expect(count(company.file, own)).toBe(0);

@@ -112,7 +112,7 @@ describe("404 on details", () => {
 describe("422 on a list", () => {
   // Fault: pagination | 422: the page size is refused | a proxy, above 50 a page | smaller pages, and every record is shown
   test("over perPage falls back to smaller pages and still shows everything", async () => {
-    const company = await aCompany({ records: 250 });
+    const company = await aCompany({ records: 220 });
     const errors = { perPage: ["The per page field must not be greater than 50."] };
     company.proxy.obstruct((asked) =>
       asked.path === "/invoices" && Number(asked.query.get("perPage")) > 50

@@ -9,8 +9,7 @@ import { truthOf } from "../support/truth/truth.ts";
 import { hasty, verify, named, wound, liveIds } from "../support/verify/verify.ts";
 
 test("I11: an untouched mirror matches, with every detail and with a sample", async () => {
-  const company = await aCompany({ records: "small" });
-  expect((await sync(company)).outcome).toBe("complete");
+  const company = await aMirroredCompany();
   const all = await verify(company, ["--all"]);
   expect(all.report.uncompared).toEqual([]);
   expect(named(all.report)).toEqual([]);
@@ -22,7 +21,7 @@ test("I11: an untouched mirror matches, with every detail and with a sample", as
 });
 
 test("each wound of a typed cell, a child row, a row, the JSON or a tombstone is named, without a detail", async () => {
-  const company = await aMirroredCompany({ records: "small" });
+  const company = await aMirroredCompany();
   const invoices = liveIds(company, "invoices", "id IN (SELECT invoice_id FROM invoice_items)");
   const [cell, line, gone, json, deleted, rawless] = invoices;
   const [client] = liveIds(company, "clients");
@@ -65,7 +64,7 @@ test("each wound of a typed cell, a child row, a row, the JSON or a tombstone is
 });
 
 test("records without a list of their own are counted as the service has them, whatever is wrong in the mirror", async () => {
-  const company = await aMirroredCompany({ records: "small" });
+  const company = await aMirroredCompany();
   const table = "document_payments";
   const [rawless, rowless, deleted, unknown, removed = 0] = liveIds(company, table);
   wound(company, `DELETE FROM _raw_${table} WHERE id = ?`, rawless);
@@ -83,7 +82,7 @@ test("records without a list of their own are counted as the service has them, w
 });
 
 test("a change that no list shows is found with every detail, and by the sample of those read longest ago", async () => {
-  const company = await aMirroredCompany({ records: "small" });
+  const company = await aMirroredCompany();
   const [stale] = liveIds(company, "invoices");
   const [client] = liveIds(company, "clients");
   company.sandbox.control.alter("invoices", stale ?? 0, { note: "added later" });
@@ -107,7 +106,7 @@ test("a change that no list shows is found with every detail, and by the sample 
 
 // Fault: service | 403, and a proxy's 404 page, for two records | a proxy, while `verify` compares | exit 3: neither is named, both are said not to be compared
 test("what the service does not answer is never taken for gone, and nothing but the result is left (I5)", async () => {
-  const company = await aMirroredCompany({ records: "small" });
+  const company = await aMirroredCompany();
   const [refused = 0, hidden = 0] = liveIds(company, "invoices");
   company.proxy.obstruct(({ path }) => {
     if (path === `/invoices/${refused}`) return jsonReply(403, { message: "This action is unauthorized." });
@@ -120,7 +119,7 @@ test("what the service does not answer is never taken for gone, and nothing but 
 });
 
 test("status says what the last verify found, and nothing of another mirror's", async () => {
-  const company = await aMirroredCompany({ records: "small" });
+  const company = await aMirroredCompany();
   await verify(company, ["--sample", "3"]);
   const status = async (...more: string[]) =>
     (await runCommand(["status", ...more], { cwd: company.folder })).stdout;
@@ -137,7 +136,7 @@ test("status says what the last verify found, and nothing of another mirror's", 
 });
 
 test("--local names damage without a request, and heals it with --repair", async () => {
-  const company = await aMirroredCompany({ records: "small" });
+  const company = await aMirroredCompany();
   const [invoice] = liveIds(company, "invoices");
   wound(company, "UPDATE invoices SET number = 'wrong' WHERE id = ?", invoice);
   const before = company.sandbox.requests().length;
@@ -153,7 +152,7 @@ test("--local names damage without a request, and heals it with --repair", async
 });
 
 test("refuses to repair beside a writer, another company's token, and what has no mirror", async () => {
-  const company = await aCompany({ records: "small" });
+  const company = await aCompany({ records: 5 });
   writeServeConfig(company);
   const run = (...args: string[]) => runCommand(["verify", ...args], { cwd: company.folder });
   expect((await run()).code).toBe(10);
