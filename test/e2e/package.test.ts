@@ -17,7 +17,7 @@ import { aMirroredCompany, type Company } from "../support/company/company.ts";
 import { writeServeConfig } from "../support/program/serve.ts";
 import { entriesOf } from "../support/export/zip.ts";
 
-async function aCompanyWithFiles(records = 25): Promise<Company> {
+async function aCompanyWithFiles(records = 5): Promise<Company> {
   const company = await aMirroredCompany({ records });
   writeServeConfig(company, "files: { pdf: on }");
   return company;
@@ -97,7 +97,7 @@ test("a month is a folder with workbook, PDFs, text and the hashes of all; the s
 });
 
 test("its sums are those of v_vat_documents and of the documents, to the cent", async () => {
-  const company = await aCompanyWithFiles();
+  const company = await aCompanyWithFiles(25);
   const { month } = busyMonth(company);
   await pack(company, month);
   const sheets = await sheetsOf(company, month);
@@ -132,7 +132,7 @@ test("its sums are those of v_vat_documents and of the documents, to the cent", 
 
 describe("what was open at the end of a month", () => {
   test("adds up to the balance of clients when it is today, and to it with later payments when it is not", async () => {
-    const company = await aCompanyWithFiles(50);
+    const company = await aCompanyWithFiles(25);
     const views = [...(fintoro.views ?? []), ...monthSheets];
     const openOn = (reportDate: string) => {
       const snapshot = openSnapshot(company.file, { ...fintoro, views }, { reportDate });
@@ -187,7 +187,7 @@ describe("what was open at the end of a month", () => {
 
 // Fault: network | the service is away while PDFs are missing | the service's port | the rest is packed, the text names them, exit 3
 test("PDFs that cannot be had are named, and the rest is packed; they follow when they can", async () => {
-  const company = await aCompanyWithFiles(5);
+  const company = await aCompanyWithFiles();
   const { month, documents } = busyMonth(company);
   const config = path.join(company.folder, "config.yaml");
   const text = readFileSync(config, "utf8");
@@ -207,7 +207,7 @@ test("PDFs that cannot be had are named, and the rest is packed; they follow whe
 
 // Fault: data | a document comes while its month is packed | the mirror, behind the open snapshot | it is in neither the workbook nor the list of PDFs
 test("workbook and PDFs are of one moment", async () => {
-  const company = await aCompanyWithFiles(5);
+  const company = await aCompanyWithFiles();
   const { month } = busyMonth(company);
   let isLate = false;
   const nowMs = () => {
@@ -233,7 +233,7 @@ test("workbook and PDFs are of one moment", async () => {
 
 // Fault: process | two months are packed at the same time | the folder in which a workbook is made | one is packed, the other ends as locked
 test("two packages of one company do not take each other's workbook", async () => {
-  const company = await aCompanyWithFiles(5);
+  const company = await aCompanyWithFiles();
   const { month } = busyMonth(company);
   const both = await Promise.all([pack(company, month), pack(company, "2019-01")]);
   expect(both.map(({ code }) => code)).toEqual([0, 11]);
@@ -241,7 +241,7 @@ test("two packages of one company do not take each other's workbook", async () =
 });
 
 test("of several companies one without a mirror is named, the others are packed; a month is asked for", async () => {
-  const company = await aCompanyWithFiles(5);
+  const company = await aCompanyWithFiles();
   const config = path.join(company.folder, "config.yaml");
   writeFileSync(
     config,

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { endOf } from "../support/program/cli.ts";
+import { runCommand } from "../support/program/cli.ts";
 import { aCompany, type Company } from "../support/company/company.ts";
 import { expectEqual, expectReplayable } from "../support/truth/equal.ts";
 import {
@@ -11,15 +11,14 @@ import {
   inMirror,
   secret,
   serve,
-  startIn,
   wholeRuns,
   writeServeConfig,
 } from "../support/program/serve.ts";
 import { eventually } from "../support/eventually.ts";
 
-/** Runs the program, which must succeed. */
+/** Runs a command, which must succeed. */
 async function succeed(company: Company, ...args: string[]): Promise<void> {
-  const { code, stderr } = await endOf(startIn(company, args));
+  const { code, stderr } = await runCommand(args, { cwd: company.folder });
   expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
 }
 
@@ -42,7 +41,7 @@ function lose(company: Company): void {
 
 // Fault: disk | mirror, keys and documents are lost | the data folder, after a backup beside `serve` | restored from the backup, the next run reads what was lost; the mirror equals the service
 test("a restored mirror is equal to the service after one run, whatever changed since its backup", async () => {
-  const company = await aCompany({ records: 30 });
+  const company = await aCompany({ records: 5 });
   const key = writeKeyConfig(company);
   const backups = path.join(company.folder, "backups");
   const document = path.join(company.folder, "acme.files/invoices/1.pdf");
@@ -93,6 +92,5 @@ test("a restored mirror is equal to the service after one run, whatever changed 
   expect(Number(inMirror(company, "SELECT max(seq) FROM _change_log"))).toBeGreaterThan(lastSeq);
   expectEqual(company);
   expectReplayable(company);
-  await succeed(company, "verify", "--all");
   await succeed(company, "verify", "--local");
 });
