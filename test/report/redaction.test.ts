@@ -7,7 +7,7 @@ import type { RedactRule } from "../../src/store/snapshot/redaction.ts";
 import { rememberIdentity } from "../../src/sync/identity/pinned-identity.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { load, minimal, complaint } from "../support/connector/config.ts";
-import { duckRows, exportOf } from "../support/export/export.ts";
+import { exportOf } from "../support/export/export.ts";
 import { clientRules as dropped, clientSecrets, leaksIn } from "../support/export/leaks.ts";
 import {
   publish,
@@ -108,18 +108,6 @@ describe("a redacted report", () => {
 });
 
 describe("a redacted export", () => {
-  test("as nested Parquet has none in any value", async () => {
-    const redact: RedactRule[] = [...dropped, { columns: "invoice_items.name", mode: "drop" }];
-    const { out } = await exportOf(company.mirror, { format: "parquet", nested: true }, { redact });
-    const invoices = `SELECT to_json(i) FROM '${out}/acme/invoices.parquet' i`;
-    const text = JSON.stringify(await duckRows(invoices));
-    expect(secrets().filter((secret) => text.includes(secret))).toEqual([]);
-    const names = (company.records.get("invoices") as unknown as { items: { name: string }[] }[]).flatMap(
-      ({ items }) => items,
-    );
-    expect(names.filter(({ name }) => name.length > 8 && text.includes(`"name":"${name}`))).toEqual([]);
-  });
-
   test("has the same hash in a column, in the JSON of its record and in that of another one", async () => {
     const redact: RedactRule[] = [{ columns: "clients.email", mode: "hash" }];
     const lines = await exportOf(
