@@ -15,10 +15,11 @@ const out = path.resolve(process.argv[2] ?? path.join(project, "dist"));
 /** Small libraries that most commands need, and one of 250 files. The others stay packages, loaded when they are needed. */
 const bundled = ["commander", "kysely", "picocolors", "yaml", "zod"];
 
-/** Entries of the package: the program, the library, the worker of an export, and the thread for whole mirrors. */
+/** Entries of the package: the program, the library, the process of questions, the worker of an export, and the thread for whole mirrors. */
 const input = {
   main: "src/main.ts",
   index: "src/index.ts",
+  "query-process": "src/mcp/query-process.ts",
   worker: "src/export/workers/worker.ts",
   "mirror-thread": "src/fleet/snapshot/mirror-thread.ts",
 };

@@ -89,6 +89,13 @@ export function configSchema(known: KnownConnector, place: SchemaPlace) {
     report: report(place).prefault({}).describe("The published database."),
     retention: retention.prefault({}).describe("How long what only looks back is kept."),
     alerts: alerts(place).describe("Where word goes when something is wrong, and when it is over."),
+    mcp: section({
+      content: onOrOff()
+        .prefault("off")
+        .describe("Whether `mcp` shows what people wrote: the content of CRM events, names of files."),
+    })
+      .prefault({})
+      .describe("What an assistant may read."),
     log: section({ level: oneOfWords(logLevels).default("info").describe("The least that is logged.") })
       .prefault({})
       .describe("What is logged."),

@@ -139,6 +139,8 @@ export interface Resource {
   readonly isTechnical?: true;
   /** Fields that the service changes by itself, without a change of the record: `verify` does not compare them. */
   readonly volatile?: readonly string[];
+  /** By table: columns with what people wrote to each other, which are not for everybody who may read the books. */
+  readonly content?: Readonly<Record<string, readonly string[]>>;
   /** Columns that need an index, besides those of list plans. */
   readonly lookedUpBy?: readonly string[];
 }

@@ -86,6 +86,7 @@ const isBuiltFrom = {
   retention: true,
   alerts: false,
   log: false,
+  mcp: false,
   fleet: false,
 } satisfies Record<keyof Config, boolean>;
 

@@ -10,7 +10,7 @@ export const layers: readonly (readonly string[])[] = [
   ["state", "http", "log", "file-store"],
   ["extract", "report", "export"],
   ["sync", "webhook", "files"],
-  ["verify", "backup", "server"],
+  ["verify", "backup", "server", "mcp"],
   ["status"],
   ["runs"],
   ["daemon"],
@@ -86,7 +86,8 @@ const libraries: Readonly<Record<string, readonly string[]>> = {
   pg: ["src/fleet/postgres/"],
   "pg-boss": ["src/fleet/jobs/"],
   s3mini: ["src/file-store/"],
-  zod: ["src/connector/", "src/config/", "src/rate-limit/state.ts", "connectors/"],
+  "@modelcontextprotocol/server": ["src/mcp/", "src/cli/commands/output/mcp.ts"],
+  zod: ["src/connector/", "src/config/", "src/mcp/", "src/rate-limit/state.ts", "connectors/"],
 };
 
 export function libraryInItsFolder(source: Source): Complaints {

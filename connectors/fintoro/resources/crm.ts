@@ -99,6 +99,12 @@ export const relatedDocumentColumns = [
 
 export const contactActivityLogs = resource("contact_activity_logs", "CRM events", {
   lookedUpBy: relatedDocumentColumns,
+  content: {
+    contact_activity_logs: ["content", "email", "person_name", "phone_number"].map(
+      (name) => `metadata_${name}`,
+    ),
+    contact_activity_log_attachments: ["name", "url"],
+  },
   origin: "stated",
   record: contactActivityLog,
   list: {

@@ -19,6 +19,7 @@ export const commands: readonly Command[] = commandsOf({
   export: async () => (await import("./output/export.ts")).exportCommand,
   package: async () => (await import("./output/package.ts")).packageCommand,
   changes: async () => (await import("./changes.ts")).changesCommand,
+  mcp: async () => (await import("./output/mcp.ts")).mcpCommand,
   files: async () => (await import("./upkeep/files.ts")).filesCommand,
   "files check": async () => (await import("./upkeep/files.ts")).filesCheckCommand,
   serve: async () => (await import("./serve.ts")).serveCommand,

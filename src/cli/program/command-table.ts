@@ -206,7 +206,7 @@ export function commandsOf(loads: Loads): Command[] {
 const tasks = {
   "First steps:": ["init", "check", "demo"],
   "Every night:": ["sync", "status", "verify"],
-  "Reports and files:": ["publish", "export", "package", "changes", "files"],
+  "Reports and files:": ["publish", "export", "package", "changes", "mcp", "files"],
   "Seconds behind, by webhooks:": ["serve", "webhooks"],
   "Many machines:": ["worker", "fleet"],
   "Operation:": ["alerts", "backup", "restore", "prune", "completion", "after-run"],

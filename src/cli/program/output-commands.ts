@@ -100,6 +100,14 @@ export const outputCommands = {
       "--since 3f9a2c718b1d:28346876123001 --follow": "go on from there, stay, and print each new one",
     },
   },
+  mcp: {
+    summary: "answer an assistant's questions about the report, over stdin and stdout; reads only",
+    options: { combined: flag("--combined", "the combined report in place of one company's") },
+    examples: {
+      "--company acme": "as the assistant's program starts it",
+      "--combined": "of all companies, after `publish --combined`",
+    },
+  },
   files: {
     summary: "fetch PDFs of documents and receipts and attachments of CRM events that are missing or changed",
     options: {

@@ -47,6 +47,7 @@ const sharedAs = {
   retention: "retention",
   alerts: null,
   log: null,
+  mcp: null,
   fleet: null,
 } satisfies Record<keyof Config, string | null>;
 

@@ -1,0 +1,76 @@
+import { randomBytes } from "node:crypto";
+import { messageOf, MirrorError } from "../base/errors.ts";
+import { openDatabase, type Db, type Statement } from "../store/database.ts";
+import { quoted } from "../store/sql-text.ts";
+
+/** Columns that are not shown, by their table. */
+export type HiddenColumns = Readonly<Record<string, readonly string[]>>;
+
+/**
+ * Opens a report for questions from outside. Tables and views are temporary views under their own names, over a database
+ * whose name nobody knows: hidden columns are null however a question asks for them.
+ *
+ * Guarantee: a statement of `runQuery` writes nothing and reads no other file.
+ * Source of truth: the report's file.
+ * Worst outcome of a crash: none, because nothing is stored.
+ *
+ * @throws MirrorError `database`: there is no report, or it cannot be read
+ */
+export function openBooks(report: string, hidden: HiddenColumns): Db {
+  const db = openDatabase(":memory:");
+  try {
+    const name = `books_${randomBytes(12).toString("hex")}`;
+    db.prepare(`ATTACH ? AS ${name}`).run(report);
+    db.exec("BEGIN");
+    const objects = `SELECT name, type, sql FROM ${name}.sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%' ORDER BY type, rowid`;
+    for (const one of db.prepare(objects).all() as { name: string; type: string; sql: string }[])
+      db.exec(
+        one.type === "view"
+          ? one.sql.replace(/^CREATE VIEW/, "CREATE TEMP VIEW")
+          : shown(db, name, one.name, hidden),
+      );
+    db.pragma("query_only = ON");
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function shown(db: Db, books: string, table: string, hidden: HiddenColumns): string {
+  const columns = db
+    .prepare("SELECT name FROM pragma_table_info(?, ?)")
+    .pluck()
+    .all(table, books) as string[];
+  const cells = columns.map((name) =>
+    hidden[table]?.includes(name) ? `NULL AS ${quoted(name)}` : quoted(name),
+  );
+  return `CREATE TEMP VIEW ${quoted(table)} AS SELECT ${cells.join(", ")} FROM ${books}.${quoted(table)}`;
+}
+
+const opening = /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*(?:SELECT|WITH|VALUES)\b/i;
+/** What says how the connection is made, or changes it. */
+const ofConnection = /sqlite_|pragma_/i;
+
+/**
+ * Runs a question with `read`. A statement that SQLite calls a reader can still write (`VACUUM INTO`), read another file
+ * (`ATTACH`) or change the connection (`PRAGMA`): only queries are left.
+ *
+ * @throws MirrorError `usage`: it is more than one statement, no query, or fails
+ */
+export function runQuery<T>(db: Db, sql: string, read: (statement: Statement) => T): T {
+  if (!opening.test(sql)) throw refused("only a query is answered: SELECT, WITH or VALUES");
+  if (ofConnection.test(sql))
+    throw refused("sqlite_ and pragma_ names are not answered: `describe` tells columns");
+  try {
+    const statement = db.prepare(sql);
+    if (!statement.reader || !statement.readonly) throw refused("only what reads is answered");
+    return read(statement);
+  } catch (error) {
+    throw error instanceof MirrorError ? error : refused(messageOf(error));
+  }
+}
+
+function refused(what: string): MirrorError {
+  return new MirrorError("usage", what, { hint: "One SELECT over the tables and views that `views` names." });
+}

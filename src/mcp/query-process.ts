@@ -1,0 +1,43 @@
+import { Worker } from "node:worker_threads";
+import { failedReply, type ThreadReply } from "../base/threads/thread-reply.ts";
+import { guarded } from "../store/database.ts";
+import { answerOf, type Answer } from "./answer.ts";
+import { openBooks, type HiddenColumns } from "./open-books.ts";
+
+/**
+ * A process that answers questions one after the other. SQLite cannot be interrupted from here, and its memory has no
+ * limit of its own: who asks ends this process at a deadline, and a thread of it does where it takes too much.
+ */
+export interface Question {
+  readonly report: string;
+  readonly hidden: HiddenColumns;
+  readonly sql: string;
+}
+
+export type QueryReply = ThreadReply<Answer>;
+
+const mostBytes = 220_000_000;
+const watch = `setInterval(() => {
+  if (process.memoryUsage.rss() > ${mostBytes}) process.kill(process.pid, "SIGKILL");
+}, 5)`;
+new Worker(watch, { eval: true }).unref();
+
+process.on("disconnect", () => process.exit());
+process.on("message", ({ report, hidden, sql }: Question) => {
+  process.send?.(replyTo(report, hidden, sql));
+});
+
+function replyTo(report: string, hidden: HiddenColumns, sql: string): QueryReply {
+  try {
+    return guarded(report, () => {
+      const db = openBooks(report, hidden);
+      try {
+        return { value: answerOf(db, sql) };
+      } finally {
+        db.close();
+      }
+    });
+  } catch (error) {
+    return failedReply(error);
+  }
+}

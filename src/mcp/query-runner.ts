@@ -1,0 +1,68 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { MirrorError } from "../base/errors.ts";
+import { Semaphore } from "../base/semaphore.ts";
+import { errorOfReply, threadFile } from "../base/threads/thread-reply.ts";
+import type { Answer } from "./answer.ts";
+import type { QueryReply, Question } from "./query-process.ts";
+
+const program = threadFile(new URL("./query-process.ts", import.meta.url));
+
+/** Asks a process of its own, one question at a time; it is started again after it was ended. */
+export class QueryRunner {
+  private readonly turn = new Semaphore(1);
+  private readonly deadlineMs: number;
+  private child: ChildProcess | null = null;
+
+  constructor({ deadlineMs = 5_000 }: { readonly deadlineMs?: number } = {}) {
+    this.deadlineMs = deadlineMs;
+  }
+
+  /** @throws MirrorError `usage`: it is no query, or takes too long or too much; `database` */
+  async answer(question: Question): Promise<Answer> {
+    const release = await this.turn.acquire();
+    try {
+      return await this.ask((this.child ??= start()), question);
+    } finally {
+      release?.();
+    }
+  }
+
+  private async ask(child: ChildProcess, question: Question): Promise<Answer> {
+    let isLate = false;
+    const deadline = setTimeout(() => (isLate = child.kill("SIGKILL")), this.deadlineMs);
+    const ended = new AbortController();
+    const { signal } = ended;
+    try {
+      const reply = once(child, "message", { signal }) as Promise<[QueryReply]>;
+      const exit = once(child, "exit", { signal }).then(() => null);
+      reply.catch(() => undefined);
+      exit.catch(() => undefined);
+      child.send(question);
+      const [said] = (await Promise.race([reply, exit])) ?? [];
+      if (said === undefined) throw this.tooMuch(isLate);
+      if ("error" in said) throw errorOfReply(said);
+      return said.value;
+    } finally {
+      ended.abort();
+      clearTimeout(deadline);
+    }
+  }
+
+  private tooMuch(isLate: boolean): MirrorError {
+    this.child = null;
+    const what = isLate ? `takes longer than ${this.deadlineMs / 1000} s` : "needs too much memory";
+    return new MirrorError("usage", `the query ${what} and was ended`, {
+      hint: "Ask for less: a month, a client, sums in place of rows; the views have most sums already.",
+    });
+  }
+
+  close(): void {
+    this.child?.kill("SIGKILL");
+  }
+}
+
+/** Its output is no part of the protocol. */
+function start(): ChildProcess {
+  return fork(program, { serialization: "advanced", stdio: ["ignore", "ignore", "inherit", "ipc"] });
+}

@@ -1,0 +1,115 @@
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import Database from "better-sqlite3";
+import { expect, onTestFinished, test } from "vitest";
+import { aMirroredCompany, type Company } from "../support/company/company.ts";
+import { runCommand } from "../support/program/cli.ts";
+import { processEnv, program } from "../support/program/process-env.ts";
+import { writeServeConfig } from "../support/program/serve.ts";
+
+/** A company with a report. */
+async function aPublishedCompany(more = ""): Promise<Company> {
+  const company = await aMirroredCompany({ records: 12 });
+  writeServeConfig(company, more);
+  expect((await runCommand(["publish"], { cwd: company.folder })).code).toBe(0);
+  return company;
+}
+
+/** A client of the SDK, as a desktop program starts the command. */
+async function connect({ folder }: Company, ...options: string[]) {
+  const client = new Client({ name: "test", version: "1" });
+  const args = [program, "mcp", ...options];
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args,
+      cwd: folder,
+      env: processEnv(),
+      stderr: "ignore",
+    }),
+  );
+  onTestFinished(() => client.close());
+  const call = async (name: string, given: Record<string, unknown> = {}) => {
+    const { content, isError = false } = await client.callTool({ name, arguments: given });
+    const [first] = content as { type: string; text: string }[];
+    return { isError, text: first?.text ?? "" };
+  };
+  const query = async (sql: string) =>
+    JSON.parse((await call("query", { sql })).text) as Record<string, unknown>;
+  return { client, call, query };
+}
+
+test("an assistant finds what can be asked, asks it, and is told as of when and how whole each answer is", async () => {
+  const company = await aPublishedCompany();
+  const { client, call, query } = await connect(company);
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(["views", "describe", "query", "freshness"]);
+  expect(tools.map(({ annotations }) => annotations?.readOnlyHint)).toEqual([true, true, true, true]);
+  const report = new Database(`${company.folder}/acme.report.db`, { readonly: true });
+  const published = report.prepare("SELECT value FROM _about WHERE fact = 'published_at'").pluck().get();
+  const fresh = { as_of: published, incomplete_tables: [] };
+  const views = JSON.parse((await call("views")).text) as { views: { name: string; question: string }[] };
+  expect(views).toMatchObject(fresh);
+  expect(views.views.find(({ name }) => name === "v_receivables")?.question).toMatch(/\?$/);
+  const described = JSON.parse((await call("describe", { name: "v_revenue_by_month" })).text) as {
+    columns: { name: string; type: string }[];
+  };
+  expect(described).toMatchObject(fresh);
+  for (const { name } of views.views) {
+    const sql = `SELECT * FROM ${name}`;
+    const { rows, columns } = await query(sql);
+    const expected = report.prepare(sql).raw().all();
+    expect({ name, rows }).toEqual({ name, rows: expected.slice(0, (rows as unknown[]).length) });
+    expect(columns).toEqual(
+      report
+        .prepare(sql)
+        .columns()
+        .map((column) => column.name),
+    );
+  }
+  report.close();
+  expect(await query("SELECT round(sum(total), 2) AS sum FROM invoices")).toMatchObject(fresh);
+  expect(JSON.parse((await call("freshness")).text)).toMatchObject(fresh);
+  expect(await call("describe", { name: "nothing" })).toMatchObject({
+    isError: true,
+    text: /no table or view nothing/,
+  });
+});
+
+test("what was cut is said: rows beyond a thousand, and characters beyond fifty thousand", async () => {
+  const { query } = await connect(await aPublishedCompany());
+  const many = await query(
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1001) SELECT i FROM n",
+  );
+  expect(many).toMatchObject({ cut: "only the first 1000 rows" });
+  const long = await query("SELECT hex(zeroblob(20000)) FROM banks LIMIT 2");
+  expect(JSON.stringify(long).length).toBeLessThan(50_000);
+  expect(JSON.stringify(long)).toContain("(40000 characters)");
+});
+
+// Fault: process | a query of an assistant never ends, or fills the memory | the process that answers it | it is ended, the answer says so, and the next one is answered
+test("a query that takes too long or too much is ended, and the next one is answered", async () => {
+  const { call, query } = await connect(await aPublishedCompany());
+  const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+  expect(await call("query", { sql: endless })).toMatchObject({ isError: true, text: /longer than 5 s/ });
+  const large =
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 900) SELECT group_concat(hex(randomblob(1000000))) FROM n";
+  expect(await call("query", { sql: large })).toMatchObject({ isError: true, text: /too much memory/ });
+  expect(await query("SELECT 7 AS seven")).toMatchObject({ rows: [[7]] });
+});
+
+test("what people wrote in the CRM is shown only where the config says so", async () => {
+  const asked = "SELECT count(*), count(metadata_content) FROM contact_activity_logs";
+  const without = await connect(await aPublishedCompany());
+  const shown = (await without.query(asked))["rows"] as [[number, number]];
+  expect(shown[0][0]).toBeGreaterThan(0);
+  expect(shown[0][1]).toBe(0);
+  for (const schema of ["main", "temp", "books"]) {
+    const sql = `SELECT group_concat(metadata_content) FROM ${schema}.contact_activity_logs`;
+    const { isError, text } = await without.call("query", { sql });
+    if (!isError) expect(JSON.parse(text)).toMatchObject({ rows: [[null]] });
+  }
+  const withContent = await connect(await aPublishedCompany("mcp: { content: on }"));
+  const all = (await withContent.query(asked))["rows"] as [[number, number]];
+  expect(all[0][1]).toBeGreaterThan(0);
+});

@@ -1,0 +1,157 @@
+import { readFileSync, readdirSync } from "node:fs";
+import path from "node:path";
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { MirrorError } from "../../src/base/errors.ts";
+import { answerOf } from "../../src/mcp/answer.ts";
+import { openBooks } from "../../src/mcp/open-books.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { temporaryFolder } from "../support/program/cli.ts";
+
+/** A report of two tables and a view, beside a file that nobody may read. */
+function aReport() {
+  const folder = temporaryFolder({ "secret.txt": "token" });
+  const file = path.join(folder, "acme.report.db");
+  const db = openDatabase(file);
+  db.exec(`CREATE TABLE _about (subject TEXT, fact TEXT, value TEXT);
+    INSERT INTO _about VALUES ('report', 'published_at', '2026-11-21T08:00:00.000Z'), ('orders', 'complete', 'no');
+    CREATE TABLE orders (id INTEGER PRIMARY KEY, total REAL, note TEXT);
+    INSERT INTO orders VALUES (1, 10.5, 'a private note'), (2, 20, NULL);
+    CREATE VIEW v_orders AS SELECT note, sum(total) AS total FROM orders`);
+  db.pragma("journal_mode = DELETE");
+  db.close();
+  const other = openDatabase(path.join(folder, "other.db"));
+  other.exec("CREATE TABLE secrets (value TEXT); INSERT INTO secrets VALUES ('other')");
+  other.close();
+  const listing = () => readdirSync(folder).sort().join(" ");
+  const before = { bytes: readFileSync(file), files: listing() };
+  const ask = (sql: string) => {
+    const books = openBooks(file, { orders: ["note"] });
+    try {
+      return answerOf(books, sql);
+    } finally {
+      books.close();
+    }
+  };
+  const expectUntouched = () => {
+    expect(listing()).toBe(before.files);
+    expect(readFileSync(file).equals(before.bytes)).toEqual(true);
+  };
+  return { ask, expectUntouched };
+}
+
+const refused = [
+  "ATTACH 'other.db' AS o",
+  "VACUUM INTO 'copy.db'",
+  "PRAGMA query_only = OFF",
+  "PRAGMA database_list",
+  "SELECT * FROM pragma_database_list",
+  "SELECT sql FROM sqlite_temp_schema",
+  'SELECT sql FROM "SQLITE_MASTER"',
+  "DELETE FROM orders RETURNING id",
+  "WITH x AS (SELECT 1) DELETE FROM orders RETURNING id",
+  "WITH x AS (SELECT 1) INSERT INTO orders SELECT 3, 1, '' RETURNING id",
+  "SELECT 1; DROP TABLE orders",
+  "SELECT 1; SELECT 2",
+  "EXPLAIN SELECT * FROM orders",
+  "CREATE TABLE x (a)",
+  "BEGIN IMMEDIATE",
+  "SELECT load_extension('x')",
+  "SELECT readfile('secret.txt')",
+  "SELECT writefile('x', 'y')",
+  "SELECT fts3_tokenizer('simple', x'00')",
+  "",
+  "-- nothing",
+  "SELECT",
+  "/* SELECT 1 */ PRAGMA user_version",
+];
+
+test("a statement that writes, reads another file or changes the connection is refused, and nothing changed", () => {
+  const { ask, expectUntouched } = aReport();
+  for (const sql of refused) {
+    expect(() => ask(sql), sql).toThrow(MirrorError);
+    expectUntouched();
+  }
+});
+
+test("a query sees the report, with hidden columns empty in tables and views, whatever it calls them", () => {
+  const { ask } = aReport();
+  expect(ask("SELECT * FROM orders")).toEqual({
+    as_of: "2026-11-21T08:00:00.000Z",
+    incomplete_tables: ["orders"],
+    columns: ["id", "total", "note"],
+    rows: [
+      [1, 10.5, null],
+      [2, 20, null],
+    ],
+    cut: null,
+  });
+  expect(ask("/* a */ -- b\n select * from v_orders").rows).toEqual([[null, 30.5]]);
+  expect(ask('SELECT (SELECT group_concat("note") FROM temp.orders), 9007199254740993').rows).toEqual([
+    [null, "9007199254740993"],
+  ]);
+  expect(() => ask("SELECT note FROM main.orders")).toThrow(/no such table/);
+});
+
+test("statements made of anything write nothing, read nothing else, and fail with a reason or answer with freshness", () => {
+  const { ask, expectUntouched } = aReport();
+  const words = [
+    ...[
+      "SELECT",
+      "WITH x AS (",
+      ")",
+      "FROM",
+      "orders",
+      "v_orders",
+      "main.",
+      "temp.",
+      "*",
+      "note",
+      ",",
+      ";",
+      "(",
+      "'",
+    ],
+    ...[
+      "ATTACH",
+      "'other.db'",
+      "AS o",
+      "VACUUM INTO",
+      "'copy.db'",
+      "PRAGMA",
+      "query_only=0",
+      "DELETE FROM",
+      "RETURNING id",
+    ],
+    ...[
+      "UNION ALL",
+      "VALUES (1)",
+      "load_extension('x')",
+      "secrets",
+      "o.secrets",
+      "journal_mode=WAL",
+      "1",
+      "--",
+      "/*",
+      "*/",
+    ],
+  ];
+  const statement = fc.array(fc.constantFrom(...words), { maxLength: 9 }).map((some) => some.join(" "));
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        { weight: 2, arbitrary: statement },
+        statement.map((one) => `SELECT ${one}`),
+      ),
+      (sql) => {
+        try {
+          expect(ask(sql)).toMatchObject({ as_of: "2026-11-21T08:00:00.000Z" });
+        } catch (error) {
+          if (!(error instanceof MirrorError)) throw error;
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+  expectUntouched();
+});
