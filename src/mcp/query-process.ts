@@ -1,8 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { failedReply, type ThreadReply } from "../base/threads/thread-reply.ts";
 import { guarded } from "../store/database.ts";
-import { answerOf, type Answer } from "./answer.ts";
-import { openBooks, type HiddenColumns } from "./open-books.ts";
+import { answerOf, openBooks, type Answer, type HiddenColumns } from "./report-query.ts";
 
 /**
  * A process that answers questions one after the other. SQLite cannot be interrupted from here, and its memory has no

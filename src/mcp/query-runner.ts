@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { MirrorError } from "../base/errors.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { errorOfReply, threadFile } from "../base/threads/thread-reply.ts";
-import type { Answer } from "./answer.ts";
+import type { Answer } from "./report-query.ts";
 import type { QueryReply, Question } from "./query-process.ts";
 
 const program = threadFile(new URL("./query-process.ts", import.meta.url));

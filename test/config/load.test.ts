@@ -38,6 +38,7 @@ describe("a config", () => {
       files: { pdf: false, attachments: false },
       report: { out: null, mode: null, redact: [] },
       retention: { runsMs: 34_560_000_000, inboxBodiesMs: 34_560_000_000, changesMs: null },
+      mcp: { content: false },
       log: { level: "info" },
       fleet: null,
     });

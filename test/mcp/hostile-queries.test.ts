@@ -3,8 +3,7 @@ import path from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { MirrorError } from "../../src/base/errors.ts";
-import { answerOf } from "../../src/mcp/answer.ts";
-import { openBooks } from "../../src/mcp/open-books.ts";
+import { answerOf, openBooks } from "../../src/mcp/report-query.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { temporaryFolder } from "../support/program/cli.ts";
 

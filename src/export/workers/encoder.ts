@@ -1,4 +1,6 @@
+import { assert } from "../../base/errors.ts";
 import type { Db, Statement } from "../../store/database.ts";
+import { installRedaction, type Redaction } from "../../store/snapshot/redacted-records.ts";
 import { quoted } from "../../store/sql-text.ts";
 import {
   asciiText,
@@ -8,7 +10,7 @@ import {
   type CellColumn,
   type CellsRow,
 } from "../columns/cells.ts";
-import type { TableExport } from "../plan/export-plan.ts";
+import { partsSql, type LaidOutPart, type TableExport } from "../plan/export-plan.ts";
 import { createRowXml } from "../xlsx/sheet-xml.ts";
 import type { SheetColumn } from "../xlsx/styles.ts";
 import { CellReader, type KeyRange, type RowSource } from "../columns/row-source.ts";
@@ -55,10 +57,10 @@ export function stateOf(db: Db): string {
 }
 
 /** Encodes ranges of a job's rows, in any order. */
-export type Encoder = (range: KeyRange) => EncodedRows;
+type Encoder = (range: KeyRange) => EncodedRows;
 
 /** An encoder that reads through `db`, which has run the job's setup. */
-export function createEncoder(db: Db, { encoding, source }: EncodeJob): Encoder {
+function createEncoder(db: Db, { encoding, source }: EncodeJob): Encoder {
   const reader = new CellReader(db, source);
   switch (encoding.kind) {
     case "parquet":
@@ -81,6 +83,42 @@ export function createEncoder(db: Db, { encoding, source }: EncodeJob): Encoder 
       return encoding satisfies never;
   }
 }
+
+/** What the pool asks of a worker, done through the connection `db`. */
+export function createCalls(db: Db) {
+  let encoder: Encoder | null = null;
+  const execute = (statements: readonly string[]) => {
+    for (const statement of statements) db.exec(statement);
+  };
+  return {
+    /** Begins a read transaction, after ending the last one. Returns its `stateOf`. */
+    begin: () => {
+      if (db.inTransaction) db.exec("ROLLBACK");
+      db.exec("BEGIN");
+      // A transaction sees the state of its first read.
+      return stateOf(db);
+    },
+    execute,
+    /** Makes the functions that redact. Without this call none are needed. */
+    redact: (redaction: Redaction) => installRedaction(db, redaction),
+    /** Opens a job in place of the last one. Returns the parts that the setup laid out; none without a setup. */
+    open: (job: EncodeJob): readonly LaidOutPart[] => {
+      encoder = null;
+      execute(job.setup);
+      encoder = createEncoder(db, job);
+      return job.setup.length > 0 ? (db.prepare(partsSql).raw(true).all() as LaidOutPart[]) : [];
+    },
+    /** The rows of a query on what the job laid out. */
+    query: (sql: string) => db.prepare(sql).raw(true).all() as (readonly unknown[])[],
+    /** Encodes rows of the open job. @throws TypeOverflow */
+    encode: (range: KeyRange): EncodedRows => {
+      assert(encoder, "a job is opened before its rows are encoded");
+      return encoder(range);
+    },
+  };
+}
+
+export type WorkerCalls = ReturnType<typeof createCalls>;
 
 function lineEncoder(reader: CellReader, write: (cells: Uint8Array, piece: KeyRange) => Uint8Array): Encoder {
   return (range) => {

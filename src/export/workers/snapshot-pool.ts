@@ -12,8 +12,7 @@ import type { KeyRange } from "../columns/row-source.ts";
 import type { LaidOutPart } from "../plan/export-plan.ts";
 import { TypeOverflow } from "../parquet/parquet-types.ts";
 import type { ExportParts } from "../plan/export-request.ts";
-import { stateOf, type EncodedRows, type EncodeJob } from "./encoder.ts";
-import { createCalls, type WorkerCalls } from "./worker-calls.ts";
+import { createCalls, stateOf, type EncodedRows, type EncodeJob, type WorkerCalls } from "./encoder.ts";
 import type { WorkerReply, WorkerRequest } from "./worker.ts";
 
 /** More threads double the memory and wait for the same disk. */

@@ -3,8 +3,7 @@ import { assert, type MirrorError } from "../../base/errors.ts";
 import { failedReply, type ThreadReply } from "../../base/threads/thread-reply.ts";
 import { guarded, openDatabase } from "../../store/database.ts";
 import type { TypeOverflow } from "../parquet/parquet-types.ts";
-import type { EncodedRows } from "./encoder.ts";
-import { createCalls, type WorkerCalls } from "./worker-calls.ts";
+import { createCalls, type EncodedRows, type WorkerCalls } from "./encoder.ts";
 
 /**
  * A worker thread: reads and encodes rows through a connection of its own. It writes nothing, so nothing is
