@@ -5,7 +5,8 @@ import { answerOf, openBooks, type Answer, type HiddenColumns } from "./report-q
 
 /**
  * A process that answers questions one after the other. SQLite cannot be interrupted from here, and its memory has no
- * limit of its own: who asks ends this process at a deadline, and a thread of it does where it takes too much.
+ * limit of its own: who asks ends this process at a deadline, and a thread of it does where it takes too much or nobody
+ * asks any more.
  */
 export interface Question {
   readonly report: string;
@@ -16,8 +17,9 @@ export interface Question {
 export type QueryReply = ThreadReply<Answer>;
 
 const mostBytes = 220_000_000;
-const watch = `setInterval(() => {
-  if (process.memoryUsage.rss() > ${mostBytes}) process.kill(process.pid, "SIGKILL");
+const watch = `const parent = process.ppid;
+setInterval(() => {
+  if (process.memoryUsage.rss() > ${mostBytes} || process.ppid !== parent) process.kill(process.pid, "SIGKILL");
 }, 5)`;
 new Worker(watch, { eval: true }).unref();
 

@@ -58,7 +58,7 @@ const ofConnection = /sqlite_|pragma_/i;
  *
  * @throws MirrorError `usage`: it is more than one statement, no query, or fails
  */
-export function runQuery<T>(db: Db, sql: string, read: (statement: Statement) => T): T {
+function runQuery<T>(db: Db, sql: string, read: (statement: Statement) => T): T {
   if (!opening.test(sql)) throw refused("only a query is answered: SELECT, WITH or VALUES");
   if (ofConnection.test(sql))
     throw refused("sqlite_ and pragma_ names are not answered: `describe` tells columns");
@@ -76,7 +76,7 @@ function refused(what: string): MirrorError {
 }
 
 /** What is known of the report that an answer is from. Every answer has it. */
-export interface Freshness {
+interface Freshness {
   /** When the report was published, ISO; of a combined one the earliest. */
   readonly as_of: string | null;
   /** Tables of which not all is known. */
@@ -95,7 +95,7 @@ const mostCharacters = 50_000;
 /** Of one value, where a row alone has too many. */
 const longestValue = 1_000;
 
-export function freshnessOf(db: Db): Freshness {
+function freshnessOf(db: Db): Freshness {
   const at = "SELECT min(value) FROM _about WHERE subject = 'report' AND fact = 'published_at'";
   const incomplete =
     "SELECT DISTINCT subject FROM _about WHERE fact = 'complete' AND value = 'no' ORDER BY 1";
@@ -132,8 +132,10 @@ function valueOf(cell: unknown): unknown {
 }
 
 function fitting(row: readonly unknown[]): unknown[] {
-  if (JSON.stringify(row).length <= mostCharacters / 2) return [...row];
-  const shorten = (value: string) =>
-    value.length > longestValue ? `${value.slice(0, longestValue)}… (${value.length} characters)` : value;
-  return row.map((value) => (typeof value === "string" ? shorten(value) : value));
+  return JSON.stringify(row).length <= mostCharacters / 2 ? [...row] : row.map(shortened);
+}
+
+function shortened(value: unknown): unknown {
+  if (typeof value !== "string" || value.length <= longestValue) return value;
+  return `${value.slice(0, longestValue)}… (${value.length} characters)`;
 }

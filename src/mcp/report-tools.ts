@@ -2,7 +2,13 @@ import { McpServer, type CallToolResult } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { messageOf, hintOf, MirrorError } from "../base/errors.ts";
 import type { Manifest } from "../connector/connector-manifest.ts";
-import { about, deletedRecords, documentFiles, tablesOfManifest } from "../store/snapshot/snapshot-tables.ts";
+import {
+  about,
+  deletedRecords,
+  documentFiles,
+  tablesOfManifest,
+  type SnapshotTable,
+} from "../store/snapshot/snapshot-tables.ts";
 import type { Answer, HiddenColumns } from "./report-query.ts";
 import type { QueryRunner } from "./query-runner.ts";
 
@@ -27,86 +33,77 @@ export function createReportServer(books: Books): McpServer {
   const server = new McpServer({ name: "fintoro-mirror", version }, { instructions });
   const hidden = hiddenColumns(books);
   const ask = (sql: string) => runner.answer({ report, hidden, sql });
-  const tables = [...tablesOfManifest(manifest), documentFiles, deletedRecords, about];
   const annotations = { readOnlyHint: true };
-  const freshness = "SELECT * FROM _about ORDER BY 1, 2, 3";
-
-  server.registerTool(
-    "views",
-    {
-      description:
-        "What can be asked: views with the question each answers, tables, questions with their SQL.",
-      annotations,
-    },
-    () =>
-      answering(async () => {
-        const { as_of, incomplete_tables } = await ask("SELECT 1");
-        const views = (manifest.views ?? []).map(({ name, title, question, doc }) => ({
-          name,
-          title,
-          question,
-          doc,
-        }));
-        const others = tables
-          .filter(({ kind }) => kind !== "view")
-          .map(({ name, title, doc }) => ({ name, title, doc }));
-        const questions = (manifest.questions ?? []).map(({ name, title, doc, sql }) => ({
-          name,
-          title,
-          doc,
-          sql,
-        }));
-        return { as_of, incomplete_tables, views, tables: others, questions };
-      }),
+  server.registerTool("views", { description: descriptions.views, annotations }, () =>
+    answering(async () => ({ ...freshnessIn(await ask("SELECT 1")), ...whatCanBeAsked(manifest) })),
   );
+  const named = z.object({ name: z.string().describe("as `views` names it") });
   server.registerTool(
     "describe",
-    {
-      description: "The columns of a table or view: type, meaning, what they refer to.",
-      inputSchema: z.object({ name: z.string().describe("as `views` names it") }),
-      annotations,
-    },
+    { description: descriptions.describe, inputSchema: named, annotations },
     ({ name }) =>
       answering(async () => {
-        const table = tables.find((one) => one.name === name);
+        const table = tablesOf(manifest).find((one) => one.name === name);
         if (!table)
           throw new MirrorError("usage", `there is no table or view ${name}`, { hint: "`views` names all." });
-        const {
-          as_of,
-          incomplete_tables,
-          columns: there,
-        } = await ask(`SELECT * FROM "${table.name}" LIMIT 1`);
-        const columns = there.map((column) => {
-          const known = table.columns.find((one) => one.name === column);
-          const { type = "TEXT", doc = null, references = null, values = null } = known ?? {};
-          return {
-            name: column,
-            type,
-            doc,
-            references,
-            values,
-            hidden: hidden[name]?.includes(column) ?? false,
-          };
-        });
-        return { as_of, incomplete_tables, name, title: table.title, doc: table.doc, columns };
+        const first = await ask(`SELECT * FROM "${table.name}" LIMIT 1`);
+        return { ...freshnessIn(first), ...described(table, first.columns, hidden[name] ?? []) };
       }),
   );
+  const question = z.object({ sql: z.string().max(20_000) });
   server.registerTool(
     "query",
-    {
-      description:
-        "Answers one SELECT in SQLite's dialect: at most 1,000 rows or 50,000 characters, within 5 s.",
-      inputSchema: z.object({ sql: z.string().max(20_000) }),
-      annotations,
-    },
+    { description: descriptions.query, inputSchema: question, annotations },
     ({ sql }) => answering(() => ask(sql)),
   );
-  server.registerTool(
-    "freshness",
-    { description: "From when the report is, and how fresh and whole each table is.", annotations },
-    () => answering<Answer>(() => ask(freshness)),
+  server.registerTool("freshness", { description: descriptions.freshness, annotations }, () =>
+    answering(() => ask("SELECT * FROM _about ORDER BY 1, 2, 3")),
   );
   return server;
+}
+
+const descriptions = {
+  views: "What can be asked: views with the question each answers, tables, and questions with their SQL.",
+  describe: "The columns of a table or view: type, meaning, what they refer to.",
+  query: "Answers one SELECT in SQLite's dialect: at most 1,000 rows or 50,000 characters, within 5 s.",
+  freshness: "From when the report is, and how fresh and whole each table is.",
+};
+
+function freshnessIn({ as_of, incomplete_tables }: Answer) {
+  return { as_of, incomplete_tables };
+}
+
+function tablesOf(manifest: Manifest): SnapshotTable[] {
+  return [...tablesOfManifest(manifest), documentFiles, deletedRecords, about];
+}
+
+function whatCanBeAsked(manifest: Manifest) {
+  const { views = [], questions = [] } = manifest;
+  return {
+    views: views.map(({ name, title, question, doc }) => ({ name, title, question, doc })),
+    tables: tablesOf(manifest).flatMap(({ name, kind, title, doc }) =>
+      kind === "view" ? [] : [{ name, title, doc }],
+    ),
+    questions: questions.map(({ name, title, doc, sql }) => ({ name, title, doc, sql })),
+  };
+}
+
+/** @param columns those that the report has, also of fields that the connector does not know */
+function described(
+  { name, title, doc, columns: known }: SnapshotTable,
+  columns: readonly string[],
+  hidden: readonly string[],
+) {
+  const meaningOf = (column: string) => {
+    const {
+      type = "TEXT",
+      doc: meaning = null,
+      references = null,
+      values = null,
+    } = known.find((one) => one.name === column) ?? {};
+    return { name: column, type, doc: meaning, references, values, hidden: hidden.includes(column) };
+  };
+  return { name, title, doc, columns: columns.map(meaningOf) };
 }
 
 /** Files of records are named after what people wrote, too. */
