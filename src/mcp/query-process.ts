@@ -14,9 +14,11 @@ export interface Question {
   readonly sql: string;
 }
 
-export type QueryReply = ThreadReply<Answer>;
+/** `isSpent`: what earlier questions left in memory takes the room of the next one; another process is to answer it. */
+export type QueryReply = ThreadReply<Answer> & { readonly isSpent: boolean };
 
 const mostBytes = 220_000_000;
+const spentBytes = mostBytes / 2;
 const watch = `const parent = process.ppid;
 setInterval(() => {
   if (process.memoryUsage.rss() > ${mostBytes} || process.ppid !== parent) process.kill(process.pid, "SIGKILL");
@@ -25,10 +27,11 @@ new Worker(watch, { eval: true }).unref();
 
 process.on("disconnect", () => process.exit());
 process.on("message", ({ report, hidden, sql }: Question) => {
-  process.send?.(replyTo(report, hidden, sql));
+  const reply = replyTo(report, hidden, sql);
+  process.send?.({ ...reply, isSpent: process.memoryUsage.rss() > spentBytes });
 });
 
-function replyTo(report: string, hidden: HiddenColumns, sql: string): QueryReply {
+function replyTo(report: string, hidden: HiddenColumns, sql: string): ThreadReply<Answer> {
   try {
     return guarded(report, () => {
       const db = openBooks(report, hidden);

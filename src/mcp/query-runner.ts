@@ -41,6 +41,7 @@ export class QueryRunner {
       child.send(question);
       const [said] = (await Promise.race([reply, exit])) ?? [];
       if (said === undefined) throw this.tooMuch(isLate);
+      if (said.isSpent) this.close();
       if ("error" in said) throw errorOfReply(said);
       return said.value;
     } finally {
@@ -59,6 +60,7 @@ export class QueryRunner {
 
   close(): void {
     this.child?.kill("SIGKILL");
+    this.child = null;
   }
 }
 
