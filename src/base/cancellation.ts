@@ -20,3 +20,26 @@ export function eitherSignal(one: AbortSignal, other: AbortSignal | undefined): 
   if (!signal) byOther.set(other, (signal = AbortSignal.any([one, other])));
   return signal;
 }
+
+/**
+ * A signal that aborts with `signal`, or `graceMs` after `closed`: when a run's time is over, requests in flight may
+ * finish, but not for longer than a request may take.
+ *
+ * @param over aborts when nobody needs it any more. A signal of a daemon lives for years, and keeps what listens to it.
+ */
+export function stopSignal(
+  {
+    signal,
+    closed,
+    graceMs,
+  }: { readonly signal: AbortSignal; readonly closed: AbortSignal; readonly graceMs: number },
+  over?: AbortSignal,
+): AbortSignal {
+  const late = new AbortController();
+  const start = () => void setTimeout(() => late.abort(), graceMs).unref();
+  if (closed.aborted) start();
+  else closed.addEventListener("abort", start, { once: true });
+  // Not by a listener's own `signal`: Node forgets that one when another is added so, and memory is collected.
+  over?.addEventListener("abort", () => closed.removeEventListener("abort", start));
+  return AbortSignal.any([signal, late.signal]);
+}

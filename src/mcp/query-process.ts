@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { failedReply, type ThreadReply } from "../base/threads/thread-reply.ts";
 import { guarded } from "../store/database.ts";
-import { answerOf, openBooks, type Answer, type HiddenColumns } from "./report-query.ts";
+import { answerOf, openBooks, type QueryAnswer, type HiddenColumns } from "./report-query.ts";
 
 /**
  * A process that answers questions one after the other. SQLite cannot be interrupted from here, and its memory has no
@@ -15,7 +15,7 @@ export interface Question {
 }
 
 /** `isSpent`: what earlier questions left in memory takes the room of the next one; another process is to answer it. */
-export type QueryReply = ThreadReply<Answer> & { readonly isSpent: boolean };
+export type QueryReply = ThreadReply<QueryAnswer> & { readonly isSpent: boolean };
 
 const mostBytes = 220_000_000;
 const spentBytes = mostBytes / 2;
@@ -31,7 +31,7 @@ process.on("message", ({ report, hidden, sql }: Question) => {
   process.send?.({ ...reply, isSpent: process.memoryUsage.rss() > spentBytes });
 });
 
-function replyTo(report: string, hidden: HiddenColumns, sql: string): ThreadReply<Answer> {
+function replyTo(report: string, hidden: HiddenColumns, sql: string): ThreadReply<QueryAnswer> {
   try {
     return guarded(report, () => {
       const db = openBooks(report, hidden);

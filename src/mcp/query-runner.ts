@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { MirrorError } from "../base/errors.ts";
 import { Semaphore } from "../base/semaphore.ts";
 import { errorOfReply, threadFile } from "../base/threads/thread-reply.ts";
-import type { Answer } from "./report-query.ts";
+import type { QueryAnswer } from "./report-query.ts";
 import type { QueryReply, Question } from "./query-process.ts";
 
 const program = threadFile(new URL("./query-process.ts", import.meta.url));
@@ -19,7 +19,7 @@ export class QueryRunner {
   }
 
   /** @throws MirrorError `usage`: it is no query, or takes too long or too much; `database` */
-  async answer(question: Question): Promise<Answer> {
+  async answer(question: Question): Promise<QueryAnswer> {
     const release = await this.turn.acquire();
     try {
       return await this.ask((this.child ??= start()), question);
@@ -28,7 +28,7 @@ export class QueryRunner {
     }
   }
 
-  private async ask(child: ChildProcess, question: Question): Promise<Answer> {
+  private async ask(child: ChildProcess, question: Question): Promise<QueryAnswer> {
     let isLate = false;
     const deadline = setTimeout(() => (isLate = child.kill("SIGKILL")), this.deadlineMs);
     const ended = new AbortController();

@@ -83,7 +83,7 @@ interface Freshness {
   readonly incomplete_tables: readonly string[];
 }
 
-export interface Answer extends Freshness {
+export interface QueryAnswer extends Freshness {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly unknown[])[];
   /** What was left out; null: nothing. */
@@ -106,11 +106,11 @@ function freshnessOf(db: Db): Freshness {
 }
 
 /** Answers a question with its first rows. @throws MirrorError `usage` as `runQuery` */
-export function answerOf(db: Db, sql: string): Answer {
+export function answerOf(db: Db, sql: string): QueryAnswer {
   return { ...freshnessOf(db), ...runQuery(db, sql, firstRows) };
 }
 
-function firstRows(statement: Statement): Omit<Answer, keyof Freshness> {
+function firstRows(statement: Statement): Omit<QueryAnswer, keyof Freshness> {
   const columns = statement.columns().map(({ name }) => name);
   const rows: unknown[][] = [];
   let characters = 0;

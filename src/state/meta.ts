@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { isoTime } from "../base/clock.ts";
 import { inTransaction, type Db } from "../store/database.ts";
 import { insertRow, removeRows, Repository, statement, updateRows } from "../store/own-tables/statement.ts";
@@ -39,6 +40,14 @@ export interface PinnedIdentity {
 /** The company a mirror belongs to; null before its first run. */
 export function pinnedIdentity(meta: Meta): PinnedIdentity | null {
   return meta.get(identityKey) as PinnedIdentity | null;
+}
+
+export function rememberIdentity({ meta }: { readonly meta: Meta }, identity: PinnedIdentity): void {
+  meta.set(identityKey, identity);
+}
+
+export function fingerprintOf(token: string, salt: string): string {
+  return createHash("sha256").update(`${salt}:${token}`).digest("hex");
 }
 
 /** How far the archive's manifest was when the mirror last took it over. */

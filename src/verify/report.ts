@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { writeFileAtomically } from "../base/atomic-file.ts";
 import type { RecordId } from "../base/ids.ts";
-import { Meta, pinnedIdentity } from "../state/meta.ts";
+import { fingerprintOf, Meta, pinnedIdentity } from "../state/meta.ts";
 import type { Db } from "../store/database.ts";
-import { fingerprintOf } from "../sync/identity/pinned-identity.ts";
 import { notAtService, type FieldDifference } from "./compare-record.ts";
 import type { Comparison, Uncompared, Finding } from "./comparison.ts";
 

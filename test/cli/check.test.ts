@@ -4,7 +4,7 @@ import { startSandbox } from "../support/sandbox/control.ts";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
 import { takeWriterLock } from "../../src/store/writer-lock.ts";
-import { fingerprintOf, rememberIdentity } from "../../src/sync/identity/pinned-identity.ts";
+import { fingerprintOf, rememberIdentity } from "../../src/state/meta.ts";
 import { jsonLines, runCommand, temporaryFolder } from "../support/program/cli.ts";
 
 async function runningSandbox() {

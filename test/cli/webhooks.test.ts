@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { openMirror } from "../../src/state/mirror.ts";
-import { fingerprintOf, rememberIdentity } from "../../src/sync/identity/pinned-identity.ts";
+import { fingerprintOf, rememberIdentity } from "../../src/state/meta.ts";
 import { answering } from "../support/terminal/prompts.ts";
 import {
   openWebhookSetup,

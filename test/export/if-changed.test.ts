@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExportParts, ExportRequest } from "../../src/export/plan/export-request.ts";
 import type { Mirror } from "../../src/state/mirror.ts";
-import { rememberIdentity } from "../../src/sync/identity/pinned-identity.ts";
+import { rememberIdentity } from "../../src/state/meta.ts";
 import { exportOf, orderRecord, type Exported } from "../support/export/export.ts";
 import { openHasty } from "../support/mirror/mirror.ts";
 import { put, putAs } from "../support/mirror/store.ts";

@@ -7,7 +7,7 @@ import type { Manifest } from "../../src/connector/connector-manifest.ts";
 import { openMirror, type Mirror } from "../../src/state/mirror.ts";
 import type { RedactRule } from "../../src/store/snapshot/redaction.ts";
 import { knownPlan } from "../../src/store/tables/table-plan.ts";
-import { rememberIdentity } from "../../src/sync/identity/pinned-identity.ts";
+import { rememberIdentity } from "../../src/state/meta.ts";
 import { duckRows, exportOf } from "../support/export/export.ts";
 import { publish, reading, rowsOf } from "../support/export/published.ts";
 import type { Row } from "../support/export/recount.ts";

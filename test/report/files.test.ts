@@ -2,7 +2,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import type { RedactRule } from "../../src/store/snapshot/redaction.ts";
 import { StoredFiles } from "../../src/state/files/stored-files.ts";
-import { rememberIdentity } from "../../src/sync/identity/pinned-identity.ts";
+import { rememberIdentity } from "../../src/state/meta.ts";
 import { publish, publishedCompany, reading } from "../support/export/published.ts";
 
 const redact: readonly RedactRule[] = [{ columns: "*.client_name", mode: "drop" }];

@@ -5,7 +5,7 @@ import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { checkRedaction } from "../../src/cli/program/check-redaction.ts";
 import { mostNewColumns } from "../../src/store/tables/unknown-columns.ts";
 import type { RedactRule } from "../../src/store/snapshot/redaction.ts";
-import { rememberIdentity } from "../../src/sync/identity/pinned-identity.ts";
+import { rememberIdentity } from "../../src/state/meta.ts";
 import { complaint, load, minimal } from "../support/connector/config.ts";
 import { duckRows, exportOf } from "../support/export/export.ts";
 import { clientRules, clientSecrets, leaksIn } from "../support/export/leaks.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { manifest } from "../../connectors/fintoro/manifest.ts";
 import { checkRedaction } from "../../src/cli/program/check-redaction.ts";
 import type { RedactRule } from "../../src/store/snapshot/redaction.ts";
-import { rememberIdentity } from "../../src/sync/identity/pinned-identity.ts";
+import { rememberIdentity } from "../../src/state/meta.ts";
 import { runCommand, temporaryFolder } from "../support/program/cli.ts";
 import { load, minimal, complaint } from "../support/connector/config.ts";
 import { exportOf } from "../support/export/export.ts";

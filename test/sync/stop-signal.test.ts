@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { stopSignal } from "../../src/sync/engine/stop-signal.ts";
+import { stopSignal } from "../../src/base/cancellation.ts";
 
 const never = new AbortController().signal;
 

@@ -1,3 +1,4 @@
+import type { Resource } from "../../connector/resource.ts";
 import { messageOf, MirrorError } from "../../base/errors.ts";
 import type { Lane } from "../../base/lane.ts";
 import { Notifier } from "../../base/notifier.ts";
@@ -23,6 +24,17 @@ const refreshEveryMs = 60_000;
 
 /** No wait is longer: a wall clock may be set, and a machine may sleep. */
 const longestWaitMs = 60_000;
+
+/** What a run, or the event worker, reads, and what ends it. */
+export interface WorkOptions {
+  readonly resources: readonly Resource[];
+  readonly concurrency: number;
+  readonly signal: AbortSignal;
+  /** Ends it when requests in flight are done. */
+  readonly closed: AbortSignal;
+  /** How long they may take after `closed`, ms. */
+  readonly graceMs: number;
+}
 
 export interface EngineOptions {
   readonly transport: Transport;

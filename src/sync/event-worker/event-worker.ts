@@ -4,9 +4,10 @@ import { Tally } from "../context/tally.ts";
 import { dailyRemovals } from "../deletion/mass-delete-guard.ts";
 import { sharedRouteProofs } from "../deletion/deletion.ts";
 import { Engine } from "../engine/engine.ts";
-import { stopSignal, type WorkOptions } from "../engine/stop-signal.ts";
+import { stopSignal } from "../../base/cancellation.ts";
+import type { WorkOptions } from "../engine/engine.ts";
 import { identify, type Identified } from "../identity/identify.ts";
-import { rememberIdentity } from "../identity/pinned-identity.ts";
+import { rememberIdentity } from "../../state/meta.ts";
 import { ContinuousRetryPolicy } from "../retry/retry-policy.ts";
 import { createWorkerStatus, type WorkerState } from "./worker-status.ts";
 

@@ -9,13 +9,12 @@ import type { ServiceAnswer } from "../../connector/transport.ts";
 import { readCompanyName, readObject } from "../../extract/answers.ts";
 import { isObject } from "../../json/literal.ts";
 import { parseLossless } from "../../json/lossless.ts";
-import { Meta, pinnedIdentity, type PinnedIdentity } from "../../state/meta.ts";
+import { fingerprintOf, Meta, pinnedIdentity, type PinnedIdentity } from "../../state/meta.ts";
 import type { WorkKind } from "../../state/work-item.ts";
 import { WorkQueue } from "../../state/work-queue.ts";
 import type { Db } from "../../store/database.ts";
 import { Records } from "../../store/tables/stored-records.ts";
 import type { WorkerParts } from "../context/run-context.ts";
-import { fingerprintOf } from "./pinned-identity.ts";
 
 interface IdentifyParts extends Pick<WorkerParts, "transport" | "tally" | "token" | "random" | "log"> {
   readonly mirror: JudgedMirror;

@@ -1,7 +1,7 @@
 import { isoTime } from "../../base/clock.ts";
 import type { Resource } from "../../connector/resource.ts";
 import type { ServiceAnswer } from "../../connector/transport.ts";
-import { noteShard } from "../../state/meta.ts";
+import { noteShard, rememberIdentity } from "../../state/meta.ts";
 import { Runs, type RunMode, type RunRow } from "../../state/runs.ts";
 import type { ReadStamp } from "../../store/apply/read-stamp.ts";
 import { applySingle } from "../apply/list-answer.ts";
@@ -16,11 +16,10 @@ import { isWholeRun, type CompanyReport } from "../context/run-report.ts";
 import { runRemovals } from "../deletion/mass-delete-guard.ts";
 import { runRouteProofs } from "../deletion/deletion.ts";
 import type { Identified } from "../identity/identify.ts";
-import { rememberIdentity } from "../identity/pinned-identity.ts";
 import { addQuickWork } from "../plan/quick-reads.ts";
 import { addInitialWork } from "../plan/initial-work.ts";
 import type { ParentsPerRun, ScrubQuestion } from "../plan/scrub.ts";
-import type { WorkOptions } from "../engine/stop-signal.ts";
+import type { WorkOptions } from "../engine/engine.ts";
 import type { LaneShare } from "../../state/lease-order.ts";
 
 export interface ScrubOptions extends Pick<ScrubQuestion, "settings" | "windowMs" | "isCovered"> {

@@ -1,14 +1,15 @@
+import { stopSignal } from "../../base/cancellation.ts";
 import { isoTime } from "../../base/clock.ts";
 import { formatCount } from "../../base/units.ts";
+import { pinnedIdentity, rememberIdentity } from "../../state/meta.ts";
+import type { Mirror } from "../../state/mirror.ts";
 import { databaseError } from "../../store/database.ts";
 import { retryInTurn } from "../../store/transient-errors.ts";
 import { requireRunId, type RunContext, type RunParts } from "../context/run-context.ts";
 import type { CompanyReport, Outcome, RunError, ScrubReport } from "../context/run-report.ts";
 import type { Tally } from "../context/tally.ts";
 import { Engine } from "../engine/engine.ts";
-import { stopSignal } from "../engine/stop-signal.ts";
 import { identify } from "../identity/identify.ts";
-import { learnBusinessId } from "../identity/pinned-identity.ts";
 import { refreshLists } from "../plan/initial-work.ts";
 import { queueScrub } from "../plan/read-reasons.ts";
 import {
@@ -219,4 +220,13 @@ function changedIn({ resources }: Tally): number {
     (sum, { inserted, updated, deleted }) => sum + inserted + updated + deleted,
     0,
   );
+}
+
+/** Stores the business id of the mirrored documents. Writes only when it has changed. */
+function learnBusinessId(mirror: Mirror): void {
+  const identity = pinnedIdentity(mirror.meta);
+  const { businessIdColumn, businessIdIn } = mirror.manifest.identity;
+  const businessId = mirror.records.latestValue(businessIdIn, businessIdColumn);
+  if (!identity || businessId === null || businessId === identity.businessId) return;
+  mirror.apply(() => rememberIdentity(mirror, { ...identity, businessId }));
 }

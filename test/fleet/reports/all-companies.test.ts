@@ -7,7 +7,7 @@ import { mirrorFiles } from "../../../src/config/mirror-files.ts";
 import { publishReports } from "../../../src/fleet/reports/publish-reports.ts";
 import { openMirror, type Mirror } from "../../../src/state/mirror.ts";
 import type { RedactRule } from "../../../src/store/snapshot/redaction.ts";
-import { rememberIdentity } from "../../../src/sync/identity/pinned-identity.ts";
+import { rememberIdentity } from "../../../src/state/meta.ts";
 import { blocks } from "../../support/docs/docs.ts";
 import { duckRows, exportOf } from "../../support/export/export.ts";
 import { openFleet } from "../../support/fleet/fleet.ts";

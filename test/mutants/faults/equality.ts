@@ -107,7 +107,7 @@ export const equalityFaults: readonly PlantedFault[] = [
     id: "event-without-route-not-logged",
     invariant: "I12",
     file: "src/webhook/ingest/follow-ups.ts",
-    find: 'if (evaluation.state === "kept") this.keepEvent(delivery, evaluation);',
+    find: 'if (evaluation.state === "kept") keepEvent(delivery, evaluation);',
     replace: 'if (evaluation.state === "kept") return;',
     why: "what happened to a record that has no route stands nowhere",
     tests: ["test/webhook/ingest.test.ts"],

@@ -152,7 +152,7 @@ export const requestFaults: readonly PlantedFault[] = [
   {
     id: "token-in-the-mirror",
     invariant: "I9",
-    file: "src/sync/identity/pinned-identity.ts",
+    file: "src/state/meta.ts",
     find: 'return createHash("sha256").update(`${salt}:${token}`).digest("hex");',
     replace: "return createHash ? `${salt}:${token}` : salt;",
     why: "whoever reads the mirror has the token",

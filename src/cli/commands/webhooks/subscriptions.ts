@@ -5,8 +5,7 @@ import { shortText } from "../../../base/terminal-text.ts";
 import type { SubscriptionOperations } from "../../../connector/connector-manifest.ts";
 import type { Transport } from "../../../connector/transport.ts";
 import { connectService } from "../../../runs/service-connection.ts";
-import { Meta, pinnedIdentity } from "../../../state/meta.ts";
-import { fingerprintOf } from "../../../sync/identity/pinned-identity.ts";
+import { fingerprintOf, Meta, pinnedIdentity } from "../../../state/meta.ts";
 import {
   createSubscriptions,
   type Subscription,
