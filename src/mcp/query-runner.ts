@@ -6,17 +6,14 @@ import { errorOfReply, threadFile } from "../base/threads/thread-reply.ts";
 import type { QueryAnswer } from "./report-query.ts";
 import type { QueryReply, Question } from "./query-process.ts";
 
+/** Of one question. */
+const deadlineMs = 5_000;
 const program = threadFile(new URL("./query-process.ts", import.meta.url));
 
 /** Asks a process of its own, one question at a time; it is started again after it was ended. */
 export class QueryRunner {
   private readonly turn = new Semaphore(1);
-  private readonly deadlineMs: number;
   private child: ChildProcess | null = null;
-
-  constructor({ deadlineMs = 5_000 }: { readonly deadlineMs?: number } = {}) {
-    this.deadlineMs = deadlineMs;
-  }
 
   /** @throws MirrorError `usage`: it is no query, or takes too long or too much; `database` */
   async answer(question: Question): Promise<QueryAnswer> {
@@ -30,7 +27,7 @@ export class QueryRunner {
 
   private async ask(child: ChildProcess, question: Question): Promise<QueryAnswer> {
     let isLate = false;
-    const deadline = setTimeout(() => (isLate = child.kill("SIGKILL")), this.deadlineMs);
+    const deadline = setTimeout(() => (isLate = child.kill("SIGKILL")), deadlineMs);
     const ended = new AbortController();
     const { signal } = ended;
     try {
@@ -52,7 +49,7 @@ export class QueryRunner {
 
   private tooMuch(isLate: boolean): MirrorError {
     this.child = null;
-    const what = isLate ? `takes longer than ${this.deadlineMs / 1000} s` : "needs too much memory";
+    const what = isLate ? `takes longer than ${deadlineMs / 1000} s` : "needs too much memory";
     return new MirrorError("usage", `the query ${what} and was ended`, {
       hint: "Ask for less: a month, a client, sums in place of rows; the views have most sums already.",
     });

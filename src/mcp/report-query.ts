@@ -75,15 +75,12 @@ function refused(what: string): MirrorError {
   return new MirrorError("usage", what, { hint: "One SELECT over the tables and views that `views` names." });
 }
 
-/** What is known of the report that an answer is from. Every answer has it. */
-interface Freshness {
+/** What a question gives, with what is known of the report. */
+export interface QueryAnswer {
   /** When the report was published, ISO; of a combined one the earliest. */
   readonly as_of: string | null;
   /** Tables of which not all is known. */
   readonly incomplete_tables: readonly string[];
-}
-
-export interface QueryAnswer extends Freshness {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly unknown[])[];
   /** What was left out; null: nothing. */
@@ -95,7 +92,7 @@ const mostCharacters = 50_000;
 /** Of one value, where a row alone has too many. */
 const longestValue = 1_000;
 
-function freshnessOf(db: Db): Freshness {
+function freshnessOf(db: Db): Pick<QueryAnswer, "as_of" | "incomplete_tables"> {
   const at = "SELECT min(value) FROM _about WHERE subject = 'report' AND fact = 'published_at'";
   const incomplete =
     "SELECT DISTINCT subject FROM _about WHERE fact = 'complete' AND value = 'no' ORDER BY 1";
@@ -110,7 +107,7 @@ export function answerOf(db: Db, sql: string): QueryAnswer {
   return { ...freshnessOf(db), ...runQuery(db, sql, firstRows) };
 }
 
-function firstRows(statement: Statement): Omit<QueryAnswer, keyof Freshness> {
+function firstRows(statement: Statement): Pick<QueryAnswer, "columns" | "rows" | "cut"> {
   const columns = statement.columns().map(({ name }) => name);
   const rows: unknown[][] = [];
   let characters = 0;

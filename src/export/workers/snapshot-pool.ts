@@ -25,16 +25,7 @@ const aheadEach = 1;
 const maxAttempts = 200;
 
 /** Who encodes: a thread with its own connection, or this one. */
-interface EncodingWorker {
-  /** Calls that are under way or waiting. */
-  readonly load: number;
-  /** Rejects with what the call throws: TypeOverflow, MirrorError or Error. */
-  call<M extends keyof WorkerCalls>(
-    method: M,
-    ...args: Parameters<WorkerCalls[M]>
-  ): Promise<ReturnType<WorkerCalls[M]>>;
-  stop(): Promise<unknown>;
-}
+type EncodingWorker = Pick<WorkerHandle, "load" | "call" | "stop">;
 
 /** One state of the mirror, read by this thread through `snapshot` and by a pool of workers. */
 export class SnapshotPool {
@@ -177,7 +168,7 @@ class OwnThread implements EncodingWorker {
 }
 
 /** The pool's side of one worker thread. */
-class WorkerHandle implements EncodingWorker {
+class WorkerHandle {
   readonly #worker: Worker;
   /** Calls without an answer, the oldest first. */
   readonly #pending: PromiseWithResolvers<unknown>[] = [];
@@ -199,6 +190,7 @@ class WorkerHandle implements EncodingWorker {
     return this.#pending.length;
   }
 
+  /** Rejects with what the call throws: TypeOverflow, MirrorError or Error. */
   call<M extends keyof WorkerCalls>(
     method: M,
     ...args: Parameters<WorkerCalls[M]>
